@@ -21,7 +21,7 @@ export type Contents = {
 }
 
 /** What the checks of a copy found. */
-export type Verdict =
+export type BackupCheck =
   | { readonly kind: 'sound'; readonly contents: Contents }
   | { readonly kind: 'broken'; readonly message: string }
 
@@ -53,9 +53,9 @@ async function makeBackup(store: Store, secrets: Secrets, request: BackupRequest
   return withoutRemains(made, [unfinished, `${unfinished}-journal`])
 }
 
-type Copying = BackupRequest & { readonly unfinished: string }
+type UnfinishedBackup = BackupRequest & { readonly unfinished: string }
 
-async function copyTo(store: Store, secrets: Secrets, request: Copying): Promise<Result> {
+async function copyTo(store: Store, secrets: Secrets, request: UnfinishedBackup): Promise<Result> {
   const { file, unfinished } = request
   const startedMs = performance.now()
   try {
@@ -87,14 +87,14 @@ async function copyTo(store: Store, secrets: Secrets, request: Copying): Promise
       },
     }
   } catch (error) {
-    return refused('failed', `no backup was made: ${reasonOf(error, dirname(file))}`)
+    return refused('failed', `no backup was made: ${backupErrorText(error, dirname(file))}`)
   }
 }
 
 const FORBIDDEN = new Set(['EROFS', 'EACCES', 'EPERM'])
 
 /** A server of systemd sees most of a machine as read-only, whatever the folder's mode says: who asks must know why. */
-export function reasonOf(error: unknown, folder: string): string {
+export function backupErrorText(error: unknown, folder: string): string {
   const { code = '', message = String(error) } = error as { code?: string; message?: string }
   if (!FORBIDDEN.has(code)) return message
   return `the server may not write to ${folder} (${code}); under systemd, name that folder in ReadWritePaths=`
@@ -133,7 +133,7 @@ async function problemOf(store: Store, { file, existing }: BackupRequest): Promi
 }
 
 /** Reads a whole copy: every page, then every invariant of the ledger. Not on the calling thread. */
-export async function verifyCopy(path: string): Promise<Verdict> {
+export async function verifyCopy(path: string): Promise<BackupCheck> {
   const copy = await openCopy(path)
   try {
     const pages = (await copy.query('PRAGMA integrity_check')).map((row) => String(row['integrity_check']))

@@ -1,7 +1,7 @@
 /** Configuration: the environment and `tollgate.yaml`, read once into one frozen value. A mistake stops the start. */
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Declaration, Declared } from './declaration.ts'
+import type { Declaration, DeclaredCatalog } from './declaration.ts'
 import type { ModelDraft, ProviderDraft } from './domain/catalog.ts'
 import type { LogLevel } from './lib/log.ts'
 import { maskedAddress } from './lib/masked-address.ts'
@@ -9,7 +9,7 @@ import { TrustedProxies } from './lib/trusted-proxies.ts'
 import { parseMarkUp, type MarkUp } from './prices/mark-up.ts'
 import { modelsOfVendors } from './prices/vendor-models.ts'
 import { isSendableKey, presets, UNSENDABLE_KEY } from './providers/presets.ts'
-import { sandboxModels, sandboxProvider } from './sandbox-offer.ts'
+import { sandboxModels, sandboxProvider } from './sandbox-provider.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -40,7 +40,7 @@ const limitRules = {
   drainMs: { name: 'TOLLGATE_DRAIN_MS', fallback: 30_000, min: 0, max: 900_000 },
 } as const
 
-export type Limits = { readonly [Name in keyof typeof limitRules]: number }
+export type ConfiguredLimits = { readonly [Name in keyof typeof limitRules]: number }
 
 type SandboxFor = 'first_account' | 'everyone'
 
@@ -62,7 +62,7 @@ export type Config = {
   readonly metricsPort: number | undefined
   readonly metricsHost: string
   readonly logLevel: LogLevel
-  readonly limits: Limits
+  readonly limits: ConfiguredLimits
   /** 64 hexadecimal digits; a file in the data folder otherwise. */
   readonly keyPepper: string | undefined
   readonly masterKey: string | undefined
@@ -73,7 +73,7 @@ export type Config = {
   readonly markUp: MarkUp | 'off'
   /** Whether what vendors say of failures is kept for the operator, without what is the request's. */
   readonly upstreamMessages: 'kept' | 'dropped'
-  readonly declared: Declared & {
+  readonly declared: DeclaredCatalog & {
     readonly vendorModels: readonly ModelDraft[]
     /** Models that are the first account's alone once there is another vendor. */
     readonly reserved: readonly string[]
@@ -118,9 +118,9 @@ function publicUrl(env: Environment): string | undefined {
   throw new ConfigError(`TOLLGATE_PUBLIC_URL must be ${wanted}, not '${maskedAddress(text)}'`)
 }
 
-function limitsOf(env: Environment): Limits {
+function limitsOf(env: Environment): ConfiguredLimits {
   const entries = Object.entries(limitRules).map(([key, { name, ...rule }]) => [key, integer(env, name, rule)] as const)
-  return Object.fromEntries(entries) as Limits
+  return Object.fromEntries(entries) as ConfiguredLimits
 }
 
 const listOf = (text: string | undefined): string[] =>
@@ -146,10 +146,10 @@ function trustedProxies(env: Environment): TrustedProxies {
   }
 }
 
-type Listening = Pick<Config, 'host' | 'port' | 'metricsHost' | 'metricsPort'>
+type ListenSettings = Pick<Config, 'host' | 'port' | 'metricsHost' | 'metricsPort'>
 
 /** Where it listens: for clients, and where wished for on a port of its own for operators. */
-function listening(env: Environment): Listening {
+function listening(env: Environment): ListenSettings {
   const ports = { fallback: 0, min: 0, max: 65_535 }
   const [host, port] = [env['HOST'] || '127.0.0.1', integer(env, 'PORT', { ...ports, fallback: 8080 })]
   const metricsHost = env['TOLLGATE_METRICS_HOST'] || '127.0.0.1'

@@ -1,7 +1,7 @@
 /** `tollgate.yaml`: providers, models, prices, offers and accounts, with `${ENV}` substitution and errors by line. */
 import { isScalar, LineCounter, parseDocument, visit, type Document } from 'yaml'
 import { z } from 'zod'
-import { modelKinds, type ModelDraft, type ProviderDraft, type Reach } from './domain/catalog.ts'
+import { modelKinds, type ModelDraft, type ProviderDraft, type ProviderReach } from './domain/catalog.ts'
 import { NO_LIMITS, type Limits } from './domain/limits.ts'
 import { parseUsd, type NanoUsd } from './domain/money.ts'
 import { unitPrices, type PriceTier, type UnitPrices } from './domain/price.ts'
@@ -11,20 +11,20 @@ import { imageFactsOf } from './providers/image-facts.ts'
 import { modelLimitFields, modelLimitsOf } from './providers/model-limits.ts'
 import { findPreset, isOwnAddress, isSendableKey, presets, UNSENDABLE_KEY } from './providers/presets.ts'
 
-export type AccountDraft = {
+export type DeclaredAccount = {
   readonly name: string
   readonly openingBalance: NanoUsd
   readonly allowedModels: readonly string[] | undefined
   readonly limits: Limits
 }
 
-export type Declared = {
+export type DeclaredCatalog = {
   readonly providers: readonly ProviderDraft[]
   readonly models: readonly ModelDraft[]
-  readonly accounts: readonly AccountDraft[]
+  readonly accounts: readonly DeclaredAccount[]
 }
 
-export type Declaration = Declared & {
+export type Declaration = DeclaredCatalog & {
   readonly sandbox: boolean | undefined
   readonly upstreamMessages: boolean | undefined
 }
@@ -189,7 +189,7 @@ function offsetAt(document: Document.Parsed, path: readonly PropertyKey[]): numb
   return document.contents?.range?.[0]
 }
 
-type Priced = { readonly units: UnitPrices; readonly tiers: readonly PriceTier[] }
+type CardPrices = { readonly units: UnitPrices; readonly tiers: readonly PriceTier[] }
 type FailAt = (path: readonly PropertyKey[], message: string) => never
 
 /** Checks what refers to what, and turns the file's words into drafts. */
@@ -198,7 +198,7 @@ function resolve(read: z.infer<typeof declaration>, env: Env, fail: FailAt): Dec
     const { preset, base_url: stated, key: secret, hang_up: hangUp, concurrent_requests: concurrentRequests } = declared
     if (!stated && !findPreset(preset)?.baseUrl) fail(['providers', id], `provider '${id}' needs a base_url`)
     if (secret !== undefined && !isSendableKey(preset, secret)) fail(['providers', id, 'key'], UNSENDABLE_KEY)
-    const reach: Reach = declared.allow_private ? 'private' : 'public'
+    const reach: ProviderReach = declared.allow_private ? 'private' : 'public'
     const failAtUrl = (message: string): never => fail(['providers', id, 'base_url'], message)
     const baseUrl = stated && checkedUrl(stated, isOwnAddress(preset, stated) ? 'private' : reach, failAtUrl)
     return { id, preset, baseUrl, reach, secret, hangUp, concurrentRequests }
@@ -222,7 +222,7 @@ function resolve(read: z.infer<typeof declaration>, env: Env, fail: FailAt): Dec
         )
       return pricesOf(stated)
     }
-    const priceOf = (stated: z.infer<typeof price>, path: readonly PropertyKey[]): Priced => ({
+    const priceOf = (stated: z.infer<typeof price>, path: readonly PropertyKey[]): CardPrices => ({
       units: unitsOf(stated, path),
       tiers: Object.entries(stated.above ?? {})
         .map(([tokens, tier]) => ({
@@ -265,7 +265,7 @@ function resolve(read: z.infer<typeof declaration>, env: Env, fail: FailAt): Dec
 }
 
 /** The base URL as it was understood. */
-function checkedUrl(text: string, reach: Reach, fail: (message: string) => never): string {
+function checkedUrl(text: string, reach: ProviderReach, fail: (message: string) => never): string {
   const checked = checkBaseUrl(text, reach)
   if (checked.kind === 'good') return checked.url.href
   return fail(

@@ -13,7 +13,7 @@ import { decoderBounds } from './lib/picture-decoders.ts'
 import { CONNECT_TIMEOUT_MS } from './outbound/send.ts'
 import { watchBounds } from './records/feed.ts'
 import { retryBounds } from './relay/retry-budget.ts'
-import { seatBounds } from './relay/seats.ts'
+import { seatBounds } from './relay/provider-concurrency.ts'
 import { streamBounds } from './relay/stream-bounds.ts'
 import { QUEUED_BYTES_MAX } from './upstream/event-reader.ts'
 

@@ -6,7 +6,7 @@ import { Sessions } from './accounts/sessions.ts'
 import { Users } from './accounts/users.ts'
 import { monthStartHour } from './accounts/calendar.ts'
 import { Limiter } from './accounts/limiter.ts'
-import type { Moved, Office, Verification } from './admin/operation.ts'
+import type { BalanceMovements, AdminServices, Verification } from './admin/operation.ts'
 import { createBackup } from './backup.ts'
 import { keptUntil } from './blobs/blobs.ts'
 import { openCatalog, type Catalog } from './catalog/catalog.ts'
@@ -29,7 +29,7 @@ import {
 } from './ledger/bookings.ts'
 import { Codes } from './ledger/codes.ts'
 import { openLedger, type Ledger } from './ledger/ledger.ts'
-import { OPENING } from './ledger/own-reasons.ts'
+import { OPENING } from './ledger/system-reasons.ts'
 import { holdLifeCheck, ledgerChecks } from './ledger/verify.ts'
 import { findingsOf, type Check, type Finding } from './lib/checks.ts'
 import { utc } from './lib/time-zone.ts'
@@ -46,7 +46,7 @@ import { chargedFor, findRecord, recentRecords } from './records/records.ts'
 import { RefusedRequests } from './records/refused.ts'
 import { findAnywhere, searchRecords } from './records/search.ts'
 import { UsageDays } from './records/usage-days.ts'
-import { lastUsed, totalsSince, usageOf, usageRowOf, usageStatement } from './records/usage-report.ts'
+import { lastUsed, totalsSince, usageRows, usageRowOf, usageStatement } from './records/usage-report.ts'
 import { chargedByDay, usageChecks } from './records/usage.ts'
 import { LiveCalls } from './relay/call.ts'
 import { HealthBook } from './relay/health-book.ts'
@@ -71,7 +71,7 @@ export type Gateway = {
   readonly health: HealthBook
   readonly usageDays: UsageDays
   readonly refused: RefusedRequests
-  readonly office: Office
+  readonly office: AdminServices
   /** The first account's first key, made when the store was empty. Shown once. */
   readonly firstKey: string | undefined
 }
@@ -161,7 +161,7 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
 const HOUR_MS = 3_600_000
 
 type Parts = Pick<
-  Office,
+  AdminServices,
   'accounts' | 'catalog' | 'ledger' | 'limiter' | 'users' | 'sessions' | 'managementKeys' | 'refused'
 > & {
   readonly live: LiveCalls
@@ -177,7 +177,7 @@ function officeOf(
   store: Store,
   config: Config,
   { live, health, usageDays, secrets, owner, ledger, ...rest }: Parts,
-): Office {
+): AdminServices {
   const startedAtMs = Date.now()
   const tally = new ProviderTally()
   let lastVerification: Verification | undefined
@@ -205,7 +205,7 @@ function officeOf(
     feed: new RecordFeed(),
     savedViews: new SavedViews(store),
     codes: new Codes(store, ledger),
-    usage: (query) => usageOf(asideOf(query.accountId), query, usageDays.until),
+    usage: (query) => usageRows(asideOf(query.accountId), query, usageDays.until),
     lastUsed: (accountId, fromHour) => lastUsed(asideOf(accountId), accountId, fromHour, usageDays.until),
     totalsSince: (fromHour) => totalsSince(store.aside, fromHour),
     moved: (accountId, fromHour) => movedOf(store, usageDays, { accountId, fromHour }),
@@ -246,7 +246,7 @@ async function movedOf(
   { aside }: Store,
   { until }: UsageDays,
   { accountId, fromHour }: { readonly accountId: string; readonly fromHour: number },
-): Promise<Moved> {
+): Promise<BalanceMovements> {
   const toHour = Math.ceil(Date.now() / HOUR_MS) + 24
   const usage = { accountId, fromHour, toHour, stepHours: 24, shifts: utc, by: undefined } as const
   const range = { fromMs: fromHour * HOUR_MS, toMs: toHour * HOUR_MS }

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Result } from './admin/operations.ts'
 import { runCli } from './cli/cli.ts'
-import type { Answer, Program } from './cli/program.ts'
+import type { ControlAnswer, Program } from './cli/program.ts'
 import type { Config } from './config.ts'
 import type { Gateway } from './gateway.ts'
 
@@ -19,7 +19,7 @@ async function consult(name: string, input: unknown): Promise<Result | undefined
 }
 
 /** Runs an operation in the server that owns the data folder, or, when none runs, on the folder itself. */
-async function operate(name: string, input: unknown): Promise<Answer> {
+async function operate(name: string, input: unknown): Promise<ControlAnswer> {
   const config = await readConfig()
   const [{ callControl }, { runOperation }] = await Promise.all([
     import('./admin/control.ts'),
@@ -38,7 +38,7 @@ async function operate(name: string, input: unknown): Promise<Answer> {
   }
 }
 
-const noFolder = ({ dataFolder }: Config): Answer => ({
+const noFolder = ({ dataFolder }: Config): ControlAnswer => ({
   ok: false,
   code: 'no_data_folder',
   message: `${dataFolder} is no data folder: name one with --data or TOLLGATE_DATA, or make it with tollgate init or serve`,
@@ -103,7 +103,7 @@ const program: Program = {
     const [{ fixedLimits }, { defaultModelLimits }, { patienceMs }] = await Promise.all([
       import('./fixed-limits.ts'),
       import('./domain/catalog.ts'),
-      import('./domain/patience.ts'),
+      import('./domain/first-token-timeout.ts'),
     ])
     const { host, port, dataFolder, configFile, publicUrl, trustedProxies, limits } = await readConfig()
     return {

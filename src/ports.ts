@@ -10,7 +10,7 @@ import { Cors } from './edge/cors.ts'
 import type { Edge } from './edge/edge-options.ts'
 import { replyWithInternalError } from './edge/internal-error.ts'
 import { startingEdge } from './edge/starting.ts'
-import type { Exchange } from './inbound/exchange.ts'
+import type { ServerExchange } from './inbound/exchange.ts'
 import { listen, type Server } from './inbound/server.ts'
 import type { Log } from './lib/log.ts'
 
@@ -31,9 +31,9 @@ export function bindPorts(config: Config, log: Log): Ports {
   watchProxies(config, log)
   let edge = startingEdge(new Cors(config.corsOrigins))
   const onError = ({ message, stack }: Error): void => log('error', 'inbound.internal', { message, stack })
-  const shared = { isHeld: true, refuse: (malformed) => edge.refuse(malformed), onError } satisfies Partial<Shared>
+  const shared = { isHeld: true, refuse: (malformed) => edge.refuse(malformed), onError } satisfies Partial<PortOptions>
   /** A programmer's error is an answer, whoever made it. */
-  const guarded = (handle: (exchange: Exchange) => void) => (exchange: Exchange) => {
+  const guarded = (handle: (exchange: ServerExchange) => void) => (exchange: ServerExchange) => {
     try {
       handle(exchange)
     } catch (error) {
@@ -59,9 +59,9 @@ export function bindPorts(config: Config, log: Log): Ports {
   }
 }
 
-type Shared = Omit<Parameters<typeof listen>[0], 'hostname' | 'port'>
+type PortOptions = Omit<Parameters<typeof listen>[0], 'hostname' | 'port'>
 
-function bindPublic(config: Config, log: Log, shared: Shared): Server {
+function bindPublic(config: Config, log: Log, shared: PortOptions): Server {
   const { host: hostname, port, trustedProxies } = config
   const { strangersPerAddressMax } = config.limits
   const connectionsMax = connectionsMaxOf(config)
@@ -78,7 +78,7 @@ function bindPublic(config: Config, log: Log, shared: Shared): Server {
 function bindMonitoring(
   { metricsHost: hostname, metricsPort: port }: Config,
   log: Log,
-  shared: Shared,
+  shared: PortOptions,
 ): Server | undefined {
   if (port === undefined) return undefined
   const server = listen({ hostname, port, limits: { connectionsMax: MONITORING_CONNECTIONS_MAX }, ...shared })

@@ -53,10 +53,10 @@ export async function openSecrets(config: Config, store: Store): Promise<Secrets
 }
 
 /** What happened to each secret: it was the database's own already, or is from now on. */
-export type Adoption = Readonly<Record<SecretName, 'unchanged' | 'adopted'>>
+export type SecretAdoption = Readonly<Record<SecretName, 'unchanged' | 'adopted'>>
 
 /** Makes the secrets in force, or new ones, the database's own: for when the former ones are lost or replaced. */
-export async function adoptSecrets(config: Config, store: Store): Promise<Adoption> {
+export async function adoptSecrets(config: Config, store: Store): Promise<SecretAdoption> {
   const checks = await readChecks(store)
   const outcome: Record<SecretName, 'unchanged' | 'adopted'> = { key_pepper: 'unchanged', master_key: 'unchanged' }
   for (const name of secretNames) {

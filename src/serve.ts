@@ -7,12 +7,12 @@ import { createEdge } from './edge/edge.ts'
 import type { EdgeOptions } from './edge/edge-options.ts'
 import { Cors } from './edge/cors.ts'
 import { Metrics } from './edge/metrics.ts'
-import { loadReaders } from './edge/readers.ts'
+import { loadReaders } from './edge/lazy-parsers.ts'
 import { answerBounds, backgroundBounds, bodyPace, drainBounds, freeBounds, uploadBounds } from './fixed-limits.ts'
 import type { Server } from './inbound/server.ts'
-import { setupUrl, withConsole } from './front.ts'
+import { setupUrl, withConsole } from './public-server.ts'
 import { openGateway, type Gateway } from './gateway.ts'
-import { collectGrowth } from './lib/garbage.ts'
+import { collectGrowth } from './lib/gc-hint.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { MemoryRoom } from './lib/memory-room.ts'
 import { decoders } from './lib/picture.ts'
@@ -23,18 +23,18 @@ import { inputTokens, outputTokens } from './domain/usage.ts'
 import type { AttemptNote, RequestRecord } from './records/records.ts'
 import type { Relay } from './relay/context.ts'
 import { Backgrounds } from './relay/background.ts'
-import { Drains } from './relay/drains.ts'
+import { Drains } from './relay/upstream-drainer.ts'
 import { Pictures } from './relay/pictures.ts'
 import { RetryBudget } from './relay/retry-budget.ts'
-import { Seats } from './relay/seats.ts'
+import { ProviderConcurrency } from './relay/provider-concurrency.ts'
 import { TokenCounter } from './relay/token-counter.ts'
 import { SandboxThread } from './sandbox/thread.ts'
 import { bindPorts, urlHost } from './ports.ts'
-import { Stalls } from './stalls.ts'
-import { startSweeps } from './sweeps.ts'
+import { Stalls } from './readiness-gate.ts'
+import { startSweeps } from './maintenance-jobs.ts'
 import { Videos, type VideosOptions } from './video/videos.ts'
 
-export type Served = {
+export type RunningServer = {
   /** `http://127.0.0.1:8080/v1` */
   readonly baseUrl: string
   readonly firstKey: string | undefined
@@ -61,7 +61,7 @@ const SOCKETS_CLOSE_MS = 1_000
 const READ_AHEAD_MS = 1_000
 
 /** Starts everything but the answers of its ports. Throws where a port cannot be had. */
-export async function serve(config: Config): Promise<Served> {
+export async function serve(config: Config): Promise<RunningServer> {
   const [log, { host, publicUrl }] = [createLog(config.logLevel), config]
   const ports = bindPorts(config, log)
   const { server } = ports
@@ -84,7 +84,7 @@ export async function serve(config: Config): Promise<Served> {
     ledger,
     health,
     retries: new RetryBudget(),
-    seats: new Seats(),
+    seats: new ProviderConcurrency(),
     live,
     tokens,
     pictures: new Pictures(blobs, config.limits.imageUrlMs, log),

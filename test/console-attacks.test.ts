@@ -5,7 +5,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { routes } from '../src/console/routes.ts'
-import type { Reply, Route } from '../src/console/route.ts'
+import type { RouteReply, ConsoleRoute } from '../src/console/route.ts'
 import { nobody, openConsole, type Answer, type Caller, type TestConsole } from './support/console.ts'
 import { freshFolder, startGateway, type TestGateway } from './support/gateway.ts'
 import { signedIn } from './support/people.ts'
@@ -59,13 +59,13 @@ const odd = [
 /** So long may an answer to nonsense take on a busy machine. */
 const SLOW_MS = 1_500
 
-const nameOf = ({ method, path }: Route): string => `${method} ${path}`
+const nameOf = ({ method, path }: ConsoleRoute): string => `${method} ${path}`
 /** What is for people alone; all else a program asks, which no sign-out ends. */
-const asPerson = (route: Route): boolean => /signed_in|people|play/.test(route.access)
-const callerFor = async (route: Route): Promise<Caller> =>
+const asPerson = (route: ConsoleRoute): boolean => /signed_in|people|play/.test(route.access)
+const callerFor = async (route: ConsoleRoute): Promise<Caller> =>
   route.access === 'open' ? nobody : asPerson(route) ? desk.as('operator') : program
 
-async function send(route: Route, path: string, body: unknown): Promise<Answer> {
+async function send(route: ConsoleRoute, path: string, body: unknown): Promise<Answer> {
   const caller = await callerFor(route)
   const startedMs = performance.now()
   const answer = await desk.call(caller, `${route.method} ${path}`, body)
@@ -75,7 +75,7 @@ async function send(route: Route, path: string, body: unknown): Promise<Answer> 
   return answer
 }
 
-const filled = ({ path }: Route, value: string): string =>
+const filled = ({ path }: ConsoleRoute, value: string): string =>
   path.replace(/\{(\w+)\}/g, (_, name: string) =>
     name === 'account' ? desk.accountId : encodeURIComponent(value.isWellFormed() ? value : 'x'),
   )
@@ -193,7 +193,7 @@ describe('an owner', () => {
 
 test('what anybody may ask for is made once', () => {
   const document = routes.find(({ path }) => path === '/openapi.json')
-  const ask = (): Reply => document?.run({ desk: { facts: { version: 'test' } } } as never) as Reply
+  const ask = (): RouteReply => document?.run({ desk: { facts: { version: 'test' } } } as never) as RouteReply
   const [first, second] = [ask(), ask()]
   if (first.kind !== 'json' || second.kind !== 'json') throw new Error('it is JSON')
   expect(second.value).toBe(first.value)

@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { routes } from '../src/console/routes.ts'
-import type { Route } from '../src/console/route.ts'
+import type { ConsoleRoute } from '../src/console/route.ts'
 import { chat, startGateway, type TestGateway } from './support/gateway.ts'
 import { signedIn, type Person } from './support/people.ts'
 
@@ -99,7 +99,7 @@ const nobodies = ['nobody', 'an API key', 'a playground token', 'a stale cookie'
 const ofAccount = ['member', 'owner', 'viewer', 'a program of the account']
 
 /** A path with ids in it: a management key's parameter is called `key` as well. */
-function pathOf({ path }: Route, ids: Ids, account: string): string {
+function pathOf({ path }: ConsoleRoute, ids: Ids, account: string): string {
   const isOfPrograms = path.includes('management-keys')
   return path.replace(/\{(\w+)\}/g, (_, name: string) =>
     name === 'account' ? account : (ids[name === 'key' && isOfPrograms ? 'program' : name] ?? 'sandbox-chat'),
@@ -118,8 +118,8 @@ const bodies: Readonly<Record<string, object>> = {
   'POST /accounts/{account}/adjustments': { kind: 'credit', amount_nano_usd: '1', reason: 'x' },
   'PATCH /accounts/{account}': { status: 'suspended' },
 }
-const nameOf = ({ method, path }: Route): string => `${method} ${path}`
-const bodyOf = (route: Route): object | undefined => (route.body ? (bodies[nameOf(route)] ?? {}) : undefined)
+const nameOf = ({ method, path }: ConsoleRoute): string => `${method} ${path}`
+const bodyOf = (route: ConsoleRoute): object | undefined => (route.body ? (bodies[nameOf(route)] ?? {}) : undefined)
 
 /** What is told, with the id that was asked for taken out. */
 const withoutIds = ({ status, text }: Told, ids: Ids): string =>

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, test } from 'bun:test'
 import fc from 'fast-check'
 import { z } from 'zod'
-import type { Route } from '../src/console/route.ts'
+import type { ConsoleRoute } from '../src/console/route.ts'
 import { routes } from '../src/console/routes.ts'
 import { openConsole, type Caller, type TestConsole } from './support/console.ts'
 import { shapesOf, type Json } from './support/malformed/shapes.ts'
@@ -53,11 +53,11 @@ const sampleBy = (shape: z.ZodType): Json => {
 /** What takes its time by design (a password is hashed slowly), or asks vendors. */
 const SLOW = /password|sessions|setup|test|import/
 
-const at = ({ path }: Route): string =>
+const at = ({ path }: ConsoleRoute): string =>
   path.replace(/\{(\w+)\}/g, (_, name: string) => (name === 'account' ? desk.accountId : 'x'))
 
 /** An answer of any kind but an error of the gateway's own; what throws fails the test by itself. */
-async function expectAnswer(route: Route, query: string, body: unknown): Promise<void> {
+async function expectAnswer(route: ConsoleRoute, query: string, body: unknown): Promise<void> {
   const { status } = await desk.call(operator, `${route.method} ${at(route)}${query}`, body)
   if (status >= 500) throw new Error(`${route.method} ${route.path}${query}: ${status} for ${JSON.stringify(body)}`)
 }

@@ -1,7 +1,7 @@
 /** Whatever the server says of itself by name, the console has words for, in every language. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { loadConfig } from '../src/config.ts'
-import { settingsOf } from '../src/front.ts'
+import { settingsOf } from '../src/public-server.ts'
 import { server as english } from '../web/src/lib/i18n/en/server.ts'
 import { server as chinese } from '../web/src/lib/i18n/zh/server.ts'
 import { openConsole, type TestConsole } from './support/console.ts'

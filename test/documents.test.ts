@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { failures } from '../src/edge/public-answers.ts'
-import { described, publicOpenApi, type Described } from '../src/edge/public-api.ts'
+import { documentedRoutes, publicOpenApi, type DocumentedRoute } from '../src/edge/route-documents.ts'
 import { failureCodes } from '../src/formats/chat/failure.ts'
 import { startGateway, type TestGateway } from './support/gateway.ts'
 import { photo } from './support/test-pictures.ts'
@@ -31,14 +31,14 @@ const headers = (): Record<string, string> => ({
 })
 
 /** The address with ids that are there. */
-const addressOf = ({ path, query, model = 'sandbox-chat' }: Described): string =>
+const addressOf = ({ path, query, model = 'sandbox-chat' }: DocumentedRoute): string =>
   origin +
   path.replace('{model}', model).replace('/responses/{id}', `/responses/${responseId}`).replace('{id}', videoId) +
   (query ? `?${new URLSearchParams(query).toString()}` : '')
 
 /** A task that has not ended is not deleted: that is test/video-tasks.test.ts. */
-const isLater = ({ method, path }: Described): boolean => method === 'delete' && path.startsWith('/v1/videos/')
-const whole = described.filter((each) => each.answer !== 'file' && each.body?.type !== 'form' && !isLater(each))
+const isLater = ({ method, path }: DocumentedRoute): boolean => method === 'delete' && path.startsWith('/v1/videos/')
+const whole = documentedRoutes.filter((each) => each.answer !== 'file' && each.body?.type !== 'form' && !isLater(each))
 
 describe.each(whole.map((route) => [`${route.method} ${route.path}`, route] as const))('%s', (_, route) => {
   test('the example works, and its answer is as described', async () => {
@@ -63,7 +63,7 @@ test('an edit, as a form', async () => {
   const { authorization = '' } = headers()
   const answer = await fetch(`${origin}/v1/images/edits`, { method: 'POST', headers: { authorization }, body: form })
   expect(answer.status).toBe(200)
-  const { answer: shape } = described.find(({ path }) => path === '/v1/images/edits') ?? expect.unreachable()
+  const { answer: shape } = documentedRoutes.find(({ path }) => path === '/v1/images/edits') ?? expect.unreachable()
   expect(typeof shape === 'string' || shape.safeParse(await answer.json()).success).toBe(true)
 })
 
@@ -82,26 +82,25 @@ describe('a refusal is in the envelope of the path', () => {
     expect(answer.headers.has('request-id')).toBe(dialectOf(path) === 'messages')
   }
 
-  test.each(described.filter(({ open }) => open !== true).map((route) => [`${route.method} ${route.path}`, route]))(
-    '%s',
-    async (_, route) => {
-      const { path } = route
-      const { default: refused } = paths[path]?.[route.method]?.responses ?? expect.unreachable()
-      expect(JSON.stringify(refused)).toContain(`"#/components/schemas/${envelopes[dialectOf(path)]}"`)
-      const method = route.method.toUpperCase()
-      const noKey = await fetch(addressOf(route), { method, ...(method === 'POST' ? { body: '{}' } : {}) })
-      expect(noKey.status).toBe(401)
-      await expectEnvelope(path, noKey)
-      const wrongMethod = await fetch(addressOf(route), { method: 'PUT', headers: headers(), body: '{}' })
-      expect(wrongMethod.status).toBe(405)
-      await expectEnvelope(path, wrongMethod)
-      if (!route.body) return
-      const notJson = { ...headers(), 'content-type': 'text/plain' }
-      const wrongType = await fetch(addressOf(route), { method, headers: notJson, body: '{' })
-      expect([400, 415]).toContain(wrongType.status)
-      await expectEnvelope(path, wrongType)
-    },
-  )
+  test.each(
+    documentedRoutes.filter(({ open }) => open !== true).map((route) => [`${route.method} ${route.path}`, route]),
+  )('%s', async (_, route) => {
+    const { path } = route
+    const { default: refused } = paths[path]?.[route.method]?.responses ?? expect.unreachable()
+    expect(JSON.stringify(refused)).toContain(`"#/components/schemas/${envelopes[dialectOf(path)]}"`)
+    const method = route.method.toUpperCase()
+    const noKey = await fetch(addressOf(route), { method, ...(method === 'POST' ? { body: '{}' } : {}) })
+    expect(noKey.status).toBe(401)
+    await expectEnvelope(path, noKey)
+    const wrongMethod = await fetch(addressOf(route), { method: 'PUT', headers: headers(), body: '{}' })
+    expect(wrongMethod.status).toBe(405)
+    await expectEnvelope(path, wrongMethod)
+    if (!route.body) return
+    const notJson = { ...headers(), 'content-type': 'text/plain' }
+    const wrongType = await fetch(addressOf(route), { method, headers: notJson, body: '{' })
+    expect([400, 415]).toContain(wrongType.status)
+    await expectEnvelope(path, wrongType)
+  })
 
   test.each([
     ['GET', '/v1/messages/batches'],
@@ -127,10 +126,10 @@ describe('a refusal is in the envelope of the path', () => {
 
 test('every route of the API is described', () => {
   const read = (file: string): string => readFileSync(join(import.meta.dir, '../src/edge', file), 'utf8')
-  const found = ['edge.ts', 'surface.ts', 'responses.ts', 'videos.ts', 'content.ts'].flatMap((file) =>
+  const found = ['edge.ts', 'endpoint.ts', 'responses.ts', 'videos.ts', 'content.ts'].flatMap((file) =>
     [...read(file).matchAll(/'(\/v1\/[^'\n]*[^'/\n])'/g)].map(([, path = '']) => path),
   )
-  const known = new Set(described.map(({ path }) => path))
+  const known = new Set(documentedRoutes.map(({ path }) => path))
   expect(found.length).toBeGreaterThan(10)
   expect(found.filter((path) => !known.has(path))).toEqual([])
 })
@@ -149,7 +148,7 @@ describe('the documents', () => {
     expect(html).not.toMatch(/(?:src|href)="(?:https?:)?\/\//)
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'; script-src 'self'")
     const summary = await (await fetch(`${origin}/llms.txt`)).text()
-    for (const { path } of described) {
+    for (const { path } of documentedRoutes) {
       expect(summary).toContain(path)
       expect(html).toContain(path)
     }

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, setSystemTime, test } from 'bun:
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { dialects, type Dialect, type Reply } from '../src/domain/turn.ts'
-import type { AnswerFacts, ClientRequest, PassageContext } from '../src/formats/format.ts'
+import type { AnswerFacts, ClientRequest, AdapterContext } from '../src/formats/format.ts'
 import {
   answers,
   destination,
@@ -25,7 +25,7 @@ import {
 } from './support/dialect-fixtures.ts'
 
 const isUpdate = process.env['UPDATE_GOLDEN'] === '1'
-const context = { model: { kind: 'text' } } as PassageContext // Only images look further.
+const context = { model: { kind: 'text' } } as AdapterContext // Only images look further.
 const answer: AnswerFacts = {
   requestId: `req_${'0'.repeat(20)}golden`,
   createdAtMs: 1_790_000_000_000,

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import type { NetworkFailure } from '../src/outbound/exchange.ts'
 import { follow } from '../src/outbound/follow.ts'
-import { checkBaseUrl, faultOfClientUrl, type Reach } from '../src/outbound/guard.ts'
+import { checkBaseUrl, faultOfClientUrl, type AddressReach } from '../src/outbound/guard.ts'
 import {
   addressIn,
   barredAddressUrls,
@@ -60,7 +60,7 @@ test('saved: no such address is taken, from an operator or a client', () => {
 
 test('connected: no such address is dialled, not even with the operator’s allowance where that opens nothing', async () => {
   const client = world.client({ 'vendor.example': ['1.2.3.4'] })
-  const ask = async (url: string, reach: Reach): Promise<void> =>
+  const ask = async (url: string, reach: AddressReach): Promise<void> =>
     expect([url, await client.send(get(url, reach))]).toEqual([url, unsent])
   for (const url of hostileAddressUrls) {
     await ask(url, 'public')

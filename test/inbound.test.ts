@@ -1,7 +1,7 @@
 /** The public server under crowds, noise and hostile clients; its rules one by one: src/inbound/server.test.ts. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { ConnectionLimits } from '../src/inbound/connection-limits.ts'
-import type { Exchange } from '../src/inbound/exchange.ts'
+import type { ServerExchange } from '../src/inbound/exchange.ts'
 import { listen, type Server } from '../src/inbound/server.ts'
 import { startGateway, type TestGateway } from './support/gateway.ts'
 import { rawClient, type RawClient } from './support/raw-client.ts'
@@ -170,7 +170,7 @@ test('an upload that goes on for longer than the answer lingers still gets it', 
 
 test('a stream to a reader that is slow keeps no more than a piece waiting', async () => {
   let sent = 0
-  const stream = async (exchange: Exchange): Promise<void> => {
+  const stream = async (exchange: ServerExchange): Promise<void> => {
     exchange.begin(200, {})
     while (sent < 5_000 && !exchange.isGone) {
       sent++

@@ -4,11 +4,11 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { dialects, type Dialect } from '../src/domain/turn.ts'
-import type { PassageContext } from '../src/formats/format.ts'
+import type { AdapterContext } from '../src/formats/format.ts'
 import { destination, readClient } from './support/dialect-fixtures.ts'
 
 type Fields = Record<string, unknown>
-const context = { model: { kind: 'text' } } as PassageContext
+const context = { model: { kind: 'text' } } as AdapterContext
 
 type Step =
   | { readonly who: 'system' | 'user'; readonly text: string }

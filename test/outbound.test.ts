@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
 import { createServer } from 'node:net'
-import type { Incoming, OutboundResult } from '../src/outbound/exchange.ts'
+import type { IncomingResponse, OutboundResult } from '../src/outbound/exchange.ts'
 import { Outbound, type OutboundRequest, type WholeResult } from '../src/outbound/send.ts'
 import { Stop } from '../src/outbound/stop.ts'
 import { readText } from '../src/outbound/text.ts'
@@ -43,7 +43,7 @@ const post = (origin: string, rest: Partial<OutboundRequest> = {}): OutboundRequ
 
 const text = (result: WholeResult): string | undefined => (result.kind === 'whole' ? result.text : result.message)
 
-function responseOf(result: OutboundResult): Incoming {
+function responseOf(result: OutboundResult): IncomingResponse {
   if (result.kind === 'network') throw new Error(result.message)
   return result.response
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { shoot, type Film } from '../src/sandbox/video/film.ts'
 import { blocksAcross } from '../src/sandbox/video/mosaic.ts'
-import { Scene } from '../src/sandbox/video/scene.ts'
+import { VideoScene } from '../src/sandbox/video/scene.ts'
 
 const hasDecoder = Bun.which('ffmpeg') !== null && Bun.which('ffprobe') !== null
 if (!hasDecoder) console.warn('SKIPPED: ffmpeg and ffprobe are not here, so no foreign decoder reads the videos')
@@ -90,7 +90,7 @@ function expectScene(raw: Uint8Array, film: Film): void {
   const { width, height, fps, seconds } = film
   const [lumaBytes, chromaBytes] = [width * height, (width * height) / 4]
   expect(raw.length).toBe((lumaBytes + 2 * chromaBytes) * fps * seconds)
-  const scene = new Scene(film, seconds, film.seed)
+  const scene = new VideoScene(film, seconds, film.seed)
   let wrong = 0
   for (let frame = 0; frame < fps * seconds; frame++) {
     scene.moveTo(frame / fps)

@@ -3,7 +3,7 @@ import { afterAll, beforeEach, expect, test } from 'bun:test'
 import { videoBounds } from '../src/domain/video.ts'
 import type { VideoBody, VideoMedium } from '../src/formats/videos/body.ts'
 import { Outbound } from '../src/outbound/send.ts'
-import { Halt } from '../src/video/halt.ts'
+import { AbortGroup } from '../src/video/abort-group.ts'
 import { inlineMedia } from '../src/video/media.ts'
 
 const MIB = 1024 * 1024
@@ -45,7 +45,7 @@ const medium = (url: string, i: number): VideoMedium => ({
   param: `content[${i}].image_url.url`,
 })
 const inlined = (...urls: string[]) =>
-  inlineMedia({ halt: new Halt() }, { media: urls.map(medium) } as unknown as VideoBody, client)
+  inlineMedia({ halt: new AbortGroup() }, { media: urls.map(medium) } as unknown as VideoBody, client)
 const refused = (param: string, words: string): object => ({
   failure: { kind: 'bad_request', param, code: 'invalid_value', message: expect.stringContaining(words) as string },
 })

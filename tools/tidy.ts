@@ -48,8 +48,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 
   // The files at the root of src: what the operator declares, then the wiring.
   declaration: [...layer0, 'providers', 'prices', 'outbound'],
-  'sandbox-offer': layer0,
-  config: [...layer0, 'providers', 'prices', 'declaration', 'sandbox-offer'],
+  'sandbox-provider': layer0,
+  config: [...layer0, 'providers', 'prices', 'declaration', 'sandbox-provider'],
   'connection-limit': ['lib', 'config'],
   'fixed-limits': ['domain', 'lib', 'inbound', 'outbound', 'records', 'upstream', 'relay'],
   secrets: ['lib', 'store', 'config'],
@@ -57,10 +57,22 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   restore: ['lib', 'store', 'admin', 'config', 'secrets', 'backup'],
   gateway: [...layer3, 'relay', 'admin', 'config', 'connection-limit', 'fixed-limits', 'secrets', 'backup'],
   ports: ['lib', 'inbound', 'edge', 'config', 'connection-limit'],
-  stalls: ['lib', 'store'],
-  sweeps: ['lib', 'blobs', 'config', 'gateway'],
-  front: [...layer0, 'prices', 'inbound', 'accounts', 'edge', 'console', 'config', 'fixed-limits', 'gateway'],
-  serve: [...layer3, 'inbound', 'relay', 'edge', 'admin', 'sandbox', ...wiring, 'front', 'ports', 'stalls', 'sweeps'],
+  'readiness-gate': ['lib', 'store'],
+  'maintenance-jobs': ['lib', 'blobs', 'config', 'gateway'],
+  'public-server': [...layer0, 'prices', 'inbound', 'accounts', 'edge', 'console', 'config', 'fixed-limits', 'gateway'],
+  serve: [
+    ...layer3,
+    'inbound',
+    'relay',
+    'edge',
+    'admin',
+    'sandbox',
+    ...wiring,
+    'public-server',
+    'ports',
+    'readiness-gate',
+    'maintenance-jobs',
+  ],
   main: [...layer3, 'relay', 'edge', 'admin', 'cli', 'sandbox', ...wiring, 'secrets', 'restore', 'serve'],
 }
 

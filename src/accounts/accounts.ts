@@ -3,11 +3,11 @@
  * the tick in which it is made.
  */
 import { type Account, type AccountStatus, type ApiKey, type Caller } from '../domain/account.ts'
-import type { Origin } from '../domain/catalog.ts'
+import type { PriceOrigin } from '../domain/catalog.ts'
 import { limitsOf, limitsText, NO_LIMITS, type Limits } from '../domain/limits.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import { timeOrderedId } from '../lib/ids.ts'
-import { statement, type Row, type Step } from '../store/statement.ts'
+import { statement, type Row, type WriteStep } from '../store/statement.ts'
 import { mustWrite, type Store } from '../store/store.ts'
 import { isKeyShaped, makeKey } from './key-format.ts'
 
@@ -35,7 +35,7 @@ export type AccountDraft = {
   readonly name: string
   readonly allowedModels?: readonly string[] | undefined
   readonly limits?: Limits | undefined
-  readonly origin?: Origin | undefined
+  readonly origin?: PriceOrigin | undefined
 }
 
 /** What is left out stays as it is; null allows all models, and warns of no balance. */
@@ -44,7 +44,7 @@ export type AccountChange = {
   readonly allowedModels?: readonly string[] | null
   readonly limits?: Limits
   readonly lowBalance?: NanoUsd | null
-  readonly origin?: Origin
+  readonly origin?: PriceOrigin
 }
 
 export type KeyDraft = {
@@ -97,7 +97,7 @@ const listOf = (text: unknown): readonly string[] | undefined =>
   typeof text === 'string' ? (JSON.parse(text) as string[]) : undefined
 const jsonOf = (list: readonly string[] | undefined): string | null => (list ? JSON.stringify(list) : null)
 
-const declaredFlag = (origin: Origin): 0 | 1 => (origin === 'declared' ? 1 : 0)
+const declaredFlag = (origin: PriceOrigin): 0 | 1 => (origin === 'declared' ? 1 : 0)
 
 const accountOf = (row: Row): Account => ({
   id: row['id'] as string,
@@ -192,7 +192,7 @@ export async function openAccounts(store: Store, pepper: Uint8Array, onBarred: O
     playgroundKeys.set(accountId, making)
     return making.then(({ key }) => key.id).finally(() => playgroundKeys.delete(accountId))
   }
-  const write = (step: Step): Promise<void> => mustWrite(store, [step])
+  const write = (step: WriteStep): Promise<void> => mustWrite(store, [step])
   const find = (reference: string): Account | undefined =>
     accounts.get(reference) ?? [...accounts.values()].find(({ name }) => name === reference)
 

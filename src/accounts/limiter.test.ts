@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { Caller } from '../domain/account.ts'
 import { FUTILE_PER_MINUTE, type Limits } from '../domain/limits.ts'
 import { monthStartHour } from './calendar.ts'
-import { Entry, Limiter, type PastSpend } from './limiter.ts'
+import { LimiterPermit, Limiter, type PastSpend } from './limiter.ts'
 
 const START_MS = Date.UTC(2026, 10, 21, 12)
 const DAY_MS = 86_400_000
@@ -27,9 +27,9 @@ function caller(keyLimits: Limits = {}, accountLimits: Limits = {}, keyId = 'key
 function setUp(past: readonly PastSpend[] = []) {
   const clock = { nowMs: START_MS }
   const limiter = new Limiter(past, { now: () => clock.nowMs })
-  const enter = (who: Caller): Entry => {
+  const enter = (who: Caller): LimiterPermit => {
     const entry = limiter.enter(who)
-    if (entry instanceof Entry) return entry
+    if (entry instanceof LimiterPermit) return entry
     throw new Error(`limited: ${entry.kind}`)
   }
   return { clock, limiter, enter }

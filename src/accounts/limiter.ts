@@ -7,7 +7,7 @@ import { FUTILE_PER_MINUTE, NO_LIMITS, type Limits } from '../domain/limits.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import { Bucket } from './bucket.ts'
 import { Calendar } from './calendar.ts'
-import type { Limited, Scope, SpendLimited, Standing } from './limited.ts'
+import type { LimitViolation, LimitScope, SpendLimited, LimitStatus } from './limit-status.ts'
 import { perMinute, rateHeaders, UNITS } from './rate-headers.ts'
 import { UsualOutput } from './usual-output.ts'
 
@@ -36,7 +36,7 @@ type Subject = {
   earlier: Amounts
 }
 /** A subject with the limits it has at the moment. */
-type Stand = { readonly scope: Scope; readonly limits: Limits; readonly subject: Subject }
+type SubjectLimits = { readonly scope: LimitScope; readonly limits: Limits; readonly subject: Subject }
 
 const PERIODS = ['day', 'month'] as const
 const spendPer = { day: 'spendPerDay', month: 'spendPerMonth' } as const
@@ -71,7 +71,7 @@ export class Limiter {
   }
 
   /** Lets a request in, or says why not. It counts from here, whatever becomes of it; whoever is let in must leave. */
-  enter(caller: Caller): Entry | Limited {
+  enter(caller: Caller): LimiterPermit | LimitViolation {
     const nowMs = this.now()
     const stands = this.standsOf(caller, nowMs)
     for (const stand of stands) {
@@ -84,14 +84,14 @@ export class Limiter {
       subject.inFlight++
       if (limits.requestsPerMinute !== undefined) subject.requests.take(limits.requestsPerMinute, nowMs, 1)
     }
-    return new Entry(this, stands)
+    return new LimiterPermit(this, stands)
   }
 
   /**
    * Lets a request in that costs nothing, or says why not: as many in a minute as those that cost something, counted
    * apart from them, and whatever was spent.
    */
-  enterFree(caller: Caller): Limited | undefined {
+  enterFree(caller: Caller): LimitViolation | undefined {
     const nowMs = this.now()
     const stands = this.standsOf(caller, nowMs)
     for (const { scope, limits, subject } of stands) {
@@ -106,8 +106,8 @@ export class Limiter {
   }
 
   /** The stand of work that a former life of this process let in and that goes on: its spend counts as held. */
-  resume(caller: Caller, amount: NanoUsd): Pick<Entry, 'settle'> {
-    const entry = new Entry(this, this.standsOf(caller, this.now()))
+  resume(caller: Caller, amount: NanoUsd): Pick<LimiterPermit, 'settle'> {
+    const entry = new LimiterPermit(this, this.standsOf(caller, this.now()))
     entry.reserve(amount, 0)
     return entry
   }
@@ -123,12 +123,12 @@ export class Limiter {
     return this.subjects.get(id)?.inFlight ?? 0
   }
 
-  standings(caller: Caller): readonly Standing[] {
+  standings(caller: Caller): readonly LimitStatus[] {
     const nowMs = this.now()
     return this.standsOf(caller, nowMs).map((stand) => this.standing(stand, nowMs))
   }
 
-  private standing({ scope, limits, subject }: Stand, nowMs: number): Standing {
+  private standing({ scope, limits, subject }: SubjectLimits, nowMs: number): LimitStatus {
     const { dayEndsMs, monthEndsMs } = this.calendar.at(nowMs)
     const left = (bucket: Bucket, limit: number | undefined): number | undefined =>
       limit === undefined ? undefined : Math.max(0, Math.floor(bucket.level(limit, nowMs)))
@@ -144,7 +144,7 @@ export class Limiter {
   }
 
   /** What stops a request before anything is known of it. */
-  private barrierOf({ scope, limits, subject }: Stand, nowMs: number): Limited | undefined {
+  private barrierOf({ scope, limits, subject }: SubjectLimits, nowMs: number): LimitViolation | undefined {
     const { concurrentRequests = Number.POSITIVE_INFINITY } = limits
     const most = scope === 'account' ? Math.min(concurrentRequests, this.accountMax) : concurrentRequests
     if (subject.inFlight >= most) return { kind: 'concurrency', scope, limit: most }
@@ -160,7 +160,7 @@ export class Limiter {
   }
 
   /** The spend limit that keeps `needed` more out the longest; undefined: as little as there is. */
-  spendLimited(stands: readonly Stand[], needed: NanoUsd | undefined, nowMs: number): SpendLimited | undefined {
+  spendLimited(stands: readonly SubjectLimits[], needed: NanoUsd | undefined, nowMs: number): SpendLimited | undefined {
     let longest: SpendLimited | undefined
     for (const { scope, limits, subject } of stands) {
       for (const period of PERIODS) {
@@ -179,7 +179,7 @@ export class Limiter {
     return longest
   }
 
-  private standsOf({ key, account }: Caller, nowMs: number): readonly Stand[] {
+  private standsOf({ key, account }: Caller, nowMs: number): readonly SubjectLimits[] {
     return [
       { scope: 'key', limits: key.limits, subject: this.subject(key.id, nowMs) },
       { scope: 'account', limits: account.limits, subject: this.subject(account.id, nowMs) },
@@ -241,15 +241,15 @@ type Reservation = {
 }
 
 /** One request's stand with the limits of its key and account, from its arrival to its end. */
-export class Entry {
+export class LimiterPermit {
   private readonly limiter: Limiter
-  private readonly stands: readonly Stand[]
+  private readonly stands: readonly SubjectLimits[]
   /** Most have none, and need neither the time nor sums: six looks at the clock are 1 % of a request. */
   private readonly hasLimits: boolean
   private reserved: Reservation | undefined
   private isIn = true
 
-  constructor(limiter: Limiter, stands: readonly Stand[]) {
+  constructor(limiter: Limiter, stands: readonly SubjectLimits[]) {
     this.limiter = limiter
     this.stands = stands
     this.hasLimits = stands.some(({ limits }) => limits !== NO_LIMITS)
@@ -287,7 +287,7 @@ export class Entry {
   }
 
   /** Why `amount` of spend and `tokens` are not to be had; undefined when they are, for as long as this tick lasts. */
-  obstacle(amount: NanoUsd, tokens: number): Limited | undefined {
+  obstacle(amount: NanoUsd, tokens: number): LimitViolation | undefined {
     if (!this.hasLimits) return undefined
     const nowMs = this.limiter.now()
     const spend = this.limiter.spendLimited(this.stands, amount, nowMs)
@@ -322,7 +322,7 @@ export class Entry {
     if (!reserved) return false
     if (this.hasLimits && this.limiter.spendLimited(this.stands, amount, this.limiter.now())) return false
     for (let i = 0; i < this.stands.length; i++) {
-      const amounts = countedIn((this.stands[i] as Stand).subject, reserved.days[i] as Day)
+      const amounts = countedIn((this.stands[i] as SubjectLimits).subject, reserved.days[i] as Day)
       if (amounts) amounts.held += amount
     }
     this.reserved = { ...reserved, amount: reserved.amount + amount }
@@ -338,7 +338,7 @@ export class Entry {
     if (!reserved) return
     this.reserved = undefined
     for (let i = 0; i < this.stands.length; i++) {
-      const amounts = countedIn((this.stands[i] as Stand).subject, reserved.days[i] as Day)
+      const amounts = countedIn((this.stands[i] as SubjectLimits).subject, reserved.days[i] as Day)
       if (!amounts) continue
       amounts.held -= reserved.amount
       amounts.spent += charged

@@ -9,7 +9,7 @@ const WAITING_MAX = 16
 
 export const PASSWORD_CHARS = { min: 10, max: 200 } as const
 
-type Checked = 'right' | 'wrong' | 'busy'
+type PasswordCheck = 'right' | 'wrong' | 'busy'
 
 export class Passwords {
   private last: Promise<unknown> = Promise.resolve()
@@ -23,7 +23,7 @@ export class Passwords {
   }
 
   /** Does the same work whether there is a hash or not: the time says nothing about who has an account here. */
-  async check(password: string, hash: string | undefined): Promise<Checked> {
+  async check(password: string, hash: string | undefined): Promise<PasswordCheck> {
     const isRight = await this.inTurn(async () => {
       this.nobody ??= await Bun.password.hash(crypto.randomUUID(), PARAMETERS)
       return (await Bun.password.verify(password, hash ?? this.nobody)) && hash !== undefined

@@ -7,7 +7,7 @@ export const perMinute = { requests: 'requestsPerMinute', tokens: 'tokensPerMinu
 
 type Unit = (typeof UNITS)[number]
 /** A key or an account, as far as its rates go. */
-type Rated = { readonly limits: Limits; readonly subject: Readonly<Record<Unit, Bucket>> }
+type RateSubject = { readonly limits: Limits; readonly subject: Readonly<Record<Unit, Bucket>> }
 
 const namesOf = (unit: Unit) => ({
   limit: `x-ratelimit-limit-${unit}`,
@@ -27,7 +27,7 @@ export function durationText(ms: number): string {
 
 /** Adds to headers: of each unit the stand with less left. Nothing without limits. */
 export function rateHeaders(
-  stands: readonly Rated[],
+  stands: readonly RateSubject[],
   nowMs: number,
   headers: Record<string, string>,
 ): Record<string, string> {

@@ -37,7 +37,10 @@ export class SavedViews {
     }))
   }
 
-  async create(userId: string, { name, query }: Pick<SavedView, 'name' | 'query'>): Promise<SavedView | Unsaved> {
+  async create(
+    userId: string,
+    { name, query }: Pick<SavedView, 'name' | 'query'>,
+  ): Promise<SavedView | SavedViewRefusal> {
     const view = { id: timeOrderedId('view_'), name, query, createdAtMs: Date.now() }
     const bind = [userId, view.id, name, query, view.createdAtMs]
     const outcome = await this.store.write([{ run: insert, bind, changes: 1 }], 'bulk')
@@ -45,7 +48,7 @@ export class SavedViews {
   }
 
   /** Undefined when it is renamed. */
-  async rename(userId: string, id: string, { name }: Pick<SavedView, 'name'>): Promise<Unsaved | undefined> {
+  async rename(userId: string, id: string, { name }: Pick<SavedView, 'name'>): Promise<SavedViewRefusal | undefined> {
     const outcome = await this.store.write([{ run: rename, bind: [userId, id, name], changes: 1 }], 'bulk')
     if (outcome.kind === 'written') return undefined
     return isTaken(outcome.reason) ? { kind: 'name_taken' } : { kind: 'missing' }
@@ -57,7 +60,7 @@ export class SavedViews {
   }
 }
 
-export type Unsaved = { readonly kind: 'name_taken' | 'too_many' | 'missing' }
+export type SavedViewRefusal = { readonly kind: 'name_taken' | 'too_many' | 'missing' }
 
 const isTaken = (reason: string): boolean => reason.includes('saved_view.name')
-const unsaved = (reason: string): Unsaved => ({ kind: isTaken(reason) ? 'name_taken' : 'too_many' })
+const unsaved = (reason: string): SavedViewRefusal => ({ kind: isTaken(reason) ? 'name_taken' : 'too_many' })

@@ -2,7 +2,7 @@
 import type { User } from '../domain/user.ts'
 import { timeOrderedId } from '../lib/ids.ts'
 import { makeToken, tokenDigest } from '../lib/token.ts'
-import { statement, type Step } from '../store/statement.ts'
+import { statement, type WriteStep } from '../store/statement.ts'
 import { mustWrite, type Store } from '../store/store.ts'
 import type { Users } from './users.ts'
 
@@ -33,13 +33,18 @@ export type Session = {
 }
 
 /** A page asks by itself as long as it is open, whether somebody is there or not: only people keep a session going. */
-type Asking = { readonly nowMs?: number; readonly asks?: 'person' | 'page' }
+type SessionUse = { readonly nowMs?: number; readonly asks?: 'person' | 'page' }
 
-type Kept = Session & { readonly digest: string; seenAtMs: number; touchedAtMs: number; viewAs: string | undefined }
+type StoredSession = Session & {
+  readonly digest: string
+  seenAtMs: number
+  touchedAtMs: number
+  viewAs: string | undefined
+}
 
 export class Sessions {
   private readonly store: Store
-  private readonly byDigest = new Map<string, Kept>()
+  private readonly byDigest = new Map<string, StoredSession>()
 
   private constructor(store: Store) {
     this.store = store
@@ -70,7 +75,7 @@ export class Sessions {
     const gone = this.forget(own.slice(0, Math.max(0, own.length - PER_USER_MAX + 1)))
     const token = makeToken()
     const nowMs = Date.now()
-    const kept: Kept = {
+    const kept: StoredSession = {
       id: timeOrderedId('sess_'),
       digest: tokenDigest(token),
       userId,
@@ -91,7 +96,7 @@ export class Sessions {
   find(
     token: string,
     users: Users,
-    { nowMs = Date.now(), asks = 'person' }: Asking = {},
+    { nowMs = Date.now(), asks = 'person' }: SessionUse = {},
   ): { session: Session; user: User } | undefined {
     const kept = this.byDigest.get(tokenDigest(token))
     const user = kept && users.find(kept.userId)
@@ -117,7 +122,7 @@ export class Sessions {
   }
 
   /** Ends them in memory; the steps are for the disk. */
-  private forget(sessions: readonly Pick<Session, 'id'>[]): Step[] {
+  private forget(sessions: readonly Pick<Session, 'id'>[]): WriteStep[] {
     const ids = new Set(sessions.map(({ id }) => id))
     for (const [digest, { id }] of this.byDigest) if (ids.has(id)) this.byDigest.delete(digest)
     return [...ids].map((id) => ({ run: remove, bind: [id] }))

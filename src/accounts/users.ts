@@ -16,7 +16,7 @@ const HOUR_MS = 3_600_000
 /** An invitation may lie in somebody's mail for a while; whoever asks for anything else is waiting for it. */
 const LINK_MS = { invitation: 7 * 24 * HOUR_MS, other: 24 * HOUR_MS }
 
-type Kept = { readonly user: User; readonly password: string | undefined }
+type StoredUser = { readonly user: User; readonly password: string | undefined }
 type Link = { readonly userId: string | undefined; readonly expiresAtMs: number }
 
 export type UserDraft = { readonly name: string; readonly role: UserRole; readonly accountId: string | undefined }
@@ -33,7 +33,7 @@ export const setupPath = (token: string): string => `/console/setup#${token}`
 
 export class Users {
   private readonly store: Store
-  private readonly users = new Map<string, Kept>()
+  private readonly users = new Map<string, StoredUser>()
   private readonly links = new Map<string, Link>()
   /** Told when somebody must be signed out everywhere. */
   private readonly onBarred: (userId: string) => Promise<void>
@@ -149,7 +149,7 @@ export class Users {
   }
 
   /** Uses a link, once: in the tick in which it is asked, whoever else holds it. */
-  async redeem(token: string, { name, hash }: { name: string | undefined; hash: string }): Promise<Redeemed> {
+  async redeem(token: string, { name, hash }: { name: string | undefined; hash: string }): Promise<CodeRedemption> {
     const holder = this.holderOf(token)
     if (!holder) return { kind: 'void' }
     if (holder.kind === 'first' && (name === undefined || this.named(name))) return { kind: 'name_needed' }
@@ -165,28 +165,28 @@ export class Users {
     return this.create({ name, role: 'operator', accountId: undefined })
   }
 
-  private named(name: string): Kept | undefined {
+  private named(name: string): StoredUser | undefined {
     return [...this.users.values()].find(({ user }) => sameName(user.name, name))
   }
 
-  private known(id: string): Kept {
+  private known(id: string): StoredUser {
     const kept = this.users.get(id)
     if (!kept) throw new Error(`no user ${id}`)
     return kept
   }
 
-  private keep(kept: Kept): void {
+  private keep(kept: StoredUser): void {
     this.users.set(kept.user.id, kept)
   }
 }
 
-export type Redeemed =
+export type CodeRedemption =
   | { readonly kind: 'redeemed'; readonly user: User }
   | { readonly kind: 'void' }
   /** The first operator must have a name that is free. */
   | { readonly kind: 'name_needed' }
 
-function keptOf(row: Row): Kept {
+function keptOf(row: Row): StoredUser {
   const password = (row['password'] as string | null) ?? undefined
   const user: User = {
     id: row['id'] as string,

@@ -4,14 +4,14 @@ import { NO_LIMITS } from '../domain/limits.ts'
 import { formatUsd, parseUsd } from '../domain/money.ts'
 import { timeOrderedId } from '../lib/ids.ts'
 import type { Booking, StoredHold } from '../ledger/bookings.ts'
-import { OPENING } from '../ledger/own-reasons.ts'
+import { OPENING } from '../ledger/system-reasons.ts'
 import type { KeptRefusal } from '../records/refused.ts'
 import type { RecentPage, StoredRecord } from '../records/records.ts'
 import { strayModel } from './allowed-models.ts'
 import { visibleName } from './name.ts'
 import { changedLimits, limitsInput, limitsView } from './limits-input.ts'
-import { say } from './refusals.ts'
-import { rules } from './rules.ts'
+import { sayRefusal } from './refusals.ts'
+import { operationRules } from './rules.ts'
 import {
   conflict,
   declaredElsewhere,
@@ -20,7 +20,7 @@ import {
   operation,
   refused,
   type Changes,
-  type Office,
+  type AdminServices,
   type Operation,
   type Result,
 } from './operation.ts'
@@ -29,20 +29,20 @@ import {
 const dollars = z.string().transform((text, context) => {
   const amount = parseUsd(text)
   if (amount !== undefined && amount > 0n) return amount
-  context.addIssue({ code: 'custom', message: rules.amount })
+  context.addIssue({ code: 'custom', message: operationRules.amount })
   return z.NEVER
 })
 /** What an account begins with, which may be nothing. */
 const openingBalance = z.string().transform((text, context) => {
   const amount = parseUsd(text)
   if (amount !== undefined && amount >= 0n) return amount
-  context.addIssue({ code: 'custom', message: rules.opening_balance })
+  context.addIssue({ code: 'custom', message: operationRules.opening_balance })
   return z.NEVER
 })
 const models = z.array(z.string().min(1)).min(1)
 const reference = z.string().min(1)
 
-function accountView({ ledger, accounts }: Office, account: Account): object {
+function accountView({ ledger, accounts }: AdminServices, account: Account): object {
   const { posted, held, available } = ledger.balance(account.id)
   return {
     id: account.id,
@@ -108,7 +108,7 @@ const ofKey: Changes<{ key: string }> = {
 
 /** Finds the account or says that there is none. */
 async function withAccount(
-  office: Office,
+  office: AdminServices,
   wanted: string,
   use: (account: Account) => Result | Promise<Result>,
 ): Promise<Result> {
@@ -117,16 +117,16 @@ async function withAccount(
 }
 
 /** The account that is wanted, all of them when none is named, undefined when there is none of that name. */
-function chosenAccounts({ accounts }: Office, wanted: string | undefined): readonly Account[] | undefined {
+function chosenAccounts({ accounts }: AdminServices, wanted: string | undefined): readonly Account[] | undefined {
   if (wanted === undefined) return accounts.list()
   const account = accounts.find(wanted)
   return account && [account]
 }
 
-type Named = StoredRecord & { readonly account: string }
+type NamedRecord = StoredRecord & { readonly account: string }
 
 /** A request that was refused; `refused` tells it from a record. */
-const refusalView = ({ accounts }: Office, kept: KeptRefusal): object => ({
+const refusalView = ({ accounts }: AdminServices, kept: KeptRefusal): object => ({
   refused: true,
   id: kept.id,
   account: kept.accountId === undefined ? null : (accounts.find(kept.accountId)?.name ?? kept.accountId),
@@ -142,11 +142,15 @@ const refusalView = ({ accounts }: Office, kept: KeptRefusal): object => ({
 })
 
 /** The newest requests of an account, each with the account's name. */
-async function requestsOf(office: Office, { id, name: account }: Account, page: RecentPage): Promise<readonly Named[]> {
+async function requestsOf(
+  office: AdminServices,
+  { id, name: account }: Account,
+  page: RecentPage,
+): Promise<readonly NamedRecord[]> {
   return (await office.requests(id, page)).map((record) => ({ ...record, account }))
 }
 
-const noKey = (name: string): Result => refused('not_found', say('no_key', { name }))
+const noKey = (name: string): Result => refused('not_found', sayRefusal('no_key', { name }))
 
 const byIdDescending = (a: { readonly [name: string]: unknown }, b: { readonly [name: string]: unknown }): number =>
   String(a['id']) < String(b['id']) ? 1 : -1
@@ -171,11 +175,11 @@ const adjust = (kind: 'credit' | 'debit' | 'refund'): Operation =>
             return done({ ref: booked, ...accountView(office, account) })
           case 'not_provided':
           case 'duplicate_ref':
-            return conflict(say('ref_booked', { ref: booked }))
+            return conflict(sayRefusal('ref_booked', { ref: booked }))
           case 'insufficient':
-            return conflict(say('balance_short', { amount: formatUsd(amount) }))
+            return conflict(sayRefusal('balance_short', { amount: formatUsd(amount) }))
           case 'too_large':
-            return conflict(say('balance_full'))
+            return conflict(sayRefusal('balance_full'))
           case 'unknown_account':
             return notFound('account', wanted)
         }
@@ -202,7 +206,7 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
       limits: limitsInput.optional(),
     }),
     async (office, { name: wanted, models: allowedModels, balance, limits = {} }) => {
-      if (office.accounts.isTaken(wanted)) return conflict(say('account_taken', { name: wanted }))
+      if (office.accounts.isTaken(wanted)) return conflict(sayRefusal('account_taken', { name: wanted }))
       const stray = strayModel(office, allowedModels)
       if (stray) return stray
       const account = await office.accounts.create({
@@ -379,13 +383,13 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
         const hold = isLast ? undefined : await office.findHold(request)
         if (!hold || !chosen.some(({ id }) => id === hold.accountId)) break
         const why = whyUnrecorded[hold.state]
-        if (why) return refused('not_found', say(why, { name: request, amount: formatUsd(hold.amount) }))
+        if (why) return refused('not_found', sayRefusal(why, { name: request, amount: formatUsd(hold.amount) }))
       }
       const refusal = await office.refused.find(request, wanted === undefined ? undefined : chosen[0]?.id)
       if (refusal) return done(refusalView(office, refusal))
       return wanted === undefined
         ? notFound('request', request)
-        : refused('not_found', say('no_request_of_account', { name: request }))
+        : refused('not_found', sayRefusal('no_request_of_account', { name: request }))
     },
   ),
 }

@@ -8,10 +8,10 @@ import {
   type ModelLimits,
   type Offer,
   type Provider,
-  type Reach,
+  type ProviderReach,
 } from '../domain/catalog.ts'
-import { firstEventTimeoutOf } from '../domain/patience.ts'
-import type { Said } from '../lib/sentence.ts'
+import { firstEventTimeoutOf } from '../domain/first-token-timeout.ts'
+import type { LocalizedMessage } from '../lib/localized-message.ts'
 import { checkBaseUrl } from '../outbound/guard.ts'
 import { modelLimitChanges, modelLimitFields, modelLimitsOf } from '../providers/model-limits.ts'
 import { lossesOf } from '../domain/below-cost.ts'
@@ -19,8 +19,8 @@ import { priceGapsOf } from '../domain/image.ts'
 import { findPreset, isOwnAddress, isSendableKey, presets } from '../providers/presets.ts'
 import { restingOffers } from '../router/health.ts'
 import { probe } from '../upstream/probe.ts'
-import { say } from './refusals.ts'
-import { rules } from './rules.ts'
+import { sayRefusal } from './refusals.ts'
+import { operationRules } from './rules.ts'
 import {
   declaredElsewhere,
   done,
@@ -34,8 +34,8 @@ import {
 import { cardPrices, isRefused, offersOf, priceInput, pricesOf } from './price-input.ts'
 import { lossView, priceView } from './price-view.ts'
 
-const id = z.string().regex(/^[\w][\w.:/@-]{0,199}$/, rules.model_id)
-const providerId = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, rules.provider_id)
+const id = z.string().regex(/^[\w][\w.:/@-]{0,199}$/, operationRules.model_id)
+const providerId = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, operationRules.provider_id)
 
 const offer = z.strictObject({
   provider: z.string(),
@@ -105,7 +105,7 @@ function originOf(baseUrl: string): string {
   return URL.canParse(baseUrl) ? new URL(baseUrl).origin : ''
 }
 
-const invalid = (said: Said): Result => refused('invalid_input', said)
+const invalid = (said: LocalizedMessage): Result => refused('invalid_input', said)
 
 /** What the audit log keeps of a provider and a model. */
 const ofProvider: Changes<{ id: string }> = {
@@ -146,15 +146,15 @@ const providerAdd = operation(
     const preset = wanted ?? before?.preset ?? findPreset(name)?.id ?? 'custom'
     const unchanged = before?.preset === preset && baseUrl !== null ? before.baseUrl : undefined
     const address = baseUrl ?? unchanged ?? findPreset(preset)?.baseUrl
-    if (!address) return invalid(say('url_needed', { preset }))
+    if (!address) return invalid(sayRefusal('url_needed', { preset }))
     // Both the key and the allowance were given for an origin.
     const same = before && originOf(before.baseUrl) === originOf(address) ? before : undefined
-    const reach: Reach = allowed === undefined ? (same?.reach ?? 'public') : allowed ? 'private' : 'public'
+    const reach: ProviderReach = allowed === undefined ? (same?.reach ?? 'public') : allowed ? 'private' : 'public'
     const checked = checkBaseUrl(address, isOwnAddress(preset, address) ? 'private' : reach)
-    if (checked.kind === 'bad') return invalid(say('url_bad', { why: checked.message, fault: checked.fault }))
-    if (checked.kind === 'private') return invalid(say('url_private', { place: checked.name }))
-    if (before?.secret && !same?.secret && key === undefined) return invalid(say('url_other_origin'))
-    if (key && !isSendableKey(preset, key)) return invalid(say('key_unsendable'))
+    if (checked.kind === 'bad') return invalid(sayRefusal('url_bad', { why: checked.message, fault: checked.fault }))
+    if (checked.kind === 'private') return invalid(sayRefusal('url_private', { place: checked.name }))
+    if (before?.secret && !same?.secret && key === undefined) return invalid(sayRefusal('url_other_origin'))
+    if (key && !isSendableKey(preset, key)) return invalid(sayRefusal('key_unsendable'))
     const secret = key === undefined ? same?.secret : (key ?? undefined)
     const concurrentRequests = most === undefined ? before?.concurrentRequests : (most ?? undefined)
     await catalog.putProvider({ id: name, preset, baseUrl: checked.url.href, reach, secret, concurrentRequests })
@@ -173,15 +173,15 @@ const providerAdd = operation(
 function misfitOf(
   catalog: Catalog,
   { kind, limits, price: { inputFresh, ...prices } }: Pick<ModelDraft, 'limits' | 'price'> & { kind: ModelKind },
-): Said | undefined {
+): LocalizedMessage | undefined {
   const isSold = inputFresh > 0n || Object.values(prices).some((amount) => amount > 0n)
-  if (!isSold && (kind === 'image' || kind === 'video')) return say('price_needed', { kind })
+  if (!isSold && (kind === 'image' || kind === 'video')) return sayRefusal('price_needed', { kind })
   const hasPieces = Object.keys(prices).some((unit) => unit.startsWith('piece:'))
   if (kind === 'image' && limits.image?.surface === 'turn' && hasPieces) {
-    return say('sold_by_tokens')
+    return sayRefusal('sold_by_tokens')
   }
   const upscaler = kind === 'video' ? limits.video?.upscaler : undefined
-  if (upscaler !== undefined && !catalog.provider(upscaler)) return say('no_upscaler', { name: upscaler })
+  if (upscaler !== undefined && !catalog.provider(upscaler)) return sayRefusal('no_upscaler', { name: upscaler })
   return undefined
 }
 
@@ -325,7 +325,7 @@ export const catalogOperations: Readonly<Record<string, Operation>> = {
     const provider = catalog.provider(name)
     const preset = provider && findPreset(provider.preset)
     if (!provider || !preset) return notFound('provider', name)
-    if (provider.baseUrl === '') return refused('failed', say('sandbox_absent'))
+    if (provider.baseUrl === '') return refused('failed', sayRefusal('sandbox_absent'))
     const { ok, status, tookMs, models, problem } = await probe(provider, preset)
     if (ok) resume(name)
     tally.tested(name, { ok, status, problem, atMs: Date.now() })

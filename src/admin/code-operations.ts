@@ -1,14 +1,14 @@
 /** Codes that add to a balance: made in batches, voided, redeemed once. */
 import { z } from 'zod'
 import { parseUsd } from '../domain/money.ts'
-import { say } from './refusals.ts'
-import { rules } from './rules.ts'
+import { sayRefusal } from './refusals.ts'
+import { operationRules } from './rules.ts'
 import { conflict, done, notFound, operation, refused, type Operation, type Result } from './operation.ts'
 
 const amount = z.string().transform((text, context) => {
   const nano = parseUsd(text)
   if (nano !== undefined && nano > 0n) return nano
-  context.addIssue({ code: 'custom', message: rules.amount })
+  context.addIssue({ code: 'custom', message: operationRules.amount })
   return z.NEVER
 })
 
@@ -22,7 +22,7 @@ export const codeOperations: Readonly<Record<string, Operation>> = {
     }),
     async (office, { count, amount: each, note, expires_at: expires }): Promise<Result> => {
       const expiresAtMs = expires === undefined ? undefined : Date.parse(expires)
-      if (expiresAtMs !== undefined && expiresAtMs <= Date.now()) return conflict(say('code_expiry_past'))
+      if (expiresAtMs !== undefined && expiresAtMs <= Date.now()) return conflict(sayRefusal('code_expiry_past'))
       const { batchId, codes } = await office.codes.create({ count, amount: each, note, expiresAtMs })
       return done({ id: batchId, codes: codes.map(({ id, secret }) => ({ id, code: secret })) })
     },
@@ -32,7 +32,7 @@ export const codeOperations: Readonly<Record<string, Operation>> = {
     z.strictObject({ id: z.string() }),
     async (office, { id }): Promise<Result> => {
       if (!(await office.codes.find(id))) return notFound('code', id)
-      return (await office.codes.void(id)) ? done({ id }) : conflict(say('code_ended'))
+      return (await office.codes.void(id)) ? done({ id }) : conflict(sayRefusal('code_ended'))
     },
     { subject: ({ id }) => id },
   ),
@@ -46,9 +46,9 @@ export const codeOperations: Readonly<Record<string, Operation>> = {
         case 'redeemed':
           return done({ id: redeemed.id, amount_nano_usd: redeemed.amount.toString() })
         case 'void':
-          return refused('not_found', say('code_unknown'))
+          return refused('not_found', sayRefusal('code_unknown'))
         case 'too_large':
-          return conflict(say('balance_full'))
+          return conflict(sayRefusal('balance_full'))
       }
     },
     { subject: ({ account }) => account },

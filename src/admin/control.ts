@@ -1,7 +1,7 @@
 /** The control socket: how a command reaches the gateway that owns the data folder. File permissions are its guard. */
 import { chmodSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { resultJson, type Office, type Result } from './operation.ts'
+import { resultJson, type AdminServices, type Result } from './operation.ts'
 
 /** A socket's path is limited to about 104 bytes on some systems. */
 const PATH_BYTES_MAX = 103
@@ -23,7 +23,7 @@ const controlPath = (dataFolder: string): string => join(dataFolder, 'control.so
 export type Address = { readonly host: string; readonly port: number; readonly publicUrl: string | undefined }
 
 /** Answers operations by their names, and `server` with the address. */
-export function serveControl(dataFolder: string, office: Office, address: Address): { stop(): Promise<void> } {
+export function serveControl(dataFolder: string, office: AdminServices, address: Address): { stop(): Promise<void> } {
   const unix = controlPath(dataFolder)
   if (Buffer.byteLength(unix) > PATH_BYTES_MAX) {
     throw new Error(`the data folder's path is too long for a socket in it (${unix}); choose a shorter TOLLGATE_DATA`)

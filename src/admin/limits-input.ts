@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { NO_LIMITS, type Limits } from '../domain/limits.ts'
 import { formatUsd, parseUsd } from '../domain/money.ts'
-import { rules } from './rules.ts'
+import { operationRules } from './rules.ts'
 
 const count = z.int().min(1).max(1_000_000_000_000).nullable().optional()
 
@@ -11,7 +11,7 @@ const dollars = z
   .transform((text, context) => {
     const amount = parseUsd(text)
     if (amount !== undefined && amount >= 0n) return amount
-    context.addIssue({ code: 'custom', message: rules.dollars })
+    context.addIssue({ code: 'custom', message: operationRules.dollars })
     return z.NEVER
   })
   .nullable()

@@ -1,6 +1,6 @@
 /** Names of accounts, keys, people, programs and views: they stand in lists, logs and files beside each other's. */
 import { z } from 'zod'
-import { rules } from './rules.ts'
+import { operationRules } from './rules.ts'
 
 /** Takes no room, or looks like none; what joins and colours the parts of an emoji is seen by its effect. */
 const UNSEEN = /[\p{Default_Ignorable_Code_Point}\u2800]/u
@@ -11,5 +11,5 @@ const OF_EMOJI =
 export const visibleName = z
   .string()
   .trim()
-  .regex(/^[^/\p{Cc}\p{Cs}\p{Bidi_C}]{1,100}$/u, rules.name_letters)
-  .refine((name) => !UNSEEN.test(name.replace(OF_EMOJI, '')), rules.name_unseen)
+  .regex(/^[^/\p{Cc}\p{Cs}\p{Bidi_C}]{1,100}$/u, operationRules.name_letters)
+  .refine((name) => !UNSEEN.test(name.replace(OF_EMOJI, '')), operationRules.name_unseen)

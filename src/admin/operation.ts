@@ -12,7 +12,7 @@ import type { Ledger } from '../ledger/ledger.ts'
 import type { Booking, BookingPage, OpenHold, StoredHold } from '../ledger/bookings.ts'
 import type { Codes } from '../ledger/codes.ts'
 import type { Finding } from '../lib/checks.ts'
-import type { Facts, Said } from '../lib/sentence.ts'
+import type { MessageFacts, LocalizedMessage } from '../lib/localized-message.ts'
 import type { MarkUp } from '../prices/mark-up.ts'
 import type { Actor, Audit } from '../records/audit.ts'
 import type { RecordFeed } from '../records/feed.ts'
@@ -22,8 +22,8 @@ import type { RecordPage, RecordSearch } from '../records/search.ts'
 import type { Totals, UsageQuery, UsageRow } from '../records/usage-report.ts'
 import type { ProviderTally } from '../relay/provider-tally.ts'
 import type { OfferHealth } from '../router/health.ts'
-import type { Orphan } from '../video/tasks.ts'
-import { say, type Thing } from './refusals.ts'
+import type { OrphanTask } from '../video/tasks.ts'
+import { sayRefusal, type ResourceName } from './refusals.ts'
 
 /** A backup as it is asked for: `file` is absolute, and written by the process that has the data folder. */
 export type BackupRequest = {
@@ -33,7 +33,7 @@ export type BackupRequest = {
 }
 
 /** What operations work on: the parts of a running gateway, or of one opened for a single command. */
-export type Office = {
+export type AdminServices = {
   readonly accounts: Accounts
   readonly catalog: Catalog
   readonly ledger: Ledger
@@ -63,7 +63,7 @@ export type Office = {
   /** Of all accounts, from an hour on (Unix hours). */
   readonly totalsSince: (fromHour: number) => Promise<Totals>
   /** What moved an account's balance from an hour (Unix hours) on, and the balance that came of it: of one moment. */
-  readonly moved: (accountId: string, fromHour: number) => Promise<Moved>
+  readonly moved: (accountId: string, fromHour: number) => Promise<BalanceMovements>
   readonly openHolds: (
     accountId: string,
     page: { readonly after?: string | undefined; readonly limit: number },
@@ -91,7 +91,7 @@ export type Office = {
   /** Until when the files of videos are kept, by the ids of their tasks; without those that are gone. */
   readonly keptUntil: (ids: readonly string[]) => Promise<ReadonlyMap<string, number>>
   /** Videos that a vendor may be making for nobody. */
-  readonly orphans: () => Promise<readonly Orphan[]>
+  readonly orphans: () => Promise<readonly OrphanTask[]>
   /** Takes one off the list; false when it is not on it. */
   readonly settleOrphan: (requestId: string) => Promise<boolean>
   readonly backup: (request: BackupRequest) => Promise<Result>
@@ -101,7 +101,7 @@ export type Office = {
   readonly ignoredProxies: () => readonly string[]
 }
 
-export type Moved = {
+export type BalanceMovements = {
   readonly posted: NanoUsd
   /** The newest first. */
   readonly bookings: readonly Booking[]
@@ -117,51 +117,52 @@ export type Verification = {
 }
 
 type RefusalCode = 'invalid_input' | 'not_found' | 'conflict' | 'declared' | 'failed'
-export type Refused = {
+export type OperationRefusal = {
   readonly ok: false
   readonly code: RefusalCode
   readonly message: string
   /** What the message says, as data, where it reaches the console. */
   readonly reason?: string
-  readonly facts?: Facts
+  readonly facts?: MessageFacts
   /** The field of the input at fault. */
   readonly param?: string | undefined
 }
 
 /** What an operation comes to. Errors have a code for programs and a message for people. */
-export type Result = { readonly ok: true; readonly value: unknown } | Refused
+export type Result = { readonly ok: true; readonly value: unknown } | OperationRefusal
 
 /** Marks an operation that changes something: it goes into the audit log. */
 export type Changes<I> = {
   /** The name of what is changed; its id, where the result has one, is what the log keeps. Undefined: nothing is. */
   readonly subject: (input: I) => string | undefined
   /** How the subject stands, before and after. */
-  readonly view?: (office: Office, input: I) => unknown
+  readonly view?: (office: AdminServices, input: I) => unknown
   /** Of what the operation makes, what the log keeps, without its secrets; instead of the view afterwards. */
   readonly made?: (value: unknown) => unknown
 }
 
 export type Operation = {
   readonly input: z.ZodType
-  readonly run: (office: Office, input: never, actor: Actor) => Result | Promise<Result>
+  readonly run: (office: AdminServices, input: never, actor: Actor) => Result | Promise<Result>
   readonly changes?: Changes<never> | undefined
 }
 
 /** Ties an input schema to what is done with it. */
 export function operation<S extends z.ZodType>(
   input: S,
-  run: (office: Office, input: z.infer<S>, actor: Actor) => Result | Promise<Result>,
+  run: (office: AdminServices, input: z.infer<S>, actor: Actor) => Result | Promise<Result>,
   changes?: Changes<z.infer<S>>,
 ): Operation {
   return { input, run, changes }
 }
 
 export const done = (value: unknown): Result => ({ ok: true, value })
-export const refused = (code: RefusalCode, said: Said): Refused => ({ ok: false, code, ...said })
-export const conflict = (said: Said): Refused => refused('conflict', said)
-export const notFound = (what: Thing, name: string): Refused => refused('not_found', say('none_named', { what, name }))
-export const declaredElsewhere = (what: Thing, name: string): Refused =>
-  refused('declared', say('declared', { what, name }))
+export const refused = (code: RefusalCode, said: LocalizedMessage): OperationRefusal => ({ ok: false, code, ...said })
+export const conflict = (said: LocalizedMessage): OperationRefusal => refused('conflict', said)
+export const notFound = (what: ResourceName, name: string): OperationRefusal =>
+  refused('not_found', sayRefusal('none_named', { what, name }))
+export const declaredElsewhere = (what: ResourceName, name: string): OperationRefusal =>
+  refused('declared', sayRefusal('declared', { what, name }))
 
 /** Results as JSON text: integers of the store are bigint, and leave as decimal text. */
 export const resultJson = (result: Result): string =>

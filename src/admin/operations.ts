@@ -12,14 +12,14 @@ import { managementKeyOperations, userOperations } from './user-operations.ts'
 import { videoOperations } from './video-operations.ts'
 import { modelLosses } from '../domain/below-cost.ts'
 import { lossView } from './price-view.ts'
-import { misfitIn, rules, wordsForNull } from './rules.ts'
+import { misfitIn, operationRules, wordsForNull } from './rules.ts'
 import {
   done,
   notFound,
   operation,
   refused,
   type BackupRequest,
-  type Office,
+  type AdminServices,
   type Operation,
   type Result,
 } from './operation.ts'
@@ -72,7 +72,7 @@ const doctor = operation(z.strictObject({}), async ({ status, ignoredProxies, ve
 
 const backup = operation(
   z.strictObject({
-    file: z.string().refine((path) => isAbsolute(path), rules.absolute_path),
+    file: z.string().refine((path) => isAbsolute(path), operationRules.absolute_path),
     existing: z.enum(['kept', 'replaced']).default('kept'),
     secrets: z.enum(['included', 'left_out']).default('left_out'),
   }),
@@ -92,13 +92,13 @@ const operations: Readonly<Record<string, Operation>> = {
   doctor,
 }
 
-export type { BackupRequest, Office, Result }
+export type { BackupRequest, AdminServices, Result }
 
 const COMMAND: Actor = { kind: 'command' }
 
 /** Runs an operation by name on unchecked input. A change is in the audit log before it is made. */
 export async function runOperation(
-  office: Office,
+  office: AdminServices,
   name: string,
   input: unknown,
   actor: Actor = COMMAND,

@@ -6,15 +6,15 @@ import { parseUsd } from '../domain/money.ts'
 import type { PriceCard } from '../domain/price.ts'
 import { missingUnit, pricesFrom, type Prices, type PricesBefore } from '../prices/stated-prices.ts'
 import { listedCost } from '../prices/vendor-models.ts'
-import { refused, type Refused } from './operation.ts'
-import { say } from './refusals.ts'
-import { rules } from './rules.ts'
+import { refused, type OperationRefusal } from './operation.ts'
+import { sayRefusal } from './refusals.ts'
+import { operationRules } from './rules.ts'
 
 /** Dollars per million tokens, as decimal text. */
 const perMillion = z.string().transform((text, context) => {
   const amount = parseUsd(text)
   if (amount !== undefined && amount >= 0n) return amount
-  context.addIssue({ code: 'custom', message: rules.dollars_per_million })
+  context.addIssue({ code: 'custom', message: operationRules.dollars_per_million })
   return z.NEVER
 })
 const unit = perMillion.nullable().optional()
@@ -29,7 +29,7 @@ const units = z.strictObject({
   image_output: unit,
   /** Dollars for one piece, such as `image/1024x1024`. */
   each: z
-    .record(z.string().regex(/^[a-z]+(?:\/[\w.-]+)*$/, rules.piece), perMillion)
+    .record(z.string().regex(/^[a-z]+(?:\/[\w.-]+)*$/, operationRules.piece), perMillion)
     .nullable()
     .optional(),
 })
@@ -38,27 +38,27 @@ const units = z.strictObject({
 export const priceInput = units.extend({
   /** By a number of input tokens: what all tokens of a longer request cost. Left out: as before. Null: nothing else. */
   above: z
-    .record(z.string().regex(/^[1-9]\d{0,8}$/, rules.tokens_above), units)
+    .record(z.string().regex(/^[1-9]\d{0,8}$/, operationRules.tokens_above), units)
     .nullable()
     .optional(),
 })
 export type PriceInput = z.infer<typeof priceInput>
 
-type Sold = { readonly kind: ModelKind; readonly paintsInTurn: boolean }
+type PricedKind = { readonly kind: ModelKind; readonly paintsInTurn: boolean }
 
 /** The prices, or why nobody could be charged by them; `at` is where in the input they are. */
 export function pricesOf(
   stated: PriceInput,
-  sold: Sold,
+  sold: PricedKind,
   { at, before }: { readonly at: string; readonly before?: PricesBefore | undefined },
-): Prices | Refused {
+): Prices | OperationRefusal {
   const missing = missingUnit(stated, sold, before)
   if (!missing) return pricesFrom(stated, before)
   const param = [at, ...missing.path].join('.')
-  return { ...refused('invalid_input', say('unit_needed', { unit: param, kind: sold.kind })), param }
+  return { ...refused('invalid_input', sayRefusal('unit_needed', { unit: param, kind: sold.kind })), param }
 }
 
-export const isRefused = (made: object): made is Refused => 'ok' in made
+export const isRefused = (made: object): made is OperationRefusal => 'ok' in made
 
 export const cardPrices = ({ nanoPerMillion, tiers = [] }: PriceCard): Prices => ({ units: nanoPerMillion, tiers })
 
@@ -73,7 +73,7 @@ export type OfferInput = {
   readonly context_tokens?: number | null | undefined
 }
 
-type Costs = Sold & {
+type Costs = PricedKind & {
   readonly catalog: Catalog
   /** What is there already. */
   readonly before: Model['offers']
@@ -86,7 +86,7 @@ type Costs = Sold & {
  * Offers with what they cost: what is said, put into what was there; else what was there; else the vendor's list price;
  * and where no list has one, the sale price, which is no loss.
  */
-export function offersOf(offers: readonly OfferInput[], costs: Costs): readonly OfferDraft[] | Refused {
+export function offersOf(offers: readonly OfferInput[], costs: Costs): readonly OfferDraft[] | OperationRefusal {
   const drafts: OfferDraft[] = []
   for (const [i, wanted] of offers.entries()) {
     const old = oldOf(wanted, costs)
@@ -103,7 +103,7 @@ export function offersOf(offers: readonly OfferInput[], costs: Costs): readonly 
 const oldOf = ({ provider, model }: OfferInput, { before }: Costs): Model['offers'][number] | undefined =>
   before.find((offer) => offer.providerId === provider && offer.upstreamModel === model)
 
-function costOf(wanted: OfferInput, at: string, costs: Costs): Prices | Refused {
+function costOf(wanted: OfferInput, at: string, costs: Costs): Prices | OperationRefusal {
   const { provider, model, cost } = wanted
   const { catalog, unnamed, sale } = costs
   const old = oldOf(wanted, costs)

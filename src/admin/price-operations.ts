@@ -7,13 +7,13 @@ import { formatMarkUp, parseMarkUp, type MarkUp } from '../prices/mark-up.ts'
 import { priceList } from '../prices/price-list.ts'
 import { conflict, done, notFound, operation, type Operation, type Result } from './operation.ts'
 import { priceView } from './price-view.ts'
-import { say } from './refusals.ts'
-import { rules } from './rules.ts'
+import { sayRefusal } from './refusals.ts'
+import { operationRules } from './rules.ts'
 
 const markUp = z.string().transform((text, context) => {
   const by = parseMarkUp(text)
   if (by !== undefined) return by
-  context.addIssue({ code: 'custom', message: rules.percentage })
+  context.addIssue({ code: 'custom', message: operationRules.percentage })
   return z.NEVER
 })
 
@@ -67,7 +67,7 @@ const priceImport = operation(
     const planned = plan(catalog, { selected, patterns, by })
     const fingerprint = fingerprintOf(planned, by)
     if (approved !== undefined && approved !== fingerprint) {
-      return conflict(say('import_stale'))
+      return conflict(sayRefusal('import_stale'))
     }
     if (approved !== undefined) await catalog.putModels(planned.changes.map(({ draft }) => draft))
     return done({

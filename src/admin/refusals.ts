@@ -1,5 +1,5 @@
 /** Why operations refuse, in sentences that have a reason and facts. */
-import { speakerOf } from '../lib/sentence.ts'
+import { speakerOf } from '../lib/localized-message.ts'
 import { UNSENDABLE_KEY } from '../providers/presets.ts'
 
 /** What there can be none of. */
@@ -19,9 +19,9 @@ export const things = [
   'user',
   'view',
 ] as const
-export type Thing = (typeof things)[number]
+export type ResourceName = (typeof things)[number]
 
-export const refusals = {
+export const operationRefusals = {
   none_named: "there is no {what} '{name}'",
   no_key: "there is no key '{name}' (a key is named by its id, see key list)",
   no_request_of_account: "there is no request '{name}' of this account",
@@ -60,4 +60,4 @@ export const refusals = {
   import_stale: 'the catalogue has changed since this was shown; look at the import again',
 } as const
 
-export const say = speakerOf(refusals)
+export const sayRefusal = speakerOf(operationRefusals)

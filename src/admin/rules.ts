@@ -1,9 +1,9 @@
 /** What a value has to be, and what is said of one that is not. */
 import type { z } from 'zod'
-import { reasonOf, speakerOf, type Said } from '../lib/sentence.ts'
+import { reasonOf, speakerOf, type LocalizedMessage } from '../lib/localized-message.ts'
 
 /** Rules of our own. A schema is given the sentence; by the sentence its reason is found again. */
-export const rules = {
+export const operationRules = {
   name_letters: 'must be 1 to 100 characters, none a slash, a control character or a mark of direction',
   name_unseen: 'must have no characters that cannot be seen',
   amount: 'must be more than nothing and below a billion dollars, such as 25.00',
@@ -42,24 +42,24 @@ export const shapes = {
   invalid: 'is not valid: {why}',
 } as const
 
-const say = speakerOf({ ...rules, ...shapes })
+const say = speakerOf({ ...operationRules, ...shapes })
 
 /** In place of a schema's own words, where null is refused. */
 export const wordsForNull = ({ input }: { readonly input?: unknown }): string | undefined =>
-  input === null ? rules.null_refused : undefined
+  input === null ? operationRules.null_refused : undefined
 
 type Issue = z.core.$ZodIssue
-export type Misfit = Said & { readonly param: string | undefined }
+export type RuleViolation = LocalizedMessage & { readonly param: string | undefined }
 
 /** The first thing that is wrong with an input, and where. */
-export function misfitIn({ issues: [issue] }: z.ZodError): Misfit {
+export function misfitIn({ issues: [issue] }: z.ZodError): RuleViolation {
   const param = issue && issue.path.length > 0 ? issue.path.join('.') : undefined
   const said = issue ? saidOf(issue) : say('invalid', { why: 'invalid input' })
   return { ...said, message: param === undefined ? said.message : `${param}: ${said.message}`, param }
 }
 
-function saidOf(issue: Issue): Said {
-  const rule = reasonOf(rules, issue.message) as keyof typeof rules | undefined
+function saidOf(issue: Issue): LocalizedMessage {
+  const rule = reasonOf(operationRules, issue.message) as keyof typeof operationRules | undefined
   if (rule !== undefined) return say(rule)
   switch (issue.code) {
     case 'invalid_type':

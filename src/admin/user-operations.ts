@@ -3,10 +3,19 @@ import { z } from 'zod'
 import { setupPath } from '../accounts/users.ts'
 import { userRoles, type User } from '../domain/user.ts'
 import { visibleName } from './name.ts'
-import { say } from './refusals.ts'
-import { conflict, done, notFound, operation, refused, type Office, type Operation, type Result } from './operation.ts'
+import { sayRefusal } from './refusals.ts'
+import {
+  conflict,
+  done,
+  notFound,
+  operation,
+  refused,
+  type AdminServices,
+  type Operation,
+  type Result,
+} from './operation.ts'
 
-const userView = ({ accounts }: Office, user: User): object => ({
+const userView = ({ accounts }: AdminServices, user: User): object => ({
   id: user.id,
   name: user.name,
   role: user.role,
@@ -17,7 +26,7 @@ const userView = ({ accounts }: Office, user: User): object => ({
 })
 
 async function withUser(
-  { users }: Office,
+  { users }: AdminServices,
   reference: string,
   use: (user: User) => Result | Promise<Result>,
 ): Promise<Result> {
@@ -26,10 +35,10 @@ async function withUser(
 }
 
 /** Nobody may lock everybody out. */
-const isLastOperator = ({ users }: Office, { id }: User): boolean =>
+const isLastOperator = ({ users }: AdminServices, { id }: User): boolean =>
   !users.list().some((other) => other.id !== id && other.role === 'operator' && other.status === 'active')
 
-const linkOf = async (office: Office, user: User): Promise<Result> =>
+const linkOf = async (office: AdminServices, user: User): Promise<Result> =>
   done({ ...userView(office, user), setup_path: setupPath(await office.users.makeLink(user.id)) })
 
 const reference = z.string().min(1)
@@ -40,12 +49,12 @@ export const userOperations: Readonly<Record<string, Operation>> = {
     z.strictObject({ name: visibleName, role: z.enum(userRoles), account: reference.optional() }),
     async (office, { name, role, account: wanted }) => {
       if ((role === 'operator') !== (wanted === undefined)) {
-        return refused('invalid_input', say('user_account'))
+        return refused('invalid_input', sayRefusal('user_account'))
       }
       const account = wanted === undefined ? undefined : office.accounts.find(wanted)
       if (wanted !== undefined && !account) return notFound('account', wanted)
       const user = await office.users.create({ name, role, accountId: account?.id })
-      return user ? linkOf(office, user) : conflict(say('user_taken', { name }))
+      return user ? linkOf(office, user) : conflict(sayRefusal('user_taken', { name }))
     },
     { subject: ({ name }) => name },
   ),
@@ -56,7 +65,7 @@ export const userOperations: Readonly<Record<string, Operation>> = {
     z.strictObject({ user: reference }),
     (office, { user: wanted }) =>
       withUser(office, wanted, (user) =>
-        user.status === 'disabled' ? conflict(say('user_disabled', { name: user.name })) : linkOf(office, user),
+        user.status === 'disabled' ? conflict(sayRefusal('user_disabled', { name: user.name })) : linkOf(office, user),
       ),
     { subject },
   ),
@@ -64,7 +73,7 @@ export const userOperations: Readonly<Record<string, Operation>> = {
     z.strictObject({ user: reference, role: z.enum(['owner', 'member']) }),
     (office, { user: wanted, role }) =>
       withUser(office, wanted, async (user) => {
-        if (user.role === 'operator') return conflict(say('operator_role'))
+        if (user.role === 'operator') return conflict(sayRefusal('operator_role'))
         return done(userView(office, await office.users.update(user.id, { role })))
       }),
     { subject },
@@ -74,7 +83,7 @@ export const userOperations: Readonly<Record<string, Operation>> = {
     (office, { user: wanted }) =>
       withUser(office, wanted, async (user) => {
         if (user.role === 'operator' && isLastOperator(office, user)) {
-          return conflict(say('last_operator'))
+          return conflict(sayRefusal('last_operator'))
         }
         return done(userView(office, await office.users.update(user.id, { status: 'disabled' })))
       }),

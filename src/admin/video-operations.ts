@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { Orphan } from '../video/tasks.ts'
-import { done, notFound, operation, type Office, type Operation } from './operation.ts'
+import type { OrphanTask } from '../video/tasks.ts'
+import { done, notFound, operation, type AdminServices, type Operation } from './operation.ts'
 
-const orphanView = ({ accounts }: Office, orphan: Orphan): object => ({
+const orphanView = ({ accounts }: AdminServices, orphan: OrphanTask): object => ({
   request: orphan.requestId,
   account: accounts.find(orphan.accountId)?.name ?? orphan.accountId,
   model: orphan.model,

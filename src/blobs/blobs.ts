@@ -8,7 +8,7 @@ import { open, readdir, rename, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DiskRoom } from '../lib/disk-room.ts'
 import { base62 } from '../lib/ids.ts'
-import { statement, type Step } from '../store/statement.ts'
+import { statement, type WriteStep } from '../store/statement.ts'
 import { mustWrite, type Queryable, type Store } from '../store/store.ts'
 
 export type BlobPurpose = 'image' | 'video'
@@ -60,7 +60,7 @@ export type UnfinishedBlob = {
   /** Where it is to be written; emptied, if there was a former attempt. */
   readonly path: string
   /** Puts what was written in its place. The steps make it a file that is served. */
-  finish(): Promise<{ readonly bytes: number; readonly steps: readonly Step[] }>
+  finish(): Promise<{ readonly bytes: number; readonly steps: readonly WriteStep[] }>
   discard(): Promise<void>
 }
 
@@ -122,7 +122,7 @@ export class Blobs {
   }
 
   /** The steps after which nothing is served under an id. */
-  withdrawSteps(id: string): Step[] {
+  withdrawSteps(id: string): WriteStep[] {
     return [{ run: markRemoved, bind: [Date.now(), digestOf(id)] }]
   }
 

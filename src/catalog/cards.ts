@@ -27,11 +27,11 @@ export function priceRows(
 }
 
 type Prices = Record<UsageBucket, bigint>
-type Gathered = Omit<DatedCard, 'card'> & Pick<PriceCard, 'id' | 'effectiveFromMs'> & { tiers: Map<string, Prices> }
+type CardDraft = Omit<DatedCard, 'card'> & Pick<PriceCard, 'id' | 'effectiveFromMs'> & { tiers: Map<string, Prices> }
 
 /** The cards of rows of prices, in the order in which each first appears. */
 export function readCards(rows: readonly Row[]): DatedCard[] {
-  const gathered = new Map<bigint, Gathered>()
+  const gathered = new Map<bigint, CardDraft>()
   for (const row of rows) {
     const id = row['id'] as bigint
     const card = gathered.get(id) ?? {
@@ -50,7 +50,7 @@ export function readCards(rows: readonly Row[]): DatedCard[] {
   return [...gathered.values()].map(({ subject, subjectId, ...card }) => ({ subject, subjectId, card: cardOf(card) }))
 }
 
-function cardOf({ id, effectiveFromMs, tiers }: Pick<Gathered, 'id' | 'effectiveFromMs' | 'tiers'>): PriceCard {
+function cardOf({ id, effectiveFromMs, tiers }: Pick<CardDraft, 'id' | 'effectiveFromMs' | 'tiers'>): PriceCard {
   const longer = [...tiers].flatMap(([name, prices]) => {
     const above = TIER.exec(name)?.[1]
     return above === undefined ? [] : [{ aboveInputTokens: Number(above), nanoPerMillion: withImages(prices) }]

@@ -17,7 +17,7 @@ import {
 import type { PriceCard, PriceTier, UnitPrices } from '../domain/price.ts'
 import { seal, unseal } from '../lib/seal.ts'
 import { findPreset, isOwnAddress } from '../providers/presets.ts'
-import { type Row, type Step } from '../store/statement.ts'
+import { type Row, type WriteStep } from '../store/statement.ts'
 import { mustWrite, type Store } from '../store/store.ts'
 import { priceRows, readCards, saysSame, type DatedCard } from './cards.ts'
 import * as sql from './statements.ts'
@@ -162,12 +162,12 @@ class CatalogBook implements Catalog {
     ])
   }
 
-  private async change(steps: readonly Step[]): Promise<void> {
+  private async change(steps: readonly WriteStep[]): Promise<void> {
     await mustWrite(this.store, steps)
     await this.reload()
   }
 
-  private providerStep(draft: ProviderDraft, declared: 0 | 1): Step {
+  private providerStep(draft: ProviderDraft, declared: 0 | 1): WriteStep {
     const baseUrl = (draft.baseUrl ?? findPreset(draft.preset)?.baseUrl ?? '').replace(/\/+$/, '')
     const origin = originOf(baseUrl)
     // A declared secret stays where it was declared. A stored one is sealed to the origin it may be sent to.
@@ -179,7 +179,7 @@ class CatalogBook implements Catalog {
     return { run: sql.upsertProvider, bind: [...place, hangUp, concurrentRequests, declared, Date.now()] }
   }
 
-  private modelSteps(draft: ModelDraft, declared: 0 | 1, nowMs = Date.now()): Step[] {
+  private modelSteps(draft: ModelDraft, declared: 0 | 1, nowMs = Date.now()): WriteStep[] {
     const ownedBy = draft.ownedBy ?? draft.offers[0]?.providerId ?? 'tollgate'
     return [
       {
@@ -197,7 +197,7 @@ class CatalogBook implements Catalog {
   }
 
   /** A new dated card, unless the current one says the same. */
-  private priceSteps(subject: 'model' | 'offer', id: string, { prices, tiers }: Prices): Step[] {
+  private priceSteps(subject: 'model' | 'offer', id: string, { prices, tiers }: Prices): WriteStep[] {
     const current = this.cards.get(`${subject}:${id}`)
     if (current && saysSame(current, prices, tiers)) return []
     return [

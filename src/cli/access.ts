@@ -1,7 +1,7 @@
 /** How a command reaches the public API, as any client would: a base URL, and a key out of the environment. */
 import { formatUsd } from '../domain/money.ts'
 import { baseUrlOf } from './first-call.ts'
-import { failed, usage, type Outcome } from './outcome.ts'
+import { failed, usage, type CommandOutcome } from './outcome.ts'
 import type { Program } from './program.ts'
 import { text } from './values.ts'
 
@@ -15,16 +15,16 @@ export const accessOptions = {
 
 type AccessOptions = { readonly 'key-env': string | undefined; readonly 'base-url': string | undefined }
 
-export type Access =
+export type ServerAccess =
   | { readonly kind: 'access'; readonly baseUrl: string; readonly key: string }
-  | { readonly kind: 'none'; readonly outcome: Outcome }
+  | { readonly kind: 'none'; readonly outcome: CommandOutcome }
 
 /** What the options and the environment say; `name` is the command's. */
 export async function accessOf(
   name: string,
   { 'key-env': keyEnv, 'base-url': stated }: AccessOptions,
   program: Program,
-): Promise<Access> {
+): Promise<ServerAccess> {
   const variable = keyEnv ?? KEY_VARIABLE
   const key = process.env[variable]
   if (!key) return { kind: 'none', outcome: failed('no_key', noKey(variable, name)) }

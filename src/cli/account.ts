@@ -1,13 +1,13 @@
 import { command, group, type Example } from './command.ts'
 import { keyHint } from './first-call.ts'
-import { limitOptions, limitsInput, limitsText, type LimitsView } from './limits.ts'
-import { failed, operate, shown, type Outcome } from './outcome.ts'
+import { limitOptions, limitsOfOptions, limitsViewText, type LimitsView } from './limits.ts'
+import { failed, operate, shown, type CommandOutcome } from './outcome.ts'
 import { operateList, pageOptions } from './pages.ts'
 import type { Program } from './program.ts'
 import { details, shortTime, table, usd } from './table.ts'
 import type { Terminal } from './terminal.ts'
 import { isEarly } from './thrown.ts'
-import { dollars, list, listOf, openingBalance, text } from './values.ts'
+import { dollars, list, listFrom, openingBalance, text } from './values.ts'
 
 /** The value of `account.show`. */
 type AccountView = {
@@ -38,7 +38,7 @@ const accountText = (view: AccountView, terminal: Terminal): string =>
       ['held', usd(view.held_usd)],
       ['posted', usd(view.posted_usd)],
       ['models', modelsText(view.models)],
-      ['limits', limitsText(view.limits)],
+      ['limits', limitsViewText(view.limits)],
       ['active keys', view.active_keys],
       ['created', shortTime(view.created_at)],
     ],
@@ -60,8 +60,8 @@ const create = command({
     ...limitOptions,
   },
   run: ({ args: { name }, options: { balance, models, ...limits }, program, terminal }) => {
-    const allowed = models && { models: listOf(models) }
-    const input = { name, ...(balance && { balance }), ...allowed, limits: limitsInput(limits) }
+    const allowed = models && { models: listFrom(models) }
+    const input = { name, ...(balance && { balance }), ...allowed, limits: limitsOfOptions(limits) }
     return operate<AccountView>(program, { name: 'account.create', input }, (view) =>
       shown(view, accountText(view, terminal), { talk: `Make it a key: ${keyHint(name)}` }),
     )
@@ -93,7 +93,7 @@ const accounts = command({
     }),
 })
 
-/** A command that names an account and shows it as it is after the operation. */
+/** A command that names an account and shows it is after the operation. */
 function onAccount(verb: 'show' | 'suspend' | 'resume', summary: string) {
   const example: Example = [`tollgate account ${verb} acme`]
   return {
@@ -122,7 +122,7 @@ const allow = command({
   examples: [['tollgate account models acme gpt-4.1-mini,sandbox-chat'], ['tollgate account models acme all']],
   positionals: [account, { name: 'models', summary: 'model ids with commas between them, or `all`', value: list }],
   run: ({ args, program, terminal }) => {
-    const models = args.models === 'all' ? null : listOf(args.models)
+    const models = args.models === 'all' ? null : listFrom(args.models)
     return operate<AccountView>(program, { name: 'account.models', input: { account: args.account, models } }, (view) =>
       shown(view, accountText(view, terminal)),
     )
@@ -139,14 +139,14 @@ const limit = command({
   positionals: [account],
   options: limitOptions,
   run: ({ args, options, program, terminal }) => {
-    const input = { account: args.account, limits: limitsInput(options) }
+    const input = { account: args.account, limits: limitsOfOptions(options) }
     return operate<AccountView>(program, { name: 'account.limits', input }, (view) =>
       shown(view, accountText(view, terminal)),
     )
   },
 })
 
-type Booked = AccountView & { readonly ref: string }
+type AccountBooking = AccountView & { readonly ref: string }
 
 const direction = {
   credit: { summary: 'Adds money to an account.', reason: 'bank transfer of 3 May', done: 'added' },
@@ -174,7 +174,7 @@ const adjust = (kind: keyof typeof direction) =>
     failure: 'nothing was booked: no such account, too little available, or a REF that is booked already',
     run: ({ args, options: { reason, ref = `${kind}_${crypto.randomUUID()}` }, program, terminal }) => {
       const input = { account: args.account, amount: args.amount, reason, ref }
-      const show = (view: Booked): Outcome =>
+      const show = (view: AccountBooking): CommandOutcome =>
         shown(view, accountText(view, terminal), {
           talk: `$${args.amount.replace('$', '')} ${direction[kind].done}, reference ${ref}`,
         })
@@ -228,7 +228,7 @@ const journal = command({
 })
 
 /** The booking may have been made although its answer was lost. With the same reference a second try books nothing. */
-function unanswered(error: unknown, ref: string): Outcome {
+function unanswered(error: unknown, ref: string): CommandOutcome {
   if (isEarly(error)) throw error
   const message = error instanceof Error ? error.message : String(error)
   return failed(

@@ -3,9 +3,9 @@ import { failed, shown } from './outcome.ts'
 import { details } from './table.ts'
 
 /** Of each secret: whether it was the database's own already. */
-type Adoption = Readonly<Record<'key_pepper' | 'master_key', 'unchanged' | 'adopted'>>
+type AdoptionReport = Readonly<Record<'key_pepper' | 'master_key', 'unchanged' | 'adopted'>>
 
-export const adoptSecrets = command({
+export const adoptSecretsCommand = command({
   name: 'adopt-secrets',
   summary: 'Makes the key pepper and master key in force the ones of this database, after a loss or a change.',
   examples: [['tollgate adopt-secrets', 'asks first'], ['tollgate adopt-secrets --yes']],
@@ -19,7 +19,7 @@ export const adoptSecrets = command({
   run: async ({ program, terminal }) => {
     const result = await program.adoptSecrets()
     if (!result.ok) return failed(result.code, result.message)
-    const adoption = result.value as Adoption
+    const adoption = result.value as AdoptionReport
     return shown(
       adoption,
       details(

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { amountsOf, priceOf } from './amounts.ts'
+import { amountsOf, priceText } from './amounts.ts'
 
 test('a column is in cents, or all of it in the places that show two digits of its smallest amount', () => {
   expect(amountsOf([])).toEqual([])
@@ -22,7 +22,7 @@ test('the largest amount bounds the places, and what they hide is less than the 
 
 test('a price is in short form', () => {
   const prices = ['0', '2.5', '0.0375', '0.0421875', '1.875', '12.345', '1250000.5', '0.000000001', '0.1']
-  expect(prices.map(priceOf)).toEqual([
+  expect(prices.map(priceText)).toEqual([
     '$0.00',
     '$2.50',
     '$0.0375',

@@ -44,7 +44,7 @@ export function amountsOf(amounts: readonly string[]): readonly string[] {
 }
 
 /** What a million tokens cost: in cents, or in four digits where these are finer. */
-export function priceOf(amount: string): string {
+export function priceText(amount: string): string {
   const size = sizeOf(amount)
   const decimals = inCents(Math.min(decimalsFor(size, PRICE_DIGITS), decimalsOf(size)), DECIMALS)
   return rounded(amount, decimals).replace(/(\.\d\d\d*?)0+$/, '$1')

@@ -1,6 +1,6 @@
 /** One chat request to the public API, as any client would make it. */
 import { SseDecoder } from '../lib/sse.ts'
-import type { Incoming, OutboundResult } from '../outbound/exchange.ts'
+import type { IncomingResponse, OutboundResult } from '../outbound/exchange.ts'
 import { outbound } from '../outbound/send.ts'
 import type { Stop } from '../outbound/stop.ts'
 import { readText } from '../outbound/text.ts'
@@ -130,7 +130,7 @@ function readReply(text: string | undefined, status: number): Reply {
 }
 
 /** Rejects where the stream breaks off. */
-async function followStream(response: Incoming, answer: Answer): Promise<void> {
+async function followStream(response: IncomingResponse, answer: Answer): Promise<void> {
   const decoder = new SseDecoder(EVENT_CHARS_MAX)
   let isDone = false
   const take = (events: readonly { readonly data: string }[]): void => {

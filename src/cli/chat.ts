@@ -3,7 +3,7 @@ import { safeText } from '../lib/safe-text.ts'
 import { accessOf, accessOptions, costOnRecord } from './access.ts'
 import { callChat, type ChatEnd } from './chat-call.ts'
 import { command } from './command.ts'
-import { ended, failed, refusedCall, shown, usage, type Outcome } from './outcome.ts'
+import { exitWith, failed, refusedCall, shown, usage, type CommandOutcome } from './outcome.ts'
 import type { Program } from './program.ts'
 import { usd } from './table.ts'
 import type { Terminal } from './terminal.ts'
@@ -70,7 +70,7 @@ function bodyOf(prompt: string, { model, system, 'max-tokens': maxTokens, 'no-st
 
 type Place = { readonly program: Program; readonly terminal: Terminal; readonly baseUrl: string }
 
-async function conclude(end: ChatEnd, { program, terminal, baseUrl }: Place): Promise<Outcome> {
+async function conclude(end: ChatEnd, { program, terminal, baseUrl }: Place): Promise<CommandOutcome> {
   const begun = end.kind !== 'unreachable' && end.text !== ''
   const newline = (): void => {
     if (begun && !terminal.json && !end.text.endsWith('\n')) terminal.data('\n')
@@ -79,7 +79,7 @@ async function conclude(end: ChatEnd, { program, terminal, baseUrl }: Place): Pr
     case 'interrupted':
       newline()
       if (!terminal.json) terminal.talk('tollgate: interrupted\n')
-      return ended(INTERRUPTED)
+      return exitWith(INTERRUPTED)
     case 'unreachable':
       return failed('unreachable', `no answer from ${baseUrl} (${end.message}); is it running? tollgate serve`)
     case 'refused':

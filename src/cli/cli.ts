@@ -3,7 +3,7 @@ import manifest from '../../package.json' with { type: 'json' }
 import { sharedOptions, type Command, type Group } from './command.ts'
 import { askFirst } from './confirm.ts'
 import { commandHelp, groupHelp, rootHelp, usageLine } from './help.ts'
-import { jsonLine, usage, type Outcome } from './outcome.ts'
+import { jsonLine, usage, type CommandOutcome } from './outcome.ts'
 import { parseCommand } from './parse.ts'
 import type { Program } from './program.ts'
 import { entryNames, loadAll, loadEntry } from './registry.ts'
@@ -16,7 +16,7 @@ type Context = { readonly program: Program; readonly terminal: Terminal }
 /** Runs one command line. Returns the exit code once all output has left: 0 ok, 1 failure, 2 usage, 130 interrupted. */
 export async function runCli(program: Program, argv: readonly string[]): Promise<number> {
   const terminal = openTerminal(argv)
-  let outcome: Outcome
+  let outcome: CommandOutcome
   try {
     outcome = await dispatch({ program, terminal }, argv)
   } catch (error) {
@@ -41,7 +41,7 @@ const isShared = (word = ''): boolean =>
 
 const asksHelp = (argv: readonly string[]): boolean => argv.includes('-h') || argv.includes('--help')
 
-async function dispatch(context: Context, argv: readonly string[]): Promise<Outcome> {
+async function dispatch(context: Context, argv: readonly string[]): Promise<CommandOutcome> {
   const { name, rest } = cutName(argv)
   if (name === 'help') return dispatch(context, [...rest, '--help'])
   if (name === undefined && asksHelp(rest)) return { kind: 'text', text: rootHelp(await loadAll(), context.terminal) }
@@ -59,7 +59,7 @@ async function meantCommand(word: string): Promise<string> {
   return named.length > 0 ? `; did you mean ${named.join(' or ')}?` : '; see tollgate --help'
 }
 
-async function runGroup(context: Context, group: Group, argv: readonly string[]): Promise<Outcome> {
+async function runGroup(context: Context, group: Group, argv: readonly string[]): Promise<CommandOutcome> {
   const { name, rest } = cutName(argv)
   const help = groupHelp(group, context.terminal)
   if (name === undefined) {
@@ -72,7 +72,11 @@ async function runGroup(context: Context, group: Group, argv: readonly string[])
   return usage(`unknown command '${group.name} ${name}'${didYouMean(name, known) || `; there are ${known.join(', ')}`}`)
 }
 
-async function runCommand({ program, terminal }: Context, command: Command, argv: readonly string[]): Promise<Outcome> {
+async function runCommand(
+  { program, terminal }: Context,
+  command: Command,
+  argv: readonly string[],
+): Promise<CommandOutcome> {
   const parsed = parseCommand(command, argv)
   if (parsed.kind === 'help') return { kind: 'text', text: commandHelp(command, terminal) }
   if (parsed.kind === 'version') return { kind: 'text', text: `tollgate ${manifest.version}` }
@@ -89,7 +93,7 @@ async function runCommand({ program, terminal }: Context, command: Command, argv
 }
 
 /** Prints an outcome. Returns its exit code. */
-function report(outcome: Outcome, terminal: Terminal): number {
+function report(outcome: CommandOutcome, terminal: Terminal): number {
   const { json } = terminal
   switch (outcome.kind) {
     case 'ended':

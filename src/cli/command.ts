@@ -1,5 +1,5 @@
 /** Commands as tables: the parser, the help and the types of what `run` gets all come from the same one. */
-import type { Outcome } from './outcome.ts'
+import type { CommandOutcome } from './outcome.ts'
 import type { Program } from './program.ts'
 import type { Terminal } from './terminal.ts'
 import { text, type ValueRule } from './values.ts'
@@ -45,7 +45,7 @@ export type Arguments<P extends readonly Positional[]> = {
 export type OptionValues<O extends Options> = { readonly [Name in keyof O]: OptionValue<O[Name]> }
 
 /** What `run` gets. */
-export type Call<P extends readonly Positional[], O extends Options> = {
+export type CommandContext<P extends readonly Positional[], O extends Options> = {
   readonly args: Arguments<P>
   readonly options: OptionValues<O>
   readonly program: Program
@@ -68,14 +68,14 @@ type Table<P extends readonly Positional[], O extends Options> = {
   readonly failure?: string
   /** A command that destroys: it asks for `word` to be typed, or wants `--yes`. */
   readonly confirms?: (args: Arguments<P>) => { readonly consequence: string; readonly word: string }
-  readonly run: (call: Call<P, O>) => Promise<Outcome>
+  readonly run: (call: CommandContext<P, O>) => Promise<CommandOutcome>
 }
 
 /** A command without the types of its own arguments. */
 export type Command = Omit<Table<readonly Positional[], Options>, 'confirms' | 'run'> & {
   readonly kind: 'command'
   readonly confirms?: (args: never) => { readonly consequence: string; readonly word: string }
-  readonly run: (call: never) => Promise<Outcome>
+  readonly run: (call: never) => Promise<CommandOutcome>
 }
 
 export type Group = {

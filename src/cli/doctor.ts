@@ -1,12 +1,12 @@
 import { command } from './command.ts'
 import { shown } from './outcome.ts'
-import { examine, type Check, type CheckState } from './examine.ts'
+import { examine, type DoctorCheck, type CheckState } from './examine.ts'
 import { details } from './table.ts'
-import { printable, type Color, type Terminal } from './terminal.ts'
+import { printable, type TerminalColor, type Terminal } from './terminal.ts'
 
-const colors: Readonly<Record<CheckState, Color>> = { ok: 'green', warn: 'yellow', fail: 'red' }
+const colors: Readonly<Record<CheckState, TerminalColor>> = { ok: 'green', warn: 'yellow', fail: 'red' }
 
-function checkLines(checks: readonly Check[], { paint }: Terminal): string {
+function checkLines(checks: readonly DoctorCheck[], { paint }: Terminal): string {
   const width = Math.max(...checks.map(({ name }) => name.length))
   return checks
     .map(

@@ -3,17 +3,17 @@ import { gapText, lossText, type BelowCost } from './price-faults.ts'
 import { jsonLine } from './outcome.ts'
 import type { Program, Settings } from './program.ts'
 import { probeText, type ProbeView, type ProviderView } from './provider.ts'
-import { counted } from './table.ts'
+import { countText } from './table.ts'
 import { messageOf } from './thrown.ts'
-import type { Finding } from './verify-ledger.ts'
+import type { LedgerFinding } from './verify-ledger.ts'
 
 export type CheckState = 'ok' | 'warn' | 'fail'
-export type Check = { readonly name: string; readonly state: CheckState; readonly detail: string }
+export type DoctorCheck = { readonly name: string; readonly state: CheckState; readonly detail: string }
 type LimitLists = 'limits' | 'modelLimits' | 'fixedLimits'
-export type Examined = { readonly checks: readonly Check[] } & Pick<Settings, LimitLists>
+export type DoctorReport = { readonly checks: readonly DoctorCheck[] } & Pick<Settings, LimitLists>
 
 /** The value of the operation `doctor`, as far as it is used here. */
-type Facts = {
+type DoctorFacts = {
   readonly pid: number
   readonly uptime_s: number
   readonly accounts: number
@@ -29,18 +29,18 @@ type Facts = {
   readonly models_with_gaps: readonly { readonly id: string; readonly gaps: readonly string[] }[]
   readonly unknown_models: readonly string[]
   readonly open_holds: number
-  readonly findings: readonly Finding[]
+  readonly findings: readonly LedgerFinding[]
   readonly ignored_proxies: readonly string[]
 }
 
-type Got<V> = { readonly ok: true; readonly value: V } | { readonly ok: false; readonly message: string }
+type OperationValue<V> = { readonly ok: true; readonly value: V } | { readonly ok: false; readonly message: string }
 
-const ok = (name: string, detail: string): Check => ({ name, state: 'ok', detail })
-const warn = (name: string, detail: string): Check => ({ name, state: 'warn', detail })
-const fail = (name: string, detail: string): Check => ({ name, state: 'fail', detail })
+const ok = (name: string, detail: string): DoctorCheck => ({ name, state: 'ok', detail })
+const warn = (name: string, detail: string): DoctorCheck => ({ name, state: 'warn', detail })
+const fail = (name: string, detail: string): DoctorCheck => ({ name, state: 'fail', detail })
 
 /** For a doctor what throws is a finding like any other. */
-async function got<V>(value: () => Promise<Got<V>>): Promise<Got<V>> {
+async function got<V>(value: () => Promise<OperationValue<V>>): Promise<OperationValue<V>> {
   try {
     return await value()
   } catch (error) {
@@ -48,14 +48,14 @@ async function got<V>(value: () => Promise<Got<V>>): Promise<Got<V>> {
   }
 }
 
-const ask = <V>(program: Program, name: string, input: object = {}): Promise<Got<V>> =>
+const ask = <V>(program: Program, name: string, input: object = {}): Promise<OperationValue<V>> =>
   got(async () => {
     const result = await program.operate(name, input)
     return result.ok ? { ok: true, value: JSON.parse(jsonLine(result.value)) as V } : result
   })
 
 /** Checks from the outside in. What cannot be reached because an earlier check failed is left out. */
-export async function examine(program: Program): Promise<Examined> {
+export async function examine(program: Program): Promise<DoctorReport> {
   const read = await got(async () => ({ ok: true, value: await program.settings() }))
   if (!read.ok) {
     return { checks: [fail('configuration', read.message)], limits: {}, modelLimits: {}, fixedLimits: {} }
@@ -63,7 +63,7 @@ export async function examine(program: Program): Promise<Examined> {
   const { limits, modelLimits, fixedLimits, configFile } = read.value
   const lists = { limits, modelLimits, fixedLimits }
   const outer = [ok('configuration', configFile ?? 'no tollgate.yaml; environment and defaults'), bindCheck(read.value)]
-  const facts = await ask<Facts>(program, 'doctor')
+  const facts = await ask<DoctorFacts>(program, 'doctor')
   if (!facts.ok) return { checks: [...outer, fail('data folder', facts.message)], ...lists }
   const inner = factChecks(facts.value, read.value)
   return { checks: [...outer, ...inner, ...(await providerChecks(program, facts.value))], ...lists }
@@ -72,14 +72,14 @@ export async function examine(program: Program): Promise<Examined> {
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1|\[::1\])$/
 
 /** Links to images and videos hold an absolute address, which a public server cannot guess. */
-function bindCheck({ host, port, publicUrl }: Settings): Check {
+function bindCheck({ host, port, publicUrl }: Settings): DoctorCheck {
   if (publicUrl !== undefined) return ok('address', `${host}:${port}, to clients ${publicUrl}`)
   if (LOOPBACK.test(host)) return ok('address', `${host}:${port}, this machine only`)
   return warn('address', `${host}:${port} is public, but TOLLGATE_PUBLIC_URL does not say at which address`)
 }
 
 /** What the running server has met comes before what this shell's settings say. */
-function proxyCheck({ ignored_proxies: ignored }: Facts, { publicUrl, trustsProxies }: Settings): Check {
+function proxyCheck({ ignored_proxies: ignored }: DoctorFacts, { publicUrl, trustsProxies }: Settings): DoctorCheck {
   const isBehindOne = publicUrl?.startsWith('https:') && !trustsProxies
   if (ignored.length === 0 && !isBehindOne) return ok('proxy', trustsProxies ? 'trusted' : 'none')
   const who = ignored.length > 0 ? `${ignored.join(', ')} sends X-Forwarded-For` : `${publicUrl} is a proxy's address`
@@ -89,7 +89,7 @@ function proxyCheck({ ignored_proxies: ignored }: Facts, { publicUrl, trustsProx
   )
 }
 
-function factChecks(facts: Facts, settings: Settings): Check[] {
+function factChecks(facts: DoctorFacts, settings: Settings): DoctorCheck[] {
   const { dataFolder, limits } = settings
   const server =
     facts.pid === process.pid
@@ -97,7 +97,7 @@ function factChecks(facts: Facts, settings: Settings): Check[] {
       : `served by process ${facts.pid} for ${facts.uptime_s} s, as it was started: the settings here are this shell's`
   return [
     ok('data folder', `${dataFolder}, ${server}`),
-    ok('database', `opened; ${counted(facts.accounts, 'account')}, ${counted(facts.open_holds, 'open hold')}`),
+    ok('database', `opened; ${countText(facts.accounts, 'account')}, ${countText(facts.open_holds, 'open hold')}`),
     facts.findings.length === 0
       ? ok('ledger', 'clean')
       : fail(
@@ -120,9 +120,9 @@ function factChecks(facts: Facts, settings: Settings): Check[] {
 const CONNECTIONS_MIN = 500
 
 function connectionCheck(
-  { connections_max: most, account_calls_max: ofOne }: Facts,
+  { connections_max: most, account_calls_max: ofOne }: DoctorFacts,
   { connections_max: wanted = 0 }: Settings['limits'],
-): Check {
+): DoctorCheck {
   if (most >= wanted) return ok('connections', `${most} at once, ${ofOne} requests of one account`)
   const state = most < CONNECTIONS_MIN ? warn : ok
   return state(
@@ -131,7 +131,7 @@ function connectionCheck(
   )
 }
 
-function modelCheck({ models, models_reserved: reserved, models_without_offer: unserved }: Facts): Check {
+function modelCheck({ models, models_reserved: reserved, models_without_offer: unserved }: DoctorFacts): DoctorCheck {
   if (models === 0) return warn('models', 'none yet (tollgate model add --help)')
   const whose = `${reserved} of the sandbox for the first account, and for those whose list names them`
   return unserved.length === 0
@@ -141,7 +141,7 @@ function modelCheck({ models, models_reserved: reserved, models_without_offer: u
 
 const LOSSES_SHOWN = 5
 
-function priceChecks({ models, models_below_cost: losses }: Facts): Check[] {
+function priceChecks({ models, models_below_cost: losses }: DoctorFacts): DoctorCheck[] {
   if (models === 0) return []
   if (losses.length === 0) return [ok('prices', 'no model is sold below the cost of its offers')]
   const shown = losses.slice(0, LOSSES_SHOWN).map((loss) => `${loss.model} at ${loss.offer}: ${lossText(loss)}`)
@@ -150,7 +150,7 @@ function priceChecks({ models, models_below_cost: losses }: Facts): Check[] {
 }
 
 /** What somebody may ask for and would be refused: only where there is such a thing. */
-function gapChecks({ models_with_gaps: models, unknown_models: unknown }: Facts): Check[] {
+function gapChecks({ models_with_gaps: models, unknown_models: unknown }: DoctorFacts): DoctorCheck[] {
   const priceless = models.map(({ id, gaps }) => gapText(id, gaps))
   return [
     ...(priceless.length === 0
@@ -160,13 +160,13 @@ function gapChecks({ models_with_gaps: models, unknown_models: unknown }: Facts)
   ]
 }
 
-async function providerChecks(program: Program, facts: Facts): Promise<Check[]> {
+async function providerChecks(program: Program, facts: DoctorFacts): Promise<DoctorCheck[]> {
   const list = await ask<readonly ProviderView[]>(program, 'provider.list')
   if (!list.ok) return [fail('providers', list.message)]
   const served = facts.pid !== process.pid
-  const checks: Check[] = []
+  const checks: DoctorCheck[] = []
   // A server can be asked at once; without one each question has the data folder for itself.
-  const each = (view: ProviderView): Promise<Check> => providerCheck(program, view)
+  const each = (view: ProviderView): Promise<DoctorCheck> => providerCheck(program, view)
   if (served) checks.push(...(await Promise.all(list.value.map(each))))
   else for (const view of list.value) checks.push(await each(view))
   return checks
@@ -175,7 +175,7 @@ async function providerChecks(program: Program, facts: Facts): Promise<Check[]> 
 async function providerCheck(
   program: Program,
   { id, base_url: baseUrl, has_key: hasKey }: ProviderView,
-): Promise<Check> {
+): Promise<DoctorCheck> {
   const name = `provider ${id}`
   if (baseUrl === '') return ok(name, 'built in, runs with the server')
   if (!hasKey && !LOOPBACK.test(new URL(baseUrl).hostname)) return warn(name, 'has no key, so it was not tried')

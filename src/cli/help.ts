@@ -11,13 +11,13 @@ import {
 } from './command.ts'
 import type { Terminal } from './terminal.ts'
 
-type Paint = Pick<Terminal, 'paint'>
-type Row = readonly [left: string, right: string]
+type Painter = Pick<Terminal, 'paint'>
+type HelpRow = readonly [left: string, right: string]
 
 /** Left columns wider than this push their right column to a line of its own. */
 const LEFT_COLUMNS_MAX = 34
 
-function rows(pairs: readonly Row[]): string {
+function rows(pairs: readonly HelpRow[]): string {
   const width = Math.max(...pairs.map(([left]) => left.length).filter((length) => length <= LEFT_COLUMNS_MAX), 0)
   return pairs
     .map(([left, right]) => {
@@ -29,13 +29,13 @@ function rows(pairs: readonly Row[]): string {
     .join('')
 }
 
-const section = (title: string, body: string, { paint }: Paint): string =>
+const section = (title: string, body: string, { paint }: Painter): string =>
   body === '' ? '' : `${paint('bold', title)}\n${body}\n`
 
 const exampleRows = (examples: readonly Example[]): string =>
   examples.map(([line, says]) => (says ? `  # ${says}\n` : '') + `  ${line}\n`).join('')
 
-function optionRow([name, option]: [string, Option]): Row[] {
+function optionRow([name, option]: [string, Option]): HelpRow[] {
   if ('refused' in option) return []
   const short = 'short' in option && option.short ? `-${option.short}, ` : ''
   if (!('value' in option)) return [[`${short}--${name}`, option.summary]]
@@ -70,9 +70,9 @@ function exitRows(failure = 'it failed; stderr says why'): string {
   ])
 }
 
-export function commandHelp(command: Command, terminal: Paint): string {
+export function commandHelp(command: Command, terminal: Painter): string {
   const { own } = optionsOf(command)
-  const positionals = (command.positionals ?? []).map((each): Row => [positionalWord(each), each.summary])
+  const positionals = (command.positionals ?? []).map((each): HelpRow => [positionalWord(each), each.summary])
   return [
     section('Examples', exampleRows(command.examples), terminal),
     section('Usage', `  ${usageLine(command)}\n  ${command.summary}\n`, terminal),
@@ -86,7 +86,7 @@ export function commandHelp(command: Command, terminal: Paint): string {
     .trimEnd()
 }
 
-export function groupHelp({ name, summary, examples, commands }: Group, terminal: Paint): string {
+export function groupHelp({ name, summary, examples, commands }: Group, terminal: Painter): string {
   return [
     section('Examples', exampleRows(examples), terminal),
     section('Usage', `  tollgate ${name} COMMAND [options]\n  ${summary}\n`, terminal),
@@ -105,8 +105,8 @@ const rootExamples: readonly Example[] = [
   ['tollgate doctor', 'is everything as it should be?'],
 ]
 
-export function rootHelp(entries: readonly (Command | Group)[], terminal: Paint): string {
-  const commands = entries.map(({ name, summary }): Row => [name, summary])
+export function rootHelp(entries: readonly (Command | Group)[], terminal: Painter): string {
+  const commands = entries.map(({ name, summary }): HelpRow => [name, summary])
   return [
     section('Examples', exampleRows(rootExamples), terminal),
     section('Usage', '  tollgate [COMMAND] [options]\n  Without a command it serves.\n', terminal),

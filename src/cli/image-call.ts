@@ -1,7 +1,7 @@
 /** One request for an image over the public API, streamed so that there is something to see while it is made. */
 import { SseDecoder } from '../lib/sse.ts'
 import { readBytes } from '../outbound/bytes.ts'
-import type { Incoming, OutboundResult } from '../outbound/exchange.ts'
+import type { IncomingResponse, OutboundResult } from '../outbound/exchange.ts'
 import { outbound } from '../outbound/send.ts'
 import type { Stop } from '../outbound/stop.ts'
 import { readText } from '../outbound/text.ts'
@@ -126,7 +126,7 @@ function parse<T>(text: string | undefined): T | undefined {
 }
 
 /** The last event that says anything. Rejects where the stream breaks off. */
-async function follow(response: Incoming, onPartial: (count: number) => void): Promise<Event | undefined> {
+async function follow(response: IncomingResponse, onPartial: (count: number) => void): Promise<Event | undefined> {
   const decoder = new SseDecoder(EVENT_CHARS_MAX)
   let last: Event | undefined
   const take = (events: readonly { readonly data: string }[]): void => {

@@ -3,7 +3,7 @@ import { safeText } from '../lib/safe-text.ts'
 import { accessOf, accessOptions, costOnRecord } from './access.ts'
 import { command } from './command.ts'
 import { callImage, findImageModel, type ImageEnd } from './image-call.ts'
-import { ended, failed, refusedCall, shown, usage, type Outcome } from './outcome.ts'
+import { exitWith, failed, refusedCall, shown, usage, type CommandOutcome } from './outcome.ts'
 import type { Program } from './program.ts'
 import { usd } from './table.ts'
 import type { Terminal } from './terminal.ts'
@@ -72,11 +72,11 @@ type Place = {
   readonly output: string
 }
 
-async function conclude(end: ImageEnd, { program, terminal, baseUrl, output }: Place): Promise<Outcome> {
+async function conclude(end: ImageEnd, { program, terminal, baseUrl, output }: Place): Promise<CommandOutcome> {
   switch (end.kind) {
     case 'interrupted':
       if (!terminal.json) terminal.talk('tollgate: interrupted\n')
-      return ended(INTERRUPTED)
+      return exitWith(INTERRUPTED)
     case 'unreachable':
       return failed('unreachable', `no answer from ${baseUrl} (${end.message}); is it running? tollgate serve`)
     case 'refused':

@@ -38,10 +38,10 @@ export const init = command({
   },
 })
 
-type Found = { readonly account: string; readonly models: readonly string[] }
+type InitialState = { readonly account: string; readonly models: readonly string[] }
 
 /** One after the other: without a server each operation has the data folder for itself. */
-async function look(program: Program): Promise<Found> {
+async function look(program: Program): Promise<InitialState> {
   const accounts = await program.operate('account.list', {})
   const models = await program.operate('model.list', {})
   const names = accounts.ok ? (accounts.value as { name: string }[]).map(({ name }) => name) : []

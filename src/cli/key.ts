@@ -1,9 +1,9 @@
 import { modelsText } from './account.ts'
 import { command, group } from './command.ts'
-import { limitOptions, limitsInput, limitsText, type LimitsView } from './limits.ts'
+import { limitOptions, limitsOfOptions, limitsViewText, type LimitsView } from './limits.ts'
 import { operate, shown } from './outcome.ts'
 import { shortTime, table } from './table.ts'
-import { list, listOf, text } from './values.ts'
+import { list, listFrom, text } from './values.ts'
 
 /** The value of `key.list`, one of them. */
 type KeyView = {
@@ -34,7 +34,7 @@ const create = command({
     ...limitOptions,
   },
   run: ({ args: { account }, options: { name, models, ...limits }, program }) => {
-    const input = { account, name, ...(models && { models: listOf(models) }), limits: limitsInput(limits) }
+    const input = { account, name, ...(models && { models: listFrom(models) }), limits: limitsOfOptions(limits) }
     return operate<KeyView & { readonly secret: string }>(program, { name: 'key.create', input }, (view) =>
       shown(view, `${view.secret}\n`, {
         talk: `This is the key '${view.name}' of account '${view.account}' (${view.id}). It is shown only now.`,
@@ -62,7 +62,7 @@ const keys = command({
             { title: 'key', of: ({ key }) => key },
             { title: 'status', of: ({ status }) => status },
             { title: 'models', of: ({ models }) => modelsText(models) },
-            { title: 'limits', of: ({ limits }) => limitsText(limits) },
+            { title: 'limits', of: ({ limits }) => limitsViewText(limits) },
             { title: 'created', of: (view) => shortTime(view.created_at) },
           ],
           terminal,
@@ -83,8 +83,8 @@ const limit = command({
   positionals: [{ name: 'key', summary: 'id of the key', value: text('KEY_ID') }],
   options: limitOptions,
   run: ({ args: { key }, options, program }) =>
-    operate<KeyView>(program, { name: 'key.limits', input: { key, limits: limitsInput(options) } }, (view) =>
-      shown(view, `${view.id}  ${limitsText(view.limits)}\n`),
+    operate<KeyView>(program, { name: 'key.limits', input: { key, limits: limitsOfOptions(options) } }, (view) =>
+      shown(view, `${view.id}  ${limitsViewText(view.limits)}\n`),
     ),
 })
 

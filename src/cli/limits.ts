@@ -34,22 +34,22 @@ export const limitOptions = {
   'spend-per-month': { summary: 'dollars a calendar month (UTC), open holds included', value: dollarsOrNone },
 } as const
 
-type Given = { readonly [Name in keyof typeof limitOptions]: string | undefined }
+type LimitOptionValues = { readonly [Name in keyof typeof limitOptions]: string | undefined }
 
 type Value = number | string | boolean | null
 
 /** Only what was named. */
-export const named = (stated: Readonly<Record<string, Value | undefined>>): Record<string, Value> =>
+export const statedLimits = (stated: Readonly<Record<string, Value | undefined>>): Record<string, Value> =>
   Object.fromEntries(Object.entries(stated).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
 
 export const count = (text: string | undefined): number | null | undefined =>
   text === undefined ? undefined : text === NONE ? null : Number(text)
 
 /** What an operation takes: only the limits that were named, null for `none`. */
-export function limitsInput(given: Given): Record<string, Value> {
+export function limitsOfOptions(given: LimitOptionValues): Record<string, Value> {
   const money = (text: string | undefined): string | null | undefined =>
     text === undefined ? undefined : text === NONE ? null : text.replace(/^\$/, '')
-  return named({
+  return statedLimits({
     requests_per_minute: count(given['requests-per-minute']),
     tokens_per_minute: count(given['tokens-per-minute']),
     concurrent_requests: count(given.concurrent),
@@ -59,7 +59,7 @@ export function limitsInput(given: Given): Record<string, Value> {
 }
 
 /** In a word or a few: `60 requests/min, $5.00/day`. */
-export function limitsText(limits: LimitsView): string {
+export function limitsViewText(limits: LimitsView): string {
   const parts = [
     limits.requests_per_minute === null ? [] : [`${limits.requests_per_minute} requests/min`],
     limits.tokens_per_minute === null ? [] : [`${limits.tokens_per_minute} tokens/min`],

@@ -1,12 +1,12 @@
 /** What a model can do and within which bounds, set and taken back. */
 import { command } from './command.ts'
-import { count, countOrNone, named, NONE } from './limits.ts'
+import { count, countOrNone, statedLimits, NONE } from './limits.ts'
 import { operate, shown, usage } from './outcome.ts'
 import { details } from './table.ts'
 import { text, type ValueRule } from './values.ts'
 
 /** Of the value of `model.change`. */
-type Limited = {
+type ModelLimitsChange = {
   readonly id: string
   readonly limits: {
     readonly context_tokens: number | null
@@ -56,7 +56,7 @@ export const modelLimits = command({
     'hidden-reasoning': { summary: 'whether it bills reasoning that it does not send', value: yesNoOrNone },
   },
   run: async ({ args: { id }, options, program, terminal }) => {
-    const stated = named({
+    const stated = statedLimits({
       context_tokens: count(options.context),
       output_tokens_max: count(options['max-output']),
       output_tokens_default: count(options['default-output']),
@@ -70,7 +70,7 @@ export const modelLimits = command({
     })
     if (Object.keys(stated).length === 0)
       return usage('model limits: name a limit, such as --max-output 16384 or --max-output none')
-    return operate<Limited>(program, { name: 'model.change', input: { id, ...stated } }, (view) => {
+    return operate<ModelLimitsChange>(program, { name: 'model.change', input: { id, ...stated } }, (view) => {
       const { limits } = view
       const rows = [
         ['id', view.id],

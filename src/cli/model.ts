@@ -2,16 +2,16 @@ import { modelKinds } from '../domain/catalog.ts'
 import { gapText, lossWarning, type BelowCost } from './price-faults.ts'
 import { command, group } from './command.ts'
 import { modelLimits } from './model-limits.ts'
-import { readOffer, type OfferInput } from './offer.ts'
-import { otherPrices, tokenPrice, type Priced } from './other-prices.ts'
-import { operate, shown, usage, type Shown } from './outcome.ts'
+import { readOffer, type OfferOption } from './offer.ts'
+import { otherPrices, tokenPrice, type PriceCardView } from './other-prices.ts'
+import { operate, shown, usage, type ShownOutcome } from './outcome.ts'
 import { priceOptions, pricesGiven } from './price-options.ts'
 import { table, usd, type Column } from './table.ts'
 import type { Terminal } from './terminal.ts'
 import { text, wholeNumber, type ValueRule } from './values.ts'
 
-type Tier = Priced & { readonly above_input_tokens: number }
-type Prices = Priced & { readonly cached_input_usd_per_million: string; readonly tiers: readonly Tier[] }
+type Tier = PriceCardView & { readonly above_input_tokens: number }
+type Prices = PriceCardView & { readonly cached_input_usd_per_million: string; readonly tiers: readonly Tier[] }
 
 /** The value of `model.list`, one of them. */
 type ModelView = {
@@ -110,7 +110,7 @@ const add = command({
   },
   notes: OFFER_NOTES,
   run: async ({ args: { id }, options, program, terminal }) => {
-    const offers = options.offer.map(readOffer).filter((offer): offer is OfferInput => typeof offer !== 'string')
+    const offers = options.offer.map(readOffer).filter((offer): offer is OfferOption => typeof offer !== 'string')
     const { family } = options
     if (family !== undefined && options.kind !== 'image' && options.kind !== 'video')
       return usage('model add: --family is of an image or a video model: say --kind image or --kind video')
@@ -132,7 +132,7 @@ const add = command({
 })
 
 /** A model as it is now, and beside it what is wrong with its prices. */
-function drawn(view: ModelView, terminal: Terminal): Shown {
+function drawn(view: ModelView, terminal: Terminal): ShownOutcome {
   const { id, unpriced, offers } = view
   const gaps = unpriced.length === 0 ? undefined : `Warning: ${gapText(id, unpriced)}; requests for these are refused`
   const talk = [lossWarning(id, offers), gaps].filter((line) => line !== undefined).join('\n') || undefined

@@ -1,12 +1,12 @@
-import { costGiven, costKey, type PriceInput } from './price-options.ts'
+import { costGiven, costKey, type PriceOption } from './price-options.ts'
 import { didYouMean } from './suggest.ts'
 import { priceProblem } from './values.ts'
 
 /** An offer as `model.add` takes it. */
-export type OfferInput = {
+export type OfferOption = {
   readonly provider: string
   readonly model: string
-  readonly cost?: PriceInput
+  readonly cost?: PriceOption
   readonly priority?: number
   readonly weight?: number
   readonly context_tokens?: number
@@ -41,7 +41,7 @@ const KEYS = Object.keys(keys) as Key[]
  * Reads `openai/gpt-x`, `openai/gpt-x,priority=1`, or `provider=openai,model=gpt-x,cost-input=0.1,…`.
  * Of a text that is none of these, the reason.
  */
-export function readOffer(text: string): OfferInput | string {
+export function readOffer(text: string): OfferOption | string {
   const [first = '', ...others] = text.split(',').map((part) => part.trim())
   const parts = new Map<string, string>()
   if (!/^[\w-]+=/.test(first)) {
@@ -73,7 +73,7 @@ function readPart(part: string, parts: Map<string, string>): string | undefined 
   return undefined
 }
 
-function offerOf(parts: ReadonlyMap<string, string>): OfferInput | string {
+function offerOf(parts: ReadonlyMap<string, string>): OfferOption | string {
   const provider = parts.get('provider')
   const model = parts.get('model')
   if (!provider || !model) return 'needs provider= and model='
@@ -87,6 +87,6 @@ function offerOf(parts: ReadonlyMap<string, string>): OfferInput | string {
     provider,
     model,
     ...(cost && { cost }),
-    ...(Object.fromEntries(numbers) as Pick<OfferInput, 'priority' | 'weight' | 'context_tokens'>),
+    ...(Object.fromEntries(numbers) as Pick<OfferOption, 'priority' | 'weight' | 'context_tokens'>),
   }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { otherPrices, tokenPrice, type Priced } from './other-prices.ts'
+import { otherPrices, tokenPrice, type PriceCardView } from './other-prices.ts'
 
-const words: Priced = {
+const words: PriceCardView = {
   input_usd_per_million: '1.00',
   output_usd_per_million: '4.00',
   image_input_usd_per_million: '1.00',

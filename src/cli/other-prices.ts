@@ -1,7 +1,7 @@
 import { usd } from './table.ts'
 
 /** Of the view of a price card. */
-export type Priced = {
+export type PriceCardView = {
   readonly input_usd_per_million: string
   readonly output_usd_per_million: string
   readonly image_input_usd_per_million: string
@@ -14,7 +14,7 @@ export type Priced = {
  * What a card sells beside words, in a cell: `image output $30.00/1M`, `second/720p $0.06`. Without it a video would
  * look free. At most so many of them, the rest is counted; undefined where there is nothing.
  */
-export function otherPrices(card: Priced, most: number): string | undefined {
+export function otherPrices(card: PriceCardView, most: number): string | undefined {
   const images = [
     ['image input', card.image_input_usd_per_million, card.input_usd_per_million],
     ['image output', card.image_output_usd_per_million, card.output_usd_per_million],
@@ -29,7 +29,7 @@ export function otherPrices(card: Priced, most: number): string | undefined {
 }
 
 /** A price by tokens; undefined where it is none because something else is sold: as `$0.00` that would look free. */
-export const tokenPrice = (card: Priced, price: string): string | undefined =>
+export const tokenPrice = (card: PriceCardView, price: string): string | undefined =>
   Number(price) === 0 && otherPrices(card, 1) !== undefined ? undefined : price
 
 const isOwn = (price: string, words: string): boolean => Number(price) !== 0 && price !== words

@@ -1,5 +1,5 @@
 /** Lists that an operation gives in pages: read to as many rows as are wanted, and with a word where they go on. */
-import { failed, jsonLine, type Outcome, type Shown } from './outcome.ts'
+import { failed, jsonLine, type CommandOutcome, type ShownOutcome } from './outcome.ts'
 import type { Program } from './program.ts'
 import { text, wholeNumber } from './values.ts'
 
@@ -17,12 +17,12 @@ export const pageOptions = {
   before: { summary: 'only those that are older than this one', value: text('ID') },
 } as const
 
-type Paging = { readonly limit: string | undefined; readonly before: string | undefined }
+type PageOptions = { readonly limit: string | undefined; readonly before: string | undefined }
 
 type ListPage<V> = {
   readonly name: string
   readonly input: object
-  readonly paging: Paging
+  readonly paging: PageOptions
   /** What `--before` takes of a row. */
   readonly idOf: (row: V) => string
 }
@@ -31,8 +31,8 @@ type ListPage<V> = {
 export async function operateList<V>(
   program: Program,
   { name, input, paging, idOf }: ListPage<V>,
-  show: (rows: readonly V[], rest: Shown['rest']) => Outcome,
-): Promise<Outcome> {
+  show: (rows: readonly V[], rest: ShownOutcome['rest']) => CommandOutcome,
+): Promise<CommandOutcome> {
   const wanted = paging.limit === undefined ? ROWS : Number(paging.limit)
   const rows: V[] = []
   let before = paging.before

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { command } from './command.ts'
-import { ended } from './outcome.ts'
+import { exitWith } from './outcome.ts'
 import { parseCommand } from './parse.ts'
 import { dollars, list, text, wholeNumber } from './values.ts'
 
@@ -20,7 +20,7 @@ const pay = command({
     fast: { summary: 'fast' },
     key: { refused: 'never in argv' },
   },
-  run: () => Promise.resolve(ended(0)),
+  run: () => Promise.resolve(exitWith(0)),
 })
 
 const wrong = (...argv: string[]): string => {

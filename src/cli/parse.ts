@@ -5,7 +5,7 @@ import { didYouMean } from './suggest.ts'
 type Values = Record<string, string | boolean | string[] | undefined>
 
 /** The words of one command line, checked against the command's table. */
-export type Parsed =
+export type ParsedCommandLine =
   | { readonly kind: 'parsed'; readonly args: Values; readonly options: Values }
   | { readonly kind: 'help' }
   | { readonly kind: 'version' }
@@ -38,7 +38,7 @@ function tokensOf(argv: readonly string[], known: Options) {
 }
 
 /** Reads the words after a command's name. */
-export function parseCommand(command: Command, argv: readonly string[]): Parsed {
+export function parseCommand(command: Command, argv: readonly string[]): ParsedCommandLine {
   const { all } = optionsOf(command)
   const tokens = tokensOf(argv, all)
   const asked = tokens.find((token) => token.kind === 'option' && (token.name === 'help' || token.name === 'version'))

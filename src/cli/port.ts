@@ -1,8 +1,8 @@
-import { failed, type Outcome } from './outcome.ts'
+import { failed, type CommandOutcome } from './outcome.ts'
 
-export type Address = { readonly host: string; readonly port: number }
+export type ServerAddress = { readonly host: string; readonly port: number }
 /** An address, and where its two halves are set. */
-export type SetAddress = Address & { readonly setBy: { readonly host: string; readonly port: string } }
+export type SetAddress = ServerAddress & { readonly setBy: { readonly host: string; readonly port: string } }
 
 /**
  * What to do about an address that cannot be listened on; undefined for any other error. Of several addresses it is the
@@ -11,7 +11,7 @@ export type SetAddress = Address & { readonly setBy: { readonly host: string; re
 export function listenFailure(
   error: unknown,
   ...addresses: readonly [SetAddress, ...SetAddress[]]
-): Outcome | undefined {
+): CommandOutcome | undefined {
   const { code, address, port: failedPort } = error as { code?: unknown; address?: unknown; port?: unknown }
   const { host, port, setBy } =
     addresses.find((known) => known.host === address && known.port === failedPort) ?? addresses[0]

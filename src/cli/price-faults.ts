@@ -19,10 +19,10 @@ export function lossText({ unit, above_input_tokens: above, sale_usd: sale, cost
 export const gapText = (id: string, unpriced: readonly string[]): string =>
   `${id} has no price for ${unpriced.join(', ')}`
 
-type Offered = { readonly provider: string; readonly model: string; readonly below_cost: readonly BelowCost[] }
+type OfferLosses = { readonly provider: string; readonly model: string; readonly below_cost: readonly BelowCost[] }
 
 /** A warning line for each offer that costs more than the model is sold for; undefined where none does. */
-export function lossWarning(id: string, offers: readonly Offered[]): string | undefined {
+export function lossWarning(id: string, offers: readonly OfferLosses[]): string | undefined {
   const lines = offers
     .filter(({ below_cost: losses }) => losses.length > 0)
     .map(({ provider, model, below_cost: losses }) => {

@@ -3,7 +3,7 @@ import { NONE } from './limits.ts'
 import { price, priceProblem, type ValueRule } from './values.ts'
 
 /** A price as operations take it. */
-export type PriceInput = Readonly<Record<string, unknown>>
+export type PriceOption = Readonly<Record<string, unknown>>
 type Units = Readonly<Record<string, string>>
 
 /** What one million tokens of a kind cost, by the end of the option's name. */
@@ -72,7 +72,7 @@ export const priceOptions = {
   },
 } as const
 
-type Given = {
+type PriceOptionValues = {
   readonly [Name in `price-${'input' | 'output' | 'cached-input'}`]?: string | undefined
 } & { readonly 'price-each': readonly string[]; readonly 'price-above': readonly string[] }
 
@@ -80,7 +80,7 @@ const entries = <V>(texts: readonly string[], read: (text: string) => readonly [
   texts.map(read).flatMap((found) => (typeof found === 'string' ? [] : [found]))
 
 /** What is said of a price; undefined where nothing is. */
-export function pricesGiven(given: Given): PriceInput | undefined {
+export function pricesGiven(given: PriceOptionValues): PriceOption | undefined {
   const { 'price-each': each, 'price-above': above } = given
   const stated = {
     ...(given['price-input'] && { input: given['price-input'] }),
@@ -105,7 +105,7 @@ export function costKey(key: string): readonly string[] | undefined {
 }
 
 /** What the keys of an offer say of its cost; undefined where none does. */
-export function costGiven(parts: ReadonlyMap<string, string>): PriceInput | undefined {
+export function costGiven(parts: ReadonlyMap<string, string>): PriceOption | undefined {
   const cost: Record<string, unknown> = {}
   for (const [key, amount] of parts) {
     const path = costKey(key)

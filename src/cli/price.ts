@@ -1,6 +1,6 @@
 import { command, group } from './command.ts'
-import { otherPrices, tokenPrice, type Priced } from './other-prices.ts'
-import { failed, operate, shown, usage, type Outcome } from './outcome.ts'
+import { otherPrices, tokenPrice, type PriceCardView } from './other-prices.ts'
+import { failed, operate, shown, usage, type CommandOutcome } from './outcome.ts'
 import type { Program } from './program.ts'
 import { shortTime, table, type Column } from './table.ts'
 import type { Terminal } from './terminal.ts'
@@ -24,7 +24,7 @@ type ImportView = {
   readonly applied: boolean
 }
 
-type Units = Priced & {
+type Units = PriceCardView & {
   readonly cached_input_usd_per_million: string
   readonly cache_write_usd_per_million: string
 }
@@ -74,7 +74,7 @@ async function approve(
   { program, terminal, input }: Approval,
   view: ImportView,
   { asked }: { readonly asked: 'yes' | 'terminal' },
-): Promise<Outcome> {
+): Promise<CommandOutcome> {
   if (asked === 'terminal') {
     if (!terminal.interactive) return usage('There is nobody to ask: add --yes to apply, or --dry-run to look.')
     terminal.talk(drawImport(view, terminal))

@@ -1,6 +1,6 @@
 import type { Result } from '../admin/operations.ts'
 
-export type Serving = {
+export type ServerHandle = {
   readonly baseUrl: string
   /** The first account's key, when this start made it. It is shown once. */
   readonly firstKey: string | undefined
@@ -35,7 +35,7 @@ export type Settings = {
 }
 
 /** An operation's result, or that there is nothing yet to operate on. */
-export type Answer = Result | { readonly ok: false; readonly code: 'no_data_folder'; readonly message: string }
+export type ControlAnswer = Result | { readonly ok: false; readonly code: 'no_data_folder'; readonly message: string }
 
 /**
  * What the commands can call on. `main` provides it, so that commands know nothing of stores and servers. All of it
@@ -44,10 +44,10 @@ export type Answer = Result | { readonly ok: false; readonly code: 'no_data_fold
  */
 export type Program = {
   /** Runs an operation by name, in the running server or on the data folder itself. */
-  operate(name: string, input: unknown): Promise<Answer>
+  operate(name: string, input: unknown): Promise<ControlAnswer>
   /** Runs an operation only where a server has the data folder. Undefined when none has. */
   consult(name: string, input: unknown): Promise<Result | undefined>
-  serve(): Promise<Serving>
+  serve(): Promise<ServerHandle>
   /** Makes the data folder if there is none, and the first account with its key if no account has one. */
   firstKey(): Promise<string | undefined>
   settings(): Promise<Settings>
@@ -56,5 +56,5 @@ export type Program = {
   /** Puts a backup, named by its absolute path, in the data folder. */
   restore(request: { readonly file: string; readonly existing: 'kept' | 'replaced' }): Promise<Result>
   /** Makes the secrets in force, or new ones, the database's own; says of each whether it was already. */
-  adoptSecrets(): Promise<Answer>
+  adoptSecrets(): Promise<ControlAnswer>
 }

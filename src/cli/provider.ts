@@ -1,6 +1,6 @@
 import { command, group } from './command.ts'
-import { count, countOrNone, named, NONE } from './limits.ts'
-import { failed, operate, shown, usage, type Outcome } from './outcome.ts'
+import { count, countOrNone, statedLimits, NONE } from './limits.ts'
+import { failed, operate, shown, usage, type CommandOutcome } from './outcome.ts'
 import { table } from './table.ts'
 import { printable, type Terminal } from './terminal.ts'
 import { text, type ValueRule } from './values.ts'
@@ -53,7 +53,10 @@ type KeySource = {
 }
 
 /** The vendor's key from where it cannot be seen by others. Undefined: none is given. Null: the stored one goes. */
-async function readKey(source: KeySource, terminal: Terminal): Promise<{ key: string | null | undefined } | Outcome> {
+async function readKey(
+  source: KeySource,
+  terminal: Terminal,
+): Promise<{ key: string | null | undefined } | CommandOutcome> {
   const { 'key-stdin': fromStdin, 'key-env': variable, key: none } = source
   if ([fromStdin, variable !== undefined, none !== undefined].filter(Boolean).length > 1)
     return usage('provider add: --key-stdin, --key-env or --key none, not more than one')
@@ -108,7 +111,7 @@ const add = command({
       ...(preset && { preset }),
       ...(baseUrl && { base_url: baseUrl === NONE ? null : baseUrl }),
       ...((allowed || forbidden) && { allow_private: allowed }),
-      ...named({ concurrent_requests: count(options.concurrent) }),
+      ...statedLimits({ concurrent_requests: count(options.concurrent) }),
       ...(read.key !== undefined && { key: read.key }),
     }
     return operate<ProviderView>(program, { name: 'provider.add', input }, (view) =>

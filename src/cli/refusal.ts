@@ -18,7 +18,7 @@ export type RefusalView = {
   readonly last_at: string
 }
 
-export const isRefusal = (view: object): view is RefusalView => 'refused' in view
+export const isRefusalView = (view: object): view is RefusalView => 'refused' in view
 
 const NOBODY = 'unknown'
 

@@ -4,7 +4,7 @@ import type { Command, Group } from './command.ts'
 type Load = () => Promise<Command | Group>
 
 const registry: Readonly<Record<string, Load>> = {
-  serve: async () => (await import('./serve.ts')).serve,
+  serve: async () => (await import('./serve.ts')).serveCommand,
   init: async () => (await import('./init.ts')).init,
   account: async () => (await import('./account.ts')).accountGroup,
   key: async () => (await import('./key.ts')).keyGroup,
@@ -15,13 +15,13 @@ const registry: Readonly<Record<string, Load>> = {
   request: async () => (await import('./request.ts')).requestGroup,
   chat: async () => (await import('./chat.ts')).chat,
   image: async () => (await import('./image.ts')).image,
-  video: async () => (await import('./video.ts')).video,
+  video: async () => (await import('./video.ts')).videoCommand,
   videos: async () => (await import('./videos.ts')).videosGroup,
   sandbox: async () => (await import('./sandbox.ts')).sandbox,
-  'verify-ledger': async () => (await import('./verify-ledger.ts')).verifyLedger,
+  'verify-ledger': async () => (await import('./verify-ledger.ts')).verifyLedgerCommand,
   backup: async () => (await import('./backup.ts')).backup,
   restore: async () => (await import('./restore.ts')).restore,
-  'adopt-secrets': async () => (await import('./adopt-secrets.ts')).adoptSecrets,
+  'adopt-secrets': async () => (await import('./adopt-secrets.ts')).adoptSecretsCommand,
   doctor: async () => (await import('./doctor.ts')).doctor,
 }
 

@@ -2,7 +2,7 @@ import { command, group } from './command.ts'
 import { operate, shown, usage } from './outcome.ts'
 import { operateList, pageOptions } from './pages.ts'
 import { readRecord, type Attempt, type RecordView, type StoredRow } from './record.ts'
-import { drawRefusal, drawRefusals, isRefusal, type RefusalView } from './refusal.ts'
+import { drawRefusal, drawRefusals, isRefusalView, type RefusalView } from './refusal.ts'
 import { details, shortTime, table, usd } from './table.ts'
 import type { Terminal } from './terminal.ts'
 import { text } from './values.ts'
@@ -138,7 +138,7 @@ const show = command({
   positionals: [{ name: 'id', summary: 'id of the request', value: text('REQUEST_ID') }],
   run: ({ args: { id }, program, terminal }) =>
     operate<StoredRow | RefusalView>(program, { name: 'request.show', input: { request: id } }, (row) => {
-      if (isRefusal(row)) return shown(row, drawRefusal(id, row, terminal))
+      if (isRefusalView(row)) return shown(row, drawRefusal(id, row, terminal))
       const view = readRecord(row)
       return shown(view, drawRecord(view, terminal))
     }),

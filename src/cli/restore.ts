@@ -5,7 +5,7 @@ import { details, holdings } from './table.ts'
 import { text } from './values.ts'
 
 /** What a restore comes to, as far as it is used here. */
-type Restored = {
+type RestoreReport = {
   readonly data_folder: string
   readonly made_at: string | null
   readonly schema_before: number
@@ -35,7 +35,7 @@ export const restore = command({
   run: async ({ args: { file }, options: { force }, program, terminal }) => {
     const result = await program.restore({ file: resolve(file), existing: force ? 'replaced' : 'kept' })
     if (!result.ok) return failed(result.code, result.message)
-    const value = result.value as Restored
+    const value = result.value as RestoreReport
     const upgraded = value.schema === value.schema_before ? '' : `, brought from schema ${value.schema_before}`
     const lines = details(
       [

@@ -1,5 +1,5 @@
 import { command } from './command.ts'
-import { ended, failed, jsonLine, usage, type Outcome } from './outcome.ts'
+import { exitWith, failed, jsonLine, usage, type CommandOutcome } from './outcome.ts'
 import { listenFailure } from './port.ts'
 import { stopSignal } from './stop.ts'
 import { failureOf } from './thrown.ts'
@@ -94,7 +94,7 @@ Videos: /v1/contents/generations/tasks (Ark), /v1/tools/enhance-video and /v1/ta
     terminal.data(terminal.json ? `${jsonLine(value)}\n` : `Sandbox at ${server.url}\n`)
     await stop
     await server.stop()
-    return ended(0)
+    return exitWith(0)
   },
 })
 
@@ -108,7 +108,7 @@ const timesOf = ({ paceMs, taskMs }: { [Name in keyof Times]: number | undefined
 const numberOr = (option: unknown, knob: number | undefined): number | undefined =>
   option === undefined ? knob : Number(option)
 
-function readKey(variable: string | undefined): string | undefined | Outcome {
+function readKey(variable: string | undefined): string | undefined | CommandOutcome {
   if (variable === undefined) return undefined
   return process.env[variable] || failed('no_key', `the environment has no ${variable}`)
 }

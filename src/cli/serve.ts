@@ -1,8 +1,8 @@
 import manifest from '../../package.json' with { type: 'json' }
 import { command } from './command.ts'
-import { ended, jsonLine } from './outcome.ts'
+import { exitWith, jsonLine } from './outcome.ts'
 import { listenFailure, type SetAddress } from './port.ts'
-import type { Serving } from './program.ts'
+import type { ServerHandle } from './program.ts'
 import { curlFor, keyHint } from './first-call.ts'
 import { stopSignal } from './stop.ts'
 import { details } from './table.ts'
@@ -13,7 +13,7 @@ import { port, text } from './values.ts'
 /** Names of models that the block shows; there may be hundreds. */
 const MODELS_SHOWN = 6
 
-export const serve = command({
+export const serveCommand = command({
   name: 'serve',
   summary: 'Serves. SIGTERM, SIGHUP or Ctrl-C let running requests end first, a second one does not.',
   examples: [
@@ -30,7 +30,7 @@ export const serve = command({
     if (portGiven !== undefined) process.env['PORT'] = portGiven
     if (host !== undefined) process.env['HOST'] = host
     const stop = stopSignal()
-    let serving: Serving
+    let serving: ServerHandle
     try {
       serving = await program.serve()
     } catch (error) {
@@ -41,7 +41,7 @@ export const serve = command({
     serving.open()
     await stop
     await serving.drain()
-    return ended(0)
+    return exitWith(0)
   },
 })
 
@@ -58,7 +58,7 @@ function addressesOf(env: Readonly<Record<string, string | undefined>>): readonl
   ]
 }
 
-const servingValue = (serving: Serving): object => ({
+const servingValue = (serving: ServerHandle): object => ({
   version: manifest.version,
   base_url: serving.baseUrl,
   models: serving.models,
@@ -68,7 +68,7 @@ const servingValue = (serving: Serving): object => ({
   setup_url: serving.setupUrl ?? null,
 })
 
-function servingText(serving: Serving, terminal: Terminal): string {
+function servingText(serving: ServerHandle, terminal: Terminal): string {
   const { baseUrl, firstKey, setupUrl, account, models, dataFolder } = serving
   const more = models.length > MODELS_SHOWN ? ', …' : ''
   const facts = details(

@@ -1,4 +1,4 @@
-import { amountsOf, priceOf } from './amounts.ts'
+import { amountsOf, priceText } from './amounts.ts'
 import { printable, type Terminal } from './terminal.ts'
 
 type Cell = string | number | null | undefined
@@ -16,7 +16,7 @@ const NONE = '—'
 export const shortTime = (iso: string): string => iso.replace('T', ' ').replace(/\.\d+/, '')
 
 /** `1 account`, `2 accounts` */
-export const counted = (count: number, thing: string): string => `${count} ${thing}${count === 1 ? '' : 's'}`
+export const countText = (count: number, thing: string): string => `${count} ${thing}${count === 1 ? '' : 's'}`
 
 type Holdings = {
   readonly accounts: number
@@ -28,10 +28,10 @@ type Holdings = {
 /** What is in a copy of the database. */
 export const holdings = ({ accounts, bookings, charges, open_holds: holds }: Holdings): string =>
   [
-    counted(accounts, 'account'),
-    counted(bookings, 'booking'),
-    counted(charges, 'charge'),
-    counted(holds, 'open hold'),
+    countText(accounts, 'account'),
+    countText(bookings, 'booking'),
+    countText(charges, 'charge'),
+    countText(holds, 'open hold'),
   ].join(', ')
 
 /** A decimal amount for people. */
@@ -40,7 +40,7 @@ export const usd = (amount: string): string => (amount.startsWith('-') ? `-$${am
 function cells<Row>({ of, kind = 'text' }: Column<Row>, rows: readonly Row[]): string[] {
   const values = rows.map((row) => of(row))
   const isThere = (value: Cell): value is string | number => value !== null && value !== undefined
-  if (kind === 'price') return values.map((value) => (isThere(value) ? priceOf(String(value)) : NONE))
+  if (kind === 'price') return values.map((value) => (isThere(value) ? priceText(String(value)) : NONE))
   if (kind !== 'money') return values.map((value) => (isThere(value) ? printable(String(value)) : NONE) || NONE)
   const amounts = [...amountsOf(values.filter(isThere).map(String))]
   return values.map((value) => (isThere(value) ? (amounts.shift() ?? NONE) : NONE))

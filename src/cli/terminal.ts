@@ -1,7 +1,7 @@
 /** Where a command reads and writes: data on stdout, talk on stderr, questions only to a person. */
 import { safeText } from '../lib/safe-text.ts'
 
-export type Color = 'bold' | 'dim' | 'red' | 'green' | 'yellow'
+export type TerminalColor = 'bold' | 'dim' | 'red' | 'green' | 'yellow'
 
 export type Terminal = {
   readonly json: boolean
@@ -9,7 +9,7 @@ export type Terminal = {
   readonly watched: boolean
   /** Whether there is a person to ask. */
   readonly interactive: boolean
-  readonly paint: (color: Color, text: string) => string
+  readonly paint: (color: TerminalColor, text: string) => string
   data(text: string): void
   talk(text: string): void
   /** A line of talk that stands for the one before it; empty to take it away. Nothing where nobody watches. */
@@ -22,7 +22,7 @@ export type Terminal = {
   flush(): Promise<void>
 }
 
-const codes: Readonly<Record<Color, string>> = { bold: '1', dim: '2', red: '31', green: '32', yellow: '33' }
+const codes: Readonly<Record<TerminalColor, string>> = { bold: '1', dim: '2', red: '31', green: '32', yellow: '33' }
 
 /** Flags that decide how everything is said count even on a command line that is wrong. */
 function hasFlag(argv: readonly string[], flag: string): boolean {

@@ -1,4 +1,4 @@
-import { failed, type Outcome } from './outcome.ts'
+import { failed, type CommandOutcome } from './outcome.ts'
 
 /** Errors by which the program says that it cannot begin: their message is all there is to say. */
 const codes: Readonly<Record<string, string>> = {
@@ -15,7 +15,7 @@ export const isEarly = (error: unknown): boolean => error instanceof Error && Ob
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** What is said about an exception. The stack is for a report of it, and shown on demand. */
-export function failureOf(error: unknown): Outcome {
+export function failureOf(error: unknown): CommandOutcome {
   const code = error instanceof Error ? codes[error.name] : undefined
   if (code !== undefined) return failed(code, messageOf(error))
   if (process.env['TOLLGATE_LOG'] === 'debug' && error instanceof Error)

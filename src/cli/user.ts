@@ -1,6 +1,6 @@
 import { baseUrlOf } from './first-call.ts'
 import { command, group } from './command.ts'
-import { operate, shown, usage, type Outcome } from './outcome.ts'
+import { operate, shown, usage, type CommandOutcome } from './outcome.ts'
 import type { Program } from './program.ts'
 import { shortTime, table } from './table.ts'
 import { text } from './values.ts'
@@ -20,7 +20,7 @@ const ROLES = ['operator', 'owner', 'member']
 const user = { name: 'user', summary: 'name or id of the user', value: text('USER') } as const
 
 /** The link is the data: it goes to whoever it is for. */
-async function shownLink(program: Program, view: LinkView): Promise<Outcome> {
+async function shownLink(program: Program, view: LinkView): Promise<CommandOutcome> {
   const origin = baseUrlOf(await program.address()).replace(/\/v1$/, '')
   const link = origin + view.setup_path
   const talk = `${view.name} (${view.role}${view.account_name === null ? '' : ` of '${view.account_name}'`}) chooses a password there, once.`

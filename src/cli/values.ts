@@ -52,7 +52,7 @@ export const wholeNumber = (placeholder: string, { min, max }: { min: number; ma
 export const port = wholeNumber('PORT', { min: 0, max: 65_535 })
 
 /** `a,b` as a list. */
-export const listOf = (given: string): string[] =>
+export const listFrom = (given: string): string[] =>
   given
     .split(',')
     .map((part) => part.trim())
@@ -60,5 +60,5 @@ export const listOf = (given: string): string[] =>
 
 export const list: ValueRule = {
   placeholder: 'A,B',
-  problem: (given) => (listOf(given).length > 0 ? undefined : 'must be names with commas between them'),
+  problem: (given) => (listFrom(given).length > 0 ? undefined : 'must be names with commas between them'),
 }

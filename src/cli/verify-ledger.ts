@@ -1,27 +1,27 @@
 import { command } from './command.ts'
 import { operate, shown } from './outcome.ts'
-import { counted, table } from './table.ts'
+import { countText, table } from './table.ts'
 
-export type Finding = { readonly invariant: string; readonly subject: string; readonly detail: string }
+export type LedgerFinding = { readonly invariant: string; readonly subject: string; readonly detail: string }
 
 /** The value of `ledger.verify`. */
-type Verified = {
+type LedgerReport = {
   readonly clean: boolean
-  readonly findings: readonly Finding[]
+  readonly findings: readonly LedgerFinding[]
   readonly accounts: number
   readonly open_holds: number
   readonly took_ms: number
 }
 
-export const verifyLedger = command({
+export const verifyLedgerCommand = command({
   name: 'verify-ledger',
   summary: 'Checks that every number of the ledger follows from its entries.',
   examples: [['tollgate verify-ledger'], ['tollgate verify-ledger --json | jq .findings']],
   failure: 'the ledger is broken; stdout says where',
   run: ({ program, terminal }) =>
-    operate<Verified>(program, { name: 'ledger.verify', input: {} }, (value) => {
+    operate<LedgerReport>(program, { name: 'ledger.verify', input: {} }, (value) => {
       const { clean, findings, accounts, open_holds: openHolds, took_ms: tookMs } = value
-      const line = `ledger clean: ${counted(accounts, 'account')}, ${counted(openHolds, 'open hold')}, checked in ${tookMs} ms\n`
+      const line = `ledger clean: ${countText(accounts, 'account')}, ${countText(openHolds, 'open hold')}, checked in ${tookMs} ms\n`
       if (clean) return shown(value, line)
       const drawn = table(
         findings,
@@ -33,7 +33,7 @@ export const verifyLedger = command({
         terminal,
       )
       return {
-        ...shown(value, drawn, { talk: `tollgate: the ledger is broken in ${counted(findings.length, 'place')}` }),
+        ...shown(value, drawn, { talk: `tollgate: the ledger is broken in ${countText(findings.length, 'place')}` }),
         exitCode: 1,
       }
     }),

@@ -1,6 +1,6 @@
 /** One video over the public API: made, watched, and brought into a file. */
 import { closeSync, openSync, writeSync } from 'node:fs'
-import type { Incoming } from '../outbound/exchange.ts'
+import type { IncomingResponse } from '../outbound/exchange.ts'
 import { outbound } from '../outbound/send.ts'
 import type { Stop } from '../outbound/stop.ts'
 import { readText } from '../outbound/text.ts'
@@ -13,7 +13,7 @@ export type VideoCall = {
 }
 
 /** What is used of a task. */
-export type VideoTask = {
+export type VideoTaskView = {
   readonly id: string
   readonly status: 'queued' | 'in_progress' | 'completed' | 'failed'
   readonly progress?: number
@@ -21,8 +21,8 @@ export type VideoTask = {
   readonly error?: { readonly message?: string; readonly code?: string | null }
 }
 
-export type Made = { readonly task: VideoTask; readonly requestId: string | null; readonly heldUsd: string | null }
-export type Refused =
+export type Made = { readonly task: VideoTaskView; readonly requestId: string | null; readonly heldUsd: string | null }
+export type VideoCallFailure =
   | {
       readonly kind: 'refused'
       readonly code: string
@@ -37,9 +37,9 @@ const LOOK_EVERY_MS = 1_000
 /** A server that restarts is back within so many looks. */
 const SILENT_LOOKS_MAX = 60
 
-type Answer = { readonly status: number; readonly task: VideoTask; readonly response: Incoming }
+type Answer = { readonly status: number; readonly task: VideoTaskView; readonly response: IncomingResponse }
 
-async function ask(call: VideoCall, path: string, body?: string): Promise<Answer | Refused> {
+async function ask(call: VideoCall, path: string, body?: string): Promise<Answer | VideoCallFailure> {
   const { baseUrl, key, stop } = call
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const method = body === undefined ? 'GET' : 'POST'
@@ -56,15 +56,15 @@ async function ask(call: VideoCall, path: string, body?: string): Promise<Answer
   return { kind: 'refused', code: code ?? 'not_an_answer', message: message ?? fallback, requestId }
 }
 
-function parse(text: string | undefined): VideoTask | undefined {
+function parse(text: string | undefined): VideoTaskView | undefined {
   try {
-    return JSON.parse(text ?? '') as VideoTask
+    return JSON.parse(text ?? '') as VideoTaskView
   } catch {
     return undefined // The caller says that it is no answer.
   }
 }
 
-export async function createVideo(call: VideoCall, body: object): Promise<Made | Refused> {
+export async function createVideo(call: VideoCall, body: object): Promise<Made | VideoCallFailure> {
   const answer = await ask(call, '/videos', JSON.stringify(body))
   if ('kind' in answer) return answer
   const header = (name: string): string | null => answer.response.headers.get(name) ?? null
@@ -75,8 +75,8 @@ export async function createVideo(call: VideoCall, body: object): Promise<Made |
 export async function watchVideo(
   call: VideoCall,
   id: string,
-  onLook: (task: VideoTask) => void,
-): Promise<VideoTask | Refused> {
+  onLook: (task: VideoTaskView) => void,
+): Promise<VideoTaskView | VideoCallFailure> {
   for (let silent = 0; ;) {
     const answer = await ask(call, `/videos/${id}`)
     if ('kind' in answer) {
@@ -103,7 +103,11 @@ async function pause(stop: Stop, ms: number): Promise<void> {
 }
 
 /** Brings the video into a file: its bytes, or why not. */
-export async function fetchVideo({ baseUrl, stop }: VideoCall, id: string, file: string): Promise<number | Refused> {
+export async function fetchVideo(
+  { baseUrl, stop }: VideoCall,
+  id: string,
+  file: string,
+): Promise<number | VideoCallFailure> {
   const url = `${baseUrl}/videos/${id}/content`
   const sent = await outbound.send({ url, method: 'GET', headers: {}, stop, reach: 'private' })
   if (stop.isStopped) return { kind: 'interrupted' }
@@ -118,7 +122,7 @@ export async function fetchVideo({ baseUrl, stop }: VideoCall, id: string, file:
   return stop.isStopped ? { kind: 'interrupted' } : { kind: 'unreachable', message: 'the video broke off' }
 }
 
-function writeBody(response: Incoming, path: string): Promise<number | undefined> {
+function writeBody(response: IncomingResponse, path: string): Promise<number | undefined> {
   const { promise, resolve } = Promise.withResolvers<number | undefined>()
   const file = openSync(path, 'w')
   let bytes = 0

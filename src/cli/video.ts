@@ -4,7 +4,7 @@ import { Stop } from '../outbound/stop.ts'
 import { safeText } from '../lib/safe-text.ts'
 import { accessOf, accessOptions, costOnRecord } from './access.ts'
 import { command } from './command.ts'
-import { ended, failed, refusedCall, shown, usage, type Outcome } from './outcome.ts'
+import { exitWith, failed, refusedCall, shown, usage, type CommandOutcome } from './outcome.ts'
 import type { Program } from './program.ts'
 import { usd } from './table.ts'
 import type { Terminal } from './terminal.ts'
@@ -14,9 +14,9 @@ import {
   fetchVideo,
   watchVideo,
   type Made,
-  type Refused,
+  type VideoCallFailure,
   type VideoCall,
-  type VideoTask,
+  type VideoTaskView,
 } from './video-call.ts'
 
 const INTERRUPTED = 130
@@ -31,7 +31,7 @@ const seconds: ValueRule = {
     /^(?:-1|\d{1,2})$/.test(given) ? undefined : 'must be a number of seconds, or -1 for what the model chooses',
 }
 
-export const video = command({
+export const videoCommand = command({
   name: 'video',
   summary: 'Makes a video over the public API, shows how far it is, and writes it to a file.',
   examples: [
@@ -91,7 +91,7 @@ async function firstModel(program: Program): Promise<string | undefined> {
 
 type Place = { readonly program: Program; readonly terminal: Terminal; readonly call: VideoCall }
 
-async function wait(made: Made, output: string, place: Place): Promise<Outcome> {
+async function wait(made: Made, output: string, place: Place): Promise<CommandOutcome> {
   const { terminal, call, program } = place
   const { id } = made.task
   const startedMs = performance.now()
@@ -132,7 +132,10 @@ type Conclusion = {
   readonly made: Made
 }
 
-function conclude({ id, usage: used }: VideoTask, { output, bytes, costUsd, took, made }: Conclusion): Outcome {
+function conclude(
+  { id, usage: used }: VideoTaskView,
+  { output, bytes, costUsd, took, made }: Conclusion,
+): CommandOutcome {
   const tokens = used?.total_tokens
   const value = { file: output, bytes, id, usage: used ?? null, cost_usd: costUsd, request_id: made.requestId }
   const facts = [
@@ -154,12 +157,12 @@ async function totalCost(program: Program, requestId: string | null, baseUrl: st
   return formatUsd((parseUsd(making) ?? 0n) + (parseUsd(upscaling ?? '0') ?? 0n))
 }
 
-function refused(end: Refused, { terminal, call }: Place, id: string | undefined): Outcome {
+function refused(end: VideoCallFailure, { terminal, call }: Place, id: string | undefined): CommandOutcome {
   const goesOn = id === undefined ? '' : `; the video ${id} goes on without us: GET ${call.baseUrl}/videos/${id}`
   switch (end.kind) {
     case 'interrupted':
       if (!terminal.json) terminal.talk(`tollgate: interrupted${goesOn}\n`)
-      return ended(INTERRUPTED)
+      return exitWith(INTERRUPTED)
     case 'unreachable':
       return failed('unreachable', `no answer from ${call.baseUrl} (${end.message})${goesOn}`)
     case 'refused':

@@ -3,7 +3,7 @@ import { operate, shown } from './outcome.ts'
 import { shortTime, table } from './table.ts'
 import { text } from './values.ts'
 
-type Orphan = {
+type OrphanView = {
   readonly request: string
   readonly account: string
   readonly model: string
@@ -20,14 +20,14 @@ const orphans = command({
   notes:
     'Their clients were told that they failed, and paid nothing. Look for them at the vendor by time and id, cancel\nwhat can be cancelled, and take them off the list with videos settle.',
   run: ({ program, terminal }) =>
-    operate<readonly Orphan[]>(program, { name: 'video.orphans', input: {} }, (list) => {
+    operate<readonly OrphanView[]>(program, { name: 'video.orphans', input: {} }, (list) => {
       const columns = [
-        { title: 'time', of: (one: Orphan) => shortTime(one.created_at) },
-        { title: 'request', of: ({ request }: Orphan) => request },
-        { title: 'account', of: ({ account }: Orphan) => account },
-        { title: 'offer', of: ({ offer, model }: Orphan) => offer ?? model },
-        { title: 'id there', of: ({ upstream_id: id }: Orphan) => id ?? '?' },
-        { title: 'why', of: ({ why }: Orphan) => why },
+        { title: 'time', of: (one: OrphanView) => shortTime(one.created_at) },
+        { title: 'request', of: ({ request }: OrphanView) => request },
+        { title: 'account', of: ({ account }: OrphanView) => account },
+        { title: 'offer', of: ({ offer, model }: OrphanView) => offer ?? model },
+        { title: 'id there', of: ({ upstream_id: id }: OrphanView) => id ?? '?' },
+        { title: 'why', of: ({ why }: OrphanView) => why },
       ]
       const talk = list.length === 0 ? 'No orphans.' : undefined
       return shown(list, table(list, columns, terminal), { talk })

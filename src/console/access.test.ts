@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { freshFolder } from '../../test/support/gateway.ts'
 import { nobody, openConsole, type Caller, type TestConsole } from '../../test/support/console.ts'
-import type { Access } from './access.ts'
+import type { RouteAccess } from './access.ts'
 import { routes } from './routes.ts'
 
 type Role = 'anonymous' | 'member' | 'owner' | 'stranger' | 'operator' | 'viewer' | 'program' | 'account_program'
@@ -17,7 +17,7 @@ const roles: readonly Role[] = [
 ]
 
 /** What each is for, written out once more: nothing here is taken from the code that decides. */
-const allowed: Readonly<Record<Access, readonly Role[]>> = {
+const allowed: Readonly<Record<RouteAccess, readonly Role[]>> = {
   open: roles,
   signed_in: ['member', 'owner', 'stranger', 'operator', 'viewer'],
   account_read: ['member', 'owner', 'operator', 'viewer', 'program', 'account_program'],

@@ -34,12 +34,12 @@ export const accesses = [
   'operator',
   'operator_people',
 ] as const
-export type Access = (typeof accesses)[number]
+export type RouteAccess = (typeof accesses)[number]
 
 /** `hidden`: answered as if the account did not exist. */
-export type Verdict = 'allowed' | 'sign_in' | 'forbidden' | 'hidden'
+export type AccessDecision = 'allowed' | 'sign_in' | 'forbidden' | 'hidden'
 
-export function judge(access: Access, principal: Principal, accountId?: string): Verdict {
+export function judge(access: RouteAccess, principal: Principal, accountId?: string): AccessDecision {
   if (access === 'open') return 'allowed'
   if (principal.kind === 'nobody') return 'sign_in'
   const { kind, role } = principal
@@ -52,10 +52,10 @@ const rights = {
   member: ['account_read'],
   owner: ['account_read', 'account_write', 'account_people', 'account_play'],
   operator: ['account_read', 'account_write', 'account_people', 'account_play', 'operator', 'operator_people'],
-} as const satisfies Record<UserRole, readonly Access[]>
-const forPeople: readonly Access[] = ['account_people', 'account_play', 'operator_people']
+} as const satisfies Record<UserRole, readonly RouteAccess[]>
+const forPeople: readonly RouteAccess[] = ['account_people', 'account_play', 'operator_people']
 
-function rightsOf(role: UserRole, kind: 'user' | 'program'): ReadonlySet<Access> {
-  if (kind === 'user') return new Set<Access>(['signed_in', ...rights[role]])
-  return new Set<Access>(rights[role].filter((access) => !forPeople.includes(access)))
+function rightsOf(role: UserRole, kind: 'user' | 'program'): ReadonlySet<RouteAccess> {
+  if (kind === 'user') return new Set<RouteAccess>(['signed_in', ...rights[role]])
+  return new Set<RouteAccess>(rights[role].filter((access) => !forPeople.includes(access)))
 }

@@ -3,14 +3,23 @@ import { z } from 'zod'
 import { visibleName } from '../admin/name.ts'
 import type { Account } from '../domain/account.ts'
 import { formatUsd } from '../domain/money.ts'
-import type { Desk } from './desk.ts'
-import { limitsChange, limitsInput, limitsShape, limitsView } from './limits.ts'
-import { say } from './refusals.ts'
-import { answer, json, missing, problem, route, type Call, type Reply, type Route } from './route.ts'
+import type { ConsoleContext } from './context.ts'
+import { limitsChange, limitsOfBody, limitsShape, consoleLimitsView } from './limits.ts'
+import { sayConsoleRefusal } from './refusals.ts'
+import {
+  answer,
+  json,
+  missing,
+  problem,
+  route,
+  type RouteContext,
+  type RouteReply,
+  type ConsoleRoute,
+} from './route.ts'
 import {
   finder,
   isoTime,
-  listOf,
+  listShapeOf,
   modelIds,
   nano,
   nanoInput,
@@ -40,7 +49,7 @@ const accountShape = z.strictObject({
   created_at: time,
 })
 
-export function balanceView({ office }: Desk, accountId: string): z.infer<typeof balanceShape> {
+export function accountBalanceView({ office }: ConsoleContext, accountId: string): z.infer<typeof balanceShape> {
   const { available, held, posted } = office.ledger.balance(accountId)
   return {
     available_nano_usd: available.toString(),
@@ -49,27 +58,27 @@ export function balanceView({ office }: Desk, accountId: string): z.infer<typeof
   }
 }
 
-const accountView = (desk: Desk, account: Account): z.infer<typeof accountShape> => ({
+const accountView = (desk: ConsoleContext, account: Account): z.infer<typeof accountShape> => ({
   id: account.id,
   name: account.name,
   status: account.status,
   origin: account.origin,
   models: account.allowedModels ? [...account.allowedModels] : null,
-  limits: limitsView(account.limits),
+  limits: consoleLimitsView(account.limits),
   low_balance_nano_usd: account.lowBalance?.toString() ?? null,
-  balance: balanceView(desk, account.id),
+  balance: accountBalanceView(desk, account.id),
   active_keys: desk.office.accounts.keysOf(account.id).filter(({ revokedAtMs }) => revokedAtMs === undefined).length,
   created_at: isoTime(account.createdAtMs),
 })
 
 /** The account in the path: that it is there has been seen to. */
-export function accountIn({ desk, params }: Pick<Call<{ account: string }>, 'desk' | 'params'>): Account {
+export function accountIn({ desk, params }: Pick<RouteContext<{ account: string }>, 'desk' | 'params'>): Account {
   const account = desk.office.accounts.find(params.account)
   if (!account) throw new Error('the account of a route is there')
   return account
 }
 
-const show = (call: Pick<Call, 'desk'>, id: string): Reply => {
+const show = (call: Pick<RouteContext, 'desk'>, id: string): RouteReply => {
   const account = call.desk.office.accounts.find(id)
   return account ? json(accountView(call.desk, account)) : missing('account')
 }
@@ -83,7 +92,10 @@ const listQuery = z.strictObject({
 /** The end of a key as it is shown, `sk-tg-…WXYZ`, or alone. Keys are told apart by case. */
 const KEY_END = /^(?:sk-tg-)?(?:…|\.\.\.)?(\w{4})$/
 
-function matcher({ office }: Desk, { q = '', status }: z.infer<typeof listQuery>): (account: Account) => boolean {
+function matcher(
+  { office }: ConsoleContext,
+  { q = '', status }: z.infer<typeof listQuery>,
+): (account: Account) => boolean {
   const wanted = q.trim()
   const isFound = finder(wanted)
   const [, end] = KEY_END.exec(wanted) ?? []
@@ -109,15 +121,17 @@ const change = z.strictObject({
 })
 
 /** Several operations, one after the other; what could refuse one of them is asked before the first. */
-async function changeAccount(call: Call<{ account: string }, unknown, z.infer<typeof change>>): Promise<Reply> {
+async function changeAccount(
+  call: RouteContext<{ account: string }, unknown, z.infer<typeof change>>,
+): Promise<RouteReply> {
   const { id, origin: from } = accountIn(call)
   const { status, models, limits } = call.body
   if (from === 'declared' && (models !== undefined || limits !== undefined)) {
-    return problem(409, 'declared', say('account_declared'))
+    return problem(409, 'declared', sayConsoleRefusal('account_declared'))
   }
   const steps: [string, object][] = [
     ...(models === undefined ? [] : [['account.models', { models }] as [string, object]]),
-    ...(limits === undefined ? [] : [['account.limits', { limits: limitsInput(limits) }] as [string, object]]),
+    ...(limits === undefined ? [] : [['account.limits', { limits: limitsOfBody(limits) }] as [string, object]]),
     ...(status === undefined
       ? []
       : [[status === 'active' ? 'account.resume' : 'account.suspend', {}] as [string, object]]),
@@ -136,12 +150,12 @@ const adjustment = z.strictObject({
   ref: z.string().min(1).max(200).optional().meta({ description: 'the same reference is never booked twice' }),
 })
 
-export const accountRoutes: readonly Route[] = [
+export const accountRoutes: readonly ConsoleRoute[] = [
   route('GET', '/accounts', {
     access: 'operator',
     summary: 'All accounts, or those that fit, newest first.',
     query: listQuery,
-    answer: listOf(accountShape),
+    answer: listShapeOf(accountShape),
     run: ({ desk, query }) => {
       const fitting = desk.office.accounts.list().filter(matcher(desk, query))
       return json(pageIn(fitting, query, (account) => accountView(desk, account), { order: 'newest' }))
@@ -157,7 +171,7 @@ export const accountRoutes: readonly Route[] = [
       const result = await call.operate('account.create', {
         name,
         ...(models === undefined ? {} : { models }),
-        ...(limits === undefined ? {} : { limits: limitsInput(limits) }),
+        ...(limits === undefined ? {} : { limits: limitsOfBody(limits) }),
         ...(balance === undefined || balance === 0n ? {} : { balance: formatUsd(balance) }),
       })
       return result.ok ? show(call, (result.value as { id: string }).id) : answer(result, () => undefined)

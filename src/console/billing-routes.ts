@@ -1,14 +1,14 @@
 /** Money of an account: the ledger's lines, what is on hold, statements by the month, codes to redeem. */
 import { z } from 'zod'
-import { ownReasonOf } from '../ledger/own-reasons.ts'
+import { ownReasonOf } from '../ledger/system-reasons.ts'
 import { networkOf } from '../lib/network.ts'
-import { rules } from '../admin/rules.ts'
-import { accountIn, balanceShape, balanceView } from './account-routes.ts'
-import type { Desk } from './desk.ts'
-import { say } from './refusals.ts'
-import { answer, json, problem, route, type Reply, type Route } from './route.ts'
+import { operationRules } from '../admin/rules.ts'
+import { accountIn, balanceShape, accountBalanceView } from './account-routes.ts'
+import type { ConsoleContext } from './context.ts'
+import { sayConsoleRefusal } from './refusals.ts'
+import { answer, json, problem, route, type RouteReply, type ConsoleRoute } from './route.ts'
 import { isoTime, nano, pageOf, pageQuery, time } from './shapes.ts'
-import { linesOf, type Line } from './statement.ts'
+import { linesOf, type StatementLine } from './statement.ts'
 import { csvText } from './csv.ts'
 
 const HOUR_MS = 3_600_000
@@ -41,10 +41,10 @@ const statementShape = z.strictObject({
     .meta({ description: 'newest first' }),
   next_cursor: z.string().nullable().meta({ description: 'the month before; null: the account is not older' }),
 })
-type Statement = z.infer<typeof statementShape>
+type BillingStatement = z.infer<typeof statementShape>
 
 const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])$/
-const month = z.string().regex(MONTH, rules.month)
+const month = z.string().regex(MONTH, operationRules.month)
 
 const monthOf = (ms: number): string => isoTime(ms).slice(0, 7)
 function monthRange(text: string): { readonly fromMs: number; readonly toMs: number } {
@@ -54,10 +54,10 @@ function monthRange(text: string): { readonly fromMs: number; readonly toMs: num
 
 /** A month of the ledger. */
 async function statementOf(
-  desk: Desk,
+  desk: ConsoleContext,
   accountId: string,
   { of, createdAtMs }: { of: string; createdAtMs: number },
-): Promise<Statement> {
+): Promise<BillingStatement> {
   const { fromMs, toMs } = monthRange(of)
   // The balance in memory would do only where nothing is being charged.
   const { posted, bookings, days } = await desk.office.moved(accountId, fromMs / HOUR_MS)
@@ -65,7 +65,7 @@ async function statementOf(
   const since = linesOf({ bookings, charges }, posted)
   const { opening } = since
   const lines = since.lines.filter(({ atMs }) => atMs < toMs)
-  const moved = (...kinds: readonly Line['kind'][]): bigint =>
+  const moved = (...kinds: readonly StatementLine['kind'][]): bigint =>
     lines.reduce((sum, { kind, amount }) => (kinds.includes(kind) ? sum + amount : sum), 0n)
   return {
     month: of,
@@ -85,12 +85,12 @@ async function statementOf(
   }
 }
 
-function ownOf({ ref, reason }: Pick<Line, 'ref' | 'reason'>): Statement['data'][number]['own'] {
+function ownOf({ ref, reason }: Pick<StatementLine, 'ref' | 'reason'>): BillingStatement['data'][number]['own'] {
   const own = ref === null || reason === null ? undefined : ownReasonOf(ref, reason)
   return own ? { code: own.reason, facts: own.facts } : null
 }
 
-function fileOf(statement: Statement): Reply {
+function fileOf(statement: BillingStatement): RouteReply {
   const columns = Object.keys(lineShape.shape)
   const rows = statement.data.map((line) => {
     const { own: _, ...row } = line
@@ -108,19 +108,20 @@ const redeem = route('POST', '/accounts/{account}/redemptions', {
   run: async (call) => {
     const { desk, params, body, from } = call
     const waitMs = desk.throttles.addresses.take(networkOf(from.address))
-    if (waitMs > 0) return problem(429, 'rate_limit_exceeded', say('too_many_tries'), { retryAfterMs: waitMs })
+    if (waitMs > 0)
+      return problem(429, 'rate_limit_exceeded', sayConsoleRefusal('too_many_tries'), { retryAfterMs: waitMs })
     const result = await call.operate('code.redeem', { account: params.account, code: body.code })
     if (!result.ok && result.code === 'not_found') {
-      return problem(404, 'code_void', say('code_void'), { param: 'code' })
+      return problem(404, 'code_void', sayConsoleRefusal('code_void'), { param: 'code' })
     }
     if (!result.ok) return answer(result, () => undefined)
     desk.throttles.addresses.giveBack(networkOf(from.address))
     const { amount_nano_usd: amount } = result.value as { amount_nano_usd: string }
-    return json({ amount_nano_usd: amount, balance: balanceView(desk, params.account) })
+    return json({ amount_nano_usd: amount, balance: accountBalanceView(desk, params.account) })
   },
 })
 
-export const billingRoutes: readonly Route[] = [
+export const billingRoutes: readonly ConsoleRoute[] = [
   route('GET', '/accounts/{account}/ledger', {
     access: 'account_read',
     summary: 'The ledger of an account, a month a page: what was booked, charges by the day, the balance after each.',
@@ -133,7 +134,7 @@ export const billingRoutes: readonly Route[] = [
       const { createdAtMs } = accountIn(call)
       const current = monthOf(Date.now())
       const of = call.query.cursor ?? current
-      if (of > current) return problem(400, 'invalid_value', say('month_to_come'), { param: 'cursor' })
+      if (of > current) return problem(400, 'invalid_value', sayConsoleRefusal('month_to_come'), { param: 'cursor' })
       const statement = await statementOf(call.desk, call.params.account, { of, createdAtMs })
       return call.query.format === 'csv' ? fileOf(statement) : json(statement)
     },

@@ -1,5 +1,5 @@
 /** The session's cookie. */
-import type { Exchange } from '../inbound/exchange.ts'
+import type { ServerExchange } from '../inbound/exchange.ts'
 import { sessionBounds } from '../accounts/sessions.ts'
 
 /** A browser takes the first name only over https, for this host alone and all of it: nobody else can set it. */
@@ -12,7 +12,7 @@ export const sessionCookie = (token: string, isSecure: boolean): string =>
 
 export const noCookie = (isSecure: boolean): string => `${nameOf(isSecure)}=; ${attributes(isSecure)}; Max-Age=0`
 
-export function sessionToken(exchange: Exchange, isSecure: boolean): string | undefined {
+export function sessionToken(exchange: ServerExchange, isSecure: boolean): string | undefined {
   const name = `${nameOf(isSecure)}=`
   const pairs = (exchange.header('cookie') ?? '').split(';').map((pair) => pair.trim())
   return pairs.find((pair) => pair.startsWith(name))?.slice(name.length)

@@ -1,40 +1,40 @@
 /** From a request to its answer: route, who asks, may they, what exactly, and then the handler. */
 import type { z } from 'zod'
-import { runOperation, type Office } from '../admin/operations.ts'
+import { runOperation, type AdminServices } from '../admin/operations.ts'
 import { misfitIn, wordsForNull } from '../admin/rules.ts'
 import type { BodyText } from '../inbound/body-text.ts'
-import type { Exchange } from '../inbound/exchange.ts'
+import type { ServerExchange } from '../inbound/exchange.ts'
 import type { Actor } from '../records/audit.ts'
-import { judge, type Principal, type Verdict } from './access.ts'
+import { judge, type Principal, type AccessDecision } from './access.ts'
 import { noCookie } from './cookie.ts'
-import { openDesk, type Desk, type Facts } from './desk.ts'
+import { openDesk, type ConsoleContext, type ConsoleFacts } from './context.ts'
 import { isOwnRequest, securityHeaders } from './headers.ts'
 import { principalOf, stands } from './principal.ts'
-import { say } from './refusals.ts'
-import { missing, problem, type Call, type Problem, type Reply, type Route } from './route.ts'
+import { sayConsoleRefusal } from './refusals.ts'
+import { missing, problem, type RouteContext, type Problem, type RouteReply, type ConsoleRoute } from './route.ts'
 import { routes } from './routes.ts'
 import type { Tail } from './tail.ts'
 import { hasProtoMember } from '../lib/plain-json.ts'
 import { safeParse } from '../lib/safe-parse.ts'
 
-export type Arrived = {
-  readonly exchange: Exchange
+export type ConsoleRequest = {
+  readonly exchange: ServerExchange
   /** Undefined where the method has none. */
   readonly body: BodyText | undefined
   readonly address: string
   readonly requestId: string
 }
-type Headed = { readonly status: number; readonly headers: Readonly<Record<string, string>> }
-export type Sent =
-  | (Headed & { readonly kind: 'whole'; readonly text: string })
+type ResponseHead = { readonly status: number; readonly headers: Readonly<Record<string, string>> }
+export type ConsoleResponse =
+  | (ResponseHead & { readonly kind: 'whole'; readonly text: string })
   /** To be begun, or closed. */
-  | (Headed & { readonly kind: 'events'; readonly tail: Tail; readonly first: object })
-export type Dispatcher = (arrived: Arrived) => Promise<Sent>
+  | (ResponseHead & { readonly kind: 'events'; readonly tail: Tail; readonly first: object })
+export type Dispatcher = (arrived: ConsoleRequest) => Promise<ConsoleResponse>
 
 export const ROOT = '/admin/v1'
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-export function createDispatcher(office: Office, facts: Facts): Dispatcher {
+export function createDispatcher(office: AdminServices, facts: ConsoleFacts): Dispatcher {
   const desk = openDesk(office, facts)
   const { isSecure } = facts
   return async (arrived) => {
@@ -47,15 +47,15 @@ export function createDispatcher(office: Office, facts: Facts): Dispatcher {
   }
 }
 
-type Answered = { readonly reply: Reply; readonly hasStaleCookie?: boolean }
+type HandlerReply = { readonly reply: RouteReply; readonly hasStaleCookie?: boolean }
 
-async function answerOf(desk: Desk, arrived: Arrived): Promise<Answered> {
+async function answerOf(desk: ConsoleContext, arrived: ConsoleRequest): Promise<HandlerReply> {
   const { exchange } = arrived
   const { method, path } = exchange.head
   const found = findRoute(method === 'HEAD' ? 'GET' : method, path)
   if ('kind' in found) return { reply: found }
   if (!isOwnRequest(exchange, desk.facts.publicUrl)) {
-    return { reply: problem(403, 'cross_site', say('cross_site')) }
+    return { reply: problem(403, 'cross_site', sayConsoleRefusal('cross_site')) }
   }
   const { principal, hasStaleCookie } = principalOf(desk, exchange)
   const { route, params } = found
@@ -63,7 +63,7 @@ async function answerOf(desk: Desk, arrived: Arrived): Promise<Answered> {
   if (refusal) return { reply: refusal, hasStaleCookie }
   const waitMs = changeWaitMs(desk, route, principal)
   if (waitMs > 0) {
-    const wait = problem(429, 'rate_limit_exceeded', say('too_many_changes'), { retryAfterMs: waitMs })
+    const wait = problem(429, 'rate_limit_exceeded', sayConsoleRefusal('too_many_changes'), { retryAfterMs: waitMs })
     return { reply: wait, hasStaleCookie }
   }
   const input = inputOf(route, arrived)
@@ -74,7 +74,7 @@ async function answerOf(desk: Desk, arrived: Arrived): Promise<Answered> {
     requestId: arrived.requestId,
   }
   const actor = actorOf(principal, from)
-  const call: Call = {
+  const call: RouteContext = {
     desk,
     principal,
     params,
@@ -86,7 +86,7 @@ async function answerOf(desk: Desk, arrived: Arrived): Promise<Answered> {
   return { reply: await route.run(call as never), hasStaleCookie }
 }
 
-type Found = { readonly route: Route; readonly params: Record<string, string> }
+type RouteMatch = { readonly route: ConsoleRoute; readonly params: Record<string, string> }
 
 const patterns = routes.map((route) => {
   const parts = route.path.split('/').map((part) => (part.startsWith('{') ? '([^/]+)' : RegExp.escape(part)))
@@ -94,7 +94,7 @@ const patterns = routes.map((route) => {
   return { route, pattern: new RegExp(`^${ROOT}${parts.join('/')}$`), names }
 })
 
-function findRoute(method: string, path: string): Found | Problem {
+function findRoute(method: string, path: string): RouteMatch | Problem {
   const fitting = patterns.flatMap(({ route, pattern, names }) => {
     const match = pattern.exec(path)
     return match ? [{ route, names, values: match.slice(1).map(decoded) }] : []
@@ -105,9 +105,10 @@ function findRoute(method: string, path: string): Found | Problem {
     .toSorted((a, b) => a.names.length - b.names.length)
   if (one)
     return { route: one.route, params: Object.fromEntries(one.names.map((name, i) => [name, one.values[i] ?? ''])) }
-  if (fitting.length === 0) return problem(404, 'not_found', say('no_route', { method, path: path.slice(0, 200) }))
+  if (fitting.length === 0)
+    return problem(404, 'not_found', sayConsoleRefusal('no_route', { method, path: path.slice(0, 200) }))
   const allow = [...new Set(fitting.map(({ route }) => route.method))].toSorted()
-  return problem(405, 'method_not_allowed', say('method_not_allowed', { method }), { allow })
+  return problem(405, 'method_not_allowed', sayConsoleRefusal('method_not_allowed', { method }), { allow })
 }
 
 function decoded(part: string): string {
@@ -119,12 +120,16 @@ function decoded(part: string): string {
 }
 
 /** An account that is not there is told from one that is not yours by nobody. */
-function refusalOf({ office }: Desk, verdict: Verdict, accountId: string | undefined): Problem | undefined {
+function refusalOf(
+  { office }: ConsoleContext,
+  verdict: AccessDecision,
+  accountId: string | undefined,
+): Problem | undefined {
   switch (verdict) {
     case 'sign_in':
-      return problem(401, 'not_signed_in', say('not_signed_in'))
+      return problem(401, 'not_signed_in', sayConsoleRefusal('not_signed_in'))
     case 'forbidden':
-      return problem(403, 'not_allowed', say('not_allowed'))
+      return problem(403, 'not_allowed', sayConsoleRefusal('not_allowed'))
     case 'hidden':
       return missing('account')
     case 'allowed': {
@@ -135,7 +140,7 @@ function refusalOf({ office }: Desk, verdict: Verdict, accountId: string | undef
 }
 
 /** How long whoever belongs to an account has to wait before another change. Operators look after themselves. */
-function changeWaitMs({ throttles }: Desk, { method, access }: Route, principal: Principal): number {
+function changeWaitMs({ throttles }: ConsoleContext, { method, access }: ConsoleRoute, principal: Principal): number {
   const isChange = method !== 'GET' && access.startsWith('account_')
   if (!isChange || principal.kind === 'nobody' || principal.role === 'operator') return 0
   return throttles.changes.take(principal.accountId ?? '')
@@ -143,13 +148,13 @@ function changeWaitMs({ throttles }: Desk, { method, access }: Route, principal:
 
 const JSON_BODY = /^application\/json\s*(?:;|$)/i
 
-function inputOf(route: Route, { exchange, body }: Arrived): { query: unknown; body: unknown } | Problem {
+function inputOf(route: ConsoleRoute, { exchange, body }: ConsoleRequest): { query: unknown; body: unknown } | Problem {
   const query = route.query ? checked(route.query, queryOf(exchange.head.query)) : { value: undefined }
   if ('kind' in query) return query
   if (!route.body) return { query: query.value, body: undefined }
   const isEncoded = exchange.header('content-encoding') !== undefined
   if (isEncoded || !JSON_BODY.test(exchange.header('content-type') ?? '')) {
-    return problem(415, 'unsupported_media_type', say('not_plain_json'))
+    return problem(415, 'unsupported_media_type', sayConsoleRefusal('not_plain_json'))
   }
   const value = parsed(body)
   if ('problem' in value) return value.problem
@@ -158,15 +163,15 @@ function inputOf(route: Route, { exchange, body }: Arrived): { query: unknown; b
 }
 
 const unread: Readonly<Record<Exclude<BodyText['kind'], 'read'>, Problem>> = {
-  too_large: problem(413, 'request_too_large', say('body_too_large')),
-  timeout: problem(408, 'request_timeout', say('body_late')),
-  broken_off: problem(400, 'invalid_value', say('body_broken_off')),
-  not_utf8: problem(400, 'invalid_json', say('body_not_utf8')),
-  full: problem(503, 'service_unavailable', say('bodies_full')),
-  share_full: problem(429, 'rate_limit_exceeded', say('bodies_full')),
+  too_large: problem(413, 'request_too_large', sayConsoleRefusal('body_too_large')),
+  timeout: problem(408, 'request_timeout', sayConsoleRefusal('body_late')),
+  broken_off: problem(400, 'invalid_value', sayConsoleRefusal('body_broken_off')),
+  not_utf8: problem(400, 'invalid_json', sayConsoleRefusal('body_not_utf8')),
+  full: problem(503, 'service_unavailable', sayConsoleRefusal('bodies_full')),
+  share_full: problem(429, 'rate_limit_exceeded', sayConsoleRefusal('bodies_full')),
 }
-const PROTO_MEMBER = problem(400, 'invalid_value', say('body_proto'))
-const NOT_JSON = problem(400, 'invalid_json', say('body_not_json'))
+const PROTO_MEMBER = problem(400, 'invalid_value', sayConsoleRefusal('body_proto'))
+const NOT_JSON = problem(400, 'invalid_json', sayConsoleRefusal('body_not_json'))
 
 function parsed(body: BodyText | undefined): { readonly json: unknown } | { readonly problem: Problem } {
   if (body === undefined) return { problem: NOT_JSON }
@@ -190,7 +195,7 @@ function checked(schema: z.ZodType, value: unknown): { readonly value: unknown }
   return problem(400, 'invalid_value', said, { param })
 }
 
-function actorOf(principal: Principal, { address, requestId }: Call['from']): Actor {
+function actorOf(principal: Principal, { address, requestId }: RouteContext['from']): Actor {
   switch (principal.kind) {
     case 'nobody':
       return { kind: 'nobody', address, requestId }
@@ -210,7 +215,7 @@ const typeOf = (status: number): string =>
         ? 'invalid_request_error'
         : 'server_error'
 
-function sent(reply: Reply, headers: Readonly<Record<string, string>>): Sent {
+function sent(reply: RouteReply, headers: Readonly<Record<string, string>>): ConsoleResponse {
   switch (reply.kind) {
     case 'json': {
       const cookie = reply.cookie === undefined ? {} : { 'set-cookie': reply.cookie }

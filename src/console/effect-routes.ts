@@ -1,8 +1,8 @@
 /** What would stop if something were stopped: asked before it is done, so that nobody stops more than is meant. */
 import { z } from 'zod'
 import type { Model } from '../domain/catalog.ts'
-import type { Desk } from './desk.ts'
-import { json, missing, route, type Call, type Reply, type Route } from './route.ts'
+import type { ConsoleContext } from './context.ts'
+import { json, missing, route, type RouteContext, type RouteReply, type ConsoleRoute } from './route.ts'
 
 const IDS_MAX = 20
 
@@ -27,7 +27,7 @@ const none: Effects = {
   offers: 0,
   models: { total: 0, ids: [] },
 }
-const reply = (effects: Partial<Effects>): Reply => json({ ...none, ...effects })
+const reply = (effects: Partial<Effects>): RouteReply => json({ ...none, ...effects })
 
 const idsOf = (models: readonly Model[]): Effects['models'] => ({
   total: models.length,
@@ -35,7 +35,7 @@ const idsOf = (models: readonly Model[]): Effects['models'] => ({
 })
 
 /** Of a provider: the models it alone serves, and the offers of others. */
-function ofProvider({ office }: Desk, providerId: string): Partial<Effects> {
+function ofProvider({ office }: ConsoleContext, providerId: string): Partial<Effects> {
   const served = office.catalog
     .models()
     .filter(({ offers }) => offers.some((offer) => offer.providerId === providerId && offer.state !== 'drained'))
@@ -46,7 +46,7 @@ function ofProvider({ office }: Desk, providerId: string): Partial<Effects> {
 }
 
 /** Of a model: itself, if somebody offers it, and the keys that may use nothing else. */
-function ofModel({ office }: Desk, model: Model): Partial<Effects> {
+function ofModel({ office }: ConsoleContext, model: Model): Partial<Effects> {
   const isOnly = (models: readonly string[] | undefined): boolean => models?.length === 1 && models[0] === model.id
   const keys = office.accounts
     .list()
@@ -59,7 +59,7 @@ function ofModel({ office }: Desk, model: Model): Partial<Effects> {
   return { keys: keys.length, ...(isServed ? { models: idsOf([model]) } : {}) }
 }
 
-function ofUser(call: Call<{ account?: string; user: string }>): Reply {
+function ofUser(call: RouteContext<{ account?: string; user: string }>): RouteReply {
   const { office } = call.desk
   const user = office.users.find(call.params.user)
   if (!user || (call.params.account !== undefined && user.accountId !== call.params.account)) return missing('user')
@@ -71,7 +71,7 @@ function ofUser(call: Call<{ account?: string; user: string }>): Reply {
 
 const effects = { answer: effectsShape } as const
 
-export const effectRoutes: readonly Route[] = [
+export const effectRoutes: readonly ConsoleRoute[] = [
   route('GET', '/providers/{provider}/effects', {
     ...effects,
     access: 'operator',

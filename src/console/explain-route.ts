@@ -4,8 +4,8 @@ import { accountMayUse } from '../domain/account.ts'
 import type { Model, Offer } from '../domain/catalog.ts'
 import { healthy } from '../router/health.ts'
 import { planAttempts } from '../router/plan.ts'
-import type { Desk } from './desk.ts'
-import { json, missing, route, type Route } from './route.ts'
+import type { ConsoleContext } from './context.ts'
+import { json, missing, route, type ConsoleRoute } from './route.ts'
 import { isoTime } from './shapes.ts'
 
 export const isServing = ({ state }: Offer): boolean => state !== 'drained'
@@ -19,7 +19,7 @@ const stepShape = z.strictObject({
 })
 
 /** Offers as a request at this moment would meet them: each with why it is where it is. */
-function explain({ office }: Desk, model: Model): z.infer<typeof stepShape>[] {
+function explain({ office }: ConsoleContext, model: Model): z.infer<typeof stepShape>[] {
   const nowMs = Date.now()
   const restUntil = ({ id }: Offer): number => (office.health().get(id) ?? healthy).restUntilMs
   const isReady = (offer: Offer): boolean => isServing(offer) && restUntil(offer) <= nowMs
@@ -66,7 +66,7 @@ const lacks: Readonly<Record<(typeof lackNames)[number], string>> = {
   offer: 'nobody offers it',
 }
 
-export const explainRoute: Route = route('POST', '/models/{model}/explain', {
+export const explainRoute: ConsoleRoute = route('POST', '/models/{model}/explain', {
   access: 'operator',
   summary:
     'Explain a request: which offers it would try, in which order, and why; and whether an account may ask at all.',

@@ -1,5 +1,5 @@
 /** What every answer of the console says to browsers, and what it asks of their requests. */
-import type { Exchange } from '../inbound/exchange.ts'
+import type { ServerExchange } from '../inbound/exchange.ts'
 
 const ALWAYS = {
   'x-content-type-options': 'nosniff',
@@ -43,7 +43,7 @@ const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
  * (`Sec-Fetch-Site`); old ones send an `Origin`, which must be our address. A program sends neither, and no cookie that
  * somebody else gave it.
  */
-export function isOwnRequest(exchange: Exchange, publicUrl: string | undefined): boolean {
+export function isOwnRequest(exchange: ServerExchange, publicUrl: string | undefined): boolean {
   if (SAFE.has(exchange.head.method)) return true
   const site = exchange.header('sec-fetch-site')
   if (site !== undefined) return site === 'same-origin' || site === 'none'

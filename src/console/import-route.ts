@@ -1,6 +1,6 @@
 /** The import of vendors' list prices: looked at, then done. */
 import { z } from 'zod'
-import { answer, route, type Route } from './route.ts'
+import { answer, route, type ConsoleRoute } from './route.ts'
 
 /** A change of list prices, in words: it is looked at by people. */
 const differenceShape = z.strictObject({
@@ -36,7 +36,7 @@ const importShape = z.strictObject({
   applied: z.boolean(),
 })
 
-export const importRoute: Route = route('POST', '/price-imports', {
+export const importRoute: ConsoleRoute = route('POST', '/price-imports', {
   access: 'operator',
   summary: 'Show what an import of list prices would change; with the fingerprint of what was shown, do it.',
   body: z.strictObject({

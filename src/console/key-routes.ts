@@ -3,15 +3,24 @@ import { z } from 'zod'
 import { visibleName } from '../admin/name.ts'
 import type { ApiKey } from '../domain/account.ts'
 import { accountIn } from './account-routes.ts'
-import type { Desk } from './desk.ts'
-import { limitsChange, limitsInput, limitsShape, limitsView } from './limits.ts'
-import { say } from './refusals.ts'
-import { answer, json, missing, problem, route, type Call, type Reply, type Route } from './route.ts'
+import type { ConsoleContext } from './context.ts'
+import { limitsChange, limitsOfBody, limitsShape, consoleLimitsView } from './limits.ts'
+import { sayConsoleRefusal } from './refusals.ts'
+import {
+  answer,
+  json,
+  missing,
+  problem,
+  route,
+  type RouteContext,
+  type RouteReply,
+  type ConsoleRoute,
+} from './route.ts'
 import {
   finder,
   isoTime,
   isoTimeOrNull,
-  listOf,
+  listShapeOf,
   modelIds,
   nano,
   pageIn,
@@ -42,7 +51,7 @@ const LAST_USED_HOURS = 30 * 24
 /** The playground asks for another in time; what is left lying about is of no use for long. */
 const PASS_MS = 10 * 60_000
 
-function keyView({ office }: Desk, key: ApiKey, usedAt: number | undefined): KeyShape {
+function keyView({ office }: ConsoleContext, key: ApiKey, usedAt: number | undefined): KeyShape {
   const account = office.accounts.find(key.accountId)
   const [standing] = account ? office.limiter.standings({ key, account }) : []
   return {
@@ -51,7 +60,7 @@ function keyView({ office }: Desk, key: ApiKey, usedAt: number | undefined): Key
     key: `sk-tg-…${key.last4}`,
     status: key.revokedAtMs === undefined ? 'active' : 'revoked',
     models: key.allowedModels ? [...key.allowedModels] : null,
-    limits: limitsView(key.limits),
+    limits: consoleLimitsView(key.limits),
     spent_today_nano_usd: (standing?.day.spent ?? 0n).toString(),
     spent_this_month_nano_usd: (standing?.month.spent ?? 0n).toString(),
     held_nano_usd: (standing?.month.held ?? 0n).toString(),
@@ -61,10 +70,10 @@ function keyView({ office }: Desk, key: ApiKey, usedAt: number | undefined): Key
   }
 }
 
-const usedOf = ({ office }: Desk, accountId: string): Promise<ReadonlyMap<string, number>> =>
+const usedOf = ({ office }: ConsoleContext, accountId: string): Promise<ReadonlyMap<string, number>> =>
   office.lastUsed(accountId, Math.floor(Date.now() / HOUR_MS) - LAST_USED_HOURS)
 
-type OneKey = Pick<Call<{ account: string; key: string }>, 'desk' | 'params'>
+type OneKey = Pick<RouteContext<{ account: string; key: string }>, 'desk' | 'params'>
 
 /** A client's key of the account in the path. */
 function keyIn({ desk, params }: OneKey): ApiKey | undefined {
@@ -72,7 +81,7 @@ function keyIn({ desk, params }: OneKey): ApiKey | undefined {
   return key?.accountId === params.account && key.kind === 'client' ? key : undefined
 }
 
-async function show(call: OneKey): Promise<Reply> {
+async function show(call: OneKey): Promise<RouteReply> {
   const key = keyIn(call)
   if (!key) return missing('key')
   return json(keyView(call.desk, key, (await usedOf(call.desk, key.accountId)).get(key.id)))
@@ -89,14 +98,14 @@ const change = z.strictObject({
   limits: limitsChange.optional(),
 })
 
-async function createKey(call: Call<{ account: string }, unknown, z.infer<typeof draft>>): Promise<Reply> {
+async function createKey(call: RouteContext<{ account: string }, unknown, z.infer<typeof draft>>): Promise<RouteReply> {
   const { desk, params, body } = call
   const input = {
     account: params.account,
     name: body.name,
     ...(body.models === undefined ? {} : { models: body.models }),
   }
-  const limits = body.limits === undefined ? {} : { limits: limitsInput(body.limits) }
+  const limits = body.limits === undefined ? {} : { limits: limitsOfBody(body.limits) }
   const result = await call.operate('key.create', { ...input, ...limits })
   return answer<{ id: string; secret: string }>(result, ({ id, secret }) => {
     const key = desk.office.accounts.findKey(id)
@@ -105,16 +114,16 @@ async function createKey(call: Call<{ account: string }, unknown, z.infer<typeof
 }
 
 async function changeKey(
-  call: Call<{ account: string; key: string }, unknown, z.infer<typeof change>>,
-): Promise<Reply> {
+  call: RouteContext<{ account: string; key: string }, unknown, z.infer<typeof change>>,
+): Promise<RouteReply> {
   const key = keyIn(call)
   if (!key) return missing('key')
-  if (key.revokedAtMs !== undefined) return problem(409, 'conflict', say('key_revoked'))
+  if (key.revokedAtMs !== undefined) return problem(409, 'conflict', sayConsoleRefusal('key_revoked'))
   const { name, models, limits } = call.body
   const named = { ...(name === undefined ? {} : { name }), ...(models === undefined ? {} : { models }) }
   const steps: [string, object][] = [
     ...(Object.keys(named).length === 0 ? [] : [['key.update', named] as [string, object]]),
-    ...(limits === undefined ? [] : [['key.limits', { limits: limitsInput(limits) }] as [string, object]]),
+    ...(limits === undefined ? [] : [['key.limits', { limits: limitsOfBody(limits) }] as [string, object]]),
   ]
   for (const [operation, input] of steps) {
     const result = await call.operate(operation, { key: key.id, ...input })
@@ -130,7 +139,7 @@ const playground = route('POST', '/accounts/{account}/playground-token', {
   run: async (call) => {
     const { desk, params, stands } = call
     const account = accountIn(call)
-    if (account.status === 'suspended') return problem(403, 'account_suspended', say('account_suspended'))
+    if (account.status === 'suspended') return problem(403, 'account_suspended', sayConsoleRefusal('account_suspended'))
     const untilMs = Date.now() + PASS_MS
     // It ends with the session it was asked for in, and with its rights: who only looks at an account spends nothing.
     const token = await desk.office.accounts.passFor(params.account, { untilMs, isValid: stands })
@@ -138,7 +147,7 @@ const playground = route('POST', '/accounts/{account}/playground-token', {
   },
 })
 
-export const keyRoutes: readonly Route[] = [
+export const keyRoutes: readonly ConsoleRoute[] = [
   route('GET', '/accounts/{account}/keys', {
     access: 'account_read',
     summary: 'The keys of an account, newest first; revoked ones, whose usage remains, after all others.',
@@ -147,7 +156,7 @@ export const keyRoutes: readonly Route[] = [
       q: searchText.meta({ description: 'part of the name or of the id, or the key’s end' }),
       status: z.enum(['active', 'revoked']).optional(),
     }),
-    answer: listOf(keyShape),
+    answer: listShapeOf(keyShape),
     run: async ({ desk, params, query }) => {
       const isFound = finder(query.q)
       const wanted = ({ id, name, last4, revokedAtMs }: ApiKey): boolean =>

@@ -23,7 +23,7 @@ export const limitsChange = z.strictObject({
   spend_per_month_nano_usd: nanoInput.nullable().optional(),
 })
 
-export const limitsView = (limits: Limits): z.infer<typeof limitsShape> => ({
+export const consoleLimitsView = (limits: Limits): z.infer<typeof limitsShape> => ({
   requests_per_minute: limits.requestsPerMinute ?? null,
   tokens_per_minute: limits.tokensPerMinute ?? null,
   concurrent_requests: limits.concurrentRequests ?? null,
@@ -32,7 +32,7 @@ export const limitsView = (limits: Limits): z.infer<typeof limitsShape> => ({
 })
 
 /** The same as operations take it: dollars as text, exact. */
-export function limitsInput(change: z.infer<typeof limitsChange>): object {
+export function limitsOfBody(change: z.infer<typeof limitsChange>): object {
   const { spend_per_day_nano_usd: day, spend_per_month_nano_usd: month, ...counts } = change
   const dollars = (amount: bigint | null): string | null => (amount === null ? null : formatUsd(amount))
   return {

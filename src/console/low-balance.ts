@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Account } from '../domain/account.ts'
 import { utc } from '../lib/time-zone.ts'
 import { addUp } from '../records/usage-report.ts'
-import type { Desk } from './desk.ts'
+import type { ConsoleContext } from './context.ts'
 import { nano } from './shapes.ts'
 
 const HOUR_MS = 3_600_000
@@ -26,7 +26,7 @@ export const lowBalanceShape = z.strictObject({
 
 /** Null as long as enough is available, or nobody wants to be warned. */
 export async function lowBalanceOf(
-  { office }: Desk,
+  { office }: ConsoleContext,
   { id, lowBalance }: Account,
 ): Promise<z.infer<typeof lowBalanceShape> | null> {
   const { available } = office.ledger.balance(id)

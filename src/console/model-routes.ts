@@ -2,20 +2,29 @@
 import { z } from 'zod'
 import { accountMayUse } from '../domain/account.ts'
 import { modelKinds, type Model, type Offer } from '../domain/catalog.ts'
-import { firstEventTimeoutOf } from '../domain/patience.ts'
+import { firstEventTimeoutOf } from '../domain/first-token-timeout.ts'
 import type { VideoFacts } from '../domain/video.ts'
 import { modelLimitChanges, modelLimitFields } from '../providers/model-limits.ts'
 import { lossesOf } from '../domain/below-cost.ts'
 import { priceGapsOf } from '../domain/image.ts'
 import { healthy } from '../router/health.ts'
 import { accountIn } from './account-routes.ts'
-import type { Desk } from './desk.ts'
-import { cardShape, cardView, lossShape, lossView, marginOf, marginShape, priceInput, pricesOf } from './price-view.ts'
+import type { ConsoleContext } from './context.ts'
+import {
+  cardShape,
+  cardView,
+  lossShape,
+  consoleLossView,
+  marginOf,
+  marginShape,
+  priceBody,
+  pricesOfBody,
+} from './price-view.ts'
 import { explainRoute, isServing } from './explain-route.ts'
 import { importRoute } from './import-route.ts'
-import { say } from './refusals.ts'
-import { answer, json, missing, problem, route, type Route } from './route.ts'
-import { finder, isoTime, listOf, origin, pageIn, pageQuery, searchText, time, wholeOf } from './shapes.ts'
+import { sayConsoleRefusal } from './refusals.ts'
+import { answer, json, missing, problem, route, type ConsoleRoute } from './route.ts'
+import { finder, isoTime, listShapeOf, origin, pageIn, pageQuery, searchText, time, wholeOf } from './shapes.ts'
 
 const factsShape = {
   id: z.string(),
@@ -89,9 +98,9 @@ const publicModels = route('GET', '/public-models', {
   summary:
     'Models and their prices for whoever is not signed in, where the operator allows it (TOLLGATE_PUBLIC_MODELS).',
   query: modelQuery,
-  answer: listOf(catalogShape),
+  answer: listShapeOf(catalogShape),
   run: ({ desk, query }) => {
-    if (desk.facts.publicModels === 'hidden') return problem(401, 'not_signed_in', say('models_hidden'))
+    if (desk.facts.publicModels === 'hidden') return problem(401, 'not_signed_in', sayConsoleRefusal('models_hidden'))
     const shown = desk.office.catalog.models().filter(isForEverybody)
     return json(pageIn(shown.filter(sought(query)), query, catalogView, { order: 'named' }))
   },
@@ -102,7 +111,7 @@ const publicModel = route('GET', '/public-models/{model}', {
   summary: 'One model and its prices for whoever is not signed in, where the operator allows it.',
   answer: catalogShape,
   run: ({ desk, params }) => {
-    if (desk.facts.publicModels === 'hidden') return problem(401, 'not_signed_in', say('models_hidden'))
+    if (desk.facts.publicModels === 'hidden') return problem(401, 'not_signed_in', sayConsoleRefusal('models_hidden'))
     const model = desk.office.catalog.model(params.model)
     return model && isForEverybody(model) ? json(catalogView(model)) : missing('model')
   },
@@ -138,7 +147,7 @@ const modelShape = z.strictObject({
   offers: z.array(offerShape),
 })
 
-function offerView({ office }: Desk, { kind, sale }: Model, offer: Offer): z.infer<typeof offerShape> {
+function offerView({ office }: ConsoleContext, { kind, sale }: Model, offer: Offer): z.infer<typeof offerShape> {
   const { restUntilMs } = office.health().get(offer.id) ?? healthy
   const isResting = restUntilMs > Date.now()
   return {
@@ -151,11 +160,11 @@ function offerView({ office }: Desk, { kind, sale }: Model, offer: Offer): z.inf
     resting_until: isResting ? isoTime(restUntilMs) : null,
     cost: cardView(offer.cost),
     margin: marginOf(sale, offer.cost),
-    below_cost: lossesOf(kind, sale, offer.cost).map(lossView),
+    below_cost: lossesOf(kind, sale, offer.cost).map(consoleLossView),
   }
 }
 
-const modelView = (desk: Desk, model: Model): z.infer<typeof modelShape> => ({
+const modelView = (desk: ConsoleContext, model: Model): z.infer<typeof modelShape> => ({
   ...factsView(model),
   output_tokens_default: model.limits.outputTokensDefault ?? null,
   output_tokens_min: model.limits.outputTokensMin,
@@ -169,7 +178,7 @@ const modelView = (desk: Desk, model: Model): z.infer<typeof modelShape> => ({
 const offerInput = z.strictObject({
   provider: z.string(),
   model: z.string().min(1).meta({ description: 'as the provider calls it' }),
-  cost: priceInput
+  cost: priceBody
     .optional()
     .meta({ description: "left out: the vendor's list price, or what the model is sold for where no list has one" }),
   priority: z.int().min(0).default(0).meta({ description: 'lower is tried first' }),
@@ -181,7 +190,7 @@ const offerInput = z.strictObject({
     .meta({ description: 'tokens it takes, input and output together; left out: as many as the model' }),
 })
 const offerChange = offerInput.extend({
-  cost: priceInput.nullable().optional().meta({
+  cost: priceBody.nullable().optional().meta({
     description: 'left out: as before, where the offer is there; null: the list price, or what the model is sold for',
   }),
   context_tokens: z
@@ -192,23 +201,26 @@ const offerChange = offerInput.extend({
     .meta({ description: 'left out: as before, where the offer is there; null: as many as the model' }),
 })
 const offersOf = (offers: readonly z.infer<typeof offerChange>[]): object[] =>
-  offers.map(({ cost, ...offer }) => ({ ...offer, ...(cost === undefined ? {} : { cost: cost && pricesOf(cost) }) }))
+  offers.map(({ cost, ...offer }) => ({
+    ...offer,
+    ...(cost === undefined ? {} : { cost: cost && pricesOfBody(cost) }),
+  }))
 
 const draft = z.strictObject({
   id: z.string(),
   kind: z.enum(modelKinds).optional(),
   owned_by: z.string().min(1).optional(),
   ...modelLimitFields,
-  price: priceInput,
+  price: priceBody,
   offers: z.array(offerInput).min(1),
 })
 
-const operators: readonly Route[] = [
+const operators: readonly ConsoleRoute[] = [
   route('GET', '/models', {
     access: 'operator',
     summary: 'All models with their offers, costs, margins and mark-ups.',
     query: z.strictObject({ ...pageQuery, q: searchText.meta({ description: 'part of the id, or a provider’s id' }) }),
-    answer: listOf(modelShape),
+    answer: listShapeOf(modelShape),
     run: ({ desk, query }) => {
       const isFound = finder(query.q)
       const models = desk.office.catalog
@@ -225,7 +237,7 @@ const operators: readonly Route[] = [
     answer: modelShape,
     run: async ({ desk, operate, body }) => {
       const { price, offers, ...rest } = body
-      const result = await operate('model.add', { ...rest, price: pricesOf(price), offers: offersOf(offers) })
+      const result = await operate('model.add', { ...rest, price: pricesOfBody(price), offers: offersOf(offers) })
       return answer(result, () => modelOf(desk, body.id))
     },
   }),
@@ -243,7 +255,7 @@ const operators: readonly Route[] = [
     summary:
       'Change price, limits or offers of a stored model. What is left out stays, tiers, too; null takes it back.',
     body: z.strictObject({
-      price: priceInput.optional(),
+      price: priceBody.optional(),
       ...modelLimitChanges,
       offers: z.array(offerChange).min(1).optional(),
     }),
@@ -253,7 +265,7 @@ const operators: readonly Route[] = [
       const result = await operate('model.change', {
         id: params.model,
         ...limits,
-        ...(price === undefined ? {} : { price: pricesOf(price) }),
+        ...(price === undefined ? {} : { price: pricesOfBody(price) }),
         ...(offers === undefined ? {} : { offers: offersOf(offers) }),
       })
       return answer(result, () => modelOf(desk, params.model))
@@ -270,7 +282,7 @@ const operators: readonly Route[] = [
   }),
 ]
 
-const modelOf = (desk: Desk, id: string): unknown => {
+const modelOf = (desk: ConsoleContext, id: string): unknown => {
   const model = desk.office.catalog.model(id)
   return model && modelView(desk, model)
 }
@@ -294,7 +306,7 @@ const accountModels = route('GET', '/accounts/{account}/models', {
   access: 'account_read',
   summary: 'The models an account may use, with the prices it pays.',
   query: modelQuery,
-  answer: listOf(publicShape),
+  answer: listShapeOf(publicShape),
   run: (call) => {
     const account = accountIn(call)
     const { desk, query } = call
@@ -318,7 +330,7 @@ const accountModel = route('GET', '/accounts/{account}/models/{model}', {
   },
 })
 
-export const modelRoutes: readonly Route[] = [
+export const modelRoutes: readonly ConsoleRoute[] = [
   ...operators,
   explainRoute,
   history,

@@ -1,9 +1,9 @@
 /** The OpenAPI 3.1 document of the console's API, made of its routes. */
 import { z } from 'zod'
-import type { Access } from './access.ts'
-import type { Route } from './route.ts'
+import type { RouteAccess } from './access.ts'
+import type { ConsoleRoute } from './route.ts'
 
-const who: Readonly<Record<Access, string>> = {
+const who: Readonly<Record<RouteAccess, string>> = {
   open: 'Anybody.',
   signed_in: 'People who are signed in.',
   account_read: 'Members and owners of the account, operators, management keys.',
@@ -14,7 +14,7 @@ const who: Readonly<Record<Access, string>> = {
   operator_people: 'Operators who are signed in; no management key.',
 }
 
-const forPrograms: readonly Access[] = ['account_read', 'account_write', 'operator']
+const forPrograms: readonly RouteAccess[] = ['account_read', 'account_write', 'operator']
 
 type Schema = Readonly<Record<string, unknown>>
 
@@ -30,7 +30,7 @@ type Parameter = {
   readonly schema: Schema
 }
 
-function parametersOf({ path, query }: Route): readonly Parameter[] {
+function parametersOf({ path, query }: ConsoleRoute): readonly Parameter[] {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']): Parameter => ({
     name,
     in: 'path',
@@ -51,13 +51,13 @@ function parametersOf({ path, query }: Route): readonly Parameter[] {
 }
 
 /** `GET /accounts/{account}/keys` as `get_accounts_account_keys`. */
-const idOf = ({ method, path }: Route): string =>
+const idOf = ({ method, path }: ConsoleRoute): string =>
   `${method} ${path}`
     .toLowerCase()
     .replace(/[^a-z]+/g, '_')
     .replace(/_$/, '')
 
-const tagOf = ({ path }: Route): string => {
+const tagOf = ({ path }: ConsoleRoute): string => {
   const [first = '', , third] = path.slice(1).split('/')
   return first === 'accounts' && third !== undefined ? third : first
 }
@@ -65,12 +65,12 @@ const tagOf = ({ path }: Route): string => {
 const jsonOf = (schema: Schema): object => ({ 'application/json': { schema } })
 
 /** Of events: what the data of each is. */
-function contentOf({ answer, answers }: Route): object {
+function contentOf({ answer, answers }: ConsoleRoute): object {
   const schema = schemaOf(answer, 'output')
   return answers === 'events' ? { 'text/event-stream': { schema } } : jsonOf(schema)
 }
 
-function operationOf(route: Route): object {
+function operationOf(route: ConsoleRoute): object {
   const security = [{ session: [] }, ...(forPrograms.includes(route.access) ? [{ management_key: [] }] : [])]
   return {
     operationId: idOf(route),
@@ -98,7 +98,7 @@ const error = z.strictObject({
   }),
 })
 
-export function openApiOf(routes: readonly Route[], version: string): object {
+export function openApiOf(routes: readonly ConsoleRoute[], version: string): object {
   const byPath = Object.groupBy(routes, ({ path }) => path)
   return {
     openapi: '3.1.0',

@@ -3,12 +3,12 @@ import { z } from 'zod'
 import { formatUsd } from '../domain/money.ts'
 import type { Code } from '../ledger/codes.ts'
 import type { AuditEntry } from '../records/audit.ts'
-import type { Desk } from './desk.ts'
-import { answer, json, missing, route, type Route } from './route.ts'
+import type { ConsoleContext } from './context.ts'
+import { answer, json, missing, route, type ConsoleRoute } from './route.ts'
 import {
   isoTime,
   isoTimeOrNull,
-  listOf,
+  listShapeOf,
   nano,
   nanoInput,
   pageOf,
@@ -56,7 +56,7 @@ function pageOfStored<T, V>(items: readonly T[], limit: number, view: (item: T) 
   return { data, next_cursor: items.length > limit ? (data.at(-1)?.id ?? null) : null }
 }
 
-const codes: readonly Route[] = [
+const codes: readonly ConsoleRoute[] = [
   route('GET', '/codes', {
     access: 'operator',
     summary: 'Redemption codes, newest first.',
@@ -66,7 +66,7 @@ const codes: readonly Route[] = [
       state: z.enum(codeStates).optional(),
       batch: z.string().optional(),
     }),
-    answer: listOf(codeShape),
+    answer: listShapeOf(codeShape),
     run: async ({ desk: { office }, query: { q: text, state, batch: batchId, cursor, limit } }) => {
       const filter = { text, state, batchId }
       const [codes, total] = await Promise.all([
@@ -118,7 +118,7 @@ const verificationShape = z.strictObject({
   ),
 })
 
-function verificationView({ office }: Desk): z.infer<typeof verificationShape> | null {
+function verificationView({ office }: ConsoleContext): z.infer<typeof verificationShape> | null {
   const last = office.lastVerification()
   return last
     ? {
@@ -148,7 +148,7 @@ const healthShape = z.strictObject({
   process: z.record(z.string(), z.unknown()),
 })
 
-const health: readonly Route[] = [
+const health: readonly ConsoleRoute[] = [
   route('GET', '/health', {
     access: 'operator',
     summary: 'Whether the books are right, what is held, and what the last day came to.',
@@ -218,7 +218,7 @@ const entryView = ({ id, actor, createdAtMs, ...entry }: AuditEntry): z.infer<ty
   outcome: entry.outcome,
 })
 
-export const operatorRoutes: readonly Route[] = [
+export const operatorRoutes: readonly ConsoleRoute[] = [
   ...codes,
   ...health,
   route('GET', '/audit', {

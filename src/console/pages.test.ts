@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Exchange } from '../inbound/exchange.ts'
+import type { ServerExchange } from '../inbound/exchange.ts'
 import { Pages } from './pages.ts'
 
 let folder: string
@@ -30,7 +30,7 @@ async function ask(pages: Pages, path: string, { method = 'GET', zipped = false 
     reply(status: number, headers: Record<string, string>, body: string | Uint8Array) {
       answer = { status, headers, body: typeof body === 'string' ? body : Buffer.from(body).toString('latin1') }
     },
-  } as unknown as Exchange
+  } as unknown as ServerExchange
   await pages.answer(exchange)
   if (!answer) throw new Error('no answer')
   return answer

@@ -6,9 +6,9 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import type { Exchange } from '../inbound/exchange.ts'
+import type { ServerExchange } from '../inbound/exchange.ts'
 import { makeToken } from '../lib/token.ts'
-import type { Facts } from './desk.ts'
+import type { ConsoleFacts } from './context.ts'
 import { securityHeaders } from './headers.ts'
 
 const ROOT = '/console'
@@ -26,7 +26,7 @@ type Asset = {
   readonly plain: Uint8Array
   readonly zipped: Uint8Array
 }
-type PagesFacts = Pick<Facts, 'publicUrl' | 'isSecure' | 'publicModels'> & {
+type PagesFacts = Pick<ConsoleFacts, 'publicUrl' | 'isSecure' | 'publicModels'> & {
   /** Whether anybody can sign in yet. */
   readonly hasOperator: () => boolean
 }
@@ -48,7 +48,7 @@ export class Pages {
     )
   }
 
-  async answer(exchange: Exchange): Promise<void> {
+  async answer(exchange: ServerExchange): Promise<void> {
     const { method, path } = exchange.head
     if (method !== 'GET' && method !== 'HEAD') return this.say(exchange, 405, 'Only GET is allowed here.')
     // Relative, so that it holds below whatever path a proxy has put the gateway at.
@@ -68,7 +68,7 @@ export class Pages {
     return this.page(exchange)
   }
 
-  private async asset(exchange: Exchange, name: string): Promise<void> {
+  private async asset(exchange: ServerExchange, name: string): Promise<void> {
     const loading = this.assets.get(name) ?? load(this.folder, name)
     this.assets.set(name, loading)
     const { type, isHashed, plain, zipped } = await loading
@@ -83,7 +83,7 @@ export class Pages {
     if (!exchange.isGone) exchange.reply(200, headers, takesZipped ? zipped : plain)
   }
 
-  private async page(exchange: Exchange): Promise<void> {
+  private async page(exchange: ServerExchange): Promise<void> {
     this.index ??= readFile(`${this.folder}index.html`, 'utf8')
     const { publicUrl, isSecure, publicModels, hasOperator } = this.facts
     const below = publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/$/, '')
@@ -101,7 +101,7 @@ export class Pages {
     if (!exchange.isGone) exchange.reply(200, headers, text)
   }
 
-  private say(exchange: Exchange, status: number, message: string): void {
+  private say(exchange: ServerExchange, status: number, message: string): void {
     const headers = { ...this.headers(), 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' }
     exchange.reply(status, headers, `${message}\n`)
   }

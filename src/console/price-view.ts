@@ -74,14 +74,14 @@ const unitsInput = z.strictObject({
  * Prices as they are set. What is left out is as before where the model is changed, else it follows from input and
  * output; which null does in any case. By the piece alone `each` is enough.
  */
-export const priceInput = unitsInput.extend({
+export const priceBody = unitsInput.extend({
   above: z.record(z.string(), unitsInput).nullable().optional().meta({
     description: 'by a number of input tokens: what a longer request costs; left out: as before; null: no tier',
   }),
 })
 
 /** The same as operations take it: dollars as text, exact. */
-export const pricesOf = ({ above, ...units }: z.infer<typeof priceInput>): object => ({
+export const pricesOfBody = ({ above, ...units }: z.infer<typeof priceBody>): object => ({
   ...unitsOf(units),
   ...(above === undefined ? {} : { above: above && mapValues(above, unitsOf) }),
 })
@@ -109,7 +109,7 @@ export const lossShape = z.strictObject({
 })
 
 /** Per million tokens, or for one piece. */
-export const lossView = ({ unit, aboveInputTokens, sale, cost }: Loss): z.infer<typeof lossShape> => {
+export const consoleLossView = ({ unit, aboveInputTokens, sale, cost }: Loss): z.infer<typeof lossShape> => {
   const per = isPiece(unit) ? MILLION : 1n
   return {
     unit: unitName(unit),
@@ -143,9 +143,9 @@ const pricedOutputs = (prices: UnitPrices): readonly string[] =>
     price > 0n && (isPiece(unit) || outputBuckets.includes(unit)) ? [unit] : [],
   )
 
-type Earned = { readonly margin: number; readonly markup: number | null }
+type Margin = { readonly margin: number; readonly markup: number | null }
 
-const least = ({ markup }: Earned): number => markup ?? Number.MAX_VALUE
+const least = ({ markup }: Margin): number => markup ?? Number.MAX_VALUE
 
 /** In per cent to the nearest tenth: a price that is rounded up to the nano-dollar must not make 20 % of another. */
 const percent = (part: bigint, whole: bigint): number => Math.round(Number((part * 100_000n) / whole) / 100) / 10
@@ -155,11 +155,11 @@ const percent = (part: bigint, whole: bigint): number => Math.round(Number((part
  * margin is where the least mark-up is.
  */
 export function marginOf(sale: PriceCard, cost: PriceCard): z.infer<typeof marginShape> {
-  const earned = (sold: bigint, paid: bigint): Earned | undefined =>
+  const earned = (sold: bigint, paid: bigint): Margin | undefined =>
     sold === 0n
       ? undefined
       : { margin: percent(sold - paid, sold), markup: paid === 0n ? null : percent(sold - paid, paid) }
-  const left = (unit: string): Earned | undefined =>
+  const left = (unit: string): Margin | undefined =>
     isPiece(unit)
       ? earned(unitPriceOfPiece(sale, unit), unitPriceOfPiece(cost, unit))
       : earned(sale.nanoPerMillion[unit as UsageBucket], cost.nanoPerMillion[unit as UsageBucket])

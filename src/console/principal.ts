@@ -1,14 +1,14 @@
 /** Who a request is from, by its management key or its session. */
 import { keyStatus } from '../accounts/management-keys.ts'
 import type { Session } from '../accounts/sessions.ts'
-import type { Office } from '../admin/operation.ts'
+import type { AdminServices } from '../admin/operation.ts'
 import type { User } from '../domain/user.ts'
-import type { Exchange } from '../inbound/exchange.ts'
+import type { ServerExchange } from '../inbound/exchange.ts'
 import type { Principal } from './access.ts'
 import { sessionToken } from './cookie.ts'
-import type { Facts } from './desk.ts'
+import type { ConsoleFacts } from './context.ts'
 
-type People = Pick<Office, 'managementKeys' | 'sessions' | 'users'>
+type People = Pick<AdminServices, 'managementKeys' | 'sessions' | 'users'>
 
 /** What the console's pages say of what they ask while nobody is at them. */
 const UNATTENDED = 'x-tollgate-unattended'
@@ -16,8 +16,8 @@ const UNATTENDED = 'x-tollgate-unattended'
 const BEARER = /^bearer +(\S+) *$/i
 
 export function principalOf(
-  { office, facts }: { readonly office: People; readonly facts: Pick<Facts, 'isSecure'> },
-  exchange: Exchange,
+  { office, facts }: { readonly office: People; readonly facts: Pick<ConsoleFacts, 'isSecure'> },
+  exchange: ServerExchange,
 ): { readonly principal: Principal; readonly hasStaleCookie: boolean } {
   const bearer = BEARER.exec(exchange.header('authorization') ?? '')?.[1]
   if (bearer !== undefined) {
@@ -60,7 +60,7 @@ export function stands({ managementKeys, sessions, users }: People, principal: P
 }
 
 /** By what name somebody takes their share of what all share; everybody who is unknown is one. */
-export function shareOf(principal: Principal): string {
+export function shareOfPrincipal(principal: Principal): string {
   switch (principal.kind) {
     case 'nobody':
       return ''

@@ -6,10 +6,10 @@ import { imageFamilyNames } from '../domain/image.ts'
 import { videoFamilyNames } from '../domain/video.ts'
 import { offersOfProvider, restingOffers } from '../router/health.ts'
 import { presets } from '../providers/presets.ts'
-import type { Desk } from './desk.ts'
-import { say } from './refusals.ts'
-import { answer, json, missing, problem, route, type Problem, type Route } from './route.ts'
-import { finder, isoTime, listOf, origin, pageIn, pageQuery, searchText, time } from './shapes.ts'
+import type { ConsoleContext } from './context.ts'
+import { sayConsoleRefusal } from './refusals.ts'
+import { answer, json, missing, problem, route, type Problem, type ConsoleRoute } from './route.ts'
+import { finder, isoTime, listShapeOf, origin, pageIn, pageQuery, searchText, time } from './shapes.ts'
 
 const providerShape = z.strictObject({
   id: z.string(),
@@ -35,7 +35,7 @@ const providerShape = z.strictObject({
   }),
 })
 
-function shownOf({ office }: Desk, provider: Provider): z.infer<typeof providerShape> {
+function shownOf({ office }: ConsoleContext, provider: Provider): z.infer<typeof providerShape> {
   const { succeeded, failed, lastFailure, lastTest } = office.tally.of(provider.id)
   return {
     ...providerView(provider),
@@ -64,7 +64,7 @@ function shownOf({ office }: Desk, provider: Provider): z.infer<typeof providerS
   }
 }
 
-const show = (desk: Desk, id: string): unknown => {
+const show = (desk: ConsoleContext, id: string): unknown => {
   const provider = desk.office.catalog.provider(id)
   return provider && shownOf(desk, provider)
 }
@@ -87,7 +87,7 @@ const settings = {
     .meta({ description: 'left out: the stored one stays, as long as the origin does; null: none' }),
 }
 
-export const providerRoutes: readonly Route[] = [
+export const providerRoutes: readonly ConsoleRoute[] = [
   route('GET', '/providers', {
     access: 'operator',
     summary: 'All providers, with how they have done since the start.',
@@ -95,7 +95,7 @@ export const providerRoutes: readonly Route[] = [
       ...pageQuery,
       q: searchText.meta({ description: 'part of the id, the preset or the address' }),
     }),
-    answer: listOf(providerShape),
+    answer: listShapeOf(providerShape),
     run: ({ desk, query }) => {
       const isFound = finder(query.q)
       const fitting = desk.office.catalog
@@ -204,4 +204,4 @@ export const providerRoutes: readonly Route[] = [
   }),
 ]
 
-const taken = (id: string): Problem => problem(409, 'conflict', say('provider_taken', { name: id }))
+const taken = (id: string): Problem => problem(409, 'conflict', sayConsoleRefusal('provider_taken', { name: id }))

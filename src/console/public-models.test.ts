@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { freshFolder } from '../../test/support/gateway.ts'
 import { nobody, openConsole, type TestConsole } from '../../test/support/console.ts'
-import type { Page } from './shapes.ts'
+import type { PageShape } from './shapes.ts'
 
 let shown: TestConsole
 let hidden: TestConsole
@@ -12,9 +12,12 @@ beforeAll(async () => {
 afterAll(() => Promise.all([shown.close(), hidden.close()]))
 
 test('models and their prices are for everybody where the operator says so, a page at a time', async () => {
-  const first = await shown.call<Page<{ id: string }>>(nobody, 'GET /public-models?limit=2')
+  const first = await shown.call<PageShape<{ id: string }>>(nobody, 'GET /public-models?limit=2')
   expect([first.status, first.body.data.length]).toEqual([200, 2])
-  const rest = await shown.call<Page<{ id: string }>>(nobody, `GET /public-models?cursor=${first.body.next_cursor}`)
+  const rest = await shown.call<PageShape<{ id: string }>>(
+    nobody,
+    `GET /public-models?cursor=${first.body.next_cursor}`,
+  )
   const ids = [...first.body.data, ...rest.body.data].map(({ id }) => id)
   expect(ids.toSorted()).toEqual(
     shown.gateway.office.catalog
@@ -39,7 +42,7 @@ test('nothing in it is a vendor, an offer, or what it costs us', async () => {
     offers: [{ provider: 'acme-cloud', model: 'their-name', cost: { input: '3', output: '3' } }],
   })
   expect(status).toBe(200)
-  const { body } = await shown.call<Page<object>>(nobody, 'GET /public-models')
+  const { body } = await shown.call<PageShape<object>>(nobody, 'GET /public-models')
   expect(body.data).toContainEqual(expect.objectContaining({ id: 'plain', kind: 'text' }))
   for (const word of ['acme-cloud', 'their-name', 'offers', 'owned_by', 'cost', 'margin', 'upscaler'])
     expect({ word, found: JSON.stringify(body).includes(word) }).toEqual({ word, found: false })

@@ -1,7 +1,7 @@
 /** Why the console's API refuses, where no operation is in it, in sentences that have a reason and facts. */
-import { speakerOf } from '../lib/sentence.ts'
+import { speakerOf } from '../lib/localized-message.ts'
 
-export const refusals = {
+export const consoleRefusals = {
   cross_site: 'This request comes from another site.',
   not_signed_in: 'Sign in, or send a management key as Authorization: Bearer.',
   models_hidden: 'Sign in to see the models.',
@@ -46,4 +46,4 @@ export const refusals = {
   watching_full: 'Too many people watch requests at once. Lists work as ever.',
 } as const
 
-export const say = speakerOf(refusals)
+export const sayConsoleRefusal = speakerOf(consoleRefusals)

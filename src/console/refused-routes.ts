@@ -1,7 +1,7 @@
 /** Requests that were refused before any money was held: what a client's request id leads to then. */
 import { z } from 'zod'
 import type { KeptRefusal } from '../records/refused.ts'
-import { json, missing, route, type Route } from './route.ts'
+import { json, missing, route, type ConsoleRoute } from './route.ts'
 import { isoTime, pageOf, pageQuery, time, timeInput } from './shapes.ts'
 
 const refusalShape = z.strictObject({
@@ -34,7 +34,7 @@ export const refusedCountsShape = z
   .array(z.strictObject({ status: z.int(), code: z.string(), requests: z.int() }))
   .meta({ description: 'requests that were refused before any money was held, the most first; they are no `requests`' })
 
-export const refusedRoutes: readonly Route[] = [
+export const refusedRoutes: readonly ConsoleRoute[] = [
   route('GET', '/accounts/{account}/refused-requests', {
     access: 'account_read',
     summary: 'Requests that were refused before any money was held, newest first: the newest thousand are kept.',

@@ -4,13 +4,23 @@ import { watchBounds } from '../records/feed.ts'
 import { storedForm } from '../records/records.ts'
 import { fits, type RecordFilter } from '../records/search.ts'
 import type { Principal } from './access.ts'
-import type { Desk } from './desk.ts'
+import type { ConsoleContext } from './context.ts'
 import { findTask, listTasks, taskShape } from './tasks.ts'
-import { shareOf } from './principal.ts'
-import { say } from './refusals.ts'
+import { shareOfPrincipal } from './principal.ts'
+import { sayConsoleRefusal } from './refusals.ts'
 import { requestDetail, requestDetailShape, requestShape, requestView } from './request-view.ts'
-import { isOperator, json, missing, problem, route, type Call, type Problem, type Reply, type Route } from './route.ts'
-import { nanoInput, pageOf, pageQuery, timeInput, type Page } from './shapes.ts'
+import {
+  isOperator,
+  json,
+  missing,
+  problem,
+  route,
+  type RouteContext,
+  type Problem,
+  type RouteReply,
+  type ConsoleRoute,
+} from './route.ts'
+import { nanoInput, pageOf, pageQuery, timeInput, type PageShape } from './shapes.ts'
 import { Tail } from './tail.ts'
 
 const filterQuery = {
@@ -64,17 +74,17 @@ const tailEvent = z.discriminatedUnion('type', [
 ])
 
 async function pageOfRequests(
-  { desk, principal }: Pick<Call, 'desk' | 'principal'>,
+  { desk, principal }: Pick<RouteContext, 'desk' | 'principal'>,
   account: string,
   query: Filters & { readonly limit: number; readonly cursor?: string | undefined },
-): Promise<Page<z.infer<typeof requestShape>>> {
+): Promise<PageShape<z.infer<typeof requestShape>>> {
   const viewer = { isOperator: isOperator({ principal }) }
   const { limit, cursor } = query
   const { records, next } = await desk.office.searchRecords(account, { limit, cursor, filter: filterOf(query, viewer) })
   return { data: records.map((record) => requestView(desk, record, viewer)), next_cursor: next ?? null }
 }
 
-async function watchRequests(call: Call<{ account: string }, z.infer<typeof tailQuery>>): Promise<Reply> {
+async function watchRequests(call: RouteContext<{ account: string }, z.infer<typeof tailQuery>>): Promise<RouteReply> {
   const { desk, principal, params, query } = call
   const place = takePlace(desk, principal)
   if ('kind' in place) return place
@@ -97,9 +107,9 @@ async function watchRequests(call: Call<{ account: string }, z.infer<typeof tail
 }
 
 /** A place of one's own, which is one of one's account, too: operators, who belong to none, only need the first. */
-function takePlace({ watching, watchingOfAccounts }: Desk, principal: Principal): Place | Problem {
+function takePlace({ watching, watchingOfAccounts }: ConsoleContext, principal: Principal): Place | Problem {
   if (principal.kind === 'nobody') throw new Error('nobody got past the door')
-  const own = watching.of(shareOf(principal))
+  const own = watching.of(shareOfPrincipal(principal))
   const ofAccount = principal.accountId === undefined ? undefined : watchingOfAccounts.of(principal.accountId)
   const taken = own.take(1, 0)
   if (taken !== 'taken') return taken === 'full' ? FULL : enough('watching_enough', watchBounds.watchersPerUserMax)
@@ -117,10 +127,10 @@ function takePlace({ watching, watchingOfAccounts }: Desk, principal: Principal)
 type Place = { readonly giveBack: () => void }
 
 const enough = (reason: 'watching_enough' | 'account_watching_enough', max: number): Problem =>
-  problem(429, 'rate_limit_exceeded', say(reason, { max }), { retryAfterMs: 10_000 })
-const FULL = problem(503, 'service_unavailable', say('watching_full'), { retryAfterMs: 30_000 })
+  problem(429, 'rate_limit_exceeded', sayConsoleRefusal(reason, { max }), { retryAfterMs: 10_000 })
+const FULL = problem(503, 'service_unavailable', sayConsoleRefusal('watching_full'), { retryAfterMs: 30_000 })
 
-export const requestRoutes: readonly Route[] = [
+export const requestRoutes: readonly ConsoleRoute[] = [
   route('GET', '/accounts/{account}/requests', {
     access: 'account_read',
     summary: `Requests that held money, newest first. ${PAGE}`,

@@ -4,7 +4,7 @@ import { priceLines, type PriceLines } from '../domain/price-lines.ts'
 import type { PriceCard } from '../domain/price.ts'
 import type { Usage } from '../domain/usage.ts'
 import type { AttemptNote, StoredRecord } from '../records/records.ts'
-import type { Desk } from './desk.ts'
+import type { ConsoleContext } from './context.ts'
 import { isoTime, nano, time } from './shapes.ts'
 
 const count = z.int().min(0)
@@ -109,7 +109,7 @@ function usageIn(record: StoredRecord): Usage {
 const attemptsIn = (record: StoredRecord): readonly AttemptNote[] => JSON.parse(record.attempts) as AttemptNote[]
 
 export function requestView(
-  { office }: Desk,
+  { office }: ConsoleContext,
   record: StoredRecord,
   { isOperator }: Viewer,
 ): z.infer<typeof requestShape> {
@@ -196,7 +196,7 @@ const attemptView = (note: AttemptNote, { isOperator }: Viewer): z.infer<typeof 
 
 /** All there is to say of a request. */
 export async function requestDetail(
-  desk: Desk,
+  desk: ConsoleContext,
   record: StoredRecord,
   viewer: Viewer,
 ): Promise<z.infer<typeof requestDetailShape>> {

@@ -1,18 +1,18 @@
 /** Routes as data: who may send a request, what it must be, what it answers. The OpenAPI document is made of them. */
 import type { z } from 'zod'
 import type { Result } from '../admin/operations.ts'
-import type { Thing } from '../admin/refusals.ts'
-import type { Said } from '../lib/sentence.ts'
-import type { Access, Principal } from './access.ts'
-import type { Desk } from './desk.ts'
-import { say } from './refusals.ts'
+import type { ResourceName } from '../admin/refusals.ts'
+import type { LocalizedMessage } from '../lib/localized-message.ts'
+import type { RouteAccess, Principal } from './access.ts'
+import type { ConsoleContext } from './context.ts'
+import { sayConsoleRefusal } from './refusals.ts'
 import type { Tail } from './tail.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 
 /** What a handler gets. */
-export type Call<P = Record<string, string>, Q = unknown, B = unknown> = {
-  readonly desk: Desk
+export type RouteContext<P = Record<string, string>, Q = unknown, B = unknown> = {
+  readonly desk: ConsoleContext
   readonly principal: Principal
   readonly params: P
   readonly query: Q
@@ -28,14 +28,14 @@ export type Problem = {
   readonly kind: 'problem'
   readonly status: number
   readonly code: string
-  readonly said: Said
+  readonly said: LocalizedMessage
   readonly param?: string | undefined
   readonly retryAfterMs?: number
   /** The methods of a path, where the one that was asked for is none of them. */
   readonly allow?: readonly string[]
 }
 
-export type Reply =
+export type RouteReply =
   | { readonly kind: 'json'; readonly value: unknown; readonly cookie?: string }
   | { readonly kind: 'file'; readonly contentType: string; readonly name: string; readonly text: string }
   /** Server-sent events: each what `answer` says, as JSON. Must be begun or closed. */
@@ -46,28 +46,28 @@ type ParamsOf<Path extends string> = Path extends `${string}{${infer Name}}${inf
   ? { readonly [Key in Name]: string } & ParamsOf<Rest>
   : Readonly<Record<never, string>>
 
-export type Route = {
+export type ConsoleRoute = {
   readonly method: Method
   /** Below `/admin/v1`: `/accounts/{account}/keys`. */
   readonly path: string
-  readonly access: Access
+  readonly access: RouteAccess
   readonly summary: string
   readonly query: z.ZodType | undefined
   readonly body: z.ZodType | undefined
   /** What it answers; of `events`, each event. */
   readonly answer: z.ZodType
   readonly answers: 'once' | 'events'
-  readonly run: (call: never) => Reply | Promise<Reply>
+  readonly run: (call: never) => RouteReply | Promise<RouteReply>
 }
 
 type Table<Path extends string, Q extends z.ZodType, B extends z.ZodType> = {
-  readonly access: Access
+  readonly access: RouteAccess
   readonly summary: string
   readonly query?: Q
   readonly body?: B
   readonly answer: z.ZodType
-  readonly answers?: Route['answers']
-  readonly run: (call: Call<ParamsOf<Path>, z.infer<Q>, z.infer<B>>) => Reply | Promise<Reply>
+  readonly answers?: ConsoleRoute['answers']
+  readonly run: (call: RouteContext<ParamsOf<Path>, z.infer<Q>, z.infer<B>>) => RouteReply | Promise<RouteReply>
 }
 
 /** Makes a route of its table. */
@@ -75,21 +75,21 @@ export function route<Path extends string, Q extends z.ZodType = z.ZodType, B ex
   method: Method,
   path: Path,
   table: Table<Path, Q, B>,
-): Route {
+): ConsoleRoute {
   const { query, body, answers = 'once', ...rest } = table
   return { method, path, query, body, answers, ...rest }
 }
 
 /** Whether who asks may be told of vendors and costs: not while an operator views an account as its member. */
-export const isOperator = ({ principal }: Pick<Call, 'principal'>): boolean =>
+export const isOperator = ({ principal }: Pick<RouteContext, 'principal'>): boolean =>
   principal.kind !== 'nobody' && principal.role === 'operator'
 
-export const json = (value: unknown, cookie?: string): Reply =>
+export const json = (value: unknown, cookie?: string): RouteReply =>
   cookie === undefined ? { kind: 'json', value } : { kind: 'json', value, cookie }
 
 type More = Pick<Problem, 'param' | 'retryAfterMs' | 'allow'>
 
-export const problem = (status: number, code: string, said: Said, more: More = {}): Problem => ({
+export const problem = (status: number, code: string, said: LocalizedMessage, more: More = {}): Problem => ({
   ...more,
   kind: 'problem',
   status,
@@ -97,7 +97,8 @@ export const problem = (status: number, code: string, said: Said, more: More = {
   said,
 })
 
-export const missing = (what: Thing): Problem => problem(404, 'not_found', say('no_such', { what }))
+export const missing = (what: ResourceName): Problem =>
+  problem(404, 'not_found', sayConsoleRefusal('no_such', { what }))
 
 const statusOf = {
   invalid_input: [400, 'invalid_value'],
@@ -108,7 +109,7 @@ const statusOf = {
 } as const
 
 /** An operation's result as an answer; `show` makes the value of it. */
-export function answer<V>(result: Result, show: (value: V) => unknown): Reply {
+export function answer<V>(result: Result, show: (value: V) => unknown): RouteReply {
   if (result.ok) return json(show(result.value as V))
   const [status, code] = statusOf[result.code]
   const { message, reason = code, facts = {}, param } = result

@@ -10,14 +10,14 @@ import { refusedRoutes } from './refused-routes.ts'
 import { requestRoutes } from './request-routes.ts'
 import { z } from 'zod'
 import { openApiOf } from './openapi.ts'
-import { json, route, type Route } from './route.ts'
+import { json, route, type ConsoleRoute } from './route.ts'
 import { savedViewRoutes } from './saved-view-routes.ts'
 import { secretRoutes } from './secret-routes.ts'
 import { sessionRoutes } from './session-routes.ts'
 import { usageRoutes } from './usage-routes.ts'
 import { userRoutes } from './user-routes.ts'
 
-const described: readonly Route[] = [
+const described: readonly ConsoleRoute[] = [
   ...sessionRoutes,
   ...usageRoutes,
   ...keyRoutes,
@@ -44,4 +44,4 @@ const document = route('GET', '/openapi.json', {
   run: ({ desk }) => json((whole ??= openApiOf(routes, desk.facts.version))),
 })
 
-export const routes: readonly Route[] = [...described, document]
+export const routes: readonly ConsoleRoute[] = [...described, document]

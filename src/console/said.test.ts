@@ -1,14 +1,14 @@
 /** Whatever the server can say, other languages have words for; its tables are the list, and none is kept here. */
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { refusals as ofOperations, things } from '../admin/refusals.ts'
-import { rules, shapes } from '../admin/rules.ts'
-import { refusals as ofConsole } from './refusals.ts'
+import { operationRefusals as ofOperations, things } from '../admin/refusals.ts'
+import { operationRules, shapes } from '../admin/rules.ts'
+import { consoleRefusals as ofConsole } from './refusals.ts'
 import { defaultModelLimits } from '../domain/catalog.ts'
 import { videoFaults, videoStages } from '../domain/video-task.ts'
 import { failureCodes } from '../formats/chat/failure.ts'
 import { bookChecks } from '../gateway.ts'
-import { ownReasons } from '../ledger/own-reasons.ts'
+import { ownReasons } from '../ledger/system-reasons.ts'
 import { urlFaults } from '../outbound/guard.ts'
 import { skips } from '../prices/skips.ts'
 import { en } from '../../web/src/lib/i18n/en.ts'
@@ -17,7 +17,7 @@ import { retell, sayings, zh } from '../../web/src/lib/i18n/zh.ts'
 
 type Table = Readonly<Record<string, string>>
 
-const refusals: Table = { ...ofOperations, ...ofConsole, ...rules, ...shapes }
+const refusals: Table = { ...ofOperations, ...ofConsole, ...operationRules, ...shapes }
 const factsIn = (sentence: string): readonly string[] =>
   [...sentence.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '')
 const reasonsIn = (words: SaidWords): readonly string[] => Object.keys(words).filter((name) => !name.includes(':'))
@@ -34,7 +34,7 @@ function expectWords(words: SaidWords, table: Table, given: readonly string[] = 
 }
 
 test('no two tables have other sentences for one reason', () => {
-  const all = [ofOperations, ofConsole, rules, shapes].flatMap((table: Table) => Object.entries(table))
+  const all = [ofOperations, ofConsole, operationRules, shapes].flatMap((table: Table) => Object.entries(table))
   expect(all.filter(([reason, sentence]) => refusals[reason] !== sentence)).toEqual([])
 })
 

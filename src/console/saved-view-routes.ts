@@ -1,9 +1,9 @@
 /** Filters of the list of requests by the names somebody gave them: for them alone, on every account. */
 import { z } from 'zod'
 import { visibleName } from '../admin/name.ts'
-import { SAVED_VIEWS_MAX, type SavedView, type Unsaved } from '../accounts/saved-views.ts'
-import { say } from './refusals.ts'
-import { json, missing, problem, route, type Call, type Problem, type Route } from './route.ts'
+import { SAVED_VIEWS_MAX, type SavedView, type SavedViewRefusal } from '../accounts/saved-views.ts'
+import { sayConsoleRefusal } from './refusals.ts'
+import { json, missing, problem, route, type RouteContext, type Problem, type ConsoleRoute } from './route.ts'
 import { isoTime, time, wholeOf } from './shapes.ts'
 
 const viewShape = z.strictObject({
@@ -23,30 +23,30 @@ const viewOf = ({ id, name: called, query, createdAtMs }: SavedView): z.infer<ty
 })
 
 /** Whose they are: `signed_in` lets nobody else in. */
-function userIdOf({ principal }: Pick<Call, 'principal'>): string {
+function userIdOf({ principal }: Pick<RouteContext, 'principal'>): string {
   if (principal.kind !== 'user') throw new Error('a route for people was open to others')
   return principal.user.id
 }
 
 /** As with an account's own changes: so many at once, and then one a second. */
-function tooMany({ desk, principal }: Pick<Call, 'desk' | 'principal'>): Problem | undefined {
+function tooMany({ desk, principal }: Pick<RouteContext, 'desk' | 'principal'>): Problem | undefined {
   const retryAfterMs = desk.throttles.changes.take(userIdOf({ principal }))
   if (retryAfterMs === 0) return undefined
-  return problem(429, 'rate_limit_exceeded', say('too_many_changes'), { retryAfterMs })
+  return problem(429, 'rate_limit_exceeded', sayConsoleRefusal('too_many_changes'), { retryAfterMs })
 }
 
-function refused({ kind }: Unsaved): Problem {
+function refused({ kind }: SavedViewRefusal): Problem {
   switch (kind) {
     case 'missing':
       return missing('view')
     case 'name_taken':
-      return problem(409, 'conflict', say('view_taken'), { param: 'name' })
+      return problem(409, 'conflict', sayConsoleRefusal('view_taken'), { param: 'name' })
     case 'too_many':
-      return problem(409, 'conflict', say('views_full', { max: SAVED_VIEWS_MAX }))
+      return problem(409, 'conflict', sayConsoleRefusal('views_full', { max: SAVED_VIEWS_MAX }))
   }
 }
 
-export const savedViewRoutes: readonly Route[] = [
+export const savedViewRoutes: readonly ConsoleRoute[] = [
   route('GET', '/saved-views', {
     access: 'signed_in',
     summary: 'One’s own views of requests: filters that have a name.',

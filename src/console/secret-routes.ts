@@ -4,8 +4,8 @@
  */
 import { z } from 'zod'
 import { keyStatus } from '../accounts/management-keys.ts'
-import type { Office } from '../admin/operation.ts'
-import { json, route, type Route } from './route.ts'
+import type { AdminServices } from '../admin/operation.ts'
+import { json, route, type ConsoleRoute } from './route.ts'
 
 const kinds = ['key', 'management_key', 'code', 'link', 'unknown'] as const
 
@@ -23,7 +23,7 @@ const body = z.strictObject({ secret: z.string().min(1).max(500) })
 
 const unknown: Holder = { kind: 'unknown', id: null, name: null, status: null, account: null, account_name: null }
 
-async function holderOf(office: Office, secret: string): Promise<Holder> {
+async function holderOf(office: AdminServices, secret: string): Promise<Holder> {
   const of = (accountId: string | undefined): Pick<Holder, 'account' | 'account_name'> => ({
     account: accountId ?? null,
     account_name: (accountId === undefined ? undefined : office.accounts.find(accountId)?.name) ?? null,
@@ -47,7 +47,7 @@ async function holderOf(office: Office, secret: string): Promise<Holder> {
   return { kind: 'link', id: user?.id ?? null, name: user?.name ?? null, status: 'active', ...of(user?.accountId) }
 }
 
-export const secretRoutes: readonly Route[] = [
+export const secretRoutes: readonly ConsoleRoute[] = [
   route('POST', '/secrets/lookup', {
     access: 'operator_people',
     summary: 'Say what a secret is and whose: an API key, a management key, a code, a one-time link.',

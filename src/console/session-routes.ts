@@ -6,10 +6,19 @@ import { visibleName } from '../admin/name.ts'
 import { userRoles, type User } from '../domain/user.ts'
 import { networkOf } from '../lib/network.ts'
 import { noCookie, sessionCookie } from './cookie.ts'
-import type { Desk } from './desk.ts'
+import type { ConsoleContext } from './context.ts'
 import { lowBalanceOf, lowBalanceShape } from './low-balance.ts'
-import { say } from './refusals.ts'
-import { json, missing, problem, route, type Call, type Problem, type Reply, type Route } from './route.ts'
+import { sayConsoleRefusal } from './refusals.ts'
+import {
+  json,
+  missing,
+  problem,
+  route,
+  type RouteContext,
+  type Problem,
+  type RouteReply,
+  type ConsoleRoute,
+} from './route.ts'
 import { isoTime, time, wholeOf } from './shapes.ts'
 
 const password = z.string().min(PASSWORD_CHARS.min).max(PASSWORD_CHARS.max)
@@ -28,7 +37,11 @@ const me = z.strictObject({
   public_url: z.string().nullable(),
 })
 
-async function meView(desk: Desk, user: User, { id, viewAs, createdAtMs }: Session): Promise<z.infer<typeof me>> {
+async function meView(
+  desk: ConsoleContext,
+  user: User,
+  { id, viewAs, createdAtMs }: Session,
+): Promise<z.infer<typeof me>> {
   const { office, facts } = desk
   const account = office.accounts.find(viewAs ?? user.accountId ?? '')
   return {
@@ -41,25 +54,28 @@ async function meView(desk: Desk, user: User, { id, viewAs, createdAtMs }: Sessi
   }
 }
 
-type Signed = { readonly user: User; readonly session: Session }
+type SignIn = { readonly user: User; readonly session: Session }
 
 /** Of a route that only people who are signed in reach. */
-function signed({ principal }: Pick<Call, 'principal'>): Signed {
+function signed({ principal }: Pick<RouteContext, 'principal'>): SignIn {
   if (principal.kind !== 'user') throw new Error('this route is for people who are signed in')
   return principal
 }
 
 const slowDown = (waitMs: number): Problem =>
-  problem(429, 'rate_limit_exceeded', say('too_many_tries'), { retryAfterMs: waitMs })
-const BUSY = problem(503, 'service_unavailable', say('sign_in_busy'), { retryAfterMs: 2_000 })
+  problem(429, 'rate_limit_exceeded', sayConsoleRefusal('too_many_tries'), { retryAfterMs: waitMs })
+const BUSY = problem(503, 'service_unavailable', sayConsoleRefusal('sign_in_busy'), { retryAfterMs: 2_000 })
 
-type Proven = { readonly name: string; readonly hash: string }
+type VerifiedCredentials = { readonly name: string; readonly hash: string }
 
 /**
  * Signs in whoever proved a password by its hash. Proving takes a while, and the password may have been changed or its
  * owner barred meanwhile: compared once more in the tick that opens the session, since what comes later ends it.
  */
-async function begin({ desk, from }: Pick<Call, 'desk' | 'from'>, { name, hash }: Proven): Promise<Reply | undefined> {
+async function begin(
+  { desk, from }: Pick<RouteContext, 'desk' | 'from'>,
+  { name, hash }: VerifiedCredentials,
+): Promise<RouteReply | undefined> {
   const known = desk.office.users.passwordOf(name)
   if (known?.hash !== hash) return undefined
   const { user } = known
@@ -68,7 +84,11 @@ async function begin({ desk, from }: Pick<Call, 'desk' | 'from'>, { name, hash }
 }
 
 /** Notes what is no operation, since only people do it. */
-async function note({ desk, from }: Pick<Call, 'desk' | 'from'>, action: string, who: Noted): Promise<void> {
+async function note(
+  { desk, from }: Pick<RouteContext, 'desk' | 'from'>,
+  action: string,
+  who: AuditNote,
+): Promise<void> {
   const { audit } = desk.office
   const { address, requestId } = from
   const actor =
@@ -78,14 +98,14 @@ async function note({ desk, from }: Pick<Call, 'desk' | 'from'>, action: string,
   const id = await audit.begin({ actor, action, subject: who.subject ?? who.user?.id, input: {} })
   await audit.end(id, { action, outcome: who.outcome ?? 'done' })
 }
-type Noted = { readonly user?: User | undefined; readonly subject?: string | undefined; readonly outcome?: string }
+type AuditNote = { readonly user?: User | undefined; readonly subject?: string | undefined; readonly outcome?: string }
 
 /**
  * A try to sign in: taken before the work and given back where it went well, so that tries at the same time count, too.
  * Each bound is asked only of whoever the one before lets through: what one address may not try takes nothing from
  * others. Where somebody is signed in, no tries from elsewhere are in the way of another sign-in.
  */
-function takeTry({ desk, from }: Pick<Call, 'desk' | 'from'>, name: string): Try {
+function takeTry({ desk, from }: Pick<RouteContext, 'desk' | 'from'>, name: string): Try {
   const { addresses, pairs, names } = desk.throttles
   const network = networkOf(from.address)
   const [written, pair] = [name.toLowerCase(), `${network} ${name.toLowerCase()}`]
@@ -124,7 +144,7 @@ const signIn = route('POST', '/session', {
       if (desk.throttles.notes.take('') === 0) {
         await note(call, 'session.open', { subject: known?.user.id, outcome: 'wrong_password' })
       }
-      return problem(401, 'wrong_password', say('wrong_password'))
+      return problem(401, 'wrong_password', sayConsoleRefusal('wrong_password'))
     }
     tried.giveBack()
     await note(call, 'session.open', { user: known?.user })
@@ -153,7 +173,7 @@ const checkLink = route('POST', '/links/check', {
   },
 })
 
-const VOID_LINK = problem(410, 'link_void', say('link_void'))
+const VOID_LINK = problem(410, 'link_void', sayConsoleRefusal('link_void'))
 
 const useLink = route('POST', '/links/redeem', {
   access: 'open',
@@ -178,7 +198,7 @@ const useLink = route('POST', '/links/redeem', {
       case 'void':
         return VOID_LINK
       case 'name_needed':
-        return problem(400, 'invalid_value', say('name_needed'), { param: 'name' })
+        return problem(400, 'invalid_value', sayConsoleRefusal('name_needed'), { param: 'name' })
       case 'redeemed':
         desk.throttles.addresses.giveBack(network)
         await note(call, 'link.redeem', { user: redeemed.user })
@@ -225,7 +245,7 @@ const changePassword = route('POST', '/session/password', {
   },
 })
 
-const WRONG_CURRENT = problem(403, 'wrong_password', say('wrong_current_password'), { param: 'current' })
+const WRONG_CURRENT = problem(403, 'wrong_password', sayConsoleRefusal('wrong_current_password'), { param: 'current' })
 
 const viewAs = route('POST', '/session/view-as', {
   access: 'operator_people',
@@ -258,9 +278,9 @@ const endView = route('DELETE', '/session/view-as', {
 
 /** Ends some of one's sessions; the cookie goes with the current one. */
 async function end(
-  call: Pick<Call, 'desk' | 'principal' | 'from'>,
+  call: Pick<RouteContext, 'desk' | 'principal' | 'from'>,
   isMeant: (session: Session) => boolean,
-): Promise<Reply> {
+): Promise<RouteReply> {
   const { user, session } = signed(call)
   const { sessions } = call.desk.office
   const meant = sessions.listOf(user.id).filter(isMeant)
@@ -270,7 +290,7 @@ async function end(
   return json({ ended: meant.length }, isOut ? noCookie(call.desk.facts.isSecure) : undefined)
 }
 
-export const sessionRoutes: readonly Route[] = [
+export const sessionRoutes: readonly ConsoleRoute[] = [
   signIn,
   checkLink,
   useLink,

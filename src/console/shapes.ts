@@ -1,6 +1,6 @@
 /** Shapes that many routes share. */
 import { z } from 'zod'
-import { rules } from '../admin/rules.ts'
+import { operationRules } from '../admin/rules.ts'
 
 /** An amount on its way out. */
 export const nano = z
@@ -13,11 +13,11 @@ const INT64_MAX = 2n ** 63n - 1n
 /** An amount on its way in: never negative. */
 export const nanoInput = z
   .string()
-  .regex(/^\d{1,19}$/, rules.nano_usd)
+  .regex(/^\d{1,19}$/, operationRules.nano_usd)
   .transform((text, context) => {
     const amount = BigInt(text)
     if (amount <= INT64_MAX) return amount
-    context.addIssue({ code: 'custom', message: rules.nano_usd_max })
+    context.addIssue({ code: 'custom', message: operationRules.nano_usd_max })
     return z.NEVER
   })
 /** The models that may be used: of a size that the audit log can keep, too. */
@@ -28,7 +28,7 @@ const TIMES_END = Date.UTC(9999)
 /** A moment on its way in, at any offset: what is made of it is still a year of four digits. */
 export const timeInput = z.iso
   .datetime({ offset: true })
-  .refine((text) => Date.parse(text) >= 0 && Date.parse(text) < TIMES_END, rules.year)
+  .refine((text) => Date.parse(text) >= 0 && Date.parse(text) < TIMES_END, operationRules.year)
 export const origin = z.enum(['declared', 'stored', 'environment'])
 
 export const pageQuery = {
@@ -49,10 +49,10 @@ export const wholeOf = (item: z.ZodType) =>
 export const searchText = z
   .string()
   .max(200)
-  .refine((text) => !holdsSecret(text), rules.secret_in_address)
+  .refine((text) => !holdsSecret(text), operationRules.secret_in_address)
   .optional()
 /** A list that can be counted. */
-export const listOf = (item: z.ZodType) =>
+export const listShapeOf = (item: z.ZodType) =>
   pageOf(item).extend({ total: z.int().meta({ description: 'how many fit, on all pages' }) })
 
 const SECRETS = [/(?:sk|mk)-tg-\w{8,}/i, /setup_\w{20,}/i, /\btg(?:-[0-9a-z]{5}){4}\b/i]
@@ -60,13 +60,13 @@ const SECRETS = [/(?:sk|mk)-tg-\w{8,}/i, /setup_\w{20,}/i, /\btg(?:-[0-9a-z]{5})
 /** Whether a text has a key, a one-time link or a code of ours in it, or most of one. */
 const holdsSecret = (text: string): boolean => SECRETS.some((shape) => shape.test(text))
 
-type Paging = { readonly limit: number; readonly cursor?: string | undefined }
+type PageQuery = { readonly limit: number; readonly cursor?: string | undefined }
 
-export type Page<T> = { readonly data: readonly T[]; readonly next_cursor: string | null }
-export type List<T> = Page<T> & { readonly total: number }
+export type PageShape<T> = { readonly data: readonly T[]; readonly next_cursor: string | null }
+export type List<T> = PageShape<T> & { readonly total: number }
 
-type Identified = { readonly id: string }
-type Listed<T> = {
+type WithId = { readonly id: string }
+type ListOrder<T> = {
   /** `newest`: by ids that grow with time, the last first. */
   readonly order: 'named' | 'newest'
   /** Whether it comes after all others, as what is over does. */
@@ -74,11 +74,11 @@ type Listed<T> = {
 }
 
 /** A page of a list in memory, and how long the list is. */
-export function pageIn<T extends Identified, V>(
+export function pageIn<T extends WithId, V>(
   items: readonly T[],
-  { limit, cursor }: Paging,
+  { limit, cursor }: PageQuery,
   view: (item: T) => V,
-  { order, isLast = () => false }: Listed<T>,
+  { order, isLast = () => false }: ListOrder<T>,
 ): List<V> {
   // The cursor says itself where its item stood: that item may be gone by now, or may have come to stand elsewhere.
   const placeOf = (item: T): string => `${isLast(item) ? 'z' : 'a'}${item.id}`

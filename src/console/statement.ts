@@ -14,7 +14,7 @@ export type DayOfCharges = { readonly startMs: number; readonly amount: bigint; 
 /** All that moved a balance from the start of a day on. */
 export type Moves = { readonly bookings: readonly Booking[]; readonly charges: readonly DayOfCharges[] }
 
-export type Line = {
+export type StatementLine = {
   readonly atMs: number
   readonly kind: 'credit' | 'debit' | 'refund' | 'charges'
   readonly amount: bigint
@@ -32,11 +32,14 @@ const total = (amounts: readonly { readonly amount: bigint }[]): bigint =>
   amounts.reduce((sum, { amount }) => sum + amount, 0n)
 
 /** The lines of moves, oldest first, and the balance before the first; `posted` is what there was after the last. */
-export function linesOf(moves: Moves, posted: bigint): { readonly opening: bigint; readonly lines: readonly Line[] } {
+export function linesOf(
+  moves: Moves,
+  posted: bigint,
+): { readonly opening: bigint; readonly lines: readonly StatementLine[] } {
   const opening = posted - total(moves.bookings) + total(moves.charges)
   const bookings = Map.groupBy(moves.bookings, ({ createdAtMs }) => dayOf(createdAtMs))
   const charges = new Map(moves.charges.map((day) => [day.startMs, day]))
-  const lines: Line[] = []
+  const lines: StatementLine[] = []
   let balance = opening
   for (const startMs of [...new Set([...bookings.keys(), ...charges.keys()])].toSorted((a, b) => a - b)) {
     const own = linesOfDay({ startMs, balance, bookings: bookings.get(startMs) ?? [], charges: charges.get(startMs) })
@@ -55,8 +58,8 @@ type Day = {
   readonly charges: DayOfCharges | undefined
 }
 
-function linesOfDay({ startMs, balance: before, bookings, charges }: Day): readonly Line[] {
-  const lines: Line[] = []
+function linesOfDay({ startMs, balance: before, bookings, charges }: Day): readonly StatementLine[] {
+  const lines: StatementLine[] = []
   let balance = before
   const charge = (atMs: number, until: bigint, requests: number | null): void => {
     if (until === balance) return
@@ -66,7 +69,15 @@ function linesOfDay({ startMs, balance: before, bookings, charges }: Day): reado
   let end = before - (charges?.amount ?? 0n)
   for (const { createdAtMs: atMs, kind, amount, balanceAfter, ref, reason } of bookings.toReversed()) {
     charge(atMs, balanceAfter - amount, null)
-    lines.push({ atMs, kind: kind as Line['kind'], amount, balance: balanceAfter, ref, reason, requests: null })
+    lines.push({
+      atMs,
+      kind: kind as StatementLine['kind'],
+      amount,
+      balance: balanceAfter,
+      ref,
+      reason,
+      requests: null,
+    })
     balance = balanceAfter
     end += amount
   }

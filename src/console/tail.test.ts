@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'bun:test'
-import type { Exchange } from '../inbound/exchange.ts'
+import type { ServerExchange } from '../inbound/exchange.ts'
 import { timeOrderedId } from '../lib/ids.ts'
 import { RecordFeed, watchBounds } from '../records/feed.ts'
 import type { RequestRecord } from '../records/records.ts'
@@ -74,7 +74,7 @@ function watch(
     onClosed: () => state.closed++,
   })
   open.push(tail)
-  tail.begin(client as unknown as Exchange, { headers: {}, first: { data: [], next_cursor: null } })
+  tail.begin(client as unknown as ServerExchange, { headers: {}, first: { data: [], next_cursor: null } })
   return { client, tail, state }
 }
 

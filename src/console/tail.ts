@@ -2,7 +2,7 @@
  * Requests of an account as server-sent events. First the newest there are, then what ends from there on, in pushes
  * that are bounded in number and size: who is behind hears how many it missed. It ends with the rights it began with.
  */
-import type { Exchange } from '../inbound/exchange.ts'
+import type { ServerExchange } from '../inbound/exchange.ts'
 import { dataEvent } from '../lib/sse.ts'
 import { watchBounds, type RecordFeed, type Watcher } from '../records/feed.ts'
 import type { RequestRecord } from '../records/records.ts'
@@ -29,7 +29,7 @@ const newestFirst = (a: RequestRecord, b: RequestRecord): number => (a.id < b.id
 export class Tail implements Watcher {
   private readonly options: TailOptions
   private readonly leave: (() => void) | undefined
-  private exchange: Exchange | undefined
+  private exchange: ServerExchange | undefined
   /** What is still to be sent, the newest of it; `more` is how many had to give way. */
   private waiting: RequestRecord[] = []
   private more = 0
@@ -46,7 +46,10 @@ export class Tail implements Watcher {
   }
 
   /** Begins the answer, with the newest rows there are. */
-  begin(exchange: Exchange, { headers, first }: { headers: Readonly<Record<string, string>>; first: object }): void {
+  begin(
+    exchange: ServerExchange,
+    { headers, first }: { headers: Readonly<Record<string, string>>; first: object },
+  ): void {
     this.exchange = exchange
     exchange.onClosed = () => this.close()
     exchange.begin(200, headers)

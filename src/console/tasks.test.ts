@@ -1,12 +1,15 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Page } from './shapes.ts'
+import type { PageShape } from './shapes.ts'
 import { mergePages } from './tasks.ts'
 
 type Item = { readonly id: string }
 
 /** A list in memory that pages as the sources do: older than the cursor, newest first. */
-function pageOf(all: readonly Item[], { limit, cursor }: { limit: number; cursor: string | undefined }): Page<Item> {
+function pageOf(
+  all: readonly Item[],
+  { limit, cursor }: { limit: number; cursor: string | undefined },
+): PageShape<Item> {
   const age = ({ id }: Item): string => id.slice(id.indexOf('_') + 1)
   const left = all.filter((item) => cursor === undefined || age(item) < cursor)
   const data = left.slice(0, limit)

@@ -4,11 +4,11 @@
  */
 import { z } from 'zod'
 import { statusOf, upscaleLineId, videoFaults, videoStages, type VideoTask } from '../domain/video-task.ts'
-import { reasonOf } from '../lib/sentence.ts'
+import { reasonOf } from '../lib/localized-message.ts'
 import type { StoredRecord } from '../records/records.ts'
-import type { Desk } from './desk.ts'
+import type { ConsoleContext } from './context.ts'
 import { requestView } from './request-view.ts'
-import { isoTime, nano, time, type Page } from './shapes.ts'
+import { isoTime, nano, time, type PageShape } from './shapes.ts'
 
 const chargeShape = z.strictObject({
   request: z.string(),
@@ -53,20 +53,20 @@ export const taskShape = z.strictObject({
   elapsed_ms: z.int(),
   expires_at: time.nullable().meta({ description: 'until when its file is kept; null: there is none' }),
 })
-export type Task = z.infer<typeof taskShape>
+export type TaskListItem = z.infer<typeof taskShape>
 
 /** A cursor is an id without its prefix: what is older than it comes next, of whichever kind. */
-type Paging = { readonly limit: number; readonly cursor?: string | undefined }
+type TaskPage = { readonly limit: number; readonly cursor?: string | undefined }
 
 type TaskSource = {
-  readonly kind: Task['kind']
+  readonly kind: TaskListItem['kind']
   /** Newest first, older than the cursor. */
-  readonly list: (desk: Desk, accountId: string, paging: Paging) => Promise<Page<Task>>
+  readonly list: (desk: ConsoleContext, accountId: string, paging: TaskPage) => Promise<PageShape<TaskListItem>>
 }
 
 const IMAGE_ENDPOINTS = ['images.generations', 'images.edits']
 
-function imageTask(desk: Desk, record: StoredRecord): Task {
+function imageTask(desk: ConsoleContext, record: StoredRecord): TaskListItem {
   const seen = requestView(desk, record, { isOperator: false })
   const isDone = seen.outcome === 'completed'
   return {
@@ -102,7 +102,7 @@ const imageTasks: TaskSource = {
   },
 }
 
-type ChargedLine = Pick<Task['charges'][number], 'request' | 'endpoint'>
+type ChargedLine = Pick<TaskListItem['charges'][number], 'request' | 'endpoint'>
 
 /** What a video is charged for: its making, and its super-resolution beside it. Nothing before its end. */
 function linesOf({ requestId, wish, stage }: VideoTask): readonly ChargedLine[] {
@@ -111,7 +111,7 @@ function linesOf({ requestId, wish, stage }: VideoTask): readonly ChargedLine[] 
   return wish.upscale ? [making, { request: upscaleLineId(requestId), endpoint: 'videos.upscale' }] : [making]
 }
 
-const wishView = ({ wish }: VideoTask): NonNullable<Task['wish']> => ({
+const wishView = ({ wish }: VideoTask): NonNullable<TaskListItem['wish']> => ({
   resolution: wish.resolution,
   ratio: wish.ratio ?? null,
   seconds: wish.seconds,
@@ -129,7 +129,11 @@ const wishView = ({ wish }: VideoTask): NonNullable<Task['wish']> => ({
 })
 
 /** Tasks of an account, with what is known of them elsewhere: two questions, however many there are. */
-async function videoViews({ office }: Desk, accountId: string, tasks: readonly VideoTask[]): Promise<Task[]> {
+async function videoViews(
+  { office }: ConsoleContext,
+  accountId: string,
+  tasks: readonly VideoTask[],
+): Promise<TaskListItem[]> {
   const [kept, charged] = await Promise.all([
     office.keptUntil(tasks.filter(({ stage }) => stage === 'completed').map(({ id }) => id)),
     office.charged(
@@ -137,7 +141,7 @@ async function videoViews({ office }: Desk, accountId: string, tasks: readonly V
       tasks.flatMap(linesOf).map(({ request }) => request),
     ),
   ])
-  return tasks.map((task): Task => {
+  return tasks.map((task): TaskListItem => {
     const lines = linesOf(task).map((line) => ({ ...line, charged: charged.get(line.request) ?? 0n }))
     const expiresAtMs = kept.get(task.id)
     return {
@@ -174,7 +178,7 @@ const videoTasks: TaskSource = {
 }
 
 /** One task, by its request's id; a video by its own, too. */
-export async function findTask(desk: Desk, accountId: string, id: string): Promise<Task | undefined> {
+export async function findTask(desk: ConsoleContext, accountId: string, id: string): Promise<TaskListItem | undefined> {
   const video = await desk.office.video(accountId, id)
   if (video) return (await videoViews(desk, accountId, [video]))[0]
   const record = await desk.office.request(accountId, id)
@@ -186,10 +190,10 @@ const sources: readonly TaskSource[] = [imageTasks, videoTasks]
 
 /** A page of all kinds, or of one. */
 export async function listTasks(
-  desk: Desk,
+  desk: ConsoleContext,
   accountId: string,
-  { kind, limit, cursor }: Paging & { readonly kind?: Task['kind'] | undefined },
-): Promise<Page<Task>> {
+  { kind, limit, cursor }: TaskPage & { readonly kind?: TaskListItem['kind'] | undefined },
+): Promise<PageShape<TaskListItem>> {
   const wanted = sources.filter((source) => kind === undefined || source.kind === kind)
   const pages = await Promise.all(wanted.map((source) => source.list(desk, accountId, { limit, cursor })))
   return mergePages(pages, limit)
@@ -197,9 +201,9 @@ export async function listTasks(
 
 /** The newest of several lists, so that one cursor serves them all. */
 export function mergePages<T extends { readonly id: string; readonly request?: string }>(
-  pages: readonly Page<T>[],
+  pages: readonly PageShape<T>[],
   limit: number,
-): Page<T> {
+): PageShape<T> {
   // Where one list has more to come, nothing older than its last may be shown yet.
   const ends = pages.flatMap(({ next_cursor: next }) => (next === null ? [] : [next]))
   const horizon = ends.toSorted().at(-1)

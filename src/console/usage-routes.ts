@@ -1,19 +1,28 @@
 /** Usage over time and the overview, both from the sums by the hour. */
 import { z } from 'zod'
-import { rules } from '../admin/rules.ts'
+import { operationRules } from '../admin/rules.ts'
 import { inTurns } from '../lib/end-of-tick.ts'
 import { dateOf, dayOf, hourOfDay, isTimeZone, shiftsOf, type Shifts } from '../lib/time-zone.ts'
 import type { RecordFilter } from '../records/search.ts'
-import type { Sums, UsageGroup, UsageRow } from '../records/usage-report.ts'
+import type { UsageSums, UsageGroup, UsageRow } from '../records/usage-report.ts'
 import { percentile, addUp, USAGE_ROWS_MAX, usageGroups } from '../records/usage-report.ts'
-import { balanceShape, balanceView } from './account-routes.ts'
+import { balanceShape, accountBalanceView } from './account-routes.ts'
 import { csvRows, csvText } from './csv.ts'
-import type { Desk } from './desk.ts'
+import type { ConsoleContext } from './context.ts'
 import { daysLeft } from './low-balance.ts'
 import { refusedCountsShape } from './refused-routes.ts'
 import { requestShape, requestView } from './request-view.ts'
-import { say } from './refusals.ts'
-import { isOperator, json, problem, route, type Call, type Problem, type Reply, type Route } from './route.ts'
+import { sayConsoleRefusal } from './refusals.ts'
+import {
+  isOperator,
+  json,
+  problem,
+  route,
+  type RouteContext,
+  type Problem,
+  type RouteReply,
+  type ConsoleRoute,
+} from './route.ts'
 import { isoTime, nano, time, timeInput } from './shapes.ts'
 
 const HOUR_MS = 3_600_000
@@ -41,9 +50,9 @@ const sumsShape = z.strictObject({
 
 const dateAt = (ms: number, shifts: Shifts): string => dateOf(dayOf(ms / HOUR_MS, shifts))
 
-type Seen = { readonly sums: Sums; readonly firsts: readonly number[] }
+type UsageTotals = { readonly sums: UsageSums; readonly firsts: readonly number[] }
 
-function sumsView({ sums, firsts }: Seen, isOperator: boolean): z.infer<typeof sumsShape> {
+function sumsView({ sums, firsts }: UsageTotals, isOperator: boolean): z.infer<typeof sumsShape> {
   return {
     requests: Number(sums.requests),
     failed: Number(sums.failed),
@@ -65,7 +74,7 @@ function sumsView({ sums, firsts }: Seen, isOperator: boolean): z.infer<typeof s
   }
 }
 
-const zone = z.string().max(64).refine(isTimeZone, rules.time_zone).default('UTC')
+const zone = z.string().max(64).refine(isTimeZone, operationRules.time_zone).default('UTC')
 
 const query = z.strictObject({
   from: timeInput.optional().meta({ description: 'left out: a week before the end' }),
@@ -99,7 +108,7 @@ const usageShape = z.strictObject({
 })
 type UsageShape = z.infer<typeof usageShape>
 
-function nameOf({ office }: Desk, by: UsageGroup | undefined, group: string | undefined): string | null {
+function nameOf({ office }: ConsoleContext, by: UsageGroup | undefined, group: string | undefined): string | null {
   if (group === undefined) return null
   if (by === 'key') return office.accounts.findKey(group)?.name ?? group
   return by === 'account' ? (office.accounts.find(group)?.name ?? group) : group
@@ -110,12 +119,14 @@ function rangeOf({ from, to, step }: Query): { fromHour: number; toHour: number 
   const toHour = Math.ceil((to === undefined ? Date.now() + 1 : Date.parse(to)) / HOUR_MS)
   const fromHour = from === undefined ? toHour - 7 * 24 : Math.floor(Date.parse(from) / HOUR_MS)
   const most = step === 'hour' ? 31 * 24 : 400 * 24
-  if (fromHour >= toHour) return problem(400, 'invalid_value', say('range_backwards'), { param: 'from' })
+  if (fromHour >= toHour) return problem(400, 'invalid_value', sayConsoleRefusal('range_backwards'), { param: 'from' })
   if (toHour - fromHour <= most) return { fromHour, toHour }
-  return problem(400, 'invalid_value', say('range_too_long', { days: most / 24, step }), { param: 'from' })
+  return problem(400, 'invalid_value', sayConsoleRefusal('range_too_long', { days: most / 24, step }), {
+    param: 'from',
+  })
 }
 
-async function usage(call: Call<{ account?: string }, Query>): Promise<Reply> {
+async function usage(call: RouteContext<{ account?: string }, Query>): Promise<RouteReply> {
   const { desk, params, query: asked } = call
   const range = rangeOf(asked)
   if ('kind' in range) return range
@@ -132,7 +143,7 @@ async function usage(call: Call<{ account?: string }, Query>): Promise<Reply> {
     endpoint,
   })
   if (rows.length > USAGE_ROWS_MAX) {
-    return problem(400, 'too_many_rows', say('rows_too_many', { max: USAGE_ROWS_MAX }))
+    return problem(400, 'too_many_rows', sayConsoleRefusal('rows_too_many', { max: USAGE_ROWS_MAX }))
   }
   const { total, data } = await inPieces(rows, (row) => ({
     time: isoTime(row.startMs),
@@ -162,7 +173,7 @@ const PIECE_ROWS = 250
 async function inPieces<V>(
   rows: readonly UsageRow[],
   view: (row: UsageRow) => V,
-): Promise<{ readonly total: Seen; readonly data: V[] }> {
+): Promise<{ readonly total: UsageTotals; readonly data: V[] }> {
   const sums: ReturnType<typeof addUp>[] = []
   const data: V[] = []
   for await (const piece of inTurns(rows, PIECE_ROWS)) {
@@ -172,7 +183,7 @@ async function inPieces<V>(
   return { total: addUp(sums), data }
 }
 
-async function csvOf({ data, total }: UsageShape, name: string): Promise<Reply> {
+async function csvOf({ data, total }: UsageShape, name: string): Promise<RouteReply> {
   const columns = ['time', 'date', 'group', 'name', ...Object.keys(total)]
   const pieces = [csvText(columns, [])]
   for await (const piece of inTurns(data, PIECE_ROWS)) pieces.push(csvRows(columns, piece))
@@ -199,8 +210,8 @@ const overviewShape = z.strictObject({
 })
 
 async function overview(
-  call: Call<{ account: string }, { range: keyof typeof ranges; time_zone: string }>,
-): Promise<Reply> {
+  call: RouteContext<{ account: string }, { range: keyof typeof ranges; time_zone: string }>,
+): Promise<RouteReply> {
   const { desk, params } = call
   const { days, stepHours } = ranges[call.query.range]
   const toHour = Math.ceil((Date.now() + 1) / HOUR_MS)
@@ -228,7 +239,7 @@ async function overview(
   const hasSucceeded = total.sums.requests > total.sums.failed || (await isThere({ outcome: 'completed' }))
   const hasCalled = hasSucceeded || (await isThere({}))
   return json({
-    balance: balanceView(desk, params.account),
+    balance: accountBalanceView(desk, params.account),
     spent_nano_usd: total.sums.charged.toString(),
     days_left: daysLeft(office.ledger.balance(params.account).available, total.sums.charged, toHour - fromHour),
     low_balance_nano_usd: office.accounts.find(params.account)?.lowBalance?.toString() ?? null,
@@ -245,7 +256,7 @@ async function overview(
   })
 }
 
-export const usageRoutes: readonly Route[] = [
+export const usageRoutes: readonly ConsoleRoute[] = [
   route('GET', '/accounts/{account}/overview', {
     access: 'account_read',
     summary: 'All of an account’s first page: balance and pace, charts, last failures, first steps.',

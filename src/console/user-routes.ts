@@ -1,12 +1,21 @@
 /** People and programs with a right of their own: users, and management keys. An account's, or all. */
 import { z } from 'zod'
 import { keyStatus, keyStatuses, type ManagementKey } from '../accounts/management-keys.ts'
-import type { Office } from '../admin/operation.ts'
+import type { AdminServices } from '../admin/operation.ts'
 import { visibleName } from '../admin/name.ts'
 import { userRoles, type User } from '../domain/user.ts'
-import { say } from './refusals.ts'
-import { answer, json, missing, problem, route, type Call, type Reply, type Route } from './route.ts'
-import { finder, isoTime, isoTimeOrNull, listOf, pageIn, pageQuery, searchText, time } from './shapes.ts'
+import { sayConsoleRefusal } from './refusals.ts'
+import {
+  answer,
+  json,
+  missing,
+  problem,
+  route,
+  type RouteContext,
+  type RouteReply,
+  type ConsoleRoute,
+} from './route.ts'
+import { finder, isoTime, isoTimeOrNull, listShapeOf, pageIn, pageQuery, searchText, time } from './shapes.ts'
 
 const userShape = z.strictObject({
   id: z.string(),
@@ -21,7 +30,7 @@ const linkShape = userShape.extend({
   setup_path: z.string().meta({ description: 'one-time link, below the public address; shown only this once' }),
 })
 
-const viewOf = ({ desk }: Pick<Call, 'desk'>, user: User): z.infer<typeof userShape> => ({
+const viewOf = ({ desk }: Pick<RouteContext, 'desk'>, user: User): z.infer<typeof userShape> => ({
   id: user.id,
   name: user.name,
   role: user.role,
@@ -34,7 +43,7 @@ const viewOf = ({ desk }: Pick<Call, 'desk'>, user: User): z.infer<typeof userSh
 const asItIs = (value: unknown): unknown => value
 
 /** A user of the account in the path; of any where the path has none. */
-function userIn({ desk, params }: Call<{ account?: string; user: string }>): User | undefined {
+function userIn({ desk, params }: RouteContext<{ account?: string; user: string }>): User | undefined {
   const user = desk.office.users.find(params.user)
   return user && (params.account === undefined || user.accountId === params.account) ? user : undefined
 }
@@ -45,13 +54,13 @@ const change = z.strictObject({
 })
 
 async function changeUser(
-  call: Call<{ account?: string; user: string }, unknown, z.infer<typeof change>>,
-): Promise<Reply> {
+  call: RouteContext<{ account?: string; user: string }, unknown, z.infer<typeof change>>,
+): Promise<RouteReply> {
   const user = userIn(call)
   if (!user) return missing('user')
   const { role, status } = call.body
   const isSelf = call.principal.kind === 'user' && call.principal.user.id === user.id
-  if (isSelf) return problem(409, 'conflict', say('own_role'))
+  if (isSelf) return problem(409, 'conflict', sayConsoleRefusal('own_role'))
   if (role !== undefined && role !== user.role) {
     const changed = await call.operate('user.role', { user: user.id, role })
     if (!changed.ok) return answer(changed, asItIs)
@@ -63,7 +72,7 @@ async function changeUser(
   return json(viewOf(call, call.desk.office.users.find(user.id) ?? user))
 }
 
-async function resetUser(call: Call<{ account?: string; user: string }>): Promise<Reply> {
+async function resetUser(call: RouteContext<{ account?: string; user: string }>): Promise<RouteReply> {
   const user = userIn(call)
   return user ? answer(await call.operate('user.reset', { user: user.id }), asItIs) : missing('user')
 }
@@ -74,7 +83,11 @@ const listQuery = z.strictObject({
 })
 
 /** Those of some users that fit, the newest first. */
-function usersIn(call: Pick<Call, 'desk'>, users: readonly User[], query: z.infer<typeof listQuery>): Reply {
+function usersIn(
+  call: Pick<RouteContext, 'desk'>,
+  users: readonly User[],
+  query: z.infer<typeof listQuery>,
+): RouteReply {
   const isFound = finder(query.q)
   const { accounts } = call.desk.office
   const fitting = users.filter(({ id, name, accountId }) =>
@@ -83,12 +96,12 @@ function usersIn(call: Pick<Call, 'desk'>, users: readonly User[], query: z.infe
   return json(pageIn(fitting, query, (user) => viewOf(call, user), { order: 'newest' }))
 }
 
-const users: readonly Route[] = [
+const users: readonly ConsoleRoute[] = [
   route('GET', '/users', {
     access: 'operator_people',
     summary: 'All users, newest first.',
     query: listQuery,
-    answer: listOf(userShape),
+    answer: listShapeOf(userShape),
     run: (call) => usersIn(call, call.desk.office.users.list(), call.query),
   }),
   route('POST', '/users', {
@@ -115,7 +128,7 @@ const users: readonly Route[] = [
     access: 'account_people',
     summary: 'The users of an account, newest first.',
     query: listQuery,
-    answer: listOf(userShape),
+    answer: listShapeOf(userShape),
     run: (call) => {
       const own = call.desk.office.users.list().filter(({ accountId }) => accountId === call.params.account)
       return usersIn(call, own, call.query)
@@ -159,7 +172,7 @@ const keyShape = z.strictObject({
 })
 const newKeyShape = keyShape.extend({ secret: z.string().meta({ description: 'shown only this once' }) })
 
-const keyView = ({ users }: Office, key: ManagementKey): z.infer<typeof keyShape> => ({
+const keyView = ({ users }: AdminServices, key: ManagementKey): z.infer<typeof keyShape> => ({
   id: key.id,
   account: key.accountId ?? null,
   name: key.name,
@@ -171,9 +184,9 @@ const keyView = ({ users }: Office, key: ManagementKey): z.infer<typeof keyShape
   revoked_at: isoTimeOrNull(key.revokedAtMs),
 })
 
-type KeysCall = Call<{ account?: string }, z.infer<typeof listQuery>>
+type KeysCall = RouteContext<{ account?: string }, z.infer<typeof listQuery>>
 
-function listKeys({ desk: { office }, params, query }: KeysCall): Reply {
+function listKeys({ desk: { office }, params, query }: KeysCall): RouteReply {
   const isFound = finder(query.q)
   const fitting = office.managementKeys
     .listOf(params.account)
@@ -188,7 +201,9 @@ function listKeys({ desk: { office }, params, query }: KeysCall): Reply {
 
 const draft = z.strictObject({ name: visibleName })
 
-async function createKey(call: Call<{ account?: string }, unknown, z.infer<typeof draft>>): Promise<Reply> {
+async function createKey(
+  call: RouteContext<{ account?: string }, unknown, z.infer<typeof draft>>,
+): Promise<RouteReply> {
   const { account } = call.params
   const { office } = call.desk
   return answer<{ id: string; secret: string }>(
@@ -203,7 +218,7 @@ async function createKey(call: Call<{ account?: string }, unknown, z.infer<typeo
   )
 }
 
-async function revokeKey(call: Call<{ account?: string; key: string }>): Promise<Reply> {
+async function revokeKey(call: RouteContext<{ account?: string; key: string }>): Promise<RouteReply> {
   const { office } = call.desk
   const key = office.managementKeys.find(call.params.key)
   if (!key || key.accountId !== call.params.account) return missing('management key')
@@ -212,7 +227,7 @@ async function revokeKey(call: Call<{ account?: string; key: string }>): Promise
   )
 }
 
-const managementKeys: readonly Route[] = (
+const managementKeys: readonly ConsoleRoute[] = (
   [
     ['/management-keys', 'operator_people', 'for all there is'],
     ['/accounts/{account}/management-keys', 'account_people', 'for what concerns an account'],
@@ -222,7 +237,7 @@ const managementKeys: readonly Route[] = (
     access,
     summary: `Management keys ${what}, newest first; revoked ones after all others.`,
     query: listQuery,
-    answer: listOf(keyShape),
+    answer: listShapeOf(keyShape),
     run: listKeys,
   }),
   route('POST', path, {

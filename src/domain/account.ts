@@ -1,4 +1,4 @@
-import type { Model, Origin } from './catalog.ts'
+import type { Model, PriceOrigin } from './catalog.ts'
 import type { Limits } from './limits.ts'
 import type { NanoUsd } from './money.ts'
 
@@ -13,7 +13,7 @@ export type Account = {
   readonly limits: Limits
   /** Below so much available the console warns; undefined: it does not. */
   readonly lowBalance?: NanoUsd | undefined
-  readonly origin: Origin
+  readonly origin: PriceOrigin
   readonly createdAtMs: number
   /** The oldest account: the operator's own. */
   readonly isFirst?: boolean
@@ -42,15 +42,15 @@ export type Caller = {
   readonly stands?: () => boolean
 }
 
-type Sold = Pick<Model, 'id' | 'audience'>
+type SoldModel = Pick<Model, 'id' | 'audience'>
 
 /** Whether an account may use a model: its allow-list admits it, and where only the first account has it, names it. */
-export function accountMayUse({ allowedModels, isFirst }: Account, { id, audience }: Sold): boolean {
+export function accountMayUse({ allowedModels, isFirst }: Account, { id, audience }: SoldModel): boolean {
   if (allowedModels) return allowedModels.includes(id)
   return audience !== 'first_account' || isFirst === true
 }
 
 /** Whether both the account and the key may use a model. */
-export function mayUse({ key, account }: Caller, model: Sold): boolean {
+export function mayUse({ key, account }: Caller, model: SoldModel): boolean {
   return accountMayUse(account, model) && (key.allowedModels === undefined || key.allowedModels.includes(model.id))
 }

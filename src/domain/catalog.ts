@@ -3,16 +3,16 @@ import type { PriceCard, PriceTier, UnitPrices } from './price.ts'
 import { videoFamilies, type VideoFacts } from './video.ts'
 
 /** Where a thing was made: by `tollgate.yaml` or the environment (read-only elsewhere), or in the store. */
-export type Origin = 'declared' | 'stored'
+export type PriceOrigin = 'declared' | 'stored'
 
 /** `environment`: brought by a vendor's key, at its list price and a mark-up. A stored model of that id comes first. */
-export type ModelOrigin = Origin | 'environment'
+export type ModelOrigin = PriceOrigin | 'environment'
 
 /** What a hang-up does to a vendor's bill: it stops, or the answer is made and billed to its end. */
 export type HangUp = 'stops_billing' | 'bills_on'
 
 /** Which addresses a provider may be at. `private`: also this machine's and its networks', by the operator's word. */
-export type Reach = 'public' | 'private'
+export type ProviderReach = 'public' | 'private'
 
 /** A vendor connection: base URL, credential, and the preset that says what it speaks. */
 export type Provider = {
@@ -21,13 +21,13 @@ export type Provider = {
   readonly preset: string
   /** Absolute, without a trailing slash, up to and including the version part: `https://api.openai.com/v1`. */
   readonly baseUrl: string
-  readonly reach: Reach
+  readonly reach: ProviderReach
   readonly secret: string | undefined
   /** Undefined: as the preset says. */
   readonly hangUp: HangUp | undefined
   /** How many requests may be under way there at once. Undefined: as many as anywhere. */
   readonly concurrentRequests?: number | undefined
-  readonly origin: Origin
+  readonly origin: PriceOrigin
   /** `drained`: gets no new requests, until the operator says otherwise. */
   readonly state?: ProviderState
 }
@@ -40,7 +40,7 @@ export type ProviderDraft = {
   /** Undefined: the preset's own. */
   readonly baseUrl: string | undefined
   /** What the operator allows. A preset whose own address is on this machine needs no word to be called there. */
-  readonly reach: Reach
+  readonly reach: ProviderReach
   readonly secret: string | undefined
   readonly hangUp?: HangUp | undefined
   readonly concurrentRequests?: number | undefined
@@ -95,7 +95,7 @@ export type ModelLimits = {
   readonly hidesReasoning: boolean
   /** Upper bound of the tokens one image part counts as. */
   readonly imageTokensMax: number
-  /** Silence allowed before the first event; undefined: what is usual for such a model, see patience.ts. */
+  /** Silence allowed before the first event; undefined: what is usual for such a model, see first-token-timeout.ts. */
   readonly firstEventTimeoutMs: number | undefined
   /** Of an embedding model: the length of its vectors, and whether a request may ask for shorter ones. */
   readonly dimensions: number | undefined

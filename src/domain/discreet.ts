@@ -42,7 +42,7 @@ export function discreet(
   }
 }
 
-export type Kept = {
+export type VendorErrorDetails = {
   readonly status?: number
   readonly code?: string
   readonly type?: string
@@ -56,7 +56,7 @@ const OWN_MESSAGE_CHARS_MAX = 200
  * What a record keeps of a failure: an upstream's status, code, type and id, what may be kept of its message, and words
  * of ours that nothing of its answer is in. What is wrong with an answer is said by us, whatever its status.
  */
-export function keptOf(failure: UpstreamFailure): Kept {
+export function keptOf(failure: UpstreamFailure): VendorErrorDetails {
   const { kind, isQuoted, keptMessage, message, status, code, type, requestId } = failure
   const isOurs = !isQuoted && ((status === undefined && code === undefined) || kind === 'garbage')
   const kept = isOurs ? message.slice(0, OWN_MESSAGE_CHARS_MAX) : keptMessage

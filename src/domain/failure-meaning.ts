@@ -25,13 +25,13 @@ export type SeenFailure = {
 export const seenFailures = rows as readonly SeenFailure[]
 
 /** What a vendor said, as far as it decides what a failure means. */
-export type Words = {
+export type VendorErrorText = {
   /** Its codes, types and reasons. */
   readonly codes: readonly string[]
   readonly message: string
 }
 
-type Meaning = {
+type FailureMeaning = {
   readonly kind: UpstreamFailureKind
   /** The words of the message that decided. They could be the client's own, quoted by the vendor. */
   readonly evidence?: string
@@ -88,7 +88,7 @@ const WRAPPING =
   /^(?:(?:<\d{3}>|error code: \d{3} -|error from provider:|the model returned the following errors:|(?:[a-z]+\.)*[a-z]+(?:error|exception)(?:\.[a-z]+)*(?::| -))\s*)+/i
 
 /** What a failure means by its codes and words; undefined where only its status can say. */
-export function meaningOf({ codes, message }: Words): Meaning | undefined {
+export function meaningOf({ codes, message }: VendorErrorText): FailureMeaning | undefined {
   for (const code of codes) {
     const kind = kindsByCode.get(code.toLowerCase())
     if (kind) return { kind }

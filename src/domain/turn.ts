@@ -12,7 +12,7 @@ export type Dialect = (typeof dialects)[number]
  * What only its maker can read (a thought's signature, encrypted reasoning): kept as it came, and given back only to
  * the dialect it came from.
  */
-export type Sealed = {
+export type SealedData = {
   readonly origin: Dialect
   readonly data: string
   readonly form?: string | undefined
@@ -38,7 +38,7 @@ export type RefusalPart = { readonly kind: 'refusal'; readonly text: string }
 export type ReasoningPart = {
   readonly kind: 'reasoning'
   readonly text: string
-  readonly sealed?: Sealed | undefined
+  readonly sealed?: SealedData | undefined
 }
 export type ToolCallPart = {
   readonly kind: 'tool_call'
@@ -49,7 +49,7 @@ export type ToolCallPart = {
   readonly tool: 'function' | 'custom'
   /** The group of tools that `name` is one of, where its dialect tells of groups. */
   readonly namespace?: string | undefined
-  readonly sealed?: Sealed | undefined
+  readonly sealed?: SealedData | undefined
 }
 export type OutputPart = TextPart | RefusalPart | ReasoningPart | ToolCallPart
 
@@ -132,7 +132,7 @@ export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
 export type Delta =
   | { readonly kind: 'text' | 'refusal' | 'reasoning'; readonly choice: number; readonly text: string }
   /** Ends the reasoning before it, which it belongs to. */
-  | { readonly kind: 'sealed'; readonly choice: number; readonly sealed: Sealed }
+  | { readonly kind: 'sealed'; readonly choice: number; readonly sealed: SealedData }
   | {
       readonly kind: 'call'
       readonly choice: number
@@ -141,7 +141,7 @@ export type Delta =
       readonly name: string
       readonly tool: 'function' | 'custom'
       readonly namespace?: string | undefined
-      readonly sealed?: Sealed | undefined
+      readonly sealed?: SealedData | undefined
     }
   | { readonly kind: 'arguments'; readonly choice: number; readonly call: number; readonly text: string }
   | { readonly kind: 'finish'; readonly choice: number; readonly reason: FinishReason }

@@ -1,4 +1,4 @@
-import type { Spend, Standing } from '../accounts/limited.ts'
+import type { Spend, LimitStatus } from '../accounts/limit-status.ts'
 import type { Limiter } from '../accounts/limiter.ts'
 import type { Caller } from '../domain/account.ts'
 import { formatUsd, type NanoUsd } from '../domain/money.ts'
@@ -22,7 +22,7 @@ export function balanceView(caller: Caller, { ledger }: Relay, limiter: Limiter)
   }
 }
 
-function standingView({ limits, ...standing }: Standing): object {
+function standingView({ limits, ...standing }: LimitStatus): object {
   return {
     requests_per_minute: { limit: limits.requestsPerMinute ?? null, remaining: standing.requestsRemaining ?? null },
     tokens_per_minute: { limit: limits.tokensPerMinute ?? null, remaining: standing.tokensRemaining ?? null },

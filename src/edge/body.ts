@@ -1,11 +1,14 @@
 import type { Failure } from '../domain/failure.ts'
 import type { BodyText } from '../inbound/body-text.ts'
-import type { BodyLimits, Exchange } from '../inbound/exchange.ts'
+import type { BodyLimits, ServerExchange } from '../inbound/exchange.ts'
 
-type Rejected = { readonly kind: 'rejected'; readonly failure: Failure }
-export type ReadBody = { readonly kind: 'read'; readonly text: string; readonly bytes: number } | Rejected
+type RejectedBody = { readonly kind: 'rejected'; readonly failure: Failure }
+export type ReadBody = { readonly kind: 'read'; readonly text: string; readonly bytes: number } | RejectedBody
 
-const reject = (kind: Failure['kind'], message: string): Rejected => ({ kind: 'rejected', failure: { kind, message } })
+const reject = (kind: Failure['kind'], message: string): RejectedBody => ({
+  kind: 'rejected',
+  failure: { kind, message },
+})
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
 
@@ -24,7 +27,7 @@ export const CROWDED: Readonly<Record<'share_full' | 'full', Failure>> = {
 }
 
 /** Why a body is not even read; undefined where it is. */
-function refuseUnread(exchange: Exchange, limits: BodyLimits): Rejected | undefined {
+function refuseUnread(exchange: ServerExchange, limits: BodyLimits): RejectedBody | undefined {
   if (!JSON_TYPE.test(exchange.header('content-type') ?? '')) {
     return reject('unsupported_media_type', 'Send the body as JSON with Content-Type: application/json.')
   }
@@ -41,14 +44,14 @@ const readBody = (body: BodyText, limits: BodyLimits): ReadBody =>
  * Reads a JSON body as text, bounded in bytes and time while it arrives: at once where it came with its head. To be
  * called in the tick of the request.
  */
-export function readJsonBody(exchange: Exchange, limits: BodyLimits): ReadBody | Promise<ReadBody> {
+export function readJsonBody(exchange: ServerExchange, limits: BodyLimits): ReadBody | Promise<ReadBody> {
   const refused = refuseUnread(exchange, limits)
   if (refused) return refused
   const atHand = exchange.textAtHand(limits)
   return atHand ? readBody(atHand, limits) : exchange.readText(limits).then((body) => readBody(body, limits))
 }
 
-const refusals: Record<Exclude<BodyText['kind'], 'read'>, (limits: BodyLimits) => Rejected> = {
+const refusals: Record<Exclude<BodyText['kind'], 'read'>, (limits: BodyLimits) => RejectedBody> = {
   too_large: ({ bytesMax }) => reject('request_too_large', `The body is larger than ${bytesMax} bytes.`),
   broken_off: () => reject('malformed_request', 'The body broke off, or is not in the chunks it says it is.'),
   timeout: () => reject('request_timeout', 'The body did not arrive in time.'),

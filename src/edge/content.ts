@@ -6,9 +6,9 @@ import { open } from 'node:fs/promises'
 import type { Blob, BlobPurpose, Blobs } from '../blobs/blobs.ts'
 import type { Failure } from '../domain/failure.ts'
 import { writeFailure } from '../formats/chat/failure.ts'
-import type { Exchange } from '../inbound/exchange.ts'
+import type { ServerExchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
-import { Visitors, type VisitorLimits } from './visitors.ts'
+import { IpRateLimiter, type VisitorLimits } from './ip-rate-limiter.ts'
 
 export const CONTENT_PATH = '/v1/images/files/'
 
@@ -24,17 +24,17 @@ const WANTED: Omit<Failure, 'retryAfterMs'> = { kind: 'rate_limited', message: '
 /** What all together may have of one file, by what one of them may have of all. */
 const FILE_FACTOR = 16
 
-export class Content {
+export class ContentServer {
   private readonly blobs: Blobs
-  private readonly visitors: Visitors
+  private readonly visitors: IpRateLimiter
   /** Those of a file, from wherever. */
-  private readonly crowds: Visitors
+  private readonly crowds: IpRateLimiter
 
   constructor(blobs: Blobs, limits: VisitorLimits) {
     this.blobs = blobs
-    this.visitors = new Visitors(limits)
+    this.visitors = new IpRateLimiter(limits)
     const { perMinute, concurrent } = limits
-    this.crowds = new Visitors({ perMinute: perMinute * FILE_FACTOR, concurrent: concurrent * FILE_FACTOR })
+    this.crowds = new IpRateLimiter({ perMinute: perMinute * FILE_FACTOR, concurrent: concurrent * FILE_FACTOR })
   }
 
   /** Serves the picture of an address; what comes back is why not. */
@@ -47,7 +47,7 @@ export class Content {
   async serve(
     { exchange, client, always }: Recipient,
     id: string,
-    { purpose, absent }: Wanted,
+    { purpose, absent }: ContentRequest,
   ): Promise<Failure | undefined> {
     const left = this.visitors.enter(client)
     if (typeof left === 'number') return { ...BUSY, retryAfterMs: left }
@@ -59,7 +59,12 @@ export class Content {
     }
   }
 
-  private async give(exchange: Exchange, id: string, blob: Blob, always: ReplyHeaders): Promise<Failure | undefined> {
+  private async give(
+    exchange: ServerExchange,
+    id: string,
+    blob: Blob,
+    always: ReplyHeaders,
+  ): Promise<Failure | undefined> {
     const left = this.crowds.enter(id)
     if (typeof left === 'number') return { ...WANTED, retryAfterMs: left }
     try {
@@ -71,9 +76,9 @@ export class Content {
 }
 
 /** Who asks, and what goes with every answer to it. */
-export type Recipient = { readonly exchange: Exchange; readonly client: string; readonly always: ReplyHeaders }
+export type Recipient = { readonly exchange: ServerExchange; readonly client: string; readonly always: ReplyHeaders }
 
-type Wanted = {
+type ContentRequest = {
   readonly purpose: BlobPurpose
   /** What there is to say where there is no file. */
   readonly absent: (found: 'expired' | 'unknown') => Failure | Promise<Failure>
@@ -88,7 +93,7 @@ const isKnown = (tags: string | undefined, etag: string): boolean =>
 
 type Part = { readonly from: number; readonly to: number }
 
-async function send(exchange: Exchange, blob: Blob, always: ReplyHeaders): Promise<Failure | undefined> {
+async function send(exchange: ServerExchange, blob: Blob, always: ReplyHeaders): Promise<Failure | undefined> {
   const headers = { ...headersOf(blob), ...always }
   if (isKnown(exchange.header('if-none-match'), blob.etag)) {
     exchange.reply(304, headers, '')
@@ -140,7 +145,7 @@ function headersOf({ contentType, etag, createdAtMs, expiresAtMs }: Blob): Reply
 }
 
 /** The part a request asks for; undefined for the whole, `none` where there is no such part. */
-function partOf(exchange: Exchange, { bytes, etag }: Blob): Part | 'none' | undefined {
+function partOf(exchange: ServerExchange, { bytes, etag }: Blob): Part | 'none' | undefined {
   const range = exchange.header('range')
   const condition = exchange.header('if-range')
   if (range === undefined || exchange.head.method !== 'GET' || (condition !== undefined && condition !== etag)) {

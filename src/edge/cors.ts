@@ -1,4 +1,4 @@
-import type { Exchange } from '../inbound/exchange.ts'
+import type { ServerExchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
 
 const NONE: ReplyHeaders = {}
@@ -31,7 +31,7 @@ export class Cors {
   }
 
   /** The headers that let the page behind a request read its answer; empty for anybody else. */
-  headersFor(exchange: Exchange): ReplyHeaders {
+  headersFor(exchange: ServerExchange): ReplyHeaders {
     if (this.origins.size === 0) return NONE
     const origin = exchange.header('origin')
     // Caches must not give one page's answer to another, also when this one has no headers for it.
@@ -41,7 +41,7 @@ export class Cors {
   }
 
   /** The answer to a browser that asks first; undefined for any other request. */
-  preflight(exchange: Exchange, methods: readonly string[]): ReplyHeaders | undefined {
+  preflight(exchange: ServerExchange, methods: readonly string[]): ReplyHeaders | undefined {
     if (exchange.head.method !== 'OPTIONS') return undefined
     const headers = this.headersFor(exchange)
     if (!('access-control-allow-origin' in headers)) return undefined

@@ -1,11 +1,11 @@
 /** The API described: for people at `/docs`, for programs at `/openapi.json`, for language models at `/llms.txt`. */
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Exchange } from '../inbound/exchange.ts'
+import type { ServerExchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
 import { themeScript } from './documents-theme.ts'
 import { readGuides, type Guide } from './guides.ts'
-import { described, publicOpenApi } from './public-api.ts'
+import { documentedRoutes, publicOpenApi } from './route-documents.ts'
 
 /** Made by tools/viewer.js, shipped in the package; never fetched by anybody's browser from anywhere else. */
 const VIEWER = resolve(import.meta.dir, '../../dist/docs/viewer.js')
@@ -52,7 +52,7 @@ ${hasViewer ? '<script defer src="docs/viewer.js"></script>\n' : ''}</head>
 ${guides.map(({ name, title }) => `<li><a href="docs/${name}">${title}</a></li>`).join('\n')}
 </ul>
 <ul>
-${described.map(({ method, path, summary }) => `<li><code>${method.toUpperCase()} ${path}</code><br>${summary}</li>`).join('\n')}
+${documentedRoutes.map(({ method, path, summary }) => `<li><code>${method.toUpperCase()} ${path}</code><br>${summary}</li>`).join('\n')}
 </ul>
 </main>
 </openapi-explorer>
@@ -109,7 +109,7 @@ const summary = (guides: readonly Guide[]): string => `# Tollgate
 
 ## Endpoints
 
-${described.map(({ method, path, summary: what }) => `- \`${method.toUpperCase()} ${path}\`: ${what}`).join('\n')}
+${documentedRoutes.map(({ method, path, summary: what }) => `- \`${method.toUpperCase()} ${path}\`: ${what}`).join('\n')}
 
 ## More
 
@@ -143,7 +143,7 @@ export function makeDocuments(version: string): ReadonlyMap<string, Document> {
 }
 
 /** Answers what the documents' paths ask for. */
-export function replyWithDocument(exchange: Exchange, documents: ReadonlyMap<string, Document>): void {
+export function replyWithDocument(exchange: ServerExchange, documents: ReadonlyMap<string, Document>): void {
   const { method, path } = exchange.head
   // Relative, as all links of the documents: the gateway may be behind a prefix that it does not know.
   if (path === '/docs/') return exchange.reply(308, { ...HEADERS, location: '../docs' }, '')

@@ -1,6 +1,6 @@
 /** What the public server works with, and what it is. */
 import type { Blobs } from '../blobs/blobs.ts'
-import type { Malformed } from '../inbound/request-head.ts'
+import type { MalformedRequest } from '../inbound/request-head.ts'
 import type { Log } from '../lib/log.ts'
 import type { ReplyMemory } from '../lib/reply-memory.ts'
 import type { Shares } from '../lib/shares.ts'
@@ -8,10 +8,10 @@ import type { TrustedProxies } from '../lib/trusted-proxies.ts'
 import type { RefusedRequests } from '../records/refused.ts'
 import type { Cors } from './cors.ts'
 import type { Metrics } from './metrics.ts'
-import type { VisitorLimits } from './visitors.ts'
-import type { Exchange } from '../inbound/exchange.ts'
+import type { VisitorLimits } from './ip-rate-limiter.ts'
+import type { ServerExchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
-import type { FreeOptions } from './free.ts'
+import type { FreeOptions } from './unbilled-routes.ts'
 import type { Links } from './links.ts'
 
 export type EdgeOptions = FreeOptions & {
@@ -36,8 +36,8 @@ export type EdgeOptions = FreeOptions & {
 /** What the server is started with. */
 export type Edge = {
   /** The public API. */
-  readonly handle: (exchange: Exchange) => void
+  readonly handle: (exchange: ServerExchange) => void
   /** What a monitoring port of the operator's own shows. */
-  readonly monitor: (exchange: Exchange) => void
-  readonly refuse: (malformed: Malformed) => { readonly headers: ReplyHeaders; readonly body: string }
+  readonly monitor: (exchange: ServerExchange) => void
+  readonly refuse: (malformed: MalformedRequest) => { readonly headers: ReplyHeaders; readonly body: string }
 }

@@ -1,62 +1,36 @@
-/** The public API: routes, keys, bodies, failures in their envelope. Between request and answer is the relay. */
-import { Entry } from '../accounts/limiter.ts'
-import { mayUse, type Caller } from '../domain/account.ts'
-import type { Failure } from '../domain/failure.ts'
-import type { Exchange } from '../inbound/exchange.ts'
-import type { ReplyHeaders } from '../inbound/reply-head.ts'
-import type { Malformed } from '../inbound/request-head.ts'
+/** The public server: which route a path is, on each of its ports. */
+import type { ServerExchange } from '../inbound/exchange.ts'
 import { readModelPath } from '../formats/gemini/model-path.ts'
-import { timeOrderedId } from '../lib/ids.ts'
-import type { Answer } from '../relay/answer.ts'
-import { INVALID_KEY, modelFor, SUSPENDED, turnedAway, unready } from '../relay/admit.ts'
-import { Call, CLIENT_CLOSED } from '../relay/call.ts'
-import { isBackground } from '../relay/conversation.ts'
-import { failureHeaders, JSON_TYPE } from '../relay/headers.ts'
-import { limitFailure } from '../relay/limit-failure.ts'
-import { relayChat, type Relayed } from '../relay/relay.ts'
-import { balanceView } from './balance.ts'
-import { Content, CONTENT_PATH, type Recipient } from './content.ts'
-import { digestsEqual } from './digests-equal.ts'
-import { FreeRoutes } from './free.ts'
-import { readIdempotencyKey } from './idempotency-key.ts'
-import { receive, type Received } from './receive.ts'
-import { linkBaseOf } from './links.ts'
+import { ContentServer, CONTENT_PATH } from './content.ts'
 import type { Edge, EdgeOptions } from './edge-options.ts'
-import { decoded, modelList, modelObject } from './model-view.ts'
-import { bearerOf, presentedKey } from './presented-key.ts'
-import { RefusalLog } from './refusal-log.ts'
-import { refusedNote } from './refused-note.ts'
 import { stateRoute } from './responses.ts'
-import { presenceOf, replyWithStream, type EventSource } from './stream-reply.ts'
-import { chatEnvelope, envelopeOf, surfaceOf, type Surface } from './surface.ts'
-import { INTERNAL, NOSNIFF, noRoute, refusedLine, type Answering, type Route, type Turn } from './turn.ts'
-import { contentOf, serveVideo, videoRoute } from './videos.ts'
+import { surfaceOf, type Endpoint } from './endpoint.ts'
+import { type PublicRoute } from './request-context.ts'
+import { videoIdOfContentPath, serveVideo, videoRoute } from './videos.ts'
 
-const STREAM_TYPE = {
-  'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-cache',
-  'x-accel-buffering': 'no',
-}
+import { MODEL_PATH, PublicApi } from './public-api.ts'
+
 const READ = ['GET', 'HEAD']
-/** Google's clients ask for their own version, or for this one. */
-const MODEL_PATH = /^\/v1(?:beta|alpha)?\/models\/(?:models\/)?(.+)$/
 
 /** Builds the request handler of the public server. */
 export function createEdge(options: EdgeOptions): Edge {
-  const desk = new Desk(options)
-  const oneModel: Route = { methods: READ, handle: (turn) => desk.oneModel(turn) }
-  const files = new Content(options.blobs, options.visitors)
+  const desk = new PublicApi(options)
+  const oneModel: PublicRoute = { methods: READ, handle: (turn) => desk.oneModel(turn) }
+  const files = new ContentServer(options.blobs, options.visitors)
   const archive = { files, tasks: options.relay.videos.tasks }
-  const content: Route = { methods: READ, handle: (turn) => desk.file(turn, (recipient) => files.image(recipient)) }
-  const alive: Route = { methods: READ, handle: (turn) => desk.reply(turn, 200, { status: 'ok' }) }
-  const models: Route = { methods: READ, handle: (turn) => desk.models(turn) }
-  const monitored: [string, Route][] = [
+  const content: PublicRoute = {
+    methods: READ,
+    handle: (turn) => desk.file(turn, (recipient) => files.image(recipient)),
+  }
+  const alive: PublicRoute = { methods: READ, handle: (turn) => desk.reply(turn, 200, { status: 'ok' }) }
+  const models: PublicRoute = { methods: READ, handle: (turn) => desk.models(turn) }
+  const monitored: [string, PublicRoute][] = [
     ['/healthz', alive],
     ['/health', alive],
     ['/readyz', { methods: READ, handle: (turn) => desk.ready(turn) }],
     ['/metrics', { methods: READ, handle: (turn) => desk.metrics(turn) }],
   ]
-  const routes = new Map<string, Route>([
+  const routes = new Map<string, PublicRoute>([
     ...monitored,
     ['/v1/models', models],
     ['/v1beta/models', models],
@@ -65,8 +39,8 @@ export function createEdge(options: EdgeOptions): Edge {
     ['/v1/responses/input_tokens', { methods: ['POST'], handle: desk.free.countResponse }],
   ])
   const monitorRoutes = new Map(monitored)
-  const generating = new Map<Surface, Route>()
-  const routeOf = ({ path, method }: Exchange['head']): Route | undefined => {
+  const generating = new Map<Endpoint, PublicRoute>()
+  const routeOf = ({ path, method }: ServerExchange['head']): PublicRoute | undefined => {
     const surface = surfaceOf(path)
     if (surface) {
       const route = generating.get(surface) ?? desk.generates(surface)
@@ -76,7 +50,7 @@ export function createEdge(options: EdgeOptions): Edge {
     if (path.startsWith(CONTENT_PATH) && path.length > CONTENT_PATH.length) return content
     // An action of Google's that is not here is no route, whatever stands before it.
     if (MODEL_PATH.test(path) && (method !== 'POST' || !readModelPath(path))) return oneModel
-    const video = contentOf(path)
+    const video = videoIdOfContentPath(path)
     if (video !== undefined)
       return {
         methods: READ,
@@ -91,291 +65,3 @@ export function createEdge(options: EdgeOptions): Edge {
     refuse: (malformed) => desk.refuseMalformed(malformed),
   }
 }
-
-/** Answers requests, one method a route. */
-class Desk implements Answering {
-  readonly free: FreeRoutes
-  private readonly options: EdgeOptions
-  private readonly refusals: RefusalLog
-
-  constructor(options: EdgeOptions) {
-    this.options = options
-    this.refusals = new RefusalLog(options.log)
-    this.free = new FreeRoutes(options, this)
-  }
-
-  /** A file, to whoever has its address. */
-  async file(turn: Turn, serve: (recipient: Recipient) => Promise<Failure | undefined>): Promise<void> {
-    const failure = await serve({ exchange: turn.exchange, client: this.clientOf(turn), always: turn.headers })
-    if (failure) this.refuse(turn, failure)
-  }
-
-  serve(turn: Turn, route: Route | undefined): void {
-    const { exchange } = turn
-    const { method, path } = exchange.head
-    if (!route) return this.refuse(turn, noRoute(method, path))
-    if (route.methods.includes(method)) return this.run(turn, route)
-    const preflight = isForPages(turn.port, path) && this.options.cors.preflight(exchange, route.methods)
-    // They stand in for the turn's own: a preflight varies with more than the origin.
-    if (preflight) return this.write({ ...turn, headers: { ...turn.headers, ...preflight } }, 204, {}, '')
-    const allow = route.methods.join(', ')
-    const message = `${method} is not allowed here; allowed: ${allow}.`
-    return this.refuse(turn, { kind: 'method_not_allowed', message }, { allow })
-  }
-
-  /** Runs a route. A programmer's error is an answer too, and a line in the log. */
-  private run(turn: Turn, route: Route): void {
-    try {
-      route.handle(turn)?.catch((error: unknown) => this.failed(turn, error))
-    } catch (error) {
-      this.failed(turn, error)
-    }
-  }
-
-  private failed(turn: Turn, error: unknown): void {
-    const told = { request: turn.id, message: String(error), stack: (error as Error).stack }
-    this.options.log('error', 'edge.internal', told)
-    if (turn.exchange.isUnanswered) this.refuse(turn, INTERNAL)
-    else turn.exchange.destroy()
-  }
-
-  open(exchange: Exchange, port: Turn['port']): Turn {
-    const id = timeOrderedId('req_')
-    const forPages = isForPages(port, exchange.head.path) ? this.options.cors.headersFor(exchange) : {}
-    const { dialect, failures, requestIdHeader } = envelopeOf(exchange.head.path, exchange)
-    const ids = { 'x-request-id': id, ...(requestIdHeader && { [requestIdHeader]: id }) }
-    const headers = { ...forPages, ...NOSNIFF, ...ids }
-    return { exchange, id, startedMs: performance.now(), port, dialect, failures, headers }
-  }
-
-  reply(turn: Turn, status: number, body: object): void {
-    this.write(turn, status, JSON_TYPE, JSON.stringify(body))
-  }
-
-  replyText(turn: Turn, text: string): void {
-    this.write(turn, 200, JSON_TYPE, text)
-  }
-
-  /** Writes a failure and its log line. */
-  refuse(turn: Turn, failure: Failure, extra?: ReplyHeaders): void {
-    const { status, code, body, headers } = turn.failures.write(failure, turn.id)
-    const { relay, refused } = this.options
-    this.refusals.write(refusedLine(turn, relay.catalog, { client: this.clientOf(turn), status, code }))
-    const isNoted = turn.port === 'public' && !turn.isRecorded
-    if (isNoted) refused.note(refusedNote(turn, relay.accounts, { status, code }))
-    this.write(turn, status, { ...JSON_TYPE, ...headers, ...extra }, body)
-  }
-
-  /** The envelope for what is not even a request. */
-  refuseMalformed({ status, message }: Malformed): { headers: ReplyHeaders; body: string } {
-    const id = timeOrderedId('req_')
-    const { code, body } = chatEnvelope.failures.write({ kind: 'malformed_request', message })
-    this.refusals.write({ request: id, status, code })
-    this.options.metrics.answered(status)
-    return { headers: { ...JSON_TYPE, ...NOSNIFF, 'x-request-id': id }, body }
-  }
-
-  ready(turn: Turn): void {
-    const reason = this.options.relay.notReady()
-    if (reason === undefined) return this.reply(turn, 200, { status: 'ready' })
-    const body = { status: 'not ready', ...(this.isOperator(turn) ? { reason } : {}) }
-    this.write(turn, 503, { ...JSON_TYPE, 'retry-after': '1' }, JSON.stringify(body))
-  }
-
-  /** Without its token the route is not there: the figures say who buys what, and how much. */
-  metrics(turn: Turn): void {
-    if (!this.isOperator(turn)) return this.refuse(turn, { kind: 'not_found', message: 'There is no GET /metrics.' })
-    this.write(turn, 200, { 'content-type': 'text/plain; version=0.0.4' }, this.options.metrics.text())
-  }
-
-  private isOperator({ exchange, port }: Turn): boolean {
-    if (port === 'monitor') return true
-    const { metricsToken } = this.options
-    return metricsToken !== undefined && digestsEqual(bearerOf(exchange) ?? '', metricsToken)
-  }
-
-  balance(turn: Turn): void {
-    const caller = this.callerOf(turn)
-    if ('kind' in caller) return this.refuse(turn, caller)
-    this.reply(turn, 200, balanceView(caller, this.options.relay, this.options.limiter))
-  }
-
-  models(turn: Turn): void {
-    const caller = this.callerOf(turn)
-    if ('kind' in caller) return this.refuse(turn, caller)
-    const usable = this.options.relay.catalog.models().filter((model) => mayUse(caller, model))
-    const answer = modelList[turn.dialect](usable, new URLSearchParams(turn.exchange.head.query))
-    if (answer.kind === 'refused') this.refuse(turn, answer.failure)
-    else this.reply(turn, 200, answer.list)
-  }
-
-  oneModel(turn: Turn): void {
-    const caller = this.callerOf(turn)
-    if ('kind' in caller) return this.refuse(turn, caller)
-    const id = decoded(MODEL_PATH.exec(turn.exchange.head.path)?.[1] ?? '')
-    const model = modelFor(this.options.relay.catalog, caller, id)
-    if ('message' in model) this.refuse(turn, model)
-    else this.reply(turn, 200, modelObject[turn.dialect](model))
-  }
-
-  /** The route of an endpoint that generates. */
-  generates(surface: Surface): Route {
-    const list = surface.list && this.free.kept(surface.list)
-    const handle = (turn: Turn) =>
-      list && turn.exchange.head.method !== 'POST' ? list.handle(turn) : this.generate(turn, surface)
-    return { methods: ['POST', ...(list?.methods ?? [])], handle }
-  }
-
-  private async generate(turn: Turn, surface: Surface): Promise<void> {
-    if (surface.count) return this.free.count(turn, surface, surface.count)
-    const caller = this.callerOf(turn)
-    if ('kind' in caller) return this.refuse(turn, caller)
-    const entry = this.options.limiter.enter(caller)
-    if (!(entry instanceof Entry)) {
-      return this.refuse(turn, limitFailure(entry), this.options.limiter.headers(caller))
-    }
-    let call: Call | Failure | undefined
-    try {
-      const refusal = turnedAway(this.options.relay, caller, turn.exchange.header('idempotency-key') !== undefined)
-      if (refusal) return this.refuse(turn, refusal, entry.withRates())
-      const receiving = receive(turn, surface, this.options)
-      // Nearly every request is there already: it is carried out in its own tick.
-      const received = receiving instanceof Promise ? await receiving : receiving
-      try {
-        call = received.kind === 'rejected' ? received.failure : this.callFor(turn, received, { caller, entry })
-        if (!(call instanceof Call)) return this.refuse(turn, call)
-        const streaming = this.answer(turn, call, await relayChat(this.options.relay, call))
-        if (streaming) await streaming
-      } finally {
-        if (received.release) await received.release()
-      }
-    } finally {
-      entry.leave()
-      if (call instanceof Call && call.replyMemory) await call.forgetReplies(turn.exchange.drained())
-    }
-  }
-
-  /** The call that a request is, or why it is none. */
-  private callFor(turn: Turn, { request, fingerprint }: Received, { caller, entry }: Admitted): Call | Failure {
-    const { exchange, id, startedMs } = turn
-    turn.request = request
-    // Asked after the body has arrived: from here to the hold a shutdown can only begin while an idempotency key is
-    // looked up, and the relay asks again after that.
-    const refusal = unready(this.options.relay)
-    if (refusal) return refusal
-    const clientAddress = this.clientOf(turn)
-    const linkBase = linkBaseOf(exchange, this.options.links)
-    const { replies } = this.options
-    const once = readIdempotencyKey(exchange.header('idempotency-key'), exchange.head.path, fingerprint)
-    if (once && 'kind' in once) return once
-    const call = new Call({ id, caller, request, entry, startedMs, clientAddress, once, linkBase, replies })
-    if (!isBackground(request)) {
-      if (exchange.isGone) call.cancel('client_closed')
-      exchange.onClosed = () => this.options.relay.live.left(call)
-    }
-    return call
-  }
-
-  /** Gives the client what became of its call. A promise where that takes a while. */
-  private answer(turn: Turn, call: Call, relayed: Relayed): void | Promise<void> {
-    const { entry } = call
-    switch (relayed.kind) {
-      case 'failure':
-        if (relayed.failure === CLIENT_CLOSED) return undefined
-        turn.isRecorded = call.attempts.length > 0
-        return this.refuse(turn, relayed.failure, entry.withRates(failureHeaders(call.attempts, call.paid)))
-      case 'repeated': {
-        const { answer, requestId } = relayed
-        const headers = { ...answer.headers, 'idempotent-replayed': 'true', 'x-tollgate-request': requestId }
-        return this.write(turn, answer.status, entry.withRates(headers), answer.body)
-      }
-      case 'background':
-        return this.answerBackground(turn, call, { ...relayed, headers: entry.withRates({ ...relayed.headers }) })
-      case 'answer': {
-        const { answer } = relayed
-        const headers = entry.withRates(answer.headers)
-        if (answer.kind === 'stream') return this.answerWithStream(turn, call, answer, headers)
-        return this.write(turn, 200, headers, answer.text)
-      }
-    }
-  }
-
-  /** Answers for a call that goes on without its client. */
-  private async answerBackground(turn: Turn, { request }: Call, { run, text, headers }: Background): Promise<void> {
-    if (request.conversation?.mode === 'followed') await this.replyWithEvents(turn, run.follow(-1), headers)
-    else this.write(turn, 200, { ...JSON_TYPE, ...headers }, text)
-    // It counts among the requests of its key until it is over.
-    return run.over
-  }
-
-  private answerWithStream(turn: Turn, call: Call, answer: Streamed, headers: ReplyHeaders): Promise<void> {
-    const { log, metrics, relay } = this.options
-    metrics.answered(200)
-    return replyWithStream(turn.exchange, call, {
-      events: answer.events,
-      headers: { ...STREAM_TYPE, ...headers, ...turn.headers },
-      heartbeatMs: relay.limits.heartbeatMs,
-      heartbeat: call.request.heartbeat,
-      begun: answer.begun,
-      onError: (error) => log('error', 'edge.stream', { request: call.id, message: String(error) }),
-    })
-  }
-
-  /** Events of an answer that is made without this client. */
-  async replyWithEvents(turn: Turn, events: EventSource, headers: ReplyHeaders): Promise<void> {
-    const { exchange, id } = turn
-    this.options.metrics.answered(200)
-    await replyWithStream(exchange, presenceOf(exchange), {
-      events,
-      headers: { ...STREAM_TYPE, ...headers, ...turn.headers },
-      heartbeatMs: this.options.relay.limits.heartbeatMs,
-      begun: 'answering',
-      onError: (error) => this.options.log('error', 'edge.stream', { request: id, message: String(error) }),
-    })
-  }
-
-  private clientOf({ exchange }: Turn): string {
-    return this.options.proxies.clientOf(exchange.remoteAddress, exchange.header('x-forwarded-for'))
-  }
-
-  /** The caller behind the key of a request, or why not. */
-  callerOf(turn: Turn): Caller | Failure {
-    const { exchange } = turn
-    const { notes } = exchange
-    const { accounts } = this.options.relay
-    // A client sends the same key with every request of a connection: it is read once. A pass may have ended.
-    const authorization = exchange.header('authorization')
-    const isSame = authorization !== undefined && authorization === notes.get('authorization')
-    const presented = (isSame ? notes.get('presented') : presentedKey(exchange)) ?? ''
-    const known = notes.get('presented') === presented ? notes.get('key') : undefined
-    const caller = known === undefined ? accounts.authenticate(presented) : accounts.callerOf(known)
-    if (!caller) {
-      notes.clear()
-      return INVALID_KEY
-    }
-    turn.caller = caller
-    if (known === undefined) {
-      // All of one caller: what is left of another would make this one's requests theirs.
-      notes.clear()
-      notes.set('account', caller.account.id)
-      if (caller.key.kind === 'client') {
-        notes.set('presented', presented).set('key', caller.key.id)
-        if (authorization !== undefined && bearerOf(exchange) === presented) notes.set('authorization', authorization)
-      }
-    }
-    exchange.share = this.options.arriving.of(caller.account.id)
-    return caller.account.status === 'suspended' ? SUSPENDED : caller
-  }
-
-  private write({ exchange, headers: always }: Turn, status: number, headers: ReplyHeaders, body: string): void {
-    this.options.metrics.answered(status)
-    exchange.reply(status, headers, body, always)
-  }
-}
-
-type Admitted = { readonly caller: Caller; readonly entry: Entry }
-type Background = Extract<Relayed, { kind: 'background' }>
-type Streamed = Extract<Answer, { kind: 'stream' }>
-
-/** Whether web pages of listed origins may read what is there: the API, never what operators watch. */
-const isForPages = (port: Turn['port'], path: string): boolean => port === 'public' && path.startsWith('/v1')

@@ -4,7 +4,7 @@ import type { Failure } from '../domain/failure.ts'
 import { imageFormBounds } from '../domain/image.ts'
 import type { EditFile, EditForm } from '../formats/images/edit.ts'
 import { invalidMask } from '../formats/images/invalid-mask.ts'
-import type { BodyLimits, Exchange, PiecesEnd } from '../inbound/exchange.ts'
+import type { BodyLimits, ServerExchange, PiecesEnd } from '../inbound/exchange.ts'
 import { boundaryOf, MultipartError, MultipartReader, type MultipartEvent } from '../lib/multipart.ts'
 
 export type ReadForm =
@@ -33,11 +33,11 @@ type Open =
   /** Too large, or one too many: the rest of it is let go by. */
   | { readonly kind: 'dropped' }
 
-type Taken = UploadedFile & { readonly name: string; readonly kind: 'image' | 'mask' }
+type NamedFile = UploadedFile & { readonly name: string; readonly kind: 'image' | 'mask' }
 
 /** To be called in the tick of the request. */
 export async function readForm(
-  exchange: Exchange,
+  exchange: ServerExchange,
   batch: UploadBatch,
   limits: Omit<BodyLimits, 'bytesMax'>,
 ): Promise<ReadForm> {
@@ -70,7 +70,7 @@ const brokenForm: Readonly<Record<Exclude<PiecesEnd, 'complete'>, Failure>> = {
 class FormCollector {
   private readonly batch: UploadBatch
   private readonly fields = new Map<string, string>()
-  private readonly files: Taken[] = []
+  private readonly files: NamedFile[] = []
   private open: Open = { kind: 'dropped' }
   private readonly counts = { image: 0, mask: 0 }
   /** The first thing that is wrong. The rest is still read: a client that is sending would not hear the answer. */
@@ -91,7 +91,7 @@ class FormCollector {
     const images = this.files.filter(({ kind }) => kind === 'image').toSorted((a, b) => placeOf(a) - placeOf(b))
     const mask = this.files.find(({ kind }) => kind === 'mask')
     const fields = Object.fromEntries(this.fields)
-    const named = ({ path, bytes }: Taken, param: string): EditFile => ({ param, path, bytes })
+    const named = ({ path, bytes }: NamedFile, param: string): EditFile => ({ param, path, bytes })
     const digests = [...images, mask].map((file) => [file?.kind, file?.sha256])
     return {
       kind: 'read',
@@ -174,7 +174,7 @@ const CROWDED: Failure = {
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** `image[2]` says where it belongs; the others stay in the order in which they came. */
-const placeOf = ({ name }: Taken): number => Number(IMAGE_NAME.exec(name)?.[1] || 0)
+const placeOf = ({ name }: NamedFile): number => Number(IMAGE_NAME.exec(name)?.[1] || 0)
 
 function tooLarge({ kind, name }: Exclude<Open, { kind: 'dropped' | 'blank' }>, bytesMax: number): Failure {
   if (kind === 'mask') return invalidMask(`The mask is larger than ${bytesMax} bytes.`)

@@ -1,4 +1,4 @@
-import type { Exchange } from '../inbound/exchange.ts'
+import type { ServerExchange } from '../inbound/exchange.ts'
 
 export type Links = {
   /** What the operator says the address is. */
@@ -11,7 +11,7 @@ export type Links = {
  * The address of this gateway as the client of a request can reach it, without a slash at the end. A name that a client
  * says is not handed out on an open server: it would lead others wherever somebody wants.
  */
-export function linkBaseOf(exchange: Exchange, { publicUrl, isLoopback }: Links): string | undefined {
+export function linkBaseOf(exchange: ServerExchange, { publicUrl, isLoopback }: Links): string | undefined {
   if (publicUrl !== undefined) return publicUrl
   // What is no host has been refused with its head.
   const host = exchange.header('host')

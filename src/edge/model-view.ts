@@ -7,14 +7,14 @@ export function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment)
   } catch {
-    return segment // An id with a stray percent sign: the answer names it as it came.
+    return segment // An id with a stray percent sign: the answer names it came.
   }
 }
 
-export type Words = 'chat' | 'messages' | 'gemini'
+export type EnvelopeDialect = 'chat' | 'messages' | 'gemini'
 
 /** One model. OpenAI's and Anthropic's clients pass over a field more: `endpoints` says where it can be called. */
-export const modelObject: Readonly<Record<Words, (model: Model) => object>> = {
+export const modelObject: Readonly<Record<EnvelopeDialect, (model: Model) => object>> = {
   chat: (model) => ({
     id: model.id,
     object: 'model',
@@ -51,7 +51,9 @@ export type ModelList =
   | { readonly kind: 'refused'; failure: Failure }
 
 /** All of them in OpenAI's words, a page in the others'. */
-export const modelList: Readonly<Record<Words, (models: readonly Model[], query: URLSearchParams) => ModelList>> = {
+export const modelList: Readonly<
+  Record<EnvelopeDialect, (models: readonly Model[], query: URLSearchParams) => ModelList>
+> = {
   chat: (models) => ({ kind: 'list', list: { object: 'list', data: models.map(modelObject.chat) } }),
   messages: messagesPage,
   gemini: geminiPage,

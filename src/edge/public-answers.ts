@@ -47,7 +47,7 @@ export const message = z.looseObject({
   usage: z.looseObject({ input_tokens: count, output_tokens: count }),
 })
 
-export const counted = z.looseObject({ input_tokens: count })
+export const countedTokens = z.looseObject({ input_tokens: count })
 export const countedByGemini = z.looseObject({ totalTokens: count })
 
 export const content = z.looseObject({
@@ -114,7 +114,7 @@ export const modelsOfGemini = z.looseObject({ models: z.array(modelOfGemini), ne
 export const items = z.looseObject({ object: z.literal('list'), data: z.array(z.looseObject({})) })
 export const deleted = z.looseObject({ id: z.string(), deleted: z.literal(true) })
 
-export const video = z.looseObject({
+export const videoAnswer = z.looseObject({
   id: z.string(),
   object: z.literal('video'),
   status: z.enum(['queued', 'in_progress', 'completed', 'failed']),
@@ -126,7 +126,7 @@ export const video = z.looseObject({
   metadata: z.looseObject({ url: z.string() }).optional().meta({ description: 'where the video is; no key needed' }),
   error: z.looseObject({ message: z.string(), code: z.string() }).optional(),
 })
-export const videos = z.looseObject({ object: z.literal('list'), data: z.array(video), has_more: z.boolean() })
+export const videos = z.looseObject({ object: z.literal('list'), data: z.array(videoAnswer), has_more: z.boolean() })
 /** The envelope of the alias route. */
 export const videoEnvelope = z.looseObject({
   code: z.literal('success'),

@@ -1,388 +1,352 @@
-/**
- * The OpenAPI 3.1 document of the public API. Requests are described by the schemas that check them; every example is
- * sent to a server in a test, and its answer held to what is said here.
- */
-import { z } from 'zod'
-import { chatRequestSchema } from '../formats/chat/schema.ts'
-import { embeddingRequestSchema } from '../formats/embeddings/request.ts'
-import { geminiRequestSchema } from '../formats/gemini/request.ts'
-import { batchEmbedSchema, embedContentSchema } from '../formats/embeddings/gemini.ts'
-import { imageRequestSchema } from '../formats/images/request.ts'
-import { countSchema, messagesSchema } from '../formats/messages/request.ts'
-import { compactionRequestSchema, responsesRequestSchema } from '../formats/responses/request.ts'
-import { videoRequest } from '../formats/videos/request.ts'
-import * as answers from './public-answers.ts'
-import { envelopeOf, type Envelope } from './surface.ts'
+/** How each route of the public API is answered. */
+import { LimiterPermit } from '../accounts/limiter.ts'
+import { mayUse, type Caller } from '../domain/account.ts'
+import type { Failure } from '../domain/failure.ts'
+import type { ServerExchange } from '../inbound/exchange.ts'
+import type { ReplyHeaders } from '../inbound/reply-head.ts'
+import type { MalformedRequest } from '../inbound/request-head.ts'
+import { timeOrderedId } from '../lib/ids.ts'
+import type { Answer } from '../relay/answer.ts'
+import { INVALID_KEY, modelFor, SUSPENDED, turnedAway, unready } from '../relay/admit.ts'
+import { GatewayRequest, CLIENT_CLOSED } from '../relay/call.ts'
+import { isBackground } from '../relay/conversation.ts'
+import { failureHeaders, JSON_TYPE } from '../relay/headers.ts'
+import { limitFailure } from '../relay/limit-failure.ts'
+import { relayRequest, type RelayResult } from '../relay/relay.ts'
+import { balanceView } from './balance.ts'
+import { type Recipient } from './content.ts'
+import { digestsEqual } from './digests-equal.ts'
+import { FreeRoutes } from './unbilled-routes.ts'
+import { readIdempotencyKey } from './idempotency-key.ts'
+import { receive, type ReceivedRequest } from './read-request.ts'
+import { linkBaseOf } from './links.ts'
+import type { EdgeOptions } from './edge-options.ts'
+import { decoded, modelList, modelObject } from './model-view.ts'
+import { bearerOf, presentedKey } from './presented-key.ts'
+import { RefusalLog } from './refusal-log.ts'
+import { refusedNote } from './refused-note.ts'
+import { presenceOf, replyWithStream, type ReplyEvents } from './stream-reply.ts'
+import { chatEnvelope, envelopeOf, type Endpoint } from './endpoint.ts'
+import {
+  INTERNAL_ERROR,
+  NOSNIFF,
+  noRoute,
+  refusedLine,
+  type Responder,
+  type PublicRoute,
+  type RequestContext,
+} from './request-context.ts'
 
-type Body =
-  | { readonly type: 'json'; readonly schema: z.ZodType; readonly example: object }
-  /** A form with files; said by hand. */
-  | { readonly type: 'form'; readonly schema: object }
-
-export type Described = {
-  readonly method: 'get' | 'post' | 'delete'
-  readonly path: string
-  readonly tag: string
-  readonly summary: string
-  readonly body?: Body
-  /** `events`: always a stream. */
-  readonly answer: z.ZodType | 'file' | 'events'
-  /** The model in its address, where that is not one of text. */
-  readonly model?: string
-  /** What the address must have behind it. */
-  readonly query?: Readonly<Record<string, string>>
-  /** What a stream of it is made of, where there is one. */
-  readonly stream?: string
-  /** Anybody may ask who has the address. */
-  readonly open?: true
+const STREAM_TYPE = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache',
+  'x-accel-buffering': 'no',
 }
+/** Google's clients ask for their own version, or for this one. */
+export const MODEL_PATH = /^\/v1(?:beta|alpha)?\/models\/(?:models\/)?(.+)$/
 
-const json = (schema: z.ZodType, example: object): Body => ({ type: 'json', schema, example })
-const hello = [{ role: 'user', content: 'Hello' }]
-const embeddingInput = z.union([
-  z.string(),
-  z.array(z.string()),
-  z.array(z.int()).meta({ description: 'a text as token numbers' }),
-  z.array(z.array(z.int())),
-])
-const film = { model: 'sandbox-video-fast', content: [{ type: 'text', text: 'a lighthouse' }], duration: 4 }
-const file = { type: 'string', format: 'binary' }
+/** Answers requests, one method a route. */
+export class PublicApi implements Responder {
+  readonly free: FreeRoutes
+  private readonly options: EdgeOptions
+  private readonly refusals: RefusalLog
 
-export const described: readonly Described[] = [
-  {
-    method: 'post',
-    path: '/v1/chat/completions',
-    tag: 'Text',
-    summary: 'A chat completion.',
-    body: json(chatRequestSchema, { model: 'sandbox-chat', messages: hello, max_tokens: 50 }),
-    answer: answers.completion,
-    stream: 'chunks (`chat.completion.chunk`), then `data: [DONE]`',
-  },
-  {
-    method: 'post',
-    path: '/v1/responses',
-    tag: 'Text',
-    summary: 'A turn of a conversation, which the gateway keeps for 30 days unless store is false.',
-    body: json(responsesRequestSchema, { model: 'sandbox-chat', input: 'Hello' }),
-    answer: answers.response,
-    stream: 'events (`response.created` … `response.completed`), then `data: [DONE]`',
-  },
-  {
-    method: 'post',
-    path: '/v1/responses/compact',
-    tag: 'Text',
-    summary: 'A conversation in short, to go on from: what the user has said, and one item for all else.',
-    body: json(compactionRequestSchema, { model: 'sandbox-chat', input: 'Hello' }),
-    answer: answers.compaction,
-  },
-  {
-    method: 'get',
-    path: '/v1/responses/{id}',
-    tag: 'Text',
-    summary: 'A turn that is kept; with ?stream=true its events again.',
-    answer: answers.response,
-  },
-  {
-    method: 'get',
-    path: '/v1/responses/{id}/input_items',
-    tag: 'Text',
-    summary: 'What a turn brought.',
-    answer: answers.items,
-  },
-  {
-    method: 'post',
-    path: '/v1/responses/{id}/cancel',
-    tag: 'Text',
-    summary: 'Call off a response in the background.',
-    answer: answers.response,
-  },
-  { method: 'delete', path: '/v1/responses/{id}', tag: 'Text', summary: 'Forget a turn.', answer: answers.deleted },
-  {
-    method: 'post',
-    path: '/v1/responses/input_tokens',
-    tag: 'Text',
-    summary: 'How many tokens a request would put in. Costs nothing.',
-    body: json(responsesRequestSchema, { model: 'sandbox-chat', input: 'Hello' }),
-    answer: answers.counted,
-  },
-  {
-    method: 'post',
-    path: '/v1/messages',
-    tag: 'Text',
-    summary: 'A message in the dialect of Anthropic, with any model.',
-    body: json(messagesSchema, { model: 'sandbox-chat', max_tokens: 50, messages: hello }),
-    answer: answers.message,
-    stream: 'events (`message_start` … `message_stop`)',
-  },
-  {
-    method: 'post',
-    path: '/v1/messages/count_tokens',
-    tag: 'Text',
-    summary: 'How many tokens a message would put in. Costs nothing.',
-    body: json(countSchema, { model: 'sandbox-chat', messages: hello }),
-    answer: answers.counted,
-  },
-  {
-    method: 'post',
-    path: '/v1beta/models/{model}:generateContent',
-    tag: 'Text',
-    summary: 'Content in the dialect of Gemini, with any model.',
-    body: json(geminiRequestSchema, { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] }),
-    answer: answers.content,
-  },
-  {
-    method: 'post',
-    path: '/v1beta/models/{model}:streamGenerateContent',
-    tag: 'Text',
-    summary: 'The same as a stream of server-sent events.',
-    query: { alt: 'sse' },
-    body: json(geminiRequestSchema, { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] }),
-    answer: 'events',
-    stream: 'events of the same shape',
-  },
-  {
-    method: 'post',
-    path: '/v1beta/models/{model}:countTokens',
-    tag: 'Text',
-    summary: 'How many tokens content would put in. Costs nothing.',
-    body: json(geminiRequestSchema, { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] }),
-    answer: answers.countedByGemini,
-  },
-  {
-    method: 'post',
-    path: '/v1/embeddings',
-    tag: 'Embeddings',
-    summary: 'Vectors of a text, of texts, or of token arrays.',
-    body: json(embeddingRequestSchema.extend({ input: embeddingInput }), {
-      model: 'sandbox-embedding-small',
-      input: ['one', 'two'],
-    }),
-    answer: answers.embeddings,
-  },
-  {
-    method: 'post',
-    path: '/v1beta/models/{model}:embedContent',
-    tag: 'Embeddings',
-    summary: 'The vector of a text, in the dialect of Gemini.',
-    model: 'sandbox-embedding-small',
-    body: json(embedContentSchema, { content: { parts: [{ text: 'one' }] } }),
-    answer: answers.embeddingOfGemini,
-  },
-  {
-    method: 'post',
-    path: '/v1beta/models/{model}:batchEmbedContents',
-    tag: 'Embeddings',
-    summary: 'Vectors of texts, in the dialect of Gemini.',
-    model: 'sandbox-embedding-small',
-    body: json(batchEmbedSchema, { requests: [{ content: { parts: [{ text: 'one' }] } }] }),
-    answer: answers.embeddingsOfGemini,
-  },
-  {
-    method: 'post',
-    path: '/v1/images/generations',
-    tag: 'Images',
-    summary: 'Images of a prompt.',
-    body: json(imageRequestSchema, { model: 'sandbox-image', prompt: 'a lighthouse', size: '1024x1024' }),
-    answer: answers.images,
-    stream: 'partial images and the completed one',
-  },
-  {
-    method: 'post',
-    path: '/v1/images/edits',
-    tag: 'Images',
-    summary: 'Images made of images, with a mask of what to repaint.',
-    body: {
-      type: 'form',
-      schema: {
-        type: 'object',
-        required: ['model', 'prompt', 'image'],
-        properties: {
-          model: { type: 'string' },
-          prompt: { type: 'string' },
-          image: { ...file, description: 'PNG, JPEG or WebP; several as image[]' },
-          mask: { ...file, description: 'PNG or WebP; transparent where to repaint; as large as the first image' },
-          size: { type: 'string' },
-          quality: { type: 'string' },
-          stream: { type: 'string', enum: ['true', 'false'] },
-        },
-      },
-    },
-    answer: answers.images,
-    stream: 'partial images and the completed one',
-  },
-  {
-    method: 'get',
-    path: '/v1/images/files/{id}',
-    tag: 'Images',
-    summary: 'An image that was asked for as a URL, for 60 minutes.',
-    answer: 'file',
-    open: true,
-  },
-  {
-    method: 'post',
-    path: '/v1/videos',
-    tag: 'Videos',
-    summary: 'A task that makes a video.',
-    body: json(videoRequest, film),
-    answer: answers.video,
-  },
-  { method: 'get', path: '/v1/videos', tag: 'Videos', summary: 'The tasks of the account.', answer: answers.videos },
-  {
-    method: 'get',
-    path: '/v1/videos/{id}',
-    tag: 'Videos',
-    summary: 'A task: how far it is, and where its video is.',
-    answer: answers.video,
-  },
-  {
-    method: 'delete',
-    path: '/v1/videos/{id}',
-    tag: 'Videos',
-    summary: 'Delete a task that has ended, and its video.',
-    answer: answers.deleted,
-  },
-  {
-    method: 'get',
-    path: '/v1/videos/{id}/content',
-    tag: 'Videos',
-    summary: 'The video, whole or in part (Range), once it is made.',
-    answer: 'file',
-    open: true,
-  },
-  {
-    method: 'post',
-    path: '/v1/video/generations',
-    tag: 'Videos',
-    summary: 'The same as POST /v1/videos, for clients that ask there.',
-    body: json(videoRequest, film),
-    answer: answers.video,
-  },
-  {
-    method: 'get',
-    path: '/v1/video/generations/{id}',
-    tag: 'Videos',
-    summary: 'A task in the envelope that those clients read.',
-    answer: answers.videoEnvelope,
-  },
-  {
-    method: 'get',
-    path: '/v1/models',
-    tag: 'Account',
-    summary:
-      'The models that this key may use, in the words of OpenAI; with `anthropic-version` or `x-api-key` in those of ' +
-      'Anthropic, by pages (`limit`, `after_id`, `before_id`); with `x-goog-api-key` in those of Gemini.',
-    answer: z.union([answers.models, answers.modelsOfAnthropic, answers.modelsOfGemini]),
-  },
-  {
-    method: 'get',
-    path: '/v1/models/{model}',
-    tag: 'Account',
-    summary: 'One model, in the same words.',
-    answer: z.union([answers.model, answers.modelOfAnthropic, answers.modelOfGemini]),
-  },
-  {
-    method: 'get',
-    path: '/v1beta/models',
-    tag: 'Account',
-    summary: 'The same in the dialect of Gemini (`pageSize`, `pageToken`).',
-    answer: answers.modelsOfGemini,
-  },
-  {
-    method: 'get',
-    path: '/v1beta/models/{model}',
-    tag: 'Account',
-    summary: 'One model in the dialect of Gemini.',
-    answer: answers.modelOfGemini,
-  },
-  {
-    method: 'get',
-    path: '/v1/balance',
-    tag: 'Account',
-    summary: 'What the account has, and how key and account stand with their limits. Works at zero.',
-    answer: answers.balance,
-  },
-]
+  constructor(options: EdgeOptions) {
+    this.options = options
+    this.refusals = new RefusalLog(options.log)
+    this.free = new FreeRoutes(options, this)
+  }
 
-/** A schema as JSON; what only code can check is left out. */
-const schemaOf = (shape: z.ZodType, io: 'input' | 'output'): object => {
-  const { $schema: _, ...schema } = z.toJSONSchema(shape, { io, unrepresentable: 'any' })
-  return schema
-}
+  /** A file, to whoever has its address. */
+  async file(turn: RequestContext, serve: (recipient: Recipient) => Promise<Failure | undefined>): Promise<void> {
+    const failure = await serve({ exchange: turn.exchange, client: this.clientOf(turn), always: turn.headers })
+    if (failure) this.refuse(turn, failure)
+  }
 
-const bodyOf = (body: Body): object =>
-  body.type === 'json'
-    ? { 'application/json': { schema: schemaOf(body.schema, 'input'), example: body.example } }
-    : { 'multipart/form-data': { schema: body.schema } }
+  serve(turn: RequestContext, route: PublicRoute | undefined): void {
+    const { exchange } = turn
+    const { method, path } = exchange.head
+    if (!route) return this.refuse(turn, noRoute(method, path))
+    if (route.methods.includes(method)) return this.run(turn, route)
+    const preflight = isForPages(turn.port, path) && this.options.cors.preflight(exchange, route.methods)
+    // They stand in for the turn's own: a preflight varies with more than the origin.
+    if (preflight) return this.write({ ...turn, headers: { ...turn.headers, ...preflight } }, 204, {}, '')
+    const allow = route.methods.join(', ')
+    const message = `${method} is not allowed here; allowed: ${allow}.`
+    return this.refuse(turn, { kind: 'method_not_allowed', message }, { allow })
+  }
 
-const errorNames: Record<Envelope['dialect'], string> = {
-  chat: 'Error',
-  messages: 'MessagesError',
-  gemini: 'GeminiError',
-}
+  /** Runs a route. A programmer's error is an answer too, and a line in the log. */
+  private run(turn: RequestContext, route: PublicRoute): void {
+    try {
+      route.handle(turn)?.catch((error: unknown) => this.failed(turn, error))
+    } catch (error) {
+      this.failed(turn, error)
+    }
+  }
 
-const ofFile = { file: { '*/*': { schema: file } }, events: {} }
+  private failed(turn: RequestContext, error: unknown): void {
+    const told = { request: turn.id, message: String(error), stack: (error as Error).stack }
+    this.options.log('error', 'edge.internal', told)
+    if (turn.exchange.isUnanswered) this.refuse(turn, INTERNAL_ERROR)
+    else turn.exchange.destroy()
+  }
 
-function operationOf({ path, model, query = {}, tag, summary, body, answer, stream, open }: Described): object {
-  const parameters = [
-    ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
-      name,
-      in: 'path',
-      schema: { type: 'string' },
-      ...(model && { example: model }),
-    })),
-    ...Object.entries(query).map(([name, value]) => ({ name, in: 'query', schema: { const: value } })),
-  ].map((parameter) => ({ ...parameter, required: true }))
-  const whole =
-    typeof answer === 'string' ? ofFile[answer] : { 'application/json': { schema: schemaOf(answer, 'output') } }
-  const streamed =
-    stream === undefined ? {} : { 'text/event-stream': { schema: { type: 'string', description: stream } } }
-  return {
-    tags: [tag],
-    summary,
-    ...(open ? { security: [] } : {}),
-    parameters,
-    ...(body ? { requestBody: { required: true, content: bodyOf(body) } } : {}),
-    responses: {
-      200: { description: 'The answer.', content: { ...whole, ...streamed } },
-      default: {
-        description: 'Refused, and why; in the envelope of the dialect.',
-        content: {
-          'application/json': { schema: { $ref: `#/components/schemas/${errorNames[envelopeOf(path).dialect]}` } },
-        },
-      },
-    },
+  open(exchange: ServerExchange, port: RequestContext['port']): RequestContext {
+    const id = timeOrderedId('req_')
+    const forPages = isForPages(port, exchange.head.path) ? this.options.cors.headersFor(exchange) : {}
+    const { dialect, failures, requestIdHeader } = envelopeOf(exchange.head.path, exchange)
+    const ids = { 'x-request-id': id, ...(requestIdHeader && { [requestIdHeader]: id }) }
+    const headers = { ...forPages, ...NOSNIFF, ...ids }
+    return { exchange, id, startedMs: performance.now(), port, dialect, failures, headers }
+  }
+
+  reply(turn: RequestContext, status: number, body: object): void {
+    this.write(turn, status, JSON_TYPE, JSON.stringify(body))
+  }
+
+  replyText(turn: RequestContext, text: string): void {
+    this.write(turn, 200, JSON_TYPE, text)
+  }
+
+  /** Writes a failure and its log line. */
+  refuse(turn: RequestContext, failure: Failure, extra?: ReplyHeaders): void {
+    const { status, code, body, headers } = turn.failures.write(failure, turn.id)
+    const { relay, refused } = this.options
+    this.refusals.write(refusedLine(turn, relay.catalog, { client: this.clientOf(turn), status, code }))
+    const isNoted = turn.port === 'public' && !turn.isRecorded
+    if (isNoted) refused.note(refusedNote(turn, relay.accounts, { status, code }))
+    this.write(turn, status, { ...JSON_TYPE, ...headers, ...extra }, body)
+  }
+
+  /** The envelope for what is not even a request. */
+  refuseMalformed({ status, message }: MalformedRequest): { headers: ReplyHeaders; body: string } {
+    const id = timeOrderedId('req_')
+    const { code, body } = chatEnvelope.failures.write({ kind: 'malformed_request', message })
+    this.refusals.write({ request: id, status, code })
+    this.options.metrics.answered(status)
+    return { headers: { ...JSON_TYPE, ...NOSNIFF, 'x-request-id': id }, body }
+  }
+
+  ready(turn: RequestContext): void {
+    const reason = this.options.relay.notReady()
+    if (reason === undefined) return this.reply(turn, 200, { status: 'ready' })
+    const body = { status: 'not ready', ...(this.isOperator(turn) ? { reason } : {}) }
+    this.write(turn, 503, { ...JSON_TYPE, 'retry-after': '1' }, JSON.stringify(body))
+  }
+
+  /** Without its token the route is not there: the figures say who buys what, and how much. */
+  metrics(turn: RequestContext): void {
+    if (!this.isOperator(turn)) return this.refuse(turn, { kind: 'not_found', message: 'There is no GET /metrics.' })
+    this.write(turn, 200, { 'content-type': 'text/plain; version=0.0.4' }, this.options.metrics.text())
+  }
+
+  private isOperator({ exchange, port }: RequestContext): boolean {
+    if (port === 'monitor') return true
+    const { metricsToken } = this.options
+    return metricsToken !== undefined && digestsEqual(bearerOf(exchange) ?? '', metricsToken)
+  }
+
+  balance(turn: RequestContext): void {
+    const caller = this.callerOf(turn)
+    if ('kind' in caller) return this.refuse(turn, caller)
+    this.reply(turn, 200, balanceView(caller, this.options.relay, this.options.limiter))
+  }
+
+  models(turn: RequestContext): void {
+    const caller = this.callerOf(turn)
+    if ('kind' in caller) return this.refuse(turn, caller)
+    const usable = this.options.relay.catalog.models().filter((model) => mayUse(caller, model))
+    const answer = modelList[turn.dialect](usable, new URLSearchParams(turn.exchange.head.query))
+    if (answer.kind === 'refused') this.refuse(turn, answer.failure)
+    else this.reply(turn, 200, answer.list)
+  }
+
+  oneModel(turn: RequestContext): void {
+    const caller = this.callerOf(turn)
+    if ('kind' in caller) return this.refuse(turn, caller)
+    const id = decoded(MODEL_PATH.exec(turn.exchange.head.path)?.[1] ?? '')
+    const model = modelFor(this.options.relay.catalog, caller, id)
+    if ('message' in model) this.refuse(turn, model)
+    else this.reply(turn, 200, modelObject[turn.dialect](model))
+  }
+
+  /** The route of an endpoint that generates. */
+  generates(surface: Endpoint): PublicRoute {
+    const list = surface.list && this.free.kept(surface.list)
+    const handle = (turn: RequestContext) =>
+      list && turn.exchange.head.method !== 'POST' ? list.handle(turn) : this.generate(turn, surface)
+    return { methods: ['POST', ...(list?.methods ?? [])], handle }
+  }
+
+  private async generate(turn: RequestContext, surface: Endpoint): Promise<void> {
+    if (surface.count) return this.free.count(turn, surface, surface.count)
+    const caller = this.callerOf(turn)
+    if ('kind' in caller) return this.refuse(turn, caller)
+    const entry = this.options.limiter.enter(caller)
+    if (!(entry instanceof LimiterPermit)) {
+      return this.refuse(turn, limitFailure(entry), this.options.limiter.headers(caller))
+    }
+    let call: GatewayRequest | Failure | undefined
+    try {
+      const refusal = turnedAway(this.options.relay, caller, turn.exchange.header('idempotency-key') !== undefined)
+      if (refusal) return this.refuse(turn, refusal, entry.withRates())
+      const receiving = receive(turn, surface, this.options)
+      // Nearly every request is there already: it is carried out in its own tick.
+      const received = receiving instanceof Promise ? await receiving : receiving
+      try {
+        call = received.kind === 'rejected' ? received.failure : this.callFor(turn, received, { caller, entry })
+        if (!(call instanceof GatewayRequest)) return this.refuse(turn, call)
+        const streaming = this.answer(turn, call, await relayRequest(this.options.relay, call))
+        if (streaming) await streaming
+      } finally {
+        if (received.release) await received.release()
+      }
+    } finally {
+      entry.leave()
+      if (call instanceof GatewayRequest && call.replyMemory) await call.forgetReplies(turn.exchange.drained())
+    }
+  }
+
+  /** The call that a request is, or why it is none. */
+  private callFor(
+    turn: RequestContext,
+    { request, fingerprint }: ReceivedRequest,
+    { caller, entry }: AdmittedCaller,
+  ): GatewayRequest | Failure {
+    const { exchange, id, startedMs } = turn
+    turn.request = request
+    // Asked after the body has arrived: from here to the hold a shutdown can only begin while an idempotency key is
+    // looked up, and the relay asks again after that.
+    const refusal = unready(this.options.relay)
+    if (refusal) return refusal
+    const clientAddress = this.clientOf(turn)
+    const linkBase = linkBaseOf(exchange, this.options.links)
+    const { replies } = this.options
+    const once = readIdempotencyKey(exchange.header('idempotency-key'), exchange.head.path, fingerprint)
+    if (once && 'kind' in once) return once
+    const call = new GatewayRequest({ id, caller, request, entry, startedMs, clientAddress, once, linkBase, replies })
+    if (!isBackground(request)) {
+      if (exchange.isGone) call.cancel('client_closed')
+      exchange.onClosed = () => this.options.relay.live.left(call)
+    }
+    return call
+  }
+
+  /** Gives the client what became of its call. A promise where that takes a while. */
+  private answer(turn: RequestContext, call: GatewayRequest, relayed: RelayResult): void | Promise<void> {
+    const { entry } = call
+    switch (relayed.kind) {
+      case 'failure':
+        if (relayed.failure === CLIENT_CLOSED) return undefined
+        turn.isRecorded = call.attempts.length > 0
+        return this.refuse(turn, relayed.failure, entry.withRates(failureHeaders(call.attempts, call.paid)))
+      case 'repeated': {
+        const { answer, requestId } = relayed
+        const headers = { ...answer.headers, 'idempotent-replayed': 'true', 'x-tollgate-request': requestId }
+        return this.write(turn, answer.status, entry.withRates(headers), answer.body)
+      }
+      case 'background':
+        return this.answerBackground(turn, call, { ...relayed, headers: entry.withRates({ ...relayed.headers }) })
+      case 'answer': {
+        const { answer } = relayed
+        const headers = entry.withRates(answer.headers)
+        if (answer.kind === 'stream') return this.answerWithStream(turn, call, answer, headers)
+        return this.write(turn, 200, headers, answer.text)
+      }
+    }
+  }
+
+  /** Answers for a call that goes on without its client. */
+  private async answerBackground(
+    turn: RequestContext,
+    { request }: GatewayRequest,
+    { run, text, headers }: Background,
+  ): Promise<void> {
+    if (request.conversation?.mode === 'followed') await this.replyWithEvents(turn, run.follow(-1), headers)
+    else this.write(turn, 200, { ...JSON_TYPE, ...headers }, text)
+    // It counts among the requests of its key until it is over.
+    return run.over
+  }
+
+  private answerWithStream(
+    turn: RequestContext,
+    call: GatewayRequest,
+    answer: StreamedAnswer,
+    headers: ReplyHeaders,
+  ): Promise<void> {
+    const { log, metrics, relay } = this.options
+    metrics.answered(200)
+    return replyWithStream(turn.exchange, call, {
+      events: answer.events,
+      headers: { ...STREAM_TYPE, ...headers, ...turn.headers },
+      heartbeatMs: relay.limits.heartbeatMs,
+      heartbeat: call.request.heartbeat,
+      begun: answer.begun,
+      onError: (error) => log('error', 'edge.stream', { request: call.id, message: String(error) }),
+    })
+  }
+
+  /** Events of an answer that is made without this client. */
+  async replyWithEvents(turn: RequestContext, events: ReplyEvents, headers: ReplyHeaders): Promise<void> {
+    const { exchange, id } = turn
+    this.options.metrics.answered(200)
+    await replyWithStream(exchange, presenceOf(exchange), {
+      events,
+      headers: { ...STREAM_TYPE, ...headers, ...turn.headers },
+      heartbeatMs: this.options.relay.limits.heartbeatMs,
+      begun: 'answering',
+      onError: (error) => this.options.log('error', 'edge.stream', { request: id, message: String(error) }),
+    })
+  }
+
+  private clientOf({ exchange }: RequestContext): string {
+    return this.options.proxies.clientOf(exchange.remoteAddress, exchange.header('x-forwarded-for'))
+  }
+
+  /** The caller behind the key of a request, or why not. */
+  callerOf(turn: RequestContext): Caller | Failure {
+    const { exchange } = turn
+    const { notes } = exchange
+    const { accounts } = this.options.relay
+    // A client sends the same key with every request of a connection: it is read once. A pass may have ended.
+    const authorization = exchange.header('authorization')
+    const isSame = authorization !== undefined && authorization === notes.get('authorization')
+    const presented = (isSame ? notes.get('presented') : presentedKey(exchange)) ?? ''
+    const known = notes.get('presented') === presented ? notes.get('key') : undefined
+    const caller = known === undefined ? accounts.authenticate(presented) : accounts.callerOf(known)
+    if (!caller) {
+      notes.clear()
+      return INVALID_KEY
+    }
+    turn.caller = caller
+    if (known === undefined) {
+      // All of one caller: what is left of another would make this one's requests theirs.
+      notes.clear()
+      notes.set('account', caller.account.id)
+      if (caller.key.kind === 'client') {
+        notes.set('presented', presented).set('key', caller.key.id)
+        if (authorization !== undefined && bearerOf(exchange) === presented) notes.set('authorization', authorization)
+      }
+    }
+    exchange.share = this.options.arriving.of(caller.account.id)
+    return caller.account.status === 'suspended' ? SUSPENDED : caller
+  }
+
+  private write(
+    { exchange, headers: always }: RequestContext,
+    status: number,
+    headers: ReplyHeaders,
+    body: string,
+  ): void {
+    this.options.metrics.answered(status)
+    exchange.reply(status, headers, body, always)
   }
 }
 
-export function publicOpenApi(version: string): object {
-  const paths = Object.groupBy(described, ({ path }) => path)
-  return {
-    openapi: '3.1.0',
-    info: {
-      title: 'Tollgate',
-      version,
-      description:
-        'One base URL and one key for models of many vendors, in the dialects that their clients speak. A call is held ' +
-        'at the most it may cost and charged at what it was. Guides: [what is added to the API](docs/api), ' +
-        '[errors](docs/errors), [dialects](docs/dialects), [operations](docs/operations).',
-    },
-    // Relative to this document: the same behind a proxy that puts it below a path.
-    servers: [{ url: '.' }],
-    security: [{ key: [] }],
-    paths: Object.fromEntries(
-      Object.entries(paths).map(([path, all = []]) => [
-        path,
-        Object.fromEntries(all.map((one) => [one.method, operationOf(one)])),
-      ]),
-    ),
-    components: {
-      schemas: Object.fromEntries(
-        Object.entries(answers.failures).map(([dialect, shape]) => [
-          errorNames[dialect as Envelope['dialect']],
-          schemaOf(shape, 'output'),
-        ]),
-      ),
-      securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'an API key, `sk-tg-…`' } },
-    },
-  }
-}
+type AdmittedCaller = { readonly caller: Caller; readonly entry: LimiterPermit }
+type Background = Extract<RelayResult, { kind: 'background' }>
+type StreamedAnswer = Extract<Answer, { kind: 'stream' }>
+
+/** Whether web pages of listed origins may read what is there: the API, never what operators watch. */
+const isForPages = (port: RequestContext['port'], path: string): boolean => port === 'public' && path.startsWith('/v1')

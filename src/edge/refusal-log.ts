@@ -5,7 +5,7 @@ import type { Log, LogFields } from '../lib/log.ts'
 const LINES_PER_SECOND = 50
 const SECOND_MS = 1_000
 
-type Refused = LogFields & { readonly account?: string | undefined }
+type RefusalFields = LogFields & { readonly account?: string | undefined }
 type Count = { readonly account: string | undefined; written: number; untold: number }
 
 export class RefusalLog {
@@ -18,7 +18,7 @@ export class RefusalLog {
     this.log = log
   }
 
-  write(refused: Refused): void {
+  write(refused: RefusalFields): void {
     const { account } = refused
     let count = this.counts.get(account)
     if (!count) this.counts.set(account, (count = { account, written: 0, untold: 0 }))

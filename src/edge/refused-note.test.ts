@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import { refusedNote } from './refused-note.ts'
-import type { Turn } from './turn.ts'
+import type { RequestContext } from './request-context.ts'
 
 const endpointOf = (method: string, path: string): string =>
   refusedNote(
-    { id: 'req_1', exchange: { head: { method, path }, header: () => undefined } } as unknown as Turn,
+    { id: 'req_1', exchange: { head: { method, path }, header: () => undefined } } as unknown as RequestContext,
     { keyPresented: () => undefined },
     { status: 404, code: 'model_not_found' },
   ).endpoint

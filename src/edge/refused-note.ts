@@ -2,7 +2,7 @@
 import type { Accounts } from '../accounts/accounts.ts'
 import type { RefusedRequest } from '../records/refused.ts'
 import { presentedKey } from './presented-key.ts'
-import type { Turn } from './turn.ts'
+import type { RequestContext } from './request-context.ts'
 
 const PATH_CHARS = 100
 const MODEL = /^[\w][\w.:/@-]{0,99}$/
@@ -37,7 +37,7 @@ function endpointOf(method: string, path: string): string {
 const modelIn = (name: string): string | undefined => (MODEL.test(name) && !SECRET.test(name) ? name : undefined)
 
 export function refusedNote(
-  { exchange, id, caller, request }: Turn,
+  { exchange, id, caller, request }: RequestContext,
   accounts: Pick<Accounts, 'keyPresented'>,
   { status, code }: { readonly status: number; readonly code: string },
 ): RefusedRequest {

@@ -6,15 +6,15 @@ import { suitableModel } from '../relay/admit.ts'
 import type { Relay } from '../relay/context.ts'
 import { recall } from '../relay/conversation.ts'
 import { countInput } from '../relay/count-input.ts'
-import { readers } from './readers.ts'
-import type { EventSource } from './stream-reply.ts'
+import { readers } from './lazy-parsers.ts'
+import type { ReplyEvents } from './stream-reply.ts'
 
 export type StateAnswer =
   | { readonly kind: 'body'; readonly body: object }
   /** The same as JSON. */
   | { readonly kind: 'text'; readonly text: string }
   /** With its size, where it is there already. */
-  | { readonly kind: 'stream'; readonly events: EventSource; readonly bytes?: number }
+  | { readonly kind: 'stream'; readonly events: ReplyEvents; readonly bytes?: number }
   | { readonly kind: 'failure'; readonly failure: Failure }
 
 /** A request for one response. */
@@ -36,10 +36,10 @@ export type StateRoute = {
   readonly bytes?: (ask: Ask) => Promise<number>
 }
 
-type Kept = Omit<StateRoute, 'id'> & { readonly path: string }
+type StateRouteMatch = Omit<StateRoute, 'id'> & { readonly path: string }
 
 /** Everything that is asked of one response; `{id}` is its id. */
-export const stateRoutes: readonly Kept[] = [
+export const stateRoutes: readonly StateRouteMatch[] = [
   {
     path: '/v1/responses/{id}',
     methods: ['GET', 'HEAD', 'DELETE'],
@@ -100,7 +100,7 @@ async function show(ask: Ask): Promise<StateAnswer> {
 }
 
 /** A stream that is there already. */
-function once(text: string): EventSource {
+function once(text: string): ReplyEvents {
   let isEnded = false
   return {
     get isEnded() {

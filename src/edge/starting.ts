@@ -1,17 +1,17 @@
 /** What clients are told while the gateway is not there yet. */
 import type { Failure } from '../domain/failure.ts'
-import type { Exchange } from '../inbound/exchange.ts'
+import type { ServerExchange } from '../inbound/exchange.ts'
 import { timeOrderedId } from '../lib/ids.ts'
 import { JSON_TYPE } from '../relay/headers.ts'
 import type { Cors } from './cors.ts'
 import type { Edge } from './edge-options.ts'
-import { chatEnvelope, envelopeOf } from './surface.ts'
+import { chatEnvelope, envelopeOf } from './endpoint.ts'
 
 const STARTING: Failure = { kind: 'unavailable', message: 'Not ready: starting.', retryAfterMs: 1_000 }
 
 /** 503 with `Retry-After` in the envelope of each dialect, and that the process lives. */
 export function startingEdge(cors: Cors): Edge {
-  const handle = (exchange: Exchange): void => {
+  const handle = (exchange: ServerExchange): void => {
     const { path } = exchange.head
     const id = timeOrderedId('req_')
     const always = { ...(path.startsWith('/v1') ? cors.headersFor(exchange) : {}), 'x-request-id': id }

@@ -1,6 +1,6 @@
-import type { Exchange } from '../inbound/exchange.ts'
+import type { ServerExchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
-import type { Call, CancelReason } from '../relay/call.ts'
+import type { GatewayRequest, CancelReason } from '../relay/call.ts'
 
 /** A comment with a single newline: clients that choke on an empty event survive it (openai-python, openai-go). */
 const PING = ': ping\n'
@@ -8,7 +8,7 @@ const PING = ': ping\n'
 const FAREWELL_MS = 500
 
 /** Where the text of a stream comes from: complete events, then undefined. `close` is for leaving early; it settles. */
-export type EventSource = {
+export type ReplyEvents = {
   next(): Promise<string | undefined>
   /** The client is behind: nothing more is to be fetched for it before the next `next`. */
   rest?(): void
@@ -18,7 +18,7 @@ export type EventSource = {
 }
 
 export type StreamOptions = {
-  readonly events: EventSource
+  readonly events: ReplyEvents
   readonly headers: ReplyHeaders
   readonly heartbeatMs: number
   /** The comment that fills silence, where the client's dialect has one of its own. */
@@ -29,7 +29,7 @@ export type StreamOptions = {
 }
 
 /** The client of an answer that is made without it, for as long as it is there. */
-export const presenceOf = (exchange: Exchange): Pick<Call, 'whenCancelled'> => ({
+export const presenceOf = (exchange: ServerExchange): Pick<GatewayRequest, 'whenCancelled'> => ({
   whenCancelled(tell) {
     if (exchange.isGone) tell('client_closed')
     else exchange.onClosed = () => tell('client_closed')
@@ -42,8 +42,8 @@ export const presenceOf = (exchange: Exchange): Pick<Call, 'whenCancelled'> => (
  * the client leaves, or only stops reading, the answer is closed, and closing it settles.
  */
 export async function replyWithStream(
-  exchange: Exchange,
-  call: Pick<Call, 'whenCancelled'>,
+  exchange: ServerExchange,
+  call: Pick<GatewayRequest, 'whenCancelled'>,
   { events, ...options }: StreamOptions,
 ): Promise<void> {
   const { headers, heartbeatMs, heartbeat = PING, begun, onError } = options

@@ -3,13 +3,13 @@ import type { Failure } from '../domain/failure.ts'
 import { statusOf, type VideoStage, type VideoTask } from '../domain/video-task.ts'
 import { showAlias, showTask } from '../formats/videos/view.ts'
 import type { Tasks } from '../video/tasks.ts'
-import type { Content, Recipient } from './content.ts'
+import type { ContentServer, Recipient } from './content.ts'
 import type { Ask, StateAnswer, StateRoute } from './responses.ts'
 
-type Kept = Omit<StateRoute, 'id'> & { readonly path: string }
+type VideoRouteMatch = Omit<StateRoute, 'id'> & { readonly path: string }
 
 /** Everything that is asked of one task; `{id}` is its id. */
-export const videoRoutes: readonly Kept[] = [
+export const videoRoutes: readonly VideoRouteMatch[] = [
   {
     path: '/v1/videos/{id}',
     methods: ['GET', 'HEAD', 'DELETE'],
@@ -31,7 +31,7 @@ export function videoRoute(path: string): StateRoute | undefined {
 }
 
 /** The id of the task in the path of its content. */
-export const contentOf = (path: string): string | undefined => CONTENT.exec(path)?.[1]
+export const videoIdOfContentPath = (path: string): string | undefined => CONTENT.exec(path)?.[1]
 
 /** The same words whether it never was, was deleted, or is somebody else's. */
 const NO_TASK: Failure = {
@@ -96,7 +96,7 @@ async function list(ask: Ask): Promise<StateAnswer> {
   return { kind: 'body', body }
 }
 
-type Archive = { readonly files: Content; readonly tasks: Pick<Tasks, 'stageOf'> }
+type Archive = { readonly files: ContentServer; readonly tasks: Pick<Tasks, 'stageOf'> }
 
 /** Serves a finished video to whoever has the id of its task; what comes back is why not. */
 export async function serveVideo(

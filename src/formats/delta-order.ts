@@ -39,7 +39,7 @@ type State = {
 }
 
 /** The same of a whole answer that is told in deltas. */
-export function wholeDeltas(deltas: readonly Delta[]): readonly Delta[] {
+export function orderedDeltas(deltas: readonly Delta[]): readonly Delta[] {
   const order = new DeltaOrder()
   return [...order.take(deltas), ...order.end()]
 }

@@ -8,10 +8,10 @@ import type { ImageFormat, ImageWish } from '../domain/image.ts'
 import type { Delta, Dialect, Reply, Turn } from '../domain/turn.ts'
 import type { Usage, UsageSource } from '../domain/usage.ts'
 import type { HeaderFields } from '../lib/message-head.ts'
-import type { Upload } from '../lib/form.ts'
+import type { UploadBody } from '../lib/form.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import type { Rule } from '../vendors/rules.ts'
-import type { Produced } from './produced.ts'
+import type { GeneratedText } from './generated-text.ts'
 import type { UsageDialect } from './chat/usage.ts'
 import type { RemoteMedium } from './remote-media.ts'
 import type { VideoBody } from './videos/body.ts'
@@ -58,9 +58,9 @@ export type ClientRequest = {
   /** The same of a video, which is made by a task: neither streamed nor passed. */
   readonly video?: VideoBody
   /** What images that arrived come to. */
-  meter?(images: ImageMeter): Metered
+  meter?(images: ImageMeter): MeteredUsage
   /** The way to an upstream that speaks one of these dialects; the first is used where none is the client's own. */
-  passage(offers: readonly Dialect[], context: PassageContext): Passage
+  passage(offers: readonly Dialect[], context: AdapterContext): Adapter
   /** In dialects whose conversations the gateway keeps. */
   readonly conversation?: Conversation | undefined
 }
@@ -117,10 +117,10 @@ export type Follower = {
 }
 
 /** What a passage may want to know of its surroundings. */
-export type PassageContext = { readonly model: Model; readonly desk: ImageDesk }
+export type AdapterContext = { readonly model: Model; readonly desk: ImageService }
 
 /** What is done with the bytes of images on their way; the relay lends it. */
-export type ImageDesk = {
+export type ImageService = {
   /** Fetches what an upstream left at an address of its own; undefined when it cannot be had. */
   fetch(url: string): Promise<Buffer | undefined>
   /** Decodes an image to see that it is one; undefined when it is not. */
@@ -136,7 +136,7 @@ export type ImageInfo = { readonly format: ImageFormat; readonly width: number; 
 export type DeliveredImage = { readonly size: string; readonly quality: string }
 
 /** Images that came as part of a turn. */
-export type Painted = {
+export type InlineImages = {
   readonly images: number
   /** How many there were besides that cannot be decoded. */
   readonly spoiled: number
@@ -154,7 +154,7 @@ export type ImageMeter = {
 }
 
 /** What a request consumed, and how we know. */
-export type Metered = { readonly usage: Usage; readonly source: UsageSource }
+export type MeteredUsage = { readonly usage: Usage; readonly source: UsageSource }
 
 export type WrittenFailure = {
   readonly status: number
@@ -203,27 +203,27 @@ export type UpstreamRequest = {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   /** A body that is not text, instead. */
-  readonly upload?: Upload | undefined
+  readonly upload?: UploadBody | undefined
   /** What the client asked for and this upstream cannot do. */
   readonly dropped: readonly string[]
   /** The output limit that this vendor demanded and nobody asked for. */
   readonly demandedOutputTokensMax?: number | undefined
 }
 
-type Failed = { readonly kind: 'failed'; readonly failure: UpstreamFailure }
+type FailedRead = { readonly kind: 'failed'; readonly failure: UpstreamFailure }
 
 /** A whole reply on its way through: what the bill needs, and the text for the client. */
-export type PassedReply = {
+export type AdaptedReply = {
   readonly usage: Usage | undefined
   /** What was produced, for an estimate when no usage came. */
-  readonly produced: string | Produced
+  readonly produced: string | GeneratedText
   /** The images that can be decoded, where images were asked for. */
   readonly delivered?: readonly DeliveredImage[]
-  readonly painted?: Painted
+  readonly painted?: InlineImages
   /** The reply for the client. It states what is billed, whatever the upstream reported. */
   write(answer: AnswerFacts, billed: Usage): string
 }
-export type ReadReply = { readonly kind: 'reply'; readonly reply: PassedReply } | Failed
+export type ReadReply = { readonly kind: 'reply'; readonly reply: AdaptedReply } | FailedRead
 
 /** What an answer says of itself, in any dialect. */
 export type AnswerFacts = {
@@ -239,19 +239,19 @@ export type AnswerFacts = {
 export type ReadEvent =
   | { readonly kind: 'chunk'; readonly text: string; readonly meaningful: boolean }
   | { readonly kind: 'done' }
-  | Failed
+  | FailedRead
 
 /** A stream on its way through. */
-export type PassedStream = {
+export type AdaptedStream = {
   /** The last usage the upstream reported; running totals overwrite, they do not add. */
   readonly usage: Usage | undefined
   /** What arrived so far, as text; thoughts apart where the dialect tells them apart. */
-  readonly produced: string | Produced
-  readonly thoughts?: string | Produced
+  readonly produced: string | GeneratedText
+  readonly thoughts?: string | GeneratedText
   /** Images that arrived, and how many are under way of which the client has seen something. */
   readonly delivered?: readonly DeliveredImage[]
   readonly begun?: number
-  readonly painted?: Painted
+  readonly painted?: InlineImages
   /** Pieces of an answer that came, where one event can bring many. */
   readonly pieces?: number
   /** Looks into an event, where that takes a while. Awaited before `read`. */
@@ -291,14 +291,14 @@ export type FirstParts = {
 }
 
 /** A way from a client's dialect to an upstream's and back. */
-export type Passage = {
+export type Adapter = {
   readonly dialect: Dialect
   /** Why this request cannot be put in the upstream's dialect; undefined when it can. */
   readonly obstacle: Failure | undefined
   request(to: Destination): UpstreamRequest
   /** Later, where the reply is large. */
   readReply(text: string, quirks: WriterQuirks): ReadReply | Promise<ReadReply>
-  openStream(answer: AnswerFacts, quirks: WriterQuirks): PassedStream
+  openStream(answer: AnswerFacts, quirks: WriterQuirks): AdaptedStream
   /** For a reply that was asked for as a stream; left out where it cannot be. */
   collector?(): ReplyCollector
   /** For a request that takes more than one exchange: its parts. */
@@ -332,7 +332,11 @@ export type UpstreamSide = {
   obstacle?(turn: Turn): Failure | undefined
   write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest
   /** `turn` is what was asked: an answer may take its meaning from it. */
-  readReply(text: string, quirks: WriterQuirks, turn: Turn): { readonly kind: 'reply'; readonly reply: Reply } | Failed
+  readReply(
+    text: string,
+    quirks: WriterQuirks,
+    turn: Turn,
+  ): { readonly kind: 'reply'; readonly reply: Reply } | FailedRead
   decoder(quirks: WriterQuirks, turn: Turn): StreamDecoder
   collector(): ReplyCollector
   /** As in `Passage`. */
@@ -340,15 +344,15 @@ export type UpstreamSide = {
 }
 
 /** What one upstream event means. */
-export type Decoded =
+export type DecodedEvent =
   | { readonly kind: 'deltas'; readonly deltas: readonly Delta[] }
   | { readonly kind: 'done' }
-  | Failed
+  | FailedRead
 
 export type StreamDecoder = {
   readonly usage: Usage | undefined
   readonly finished: boolean
-  decode(event: SseEvent): Decoded
+  decode(event: SseEvent): DecodedEvent
 }
 
 /** The client's side of a dialect, from the neutral answer. */

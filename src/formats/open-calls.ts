@@ -5,7 +5,7 @@ import type { Message, Turn } from '../domain/turn.ts'
 export const NO_RESULT = 'The call was interrupted: it has no result.'
 
 /** How messages of a dialect are looked at. */
-type Reading<M> = {
+type MessageAccess<M> = {
   /** The ids of the calls that a message makes. */
   readonly callsOf: (message: M) => readonly string[]
   /** The id of the call that a message answers. */
@@ -14,7 +14,7 @@ type Reading<M> = {
 }
 
 /** Messages with a result for each call, behind it and in the order of the calls. An id may come again later. */
-export function withResults<M>(messages: readonly M[], { callsOf, answers, noResult }: Reading<M>): M[] {
+export function withResults<M>(messages: readonly M[], { callsOf, answers, noResult }: MessageAccess<M>): M[] {
   const places = { calls: new Map<string, number[]>(), results: new Map<string, number[]>() }
   const add = (map: Map<string, number[]>, id: string, at: number): void => {
     const list = map.get(id)

@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
-import type { Dialect, Sealed, Turn } from '../domain/turn.ts'
+import type { Dialect, SealedData, Turn } from '../domain/turn.ts'
 import { detailOf, readDetails } from './chat/reasoning-details.ts'
 import { readSignature, writeSignature } from './gemini/signature.ts'
 import { readStamp, signatureOf } from './messages/seal.ts'
 import { sealedReply, withOwnSeals } from './own-seals.ts'
 import { sealedFrom, sealedText } from './responses/sealed.ts'
 
-const seal = (account?: string): Sealed => ({ origin: 'responses', data: 'gAAA:b', form: 'rs_1', account })
-const turnWith = (sealed: Sealed): Turn => ({
+const seal = (account?: string): SealedData => ({ origin: 'responses', data: 'gAAA:b', form: 'rs_1', account })
+const turnWith = (sealed: SealedData): Turn => ({
   messages: [{ role: 'assistant', parts: [{ kind: 'reasoning', text: 'hm', sealed }] }],
   tools: [],
   choices: 1,
@@ -29,7 +29,7 @@ test('what one account got goes to no other; what bears no name goes where it we
 
 test('an answer bears the name of its account, but for signatures that hold for every account', () => {
   const reply = (origin: Dialect) => {
-    const sealed: Sealed = { origin, data: 'x' }
+    const sealed: SealedData = { origin, data: 'x' }
     const parts = [{ kind: 'reasoning', text: 'hm', sealed }] as const
     return sealedReply({ choices: [{ parts, finish: 'stop' }], usage: undefined }, 'one').choices[0]?.parts[0]
   }

@@ -5,7 +5,7 @@
  * account of their vendor.
  */
 import { createHash } from 'node:crypto'
-import type { Delta, Message, OutputPart, Reply, Sealed, Turn } from '../domain/turn.ts'
+import type { Delta, Message, OutputPart, Reply, SealedData, Turn } from '../domain/turn.ts'
 
 const accounts = new Map<string, string>()
 const ACCOUNTS_MAX = 10_000
@@ -20,7 +20,7 @@ export function accountOf(providerId: string): string {
 }
 
 /** Whether the account of a provider can read a seal. One of no account was made before these were written. */
-export const isOwnSeal = ({ account }: Sealed, own: string | undefined): boolean =>
+export const isOwnSeal = ({ account }: SealedData, own: string | undefined): boolean =>
   account === undefined || own === undefined || account === own
 
 /** The turn without what only another account can read. */
@@ -38,7 +38,7 @@ export function withOwnSeals(turn: Turn, own: string | undefined): Turn {
   }
 }
 
-const owned = (sealed: Sealed, account: string): Sealed =>
+const owned = (sealed: SealedData, account: string): SealedData =>
   sealed.origin === 'responses' ? { ...sealed, account } : sealed
 
 /** Deltas whose seals bear the name of who made them. */

@@ -1,17 +1,22 @@
 /** The JSON of a client's request: structure within bounds first, then syntax. */
 import type { Failure } from '../domain/failure.ts'
 import { nextTurn } from '../lib/end-of-tick.ts'
-import { noteRequest } from '../lib/garbage.ts'
+import { noteRequest } from '../lib/gc-hint.ts'
 import type { Members } from '../lib/json-members.ts'
 import { repeatedName, requestScanLimits, scanJson, scanLongJson, type Scan } from '../lib/json-scan.ts'
 
-type Rejected = { readonly kind: 'rejected'; readonly failure: Failure }
-export type ScannedRequest = { readonly kind: 'scanned'; readonly value: unknown; readonly members: Members } | Rejected
+type RejectedJson = { readonly kind: 'rejected'; readonly failure: Failure }
+export type ScannedRequest =
+  | { readonly kind: 'scanned'; readonly value: unknown; readonly members: Members }
+  | RejectedJson
 
 /** A body above this is read in several turns of the loop: its steps together take longer than others should wait. */
 const LARGE_BODY_BYTES = 512 * 1024
 
-const reject = (kind: Failure['kind'], message: string): Rejected => ({ kind: 'rejected', failure: { kind, message } })
+const reject = (kind: Failure['kind'], message: string): RejectedJson => ({
+  kind: 'rejected',
+  failure: { kind, message },
+})
 const PROTO_NAME = reject('invalid_value', "A field is called '__proto__', which none may be.")
 const NOT_JSON = reject('invalid_json', 'The body is not valid JSON.')
 const EMPTY = reject('invalid_json', 'The body is empty: send a JSON object.')
@@ -46,7 +51,7 @@ async function scanLargeRequest(text: string): Promise<ScannedRequest> {
 }
 
 /** The members of the body; their structure is within bounds. */
-function boundedMembers(scan: Scan, text: string): Members | Rejected {
+function boundedMembers(scan: Scan, text: string): Members | RejectedJson {
   switch (scan.kind) {
     case 'scanned':
       return scan.members
@@ -103,7 +108,7 @@ function lookAt(value: unknown, found: { names: number; hasProto: boolean }): vo
 }
 
 /** In a large body the name is not looked for: it would take as long as all else together. */
-function repeated(text: string): Rejected {
+function repeated(text: string): RejectedJson {
   const name = text.length > LARGE_BODY_BYTES ? undefined : repeatedName(text)?.slice(0, 100)
   return reject('invalid_json', `${name === undefined ? 'A field' : `The field '${name}'`} is given more than once.`)
 }

@@ -5,21 +5,21 @@ import { wordsOfParts, type Delta, type Reply, type Turn } from '../domain/turn.
 import type { Usage } from '../domain/usage.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import { isTaken } from '../vendors/fit.ts'
-import { DeltaOrder, wholeChoice, wholeDeltas } from './delta-order.ts'
-import { SPARE_CHOICES, TOO_MANY_CALLS, TOO_MANY_CHOICES } from './excess.ts'
+import { DeltaOrder, wholeChoice, orderedDeltas } from './delta-order.ts'
+import { SPARE_CHOICES, TOO_MANY_CALLS, TOO_MANY_CHOICES } from './answer-bounds.ts'
 import { FreeText, withFunctions } from './free-text.ts'
 import { sealedDeltas, sealedReply, withOwnSeals } from './own-seals.ts'
-import { ProducedWords } from './produced.ts'
+import { GeneratedTextBuffer } from './generated-text.ts'
 import { withAllResults } from './open-calls.ts'
-import { readReceived } from './received.ts'
+import { readReceived } from './buffered-reply.ts'
 import { ToolNames } from './tool-names.ts'
 import { withCallIds } from './call-ids.ts'
 import type {
   AnswerFacts,
   ClientSide,
   FailureReader,
-  Passage,
-  PassedStream,
+  Adapter,
+  AdaptedStream,
   ReadEvent,
   ReadReply,
   StreamDecoder,
@@ -33,7 +33,7 @@ export type TurnRead =
   | { readonly kind: 'turn'; readonly turn: Turn }
   | { readonly kind: 'rejected'; readonly failure: Failure }
 
-export function translated(read: TurnRead, stream: boolean, client: ClientSide, upstream: UpstreamSide): Passage {
+export function translated(read: TurnRead, stream: boolean, client: ClientSide, upstream: UpstreamSide): Adapter {
   const turn = (): Turn => {
     if (read.kind === 'turn') return read.turn
     throw new Error('this request has no way to this upstream')
@@ -57,7 +57,7 @@ export function translated(read: TurnRead, stream: boolean, client: ClientSide, 
         const reply = {
           ...restored,
           choices: restored.choices.map(wholeChoice),
-          deltas: restored.deltas && wholeDeltas(restored.deltas),
+          deltas: restored.deltas && orderedDeltas(restored.deltas),
         }
         return {
           kind: 'reply',
@@ -120,16 +120,16 @@ class Tools {
   }
 }
 
-type Retelling = (failure: UpstreamFailure) => UpstreamFailure
+type FailureMapping = (failure: UpstreamFailure) => UpstreamFailure
 
-const asItIs: Retelling = (failure) => failure
+const asItIs: FailureMapping = (failure) => failure
 /** A vendor names fields of its own dialect: a request in another has none of that name. */
-const withoutParam: Retelling = (failure) => {
+const withoutParam: FailureMapping = (failure) => {
   const { param: _, ...others } = failure
   return others
 }
 
-const retold = (failures: FailureReader, told: Retelling): FailureReader => ({
+const retold = (failures: FailureReader, told: FailureMapping): FailureReader => ({
   response: (status, headers, body) => told(failures.response(status, headers, body)),
   hidden(body) {
     const failure = failures.hidden(body)
@@ -157,24 +157,24 @@ class Chunk {
   }
 }
 
-type Telling = { readonly choices: number; readonly tools: Tools; readonly told: Retelling }
+type StreamOptions = { readonly choices: number; readonly tools: Tools; readonly told: FailureMapping }
 
-class TranslatedStream implements PassedStream {
-  readonly produced = new ProducedWords()
-  readonly thoughts = new ProducedWords()
+class TranslatedStream implements AdaptedStream {
+  readonly produced = new GeneratedTextBuffer()
+  readonly thoughts = new GeneratedTextBuffer()
   pieces = 0
   private calls = 0
   private readonly decoder: StreamDecoder
   private readonly encoder: StreamEncoder
   private readonly choices: number
   private readonly tools: Tools
-  private readonly told: Retelling
+  private readonly told: FailureMapping
   private readonly ended = new Set<number>()
   private readonly order = new DeltaOrder()
   /** What was read last, until it is said: an encoder repeats at its end what it has said. */
   private unsaid: readonly Delta[] = []
 
-  constructor(decoder: StreamDecoder, encoder: StreamEncoder, { choices, tools, told }: Telling) {
+  constructor(decoder: StreamDecoder, encoder: StreamEncoder, { choices, tools, told }: StreamOptions) {
     this.decoder = decoder
     this.encoder = encoder
     this.choices = choices

@@ -17,10 +17,10 @@ export const namesOf = ({ vendors }: ToolSplit): readonly string[] => [
   ...new Set(vendors.map((name) => `tools.${name.slice(0, 100)}`)),
 ]
 
-type Source = { readonly text: string; readonly members: Members }
+type ToolSource = { readonly text: string; readonly members: Members }
 
 /** The edit of a body that has tools of the vendor in it, under this key: numbers of the others keep their digits. */
-export function withoutVendorTools({ text, members }: Source, key: string, split: SplitTools): Edit[] {
+export function withoutVendorTools({ text, members }: ToolSource, key: string, split: SplitTools): Edit[] {
   const span = members.get(key)
   const read = span && parseExact(text.slice(span.start, span.end))
   const tools = fieldListIn(Array.isArray(read) ? read : [read]) ?? []

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'bun:test'
 import { rawClient, type RawClient } from '../../test/support/raw-client.ts'
 import type { BodyText } from './body-text.ts'
-import type { Exchange } from './exchange.ts'
+import type { ServerExchange } from './exchange.ts'
 import { listen, type Server } from './server.ts'
 
 const LIMITS = { bytesMax: 5, graceMs: 5_000, bytesPerSecondMin: 1e6 }
@@ -12,7 +12,7 @@ let server: Server
 let client: RawClient
 const problems: unknown[] = []
 
-async function serve(handle: (exchange: Exchange) => void): Promise<void> {
+async function serve(handle: (exchange: ServerExchange) => void): Promise<void> {
   const refuse = ({ message }: { message: string }) => ({ headers: {}, body: message })
   server = listen({ hostname: '127.0.0.1', port: 0, handle, refuse, onError: (error) => problems.push(error) })
   client = await rawClient(server.port)
@@ -73,7 +73,7 @@ test('a client that would have waited for a word to go on, but has not, keeps it
 })
 
 test('whoever answers without having read it is done with it, and the next request is read', async () => {
-  const seen: Exchange[] = []
+  const seen: ServerExchange[] = []
   await serve((exchange) => {
     seen.push(exchange)
     exchange.reply(200, {}, `<${seen.length}>`)

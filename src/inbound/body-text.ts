@@ -1,5 +1,5 @@
 /** Bodies of requests as text. */
-import type { Share, Taken } from '../lib/shares.ts'
+import type { Share, ShareOutcome } from '../lib/shares.ts'
 import { wholeCharactersEnd, withoutMark } from '../lib/utf8.ts'
 
 export type BodyText =
@@ -60,7 +60,7 @@ export class ArrivingText {
     this.share = share
   }
 
-  push(bytes: Buffer): Taken {
+  push(bytes: Buffer): ShareOutcome {
     let at = 0
     while (at < bytes.length && !this.isWrong) {
       if (this.filled === this.block.length) {
@@ -86,7 +86,7 @@ export class ArrivingText {
     this.taken = 0
   }
 
-  private makeRoom(bytes: number): Taken {
+  private makeRoom(bytes: number): ShareOutcome {
     if (this.block.length >= BLOCK_BYTES && !this.decodeTo(wholeCharactersEnd(this.block, 0, this.filled)))
       return 'taken'
     // No larger than it can become: it is counted in full against its share.

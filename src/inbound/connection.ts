@@ -4,19 +4,19 @@ import { flushAtEndOfTick, inNextTurn } from '../lib/end-of-tick.ts'
 import { BodyReader, HeadReader, type Framing } from '../lib/http1.ts'
 import { fillWireBuffer, WIRE_CHARS_MAX, wireBuffer } from '../lib/wire-buffer.ts'
 import type { ConnectionLimits } from './connection-limits.ts'
-import type { Guest } from './crowd.ts'
-import { Exchange, type Wire } from './exchange.ts'
-import { bufferOf, pack, unpack, type Packed } from './packed.ts'
+import type { LimitedConnection } from './connection-limiter.ts'
+import { ServerExchange, type Wire } from './exchange.ts'
+import { bufferOf, pack, unpack, type CompressedBytes } from './compressed-bytes.ts'
 import { replyHead, type ReplyHeaders } from './reply-head.ts'
-import { LastHead, MALFORMED, NO_BODY, readRequestHead, type Malformed, type ReadHead } from './request-head.ts'
+import { LastHead, MALFORMED, NO_BODY, readRequestHead, type MalformedRequest, type ReadHead } from './request-head.ts'
 
 /** What a connection needs of its server. */
 export type Host = {
   readonly limits: ConnectionLimits
   /** Answers a request. It may return before the answer is complete, and must not throw. */
-  handle(exchange: Exchange): void
+  handle(exchange: ServerExchange): void
   /** The answer to something that is not a request. */
-  refuse(malformed: Malformed): { readonly headers: ReplyHeaders; readonly body: string }
+  refuse(malformed: MalformedRequest): { readonly headers: ReplyHeaders; readonly body: string }
   /** A programmer's error. */
   readonly onError: (error: Error) => void
   /** No new requests: connections close with the answer they are at. */
@@ -35,10 +35,10 @@ const UNREAD_BYTES_MAX = 256 * 1024
 const TURN_REQUESTS_MAX = 4
 const NONE = Number.POSITIVE_INFINITY
 
-export class Connection implements Wire, Guest {
+export class ServerConnection implements Wire, LimitedConnection {
   readonly remoteAddress: string
   readonly notes = new Map<string, string>()
-  private readonly socket: Socket<Connection>
+  private readonly socket: Socket<ServerConnection>
   private readonly host: Host
   private readonly head: HeadReader
   private readonly lastHead = new LastHead()
@@ -46,7 +46,7 @@ export class Connection implements Wire, Guest {
   private reading: 'head' | 'body' | 'answer' | 'discard' = 'head'
   private body = EMPTY
   private unreadBytes = 0
-  private exchange: Exchange | undefined
+  private exchange: ServerExchange | undefined
   private input: Buffer | undefined
   private at = 0
   private isReadingOn = false
@@ -60,7 +60,7 @@ export class Connection implements Wire, Guest {
   private isAwaitingContinue = false
   isClosed = false
   /** What the client has not taken yet. */
-  private unsent: Buffer | Packed | undefined
+  private unsent: Buffer | CompressedBytes | undefined
   /** Written in this tick. */
   private readonly held: string[] = []
   private heldChars = 0
@@ -71,7 +71,7 @@ export class Connection implements Wire, Guest {
   private lingerUntilMs = NONE
   private progressMs = 0
 
-  constructor(socket: Socket<Connection>, host: Host) {
+  constructor(socket: Socket<ServerConnection>, host: Host) {
     this.socket = socket
     this.host = host
     this.remoteAddress = socket.remoteAddress
@@ -84,7 +84,7 @@ export class Connection implements Wire, Guest {
     return this.reading === 'head' && this.head.isEmpty && !this.input
   }
 
-  get work(): Guest['work'] {
+  get work(): LimitedConnection['work'] {
     if (this.unsent) return 'answering'
     if (this.exchange?.isAnswered !== false) return this.input ? 'arriving' : 'none'
     return this.reading === 'body' ? 'arriving' : 'answering'
@@ -165,7 +165,7 @@ export class Connection implements Wire, Guest {
     this.isAwaitingContinue = read.expectsContinue && this.body.state === 'open'
     this.reading = 'body'
     this.deadlineMs = NONE
-    const exchange = new Exchange(this, read.head, framing)
+    const exchange = new ServerExchange(this, read.head, framing)
     this.exchange = exchange
     const end = this.body.endIn(input, this.at)
     this.isBodyAtHand = end !== -1
@@ -201,14 +201,14 @@ export class Connection implements Wire, Guest {
     else exchange.bodyEnded({ kind: 'broken_off' })
   }
 
-  private bodyPart(exchange: Exchange | undefined, payload: Buffer): void {
+  private bodyPart(exchange: ServerExchange | undefined, payload: Buffer): void {
     if (exchange && !exchange.isAnswered) return exchange.bodyPart(payload)
     this.unreadBytes += payload.length
     if (this.unreadBytes > UNREAD_BYTES_MAX) this.close()
   }
 
   /** The last of the body are the bytes from `from` to `to`. */
-  private bodyEnded(exchange: Exchange | undefined, bytes: Buffer, from: number, to: number): void {
+  private bodyEnded(exchange: ServerExchange | undefined, bytes: Buffer, from: number, to: number): void {
     if (this.reading !== 'body') return
     this.unreadBytes = 0
     this.reading = 'answer'
@@ -227,7 +227,7 @@ export class Connection implements Wire, Guest {
     this.isLast = true
   }
 
-  persistence({ head: { version } }: Exchange): string {
+  persistence({ head: { version } }: ServerExchange): string {
     // A large body that nobody is going to read is cheaper to leave than to receive. And who was never told to continue
     // may send the body or leave it out: what comes next could be either.
     const leavesBody = !this.isBodyAtHand && (this.isAwaitingContinue || this.body.declaredLeft > UNREAD_BYTES_MAX)
@@ -238,7 +238,7 @@ export class Connection implements Wire, Guest {
     return version === '1.0' ? 'connection: keep-alive\r\n' : ''
   }
 
-  answered(exchange: Exchange): void {
+  answered(exchange: ServerExchange): void {
     if (this.exchange !== exchange || this.isClosed) return
     if (this.isLast) return this.close()
     // The rest of its body has to come, or nothing after it can be understood.
@@ -265,7 +265,7 @@ export class Connection implements Wire, Guest {
     this.socket.resume()
   }
 
-  private refuse(malformed: Malformed): void {
+  private refuse(malformed: MalformedRequest): void {
     const { headers, body } = this.host.refuse(malformed)
     const framing = `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n`
     this.write(replyHead(malformed.status, headers, framing) + body)

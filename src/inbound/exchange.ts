@@ -27,9 +27,9 @@ export type Wire = {
   /** The answer at hand is the last on this connection. */
   setLast(): void
   /** The `connection` header of an answer, where it needs one. */
-  persistence(exchange: Exchange): string
+  persistence(exchange: ServerExchange): string
   /** An answer is written in full. */
-  answered(exchange: Exchange): void
+  answered(exchange: ServerExchange): void
   destroy(): void
 }
 
@@ -45,14 +45,14 @@ export type RequestHead = {
   readonly version: '1.0' | '1.1'
 }
 
-type Reading = {
+type PendingBody = {
   readonly limits: BodyLimits
   readonly resolve: (body: BodyText) => void
   /** When it is too late, unless something comes before. */
   lateMs: number
 }
 
-export class Exchange {
+export class ServerExchange {
   readonly head: RequestHead
   /** How long the body is; undefined where only its end says so. */
   readonly declaredBytes: number | undefined
@@ -66,7 +66,7 @@ export class Exchange {
   private heldHead = ''
   /** Of an answer of known length, what is still to be sent. */
   private bytesLeft = 0
-  private reading: Reading | undefined
+  private reading: PendingBody | undefined
   /** A body that came with its head, until the tick of the request is over. */
   private atHand: { readonly bytes: Buffer; readonly from: number; readonly to: number } | undefined
   /** What has arrived of a body in pieces. */
@@ -296,7 +296,7 @@ export class Exchange {
     return false
   }
 
-  private keep(bytes: Buffer, { limits: { bytesMax } }: Reading): boolean {
+  private keep(bytes: Buffer, { limits: { bytesMax } }: PendingBody): boolean {
     this.arriving ??= new ArrivingText(Math.min(this.declaredBytes ?? bytesMax, bytesMax), this.share)
     const taken = this.arriving.push(bytes)
     if (taken === 'taken') return true
@@ -335,7 +335,7 @@ const NO_BYTES = Buffer.alloc(0)
 /** A body beyond it takes turns of its own: its steps together would keep the others waiting. */
 const TURN_BYTES_MAX = 4 * 1024 * 1024
 
-async function handOver(body: BodyText, { resolve }: Reading): Promise<void> {
+async function handOver(body: BodyText, { resolve }: PendingBody): Promise<void> {
   if (body.kind === 'read') await joinInOwnTurn(body.text)
   resolve(body)
 }

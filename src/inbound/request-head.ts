@@ -4,7 +4,7 @@ import { HEADERS_MAX, parseHead } from '../lib/message-head.ts'
 import type { RequestHead } from './exchange.ts'
 
 /** What was wrong with something that is not a request. */
-export type Malformed = { readonly status: 400 | 408 | 417 | 431; readonly message: string }
+export type MalformedRequest = { readonly status: 400 | 408 | 417 | 431; readonly message: string }
 
 export type ReadHead = {
   readonly kind: 'read'
@@ -32,14 +32,17 @@ function isHost(text: string): boolean {
   return match !== null && Number(match[1] ?? 0) <= PORT_MAX
 }
 
-const malformed = (status: Malformed['status'], message: string): Malformed & { readonly kind: 'malformed' } => ({
+const malformed = (
+  status: MalformedRequest['status'],
+  message: string,
+): MalformedRequest & { readonly kind: 'malformed' } => ({
   kind: 'malformed',
   status,
   message,
 })
 
 /** Reads a head without its final blank line. */
-export function readRequestHead(text: string): ReadHead | (Malformed & { readonly kind: 'malformed' }) {
+export function readRequestHead(text: string): ReadHead | (MalformedRequest & { readonly kind: 'malformed' }) {
   const parsed = parseHead(text)
   const line = parsed && REQUEST_LINE.exec(text.slice(0, parsed.startEnd))
   if (!parsed || !line) return malformedStart(text)

@@ -2,11 +2,11 @@ import { afterEach, expect, test } from 'bun:test'
 import { rawClient, type RawClient } from '../../test/support/raw-client.ts'
 import type { ConnectionLimits } from './connection-limits.ts'
 import type { BodyText } from './body-text.ts'
-import type { Exchange } from './exchange.ts'
+import type { ServerExchange } from './exchange.ts'
 import { Shares } from '../lib/shares.ts'
 import { listen, type Server } from './server.ts'
 
-type Handler = (exchange: Exchange) => void
+type Handler = (exchange: ServerExchange) => void
 
 const open: Server[] = []
 const clients: RawClient[] = []
@@ -88,7 +88,7 @@ test.each([
 
 test('a client that sends far ahead is made to wait, and loses nothing', async () => {
   let handled = 0
-  const held: Exchange[] = []
+  const held: ServerExchange[] = []
   const server = start((exchange) => {
     handled++
     if (exchange.head.path === '/held') held.push(exchange)
@@ -395,7 +395,7 @@ test('who asks whether to continue and gets an answer instead, gets no second re
 
 test('a client that goes is reported once, before the answer and not after it', async () => {
   const gone: string[] = []
-  const held: Exchange[] = []
+  const held: ServerExchange[] = []
   const server = start((exchange) => {
     exchange.onClosed = () => gone.push(exchange.head.path)
     held.push(exchange)
@@ -428,7 +428,7 @@ test('a client that goes is reported once, before the answer and not after it', 
 })
 
 test('a request sent ahead by a client that has left is not begun', async () => {
-  const held: Exchange[] = []
+  const held: ServerExchange[] = []
   const server = start((exchange) => void held.push(exchange))
   const client = await dial(server)
   client.send(get('/1') + get('/2'))
@@ -592,7 +592,7 @@ test('address in use is an error', () => {
 const onError = (): void => undefined
 
 test('stop lets busy connections finish and says so, ends idle ones, and takes no new ones', async () => {
-  const held: Exchange[] = []
+  const held: ServerExchange[] = []
   const server = start((exchange) => {
     held.push(exchange)
     if (exchange.head.path === '/begun') {

@@ -3,8 +3,8 @@
  * answers what it cannot parse without our envelope, and knows no limit for slow heads and stalled readers.
  */
 import { connectionLimits, type ConnectionLimits } from './connection-limits.ts'
-import { Connection, type Host } from './connection.ts'
-import { Crowd, type CrowdLimits, type Crowding } from './crowd.ts'
+import { ServerConnection, type Host } from './connection.ts'
+import { ConnectionLimiter, type CrowdLimits, type ConnectionLimiterStats } from './connection-limiter.ts'
 
 export type ServerOptions = Pick<Host, 'handle' | 'refuse'> & {
   readonly hostname: string
@@ -13,7 +13,7 @@ export type ServerOptions = Pick<Host, 'handle' | 'refuse'> & {
   /** Where an address belongs, as far as strangers are counted by it; undefined: they are not. */
   readonly originOf?: (remoteAddress: string) => string | undefined
   /** Told when there were too many connections, and now and then while it goes on. */
-  readonly onCrowding?: (crowding: Crowding) => void
+  readonly onCrowding?: (crowding: ConnectionLimiterStats) => void
   /** Keeps what clients send until `begin` is called. */
   readonly isHeld?: boolean
   /** A programmer's error in a handler: its connection is broken off. */
@@ -30,7 +30,7 @@ export type Server = {
   close(): void
   readonly connections: number
   /** How many connections were too many so far. */
-  readonly dropped: Pick<Crowding, 'dismissed' | 'turnedAway'>
+  readonly dropped: Pick<ConnectionLimiterStats, 'dismissed' | 'turnedAway'>
 }
 
 const unbounded: CrowdLimits = { connectionsMax: Infinity, strangersPerAddressMax: Infinity }
@@ -39,7 +39,10 @@ const SWEEP_MS = 250
 /** Listens. Throws where the address cannot be had. */
 export function listen(options: ServerOptions): Server {
   const { hostname, port, handle, refuse, limits, originOf, onCrowding, onError } = options
-  const connections = new Crowd<Connection>({ ...unbounded, ...limits }, originOf ?? (() => undefined))
+  const connections = new ConnectionLimiter<ServerConnection>(
+    { ...unbounded, ...limits },
+    originOf ?? (() => undefined),
+  )
   let isStopping = false
   let isHeld = options.isHeld ?? false
   const host: Host = {
@@ -54,12 +57,12 @@ export function listen(options: ServerOptions): Server {
       return isHeld
     },
   }
-  const listener = Bun.listen<Connection>({
+  const listener = Bun.listen<ServerConnection>({
     hostname,
     port,
     socket: {
       open(socket) {
-        socket.data = new Connection(socket, host)
+        socket.data = new ServerConnection(socket, host)
         // Reset while it waited to be taken in: it has no address, and its request would be carried out for nobody.
         if (!socket.remoteAddress) return socket.terminate()
         if (!connections.admit(socket.data, socket.data.openedMs)) socket.terminate()
@@ -78,7 +81,7 @@ export function listen(options: ServerOptions): Server {
   })
   const { headTimeoutMs, idleTimeoutMs, stallTimeoutMs, lingerTimeoutMs } = host.limits
   const sweepMs = Math.min(SWEEP_MS, headTimeoutMs / 4, idleTimeoutMs / 4, stallTimeoutMs / 4, lingerTimeoutMs / 4)
-  const withEach = (work: (connection: Connection) => void): void => {
+  const withEach = (work: (connection: ServerConnection) => void): void => {
     for (const connection of connections) {
       try {
         work(connection)

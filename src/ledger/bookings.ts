@@ -41,19 +41,19 @@ export async function bookingsOf(
   return (await store.query(`${SELECT} ${where} ${NEWEST} LIMIT ?`, [accountId, ...bind, limit])).map(bookingOf)
 }
 
-type Asked = { readonly sql: string; readonly bind: readonly SqlValue[] }
+type BookingQuery = { readonly sql: string; readonly bind: readonly SqlValue[] }
 
 /** Asks for those of a time, newest first: to be read by `bookingOf`. */
 export const bookingsBetween = (
   accountId: string,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
-): Asked => ({
+): BookingQuery => ({
   sql: `${SELECT} AND booking.created_at >= ? AND booking.created_at < ? ${NEWEST}`,
   bind: [accountId, fromMs, toMs],
 })
 
 /** Asks for the balance as it is on disk, holds included: the `posted` of the row. */
-export const postedBalance = (accountId: string): Asked => ({
+export const postedBalance = (accountId: string): BookingQuery => ({
   sql: 'SELECT posted FROM account WHERE id = ?',
   bind: [accountId],
 })

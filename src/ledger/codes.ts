@@ -1,12 +1,12 @@
 /** Codes that add to a balance: made by the operator, given to somebody, redeemed once. */
 import type { NanoUsd } from '../domain/money.ts'
-import { makeVoucher, voucherOf } from '../lib/voucher.ts'
+import { makeVoucher, voucherOf } from '../lib/signed-token.ts'
 import { timeOrderedId } from '../lib/ids.ts'
 import { tokenDigest } from '../lib/token.ts'
 import { statement, type Row, type SqlValue } from '../store/statement.ts'
 import { mustWrite, type Store } from '../store/store.ts'
 import type { Ledger } from './ledger.ts'
-import { reasonOfCode } from './own-reasons.ts'
+import { reasonOfCode } from './system-reasons.ts'
 
 const insert = statement(
   `INSERT INTO redemption_code (id, batch_id, digest, last4, amount, note, created_at, expires_at)

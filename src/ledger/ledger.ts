@@ -4,9 +4,9 @@
  * database repeats the conditions, those of balances once a commit, so that memory and disk cannot part unnoticed.
  */
 import type { NanoUsd } from '../domain/money.ts'
-import type { Step, WriteOutcome } from '../store/statement.ts'
+import type { WriteStep, WriteOutcome } from '../store/statement.ts'
 import { mustWrite, type Store } from '../store/store.ts'
-import type { Deferred } from '../store/writer.ts'
+import type { DeferredWrite } from '../store/writer.ts'
 import {
   addFunds,
   entry,
@@ -20,7 +20,7 @@ import {
   resolveHold,
   settledStep,
   settleStep,
-  type Begun,
+  type NewHold,
   type ChargeRow,
 } from './steps.ts'
 
@@ -39,9 +39,9 @@ const BALANCE_MAX: NanoUsd = 4_000_000_000_000_000_000n
 export type Balance = { readonly posted: NanoUsd; readonly held: NanoUsd; readonly available: NanoUsd }
 
 /** Funds set aside for one request. `id` is the request's id; `amount` grows with `extend`. */
-export type Hold = Begun & {
+export type Hold = NewHold & {
   /** Its beginning, where that was made to wait for its end: end a hold with the object that `hold` gave. */
-  readonly waiting: Deferred | undefined
+  readonly waiting: DeferredWrite | undefined
 }
 
 export type HoldRequest = {
@@ -54,7 +54,7 @@ export type HoldRequest = {
    */
   readonly written?: 'now' | 'soon' | undefined
   /** Steps that are written in the same transaction. */
-  readonly also?: readonly Step[] | undefined
+  readonly also?: readonly WriteStep[] | undefined
   /** When it is made; now, where nothing is said. */
   readonly createdAtMs?: number | undefined
   /** `task`: it outlives this process, because what it is for does. Whoever has the task takes it up again. */
@@ -77,7 +77,7 @@ export type ExtendResult =
 export type Charge = { readonly cost: NanoUsd; readonly priceCardId: number }
 
 /** A further charge of what another hold was made for. `id` is its own: it has a hold and a record to itself. */
-export type Line = Charge & Pick<Hold, 'id' | 'accountId'> & { readonly createdAtMs: number }
+export type FurtherCharge = Charge & Pick<Hold, 'id' | 'accountId'> & { readonly createdAtMs: number }
 
 export type Settlement = {
   readonly charged: NanoUsd
@@ -94,7 +94,7 @@ export type Adjustment = {
   readonly ref: string
   readonly reason: string
   /** A condition that is met, and used up, in the same transaction. */
-  readonly provided?: Step | undefined
+  readonly provided?: WriteStep | undefined
 }
 export type AdjustmentResult = {
   readonly kind: 'booked' | 'not_provided' | 'duplicate_ref' | 'insufficient' | 'too_large' | 'unknown_account'
@@ -113,14 +113,14 @@ export type Ledger = {
    */
   extend(hold: Hold, amount: NanoUsd): ExtendResult
   /** Charges `cost` against a hold, once. `also` gives steps of the same transaction; what it throws is thrown. */
-  settle(hold: Hold, charge: Charge, also: (settlement: Settlement) => readonly Step[]): Promise<void>
+  settle(hold: Hold, charge: Charge, also: (settlement: Settlement) => readonly WriteStep[]): Promise<void>
   /**
    * Steps of a further charge, on a line of its own, for the transaction of `settle`: to be called in its `also`, which
    * must give them back.
    */
-  line(line: Line): Settlement & { readonly steps: readonly Step[] }
+  line(line: FurtherCharge): Settlement & { readonly steps: readonly WriteStep[] }
   /** Gives a hold back, once. */
-  release(hold: Hold, also: readonly Step[]): Promise<void>
+  release(hold: Hold, also: readonly WriteStep[]): Promise<void>
   adjust(adjustment: Adjustment): Promise<AdjustmentResult>
   openHolds(): number
   isOpen(hold: Hold): boolean
@@ -132,7 +132,7 @@ export type LedgerOptions = {
   /** Called when the database refuses what memory decided. They have parted: the caller must stop the process. */
   readonly onBroken: (message: string) => void
   /** Steps that go along with the expiry of a hold, by its id. */
-  readonly alsoOnExpiry?: ((holdId: string) => readonly Step[]) | undefined
+  readonly alsoOnExpiry?: ((holdId: string) => readonly WriteStep[]) | undefined
 }
 
 type Funds = { posted: NanoUsd; held: NanoUsd }
@@ -231,14 +231,14 @@ class Book implements Ledger {
   }
 
   /** What is written of a hold that stands by itself. */
-  private begun({ id, accountId, amount, createdAtMs }: Begun, owner: string): Step[] {
+  private begun({ id, accountId, amount, createdAtMs }: NewHold, owner: string): WriteStep[] {
     return [
       { run: holdFunds, bind: [amount, accountId], changes: 1 },
       { run: insertHold, bind: [id, accountId, amount, owner, createdAtMs], changes: 1 },
     ]
   }
 
-  settle(hold: Hold, asked: Charge, also: (settlement: Settlement) => readonly Step[]): Promise<void> {
+  settle(hold: Hold, asked: Charge, also: (settlement: Settlement) => readonly WriteStep[]): Promise<void> {
     const funds = this.resolve(hold)
     if (!funds) return notOpen(hold)
     const { waiting } = hold
@@ -255,7 +255,7 @@ class Book implements Ledger {
     ])
   }
 
-  line(line: Line): Settlement & { readonly steps: readonly Step[] } {
+  line(line: FurtherCharge): Settlement & { readonly steps: readonly WriteStep[] } {
     const { id, accountId, createdAtMs } = line
     const nowMs = Date.now()
     const charge = take(this.of(accountId), line)
@@ -265,7 +265,7 @@ class Book implements Ledger {
     return { charged, writtenOff, steps: [move, settledStep(hold, charge, nowMs)] }
   }
 
-  release(hold: Hold, also: readonly Step[]): Promise<void> {
+  release(hold: Hold, also: readonly WriteStep[]): Promise<void> {
     if (!this.resolve(hold)) return notOpen(hold)
     const { waiting } = hold
     if (waiting?.replace([releasedStep(hold, Date.now()), ...also])) return waiting.written
@@ -306,7 +306,7 @@ class Book implements Ledger {
   }
 
   /** Writes what memory has decided already. */
-  private commit(steps: readonly Step[]): Promise<void> {
+  private commit(steps: readonly WriteStep[]): Promise<void> {
     return this.store.write(steps).then(this.check)
   }
 
@@ -351,9 +351,9 @@ const notOpen = ({ id }: Hold): Promise<never> => Promise.reject(new Error(`hold
 class WaitingHold {
   readonly kind = 'held'
   readonly hold: Hold
-  private readonly waiting: Deferred
+  private readonly waiting: DeferredWrite
 
-  constructor(hold: Hold, waiting: Deferred) {
+  constructor(hold: Hold, waiting: DeferredWrite) {
     this.hold = hold
     this.waiting = waiting
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { OPENING, ownReasonOf, reasonOfCode } from './own-reasons.ts'
+import { OPENING, ownReasonOf, reasonOfCode } from './system-reasons.ts'
 
 test('reasons of our own are known again, with what is in them', () => {
   expect(ownReasonOf('opening:acct_1', OPENING)).toMatchObject({ reason: 'opening' })

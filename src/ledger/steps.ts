@@ -1,9 +1,9 @@
 /** The rows the ledger writes, in SQL. */
 import type { NanoUsd } from '../domain/money.ts'
-import { addingStatement, readingStatement, rowStatement, statement, type Step } from '../store/statement.ts'
+import { addingStatement, readingStatement, rowStatement, statement, type WriteStep } from '../store/statement.ts'
 
 /** What is written of a hold when it is made. */
-export type Begun = {
+export type NewHold = {
   readonly id: string
   readonly accountId: string
   readonly amount: NanoUsd
@@ -54,31 +54,31 @@ export type ChargeRow = {
 }
 
 export const settledStep = (
-  hold: Begun,
+  hold: NewHold,
   { cost, charged, writtenOff, priceCardId }: ChargeRow,
   nowMs: number,
-): Step => ({
+): WriteStep => ({
   run: insertSettled,
   bind: [hold.id, hold.accountId, hold.amount, hold.createdAtMs, nowMs, cost, charged, writtenOff, priceCardId],
 })
 
 /** The same of a hold that is open on disk. */
 export const settleStep = (
-  { id }: Begun,
+  { id }: NewHold,
   { cost, charged, writtenOff, priceCardId }: ChargeRow,
   nowMs: number,
-): Step => ({
+): WriteStep => ({
   run: settleHold,
   bind: [id, cost, charged, writtenOff, priceCardId, nowMs],
   changes: 1,
 })
 
-export const releasedStep = (hold: Begun, nowMs: number): Step => ({
+export const releasedStep = (hold: NewHold, nowMs: number): WriteStep => ({
   run: insertReleased,
   bind: [hold.id, hold.accountId, hold.amount, hold.createdAtMs, nowMs],
 })
 
-export const entry = (journalId: number, accountId: string, amount: NanoUsd): Step => ({
+export const entry = (journalId: number, accountId: string, amount: NanoUsd): WriteStep => ({
   run: insertEntry,
   bind: [accountId, journalId, amount],
 })

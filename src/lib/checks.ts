@@ -1,8 +1,8 @@
 /** What must hold between rows, as queries for what breaks it. */
-import { fill, type Facts } from './sentence.ts'
+import { fill, type MessageFacts } from './localized-message.ts'
 
 /** Where the rows are. */
-type Queried = {
+type CheckSource = {
   query(sql: string, bind?: readonly string[]): Promise<readonly Readonly<Record<string, unknown>>[]>
 }
 
@@ -25,14 +25,14 @@ export type Finding = {
   readonly invariant: string
   readonly subject: string
   readonly detail: string
-  readonly facts: Facts
+  readonly facts: MessageFacts
 }
 
 /**
  * Runs checks one after the other. While serving, a settlement may commit between two of them, but never inside one. An
  * empty list means that every number explains itself.
  */
-export async function findingsOf(store: Queried, checks: readonly Check[]): Promise<readonly Finding[]> {
+export async function findingsOf(store: CheckSource, checks: readonly Check[]): Promise<readonly Finding[]> {
   const findings: Finding[] = []
   for (const { code, invariant, found, sql, bind } of checks) {
     for (const { subject, ...row } of await store.query(sql, bind)) {

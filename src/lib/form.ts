@@ -14,7 +14,7 @@ export type FormPart =
     }
 
 /** A body that is sent piece by piece, and may be sent again. */
-export type Upload = {
+export type UploadBody = {
   readonly contentType: string
   readonly bytes: number
   /** The body from its beginning. Files are open only while it is read; a piece is good until the next. */
@@ -24,7 +24,7 @@ export type Upload = {
 const PIECE_BYTES = 32 * 1024
 
 /** A form as a body. Names and file names are ours: they need no escaping. */
-export function uploadOf(parts: readonly FormPart[]): Upload {
+export function uploadOf(parts: readonly FormPart[]): UploadBody {
   const boundary = `tollgate-${randomBytes(18).toString('hex')}`
   const heads = parts.map((part) => Buffer.from(headOf(part, boundary)))
   const end = Buffer.from(`--${boundary}--\r\n`)

@@ -1,10 +1,10 @@
 const IDLE_MS = 60_000
 
 /** What its thread is sent, and what it answers. */
-export type Asked<Question> = { readonly id: number; readonly question: Question }
-export type Told<Answer> = { readonly id: number; readonly answer: Answer }
+export type WorkerRequest<Question> = { readonly id: number; readonly question: Question }
+export type WorkerResponse<Answer> = { readonly id: number; readonly answer: Answer }
 
-type Waiting<Answer> = { readonly resolve: (answer: Answer) => void; readonly reject: (error: Error) => void }
+type PendingRequest<Answer> = { readonly resolve: (answer: Answer) => void; readonly reject: (error: Error) => void }
 
 /** One question at a time, to a thread that is started at the first need and let go after a minute without one. */
 export class IdleWorker<Question, Answer> {
@@ -12,7 +12,7 @@ export class IdleWorker<Question, Answer> {
   private worker: Worker | undefined
   private idle: Timer | undefined
   private next = 1
-  private readonly waiting = new Map<number, Waiting<Answer>>()
+  private readonly waiting = new Map<number, PendingRequest<Answer>>()
 
   constructor(create: () => Worker) {
     this.create = create
@@ -25,14 +25,14 @@ export class IdleWorker<Question, Answer> {
     return new Promise((resolve, reject) => {
       const id = this.next++
       this.waiting.set(id, { resolve, reject })
-      worker.postMessage({ id, question } satisfies Asked<Question>)
+      worker.postMessage({ id, question } satisfies WorkerRequest<Question>)
     })
   }
 
   private start(): Worker {
     const worker = this.create()
     worker.unref()
-    worker.onmessage = ({ data: { id, answer } }: MessageEvent<Told<Answer>>) => this.tell(id, answer)
+    worker.onmessage = ({ data: { id, answer } }: MessageEvent<WorkerResponse<Answer>>) => this.tell(id, answer)
     worker.onerror = ({ message }) => {
       this.worker = undefined
       for (const { reject } of this.waiting.values()) reject(new Error(message))

@@ -1,5 +1,5 @@
 /** Asks the C library to give back what is free. Only the GNU one keeps much, and only it can be asked. */
-import type { Asked, Told } from './idle-worker.ts'
+import type { WorkerRequest, WorkerResponse } from './idle-worker.ts'
 
 declare const self: Worker
 
@@ -13,5 +13,5 @@ async function trim(): Promise<void> {
   }
 }
 
-self.onmessage = ({ data: { id } }: MessageEvent<Asked<'trim'>>) =>
-  void trim().then(() => self.postMessage({ id, answer: 'done' } satisfies Told<'done'>))
+self.onmessage = ({ data: { id } }: MessageEvent<WorkerRequest<'trim'>>) =>
+  void trim().then(() => self.postMessage({ id, answer: 'done' } satisfies WorkerResponse<'done'>))

@@ -1,7 +1,7 @@
 /** The processes that decode pictures: as many as there is work for, replaced when they fail or grow. */
-import type { Looked, Task } from './picture-job.ts'
-import { PictureProcess, type Decoded } from './picture-process.ts'
-import { Slots, type Claim } from './slots.ts'
+import type { PictureLook, PictureTask } from './picture-job.ts'
+import { PictureProcess, type DecodedPicture } from './picture-process.ts'
+import { Slots, type SlotClaim } from './slots.ts'
 
 const MIB = 1024 * 1024
 
@@ -20,8 +20,8 @@ export const decoderBounds = {
   idleMs: 10_000,
 }
 
-const UNREADABLE: Decoded = { said: { kind: 'unreadable' } satisfies Looked, bytes: Buffer.alloc(0) }
-const TOO_HEAVY: Decoded = { said: { kind: 'too_heavy' } satisfies Looked, bytes: Buffer.alloc(0) }
+const UNREADABLE: DecodedPicture = { said: { kind: 'unreadable' } satisfies PictureLook, bytes: Buffer.alloc(0) }
+const TOO_HEAVY: DecodedPicture = { said: { kind: 'too_heavy' } satisfies PictureLook, bytes: Buffer.alloc(0) }
 
 export class Decoders {
   /** How many ended before they had answered. */
@@ -59,7 +59,7 @@ export class Decoders {
   }
 
   /** Rejects with `TooLate` once the time of the claim is over, and with `NoDecoder` where none can be started. */
-  decode(input: Buffer | string, task: Task, claim: Claim): Promise<Decoded> {
+  decode(input: Buffer | string, task: PictureTask, claim: SlotClaim): Promise<DecodedPicture> {
     return this.slots.run(async () => {
       const untilMs = claim.untilMs ?? performance.now() + decoderBounds.timeoutMs
       const first = await this.once(input, task, untilMs)
@@ -81,7 +81,7 @@ export class Decoders {
     for (const one of this.idle.splice(0)) one.stop()
   }
 
-  private async once(input: Buffer | string, task: Task, untilMs: number): ReturnType<PictureProcess['decode']> {
+  private async once(input: Buffer | string, task: PictureTask, untilMs: number): ReturnType<PictureProcess['decode']> {
     const one = this.taken()
     this.busy.add(one)
     const decoded = await one.decode(input, task, untilMs)

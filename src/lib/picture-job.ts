@@ -9,7 +9,7 @@ export type Picture = {
   readonly hasAlpha: boolean
 }
 
-export type Looked =
+export type PictureLook =
   | Picture
   /** More pixels than were allowed; a side that is too long; more to hold at once than a decoder may; or no picture. */
   | { readonly kind: 'too_large' | 'too_long' | 'too_heavy' | 'unreadable' }
@@ -26,17 +26,17 @@ export type Pixels = {
 /** The file is at a path, or comes right behind the line. */
 type File = { readonly path: string } | { readonly bytes: number }
 
-export type Task =
+export type PictureTask =
   | { readonly task: 'look' | 'pixels'; readonly pixelsMax: number }
   /** Whether no pixel lets anything through. */
   | { readonly task: 'opacity' }
 
-export type Job = File & Task
+export type PictureJob = File & PictureTask
 
-export type Said = Looked | Pixels | { readonly kind: 'opacity'; readonly isOpaque: boolean }
+export type PictureResult = PictureLook | Pixels | { readonly kind: 'opacity'; readonly isOpaque: boolean }
 
 /** `bytes`: so many come right behind the line. */
-export type Answer = { readonly said: Said; readonly residentBytes: number; readonly bytes: number }
+export type PictureAnswer = { readonly said: PictureResult; readonly residentBytes: number; readonly bytes: number }
 
 /** A JPEG has none that is longer, and no vendor takes one. */
 export const SIDE_MAX = 65_535

@@ -6,15 +6,21 @@ import { setPriority } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { readFileSync } from 'node:fs'
 import { nextTurn } from './end-of-tick.ts'
-import { EXIT_CODE_OF_MEMORY, type Answer, type Job, type Said, type Task } from './picture-job.ts'
+import {
+  EXIT_CODE_OF_MEMORY,
+  type PictureAnswer,
+  type PictureJob,
+  type PictureResult,
+  type PictureTask,
+} from './picture-job.ts'
 
 /** No process could be started: it is no fault of the picture's. */
 export class NoDecoder extends Error {}
 
-export type Decoded = { readonly said: Said; readonly bytes: Buffer }
+export type DecodedPicture = { readonly said: PictureResult; readonly bytes: Buffer }
 
 /** How a process ended that was at work: `died` is of itself. */
-export type Lost = 'late' | 'memory' | 'died'
+export type ProcessLoss = 'late' | 'memory' | 'died'
 
 const ROOT = resolve(import.meta.dir, '../..')
 /** A pipe takes it in a few pieces; the thread does other things between two of them. */
@@ -31,7 +37,7 @@ export class PictureProcess {
   private readonly child: Bun.Subprocess<'pipe', 'pipe', 'ignore'>
   private readonly answers: ReadableStreamDefaultReader<Uint8Array>
   private rest: Buffer = Buffer.alloc(0)
-  private lost: Lost = 'died'
+  private lost: ProcessLoss = 'died'
 
   /** Throws `NoDecoder`. */
   constructor(bytesMax: number) {
@@ -58,7 +64,7 @@ export class PictureProcess {
   }
 
   /** One at a time. After `Lost` the process is gone. `untilMs`, by `performance.now()`, is when it is killed. */
-  async decode(input: Buffer | string, task: Task, untilMs: number): Promise<Decoded | Lost> {
+  async decode(input: Buffer | string, task: PictureTask, untilMs: number): Promise<DecodedPicture | ProcessLoss> {
     const timer = setTimeout(
       () => {
         this.lost = 'late'
@@ -81,10 +87,10 @@ export class PictureProcess {
     this.child.kill('SIGKILL')
   }
 
-  private async exchange(input: Buffer | string, task: Task): Promise<Decoded> {
+  private async exchange(input: Buffer | string, task: PictureTask): Promise<DecodedPicture> {
     const isPath = typeof input === 'string'
     // It may work in another folder.
-    const job: Job = isPath ? { ...task, path: resolve(input) } : { ...task, bytes: input.length }
+    const job: PictureJob = isPath ? { ...task, path: resolve(input) } : { ...task, bytes: input.length }
     await this.write(Buffer.from(`${JSON.stringify(job)}\n`))
     if (!isPath) {
       for (let at = 0; at < input.length; at += SLICE_BYTES) {
@@ -92,7 +98,7 @@ export class PictureProcess {
         await nextTurn()
       }
     }
-    const { said, residentBytes, bytes } = JSON.parse(await this.line()) as Answer
+    const { said, residentBytes, bytes } = JSON.parse(await this.line()) as PictureAnswer
     this.residentBytes = residentBytes
     return { said, bytes: await this.take(bytes) }
   }

@@ -9,10 +9,10 @@ import {
   EXIT_CODE_OF_MEMORY,
   ROOM_BYTES,
   SIDE_MAX,
-  type Answer,
-  type Job,
-  type Looked,
-  type Said,
+  type PictureAnswer,
+  type PictureJob,
+  type PictureLook,
+  type PictureResult,
 } from './picture-job.ts'
 
 const MEMORY_CHECKED_MS = 10
@@ -39,7 +39,7 @@ const open = (bytes: Buffer): Sharp =>
   sharp(bytes, { failOn: 'warning', limitInputPixels: false, sequentialRead: true })
 
 /** What of a file may be decoded, or why it may not. */
-function drawable(file: Buffer, pixelsMax: number): Drawing | Exclude<Looked, { kind: 'picture' }> {
+function drawable(file: Buffer, pixelsMax: number): Drawing | Exclude<PictureLook, { kind: 'picture' }> {
   const drawing = drawingIn(file)
   if (!drawing) return { kind: 'unreadable' }
   const { width, height, heldBytes } = drawing
@@ -49,7 +49,7 @@ function drawable(file: Buffer, pixelsMax: number): Drawing | Exclude<Looked, { 
   return heldBytes > bytesMax - ROOM_BYTES ? { kind: 'too_heavy' } : drawing
 }
 
-async function look(file: Buffer, pixelsMax: number): Promise<Looked> {
+async function look(file: Buffer, pixelsMax: number): Promise<PictureLook> {
   const drawing = drawable(file, pixelsMax)
   if (drawing.kind !== 'drawing') return drawing
   const { format, width, height, hasAlpha, pages = 1 } = await open(drawing.bytes).metadata()
@@ -72,7 +72,7 @@ async function isOpaque(file: Buffer): Promise<boolean> {
   return true
 }
 
-type Done = { readonly said: Said; readonly bytes?: Buffer }
+type Done = { readonly said: PictureResult; readonly bytes?: Buffer }
 
 /** The pixels of a picture, four bytes each, scaled down to so many. */
 async function pixels(file: Buffer, pixelsMax: number): Promise<Done> {
@@ -87,7 +87,7 @@ async function pixels(file: Buffer, pixelsMax: number): Promise<Done> {
   return { said: { kind: 'pixels', width: info.width, height: info.height, fileWidth, fileHeight }, bytes }
 }
 
-async function carryOut(job: Job): Promise<Done> {
+async function carryOut(job: PictureJob): Promise<Done> {
   // Of a job that comes with its file, the file is next in any case.
   const sent = 'bytes' in job ? await input.bytes(job.bytes) : undefined
   try {
@@ -153,9 +153,9 @@ const write = (bytes: string | Buffer): Promise<void> =>
   new Promise((done) => process.stdout.write(bytes, () => done()))
 
 for (let line = await input.line(); line !== undefined; line = await input.line()) {
-  const job = JSON.parse(line) as Job
+  const job = JSON.parse(line) as PictureJob
   const { said, bytes } = await carryOut(job)
-  const answer: Answer = { said, residentBytes: process.memoryUsage.rss(), bytes: bytes?.length ?? 0 }
+  const answer: PictureAnswer = { said, residentBytes: process.memoryUsage.rss(), bytes: bytes?.length ?? 0 }
   await write(`${JSON.stringify(answer)}\n`)
   if (bytes) await write(bytes)
 }

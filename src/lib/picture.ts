@@ -3,10 +3,10 @@
  * of their own. They come with the first image, so that a gateway for text never has them, and go when there is none.
  */
 import { Decoders } from './picture-decoders.ts'
-import type { Looked, Pixels } from './picture-job.ts'
-import type { Claim } from './slots.ts'
+import type { PictureLook, Pixels } from './picture-job.ts'
+import type { SlotClaim } from './slots.ts'
 
-export type { Looked, Picture } from './picture-job.ts'
+export type { PictureLook, Picture } from './picture-job.ts'
 
 /** More pixels than any vendor makes or takes. */
 export const PIXELS_MAX = 100_000_000
@@ -20,15 +20,15 @@ export const decoders = new Decoders()
  */
 export async function inspectPicture(
   input: Buffer | string,
-  claim: Claim,
+  claim: SlotClaim,
   pixelsMax: number = PIXELS_MAX,
-): Promise<Looked> {
+): Promise<PictureLook> {
   const { said } = await decoders.decode(input, { task: 'look', pixelsMax }, claim)
-  return said as Looked
+  return said as PictureLook
 }
 
 /** Whether no pixel lets anything through. Takes a byte a pixel: for what was inspected, and has alpha. */
-export async function isOpaque(input: Buffer | string, claim: Claim): Promise<boolean> {
+export async function isOpaque(input: Buffer | string, claim: SlotClaim): Promise<boolean> {
   const { said } = await decoders.decode(input, { task: 'opacity' }, claim)
   return said.kind === 'opacity' && said.isOpaque
 }
@@ -36,7 +36,7 @@ export async function isOpaque(input: Buffer | string, claim: Claim): Promise<bo
 /** The pixels themselves, four bytes each: of a larger image fewer than it has. Undefined for what is none. */
 export async function pixelsOf(
   input: Buffer,
-  claim: Claim,
+  claim: SlotClaim,
   pixelsMax: number,
 ): Promise<(Pixels & { readonly bytes: Buffer }) | undefined> {
   const { said, bytes } = await decoders.decode(input, { task: 'pixels', pixelsMax }, claim)

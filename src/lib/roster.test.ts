@@ -1,8 +1,8 @@
 import { edenGC, fullGC, heapStats } from 'bun:jsc'
 import { describe, expect, test } from 'bun:test'
-import { NOWHERE, Roster, type Listed } from './roster.ts'
+import { NOWHERE, Roster, type RosterMember } from './roster.ts'
 
-class One implements Listed {
+class One implements RosterMember {
   place = NOWHERE
   readonly name: number
   readonly also: object

@@ -1,5 +1,5 @@
 /** Something that is on one roster at most, and knows where. */
-export type Listed = {
+export type RosterMember = {
   /** `NOWHERE` while it is on none. */
   place: number
 }
@@ -12,7 +12,7 @@ export const NOWHERE = -1
  * collector: when one makes room (Bun 1.4.5), its outgrown table goes on pointing to the next one, and an old table
  * that nothing uses any more keeps all later ones, with what was in them, until a collection of the whole heap.
  */
-export class Roster<T extends Listed> implements Iterable<T> {
+export class Roster<T extends RosterMember> implements Iterable<T> {
   private readonly all: T[] = []
 
   get size(): number {

@@ -20,7 +20,7 @@ export class Shares {
   }
 
   /** A demand below zero gives back. */
-  private take({ bytes, held, own }: Demand): Taken {
+  private take({ bytes, held, own }: Demand): ShareOutcome {
     if (bytes > 0 && own > held && own + bytes > this.shareMax) return 'share_full'
     if (bytes > 0 && this.taken > held && this.taken + bytes > this.max) return 'full'
     this.taken += bytes
@@ -28,19 +28,19 @@ export class Shares {
   }
 }
 
-export type Taken = 'taken' | 'share_full' | 'full'
+export type ShareOutcome = 'taken' | 'share_full' | 'full'
 type Demand = { readonly bytes: number; readonly held: number; readonly own: number }
 
 export class Share {
-  private readonly from: (demand: Demand) => Taken
+  private readonly from: (demand: Demand) => ShareOutcome
   private own = 0
 
-  constructor(from: (demand: Demand) => Taken) {
+  constructor(from: (demand: Demand) => ShareOutcome) {
     this.from = from
   }
 
   /** `held` is what the one who asks has already: a single one that nobody is beside may have any amount. */
-  take(bytes: number, held: number): Taken {
+  take(bytes: number, held: number): ShareOutcome {
     const taken = this.from({ bytes, held, own: this.own })
     if (taken === 'taken') this.own += bytes
     return taken

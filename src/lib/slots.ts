@@ -3,14 +3,14 @@ import { FairQueue } from './fair-queue.ts'
 /** It was to be done by a time that is over. */
 export class TooLate extends Error {}
 
-export type Claim = {
+export type SlotClaim = {
   /** Whose work it is. */
   readonly share: string
   /** When nobody waits for it any more, by `performance.now()`. Work without such a time goes before all other. */
   readonly untilMs?: number | undefined
 }
 
-const NOBODYS: Claim = { share: '' }
+const NOBODYS: SlotClaim = { share: '' }
 
 /**
  * Work of which only so much is done at once, and so much of it for each share, of either kind; the rest waits in turn.
@@ -20,17 +20,17 @@ const NOBODYS: Claim = { share: '' }
 export class Slots {
   private readonly max: number
   private busy = 0
-  private readonly first: Line
-  private readonly others: Line
+  private readonly first: WaitQueue
+  private readonly others: WaitQueue
 
   constructor(max: number, shareMax = max) {
     this.max = max
-    this.first = new Line(shareMax)
-    this.others = new Line(Math.max(1, Math.min(shareMax, max - 1)))
+    this.first = new WaitQueue(shareMax)
+    this.others = new WaitQueue(Math.max(1, Math.min(shareMax, max - 1)))
   }
 
   /** Rejects with `TooLate` once the time is over, in the middle of the work too, which keeps its place to its end. */
-  async run<T>(work: () => Promise<T>, { share, untilMs }: Claim = NOBODYS): Promise<T> {
+  async run<T>(work: () => Promise<T>, { share, untilMs }: SlotClaim = NOBODYS): Promise<T> {
     if (untilMs !== undefined && untilMs <= performance.now()) throw new TooLate('it came too late')
     const line = untilMs === undefined ? this.first : this.others
     const { promise: turn, resolve } = Promise.withResolvers<void>()
@@ -63,7 +63,7 @@ export class Slots {
 }
 
 /** Of what waits, and of what is done, with or without a time. */
-class Line {
+class WaitQueue {
   readonly waiting = new FairQueue<() => void>()
   private readonly shareMax: number
   private readonly atWork = new Map<string, number>()

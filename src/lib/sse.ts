@@ -1,4 +1,4 @@
-import { detached } from './detached.ts'
+import { detached } from './copy-string.ts'
 
 /** One server-sent event: its name, if it has one, and its data lines joined. */
 export type SseEvent = { readonly name: string | undefined; readonly data: string }

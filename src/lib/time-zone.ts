@@ -8,9 +8,9 @@ const DAY_HOURS = 24
 const STEP_HOURS = 7 * DAY_HOURS
 
 /** From an hour on (Unix hours) the clock is so many whole hours ahead of UTC. */
-export type Shift = { readonly fromHour: number; readonly hours: number }
+export type OffsetChange = { readonly fromHour: number; readonly hours: number }
 /** In the order of time; the first one begins before everything. */
-export type Shifts = readonly [Shift, ...(readonly Shift[])]
+export type Shifts = readonly [OffsetChange, ...(readonly OffsetChange[])]
 
 export const utc: Shifts = [{ fromHour: Number.MIN_SAFE_INTEGER, hours: 0 }]
 
@@ -39,7 +39,7 @@ export function shiftsOf(zone: string, fromHour: number, toHour: number): Shifts
     return Math.floor((Date.UTC(year, month - 1, day, clock, minute) - hour * HOUR_MS) / HOUR_MS)
   }
   const first = { fromHour: Number.MIN_SAFE_INTEGER, hours: hoursAt(fromHour) }
-  const later: Shift[] = []
+  const later: OffsetChange[] = []
   for (let [hour, hours] = [fromHour, first.hours]; hour < toHour; hour += STEP_HOURS) {
     const next = hoursAt(hour + STEP_HOURS)
     if (next === hours) continue

@@ -6,9 +6,9 @@ const FRESH_MS = 30_000
 /** Hosts are the operator's providers: more than this is no cache any more. */
 const HOSTS_MAX = 1_000
 
-type Resolved = { readonly addresses: Promise<readonly string[]>; readonly staleAtMs: number }
+type ResolvedHost = { readonly addresses: Promise<readonly string[]>; readonly staleAtMs: number }
 
-const known = new Map<string, Resolved>()
+const known = new Map<string, ResolvedHost>()
 
 /**
  * The addresses of a host as a URL spells it, in the resolver's order. They are connected to as they are: a name

@@ -1,8 +1,8 @@
 /** A body as bytes. */
-import type { Incoming } from './exchange.ts'
+import type { IncomingResponse } from './exchange.ts'
 
 /** Reads a body up to `bytesMax`; undefined when it is larger, or breaks off. */
-export function readBytes(response: Incoming, bytesMax: number): Promise<Buffer | undefined> {
+export function readBytes(response: IncomingResponse, bytesMax: number): Promise<Buffer | undefined> {
   const { promise, resolve } = Promise.withResolvers<Buffer | undefined>()
   const parts: Buffer[] = []
   let bytes = 0

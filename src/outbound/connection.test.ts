@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 import type { Socket } from 'bun'
 import { nextTurn } from '../lib/end-of-tick.ts'
 import { fillWireBuffer } from '../lib/wire-buffer.ts'
-import { Connection } from './connection.ts'
-import { Exchange, type OutboundResult } from './exchange.ts'
+import { ClientConnection } from './connection.ts'
+import { ClientExchange, type OutboundResult } from './exchange.ts'
 
 const ANSWER = Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
 const UNASKED = Buffer.from('HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\n\r\n')
@@ -11,7 +11,7 @@ const UNASKED = Buffer.from('HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r
 /** A connection on a socket that takes everything, and what becomes of both. */
 function connected() {
   const wrote: string[] = []
-  const idle: Connection[] = []
+  const idle: ClientConnection[] = []
   let isOpen = true
   const socket = {
     write: (bytes: Buffer, from: number, length: number) => {
@@ -20,22 +20,22 @@ function connected() {
     },
     terminate: () => void (isOpen = false),
   }
-  const home = { put: (one: Connection) => void idle.push(one), watch: () => undefined, forget: () => undefined }
-  const connection = new Connection({ home, security: 'plain', onReady: () => undefined })
-  connection.opened(socket as unknown as Socket<Connection>)
+  const home = { put: (one: ClientConnection) => void idle.push(one), watch: () => undefined, forget: () => undefined }
+  const connection = new ClientConnection({ home, security: 'plain', onReady: () => undefined })
+  connection.opened(socket as unknown as Socket<ClientConnection>)
   return { connection, wrote, idle, isOpen: () => isOpen }
 }
 
 function request(name: string) {
   const head = `POST /${name} HTTP/1.1\r\ncontent-length: ${name.length}\r\n\r\n`
   const results: OutboundResult[] = []
-  const elsewhere: Exchange[] = []
+  const elsewhere: ClientExchange[] = []
   const take = (result: OutboundResult): void => {
     results.push(result)
     if (result.kind === 'response') result.response.deliver({ part() {}, end() {}, broken() {} })
   }
   const written = { method: 'POST', head, body: name, bytes: head.length + name.length }
-  const exchange = new Exchange(written, { take }, { connectFor: (one) => void elsewhere.push(one) })
+  const exchange = new ClientExchange(written, { take }, { connectFor: (one) => void elsewhere.push(one) })
   return { exchange, results, elsewhere, text: head + name }
 }
 

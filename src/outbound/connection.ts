@@ -1,17 +1,17 @@
 /** One connection to an upstream: a socket, and the exchange it is at. */
 import type { Socket, SocketHandler } from 'bun'
 import { flushAtEndOfTick } from '../lib/end-of-tick.ts'
-import type { Upload } from '../lib/form.ts'
+import type { UploadBody } from '../lib/form.ts'
 import { fillWireBuffer, WIRE_CHARS_MAX, wireBuffer } from '../lib/wire-buffer.ts'
-import type { Carrier, Exchange } from './exchange.ts'
+import type { Carrier, ClientExchange } from './exchange.ts'
 
 /** Where a connection belongs between exchanges. */
 export type Home = {
   /** Takes it back for the next exchange. `keepAliveMs`: how long the upstream says it keeps it. */
-  put(connection: Connection, keepAliveMs: number): void
+  put(connection: ClientConnection, keepAliveMs: number): void
   /** Closes it if its exchange has not ended soon. */
-  watch(connection: Connection): void
-  forget(connection: Connection): void
+  watch(connection: ClientConnection): void
+  forget(connection: ClientConnection): void
 }
 
 export type ConnectionOptions = {
@@ -21,9 +21,9 @@ export type ConnectionOptions = {
   readonly onReady: (problem: string | undefined) => void
 }
 
-export class Connection implements Carrier {
-  socket!: Socket<Connection>
-  exchange: Exchange | undefined
+export class ClientConnection implements Carrier {
+  socket!: Socket<ClientConnection>
+  exchange: ClientExchange | undefined
   /** Open, and not given up. */
   isUp = false
   /** It has waited idle: the upstream may have closed it in the meantime. */
@@ -36,7 +36,7 @@ export class Connection implements Carrier {
   private onReady: ConnectionOptions['onReady'] | undefined
   private unsent: Buffer | undefined
   /** The body that is being sent, and who waits to send on. */
-  private upload: Upload | undefined
+  private upload: UploadBody | undefined
   private onDrained: (() => void) | undefined
   /** Leaves at the end of the tick. */
   private readonly held: string[] = []
@@ -48,7 +48,7 @@ export class Connection implements Carrier {
     this.onReady = onReady
   }
 
-  opened(socket: Socket<Connection>): void {
+  opened(socket: Socket<ClientConnection>): void {
     this.socket = socket
     this.isUp = true
     if (!this.onReady) this.destroy()
@@ -71,7 +71,7 @@ export class Connection implements Carrier {
   }
 
   /** Writes a request at the end of the tick; what the socket does not take then follows when it can. */
-  write(head: string, body: string, bytes: number, upload: Upload | undefined): void {
+  write(head: string, body: string, bytes: number, upload: UploadBody | undefined): void {
     this.held.push(head, body)
     this.heldBytes = bytes
     this.upload = upload
@@ -95,7 +95,7 @@ export class Connection implements Carrier {
   }
 
   /** Sends a body that is read while it is sent, as fast as the upstream takes it. */
-  private async send(upload: Upload): Promise<void> {
+  private async send(upload: UploadBody): Promise<void> {
     const { exchange } = this
     // The head goes first, and each piece before the next is made.
     await this.drained()
@@ -178,7 +178,7 @@ export class Connection implements Carrier {
 }
 
 /** Shared by all sockets: what happens to one is told to the connection it carries. */
-export const handlers: SocketHandler<Connection> = {
+export const handlers: SocketHandler<ClientConnection> = {
   open: (socket) => socket.data.opened(socket),
   handshake: (socket, ok, error) => socket.data.shaken(ok, error),
   data: (socket, bytes) => socket.data.data(bytes),

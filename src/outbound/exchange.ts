@@ -1,5 +1,5 @@
 /** One request and its answer: the head is parsed once, the body goes to a sink as it arrives. */
-import type { Upload } from '../lib/form.ts'
+import type { UploadBody } from '../lib/form.ts'
 import { BodyReader, HeadReader } from '../lib/http1.ts'
 import type { HeaderFields } from '../lib/message-head.ts'
 import { readAnswerHead } from './answer-head.ts'
@@ -18,13 +18,13 @@ export type Sink = {
 
 /** The connection an exchange goes over. */
 export type Carrier = {
-  exchange: Exchange | undefined
+  exchange: ClientExchange | undefined
   readonly isUp: boolean
   /** It has waited idle: the upstream may have closed it in the meantime. */
   readonly isReused: boolean
   readonly socket: { pause(): void; resume(): void }
   /** Tells the exchange once bytes have been handed over. */
-  write(head: string, body: string, bytes: number, upload: Upload | undefined): void
+  write(head: string, body: string, bytes: number, upload: UploadBody | undefined): void
   /** The answer was complete. `keepAliveMs`: how long the upstream says it keeps the connection. */
   idle(keepAliveMs: number): void
   /** What is left of the answer must come soon. */
@@ -33,11 +33,11 @@ export type Carrier = {
 }
 
 /** Where an exchange gets a connection of its own. */
-type ConnectionSource = { connectFor(exchange: Exchange): void }
+type ConnectionSource = { connectFor(exchange: ClientExchange): void }
 
 /** An answer whose head has arrived. Its body must be taken, or cancelled: it holds a connection. */
-export type Incoming = Pick<
-  Exchange,
+export type IncomingResponse = Pick<
+  ClientExchange,
   'status' | 'headers' | 'declaredBytes' | 'deliver' | 'pause' | 'resume' | 'cancel' | 'release'
 >
 
@@ -49,13 +49,13 @@ export type NetworkFailure = {
   readonly reached: boolean
 }
 
-export type OutboundResult = { readonly kind: 'response'; readonly response: Incoming } | NetworkFailure
+export type OutboundResult = { readonly kind: 'response'; readonly response: IncomingResponse } | NetworkFailure
 
 /** Who sent the request. It gets one result. */
 export type Asker = { take(result: OutboundResult): void }
 
 /** The request, ready for the wire. */
-export type Written = {
+export type WrittenRequest = {
   readonly method: string
   readonly head: string
   /** Empty where there is none, or an upload. */
@@ -63,7 +63,7 @@ export type Written = {
   /** Of both. */
   readonly bytes: number
   /** What follows them. */
-  readonly upload?: Upload | undefined
+  readonly upload?: UploadBody | undefined
 }
 
 const HEAD_BYTES_MAX = 64 * 1024
@@ -80,14 +80,14 @@ const IDEMPOTENT = new Set(['GET', 'HEAD'])
 const NO_BYTES = Buffer.alloc(0)
 const NO_HEADERS: HeaderFields = new Map<string, string>()
 
-export class Exchange {
+export class ClientExchange {
   status = 0
   headers = NO_HEADERS
   /** Whether a byte of the request was handed to a connection. */
   reached = false
   private readonly method: string
   private readonly bytes: number
-  private readonly upload: Upload | undefined
+  private readonly upload: UploadBody | undefined
   /** The request, kept until the answer begins: a connection that turns out to be dead takes it with it. */
   private requestHead: string
   private requestBody: string
@@ -109,7 +109,7 @@ export class Exchange {
   private isPaused = false
   private problem = ''
 
-  constructor({ method, head, body, bytes, upload }: Written, asker: Asker, source: ConnectionSource) {
+  constructor({ method, head, body, bytes, upload }: WrittenRequest, asker: Asker, source: ConnectionSource) {
     this.method = method
     this.bytes = bytes
     this.upload = upload

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { Incoming, OutboundResult } from './exchange.ts'
+import type { IncomingResponse, OutboundResult } from './exchange.ts'
 import { follow } from './follow.ts'
 import type { OutboundRequest } from './send.ts'
 import { Stop } from './stop.ts'
@@ -17,7 +17,7 @@ function serving(redirects: Record<string, [number, string?] | [number, undefine
       status,
       headers: new Map(location === undefined ? [] : [['location', location]]),
       release: () => void released++,
-    } as unknown as Incoming
+    } as unknown as IncomingResponse
     return { kind: 'response', response }
   }
   return { client: { send }, asked, released: () => released }

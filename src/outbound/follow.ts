@@ -15,13 +15,13 @@ export type FollowLimits = {
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
-type Get = Pick<OutboundRequest, 'url' | 'headers' | 'reach' | 'stop'>
+type GetRequest = Pick<OutboundRequest, 'url' | 'headers' | 'reach' | 'stop'>
 const broken = (message: string): OutboundResult => ({ kind: 'network', message, reached: true })
 
 /** Resolves with the first answer that is no redirect. Its body is the caller's to take, up to a size of its choice. */
 export async function follow(
   client: Pick<Outbound, 'send'>,
-  first: Get,
+  first: GetRequest,
   { hopsMax, timeoutMs }: FollowLimits,
 ): Promise<OutboundResult> {
   const timer = setTimeout(() => first.stop.stop(), timeoutMs)
@@ -43,7 +43,7 @@ export async function follow(
 }
 
 /** What to ask for next, or what is wrong with that. */
-function nextOf(get: Get, location: string | undefined): Get | string {
+function nextOf(get: GetRequest, location: string | undefined): GetRequest | string {
   const here = new URL(get.url)
   // A relative one is read as WHATWG has it; what that comes to is then checked as text, like any other.
   const isAbsolute = location !== undefined && /^[a-z][a-z\d+.-]*:/i.test(location)

@@ -10,7 +10,7 @@ import { parseIp, placeOf, type Place } from './ip.ts'
  * `private`: this machine and its networks too, because the operator allows it. `web`: what clients name, and what that
  * redirects to: public, and at the ports of web servers, because elsewhere sits what takes HTTP for something else.
  */
-export type Reach = 'web' | 'public' | 'private'
+export type AddressReach = 'web' | 'public' | 'private'
 
 export type CheckedUrl =
   | { readonly kind: 'good'; readonly url: URL }
@@ -37,7 +37,7 @@ export type UrlFault = keyof typeof urlFaults
 const bad = (fault: UrlFault, more = ''): CheckedUrl => ({ kind: 'bad', fault, message: urlFaults[fault] + more })
 
 /** Parses a URL, once: what is connected to must be this very object, because two parsers may read two hosts. */
-export function checkUrl(text: string, reach: Reach): CheckedUrl {
+export function checkUrl(text: string, reach: AddressReach): CheckedUrl {
   if (text.length > URL_CHARS_MAX) return bad('too_long')
   if (UNPRINTABLE.test(text)) return bad('unprintable')
   if (text.includes('\\')) return bad('backslash')
@@ -62,7 +62,7 @@ export function faultOfClientUrl(text: string, reach: 'web' | 'public'): string 
 const isLocalName = (hostname: string): boolean => /^[^.:]+\.?$|\.(?:local|internal|home\.arpa)\.?$/.test(hostname)
 
 /** Checks a URL that paths are appended to. */
-export const checkBaseUrl = (text: string, reach: Reach): CheckedUrl =>
+export const checkBaseUrl = (text: string, reach: AddressReach): CheckedUrl =>
   /[?#]/.test(text) ? bad('query') : checkUrl(text, reach)
 
 /** What can be told without asking a resolver. A name is public until it is connected to. */
@@ -72,7 +72,7 @@ function placeOfHost(hostname: string): Place {
   return /(?:^|\.)localhost\.?$/.test(hostname) ? { kind: 'private', name: 'loopback' } : { kind: 'public' }
 }
 
-export type Vetted =
+export type VettedAddresses =
   | { readonly kind: 'some'; readonly addresses: readonly string[] }
   /** None may be connected to; `message` says why and what would help, without an address. */
   | { readonly kind: 'none'; readonly message: string }
@@ -81,7 +81,7 @@ export type Vetted =
  * The addresses that may be connected to. The others are left out and the rest is used: nothing goes to them either
  * way, and a name with one stray answer is more often a slip of its zone than an attack.
  */
-export function vet(addresses: readonly string[], reach: Reach): Vetted {
+export function vet(addresses: readonly string[], reach: AddressReach): VettedAddresses {
   const places = addresses.map(placeOfAddress)
   const isOpen = ({ kind }: Place): boolean => kind === 'public' || kind === reach
   const good = addresses.filter((_, i) => isOpen(places[i] as Place))

@@ -1,19 +1,19 @@
 /** The connections to one origin: opened when there is none to use again, kept for a while after an answer. */
 import { bareHost } from './address.ts'
-import { Connection, handlers, type Home } from './connection.ts'
-import type { Exchange } from './exchange.ts'
-import { vet, type Reach } from './guard.ts'
+import { ClientConnection, handlers, type Home } from './connection.ts'
+import type { ClientExchange } from './exchange.ts'
+import { vet, type AddressReach } from './guard.ts'
 
-export type Origin = {
+export type PoolOrigin = {
   readonly security: 'plain' | 'tls'
   /** As in a URL: an IPv6 address has its brackets. */
   readonly hostname: string
   readonly port: number
   /** Connections of one reach never serve another. */
-  readonly reach: Reach
+  readonly reach: AddressReach
 }
 
-type ConnectOptions = Bun.TCPSocketConnectOptions<Connection>
+type ConnectOptions = Bun.TCPSocketConnectOptions<ClientConnection>
 
 export type PoolOptions = {
   /** DNS, TCP and TLS together. */
@@ -40,17 +40,17 @@ const IDLE_SHARE = 0.8
 const HABIT_MS = 300_000
 
 export class Pool implements Home {
-  private readonly origin: Origin
+  private readonly origin: PoolOrigin
   private readonly options: PoolOptions
   /** The last is the one used last: those at the front become superfluous and age. */
-  private idle: Connection[] = []
-  private readonly lingering = new Set<Connection>()
+  private idle: ClientConnection[] = []
+  private readonly lingering = new Set<ClientConnection>()
   private timer: Timer | undefined
   private isClosed = false
   /** How long the upstream has been seen to keep idle connections: who is first to close has no race. */
   private habit = { idleMs: IDLE_MS, untilMs: 0 }
 
-  constructor(origin: Origin, options: PoolOptions) {
+  constructor(origin: PoolOrigin, options: PoolOptions) {
     this.origin = origin
     this.options = options
   }
@@ -60,7 +60,7 @@ export class Pool implements Home {
   }
 
   /** Gives an exchange a connection. */
-  serve(exchange: Exchange): void {
+  serve(exchange: ClientExchange): void {
     const nowMs = performance.now()
     for (let connection = this.idle.pop(); connection; connection = this.idle.pop()) {
       if (nowMs < connection.untilMs) {
@@ -73,7 +73,7 @@ export class Pool implements Home {
   }
 
   /** Opens a connection for an exchange. Should that be cancelled meanwhile, the next one has it. */
-  connectFor(exchange: Exchange): void {
+  connectFor(exchange: ClientExchange): void {
     const deadlineMs = performance.now() + this.options.connectTimeoutMs
     this.connect(deadlineMs)
       .then((connected) => {
@@ -84,7 +84,7 @@ export class Pool implements Home {
       .catch((error: unknown) => exchange.fail((error as Error).name))
   }
 
-  put(connection: Connection, keepAliveMs: number): void {
+  put(connection: ClientConnection, keepAliveMs: number): void {
     this.lingering.delete(connection)
     const nowMs = performance.now()
     const usualMs = nowMs < this.habit.untilMs ? this.habit.idleMs : IDLE_MS
@@ -98,13 +98,13 @@ export class Pool implements Home {
     this.sweepLater()
   }
 
-  watch(connection: Connection): void {
+  watch(connection: ClientConnection): void {
     connection.untilMs = performance.now() + LINGER_MS
     this.lingering.add(connection)
     this.sweepLater()
   }
 
-  forget(connection: Connection): void {
+  forget(connection: ClientConnection): void {
     this.lingering.delete(connection)
     const at = this.idle.lastIndexOf(connection)
     if (at === -1) return
@@ -143,7 +143,7 @@ export class Pool implements Home {
   }
 
   /** A connection, or why there is none. Addresses are tried in turn, each with its share of the time left. */
-  private async connect(deadlineMs: number): Promise<Connection | string> {
+  private async connect(deadlineMs: number): Promise<ClientConnection | string> {
     const addresses = await this.resolve(deadlineMs)
     if (typeof addresses === 'string') return addresses
     let problem = 'connect timeout'
@@ -168,11 +168,11 @@ export class Pool implements Home {
     return vetted.kind === 'some' ? vetted.addresses : vetted.message
   }
 
-  private dial(address: string, timeoutMs: number): Promise<Connection | string> {
+  private dial(address: string, timeoutMs: number): Promise<ClientConnection | string> {
     const { security, hostname, port } = this.origin
     const { ca } = this.options
     return new Promise((resolve) => {
-      const connection = new Connection({
+      const connection = new ClientConnection({
         home: this,
         security,
         onReady: (problem) => {

@@ -5,21 +5,27 @@
  * the upstream can have seen it. A request on a kept connection is one write, one promise and no timer: `fetch` took
  * 60 µs of CPU for it, in two threads (Bun 1.4.5).
  */
-import type { Upload } from '../lib/form.ts'
+import type { UploadBody } from '../lib/form.ts'
 import type { HeaderFields } from '../lib/message-head.ts'
 import { addressesOf } from './address.ts'
-import { Exchange, type Asker, type Incoming, type NetworkFailure, type OutboundResult } from './exchange.ts'
-import { checkUrl, needsAllowance, type Reach } from './guard.ts'
+import {
+  ClientExchange,
+  type Asker,
+  type IncomingResponse,
+  type NetworkFailure,
+  type OutboundResult,
+} from './exchange.ts'
+import { checkUrl, needsAllowance, type AddressReach } from './guard.ts'
 import { Pool, type PoolOptions } from './pool.ts'
 import type { Stop } from './stop.ts'
-import { collectText, type Reader, type TextTaker } from './text.ts'
+import { collectText, type TextReader, type TextTaker } from './text.ts'
 
 export type OutboundRequest = {
   readonly url: string
   readonly method: 'GET' | 'HEAD' | 'POST'
   /** Names are ours; values are checked, because a credential with a line end in it would be two headers. */
   readonly headers: Readonly<Record<string, string>>
-  readonly body?: string | Upload | undefined
+  readonly body?: string | UploadBody | undefined
   readonly stop: Stop
   /**
    * It costs much, and every time it arrives: it goes over a connection of its own. A kept one may turn out to be
@@ -27,7 +33,7 @@ export type OutboundRequest = {
    */
   readonly sendOnce?: boolean | undefined
   /** How far it may go. */
-  readonly reach: Reach
+  readonly reach: AddressReach
 }
 
 /** A whole answer. The text is undefined when it is too large or broke off. */
@@ -41,7 +47,7 @@ export type WholeResult =
   | NetworkFailure
 
 /** A URL taken apart: its origin's connections, and its lines of a request's head. */
-type Endpoint = {
+type SendEndpoint = {
   readonly pool: Pool
   readonly lines: string
   /** The headers of its last request and their lines: nearly always those of the next. */
@@ -63,10 +69,10 @@ export const ERROR_BYTES_MAX = 64 * 1024
 class WholeAsker implements Asker, TextTaker {
   private readonly bytesMax: number
   private readonly resolve: (whole: WholeResult) => void
-  private readonly reader: Reader | undefined
-  private response!: Incoming
+  private readonly reader: TextReader | undefined
+  private response!: IncomingResponse
 
-  constructor(bytesMax: number, resolve: (whole: WholeResult) => void, reader: Reader | undefined) {
+  constructor(bytesMax: number, resolve: (whole: WholeResult) => void, reader: TextReader | undefined) {
     this.bytesMax = bytesMax
     this.reader = reader
     this.resolve = resolve
@@ -101,7 +107,7 @@ const unsent = (message: string): NetworkFailure => ({ kind: 'network', message,
 export class Outbound {
   private readonly options: PoolOptions
   private readonly pools = new Map<string, Pool>()
-  private readonly endpoints: Readonly<Record<Reach, Map<string, Endpoint>>> = {
+  private readonly endpoints: Readonly<Record<AddressReach, Map<string, SendEndpoint>>> = {
     web: new Map(),
     public: new Map(),
     private: new Map(),
@@ -120,7 +126,7 @@ export class Outbound {
   }
 
   /** Sends a request and reads the answer to its end, up to `bytesMax`, or what an error may be. */
-  sendForText(request: OutboundRequest, bytesMax: number, reader?: Reader): Promise<WholeResult> {
+  sendForText(request: OutboundRequest, bytesMax: number, reader?: TextReader): Promise<WholeResult> {
     return new Promise((resolve) => this.begin(request, new WholeAsker(bytesMax, resolve, reader)))
   }
 
@@ -152,14 +158,14 @@ export class Outbound {
     // The head is ASCII, a character a byte.
     const bytes = text.length + (upload ? 0 : bodyBytes)
     const written = { method, head: text, body: typeof body === 'string' ? body : '', bytes, upload }
-    const exchange = new Exchange(written, asker, pool)
+    const exchange = new ClientExchange(written, asker, pool)
     stop.target = exchange
     if (sendOnce) pool.connectFor(exchange)
     else pool.serve(exchange)
   }
 
   /** The endpoint of a URL, or why it has none. */
-  private endpointOf(text: string, reach: Reach): Endpoint | string {
+  private endpointOf(text: string, reach: AddressReach): SendEndpoint | string {
     const checked = checkUrl(text, reach)
     if (checked.kind === 'bad') return `the URL ${checked.message}`
     if (checked.kind === 'private') return needsAllowance(checked.name)
@@ -176,7 +182,7 @@ export class Outbound {
       this.pools.set(poolKey, pool)
     }
     const fixed = ['accept: */*', 'accept-encoding: identity', 'user-agent: tollgate']
-    const endpoint: Endpoint = {
+    const endpoint: SendEndpoint = {
       pool,
       headers: undefined,
       headerLines: '',

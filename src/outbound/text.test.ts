@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Incoming, Sink } from './exchange.ts'
+import type { IncomingResponse, Sink } from './exchange.ts'
 import { collectText, readText } from './text.ts'
 
 const lenient = new TextDecoder()
 
 /** An answer that is at hand, and its sink once it is asked for. */
-function answer(): { response: Incoming; sink: () => Sink; cancelled: () => boolean } {
+function answer(): { response: IncomingResponse; sink: () => Sink; cancelled: () => boolean } {
   let given: Sink | undefined
   let isCancelled = false
   const response = {
@@ -16,7 +16,7 @@ function answer(): { response: Incoming; sink: () => Sink; cancelled: () => bool
       isCancelled = true
       given?.broken('aborted')
     },
-  } as unknown as Incoming
+  } as unknown as IncomingResponse
   return { response, sink: () => given as Sink, cancelled: () => isCancelled }
 }
 

@@ -1,13 +1,13 @@
 /** A body as text. */
 import type { ReplyClaim } from '../lib/reply-memory.ts'
 import { wholeCharactersEnd, withoutMark } from '../lib/utf8.ts'
-import type { Incoming, Sink } from './exchange.ts'
+import type { IncomingResponse, Sink } from './exchange.ts'
 
 /** Who wants a body as text. It gets one: undefined when it is larger than may be, or breaks off. */
 export type TextTaker = { text(text: string | undefined): void }
 
 /** Who reads long bodies in memory that others read theirs in, too. */
-export type Reader = {
+export type TextReader = {
   claimMemory(): ReplyClaim | undefined
   /** No more is read until there is memory for it: the other side is not to be blamed for silence. */
   waits(isWaiting: boolean): void
@@ -21,10 +21,10 @@ const BLOCK_BYTES = 1024 * 1024
  * much of it is wrong.
  */
 class TextSink implements Sink {
-  private readonly response: Incoming
+  private readonly response: IncomingResponse
   private readonly bytesMax: number
   private readonly taker: TextTaker
-  private readonly reader: Reader | undefined
+  private readonly reader: TextReader | undefined
   /** How long it can become. */
   private readonly most: number
   /** From its first block on. */
@@ -36,7 +36,7 @@ class TextSink implements Sink {
   private parts: Buffer[] | undefined
   private partBytes = 0
 
-  constructor(response: Incoming, bytesMax: number, taker: TextTaker, reader: Reader | undefined) {
+  constructor(response: IncomingResponse, bytesMax: number, taker: TextTaker, reader: TextReader | undefined) {
     this.response = response
     this.bytesMax = bytesMax
     this.taker = taker
@@ -101,7 +101,7 @@ class TextSink implements Sink {
 }
 
 /** Reads a body up to `bytesMax`. */
-export function collectText(response: Incoming, bytesMax: number, taker: TextTaker, reader?: Reader): void {
+export function collectText(response: IncomingResponse, bytesMax: number, taker: TextTaker, reader?: TextReader): void {
   if (response.declaredBytes > bytesMax) {
     response.cancel()
     return taker.text(undefined)
@@ -110,5 +110,5 @@ export function collectText(response: Incoming, bytesMax: number, taker: TextTak
 }
 
 /** The same as a promise. */
-export const readText = (response: Incoming, bytesMax: number): Promise<string | undefined> =>
+export const readText = (response: IncomingResponse, bytesMax: number): Promise<string | undefined> =>
   new Promise((resolve) => collectText(response, bytesMax, { text: resolve }))

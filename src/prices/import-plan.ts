@@ -12,7 +12,7 @@ import { formatUsd } from '../domain/money.ts'
 import type { PriceTier, UnitPrices } from '../domain/price.ts'
 import type { MarkUp } from './mark-up.ts'
 import { priceList } from './price-list.ts'
-import { say, skip, skipAsListed, type Skipped } from './skips.ts'
+import { saySkip, skip, skipAsListed, type SkippedModel } from './skips.ts'
 import { isStated, priceUnits } from '../domain/price-units.ts'
 import { draftOf, vendorModels, type VendorModel } from './vendor-models.ts'
 
@@ -29,7 +29,7 @@ export type ImportRequest = {
 }
 
 /** What a value is of: a unit of a price, from how many input tokens on, of the sale or of which offer; or a limit. */
-export type About = {
+export type PriceSubject = {
   readonly kind: 'origin' | 'sale' | 'cost' | 'limit'
   readonly name: string
   readonly offer?: string | undefined
@@ -42,7 +42,7 @@ export type About = {
  */
 export type Difference = {
   readonly what: string
-  readonly about: About
+  readonly about: PriceSubject
   readonly before: string | undefined
   readonly after: string
 }
@@ -56,7 +56,7 @@ export type Change = {
 export type ImportPlan = {
   readonly changes: readonly Change[]
   readonly unchanged: readonly string[]
-  readonly skipped: readonly Skipped[]
+  readonly skipped: readonly SkippedModel[]
   /** Models whose list price changes on a day to come. */
   readonly changing: readonly { readonly model: string; readonly on: string }[]
 }
@@ -72,13 +72,13 @@ export function planImport(request: ImportRequest): ImportPlan {
   const matchers = patterns.map(matcher)
   const isWanted = (id: string): boolean => matchers.length === 0 || matchers.some((one) => one.test(id))
   const drafts = new Map<string, ModelDraft>()
-  const skipped: Skipped[] = []
+  const skipped: SkippedModel[] = []
   const changing = new Map<string, string>()
   for (const provider of selected) {
     for (const model of vendorModels(provider.preset, atMs).filter(({ id }) => isWanted(id))) {
       const id = targetOf(model, provider, { ...request, drafts })
       if (id === undefined) {
-        skipped.push(skip(model.id, say('declared')))
+        skipped.push(skip(model.id, saySkip('declared')))
         continue
       }
       drafts.set(id, merged(drafts.get(id) ?? models.get(id), draftOf(model, { id, providerId: provider.id, by })))
@@ -180,11 +180,11 @@ const offerName = ({ providerId, upstreamModel }: Pick<OfferDraft, 'providerId' 
   `${providerId}/${upstreamModel}`
 
 /** Values in words, by what people call them. */
-type Named = ReadonlyMap<string, Omit<About, 'kind' | 'offer'> & { readonly value: string }>
+type NamedValues = ReadonlyMap<string, Omit<PriceSubject, 'kind' | 'offer'> & { readonly value: string }>
 
 type Prices = { readonly nanoPerMillion: UnitPrices; readonly tiers?: readonly PriceTier[] | undefined }
 
-function namedPrices(card: Prices | undefined): Named {
+function namedPrices(card: Prices | undefined): NamedValues {
   if (!card) return new Map()
   return new Map([
     ...priceLines(card.nanoPerMillion),
@@ -196,15 +196,15 @@ function namedPrices(card: Prices | undefined): Named {
   ])
 }
 
-type Line = readonly [words: string, { readonly name: string; readonly value: string }]
+type PlanLine = readonly [words: string, { readonly name: string; readonly value: string }]
 
-const priceLines = (prices: UnitPrices): readonly Line[] => [
+const priceLines = (prices: UnitPrices): readonly PlanLine[] => [
   ...priceUnits
     .filter((unit) => isStated(prices, unit))
-    .map(({ unit, name, words }): Line => [words, { name, value: formatUsd(prices[unit]) }]),
+    .map(({ unit, name, words }): PlanLine => [words, { name, value: formatUsd(prices[unit]) }]),
   ...Object.entries(prices)
     .filter(([unit]) => unit.startsWith('piece:'))
-    .map(([name, price]): Line => [name, { name, value: formatUsd(price / 1_000_000n) }]),
+    .map(([name, price]): PlanLine => [name, { name, value: formatUsd(price / 1_000_000n) }]),
 ]
 
 /** What an image model can do is said in one word, where a family has it for that. */
@@ -212,7 +212,7 @@ const namedFacts = (facts: ImageFacts): string =>
   imageFamilyNames.find((name) => JSON.stringify(imageFamilies[name]) === JSON.stringify(facts)) ??
   JSON.stringify(facts)
 
-const namedLimits = (limits: ModelLimits = defaultModelLimits): Named =>
+const namedLimits = (limits: ModelLimits = defaultModelLimits): NamedValues =>
   new Map(
     Object.entries({ ...limits, image: namedFacts(limits.image) }).map(([name, value]) => [
       name,
@@ -222,7 +222,7 @@ const namedLimits = (limits: ModelLimits = defaultModelLimits): Named =>
 
 const GONE = 'none'
 
-function compare(subject: Pick<About, 'kind' | 'offer'>, before: Named, after: Named): Difference[] {
+function compare(subject: Pick<PriceSubject, 'kind' | 'offer'>, before: NamedValues, after: NamedValues): Difference[] {
   const prefix = [subject.kind, subject.offer].filter((part) => part !== undefined).join(' ')
   return [...new Map([...before, ...after])]
     .filter(([words]) => before.get(words)?.value !== after.get(words)?.value)
@@ -239,12 +239,12 @@ function unpriced(
   { id: providerId, preset }: Provider,
   { models }: ImportRequest,
   isWanted: (id: string) => boolean,
-): Skipped[] {
+): SkippedModel[] {
   const vendor = priceList().vendors[preset]
   if (!vendor) {
     const why = priceList().unlisted[preset]
     const what = `provider ${providerId}`
-    return [why === undefined ? skip(what, say('vendor_unknown', { preset })) : skipAsListed(what, why)]
+    return [why === undefined ? skip(what, saySkip('vendor_unknown', { preset })) : skipAsListed(what, why)]
   }
   const known = new Set(Object.keys(vendor.models).map((id) => `${vendor.upstreamPrefix ?? ''}${id}`))
   const offered = [...models.values()].filter(
@@ -255,16 +255,16 @@ function unpriced(
   )
   return [
     ...Object.entries(vendor.leftOut).flatMap(([what, reason]) => (isWanted(what) ? [skipAsListed(what, reason)] : [])),
-    ...offered.map(({ id }) => skip(id, say('offer_unpriced', { provider: providerId }))),
+    ...offered.map(({ id }) => skip(id, saySkip('offer_unpriced', { provider: providerId }))),
   ]
 }
 
 function unmatched(
   patterns: readonly string[],
-  { skipped, found }: { readonly skipped: readonly Skipped[]; readonly found: readonly string[] },
-): Skipped[] {
+  { skipped, found }: { readonly skipped: readonly SkippedModel[]; readonly found: readonly string[] },
+): SkippedModel[] {
   const named = [...skipped.map(({ what }) => what), ...found, ...found.map((id) => id.slice(id.indexOf('/') + 1))]
   return patterns
     .filter((pattern) => !named.some((name) => matcher(pattern).test(name)))
-    .map((what) => skip(what, say('none_named')))
+    .map((what) => skip(what, saySkip('none_named')))
 }

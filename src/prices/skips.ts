@@ -1,5 +1,5 @@
 /** Why an import leaves a model or a provider out, in sentences that have a code and facts. */
-import { reasonOf, speakerOf, type Facts, type Said } from '../lib/sentence.ts'
+import { reasonOf, speakerOf, type MessageFacts, type LocalizedMessage } from '../lib/localized-message.ts'
 
 export const skips = {
   declared: 'declared in tollgate.yaml; change it there',
@@ -21,11 +21,16 @@ export const skips = {
 } as const
 
 /** What is left out, and why; `code` and `facts` say the reason as data. */
-export type Skipped = { readonly what: string; readonly reason: string; readonly code: string; readonly facts: Facts }
+export type SkippedModel = {
+  readonly what: string
+  readonly reason: string
+  readonly code: string
+  readonly facts: MessageFacts
+}
 
-export const say = speakerOf(skips)
+export const saySkip = speakerOf(skips)
 
-export const skip = (what: string, { reason: code, facts, message: reason }: Said): Skipped => ({
+export const skip = (what: string, { reason: code, facts, message: reason }: LocalizedMessage): SkippedModel => ({
   what,
   reason,
   code,
@@ -33,7 +38,7 @@ export const skip = (what: string, { reason: code, facts, message: reason }: Sai
 })
 
 /** For a reason that the list gives. */
-export const skipAsListed = (what: string, why: string): Skipped => {
+export const skipAsListed = (what: string, why: string): SkippedModel => {
   const code = reasonOf(skips, why)
-  return code === undefined ? skip(what, say('as_listed', { why })) : { what, reason: why, code, facts: {} }
+  return code === undefined ? skip(what, saySkip('as_listed', { why })) : { what, reason: why, code, facts: {} }
 }

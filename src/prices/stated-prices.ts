@@ -19,7 +19,7 @@ type TokenName = (typeof tokenNames)[number]
 export type StatedUnits = { readonly [Name in TokenName]?: bigint | null | undefined } & {
   readonly each?: Readonly<Record<string, bigint>> | null | undefined
 }
-export type StatedPrices = StatedUnits & {
+export type ListedPrices = StatedUnits & {
   /** By a number of input tokens: what all tokens of a longer request cost. */
   readonly above?: Readonly<Record<string, StatedUnits>> | null | undefined
 }
@@ -68,7 +68,7 @@ function unitsOf(stated: StatedUnits, before: UnitPrices | undefined): UnitPrice
 }
 
 /** The prices that a statement makes of those before, tiers by rising length. */
-export function pricesFrom(stated: StatedPrices, before?: PricesBefore): Prices {
+export function pricesFrom(stated: ListedPrices, before?: PricesBefore): Prices {
   const { above } = stated
   const known = before?.tiers ?? []
   const units = unitsOf(stated, before?.units)
@@ -81,14 +81,14 @@ export function pricesFrom(stated: StatedPrices, before?: PricesBefore): Prices 
   return { units, tiers: tiers.toSorted((a, b) => a.aboveInputTokens - b.aboveInputTokens) }
 }
 
-type Sold = {
+type PricedModel = {
   readonly kind: ModelKind
   /** An image model that answers with words, too. */
   readonly paintsInTurn: boolean
 }
 
 /** What a model could not be sold without. A unit that is there before needs no naming. */
-export function missingUnit(stated: StatedPrices, sold: Sold, before?: PricesBefore): MissingUnit | undefined {
+export function missingUnit(stated: ListedPrices, sold: PricedModel, before?: PricesBefore): MissingUnit | undefined {
   const { above } = stated
   const missing = missingOf(stated, sold, before?.units)
   if (missing !== undefined) return { path: [missing], unit: missing }
@@ -100,7 +100,7 @@ export function missingUnit(stated: StatedPrices, sold: Sold, before?: PricesBef
   return undefined
 }
 
-function missingOf(stated: StatedUnits, { kind, paintsInTurn }: Sold, before: UnitPrices | undefined) {
+function missingOf(stated: StatedUnits, { kind, paintsInTurn }: PricedModel, before: UnitPrices | undefined) {
   const isThere = before !== undefined && !isByPieceAlone(stated)
   const lacks = (name: 'input' | 'output'): boolean => (stated[name] === undefined ? !isThere : stated[name] === null)
   if ((kind === 'text' || kind === 'embedding') && lacks('input')) return 'input'

@@ -100,13 +100,13 @@ export const draftOf = (
   offers: [{ providerId, upstreamModel, priority: 0, weight: 1, cost, costTiers }],
 })
 
-type Brought = { readonly atMs: number; readonly by: MarkUp }
+type ImportStamp = { readonly atMs: number; readonly by: MarkUp }
 
 /**
  * What vendors bring by themselves: each model under the vendor's id, or under `vendor/id` where a vendor before has
  * that id already. Models of one name at two vendors may differ in version and precision: they are not one.
  */
-export function modelsOfVendors(presets: readonly string[], { atMs, by }: Brought): ModelDraft[] {
+export function modelsOfVendors(presets: readonly string[], { atMs, by }: ImportStamp): ModelDraft[] {
   const drafts = new Map<string, ModelDraft>()
   for (const preset of presets) {
     for (const model of vendorModels(preset, atMs)) {

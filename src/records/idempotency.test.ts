@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DATABASE, mustWrite, openStore, type Store } from '../store/store.ts'
-import { openIdempotency, Transcript, type Claim, type Idempotency } from './idempotency.ts'
+import { openIdempotency, Transcript, type IdempotencyLock, type Idempotency } from './idempotency.ts'
 
 const DAY_MS = 24 * 3_600_000
 const MEBIBYTE = 1024 * 1024
@@ -36,7 +36,7 @@ const open = (name: string): Promise<Store> =>
   openStore(join(folder, name), (message) => {
     throw new Error(message)
   })
-async function claim(idempotency: Idempotency, key: string, account = 'a'): Promise<Claim> {
+async function claim(idempotency: Idempotency, key: string, account = 'a'): Promise<IdempotencyLock> {
   const claimed = await idempotency.claim(account, { key, fingerprint: new Uint8Array([1]) })
   if (claimed.kind !== 'claimed') throw new Error(claimed.kind)
   return claimed.claim

@@ -4,7 +4,7 @@
  */
 import type { Check } from '../lib/checks.ts'
 import type { DiskRoom } from '../lib/disk-room.ts'
-import { statement, type Row, type Step } from '../store/statement.ts'
+import { statement, type Row, type WriteStep } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
 
 /** An answer as it is sent again. `body` is undefined when it was too large to keep. */
@@ -21,8 +21,8 @@ export type IdempotencyKey = {
   readonly fingerprint: Uint8Array
 }
 
-export type Claimed =
-  | { readonly kind: 'claimed'; readonly claim: Claim }
+export type LockOutcome =
+  | { readonly kind: 'claimed'; readonly claim: IdempotencyLock }
   | { readonly kind: 'running'; readonly forMs: number }
   | { readonly kind: 'mismatch' }
   | { readonly kind: 'kept'; readonly requestId: string; readonly answer: KeptAnswer }
@@ -51,10 +51,10 @@ const STALE = 'FROM idempotency WHERE created_at < ? AND status IS NOT NULL'
 const sweep = statement(`DELETE ${STALE} AND rowid IN (SELECT value FROM json_each(?))`)
 
 /** What a hold that expires takes with it: a request that died with its process may be sent again. */
-export const forgetExpired = (holdId: string): Step[] => [{ run: dropRunning, bind: [holdId] }]
+export const forgetExpired = (holdId: string): WriteStep[] => [{ run: dropRunning, bind: [holdId] }]
 
 /** The right to answer for a key, until `end`. Its steps go along with those of the hold. */
-export class Claim {
+export class IdempotencyLock {
   readonly fingerprint: Uint8Array
   private readonly accountId: string
   private readonly key: string
@@ -74,7 +74,7 @@ export class Claim {
     this.end = end
   }
 
-  begin(requestId: string): Step[] {
+  begin(requestId: string): WriteStep[] {
     const { accountId, key, fingerprint, stale } = this
     const claimed = { run: insert, bind: [accountId, key, fingerprint, requestId, Date.now()], changes: 1 }
     if (!stale) return [claimed]
@@ -82,14 +82,14 @@ export class Claim {
     return [{ run: forgetStale, bind: [accountId, key, stale.createdAtMs] }, claimed]
   }
 
-  keep({ status, headers, body }: KeptAnswer): Step[] {
+  keep({ status, headers, body }: KeptAnswer): WriteStep[] {
     const isKept = this.kept.take(this.accountId, body === undefined ? 0 : Buffer.byteLength(body))
     const text = body !== undefined && isKept ? body : null
     return [{ run: keep, bind: [status, JSON.stringify(headers), text, this.accountId, this.key], changes: 1 }]
   }
 
   /** Nothing was charged: the next request with this key is a new one. */
-  drop(): Step[] {
+  drop(): WriteStep[] {
     return [{ run: drop, bind: [this.accountId, this.key], changes: 1 }]
   }
 }
@@ -142,7 +142,7 @@ export async function openIdempotency(store: Store, bounds: KeptBounds): Promise
 export class Idempotency {
   private readonly store: Store
   private readonly kept: KeptAnswers
-  private readonly claims = new Map<string, Claim>()
+  private readonly claims = new Map<string, IdempotencyLock>()
   private readonly lookUps = new Map<string, Promise<Row | undefined>>()
   /** Those whose rows are about to go, for as long as that takes. */
   private readonly sweeping = new Map<string, Promise<unknown>>()
@@ -161,7 +161,7 @@ export class Idempotency {
    * Claims a key for an account. While a claim lasts no other is given. Whoever asks during a look-up waits for it,
    * too: what is there already is the answer to all of them, and what is not is one's alone.
    */
-  async claim(accountId: string, wanted: IdempotencyKey): Promise<Claimed> {
+  async claim(accountId: string, wanted: IdempotencyKey): Promise<LockOutcome> {
     const name = nameOf(accountId, wanted.key)
     const sweeping = this.sweeping.get(name)
     if (sweeping) await sweeping
@@ -183,7 +183,7 @@ export class Idempotency {
     }
     const isStale = row !== undefined && Number(row['created_at']) < Date.now() - KEPT_MS
     if (row && !isStale) return keptIn(row, wanted)
-    const claim: Claim = new Claim(accountId, wanted, {
+    const claim: IdempotencyLock = new IdempotencyLock(accountId, wanted, {
       kept: this.kept,
       end: () => {
         if (this.claims.get(name) === claim) this.claims.delete(name)
@@ -238,7 +238,7 @@ export class Idempotency {
 const nameOf = (accountId: string, key: string): string => `${accountId}\n${key}`
 const nameIn = (row: Row): string => nameOf(String(row['account_id']), String(row['key']))
 
-function keptIn(row: Row, { fingerprint }: IdempotencyKey): Claimed {
+function keptIn(row: Row, { fingerprint }: IdempotencyKey): LockOutcome {
   if (!isSame(row['fingerprint'] as Uint8Array, fingerprint)) return { kind: 'mismatch' }
   const answer = {
     status: Number(row['status']),

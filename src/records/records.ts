@@ -3,7 +3,7 @@
  */
 import type { NanoUsd } from '../domain/money.ts'
 import type { Usage, UsageSource } from '../domain/usage.ts'
-import { rowStatement, type Row, type SqlValue, type Step } from '../store/statement.ts'
+import { rowStatement, type Row, type SqlValue, type WriteStep } from '../store/statement.ts'
 import type { Queryable, Store } from '../store/store.ts'
 import { hourStep } from './usage.ts'
 
@@ -87,9 +87,9 @@ const insertCommon = rowStatement('request_record', common, {
 })
 
 /** The steps that write a record, to go along with a settlement or a release. */
-export const recordSteps = (record: RequestRecord): Step[] => [recordStep(record), hourStep(record)]
+export const recordSteps = (record: RequestRecord): WriteStep[] => [recordStep(record), hourStep(record)]
 
-const recordStep = (record: RequestRecord): Step =>
+const recordStep = (record: RequestRecord): WriteStep =>
   isCommon(record) ? { run: insertCommon, bind: commonValues(record) } : { run: insertRecord, bind: valuesOf(record) }
 
 const valuesOf = (record: RequestRecord): SqlValue[] => [...commonValues(record), ...rareValues(record)]

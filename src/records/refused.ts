@@ -3,7 +3,7 @@
  * and written once a second, behind everything else: a flood of them costs a count each, and a bounded number of rows.
  */
 import { idBound, idTimeMs } from '../lib/ids.ts'
-import { statement, type Row, type SqlValue, type Step } from '../store/statement.ts'
+import { statement, type Row, type SqlValue, type WriteStep } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
 
 export type RefusedRequest = {
@@ -74,9 +74,9 @@ const trimAll = statement(
 )
 const forgetCounts = statement('DELETE FROM refused_hour WHERE hour < ?')
 
-type Noted = { readonly refusal: RefusedRequest; repeats: number; lastAtMs: number }
-type Counted = { readonly accountId: string; readonly refusal: RefusedRequest; requests: number }
-type Minute = { rows: number; readonly bySort: Map<string, Noted> }
+type CoalescedRefusal = { readonly refusal: RefusedRequest; repeats: number; lastAtMs: number }
+type RefusalCount = { readonly accountId: string; readonly refusal: RefusedRequest; requests: number }
+type Minute = { rows: number; readonly bySort: Map<string, CoalescedRefusal> }
 
 const NOBODY = ''
 const sortOf = ({ status, code, endpoint, keyId, model }: RefusedRequest): string =>
@@ -89,8 +89,8 @@ export class RefusedRequests {
   private rowsOfMinute = 0
   /** By account, of this minute. */
   private readonly minutes = new Map<string, Minute>()
-  private unwritten = new Set<Noted>()
-  private counts = new Map<string, Counted>()
+  private unwritten = new Set<CoalescedRefusal>()
+  private counts = new Map<string, RefusalCount>()
   private timer: Timer | undefined
   private writing: Promise<void> = Promise.resolve()
 
@@ -116,7 +116,7 @@ export class RefusedRequests {
   }
 
   /** The row that stands for a refusal; undefined where there is no room for one. */
-  private rowFor(accountId: string, refusal: RefusedRequest): Noted | undefined {
+  private rowFor(accountId: string, refusal: RefusedRequest): CoalescedRefusal | undefined {
     const minute = Math.floor(this.now() / MINUTE_MS)
     if (minute !== this.minute) {
       this.minute = minute
@@ -131,7 +131,7 @@ export class RefusedRequests {
     const like = of.bySort.get(sort)
     const isNew = like === undefined && of.bySort.size < ROWS_PER_MINUTE + SORTS_PER_MINUTE
     if (this.rowsOfMinute < ALL_ROWS_PER_MINUTE && (of.rows < ROWS_PER_MINUTE || isNew)) {
-      const noted: Noted = { refusal, repeats: 0, lastAtMs: refusal.atMs }
+      const noted: CoalescedRefusal = { refusal, repeats: 0, lastAtMs: refusal.atMs }
       of.rows++
       this.rowsOfMinute++
       of.bySort.set(sort, noted)
@@ -158,7 +158,7 @@ export class RefusedRequests {
     return this.writing
   }
 
-  private steps(): Step[] {
+  private steps(): WriteStep[] {
     const [rows, counts] = [this.unwritten, this.counts]
     this.unwritten = new Set()
     this.counts = new Map()
@@ -248,7 +248,7 @@ export class RefusedRequests {
   }
 }
 
-const valuesOf = ({ refusal, repeats, lastAtMs }: Noted): SqlValue[] => [
+const valuesOf = ({ refusal, repeats, lastAtMs }: CoalescedRefusal): SqlValue[] => [
   refusal.accountId ?? NOBODY,
   refusal.id,
   refusal.keyId ?? null,

@@ -23,14 +23,14 @@ export type UsageQuery = {
   readonly endpoint?: string | undefined
 }
 
-export type Sums = Readonly<Record<UsageSum, bigint>>
+export type UsageSums = Readonly<Record<UsageSum, bigint>>
 
 export type UsageRow = {
   /** When the hour or day begins. */
   readonly startMs: number
   /** Id of the key or account, or the name of the model or endpoint. */
   readonly group: string | undefined
-  readonly sums: Sums
+  readonly sums: UsageSums
   /** How many first events came within each bound, and above the last. */
   readonly firsts: readonly number[]
 }
@@ -104,7 +104,7 @@ const shiftExpression = ([first, ...later]: Shifts): string =>
   later.reduce((before, { fromHour, hours }) => `iif(u.hour < ${fromHour}, ${before}, ${hours})`, String(first.hours))
 
 /** Usage by hour or day, in the order of time and group. `daysUntil`: Unix days, those before are summed up. */
-export async function usageOf(store: Queryable, query: UsageQuery, daysUntil: number): Promise<readonly UsageRow[]> {
+export async function usageRows(store: Queryable, query: UsageQuery, daysUntil: number): Promise<readonly UsageRow[]> {
   const { fromHour, toHour } = query
   if (fromHour >= toHour) return []
   const { sql, bind } = usageStatement(query, daysUntil)
@@ -124,18 +124,18 @@ export const usageRowOf = (row: Row, { stepHours, shifts }: UsageQuery): UsageRo
   ...readSums(row),
 })
 
-type Counted = Pick<UsageRow, 'sums' | 'firsts'>
+type UsageCount = Pick<UsageRow, 'sums' | 'firsts'>
 
-function readSums(row: Row): Counted {
-  const sums = Object.fromEntries(usageSums.map((sum) => [sum, row[sum] as bigint])) as Sums
+function readSums(row: Row): UsageCount {
+  const sums = Object.fromEntries(usageSums.map((sum) => [sum, row[sum] as bigint])) as UsageSums
   return { sums, firsts: firstEventColumns.map((name) => Number(row[name])) }
 }
 
 /** The sum of rows. */
-export function addUp(rows: readonly Counted[]): Counted {
+export function addUp(rows: readonly UsageCount[]): UsageCount {
   const sums = Object.fromEntries(
     usageSums.map((sum) => [sum, rows.reduce((total, row) => total + row.sums[sum], 0n)]),
-  ) as Sums
+  ) as UsageSums
   return { sums, firsts: firstEventColumns.map((_, i) => rows.reduce((total, row) => total + (row.firsts[i] ?? 0), 0)) }
 }
 
@@ -182,7 +182,7 @@ const lastUsedStatement = `WITH
   FROM older WHERE key_id NOT IN (SELECT key_id FROM recent)`
 
 const totals = ['requests', 'failed', 'cut', 'estimated', 'charged', 'written_off', 'upstream_cost'] as const
-export type Totals = Pick<Sums, (typeof totals)[number]>
+export type Totals = Pick<UsageSums, (typeof totals)[number]>
 
 /** What all accounts came to from an hour on (Unix hours): the few sums that an operator looks at. */
 export async function totalsSince(store: Queryable, fromHour: number): Promise<Totals> {

@@ -9,7 +9,7 @@ import { utc } from '../lib/time-zone.ts'
 import { DATABASE, mustWrite, openStore, type Store } from '../store/store.ts'
 import { recordSteps, type Outcome, type RequestRecord } from './records.ts'
 import { UsageDays } from './usage-days.ts'
-import { addUp, lastUsed, totalsSince, usageOf } from './usage-report.ts'
+import { addUp, lastUsed, totalsSince, usageRows } from './usage-report.ts'
 import { firstEventBoundsMs, firstEventColumns, usageSums, usageChecks } from './usage.ts'
 
 const folders: string[] = []
@@ -155,9 +155,9 @@ test('days are summed up once nothing can be added to them, and a report is the 
         [250, 262],
       ] as const) {
         const query = { accountId, fromHour, toHour, stepHours: 24, shifts: utc, by } as const
-        const whole = await usageOf(store, query, 0)
+        const whole = await usageRows(store, query, 0)
         expect(whole.length).toBeGreaterThan(0)
-        expect(await usageOf(store, query, days.until)).toEqual(whole)
+        expect(await usageRows(store, query, days.until)).toEqual(whole)
       }
     }
   }
@@ -179,7 +179,7 @@ test('days are summed up once nothing can be added to them, and a report is the 
       shifts: utc,
       by: undefined,
     } as const
-    expect(addUp(await usageOf(store, all, 0)).sums).toMatchObject(await totalsSince(store, fromHour))
+    expect(addUp(await usageRows(store, all, 0)).sums).toMatchObject(await totalsSince(store, fromHour))
   }
   db.exec('UPDATE usage_day SET charged = charged + 1 WHERE account_id = (SELECT min(account_id) FROM usage_day)')
   expect((await findingsOf(store, usageChecks)).every(({ detail }) => detail === 'not the sum of its hours')).toBe(true)
@@ -194,7 +194,7 @@ test('days are summed up once nothing can be added to them, and a report is the 
 test('the usage of no time is none', async () => {
   const { store } = await openFresh()
   const none = { accountId: 'a', fromHour: 48, toHour: 48, stepHours: 24, shifts: utc, by: undefined } as const
-  expect(await usageOf(store, none, 9)).toEqual([])
-  expect(await usageOf(store, { ...none, fromHour: 72 }, 0)).toEqual([])
+  expect(await usageRows(store, none, 9)).toEqual([])
+  expect(await usageRows(store, { ...none, fromHour: 72 }, 0)).toEqual([])
   await store.close()
 })

@@ -5,7 +5,7 @@
 import type { NanoUsd } from '../domain/money.ts'
 import type { Usage, UsageSource } from '../domain/usage.ts'
 import type { Check } from '../lib/checks.ts'
-import { addingStatement, type Step } from '../store/statement.ts'
+import { addingStatement, type WriteStep } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
 
 const HOUR_MS = 3_600_000
@@ -46,7 +46,7 @@ const addToHour = addingStatement(
 )
 
 /** What of a request's record is counted. */
-type Counted = {
+type CountedRequest = {
   readonly accountId: string
   readonly keyId: string
   readonly model: string
@@ -62,7 +62,7 @@ type Counted = {
 }
 
 /** The step that adds a request to its hour. */
-export function hourStep(record: Counted): Step {
+export function hourStep(record: CountedRequest): WriteStep {
   const { usage, outcome } = record
   const bind = [
     record.accountId,

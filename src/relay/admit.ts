@@ -9,15 +9,15 @@ import type { ClientRequest } from '../formats/format.ts'
 import type { Balance, Hold, HoldRequest, HoldResult } from '../ledger/ledger.ts'
 import { estimateTokens } from '../lib/token-estimate.ts'
 import { planAttempts, type RequestLength } from '../router/plan.ts'
-import type { Call } from './call.ts'
-import { wordsOf } from './dialect-words.ts'
-import { adviceOf, limitFailure, type Fitting } from './limit-failure.ts'
+import type { GatewayRequest } from './call.ts'
+import { refusalWordsOf } from './dialect-words.ts'
+import { adviceOf, limitFailure, type AffordableSize } from './limit-failure.ts'
 import { begunSteps } from './conversation.ts'
 import { GrowingHold } from './growing-hold.ts'
 import { likelyTokens, quote, type Quote } from './quote.ts'
 import type { Relay } from './context.ts'
 import { refuseRemoteMedia } from './remote-media.ts'
-import { FULL } from './seats.ts'
+import { FULL } from './provider-concurrency.ts'
 
 export type Admission = {
   readonly kind: 'admitted'
@@ -36,7 +36,7 @@ export type Refusal = { readonly kind: 'refused'; readonly failure: Failure }
 const refuse = (failure: Failure): Refusal => ({ kind: 'refused', failure })
 
 /** The model, if the caller may have it now. The body took time to arrive: the key may have been revoked meanwhile. */
-export function permittedModel({ accounts, catalog }: Relay, { caller, request }: Call): Model | Failure {
+export function permittedModel({ accounts, catalog }: Relay, { caller, request }: GatewayRequest): Model | Failure {
   const key = accounts.findKey(caller.key.id)
   const account = accounts.find(caller.account.id)
   if (!account || !key || key.revokedAtMs !== undefined) return INVALID_KEY
@@ -63,12 +63,12 @@ const nativeOnly = ({ id }: Model): Failure => ({
 })
 
 /** What is agreed with a request, and what of it is to be written with its hold. */
-export type Agreement = Pick<Admission, 'model' | 'offers' | 'quoted'> & { readonly createdAtMs: number }
+export type HoldTerms = Pick<Admission, 'model' | 'offers' | 'quoted'> & { readonly createdAtMs: number }
 type Steps = NonNullable<HoldRequest['also']>
-type TaskSteps = (agreement: Agreement) => Steps
+type TaskSteps = (agreement: HoldTerms) => Steps
 
 /** `taskSteps`: for work that goes on without its request, and beyond this process. */
-export function admit(relay: Relay, call: Call, taskSteps?: TaskSteps): Admission | Refusal {
+export function admit(relay: Relay, call: GatewayRequest, taskSteps?: TaskSteps): Admission | Refusal {
   const { ledger, health, limits } = relay
   const { request, claim } = call
   const { account } = call.caller
@@ -150,7 +150,7 @@ function lengthOf(request: ClientRequest, { kind, offers }: Model): RequestLengt
 function tooLong({ id, offers }: Model, { endpoint }: ClientRequest, { inputTokens }: RequestLength): Failure {
   const most = Math.max(...offers.map(({ contextTokens = 0 }) => contextTokens))
   const message = `The request has about ${inputTokens} tokens; '${id}' takes ${most}, input and output together.`
-  return { kind: 'context_length', message, param: wordsOf(endpoint).said }
+  return { kind: 'context_length', message, param: refusalWordsOf(endpoint).said }
 }
 
 /** Whether none of the offers could be asked, not even after a wait: who hears it now leaves nothing on the disk. */
@@ -183,13 +183,13 @@ const NO_FILES: Failure = {
 const noMedia = ({ id }: Model, { endpoint }: ClientRequest): Failure => ({
   kind: 'model_not_supported',
   message: `The model '${id}' takes no audio and no files here: they would cost more than its price says.`,
-  param: wordsOf(endpoint).said,
+  param: refusalWordsOf(endpoint).said,
 })
 
 const noPictures = ({ id }: Model, { endpoint }: ClientRequest): Failure => ({
   kind: 'model_not_supported',
   message: `The model '${id}' takes no pictures.`,
-  param: wordsOf(endpoint).said,
+  param: refusalWordsOf(endpoint).said,
 })
 
 /** The model, if it exists and both allow-lists admit it. */
@@ -217,7 +217,7 @@ export function turnedAway(relay: Relay, { account }: Caller, mayRepeat: boolean
 }
 
 /** Says what is there, what is needed and what would fit. Open holds alone in the way are worth waiting for. */
-function insufficient(balance: Balance, needed: NanoUsd, fitting?: Fitting): Failure {
+function insufficient(balance: Balance, needed: NanoUsd, fitting?: AffordableSize): Failure {
   const { posted, held, available } = balance
   const amounts = `available $${formatUsd(available)}, held $${formatUsd(held)}, needed $${formatUsd(needed)}`
   const message = `The account balance does not cover this request: ${amounts}.${adviceOf(fitting)}`

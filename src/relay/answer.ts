@@ -2,24 +2,24 @@
 import type { Failure } from '../domain/failure.ts'
 import { imagesOf } from '../domain/image.ts'
 import type { Usage } from '../domain/usage.ts'
-import type { Metered, PassedStream } from '../formats/format.ts'
-import { asProduced } from '../formats/produced.ts'
+import type { MeteredUsage, AdaptedStream } from '../formats/format.ts'
+import { asGeneratedText } from '../formats/generated-text.ts'
 import { isLong, joinInOwnTurn } from '../lib/long-text.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import { Transcript, type KeptAnswer } from '../records/idempotency.ts'
 import type { RequestRecord, SettledRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
-import type { Attempted, StreamServed, WholeServed } from './attempt.ts'
-import { factsOf } from './trial.ts'
+import type { AttemptOutcome, StreamServed, WholeServed } from './attempt.ts'
+import { factsOf } from './prepared-attempt.ts'
 import { discreetly, noteBroken } from './attempt-note.ts'
-import type { Call } from './call.ts'
+import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
 import { shownEnd } from './conversation.ts'
 import { fail, failureOfCancel, INTERNAL, NOT_REPEATABLE, outcomeOf, rescue, settle } from './finish.ts'
 import { earlyHeaders, JSON_TYPE, wholeHeaders } from './headers.ts'
 import { capOfSpent, type GrowingHold } from './growing-hold.ts'
 import { meter } from './meter.ts'
-import { ended, endOf, inBand, isRunaway, RUNAWAY, type Step } from './stream-end.ts'
+import { ended, endOf, inBand, isRunaway, RUNAWAY, type StreamStep } from './stream-end.ts'
 
 /** The headers are the taker's, who may add to them: those of a whole answer have its type, a stream's not. */
 export type Answer =
@@ -33,12 +33,12 @@ export type Answer =
     }
 
 const NOTHING = { kind: 'chunk', text: '', meaningful: false } as const
-type First = Pick<StreamServed['open'], 'prelude' | 'first' | 'arrived'>
+type StreamStart = Pick<StreamServed['open'], 'prelude' | 'first' | 'arrived'>
 
 type WholeJob = { readonly admission: Admission; readonly served: WholeServed }
 
 /** In plain steps, not as an asynchronous function: most have nothing to wait for but the settlement. */
-export function answerWhole(relay: Relay, call: Call, job: WholeJob): Promise<Answer> {
+export function answerWhole(relay: Relay, call: GatewayRequest, job: WholeJob): Promise<Answer> {
   const { admission, served } = job
   call.firstEventMs = call.elapsedMs()
   const { usage, produced, delivered, painted } = served.reply
@@ -48,7 +48,7 @@ export function answerWhole(relay: Relay, call: Call, job: WholeJob): Promise<An
   return writeWhole(relay, call, job, metering)
 }
 
-function writeWhole(relay: Relay, call: Call, job: WholeJob, metered: Metered): Promise<Answer> {
+function writeWhole(relay: Relay, call: GatewayRequest, job: WholeJob, metered: MeteredUsage): Promise<Answer> {
   const text = job.served.reply.write(factsOf(call, job.admission), metered.usage)
   if (isLong(text)) return joinInOwnTurn(text).then(() => settleWhole(relay, call, job, { metered, text }))
   return settleWhole(relay, call, job, { metered, text })
@@ -56,9 +56,9 @@ function writeWhole(relay: Relay, call: Call, job: WholeJob, metered: Metered): 
 
 function settleWhole(
   relay: Relay,
-  call: Call,
+  call: GatewayRequest,
   { admission, served }: WholeJob,
-  { metered, text }: { readonly metered: Metered; readonly text: string },
+  { metered, text }: { readonly metered: MeteredUsage; readonly text: string },
 ): Promise<Answer> {
   return settle(relay, call, {
     admission,
@@ -71,26 +71,26 @@ function settleWhole(
 }
 
 /** Whether there are fewer pictures than were asked for, as far as we have to do with it. */
-function isPart({ upstreamStopped, request: { images } }: Call, { admission, served }: WholeJob): boolean {
+function isPart({ upstreamStopped, request: { images } }: GatewayRequest, { admission, served }: WholeJob): boolean {
   const { delivered } = served.reply
   if (!upstreamStopped || !delivered || !images) return false
   return delivered.length < imagesOf(admission.model.limits.image, images)
 }
 
 const keptAnswer =
-  (call: Call, { dropped }: WholeServed, body: string) =>
+  (call: GatewayRequest, { dropped }: WholeServed, body: string) =>
   (settled: SettledRecord): KeptAnswer => ({ status: 200, headers: wholeHeaders(settled, call, dropped), body })
 
 const STREAM_TYPE = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
 
 type StreamJob = {
   readonly admission: Admission
-  readonly ready: Promise<Attempted>
+  readonly ready: Promise<AttemptOutcome>
   readonly begun: 'waiting' | 'answering'
   readonly dropped: readonly string[]
 }
 
-export function answerStream(relay: Relay, call: Call, job: StreamJob): Extract<Answer, { kind: 'stream' }> {
+export function answerStream(relay: Relay, call: GatewayRequest, job: StreamJob): Extract<Answer, { kind: 'stream' }> {
   const { admission, begun, dropped } = job
   const headers = earlyHeaders(call, admission, dropped)
   return { kind: 'stream', headers, events: new StreamAnswer(relay, call, job), begun }
@@ -113,9 +113,9 @@ type StreamEnd = {
  */
 export class StreamAnswer {
   private readonly relay: Relay
-  private readonly call: Call
+  private readonly call: GatewayRequest
   private readonly admission: Admission
-  private readonly ready: Promise<Attempted>
+  private readonly ready: Promise<AttemptOutcome>
   private served: StreamServed | undefined
   private ended = false
   private busy: Promise<unknown> | undefined
@@ -123,7 +123,7 @@ export class StreamAnswer {
   /** What the client got or would have got, where it may ask again. */
   private readonly transcript: Transcript | undefined
 
-  constructor(relay: Relay, call: Call, { admission, ready }: StreamJob) {
+  constructor(relay: Relay, call: GatewayRequest, { admission, ready }: StreamJob) {
     this.relay = relay
     this.call = call
     this.admission = admission
@@ -164,7 +164,7 @@ export class StreamAnswer {
     if (this.ended || !served) return
     this.ended = true
     await this.guarded(async () => {
-      let last: Step | undefined
+      let last: StreamStep | undefined
       if (call.outlivesClient)
         await relay.drains.run(
           async () => {
@@ -253,7 +253,7 @@ export class StreamAnswer {
     return text
   }
 
-  private async step(served: StreamServed): Promise<Step> {
+  private async step(served: StreamServed): Promise<StreamStep> {
     const { events, stream } = served.open
     const next = await events.next()
     if (next.kind === 'events') return this.pass(served, next.events, '')
@@ -264,14 +264,14 @@ export class StreamAnswer {
     return { end: 'broken', text: '', failure: { kind: 'network', message: 'the upstream closed in the middle' } }
   }
 
-  private async passFirst(served: StreamServed, { prelude, first, arrived }: First): Promise<Step> {
+  private async passFirst(served: StreamServed, { prelude, first, arrived }: StreamStart): Promise<StreamStep> {
     const { growing } = this.admission
     if (growing && (await growing.cover(served.open.stream)) === 'spent') return { end: 'spent', text: prelude }
     return this.pass(served, arrived, prelude + first.text)
   }
 
   /** Reads events and joins what the client gets of them. */
-  private pass(served: StreamServed, events: readonly SseEvent[], before: string): Step | Promise<Step> {
+  private pass(served: StreamServed, events: readonly SseEvent[], before: string): StreamStep | Promise<StreamStep> {
     const { stream } = served.open
     const { growing } = this.admission
     if (growing) return this.passPaid(served, growing, { events, before })
@@ -289,7 +289,7 @@ export class StreamAnswer {
     { open: { stream } }: StreamServed,
     growing: GrowingHold,
     { events, before }: { readonly events: readonly SseEvent[]; readonly before: string },
-  ): Promise<Step> {
+  ): Promise<StreamStep> {
     let text = before
     for (const event of events) {
       const read = stream.read(event)
@@ -301,7 +301,7 @@ export class StreamAnswer {
     return this.passed(stream, text)
   }
 
-  private passed(stream: PassedStream, text: string): Step {
+  private passed(stream: AdaptedStream, text: string): StreamStep {
     const { call } = this
     if (isRunaway(stream, this.admission)) return { end: 'broken', text, failure: RUNAWAY }
     // Only the bill is outstanding: a client that leaves at the finish still pays what the vendor is about to report.
@@ -311,7 +311,7 @@ export class StreamAnswer {
   }
 
   /** The last text: settled first, then the terminator, or the format's error and no terminator after it. */
-  private async finish(served: StreamServed, step: Exclude<Step, { end: 'open' }>): Promise<string> {
+  private async finish(served: StreamServed, step: Exclude<StreamStep, { end: 'open' }>): Promise<string> {
     this.ended = true
     served.open.events.close()
     const { cancelled } = this.call
@@ -325,7 +325,7 @@ export class StreamAnswer {
     }
     const failure = cancelled ? failureOfCancel(cancelled) : inBand(step.failure, served.open.stream)
     const { produced, thoughts = '' } = served.open.stream
-    const output = [produced, thoughts].map((text) => asProduced(text).text)
+    const output = [produced, thoughts].map((text) => asGeneratedText(text).text)
     const told = discreetly(this.relay, this.call, step.failure, { offer: served.offer, output })
     if (!cancelled) noteBroken(this.call, told)
     const text = await this.settle(served, {
@@ -339,7 +339,7 @@ export class StreamAnswer {
   }
 
   /** Reads on without a client, to learn the bill. */
-  private async drain(served: StreamServed): Promise<Step> {
+  private async drain(served: StreamServed): Promise<StreamStep> {
     for (;;) {
       const step = await this.step(served)
       if (step.end !== 'open') return step

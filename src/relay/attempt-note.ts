@@ -4,11 +4,11 @@ import { discreet, keptOf } from '../domain/discreet.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import { PRIVATE_CHARS_MAX, PrivateTexts } from '../domain/kept-words.ts'
 import type { ClientRequest } from '../formats/format.ts'
-import type { Call } from './call.ts'
+import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
 
 /** What was exchanged with an offer. */
-export type Exchanged = {
+export type OfferExchange = {
   readonly offer: Offer
   /** What came of its answer, where it had begun: nothing of that is kept either. */
   readonly output?: readonly string[]
@@ -17,9 +17,9 @@ export type Exchanged = {
 /** A failure of this call as it may be told and kept. */
 export function discreetly(
   relay: Relay,
-  call: Call,
+  call: GatewayRequest,
   failure: UpstreamFailure,
-  { offer, output = [] }: Exchanged,
+  { offer, output = [] }: OfferExchange,
 ): UpstreamFailure {
   const { upstreamRequestId: requestId } = call
   return discreet(requestId === undefined ? failure : { requestId, ...failure }, {
@@ -31,7 +31,7 @@ export function discreetly(
 }
 
 /** What no word may be kept of; undefined where putting it together would take too long. */
-function textsOf({ request }: Call, output: readonly string[]): readonly string[] | undefined {
+function textsOf({ request }: GatewayRequest, output: readonly string[]): readonly string[] | undefined {
   if (request.textBytes + request.mediaBytes > PRIVATE_CHARS_MAX) return undefined
   const whole = request.wholeText?.() ?? ''
   const addresses = request.remoteMedia?.map(({ url }) => url) ?? []
@@ -40,7 +40,12 @@ function textsOf({ request }: Call, output: readonly string[]): readonly string[
 }
 
 /** Notes what came of an attempt that began `startedMs` into the call. */
-export function note(call: Call, offer: Offer, startedMs: number, came: UpstreamFailure | 'full' | 'ok'): void {
+export function note(
+  call: GatewayRequest,
+  offer: Offer,
+  startedMs: number,
+  came: UpstreamFailure | 'full' | 'ok',
+): void {
   const { id: offerId, providerId, upstreamModel } = offer
   const tookMs = Math.round(call.elapsedMs() - startedMs)
   const failure = typeof came === 'string' ? undefined : came
@@ -55,7 +60,7 @@ export function note(call: Call, offer: Offer, startedMs: number, came: Upstream
 /** In a longer request an id is not looked for: that would take longer than the request takes us. */
 const SEARCHED_CHARS_MAX = 64 * 1024
 
-function idOf({ upstreamRequestId: requestId, request }: Call): { readonly requestId?: string } {
+function idOf({ upstreamRequestId: requestId, request }: GatewayRequest): { readonly requestId?: string } {
   if (requestId === undefined) return {}
   const whole = request.textBytes + request.mediaBytes > SEARCHED_CHARS_MAX ? '' : wordsOf(request)
   return whole.length <= SEARCHED_CHARS_MAX && whole.includes(requestId) ? {} : { requestId }
@@ -64,7 +69,7 @@ function idOf({ upstreamRequestId: requestId, request }: Call): { readonly reque
 const wordsOf = (request: ClientRequest): string => request.wholeText?.() ?? request.promptText()
 
 /** Notes that the attempt that served came to nothing good in the middle of its stream. */
-export function noteBroken(call: Call, failure: UpstreamFailure): void {
+export function noteBroken(call: GatewayRequest, failure: UpstreamFailure): void {
   const served = call.attempts.pop()
   if (!served) return
   const tookMs = Math.round(call.elapsedMs() - served.startedMs)

@@ -2,45 +2,45 @@
 import type { Offer, Provider } from '../domain/catalog.ts'
 import { isFinalFault, type UpstreamFailure } from '../domain/failure.ts'
 import type { Dialect } from '../domain/turn.ts'
-import type { ClientRequest, PassedReply } from '../formats/format.ts'
+import type { ClientRequest, AdaptedReply } from '../formats/format.ts'
 import { refusedField } from '../formats/refused-field.ts'
 import type { Preset } from '../providers/preset.ts'
 import { findPreset } from '../providers/presets.ts'
 import { isForResponses, rulesFor } from '../vendors/fit.ts'
 import type { Admission } from './admit.ts'
 import { discreetly, note } from './attempt-note.ts'
-import type { Call, CancelReason } from './call.ts'
+import type { GatewayRequest, CancelReason } from './call.ts'
 import type { Relay } from './context.ts'
 import { pause } from './pause.ts'
 import { waitForSame } from './same-offer.ts'
-import { FULL, type Seat } from './seats.ts'
-import { capOf, carriedOut, isAwaited, isForNobody, trialOf } from './trial.ts'
-import type { Failed, OpenStream, Progress, Tried } from './trial.ts'
+import { FULL, type Permit } from './provider-concurrency.ts'
+import { capOf, carriedOut, isAwaited, isForNobody, prepareAttempt } from './prepared-attempt.ts'
+import type { FailedAttempt, OpenStream, Progress, AttemptResult } from './prepared-attempt.ts'
 
-export type Served = {
+export type ServedOffer = {
   readonly offer: Offer
   /** What the client asked for and this upstream could not do. */
   readonly dropped: readonly string[]
 }
-export type WholeServed = Served & {
+export type WholeServed = ServedOffer & {
   readonly kind: 'whole'
-  readonly reply: PassedReply
+  readonly reply: AdaptedReply
   /** Whether it was ended for want of money. */
   readonly isCut: boolean
 }
-export type StreamServed = Served & { readonly kind: 'stream'; readonly open: OpenStream }
+export type StreamServed = ServedOffer & { readonly kind: 'stream'; readonly open: OpenStream }
 export type AllFailed = {
   readonly kind: 'failed'
   readonly failure: UpstreamFailure
   /** The offer that failed last. */
-  readonly last: Served | undefined
+  readonly last: ServedOffer | undefined
   /** How far it came, where the request is several of its own. */
   readonly progress: Progress | undefined
   /** Whether the call had been cancelled by then, and the upstream told to stop: what came later was not the cause. */
   readonly cancelled: CancelReason | undefined
   readonly stopped: boolean
 }
-export type Attempted = WholeServed | StreamServed | AllFailed
+export type AttemptOutcome = WholeServed | StreamServed | AllFailed
 
 const NOTHING: readonly string[] = []
 /** So many fields are left out for one offer in one call. */
@@ -75,16 +75,16 @@ export function dialectsOf(
 }
 
 /** An offer that was asked. */
-type Asked = {
+type AttemptedOffer = {
   readonly choice: Choice
-  readonly seat: Seat
+  readonly seat: Permit
   readonly startedMs: number
   readonly dropped: readonly string[]
   /** Whether it was to answer in one piece, however its client gets that. */
   readonly isWhole: boolean
 }
 
-export function tryOffers(relay: Relay, call: Call, admission: Admission): Promise<Attempted> {
+export function tryOffers(relay: Relay, call: GatewayRequest, admission: Admission): Promise<AttemptOutcome> {
   relay.retries.earn()
   return Promise.resolve(new Tries(relay, call, admission).goOn())
 }
@@ -92,7 +92,7 @@ export function tryOffers(relay: Relay, call: Call, admission: Admission): Promi
 /** One call's way from offer to offer. Each step ends with the next one, so that the common way is a single one. */
 class Tries {
   private readonly relay: Relay
-  private readonly call: Call
+  private readonly call: GatewayRequest
   private readonly admission: Admission
   private failed = NONE_TRIED
   /** Where there was no seat. */
@@ -107,7 +107,7 @@ class Tries {
   /** Fields that the offer which is asked has refused. */
   private without: readonly string[] = NOTHING
 
-  constructor(relay: Relay, call: Call, admission: Admission) {
+  constructor(relay: Relay, call: GatewayRequest, admission: Admission) {
     this.relay = relay
     this.call = call
     this.admission = admission
@@ -119,7 +119,7 @@ class Tries {
   }
 
   /** What the offers come to that have not been asked yet. */
-  goOn(): Attempted | Promise<Attempted> {
+  goOn(): AttemptOutcome | Promise<AttemptOutcome> {
     const { relay, admission } = this
     for (;;) {
       if (this.next === this.waitAt) {
@@ -136,7 +136,7 @@ class Tries {
   }
 
   /** Waits a moment for the first seat anywhere. */
-  private async wait(): Promise<Attempted> {
+  private async wait(): Promise<AttemptOutcome> {
     const { relay, call } = this
     // As they are by now: an operator may have changed how many they take.
     const choices = this.full.flatMap(({ offer }) => choiceOf(relay, offer) ?? [])
@@ -148,7 +148,7 @@ class Tries {
     return choice && seat ? this.ask(choice, seat) : this.goOn()
   }
 
-  private end(): Attempted | Promise<Attempted> {
+  private end(): AttemptOutcome | Promise<AttemptOutcome> {
     const [first] = this.full
     if (this.again && this.left > 0 && this.relay.retries.spend(performance.now())) return this.repeat(this.again)
     if (!first || this.failed.last) return this.failed
@@ -157,7 +157,7 @@ class Tries {
   }
 
   /** Asks the last offer once more: what failed in passing. */
-  private async repeat({ offer, waitMs }: NonNullable<typeof this.again>): Promise<Attempted> {
+  private async repeat({ offer, waitMs }: NonNullable<typeof this.again>): Promise<AttemptOutcome> {
     const { relay, call } = this
     this.again = undefined
     this.hasRepeated = true
@@ -171,7 +171,7 @@ class Tries {
     return this.tryOffer(choice, seat)
   }
 
-  private ask(choice: Choice, seat: Seat): Attempted | Promise<Attempted> {
+  private ask(choice: Choice, seat: Permit): AttemptOutcome | Promise<AttemptOutcome> {
     const { relay, call } = this
     const isOver = this.left === 0 || (this.full.length > 0 && isForNobody(call))
     // What was beyond one offer is no load that a vendor which is down would have to be spared.
@@ -185,7 +185,7 @@ class Tries {
     return this.tryOffer(choice, seat)
   }
 
-  private tryOffer(choice: Choice, seat: Seat): Attempted | Promise<Attempted> {
+  private tryOffer(choice: Choice, seat: Permit): AttemptOutcome | Promise<AttemptOutcome> {
     const { relay, call, admission } = this
     const { offer, provider, preset } = choice
     call.seat = seat
@@ -195,7 +195,7 @@ class Tries {
       relay.pictures.deskOf(call, provider, admission.model),
     )
     const target = { provider, preset, failures: passage.failures }
-    const trial = trialOf(relay, call, { target, passage, offer, admission, without: this.without })
+    const trial = prepareAttempt(relay, call, { target, passage, offer, admission, without: this.without })
     if ('kind' in trial) return this.failedAt(trial, { choice, seat, startedMs, dropped: NOTHING, isWhole: false })
     relay.health.tried(offer.id)
     call.upstreamRequestId = undefined
@@ -212,7 +212,7 @@ class Tries {
     })
   }
 
-  private cameOf(asked: Asked, tried: Tried): Attempted | Promise<Attempted> {
+  private cameOf(asked: AttemptedOffer, tried: AttemptResult): AttemptOutcome | Promise<AttemptOutcome> {
     if (tried.kind === 'failed') return this.failedAt(tried, asked)
     const { relay, call } = this
     const { choice, seat, startedMs, dropped } = asked
@@ -226,7 +226,7 @@ class Tries {
   }
 
   /** Asks the same offer for its answer in one piece: only for the hold's sake was it asked for a stream. */
-  private async askWhole(asked: Asked, tried: Failed): Promise<Attempted> {
+  private async askWhole(asked: AttemptedOffer, tried: FailedAttempt): Promise<AttemptOutcome> {
     const { relay, call, admission } = this
     const { choice, seat, startedMs } = asked
     if (isForNobody(call)) return this.failedAt(tried, asked)
@@ -236,7 +236,11 @@ class Tries {
   }
 
   /** Asks the same offer again, without what it has refused to hear of. A refusal is billed by nobody. */
-  private askWithout(field: string, asked: Asked, tried: Failed): Attempted | Promise<Attempted> {
+  private askWithout(
+    field: string,
+    asked: AttemptedOffer,
+    tried: FailedAttempt,
+  ): AttemptOutcome | Promise<AttemptOutcome> {
     const { relay, call } = this
     const { choice, seat, startedMs } = asked
     if (isForNobody(call)) return this.failedAt(tried, asked)
@@ -245,7 +249,10 @@ class Tries {
     return this.tryOffer(choice, seat)
   }
 
-  private failedAt({ failure: said, progress }: Failed, asked: Asked): Attempted | Promise<Attempted> {
+  private failedAt(
+    { failure: said, progress }: FailedAttempt,
+    asked: AttemptedOffer,
+  ): AttemptOutcome | Promise<AttemptOutcome> {
     const { relay, call } = this
     const { choice, seat, startedMs, dropped, isWhole } = asked
     const { offer, provider } = choice
@@ -294,7 +301,7 @@ const isLast = (failure: UpstreamFailure, isWhole: boolean): boolean => {
  * Whether an upstream refuses to stream what it may give in one piece: "Your organization must be verified to stream
  * this model" (OpenAI, github.com/charmbracelet/crush/issues/1216, 2025-10).
  */
-const refusesStream = (tried: Tried): tried is Failed =>
+const refusesStream = (tried: AttemptResult): tried is FailedAttempt =>
   tried.kind === 'failed' && tried.failure.kind === 'bad_request' && /\bstream/i.test(tried.failure.message)
 
 /** Whether a request is fine, and only more than this offer takes: too long, or not to be said in its dialect. */
@@ -312,4 +319,4 @@ function choiceOf({ catalog }: Relay, offer: Offer): Choice | undefined {
   return provider && preset && { offer, provider, preset }
 }
 
-const isText = ({ request }: Call): boolean => request.kind === undefined || request.kind === 'text'
+const isText = ({ request }: GatewayRequest): boolean => request.kind === undefined || request.kind === 'text'

@@ -1,8 +1,8 @@
 /** Answers that are made without their client: it asks for them later, listens meanwhile, or calls them off. */
 import type { Failure } from '../domain/failure.ts'
 import type { AnswerFacts, Conversation } from '../formats/format.ts'
-import type { AccountScope } from '../responses/turns.ts'
-import type { Call } from './call.ts'
+import type { TurnScope } from '../responses/turns.ts'
+import type { GatewayRequest } from './call.ts'
 
 export type BackgroundLimits = { readonly runsMax: number; readonly runsPerAccountMax: number }
 
@@ -18,7 +18,7 @@ export class Backgrounds {
   }
 
   /** Why no other may begin at the moment. */
-  obstacle({ accountId }: AccountScope): Failure | undefined {
+  obstacle({ accountId }: TurnScope): Failure | undefined {
     const { runsMax, runsPerAccountMax } = this.limits
     if (this.runs.size >= runsMax) {
       const message = 'Too many responses are being made in the background. Try again shortly.'
@@ -32,7 +32,7 @@ export class Backgrounds {
   }
 
   /** One that is being made. */
-  find({ accountId }: AccountScope, id: string): Run | undefined {
+  find({ accountId }: TurnScope, id: string): Run | undefined {
     return this.runs.get(nameOf(accountId, id))
   }
 
@@ -63,7 +63,7 @@ type Events = {
 }
 
 type RunStart = {
-  readonly call: Call
+  readonly call: GatewayRequest
   readonly conversation: Conversation
   readonly facts: AnswerFacts
   readonly id: string

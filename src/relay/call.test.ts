@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
-import { Call } from './call.ts'
+import { GatewayRequest } from './call.ts'
 
-const anyCall = (): Call => new Call({ id: 'req_1', startedMs: 0 } as unknown as ConstructorParameters<typeof Call>[0])
+const anyCall = (): GatewayRequest =>
+  new GatewayRequest({ id: 'req_1', startedMs: 0 } as unknown as ConstructorParameters<typeof GatewayRequest>[0])
 
 test('a cancelled call stops whatever it waits for, and nothing that has landed', () => {
   const call = anyCall()

@@ -1,14 +1,14 @@
 import type { Caller } from '../domain/account.ts'
 import type { Failure } from '../domain/failure.ts'
-import type { Entry } from '../accounts/limiter.ts'
+import type { LimiterPermit } from '../accounts/limiter.ts'
 import type { ReplyClaim, ReplyMemory } from '../lib/reply-memory.ts'
-import { NOWHERE, Roster, type Listed } from '../lib/roster.ts'
+import { NOWHERE, Roster, type RosterMember } from '../lib/roster.ts'
 import type { ClientRequest } from '../formats/format.ts'
-import type { Claim, IdempotencyKey } from '../records/idempotency.ts'
+import type { IdempotencyLock, IdempotencyKey } from '../records/idempotency.ts'
 import type { AttemptNote, SettledRecord } from '../records/records.ts'
-import type { Abortable, Stoppable } from '../upstream/flight.ts'
+import type { Abortable, Stoppable } from '../upstream/in-flight-attempt.ts'
 import type { OutputCap } from './quote.ts'
-import type { Seat } from './seats.ts'
+import type { Permit } from './provider-concurrency.ts'
 
 /** Why a call is ended from outside before its answer is complete. */
 export type CancelReason = 'client_closed' | 'revoked' | 'suspended' | 'shutdown' | 'overdue'
@@ -16,7 +16,7 @@ export type CancelReason = 'client_closed' | 'revoked' | 'suspended' | 'shutdown
 /** What is told to a client that has left: nothing, the record of its call says it. */
 export const CLIENT_CLOSED: Failure = { kind: 'unavailable', message: 'The client closed the connection.' }
 
-export type CallStart = Pick<Call, 'id' | 'caller' | 'request' | 'entry' | 'clientAddress' | 'once'> & {
+export type CallStart = Pick<GatewayRequest, 'id' | 'caller' | 'request' | 'entry' | 'clientAddress' | 'once'> & {
   /** Where long replies to it are read. */
   readonly replies?: ReplyMemory | undefined
   /** When the request arrived, by `performance.now()`. */
@@ -25,13 +25,13 @@ export type CallStart = Pick<Call, 'id' | 'caller' | 'request' | 'entry' | 'clie
 }
 
 /** One client request on its way through the relay. */
-export class Call implements Stoppable, Listed {
+export class GatewayRequest implements Stoppable, RosterMember {
   place = NOWHERE
   readonly id: string
   readonly caller: Caller
   readonly request: ClientRequest
   /** Its stand with the limits of its key and account. */
-  readonly entry: Entry
+  readonly entry: LimiterPermit
   /** For the log. */
   readonly clientAddress: string
   /** The address of this gateway as its client can reach it; undefined where that is not known. */
@@ -39,7 +39,7 @@ export class Call implements Stoppable, Listed {
   /** What makes this request and its repetitions one, where the client wishes so. */
   readonly once: IdempotencyKey | undefined
   /** Held from before the admission until the end is on disk. */
-  claim: Claim | undefined
+  claim: IdempotencyLock | undefined
   readonly attempts: AttemptNote[] = []
   /** The vendor's id of the request, of the attempt that is under way. */
   upstreamRequestId: string | undefined
@@ -58,7 +58,7 @@ export class Call implements Stoppable, Listed {
   outlivesClient = false
   upstreamStopped = false
   /** At the provider that was asked last; given back when the call is over, where not before. */
-  seat: Seat | undefined
+  seat: Permit | undefined
   /** What long replies to it take, if there are any. */
   replyMemory: ReplyClaim | undefined
   private readonly replies: ReplyMemory | undefined
@@ -125,9 +125,9 @@ export class Call implements Stoppable, Listed {
   }
 }
 
-type Barred = { readonly keyId: string } | { readonly accountId: string }
+type RevokedSubject = { readonly keyId: string } | { readonly accountId: string }
 
-const isBarred = ({ key, account }: Caller, barred: Barred): boolean =>
+const isBarred = ({ key, account }: Caller, barred: RevokedSubject): boolean =>
   'keyId' in barred ? key.id === barred.keyId : account.id === barred.accountId
 
 const isLapsed = ({ stands }: Caller): boolean => stands?.() === false
@@ -137,9 +137,9 @@ export type DetachedBounds = { readonly callsMax: number; readonly callsPerAccou
 
 /** The calls under way, so that a revoked key's streams can be cut and a shutdown can wait for the rest. */
 export class LiveCalls {
-  private readonly calls = new Roster<Call>()
+  private readonly calls = new Roster<GatewayRequest>()
   private readonly listeners = new Set<{ readonly caller: Caller; readonly cut: () => void }>()
-  private readonly detached = new Set<Call>()
+  private readonly detached = new Set<GatewayRequest>()
   private readonly bounds: DetachedBounds
   private onEmpty: (() => void) | undefined
 
@@ -151,11 +151,11 @@ export class LiveCalls {
     return this.calls.size
   }
 
-  add(call: Call): void {
+  add(call: GatewayRequest): void {
     this.calls.add(call)
   }
 
-  delete(call: Call): void {
+  delete(call: GatewayRequest): void {
     call.seat?.leave()
     this.calls.delete(call)
     this.detached.delete(call)
@@ -163,7 +163,7 @@ export class LiveCalls {
   }
 
   /** The client of a call has left. Where the call would go on without, and too many do already, it ends. */
-  left(call: Call): void {
+  left(call: GatewayRequest): void {
     call.cancel('client_closed')
     if (call.upstreamStopped) return
     let own = 0
@@ -181,7 +181,7 @@ export class LiveCalls {
   }
 
   /** Cuts the calls of a key or an account that lost its right. */
-  bar(barred: Barred): void {
+  bar(barred: RevokedSubject): void {
     const reason = 'keyId' in barred ? 'revoked' : 'suspended'
     for (const call of this.calls) if (isBarred(call.caller, barred)) call.cancel(reason)
     for (const { caller, cut } of this.listeners) if (isBarred(caller, barred)) cut()

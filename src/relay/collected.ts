@@ -1,29 +1,36 @@
 /** Whole replies that are asked for as a stream, so that their hold can grow. Nothing leaves before the end. */
 import type { UpstreamFailure } from '../domain/failure.ts'
-import type { AnswerFacts, Destination, PassedReply, Passage, UpstreamRequest } from '../formats/format.ts'
+import type { AnswerFacts, Destination, AdaptedReply, Adapter, UpstreamRequest } from '../formats/format.ts'
 import { attemptStream, type AttemptLimits, type Target } from '../upstream/attempt.ts'
 import type { Admission } from './admit.ts'
-import type { Call } from './call.ts'
+import type { GatewayRequest } from './call.ts'
 import { capOfSpent, type GrowingHold } from './growing-hold.ts'
 import { BoundedEvents } from './stream-bounds.ts'
 
 type ToCollect = {
   readonly target: Target
-  readonly passage: Passage
+  readonly passage: Adapter
   readonly admission: Admission
   readonly destination: Destination
   readonly request: UpstreamRequest
   readonly limits: AttemptLimits
 }
-type Collected =
+type CollectedReply =
   /** `isCut`: it was ended for want of money. */
-  | { readonly kind: 'whole'; readonly reply: PassedReply; readonly isCut: boolean }
+  | { readonly kind: 'whole'; readonly reply: AdaptedReply; readonly isCut: boolean }
   | { readonly kind: 'failed'; readonly failure: UpstreamFailure }
 
-const garbage = (message: string): Collected => ({ kind: 'failed', failure: { kind: 'garbage', status: 200, message } })
+const garbage = (message: string): CollectedReply => ({
+  kind: 'failed',
+  failure: { kind: 'garbage', status: 200, message },
+})
 
 /** Resolves to the reply, cut at its length where the money ended. A failure leaves the next offer free. */
-export async function tryCollected(call: Call, asked: ToCollect, facts: AnswerFacts): Promise<Collected> {
+export async function tryCollected(
+  call: GatewayRequest,
+  asked: ToCollect,
+  facts: AnswerFacts,
+): Promise<CollectedReply> {
   const { target, passage, admission, destination, request, limits } = asked
   const { growing } = admission
   const collector = passage.collector?.()
@@ -61,7 +68,7 @@ export async function tryCollected(call: Call, asked: ToCollect, facts: AnswerFa
   }
 }
 
-async function readWhole(text: string, { passage, destination }: ToCollect): Promise<Collected> {
+async function readWhole(text: string, { passage, destination }: ToCollect): Promise<CollectedReply> {
   const read = await passage.readReply(text, destination.quirks)
   if (read.kind === 'failed') return read
   return { kind: 'whole', reply: read.reply, isCut: false }
@@ -71,7 +78,7 @@ async function readWhole(text: string, { passage, destination }: ToCollect): Pro
  * A reply that came in one piece after all is paid for as far as there is money; the rest is written off. The next one
  * of this model is not asked for like this.
  */
-async function paidWhole(read: Collected, growing: GrowingHold): Promise<Collected> {
+async function paidWhole(read: CollectedReply, growing: GrowingHold): Promise<CollectedReply> {
   if (read.kind === 'whole') await growing.coverWhole(read.reply)
   return read
 }

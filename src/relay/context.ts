@@ -7,12 +7,12 @@ import type { RequestRecord } from '../records/records.ts'
 import type { Turns } from '../responses/turns.ts'
 import type { Videos } from '../video/videos.ts'
 import type { Backgrounds } from './background.ts'
-import type { Call, LiveCalls } from './call.ts'
-import type { Drains } from './drains.ts'
+import type { GatewayRequest, LiveCalls } from './call.ts'
+import type { Drains } from './upstream-drainer.ts'
 import type { HealthBook } from './health-book.ts'
 import type { Pictures } from './pictures.ts'
 import type { RetryBudget } from './retry-budget.ts'
-import type { Seats } from './seats.ts'
+import type { ProviderConcurrency } from './provider-concurrency.ts'
 import type { TokenCounter } from './token-counter.ts'
 
 export type UpstreamMessages = 'kept' | 'dropped'
@@ -35,7 +35,7 @@ export type Relay = {
   readonly ledger: Ledger
   readonly health: HealthBook
   readonly retries: RetryBudget
-  readonly seats: Seats
+  readonly seats: ProviderConcurrency
   readonly live: LiveCalls
   readonly tokens: TokenCounter
   readonly pictures: Pictures
@@ -53,5 +53,5 @@ export type Relay = {
   /** Why new work is refused at the moment; undefined while it is not. */
   readonly notReady: () => string | undefined
   /** Told of every request that held money, once it is resolved. */
-  readonly onRecord: (record: RequestRecord, call: Pick<Call, 'clientAddress'>) => void
+  readonly onRecord: (record: RequestRecord, call: Pick<GatewayRequest, 'clientAddress'>) => void
 }

@@ -4,8 +4,8 @@ import type { Failure } from '../domain/failure.ts'
 import type { ClientRequest, PastTurn } from '../formats/format.ts'
 import { requestScanLimits, scanLongJson, type ScanLimits } from '../lib/json-scan.ts'
 import { isLong } from '../lib/long-text.ts'
-import { KEPT_DAYS, type AccountScope, type Turns } from '../responses/turns.ts'
-import type { Call } from './call.ts'
+import { KEPT_DAYS, type TurnScope, type Turns } from '../responses/turns.ts'
+import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
 
 type Steps = Readonly<ReturnType<Turns['keep']>>
@@ -14,7 +14,7 @@ const NO_STEPS: Steps = []
 /** Gives a request what it needs of earlier turns. Returns why it cannot be answered. */
 export async function recall(
   turns: Turns,
-  scope: AccountScope,
+  scope: TurnScope,
   { conversation }: ClientRequest,
 ): Promise<Failure | undefined> {
   if (!conversation) return undefined
@@ -86,7 +86,7 @@ const FAILED: Failure = {
  * Takes the room that a request's turn will need, in the tick of its admission; says why it cannot be kept. With
  * `store: false` it needs none.
  */
-export function makeRoom({ turns }: Relay, call: Call): Failure | undefined {
+export function makeTurnRoom({ turns }: Relay, call: GatewayRequest): Failure | undefined {
   const bytes = call.request.conversation?.keptBytes
   const promised = bytes === undefined ? 'promised' : turns.promise(scopeOf(call), call.id, bytes)
   if (promised === 'promised') return undefined
@@ -109,19 +109,19 @@ const NO_ROOM: Failure = {
 export const isBackground = ({ conversation }: ClientRequest): boolean =>
   conversation !== undefined && conversation.mode !== 'attached'
 
-const scopeOf = ({ caller }: Call): AccountScope => ({ accountId: caller.account.id })
+const scopeOf = ({ caller }: GatewayRequest): TurnScope => ({ accountId: caller.account.id })
 
-type Begun = { readonly model: Model; readonly createdAtMs: number }
+type TurnStart = { readonly model: Model; readonly createdAtMs: number }
 
 /** What is written with the hold of an answer in the background: it can be asked for from then on. */
-export function begunSteps({ turns }: Relay, call: Call, { model, createdAtMs }: Begun): Steps {
+export function begunSteps({ turns }: Relay, call: GatewayRequest, { model, createdAtMs }: TurnStart): Steps {
   const { conversation } = call.request
   if (!conversation || conversation.mode === 'attached') return NO_STEPS
   return turns.keep(scopeOf(call), conversation.begun({ requestId: call.id, createdAtMs, publicModel: model.id }))
 }
 
 /** What is written with the end of a hold: the turn as it ended, where there is one to keep. */
-export function endedSteps({ turns }: Relay, call: Call, how: 'served' | 'unserved'): Steps {
+export function endedSteps({ turns }: Relay, call: GatewayRequest, how: 'served' | 'unserved'): Steps {
   const { conversation } = call.request
   if (!conversation) return NO_STEPS
   const scope = scopeOf(call)
@@ -132,7 +132,7 @@ export function endedSteps({ turns }: Relay, call: Call, how: 'served' | 'unserv
 }
 
 /** The whole answer for a client that asks for it instead of listening; undefined for any other. */
-export function shownEnd({ request: { conversation } }: Call): string | undefined {
+export function shownEnd({ request: { conversation } }: GatewayRequest): string | undefined {
   const turn = conversation?.mode === 'polled' ? conversation.ended() : undefined
   return turn && conversation?.show(turn)
 }

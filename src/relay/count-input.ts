@@ -9,11 +9,11 @@ const MESSAGE_TOKENS = 4
 export const tokensBesideText = ({ imageParts, messages }: ClientRequest, model: Model | undefined): number =>
   messages * MESSAGE_TOKENS + imageParts * (model?.limits.imageTokensMax ?? 0)
 
-type Counted = { readonly accountId: string; readonly model: Model | undefined }
+type CountTarget = { readonly accountId: string; readonly model: Model | undefined }
 
 /** Estimates a request's input by our own tokenizer, of a long one by samples. */
 export const countInput = async (
   { tokens }: Relay,
   request: ClientRequest,
-  { accountId, model }: Counted,
+  { accountId, model }: CountTarget,
 ): Promise<number> => (await tokens.guess(request.promptText(), accountId)) + tokensBesideText(request, model)

@@ -1,12 +1,12 @@
 /** Where the events of an answer come from, where that is not an upstream's stream as it is. */
-import type { PassedStream } from '../formats/format.ts'
+import type { AdaptedStream } from '../formats/format.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import type { EventReader, ReadEvents } from '../upstream/event-reader.ts'
 
-export type EventSource = Pick<EventReader, 'next' | 'rest' | 'close'>
+export type UpstreamEvents = Pick<EventReader, 'next' | 'rest' | 'close'>
 
 /** Events that are there already. */
-export class GivenEvents implements EventSource {
+export class GivenEvents implements UpstreamEvents {
   private events: readonly SseEvent[]
 
   constructor(events: readonly SseEvent[]) {
@@ -29,11 +29,11 @@ export class GivenEvents implements EventSource {
 }
 
 /** Events that are looked into one after the other before they are read. */
-export class PreparedEvents implements EventSource {
-  private readonly events: EventSource
-  private readonly stream: PassedStream
+export class PreparedEvents implements UpstreamEvents {
+  private readonly events: UpstreamEvents
+  private readonly stream: AdaptedStream
 
-  constructor(events: EventSource, stream: PassedStream) {
+  constructor(events: UpstreamEvents, stream: AdaptedStream) {
     this.events = events
     this.stream = stream
   }

@@ -5,35 +5,35 @@ import { priceOf } from '../domain/price.ts'
 import { inputTokens, outputTokens, type Usage, type UsageSource } from '../domain/usage.ts'
 import { failureForClient } from '../formats/chat/failure.ts'
 import { estimatedUsage } from '../formats/chat/usage.ts'
-import type { ClientRequest, Metered } from '../formats/format.ts'
+import type { ClientRequest, MeteredUsage } from '../formats/format.ts'
 import { safeText } from '../lib/safe-text.ts'
 import type { KeptAnswer } from '../records/idempotency.ts'
 import { recordSteps, type Outcome, type RequestRecord, type SettledRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
-import type { AllFailed, Served } from './attempt.ts'
-import { factsOf } from './trial.ts'
-import { CLIENT_CLOSED, type Call, type CancelReason } from './call.ts'
+import type { AllFailed, ServedOffer } from './attempt.ts'
+import { factsOf } from './prepared-attempt.ts'
+import { CLIENT_CLOSED, type GatewayRequest, type CancelReason } from './call.ts'
 import type { Relay } from './context.ts'
 import { endedSteps, isBackground } from './conversation.ts'
 import { failureHeaders, JSON_TYPE } from './headers.ts'
 import { meter } from './meter.ts'
 
-export type Ending = {
+export type RequestEnd = {
   readonly admission: Admission
-  readonly served: Served | undefined
-  readonly metered: Metered
+  readonly served: ServedOffer | undefined
+  readonly metered: MeteredUsage
   readonly outcome: Outcome
   readonly failure?: Failure | undefined
   /** The answer as the client gets it, where the request may be repeated. */
   readonly answer: ((record: SettledRecord) => KeptAnswer) | undefined
 }
 
-type Unanswered<Source> = Omit<Ending, 'answer' | 'metered'> & {
+type UnansweredEnd<Source> = Omit<RequestEnd, 'answer' | 'metered'> & {
   readonly metered: { readonly usage: Usage; readonly source: Source }
 }
 
 /** Charges a request. Resolves when the charge is on disk; only then may the terminal bytes leave. */
-export function settle(relay: Relay, call: Call, ending: Ending): Promise<SettledRecord> {
+export function settle(relay: Relay, call: GatewayRequest, ending: RequestEnd): Promise<SettledRecord> {
   const { admission, served, metered, outcome } = ending
   const cost = priceOf(metered.usage, admission.model.sale)
   const upstreamCost = served ? priceOf(metered.usage, served.offer.cost) : 0n
@@ -58,14 +58,14 @@ export function settle(relay: Relay, call: Call, ending: Ending): Promise<Settle
 }
 
 /** A vendor has reported more than it was asked for, and was believed: limits on spending were judged by the hold. */
-const overHold = (call: Call, { hold }: Admission, charged: bigint): Record<string, string> => ({
+const overHold = (call: GatewayRequest, { hold }: Admission, charged: bigint): Record<string, string> => ({
   request: call.id,
   account: hold.accountId,
   heldNanoUsd: hold.amount.toString(),
   chargedNanoUsd: charged.toString(),
 })
 
-type Unserved = {
+type FailedEnd = {
   readonly admission: Admission
   readonly attempted: AllFailed
   /** Called before anything is written, where the client hears of it inside a stream. */
@@ -76,7 +76,11 @@ type Unserved = {
  * Ends a request no upstream served. The hold goes back, unless the client had the upstream work for nothing: what it
  * owes for that is charged. Returns what the client is told.
  */
-export async function fail(relay: Relay, call: Call, { admission, attempted, tell }: Unserved): Promise<Failure> {
+export async function fail(
+  relay: Relay,
+  call: GatewayRequest,
+  { admission, attempted, tell }: FailedEnd,
+): Promise<Failure> {
   const { failure: upstream, last } = attempted
   const passed = failureForClient(upstream)
   // Only the request's own faults are told in an upstream's words.
@@ -94,12 +98,12 @@ export async function fail(relay: Relay, call: Call, { admission, attempted, tel
 }
 
 /** SDKs come back by themselves: where one offer after the other was asked, each of their tries would be several. */
-const lastWord = ({ attempts }: Call, failure: Failure): Failure =>
+const lastWord = ({ attempts }: GatewayRequest, failure: Failure): Failure =>
   new Set(attempts.map(({ offerId }) => offerId)).size > 1 && failure.retryAfterMs === undefined
     ? { shouldRetry: false, ...failure }
     : failure
 
-type Owed = {
+type ChargeNote = {
   /** What is counted; undefined: the whole input. */
   readonly text: string | undefined
   /** Where the upstream refused the rest of the request: what its client is told of the charge. */
@@ -107,7 +111,10 @@ type Owed = {
 }
 
 /** The input that is to be paid although nothing came of it. What fails by an upstream's doing is free. */
-function owedFor(call: Call, { failure: { kind }, progress, cancelled, stopped }: AllFailed): Owed | undefined {
+function owedFor(
+  call: GatewayRequest,
+  { failure: { kind }, progress, cancelled, stopped }: AllFailed,
+): ChargeNote | undefined {
   if (call.cancelled === 'shutdown') return undefined
   const { answered = 0, firstParts } = progress ?? {}
   // Our own abort; a refusal would have had a status, and an upstream that was never reached has done no work.
@@ -128,15 +135,15 @@ function withOwnParam(failure: Failure, request: ClientRequest): Failure {
   return field === undefined || (sent?.includes(`"${field}"`) ?? true) ? failure : rest
 }
 
-type Debt = Pick<Ending, 'admission' | 'served'> & {
+type Debt = Pick<RequestEnd, 'admission' | 'served'> & {
   readonly failure: Failure
-  readonly owed: Owed
+  readonly owed: ChargeNote
   readonly refusal: Failure
 }
 
 async function chargeInput(
   relay: Relay,
-  call: Call,
+  call: GatewayRequest,
   { admission, served, failure, owed, refusal }: Debt,
 ): Promise<SettledRecord> {
   const counted = { usage: undefined, produced: '', promptText: owed.text, admission, complete: false }
@@ -174,7 +181,7 @@ const FIELD_PATH = /^[\w$.[\]"'-]{1,200}$/
 export function scrubbed(
   relay: Pick<Relay, 'catalog'>,
   failure: Failure,
-  last: Pick<Served, 'offer'> | undefined,
+  last: Pick<ServedOffer, 'offer'> | undefined,
 ): Failure {
   if (!last) return failure
   const provider = relay.catalog.provider(last.offer.providerId)
@@ -194,7 +201,7 @@ export function scrubbed(
 export const INTERNAL: Failure = { kind: 'internal', message: 'Internal error.' }
 
 /** After a programmer's error: the hold must not stay open for as long as the process lives. */
-export async function rescue(relay: Relay, call: Call, admission: Admission): Promise<void> {
+export async function rescue(relay: Relay, call: GatewayRequest, admission: Admission): Promise<void> {
   if (!relay.ledger.isOpen(admission.hold)) return
   if (isBackground(call.request)) call.request.failStream(INTERNAL, factsOf(call, admission))
   await giveBack(relay, call, { admission, failure: INTERNAL })
@@ -202,7 +209,7 @@ export async function rescue(relay: Relay, call: Call, admission: Admission): Pr
 
 async function giveBack(
   relay: Relay,
-  call: Call,
+  call: GatewayRequest,
   { admission, failure }: { admission: Admission; failure: Failure },
 ): Promise<void> {
   // Nobody hears of a failure whose client has left before.
@@ -260,7 +267,7 @@ export const NOT_REPEATABLE: KeptAnswer = { status: 200, headers: {}, body: unde
 
 const nothing = { usage: estimatedUsage(0, 0), source: undefined }
 
-function finished<Ended extends RequestRecord>(relay: Relay, call: Call, record: Ended): Ended {
+function finished<Ended extends RequestRecord>(relay: Relay, call: GatewayRequest, record: Ended): Ended {
   relay.live.delete(call)
   call.claim?.end()
   relay.onRecord(record, call)
@@ -270,8 +277,8 @@ function finished<Ended extends RequestRecord>(relay: Relay, call: Call, record:
 type Amounts = Pick<RequestRecord, 'charged' | 'writtenOff' | 'upstreamCost'>
 
 function recordOf<Source extends UsageSource | undefined>(
-  call: Call,
-  ending: Unanswered<Source>,
+  call: GatewayRequest,
+  ending: UnansweredEnd<Source>,
   amounts: Amounts,
 ): RequestRecord & { readonly usageSource: Source } {
   const { admission, served, metered, outcome, failure } = ending

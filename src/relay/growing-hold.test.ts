@@ -9,13 +9,13 @@ import type { Caller } from '../domain/account.ts'
 import { NO_LIMITS, type Limits } from '../domain/limits.ts'
 import { unitPrices } from '../domain/price.ts'
 import { estimatedUsage } from '../formats/chat/usage.ts'
-import { asProduced } from '../formats/produced.ts'
+import { asGeneratedText } from '../formats/generated-text.ts'
 import { openLedger, type Hold, type Ledger } from '../ledger/ledger.ts'
 import { verifyLedger } from '../ledger/verify.ts'
 import { recordOf } from '../../test/histories/history.ts'
 import { statement } from '../store/statement.ts'
 import { mustWrite, openStore, type Store } from '../store/store.ts'
-import type { Call } from './call.ts'
+import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
 import { GrowingHold } from './growing-hold.ts'
 import { heldFor, quote, type QuotedRequest } from './quote.ts'
@@ -87,7 +87,7 @@ function begin(accountId: string, limits: Limits = NO_LIMITS, limiter = new Limi
   const held = ledger.hold({ id: `${accountId}-${serial++}`, accountId, amount: quoted.amount })
   if (held.kind !== 'held') throw new Error('what was quoted was not to be had')
   entry.reserve(quoted.amount, 0)
-  const call = { request, entry, caller } as unknown as Call
+  const call = { request, entry, caller } as unknown as GatewayRequest
   const relay = { ledger, tokens } as unknown as Relay
   const growing = new GrowingHold(relay, call, { model, hold: held.hold, tokens: quoted.outputTokens })
   return {
@@ -115,7 +115,7 @@ async function say(answer: Answer, chars: number): Promise<void> {
 async function end(answer: Answer): Promise<void> {
   const { hold, growing, delivered } = answer
   answer.isOver = true
-  const { text } = asProduced(growing.words.produced)
+  const { text } = asGeneratedText(growing.words.produced)
   expect(text.length).toBe(delivered)
   const count = Math.min(tokensOf(text), growing.heldTokens)
   const cost = BigInt(count) * NANO_PER_TOKEN
@@ -200,7 +200,7 @@ test('what leaves is paid for in a script of which each character is three token
 })
 
 test('reasoning that was billed and did not arrive shows in a report', () => {
-  const growing = new GrowingHold({} as Relay, {} as Call, { model, hold: {} as Hold, tokens: 1_000 })
+  const growing = new GrowingHold({} as Relay, {} as GatewayRequest, { model, hold: {} as Hold, tokens: 1_000 })
   void growing.cover({ produced: 'x'.repeat(400), thoughts: 'y'.repeat(100) })
   const usage = (outputText: number, outputReasoning: number) => ({ ...estimatedUsage(1, outputText), outputReasoning })
   expect(growing.cannotFollow(usage(100, 25))).toBe(false)

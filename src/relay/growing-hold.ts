@@ -6,12 +6,12 @@
 import type { Model } from '../domain/catalog.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import { outputTokens, type Usage } from '../domain/usage.ts'
-import type { PassedStream } from '../formats/format.ts'
-import { asProduced, scaledTokens, type Produced } from '../formats/produced.ts'
+import type { AdaptedStream } from '../formats/format.ts'
+import { asGeneratedText, scaledTokens, type GeneratedText } from '../formats/generated-text.ts'
 import type { Hold } from '../ledger/ledger.ts'
-import type { Call } from './call.ts'
+import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
-import { heldFor, shareOf, STEP_TOKENS, stepOf, tokensFor, type OutputCap } from './quote.ts'
+import { heldFor, cappedShareOf, STEP_TOKENS, stepOf, tokensFor, type OutputCap } from './quote.ts'
 
 /** The share of what is held that a step may have where there is plenty. */
 const SHARE_OF_HELD = 4
@@ -20,9 +20,9 @@ const UNSEEN_TOKENS = 256
 /** Vendors count the same words differently: so many of a count of ours are held for as many of theirs, in quarters. */
 const MARGIN_QUARTERS = 5
 
-export type Words = { readonly produced: string | Produced; readonly thoughts: string | Produced }
+export type ArrivedText = { readonly produced: string | GeneratedText; readonly thoughts: string | GeneratedText }
 
-type Source = Pick<PassedStream, 'produced' | 'thoughts'> & { readonly usage?: Usage | undefined }
+type AnswerProgress = Pick<AdaptedStream, 'produced' | 'thoughts'> & { readonly usage?: Usage | undefined }
 type Count = { readonly bytes: number; readonly tokens: number }
 
 const NOTHING: Count = { bytes: 0, tokens: 0 }
@@ -32,18 +32,22 @@ export class GrowingHold {
   private tokens: number
   private counted = NOTHING
   /** The stream that was counted: after a failure another one begins. */
-  private source: Source | undefined
+  private source: AnswerProgress | undefined
   private cameWhole = false
   /** The limit of a whole answer that cannot be asked for as a stream, per choice. */
   wholeCap: OutputCap | undefined
   /** What of the stream may leave. */
-  private covered: Words = { produced: '', thoughts: '' }
+  private covered: ArrivedText = { produced: '', thoughts: '' }
   private readonly relay: Relay
-  private readonly call: Call
+  private readonly call: GatewayRequest
   private readonly model: Model
   private readonly hold: Hold
 
-  constructor(relay: Relay, call: Call, { model, hold, tokens }: { model: Model; hold: Hold; tokens: number }) {
+  constructor(
+    relay: Relay,
+    call: GatewayRequest,
+    { model, hold, tokens }: { model: Model; hold: Hold; tokens: number },
+  ) {
     this.relay = relay
     this.call = call
     this.model = model
@@ -56,7 +60,7 @@ export class GrowingHold {
   }
 
   /** What arrived and was paid for. */
-  get words(): Words {
+  get words(): ArrivedText {
     return this.covered
   }
 
@@ -64,7 +68,7 @@ export class GrowingHold {
    * Has the hold cover what a stream has brought so far. Resolves to `spent` where the money is at its end: what came
    * last must not leave then.
    */
-  cover(source: Source): 'covered' | Promise<'covered' | 'spent'> {
+  cover(source: AnswerProgress): 'covered' | Promise<'covered' | 'spent'> {
     if (this.source !== source) {
       this.source = source
       this.counted = NOTHING
@@ -75,14 +79,14 @@ export class GrowingHold {
   }
 
   /** The same for a reply that came in one piece, where it was asked for as a stream. */
-  async coverWhole(reply: Pick<Source, 'produced' | 'usage'>): Promise<void> {
+  async coverWhole(reply: Pick<AnswerProgress, 'produced' | 'usage'>): Promise<void> {
     this.cameWhole = true
     await this.cover(reply)
   }
 
   /** Has the hold cover an answer that comes in one piece, and limits that to what is held then. */
   async coverUnseen(): Promise<void> {
-    await this.extend(this.tokens + shareOf(this.affordable()))
+    await this.extend(this.tokens + cappedShareOf(this.affordable()))
     this.wholeCap = { tokens: Math.floor(this.tokens / this.call.request.choices), reason: 'balance' }
   }
 
@@ -90,11 +94,11 @@ export class GrowingHold {
   cannotFollow(usage: Usage): boolean {
     if (this.cameWhole || this.wholeCap) return true
     const { produced, thoughts } = this.covered
-    const thoughtBytes = asProduced(thoughts).bytes
+    const thoughtBytes = asGeneratedText(thoughts).bytes
     return usage.outputReasoning > thoughtBytes || outputTokens(usage) > bytesOf({ produced, thoughts }) + UNSEEN_TOKENS
   }
 
-  private async grow(source: Source): Promise<'covered' | 'spent'> {
+  private async grow(source: AnswerProgress): Promise<'covered' | 'spent'> {
     await this.count(source)
     const affordable = this.affordable()
     const most = Math.max(STEP_TOKENS, Math.ceil(this.tokens / SHARE_OF_HELD))
@@ -104,14 +108,14 @@ export class GrowingHold {
     return this.counted.tokens <= this.tokens ? this.cleared(source) : 'spent'
   }
 
-  private cleared({ produced, thoughts = '' }: Source): 'covered' {
+  private cleared({ produced, thoughts = '' }: AnswerProgress): 'covered' {
     this.covered = { produced: copyOf(produced), thoughts: copyOf(thoughts) }
     return 'covered'
   }
 
   /** Counts what came. A running report counts where it says more. */
-  private async count(source: Source): Promise<void> {
-    const parts = [asProduced(source.produced), asProduced(source.thoughts ?? '')]
+  private async count(source: AnswerProgress): Promise<void> {
+    const parts = [asGeneratedText(source.produced), asGeneratedText(source.thoughts ?? '')]
     // The stream goes on collecting while they are counted.
     const bytes = bytesOf(source)
     const came = parts.map(copyOf)
@@ -156,9 +160,10 @@ export const capOfSpent = ({
 })
 
 /** What it is now: the stream goes on collecting. */
-const copyOf = (produced: string | Produced): Produced => {
-  const { text, moreChars, bytes } = asProduced(produced)
+const copyOf = (produced: string | GeneratedText): GeneratedText => {
+  const { text, moreChars, bytes } = asGeneratedText(produced)
   return { text, moreChars, bytes }
 }
 
-const bytesOf = ({ produced, thoughts = '' }: Source): number => asProduced(produced).bytes + asProduced(thoughts).bytes
+const bytesOf = ({ produced, thoughts = '' }: AnswerProgress): number =>
+  asGeneratedText(produced).bytes + asGeneratedText(thoughts).bytes

@@ -2,19 +2,22 @@
 import { formatUsd } from '../domain/money.ts'
 import type { RequestRecord, SettledRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
-import type { Call } from './call.ts'
+import type { GatewayRequest } from './call.ts'
 
 /** Of whatever is answered in one piece. */
 export const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
 
 /** Headers known before the answer. Of a growing hold they state its first step. */
-export const earlyHeaders = (call: Call, { hold }: Admission, dropped: readonly string[]): Record<string, string> =>
-  withAgreed({ 'x-tollgate-held-usd': formatUsd(hold.amount) }, call, dropped)
+export const earlyHeaders = (
+  call: GatewayRequest,
+  { hold }: Admission,
+  dropped: readonly string[],
+): Record<string, string> => withAgreed({ 'x-tollgate-held-usd': formatUsd(hold.amount) }, call, dropped)
 
 /** With what was agreed to in place of what was asked for. */
 function withAgreed(
   headers: Record<string, string>,
-  { outputCap }: Call,
+  { outputCap }: GatewayRequest,
   dropped: readonly string[],
 ): Record<string, string> {
   if (outputCap) headers['x-tollgate-max-output-tokens'] = String(outputCap.tokens)
@@ -33,7 +36,11 @@ function namesOf(dropped: readonly string[]): string {
 }
 
 /** With those known only after the settlement: a stream's headers are long gone by then. */
-export function wholeHeaders(record: SettledRecord, call: Call, dropped: readonly string[]): Record<string, string> {
+export function wholeHeaders(
+  record: SettledRecord,
+  call: GatewayRequest,
+  dropped: readonly string[],
+): Record<string, string> {
   const headers = {
     'content-type': JSON_TYPE['content-type'],
     'x-tollgate-held-usd': formatUsd(record.held),

@@ -1,7 +1,7 @@
-import type { Limited, SpendLimited } from '../accounts/limited.ts'
+import type { LimitViolation, SpendLimited } from '../accounts/limit-status.ts'
 import type { Failure } from '../domain/failure.ts'
 import { formatUsd } from '../domain/money.ts'
-import { wordsOf } from './dialect-words.ts'
+import { refusalWordsOf } from './dialect-words.ts'
 
 /** A client that waits for another of its requests to end should look again soon. */
 const CONCURRENCY_RETRY_MS = 1_000
@@ -10,13 +10,15 @@ const CONCURRENCY_RETRY_MS = 1_000
 const HOLDS_RETRY_MS = 2_000
 
 /** How a request would fit: `tokens` of output there is room for, 0 where none is known. */
-export type Fitting = { readonly endpoint: string; readonly tokens: number }
+export type AffordableSize = { readonly endpoint: string; readonly tokens: number }
 
-export const adviceOf = (fitting: Fitting | undefined): string =>
-  fitting && fitting.tokens > 0 ? ` A ${wordsOf(fitting.endpoint).outputLimit} of ${fitting.tokens} would fit.` : ''
+export const adviceOf = (fitting: AffordableSize | undefined): string =>
+  fitting && fitting.tokens > 0
+    ? ` A ${refusalWordsOf(fitting.endpoint).outputLimit} of ${fitting.tokens} would fit.`
+    : ''
 
 /** What a client over one of its limits is told: whose limit, how much of it, and when it is worth trying again. */
-export function limitFailure(limited: Limited, fitting?: Fitting): Failure {
+export function limitFailure(limited: LimitViolation, fitting?: AffordableSize): Failure {
   const whose = limited.scope === 'key' ? 'This key' : 'This account'
   switch (limited.kind) {
     case 'concurrency':
@@ -37,7 +39,7 @@ export function limitFailure(limited: Limited, fitting?: Fitting): Failure {
         const left = unit === 'tokens' ? 'too few of them are left for this request' : 'none of them is left'
         return { kind: 'rate_limited', message: `${whose} may use ${limit} ${unit} a minute; ${left}.`, retryAfterMs }
       }
-      const advice = `Lower ${wordsOf(fitting?.endpoint).outputLimit}.`
+      const advice = `Lower ${refusalWordsOf(fitting?.endpoint).outputLimit}.`
       const message = `${whose} may use ${limit} ${unit} a minute; this request alone asks for more. ${advice}`
       return { kind: 'rate_limited', message, shouldRetry: false }
     }
@@ -46,7 +48,7 @@ export function limitFailure(limited: Limited, fitting?: Fitting): Failure {
   }
 }
 
-function spendFailure(whose: string, limited: SpendLimited, fitting: Fitting | undefined): Failure {
+function spendFailure(whose: string, limited: SpendLimited, fitting: AffordableSize | undefined): Failure {
   const { period, limit, spent, held, needed, freedBy, resetsInMs } = limited
   const amounts = `spent $${formatUsd(spent)}, held $${formatUsd(held)}`
   const demand = freedBy === 'nothing' ? '; this request alone needs ' : ', needed '

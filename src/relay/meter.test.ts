@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { readChatUsage } from '../formats/chat/usage.ts'
 import { readGeminiUsage } from '../formats/gemini/usage.ts'
 import type { Admission } from './admit.ts'
-import type { Call } from './call.ts'
+import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
 import { meter } from './meter.ts'
 
@@ -24,7 +24,7 @@ const call = {
     messages: 0,
     outputTokensMax: QUOTED_OUTPUT,
   },
-} as unknown as Call
+} as unknown as GatewayRequest
 const admission = {
   model: { limits: { imageTokensMax: 0, image: { tokens: { '1K': IMAGE_TOKENS }, qualityDefault: '1K' } } },
   quoted: { inputTokens: 100, outputTokens: QUOTED_OUTPUT, outputTokensMax: QUOTED_OUTPUT },

@@ -2,22 +2,22 @@
 import { tokensOfImage } from '../domain/image.ts'
 import { inputTokens, outputTokens, sameUsage, type Usage } from '../domain/usage.ts'
 import { estimatedUsage } from '../formats/chat/usage.ts'
-import type { DeliveredImage, Metered, Painted } from '../formats/format.ts'
+import type { DeliveredImage, MeteredUsage, InlineImages } from '../formats/format.ts'
 import { paintedUsage } from '../formats/gemini/usage.ts'
-import { asProduced, scaledTokens, type Produced } from '../formats/produced.ts'
+import { asGeneratedText, scaledTokens, type GeneratedText } from '../formats/generated-text.ts'
 import type { Admission } from './admit.ts'
-import type { Call } from './call.ts'
+import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
 import { tokensBesideText } from './count-input.ts'
 
 type ToMeter = {
   readonly usage: Usage | undefined
   /** What arrived, and apart from it the reasoning, where the two can be told apart. */
-  readonly produced: string | Produced
-  readonly thoughts?: string | Produced | undefined
+  readonly produced: string | GeneratedText
+  readonly thoughts?: string | GeneratedText | undefined
   readonly delivered?: readonly DeliveredImage[] | undefined
   readonly begun?: number | undefined
-  readonly painted?: Painted | undefined
+  readonly painted?: InlineImages | undefined
   /** What is counted as input where no usage is known; the whole request's without it. */
   readonly promptText?: string | undefined
   readonly admission: Admission
@@ -34,7 +34,7 @@ const PLAUSIBLE_FACTOR = 4
 const PLAUSIBLE_MARGIN_TOKENS = 20_000
 
 /** Takes the upstream's usage where it is plausible, or counts what went in and came out. */
-export function meter(relay: Relay, call: Call, to: ToMeter): Metered | Promise<Metered> {
+export function meter(relay: Relay, call: GatewayRequest, to: ToMeter): MeteredUsage | Promise<MeteredUsage> {
   const { painted, admission } = to
   const usage = to.isCut ? upTo(to.usage, heldTokensOf(admission)) : to.usage
   const plausible = usage && isPlausible(usage, call, admission)
@@ -48,7 +48,7 @@ export function meter(relay: Relay, call: Call, to: ToMeter): Metered | Promise<
 const upTo = (usage: Usage | undefined, outputMax: number): Usage | undefined =>
   usage && outputTokens(usage) > outputMax ? { ...usage, outputText: 0, outputReasoning: 0 } : usage
 
-async function meterAnew(relay: Relay, call: Call, to: ToMeter): Promise<Metered> {
+async function meterAnew(relay: Relay, call: GatewayRequest, to: ToMeter): Promise<MeteredUsage> {
   const { usage, delivered = [], begun = 0, painted, admission, complete } = to
   if (call.request.meter) {
     const isInputKnown = usage !== undefined && inputTokens(usage) > 0
@@ -78,11 +78,11 @@ async function meterAnew(relay: Relay, call: Call, to: ToMeter): Promise<Metered
   })
 }
 
-async function meterWords(relay: Relay, call: Call, to: ToMeter): Promise<Metered> {
+async function meterWords(relay: Relay, call: GatewayRequest, to: ToMeter): Promise<MeteredUsage> {
   const { usage, produced, thoughts = '', promptText, admission, complete } = to
   if (usage && isWhole(usage, to)) return { usage, source: 'reported' }
   const { request } = call
-  const [said, thought] = [asProduced(produced), asProduced(thoughts)]
+  const [said, thought] = [asGeneratedText(produced), asGeneratedText(thoughts)]
   const texts = [promptText ?? request.promptText(), said.text, thought.text]
   const [prompt = 0, saidBegun = 0, thoughtBegun = 0] = await relay.tokens.count(texts, call.caller.account.id)
   const [words, thinking] = [scaledTokens(saidBegun, said), scaledTokens(thoughtBegun, thought)]
@@ -107,15 +107,15 @@ function isWhole(usage: Usage, { produced, thoughts = '', painted, complete }: T
   return !hasWords(produced) && !hasWords(thoughts) && (painted?.images ?? 0) === 0
 }
 
-const hasWords = (produced: string | Produced): boolean => /\S/.test(asProduced(produced).text)
+const hasWords = (produced: string | GeneratedText): boolean => /\S/.test(asGeneratedText(produced).text)
 
-type Counted = { readonly words: number; readonly thinking: number; readonly bound: number }
+type TokenCount = { readonly words: number; readonly thinking: number; readonly bound: number }
 
 /**
  * A running usage is behind what arrived, so the larger counts, as far as both together stay within `bound`. Like with
  * like: reasoning that was reported apart is not counted again as text.
  */
-function atLeast(usage: Usage, { words, thinking, bound }: Counted): Usage {
+function atLeast(usage: Usage, { words, thinking, bound }: TokenCount): Usage {
   const isApart = usage.outputReasoning > 0
   const room = Math.max(bound - outputTokens(usage), 0)
   const moreText = more(isApart ? words : words + thinking, usage.outputText, room)
@@ -134,7 +134,7 @@ const more = (counted: number, reported: number, room: number): number =>
 /** The output that is held for. */
 const heldTokensOf = ({ growing, quoted }: Admission): number => growing?.heldTokens ?? quoted.outputTokens
 
-function isPlausible(usage: Usage, { request }: Call, { quoted }: Admission): boolean {
+function isPlausible(usage: Usage, { request }: GatewayRequest, { quoted }: Admission): boolean {
   const within = (tokens: number, bound: number): boolean => tokens <= bound + PLAUSIBLE_MARGIN_TOKENS
   // Without a limit the bound is what no answer of the model passes; a limit may be counted differently.
   const isOpen = quoted.cap === undefined && request.outputTokensMax === undefined

@@ -1,7 +1,7 @@
-import type { Call } from './call.ts'
+import type { GatewayRequest } from './call.ts'
 
 /** Waits, for as long as somebody wants the call's answer. */
-export function pause(call: Call, waitMs: number): Promise<void> {
+export function pause(call: GatewayRequest, waitMs: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, waitMs)
   const flight = { abort: resolve }

@@ -1,15 +1,15 @@
 /** What is done with images on their way through: fetched, decoded, and put where clients find them. */
 import type { Blobs } from '../blobs/blobs.ts'
-import type { Model, Provider, Reach } from '../domain/catalog.ts'
+import type { Model, Provider, ProviderReach } from '../domain/catalog.ts'
 import { imageFetchBounds, type ImageFormat } from '../domain/image.ts'
-import type { ImageDesk, ImageInfo, PassageContext } from '../formats/format.ts'
+import type { ImageService, ImageInfo, AdapterContext } from '../formats/format.ts'
 import { inspectPicture } from '../lib/picture.ts'
 import type { Log } from '../lib/log.ts'
 import { readBytes } from '../outbound/bytes.ts'
-import type { Incoming } from '../outbound/exchange.ts'
+import type { IncomingResponse } from '../outbound/exchange.ts'
 import { outbound } from '../outbound/send.ts'
-import { Flight } from '../upstream/flight.ts'
-import type { Call } from './call.ts'
+import { InFlightAttempt } from '../upstream/in-flight-attempt.ts'
+import type { GatewayRequest } from './call.ts'
 
 export class Pictures {
   private readonly blobs: Blobs
@@ -29,12 +29,12 @@ export class Pictures {
   }
 
   /** The desk of one call at one provider. What is allowed to the provider is allowed at its own origin alone. */
-  deskOf(call: Call, provider: Origin, model: Model): PassageContext {
+  deskOf(call: GatewayRequest, provider: Origin, model: Model): AdapterContext {
     return new CallDesk(this, call, provider, model)
   }
 
   /** Fetches what a vendor names. Where that fails the operator is told why: the guard may not let us, say. */
-  async fetch(call: Call, url: string, reach: Reach): Promise<Buffer | undefined> {
+  async fetch(call: GatewayRequest, url: string, reach: ProviderReach): Promise<Buffer | undefined> {
     const fetched = await fetchPicture(call, url, reach)
     if (typeof fetched !== 'string') return fetched
     this.log('warn', 'picture.unfetched', { request: call.id, why: fetched })
@@ -49,14 +49,14 @@ export class Pictures {
 
 type Origin = Pick<Provider, 'baseUrl' | 'reach'>
 
-class CallDesk implements ImageDesk, PassageContext {
+class CallDesk implements ImageService, AdapterContext {
   readonly model: Model
   readonly canHost: boolean
   private readonly pictures: Pictures
-  private readonly call: Call
+  private readonly call: GatewayRequest
   private readonly origin: Origin
 
-  constructor(pictures: Pictures, call: Call, origin: Origin, model: Model) {
+  constructor(pictures: Pictures, call: GatewayRequest, origin: Origin, model: Model) {
     this.pictures = pictures
     this.call = call
     this.origin = origin
@@ -64,7 +64,7 @@ class CallDesk implements ImageDesk, PassageContext {
     this.canHost = call.linkBase !== undefined && !pictures.isShortOfRoom
   }
 
-  get desk(): ImageDesk {
+  get desk(): ImageService {
     return this
   }
 
@@ -89,10 +89,10 @@ const isSameOrigin = (url: string, base: string): boolean =>
   URL.canParse(url) && new URL(url).origin === new URL(base).origin
 
 /** The bytes of a picture, or why they are not there. */
-async function fetchPicture(call: Call, url: string, reach: Reach): Promise<Buffer | string> {
+async function fetchPicture(call: GatewayRequest, url: string, reach: ProviderReach): Promise<Buffer | string> {
   // The vendor has made it, and bills it: whoever leaves now pays for it.
   call.outlivesClient = true
-  const flight = new Flight(call, imageFetchBounds.fetchTimeoutMs)
+  const flight = new InFlightAttempt(call, imageFetchBounds.fetchTimeoutMs)
   const { stop } = flight
   const sent = await outbound.send({ url, method: 'GET', headers: {}, stop, reach })
   const came = sent.kind === 'network' ? sent.message : await bytesOf(sent.response)
@@ -100,7 +100,7 @@ async function fetchPicture(call: Call, url: string, reach: Reach): Promise<Buff
   return came
 }
 
-async function bytesOf(response: Incoming): Promise<Buffer | string> {
+async function bytesOf(response: IncomingResponse): Promise<Buffer | string> {
   if (response.status === 200) {
     return (await readBytes(response, imageFetchBounds.fetchedBytesMax)) ?? 'it is too large, or broke off'
   }

@@ -21,10 +21,10 @@ export type ProviderTest = {
 /** What says nothing of how a vendor does. */
 const NOT_ITS_OWN: ReadonlySet<string> = new Set(['aborted', 'full', 'unread'])
 
-type Standing = { -readonly [K in keyof ProviderStanding]: ProviderStanding[K] }
+type ProviderStats = { -readonly [K in keyof ProviderStanding]: ProviderStanding[K] }
 
 export class ProviderTally {
-  private readonly standings = new Map<string, Standing>()
+  private readonly standings = new Map<string, ProviderStats>()
 
   noted(attempts: readonly AttemptNote[]): void {
     for (const { providerId, result, status, message = '' } of attempts) {

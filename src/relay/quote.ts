@@ -89,7 +89,7 @@ export const stepOf = (affordable: number, most: number): number =>
   Math.max(STEP_TOKENS_MIN, Math.min(most, Math.floor(affordable / STEP_SHARE)))
 
 /** The tokens of an answer that cannot be followed, where so many are affordable. */
-export const shareOf = (affordable: number): number => Math.floor(affordable / CAPPED_SHARE)
+export const cappedShareOf = (affordable: number): number => Math.floor(affordable / CAPPED_SHARE)
 
 /** The most output of one choice that this model can give. */
 export const outputBoundOf = ({ outputTokensMax, contextTokens }: ModelLimits): number =>
@@ -154,7 +154,7 @@ function quoteOpen(base: Base, limits: ModelLimits, { available, isAlone, canGro
   if (whole) return whole
   if (short) return short
   if (!canGrow || limits.hidesReasoning || imageTokens > 0) {
-    const share = shareOf(affordableTokens(available, 0, rates))
+    const share = cappedShareOf(affordableTokens(available, 0, rates))
     const tokens = Math.min(Math.max(share, least), affordable, wanted)
     return capped(tokens, 'balance') ?? unreachable()
   }
@@ -182,9 +182,13 @@ function fixed(
   return { kind: 'quoted', amount, inputTokens, outputTokens, outputTokensMax: outputTokens, cap, grows: false }
 }
 
-type Fit = { readonly most: number; readonly available: NanoUsd }
+type AffordableOutput = { readonly most: number; readonly available: NanoUsd }
 
-function unaffordable({ inputTokens, imageTokens, rates }: Base, tokens: number, { most, available }: Fit): Quote {
+function unaffordable(
+  { inputTokens, imageTokens, rates }: Base,
+  tokens: number,
+  { most, available }: AffordableOutput,
+): Quote {
   const affordable = affordableTokens(available, inputTokens, rates)
   const fitting = affordable < imageTokens ? 0 : Math.min(Math.max(affordable, 0), most)
   const needed = amountOf(inputTokens, Math.max(Math.min(tokens, most), imageTokens), rates)

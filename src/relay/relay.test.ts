@@ -2,9 +2,9 @@ import { expect, test } from 'bun:test'
 import { openIdempotency } from '../records/idempotency.ts'
 import type { Row } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
-import { Call, type CallStart } from './call.ts'
+import { GatewayRequest, type CallStart } from './call.ts'
 import type { Relay } from './context.ts'
-import { relayChat } from './relay.ts'
+import { relayRequest } from './relay.ts'
 
 const account = { id: 'acct', status: 'active' }
 const key = { id: 'key', accountId: 'acct' }
@@ -24,7 +24,7 @@ test('a shutdown that begins while an idempotency key is looked up refuses the r
     notReady: () => reasons[0],
   } as unknown as Relay
   const start = { id: 'req', caller: { key, account }, request: { model: 'm' }, once } as unknown as CallStart
-  const relayed = relayChat(relay, new Call(start))
+  const relayed = relayRequest(relay, new GatewayRequest(start))
   const second = idempotency.claim('acct', once)
   reasons.push('shutting down')
   looked.resolve([])

@@ -7,16 +7,16 @@ import type { Conversation } from '../formats/format.ts'
 import { admit, permittedModel, unready, type Admission } from './admit.ts'
 import { answerStream, answerWhole, type Answer } from './answer.ts'
 import { tryOffers } from './attempt.ts'
-import { factsOf } from './trial.ts'
+import { factsOf } from './prepared-attempt.ts'
 import type { Run } from './background.ts'
-import type { Call } from './call.ts'
+import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
-import { isBackground, makeRoom, recall } from './conversation.ts'
-import { claimOnce, type Repeated } from './once.ts'
+import { isBackground, makeTurnRoom, recall } from './conversation.ts'
+import { claimOnce, type ReplayedAnswer } from './idempotency.ts'
 import { fail, rescue } from './finish.ts'
 import { relayVideo } from './video.ts'
 
-export type Relayed =
+export type RelayResult =
   | { readonly kind: 'answer'; readonly answer: Answer }
   | { readonly kind: 'failure'; readonly failure: Failure }
   /** It is made without the client; `text` says how it stands. */
@@ -26,16 +26,16 @@ export type Relayed =
       readonly text: string
       readonly headers: Readonly<Record<string, string>>
     }
-  | Repeated
+  | ReplayedAnswer
 
 /** Relays one chat request. Resolves when its answer, or the start of its stream, may go to the client. */
-export function relayChat(relay: Relay, call: Call): Promise<Relayed> {
+export function relayRequest(relay: Relay, call: GatewayRequest): Promise<RelayResult> {
   const { once, request } = call
   // Nearly every request has nothing to wait for before its admission.
   return once || request.conversation ? lookFirst(relay, call) : carryOut(relay, call)
 }
 
-async function lookFirst(relay: Relay, call: Call): Promise<Relayed> {
+async function lookFirst(relay: Relay, call: GatewayRequest): Promise<RelayResult> {
   const earlier = call.once && (await claimOnce(relay, call, call.once))
   if (earlier) return earlier
   // The look-up takes a while, in which a shutdown may have begun: nobody would wait for what starts now.
@@ -45,12 +45,12 @@ async function lookFirst(relay: Relay, call: Call): Promise<Relayed> {
     return { kind: 'failure', failure: refusal }
   }
   const untold =
-    call.request.conversation && ((await prepare(relay, call)) ?? crowded(relay, call) ?? makeRoom(relay, call))
+    call.request.conversation && ((await prepare(relay, call)) ?? crowded(relay, call) ?? makeTurnRoom(relay, call))
   return carryOut(relay, call, untold)
 }
 
 /** `untold`: why it must not be carried out, where that is known already. */
-async function carryOut(relay: Relay, call: Call, untold?: Failure): Promise<Relayed> {
+async function carryOut(relay: Relay, call: GatewayRequest, untold?: Failure): Promise<RelayResult> {
   const { conversation, stream, video } = call.request
   if (video) return relayVideo(relay, call, video)
   const admission = untold ? { kind: 'refused' as const, failure: untold } : admit(relay, call)
@@ -88,7 +88,7 @@ async function carryOut(relay: Relay, call: Call, untold?: Failure): Promise<Rel
 }
 
 /** What has to be known and allowed before a request that continues a conversation can be priced. */
-async function prepare(relay: Relay, call: Call): Promise<Failure | undefined> {
+async function prepare(relay: Relay, call: GatewayRequest): Promise<Failure | undefined> {
   const model = permittedModel(relay, call)
   if ('message' in model) return model
   // From here on a shutdown waits for it, as for any call.
@@ -103,13 +103,17 @@ async function prepare(relay: Relay, call: Call): Promise<Failure | undefined> {
 }
 
 /** Asked in the tick in which the answer would begin. */
-const crowded = ({ backgrounds }: Relay, { request, caller }: Call): Failure | undefined =>
+const crowded = ({ backgrounds }: Relay, { request, caller }: GatewayRequest): Failure | undefined =>
   isBackground(request) ? backgrounds.obstacle({ accountId: caller.account.id }) : undefined
 
-type Detached = { readonly admission: Admission; readonly conversation: Conversation }
+type BackgroundStart = { readonly admission: Admission; readonly conversation: Conversation }
 
 /** Lets an answer be made on its own, once hold and turn are on disk. */
-async function detach(relay: Relay, call: Call, { admission, conversation }: Detached): Promise<Relayed> {
+async function detach(
+  relay: Relay,
+  call: GatewayRequest,
+  { admission, conversation }: BackgroundStart,
+): Promise<RelayResult> {
   const ready = Promise.all([tryOffers(relay, call, admission), admission.held.durable]).then(
     ([attempted]) => attempted,
   )

@@ -15,7 +15,7 @@ const UNANSWERED = new Set([408, 429, 498, 500, 502, 503, 520, 521, 522, 523, 52
 /** Statuses by which it did not even begin: an image is billed once it is made. */
 const NOT_BEGUN = new Set([408, 429, 498, 503, 529])
 
-export type Failing = {
+export type RetryCandidate = {
   readonly failure: UpstreamFailure
   readonly kind: ModelKind
   /** In [0, 1), drawn anew at each call. */
@@ -23,7 +23,7 @@ export type Failing = {
 }
 
 /** How long to wait before the same offer is asked once more; undefined where it must not be. */
-export function waitForSame({ failure, kind, random }: Failing): number | undefined {
+export function waitForSame({ failure, kind, random }: RetryCandidate): number | undefined {
   const { status, retryAfterMs = 0, isQuoted } = failure
   // Only a vendor's own word says that there is no answer: of what broke off or was silent nobody knows.
   if (!isQuoted || retryAfterMs > WAIT_MS_MAX) return undefined

@@ -3,12 +3,12 @@
  * comments, finishes of choices that nobody asked for) costs as much to read and to pass on, and no vendor charges it.
  */
 import type { UpstreamFailure } from '../domain/failure.ts'
-import type { PassedStream } from '../formats/format.ts'
-import { charsOf } from '../formats/produced.ts'
+import type { AdaptedStream } from '../formats/format.ts'
+import { charsOf } from '../formats/generated-text.ts'
 import type { AttemptLimits } from '../upstream/attempt.ts'
 import type { EventReader, ReadEvents } from '../upstream/event-reader.ts'
 import type { Admission } from './admit.ts'
-import type { EventSource } from './events.ts'
+import type { UpstreamEvents } from './events.ts'
 
 /**
  * Of any stream, and more for each token that its answer may have. An event of a token takes 300 bytes, one with twenty
@@ -38,12 +38,12 @@ const EXCEEDED: ReadEvents = { kind: 'broken', failure: EXCESS }
 type StreamBound = { readonly admission: Admission; readonly limits: Pick<AttemptLimits, 'eventCharsMax'> }
 
 /** Events of an upstream, until there are too many of them. */
-export class BoundedEvents implements EventSource {
+export class BoundedEvents implements UpstreamEvents {
   private readonly events: EventReader
-  private readonly stream: PassedStream
+  private readonly stream: AdaptedStream
   private readonly bound: StreamBound
 
-  constructor(events: EventReader, stream: PassedStream, bound: StreamBound) {
+  constructor(events: EventReader, stream: AdaptedStream, bound: StreamBound) {
     this.events = events
     this.stream = stream
     this.bound = bound
@@ -82,4 +82,4 @@ export class BoundedEvents implements EventSource {
 }
 
 /** A word has a character at least: so many tokens may have come in words. */
-const wordChars = ({ produced, thoughts = '' }: PassedStream): number => charsOf(produced) + charsOf(thoughts)
+const wordChars = ({ produced, thoughts = '' }: AdaptedStream): number => charsOf(produced) + charsOf(thoughts)

@@ -2,25 +2,25 @@
 import type { Failure, UpstreamFailure } from '../domain/failure.ts'
 import type { Usage } from '../domain/usage.ts'
 import { failureForClient } from '../formats/chat/failure.ts'
-import type { PassedStream, ReadEvent } from '../formats/format.ts'
-import { charsOf } from '../formats/produced.ts'
+import type { AdaptedStream, ReadEvent } from '../formats/format.ts'
+import { charsOf } from '../formats/generated-text.ts'
 import type { Admission } from './admit.ts'
 import type { StreamServed } from './attempt.ts'
 
 /** Text for the client, and whether the stream goes on. `spent`: the money for more of it is not there. */
-export type Step = { readonly text: string } & (
+export type StreamStep = { readonly text: string } & (
   | { readonly end: 'open' | 'done' | 'spent' }
   | { readonly end: 'broken'; readonly failure: UpstreamFailure }
 )
 
 /** What an event comes to that is no chunk of the answer. */
-export function ended(read: Exclude<ReadEvent, { kind: 'chunk' }>, stream: PassedStream, text: string): Step {
+export function ended(read: Exclude<ReadEvent, { kind: 'chunk' }>, stream: AdaptedStream, text: string): StreamStep {
   if (read.kind === 'done' || (stream.finished && !read.failure.isExcess)) return { end: 'done', text }
   return { end: 'broken', text, failure: read.failure }
 }
 
 /** The text that ends a stream which came to its end, or was cut at its length. */
-export function endOf({ open: { stream } }: StreamServed, { text, end }: Step, billed: Usage): string {
+export function endOf({ open: { stream } }: StreamServed, { text, end }: StreamStep, billed: Usage): string {
   const cut = end === 'spent' ? (stream.cutAtLength?.() ?? '') : ''
   return text + cut + stream.end(billed)
 }
@@ -41,7 +41,7 @@ const CUT_OFF: Failure = {
 }
 
 /** Whether more has come than the output that was held for can be: a vendor that knows no limit would never end. */
-export function isRunaway({ produced, thoughts = '' }: PassedStream, { quoted }: Admission): boolean {
+export function isRunaway({ produced, thoughts = '' }: AdaptedStream, { quoted }: Admission): boolean {
   const bound = quoted.outputTokensMax * CHARS_PER_TOKEN_MAX + RUNAWAY_MARGIN_CHARS
   return charsOf(produced) + charsOf(thoughts) > bound
 }
@@ -51,7 +51,7 @@ const BROKEN_OFF = 'The upstream broke off in the middle.'
 const EXCESSIVE = 'The upstream sent more than an answer can need, and was cut off.'
 
 /** In the middle of a stream what arrived has been charged, of images only whole ones: the message must say so. */
-export function inBand(upstream: UpstreamFailure, { delivered }: PassedStream): Failure {
+export function inBand(upstream: UpstreamFailure, { delivered }: AdaptedStream): Failure {
   if (upstream === RUNAWAY) return CUT_OFF
   const { kind } = failureForClient(upstream)
   const timeout = kind === 'upstream_timeout'

@@ -1,5 +1,5 @@
 import { FairQueue } from '../lib/fair-queue.ts'
-import type { CountReply, CountRequest } from './token-worker.ts'
+import type { CountReply, TokenCountRequest } from './token-worker.ts'
 
 const IDLE_MS = 60_000
 /** A worker that somebody waits for and that says nothing for so long is stuck. */
@@ -60,7 +60,7 @@ export class TokenCounter {
     const { texts, sampling } = this.current
     this.silence = setTimeout(() => this.stop(), SILENCE_MS)
     const sampled = texts.map((text) => sampleOf(text, sampling))
-    this.start().postMessage({ id: ++this.serial, texts: sampled } satisfies CountRequest)
+    this.start().postMessage({ id: ++this.serial, texts: sampled } satisfies TokenCountRequest)
   }
 
   private next(): Job | undefined {

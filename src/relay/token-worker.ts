@@ -4,7 +4,7 @@ import { Tokenizer } from '../lib/tokenizer.ts'
 
 declare const self: Worker
 
-export type CountRequest = { readonly id: number; readonly texts: readonly string[] }
+export type TokenCountRequest = { readonly id: number; readonly texts: readonly string[] }
 export type CountReply = { readonly id: number; readonly counts: readonly number[] }
 
 const tokenizer = new Tokenizer(readFileSync(new URL(import.meta.resolve('gpt-tokenizer/data/o200k_base.tiktoken'))))
@@ -18,7 +18,7 @@ function countAll(texts: readonly string[]): readonly number[] {
   return counts
 }
 
-self.onmessage = ({ data: { id, texts } }: MessageEvent<CountRequest>) => {
+self.onmessage = ({ data: { id, texts } }: MessageEvent<TokenCountRequest>) => {
   self.postMessage({ id, counts: countAll(texts) } satisfies CountReply)
   if (garbageChars < COLLECT_CHARS) return
   garbageChars = 0

@@ -13,19 +13,19 @@ import { base62 } from '../lib/ids.ts'
 import type { KeptAnswer } from '../records/idempotency.ts'
 import { insertSteps } from '../video/tasks.ts'
 import type { Acceptance } from '../video/videos.ts'
-import { admit, permittedModel, type Agreement } from './admit.ts'
-import type { Call } from './call.ts'
+import { admit, permittedModel, type HoldTerms } from './admit.ts'
+import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
 import { scrubbed } from './finish.ts'
 import { JSON_TYPE } from './headers.ts'
 import type { Answer } from './answer.ts'
 
-type Relayed =
+type VideoResult =
   | { readonly kind: 'answer'; readonly answer: Answer }
   | { readonly kind: 'failure'; readonly failure: Failure }
 
 /** Makes the task. Row and hold are on disk before anything is sent, and it goes on whether its client waits or not. */
-export async function relayVideo(relay: Relay, call: Call, body: VideoBody): Promise<Relayed> {
+export async function relayVideo(relay: Relay, call: GatewayRequest, body: VideoBody): Promise<VideoResult> {
   let task: VideoTask | undefined
   let fit: ReturnType<typeof fitted> = { body, dropped: [] }
   const refused = permitted(relay, call) ?? relay.videos.obstacle()
@@ -56,7 +56,7 @@ export async function relayVideo(relay: Relay, call: Call, body: VideoBody): Pro
 }
 
 /** Asked first, so that nobody learns from another error what a model is that is not theirs. */
-function permitted(relay: Relay, call: Call): Failure | undefined {
+function permitted(relay: Relay, call: GatewayRequest): Failure | undefined {
   const model = permittedModel(relay, call)
   return 'message' in model ? model : undefined
 }
@@ -64,7 +64,7 @@ function permitted(relay: Relay, call: Call): Failure | undefined {
 /** 184 bits: whoever has it can fetch the video. */
 const makeTaskId = (): string => `task_${base62(BigInt(`0x${randomBytes(23).toString('hex')}`), 32)}`
 
-function taskOf(call: Call, body: VideoBody, { model, offers, quoted, createdAtMs }: Agreement): VideoTask {
+function taskOf(call: GatewayRequest, body: VideoBody, { model, offers, quoted, createdAtMs }: HoldTerms): VideoTask {
   const { limits, sale } = model
   const { video: facts } = limits
   const wish = wishOf(body, facts, randomInt(SEED_MAX + 1))

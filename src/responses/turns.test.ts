@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { KeptTurn } from '../formats/format.ts'
 import { findingsOf } from '../lib/checks.ts'
 import { DATABASE, mustWrite, openStore, type Store } from '../store/store.ts'
-import { CHAIN_SQL, failExpired, KEPT_DAYS, openTurns, turnCheck, type AccountScope, type Turns } from './turns.ts'
+import { CHAIN_SQL, failExpired, KEPT_DAYS, openTurns, turnCheck, type TurnScope, type Turns } from './turns.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-turns-'))
 const bounds = { bytesPerAccountMax: Number.POSITIVE_INFINITY, room: { isShort: false } }
@@ -23,8 +23,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-const a: AccountScope = { accountId: 'a' }
-const b: AccountScope = { accountId: 'b' }
+const a: TurnScope = { accountId: 'a' }
+const b: TurnScope = { accountId: 'b' }
 
 const turn = (id: string, parentId?: string, rest: Partial<KeptTurn> = {}): KeptTurn => ({
   id,
@@ -37,8 +37,8 @@ const turn = (id: string, parentId?: string, rest: Partial<KeptTurn> = {}): Kept
   trace: undefined,
   ...rest,
 })
-const keep = (scope: AccountScope, kept: KeptTurn): Promise<void> => mustWrite(store, turns.keep(scope, kept))
-const idsOf = async (scope: AccountScope, id: string): Promise<string[] | string> => {
+const keep = (scope: TurnScope, kept: KeptTurn): Promise<void> => mustWrite(store, turns.keep(scope, kept))
+const idsOf = async (scope: TurnScope, id: string): Promise<string[] | string> => {
   const chain = await turns.chain(scope, id)
   return chain.kind === 'found' ? chain.turns.map((one) => one.id) : chain.kind
 }
@@ -181,7 +181,7 @@ test('a turn that is being made needs an open hold; one whose hold expires has f
 })
 
 describe('what an account keeps', () => {
-  const c: AccountScope = { accountId: 'keeper' }
+  const c: TurnScope = { accountId: 'keeper' }
   const onDisk = (): number =>
     inDatabase(
       (db) => db.query("SELECT sum(bytes) AS n FROM response WHERE account_id = 'keeper'").get() as { n: number },
@@ -245,7 +245,7 @@ describe('what an account keeps', () => {
 })
 
 test('items are read in pages that end by number or by bytes, and one item too large for a page is a page', async () => {
-  const d: AccountScope = { accountId: 'pager' }
+  const d: TurnScope = { accountId: 'pager' }
   const sizes = [10, 600_000, 600_000, 3_000_000, 10]
   const input = JSON.stringify(
     sizes.map((size, i) => ({ id: `i${i}`, odd: '\ud800é', text: 'x'.repeat(size), n: 1.5e300 })),
@@ -280,7 +280,7 @@ test('items are read in pages that end by number or by bytes, and one item too l
 })
 
 test('turns named one by one are read together, no more than a conversation may be, and not too many at once', async () => {
-  const e: AccountScope = { accountId: 'namer' }
+  const e: TurnScope = { accountId: 'namer' }
   await keep(e, turn('resp_s1'))
   await keep(e, turn('resp_s2'))
   const named = await turns.some(e, ['resp_s1', 'resp_nobody', 'resp_s2', 'resp_1'])

@@ -6,11 +6,11 @@
 import type { KeptTurn, PastTurn } from '../formats/format.ts'
 import type { Check } from '../lib/checks.ts'
 import type { DiskRoom } from '../lib/disk-room.ts'
-import { statement, type Row, type SqlValue, type Step } from '../store/statement.ts'
+import { statement, type Row, type SqlValue, type WriteStep } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
 
 /** Whose turns are meant. */
-export type AccountScope = { readonly accountId: string }
+export type TurnScope = { readonly accountId: string }
 
 /** The turns before one, oldest first; or why they cannot be had. */
 export type Chain =
@@ -114,7 +114,7 @@ export class Turns {
   }
 
   /** What an account's turns take, those included that are being made. */
-  bytesOf({ accountId }: AccountScope): number {
+  bytesOf({ accountId }: TurnScope): number {
     return this.taken.get(accountId) ?? 0
   }
 
@@ -123,7 +123,7 @@ export class Turns {
   }
 
   /** Takes so much of an account's share for a request, until it is kept or released; or says why it cannot be kept. */
-  promise(scope: AccountScope, requestId: string, bytes: number): 'promised' | 'full' | 'no_room' {
+  promise(scope: TurnScope, requestId: string, bytes: number): 'promised' | 'full' | 'no_room' {
     if (this.bounds.room.isShort) return 'no_room'
     if (this.bytesOf(scope) + bytes > this.bounds.bytesPerAccountMax) return 'full'
     this.promised.set(requestId, bytes)
@@ -132,19 +132,19 @@ export class Turns {
   }
 
   /** What a request was promised goes back: its turn is counted for itself now, or there will be none. */
-  release(scope: AccountScope, requestId: string): void {
+  release(scope: TurnScope, requestId: string): void {
     this.take(scope, -(this.promised.get(requestId) ?? 0))
     this.promised.delete(requestId)
   }
 
-  private take({ accountId }: AccountScope, bytes: number): void {
+  private take({ accountId }: TurnScope, bytes: number): void {
     const taken = (this.taken.get(accountId) ?? 0) + bytes
     if (taken > 0) this.taken.set(accountId, taken)
     else this.taken.delete(accountId)
   }
 
   /** The steps that keep a turn, to go along with what resolves or makes its hold: they must be written. */
-  keep(scope: AccountScope, turn: KeptTurn): Step[] {
+  keep(scope: TurnScope, turn: KeptTurn): WriteStep[] {
     const { accountId } = scope
     const { id, parentId = null, state, head, standing, input, output, trace = null } = turn
     const bytes = [head, standing, input, output, trace ?? ''].reduce((sum, part) => sum + Buffer.byteLength(part), 0)
@@ -162,12 +162,12 @@ export class Turns {
   }
 
   /** The same for one that failed and cost nothing. */
-  keepUnserved(scope: AccountScope, turn: KeptTurn): Step[] {
+  keepUnserved(scope: TurnScope, turn: KeptTurn): WriteStep[] {
     return this.keep(scope, { ...turn, input: UNKEPT })
   }
 
   /** A turn as it is shown: without its input, which can be large. */
-  async find({ accountId }: AccountScope, id: string): Promise<ShownTurn | undefined> {
+  async find({ accountId }: TurnScope, id: string): Promise<ShownTurn | undefined> {
     const [row] = await this.store.query(
       `SELECT id, parent_id, state, head, standing, output, trace FROM response
        WHERE account_id = ? AND id = ? AND created_at >= ?`,
@@ -178,14 +178,14 @@ export class Turns {
   }
 
   /** What a turn takes; 0 where there is none. No part of it is larger. */
-  async sizeOf({ accountId }: AccountScope, id: string): Promise<number> {
+  async sizeOf({ accountId }: TurnScope, id: string): Promise<number> {
     const sql = 'SELECT bytes FROM response WHERE account_id = ? AND id = ? AND created_at >= ?'
     const [row] = await this.store.query(sql, [accountId, id, oldest()], accountId)
     return Number(row?.['bytes'] ?? 0)
   }
 
   /** A part of what a turn brought, taken apart where it is read: of a large input only the page comes over here. */
-  async inputPage({ accountId }: AccountScope, id: string, page: PageRequest): Promise<InputPage> {
+  async inputPage({ accountId }: TurnScope, id: string, page: PageRequest): Promise<InputPage> {
     const turn = [accountId, id, oldest()]
     const read = (sql: string, bind: readonly SqlValue[]): Promise<readonly Row[]> =>
       this.store.query(sql, bind, accountId)
@@ -210,7 +210,7 @@ export class Turns {
   }
 
   /** A turn and all before it. */
-  async chain(scope: AccountScope, id: string): Promise<Chain> {
+  async chain(scope: TurnScope, id: string): Promise<Chain> {
     const rows = await this.recalled(scope, CHAIN_SQL, [scope.accountId, id, oldest()])
     if (!rows) return { kind: 'busy' }
     const [first] = rows
@@ -222,7 +222,7 @@ export class Turns {
   }
 
   /** Those of these turns that there are. */
-  async some(scope: AccountScope, ids: readonly string[]): Promise<Exclude<Chain, { kind: 'not_found' | 'failed' }>> {
+  async some(scope: TurnScope, ids: readonly string[]): Promise<Exclude<Chain, { kind: 'not_found' | 'failed' }>> {
     if (ids.length === 0) return { kind: 'found', turns: [] }
     const bind = [scope.accountId, JSON.stringify(ids), oldest()]
     const from = `FROM response WHERE account_id = ? AND id IN (SELECT value FROM json_each(?)) AND created_at >= ?`
@@ -238,7 +238,7 @@ export class Turns {
 
   /** Reads what can be megabytes. Undefined when the account is waiting for too much of that already. */
   private async recalled(
-    { accountId }: AccountScope,
+    { accountId }: TurnScope,
     sql: string,
     bind: readonly SqlValue[],
   ): Promise<readonly Row[] | undefined> {
@@ -255,7 +255,7 @@ export class Turns {
   }
 
   /** Resolves once it is gone from the disk; false when there was none. */
-  async delete(scope: AccountScope, id: string): Promise<boolean> {
+  async delete(scope: TurnScope, id: string): Promise<boolean> {
     const { accountId } = scope
     for (;;) {
       const [row] = await this.store.query(
@@ -297,7 +297,7 @@ function endsOf(sizes: readonly Row[]): [number, number] {
   return [Number(sizes[0]?.['at']), Number(sizes[last]?.['at'])]
 }
 
-const nameOf = ({ accountId }: AccountScope, id: string): string => `${accountId}\n${id}`
+const nameOf = ({ accountId }: TurnScope, id: string): string => `${accountId}\n${id}`
 
 const oldest = (): number => Date.now() - KEPT_MS
 
@@ -321,7 +321,7 @@ const shownOf = (row: Row): ShownTurn => ({
 })
 
 /** What a hold that expires leaves of its turn: one that ran in the background died with its process. */
-export const failExpired = (holdId: string, standing: string): Step[] => [
+export const failExpired = (holdId: string, standing: string): WriteStep[] => [
   { run: die, bind: [standing, holdId.replace(/^req_/, 'resp_')] },
 ]
 

@@ -64,17 +64,17 @@ export const onTrial = (health: OfferHealth, nowMs: number): OfferHealth =>
 export const afterNothing = (health: OfferHealth, nowMs: number): OfferHealth =>
   health.isOnTrial ? { ...health, restUntilMs: nowMs, isOnTrial: false } : health
 
-type Offered = { models(): readonly { readonly offers: readonly Pick<Offer, 'id' | 'providerId'>[] }[] }
+type OfferedModels = { models(): readonly { readonly offers: readonly Pick<Offer, 'id' | 'providerId'>[] }[] }
 
 /** The ids of all offers of a provider. */
-export const offersOfProvider = (catalog: Offered, providerId: string): readonly string[] =>
+export const offersOfProvider = (catalog: OfferedModels, providerId: string): readonly string[] =>
   catalog
     .models()
     .flatMap(({ offers }) => offers.flatMap((offer) => (offer.providerId === providerId ? [offer.id] : [])))
 
 /** How many of a provider's offers are not tried at the moment. */
 export function restingOffers(
-  catalog: Offered,
+  catalog: OfferedModels,
   { health, nowMs }: { readonly health: ReadonlyMap<string, OfferHealth>; readonly nowMs: number },
   providerId: string,
 ): number {

@@ -1,15 +1,15 @@
 import type { z } from 'zod'
-import type { Complaint } from './reply.ts'
+import type { ErrorFields } from './reply.ts'
 
 type Issue = z.core.$ZodIssue
 
 /** Says in a vendor's words what is wrong with a request: the first fault found. Wants a parse with `reportInput`. */
-export function complain(error: z.ZodError): Complaint {
+export function complain(error: z.ZodError): ErrorFields {
   const issue = error.issues[0]
   return issue ? describe(issue, []) : { message: 'Your request is not valid.', code: 'invalid_value' }
 }
 
-function describe(issue: Issue, parents: readonly PropertyKey[]): Complaint {
+function describe(issue: Issue, parents: readonly PropertyKey[]): ErrorFields {
   const path = [...parents, ...issue.path]
   const param = paramOf(path)
   if (issue.code === 'invalid_union') return describeUnion(issue, path)
@@ -29,7 +29,7 @@ function describe(issue: Issue, parents: readonly PropertyKey[]): Complaint {
 }
 
 /** Either no branch goes by that name, or the branch that got furthest says what is wrong. */
-function describeUnion(issue: z.core.$ZodIssueInvalidUnion, path: readonly PropertyKey[]): Complaint {
+function describeUnion(issue: z.core.$ZodIssueInvalidUnion, path: readonly PropertyKey[]): ErrorFields {
   if (issue.discriminator !== undefined && 'options' in issue) {
     const { input, discriminator } = issue
     const found: unknown = typeof input === 'object' && input !== null ? Reflect.get(input, discriminator) : undefined
@@ -50,12 +50,12 @@ function paramOf(path: readonly PropertyKey[]): string | null {
   return text === '' ? null : text.replace(/^\./, '')
 }
 
-function missing(param: string | null): Complaint {
+function missing(param: string | null): ErrorFields {
   const message = param === null ? 'The request has no JSON body.' : `Missing required parameter: '${param}'.`
   return { message, code: 'missing_required_parameter', param }
 }
 
-function wrongType(param: string | null, expected: string, input: unknown): Complaint {
+function wrongType(param: string | null, expected: string, input: unknown): ErrorFields {
   const subject = param === null ? 'the request body' : `'${param}'`
   const message = `Invalid type for ${subject}: expected ${expected}, but got ${typeName(input)} instead.`
   return { message, code: 'invalid_type', param }
@@ -64,13 +64,13 @@ function wrongType(param: string | null, expected: string, input: unknown): Comp
 /** As much of a wrong value as is said again. */
 const INPUT_CHARS_MAX = 200
 
-function notAmong(param: string | null, values: readonly unknown[], input: unknown): Complaint {
+function notAmong(param: string | null, values: readonly unknown[], input: unknown): ErrorFields {
   const supported = values.map((value) => `'${String(value)}'`).join(', ')
   const message = `Invalid value: ${JSON.stringify(input).slice(0, INPUT_CHARS_MAX)}. Supported values are: ${supported}.`
   return { message, code: 'invalid_value', param }
 }
 
-function wrongValue(param: string | null, reason: string): Complaint {
+function wrongValue(param: string | null, reason: string): ErrorFields {
   return { message: `Invalid value for '${param}'. ${reason}`, code: 'invalid_value', param }
 }
 

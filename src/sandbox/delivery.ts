@@ -6,11 +6,11 @@ import {
   type ErrorDialect,
   type Frame,
   type JsonReply,
-  type Reply,
+  type SandboxReply,
 } from './reply.ts'
 import type { Voice } from './route.ts'
 import { Sleeper, turn } from './sleeper.ts'
-import type { Outcome, Visit } from './stats.ts'
+import type { RequestOutcome, Visit } from './stats.ts'
 import { SERVER_ERROR } from './vendor-failure.ts'
 
 /** What is written at once: of a stream an event, of a file some of its bytes. */
@@ -34,7 +34,7 @@ const FILE_PIECE_BYTES = 4_096
 const GARBAGE = '\u0000\u0001<html>{"id": "chatcmpl-\ufffd'
 
 /** Puts a reply on the wire: in time, one write per event, and broken where the faults say so. */
-export function deliver(reply: Reply, delivery: Delivery): Response {
+export function deliver(reply: SandboxReply, delivery: Delivery): Response {
   const { faults, requestId, visit, errors, voice } = delivery
   if (reply.kind === 'stream') {
     const headers = {
@@ -131,7 +131,7 @@ function* misshape(frames: Iterable<Frame>, shape: Shape): Generator<Frame> {
  */
 function bodyOf(frames: Iterable<Piece>, delivery: Delivery): ReadableStream {
   const pull = async (sink: ReadableStreamDirectController): Promise<void> => {
-    let outcome: Outcome = 'cut'
+    let outcome: RequestOutcome = 'cut'
     try {
       outcome = await pump(frames, sink, delivery)
       if (outcome === 'cut') sink.close(new Error('Cut by a fault'))
@@ -146,7 +146,7 @@ async function pump(
   frames: Iterable<Piece>,
   sink: ReadableStreamDirectController,
   { faults, paceMs, signal, visit }: Delivery,
-): Promise<Outcome> {
+): Promise<RequestOutcome> {
   const sleeper = new Sleeper(signal)
   let events = 0
   let bytesLeft = faults.cutAfterBytes ?? Infinity
@@ -189,7 +189,7 @@ async function stall(
   await sleeper.sleep(stallMs)
 }
 
-async function cut(rest: Uint8Array<ArrayBuffer>, sink: ReadableStreamDirectController): Promise<Outcome> {
+async function cut(rest: Uint8Array<ArrayBuffer>, sink: ReadableStreamDirectController): Promise<RequestOutcome> {
   if (rest.length > 0) {
     await write(rest, sink)
     await Bun.sleep(CUT_GRACE_MS)

@@ -4,9 +4,9 @@ import type { FaultPlan } from './fault-plan.ts'
 import { parseKnobText, type ParsedKnobs } from './faults.ts'
 import { longBody, longText } from './length.ts'
 import { splitModelId } from './models.ts'
-import { inDialect, refuse, type Complaint, type JsonReply, type Reply } from './reply.ts'
-import { makeRoom } from './room.ts'
-import type { Call, VendorRoute, Voice } from './route.ts'
+import { inDialect, refuse, type ErrorFields, type JsonReply, type SandboxReply } from './reply.ts'
+import { claimRoom } from './room.ts'
+import type { SandboxCall, VendorRoute, Voice } from './route.ts'
 import { Sleeper, turn } from './sleeper.ts'
 import type { Stats, Visit } from './stats.ts'
 import { failWith } from './vendor-failure.ts'
@@ -26,24 +26,24 @@ async function inLane<T>({ headers }: Request, work: () => T | Promise<T>): Prom
 }
 
 /** What the requests of one sandbox share. */
-export type Shared = { paceMs: number; plan: FaultPlan; stats: Stats }
+export type SandboxState = { paceMs: number; plan: FaultPlan; stats: Stats }
 
-type Addressed = { route: VendorRoute; tail: string; requestId: string }
+type RoutedRequest = { route: VendorRoute; tail: string; requestId: string }
 
 export type Body =
   | { kind: 'read'; value: unknown }
   | { kind: 'unreadable' }
   | { kind: 'no_room' }
-  | { kind: 'long'; complaint: Complaint }
+  | { kind: 'long'; complaint: ErrorFields }
 
 /** nginx's number for a client that hung up before it was answered. Nobody reads it. */
 const CLIENT_CLOSED_REQUEST = 499
 
 /** The life of one request to the vendor: read, be delayed, fail on demand, answer. */
-export async function exchange(request: Request, addressed: Addressed, shared: Shared): Promise<Response> {
+export async function exchange(request: Request, addressed: RoutedRequest, shared: SandboxState): Promise<Response> {
   const { route } = addressed
   const visit = shared.stats.begin(`${route.method} ${route.path}`)
-  const leave = makeRoom(request.headers)
+  const leave = claimRoom(request.headers)
   try {
     const body: Body = leave ? await inLane(request, () => readBody(request)) : { kind: 'no_room' }
     return await respond(request, { ...addressed, body }, { ...shared, visit })
@@ -62,13 +62,13 @@ function gone(visit: Visit): Response {
   return new Response(null, { status: CLIENT_CLOSED_REQUEST })
 }
 
-type Arrived = Addressed & { body: Body }
-type Serving = Shared & { visit: Visit }
+type ArrivedRequest = RoutedRequest & { body: Body }
+type ServeContext = SandboxState & { visit: Visit }
 
 async function respond(
   request: Request,
-  { route, tail, requestId, body }: Arrived,
-  { paceMs, plan, stats, visit }: Serving,
+  { route, tail, requestId, body }: ArrivedRequest,
+  { paceMs, plan, stats, visit }: ServeContext,
 ): Promise<Response> {
   const { headers, signal } = request
   const modelId = route.modelIn ? route.modelIn(tail) : modelOf(body)
@@ -120,9 +120,9 @@ export function refuseBody(voice: Voice = { refuse }): JsonReply {
   return voice.refuse(400, { message: 'We could not parse the JSON body of your request.', code: 'invalid_json' })
 }
 
-type Given = Omit<Required<Call>, 'body'> & { body: Body }
+type RequestInput = Omit<Required<SandboxCall>, 'body'> & { body: Body }
 
-function replyTo(route: VendorRoute, { body, ...given }: Given): Reply | Promise<Reply> {
+function replyTo(route: VendorRoute, { body, ...given }: RequestInput): SandboxReply | Promise<SandboxReply> {
   const { faults } = given
   if (faults.status !== undefined) return failWith(faults.status, faults.retryAfter, route.voice)
   if (body.kind === 'no_room') return failWith(503, undefined, route.voice)

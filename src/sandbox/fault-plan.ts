@@ -1,7 +1,7 @@
-import { knobsAt, lastingKnobs, type Knobs, type Step } from './faults.ts'
+import { knobsAt, lastingKnobs, type Knobs, type FaultStep } from './faults.ts'
 
 /** `scope`: those who count `failTimes` together. */
-type DrawOptions = { steps?: readonly Step[] | undefined; scope?: string | undefined }
+type DrawOptions = { steps?: readonly FaultStep[] | undefined; scope?: string | undefined }
 
 /** Distinct sets of knobs whose `failTimes` are counted; the oldest is forgotten beyond that. */
 const COUNTED_MAX = 10_000

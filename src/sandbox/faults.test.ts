@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { FaultPlan } from './fault-plan.ts'
-import { parseKnobs, parseKnobText, type Step } from './faults.ts'
+import { parseKnobs, parseKnobText, type FaultStep } from './faults.ts'
 
 test('the spelling of headers: kebab-case, numbers, flags by their name alone', () => {
   const parsed = parseKnobText('status=429, retry-after=2,no-done,no-usage=false')
@@ -79,7 +79,7 @@ test.each(['poll', 'pollstatus=500', 'poll-download-status=500', 'upscale-upscal
 
 test('knobs of a step win over those of all, and work on that step alone', () => {
   const plan = new FaultPlan({ status: 500, poll: { status: 503 }, upscale: { status: 501, poll: { status: 504 } } })
-  const statusAt = (...steps: Step[]): number | undefined => plan.draw({}, { steps }).status
+  const statusAt = (...steps: FaultStep[]): number | undefined => plan.draw({}, { steps }).status
   expect([statusAt(), statusAt('submit'), statusAt('poll')]).toEqual([500, 500, 503])
   expect([statusAt('upscale', 'submit'), statusAt('upscale', 'poll')]).toEqual([501, 504])
 })

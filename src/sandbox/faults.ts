@@ -87,10 +87,10 @@ export type Faults = {
 
 /** The requests in the life of a video. */
 const STEPS = ['submit', 'poll', 'download', 'upscale'] as const
-export type Step = (typeof STEPS)[number]
+export type FaultStep = (typeof STEPS)[number]
 
 type PlainKnobs = Faults & { paceMs?: number; taskMs?: number }
-export type Knobs = PlainKnobs & { [S in Step]?: Knobs }
+export type Knobs = PlainKnobs & { [S in FaultStep]?: Knobs }
 export type ParsedKnobs = { kind: 'knobs'; knobs: Knobs } | { kind: 'refused'; message: string }
 
 type NumberRule = { kind: 'number'; min: number; max: number; whenFlag?: number }
@@ -131,7 +131,7 @@ const RULES: { [Name in keyof Required<PlainKnobs>]: RuleFor<Required<PlainKnobs
 }
 
 /** What works on a request: what is said of any, and of these steps. */
-export const knobsAt = (knobs: Knobs, steps: readonly Step[]): Knobs =>
+export const knobsAt = (knobs: Knobs, steps: readonly FaultStep[]): Knobs =>
   steps.reduce((flat, step) => ({ ...flat, ...flat[step] }), knobs)
 
 /** What stays of knobs for the requests that follow from one. */
@@ -173,7 +173,7 @@ export function parseKnobs(value: unknown): ParsedKnobs {
 function put(knobs: Knobs, written: string, wanted: unknown): string | undefined {
   let at = knobs
   let name = nameOf(written)
-  for (let steps: readonly Step[] = STEPS; ;) {
+  for (let steps: readonly FaultStep[] = STEPS; ;) {
     const step = steps.find((one) => new RegExp(`^${one}[A-Z]`).test(name))
     if (step === undefined) break
     at = at[step] ??= {}

@@ -2,7 +2,7 @@
  * How much the sandbox reads. It has others to answer meanwhile: what no model would take is refused before any of it
  * is looked at.
  */
-import type { Complaint } from './reply.ts'
+import type { ErrorFields } from './reply.ts'
 
 /** A token has 6 letters at most: more than the largest context, whatever it says. */
 const TEXT_CHARS_MAX = 1_000_000
@@ -11,17 +11,17 @@ const BODY_BYTES_MAX = 24 * 1024 * 1024
 /** A value counts as much beside its text, an object or a list twice that: to check one takes about 2 µs. */
 const VALUE_CHARS = 8
 
-const complaint = (message: string): Complaint => ({ message, code: 'context_length_exceeded', param: null })
+const complaint = (message: string): ErrorFields => ({ message, code: 'context_length_exceeded', param: null })
 
 /** What is said of a JSON body that is not even parsed. */
-export function longBody(headers: Headers): Complaint | undefined {
+export function longBody(headers: Headers): ErrorFields | undefined {
   if (headers.get('content-type')?.startsWith('multipart/')) return undefined
   if (Number(headers.get('content-length') ?? 0) <= BODY_BYTES_MAX) return undefined
   return complaint(`The request is longer than the sandbox takes: ${BODY_BYTES_MAX} bytes at most.`)
 }
 
 /** What is said of a request whose text is longer than any context. */
-export function longText(body: unknown): Complaint | undefined {
+export function longText(body: unknown): ErrorFields | undefined {
   if (textCharsOf(body) <= TEXT_CHARS_MAX) return undefined
   return complaint(`The text of the request is longer than any context here: ${TEXT_CHARS_MAX} characters at most.`)
 }

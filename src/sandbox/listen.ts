@@ -18,13 +18,16 @@ export type SandboxOptions = {
 export type Sandbox = { url: string; port: number; stop(): Promise<void> }
 
 /** Who answers behind the server. */
-export type Vendor = {
+export type SandboxVendor = {
   readonly answer: (request: Request) => Response | Promise<Response>
   /** What a request gets whose answer threw. */
   readonly fault: (error: Error) => Response
 }
 
-export function listen(vendor: Vendor, { port: wantedPort = 0, hostname = '127.0.0.1' }: SandboxOptions): Sandbox {
+export function listenSandbox(
+  vendor: SandboxVendor,
+  { port: wantedPort = 0, hostname = '127.0.0.1' }: SandboxOptions,
+): Sandbox {
   const server = Bun.serve({
     port: wantedPort,
     hostname,

@@ -1,7 +1,7 @@
-import type { Filled } from './random.ts'
+import type { NonEmpty } from './random.ts'
 import { refuse, type JsonReply } from './reply.ts'
 
-export type Model = {
+export type SandboxModel = {
   id: string
   createdUnixSeconds: number
   contextTokensMax: number
@@ -12,12 +12,12 @@ export type Model = {
   /** Of a model that makes images: `modern` gives bytes, one image and streams; `classic` addresses; `turn` parts. */
   images?: 'modern' | 'classic' | 'turn'
   /** Of a model that makes videos. */
-  videos?: { resolutions: Filled<Resolution> }
+  videos?: { resolutions: NonEmpty<Resolution> }
 }
 
 export type Resolution = '480p' | '720p' | '1080p'
 
-const MODELS: readonly Model[] = [
+const MODELS: readonly SandboxModel[] = [
   text('sandbox-chat'),
   text('sandbox-mini'),
   { id: 'sandbox-embedding', createdUnixSeconds: 1_767_225_600, contextTokensMax: 8_192, dimensions: 3_072 },
@@ -30,11 +30,11 @@ const MODELS: readonly Model[] = [
   video('sandbox-video-fast', ['480p', '720p']),
 ]
 
-function text(id: string): Model {
+function text(id: string): SandboxModel {
   return { id, createdUnixSeconds: 1_767_225_600, contextTokensMax: 128_000, outputTokensDefault: 16_384 }
 }
 
-function video(id: string, resolutions: Filled<Resolution>): Model {
+function video(id: string, resolutions: NonEmpty<Resolution>): SandboxModel {
   return { id, createdUnixSeconds: 1_767_225_600, contextTokensMax: 32_000, videos: { resolutions } }
 }
 
@@ -44,7 +44,7 @@ export function splitModelId(id: string): { name: string; knobs: string } {
   return mark === -1 ? { name: id, knobs: '' } : { name: id.slice(0, mark), knobs: id.slice(mark + 1) }
 }
 
-export function findModel(id: string): Model | undefined {
+export function findModel(id: string): SandboxModel | undefined {
   const { name } = splitModelId(id)
   return MODELS.find((model) => model.id === name)
 }
@@ -67,6 +67,6 @@ export function showModel(id: string): JsonReply {
   return model ? { kind: 'json', status: 200, body: entryOf(model, id) } : refuseModel(id)
 }
 
-function entryOf(model: Model, id: string): object {
+function entryOf(model: SandboxModel, id: string): object {
   return { id, object: 'model', created: model.createdUnixSeconds, owned_by: 'sandbox' }
 }

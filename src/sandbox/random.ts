@@ -1,5 +1,5 @@
 /** A list that is known to hold something, so that picking from it cannot fail. */
-export type Filled<T> = readonly [T, ...T[]]
+export type NonEmpty<T> = readonly [T, ...T[]]
 
 /** A repeatable source of numbers: the same seed gives the same sequence on every machine. */
 export type Random = {
@@ -7,7 +7,7 @@ export type Random = {
   next(): number
   /** An integer, 0 ≤ x < limit. */
   below(limit: number): number
-  pick<T>(items: Filled<T>): T
+  pick<T>(items: NonEmpty<T>): T
 }
 
 /** 32-bit xxHash: a published algorithm, so answers stay the same across releases of the runtime. */
@@ -29,6 +29,6 @@ export function randomFrom(seed: number): Random {
 }
 
 /** Letters and digits for identifiers, which are the one thing that differs between two equal requests. */
-export function randomId(prefix: string): string {
+export function randomIdOf(prefix: string): string {
   return prefix + crypto.randomUUID().replaceAll('-', '').slice(0, 24)
 }

@@ -5,7 +5,7 @@
 export type Frame = { text: string; tokens: number; isTerminator?: true; isBeside?: true }
 
 /** What a modality answers. It knows nothing of time and sockets: delivery.ts paces it, and breaks it when asked to. */
-export type Reply = JsonReply | { kind: 'stream'; frames: Iterable<Frame> } | BytesReply
+export type SandboxReply = JsonReply | { kind: 'stream'; frames: Iterable<Frame> } | BytesReply
 export type BytesReply = { kind: 'bytes'; contentType: string; bytes: Uint8Array<ArrayBuffer> }
 export type JsonReply = {
   kind: 'json'
@@ -15,14 +15,14 @@ export type JsonReply = {
   json?: Uint8Array<ArrayBuffer>
   headers?: Record<string, string>
   /** Of an error: what it says, for dialects that say it in another envelope. */
-  complaint?: Complaint
+  complaint?: ErrorFields
 }
 
 /** How a dialect that is not OpenAI's puts its errors, and what it calls them in a stream. */
-export type ErrorDialect = { envelope: (complaint: Complaint, status: number) => object; event: string }
+export type ErrorDialect = { envelope: (complaint: ErrorFields, status: number) => object; event: string }
 
 /** The part of the error envelope that varies; `type` is `invalid_request_error` unless said otherwise. */
-export type Complaint = { message: string; code: string | null; param?: string | null; type?: string }
+export type ErrorFields = { message: string; code: string | null; param?: string | null; type?: string }
 
 export const DONE: Frame = { text: 'data: [DONE]\n\n', tokens: 0, isTerminator: true }
 
@@ -31,12 +31,12 @@ export function frameOf(json: string, tokens: number, event?: string): Frame {
 }
 
 /** OpenAI's error envelope: all four keys, always. */
-export function errorBody(complaint: Complaint): object {
+export function errorBody(complaint: ErrorFields): object {
   const { message, type = 'invalid_request_error', param = null, code } = complaint
   return { error: { message, type, param, code } }
 }
 
-export function refuse(status: number, complaint: Complaint): JsonReply {
+export function refuse(status: number, complaint: ErrorFields): JsonReply {
   return { kind: 'json', status, body: errorBody(complaint), complaint }
 }
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
-import { makeRoom } from './room.ts'
+import { claimRoom } from './room.ts'
 
 const MB = 1024 * 1024
 const form = { 'content-type': 'multipart/form-data; boundary=b' }
 const enter = (bytes: number | undefined, type: Record<string, string> = form): (() => void) | undefined =>
-  makeRoom(new Headers({ ...type, ...(bytes === undefined ? {} : { 'content-length': String(bytes) }) }))
+  claimRoom(new Headers({ ...type, ...(bytes === undefined ? {} : { 'content-length': String(bytes) }) }))
 
 test('there is only so much room at once, and it is given up again', () => {
   const first = enter(100 * MB, {})

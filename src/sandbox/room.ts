@@ -9,7 +9,7 @@ let bytesInside = 0
  * Makes room for the body of a request, JSON of unsaid length apart, which is read anyway. What comes back gives it up
  * again; undefined: there is none.
  */
-export function makeRoom(headers: Headers): (() => void) | undefined {
+export function claimRoom(headers: Headers): (() => void) | undefined {
   const isForm = headers.get('content-type')?.startsWith('multipart/') ?? false
   const bytes = Number(headers.get('content-length')) || (isForm ? UNSAID_BYTES : 0)
   if (bytes > 0 && bytesInside + bytes > BYTES_MAX) return undefined

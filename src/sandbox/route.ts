@@ -1,8 +1,8 @@
-import type { Knobs, ParsedKnobs, Step } from './faults.ts'
-import { refuse, type Complaint, type ErrorDialect, type JsonReply, type Reply } from './reply.ts'
+import type { Knobs, ParsedKnobs, FaultStep } from './faults.ts'
+import { refuse, type ErrorFields, type ErrorDialect, type JsonReply, type SandboxReply } from './reply.ts'
 import { decodeLoosely } from './uri.ts'
 
-export type Call = {
+export type SandboxCall = {
   /** Parsed JSON; undefined for methods without a body. */
   body: unknown
   /** What stands for the `*` of the route's path, decoded. */
@@ -17,7 +17,7 @@ export type Call = {
 }
 
 /** How a dialect says what went wrong, where it does not say it as OpenAI does. */
-export type Voice = { refuse(status: number, complaint: Complaint, retryAfterSeconds?: number): JsonReply }
+export type Voice = { refuse(status: number, complaint: ErrorFields, retryAfterSeconds?: number): JsonReply }
 
 /** `path` is exact, or has one `*` for any text: model ids contain slashes, which clients send raw or encoded. */
 type Address = { method: 'GET' | 'POST' | 'DELETE'; path: string }
@@ -25,30 +25,30 @@ type Address = { method: 'GET' | 'POST' | 'DELETE'; path: string }
 /** A modality: counted, and broken on demand. */
 export type VendorRoute = Address & {
   kind: 'vendor'
-  answer: (call: Call) => Reply | Promise<Reply>
+  answer: (call: SandboxCall) => SandboxReply | Promise<SandboxReply>
   voice?: Voice
   /** The model in the path, in dialects that have it there. */
   modelIn?: (tail: string) => string
   /** Undefined: OpenAI's. */
   errors?: ErrorDialect
   /** Whose knobs work on it. */
-  steps?: readonly Step[]
+  steps?: readonly FaultStep[]
   /** Knobs from what is asked for, or from an earlier request that it follows. */
-  steer?: (asked: Asked) => Steering
+  steer?: (asked: RequestTarget) => FaultSteering
   /** Nobody needs a key for it. */
   isOpen?: true
 }
 
-export type Asked = Pick<Call, 'body' | 'tail'> & { query: URLSearchParams }
-export type Steering = { parsed: ParsedKnobs; scope?: string }
+export type RequestTarget = Pick<SandboxCall, 'body' | 'tail'> & { query: URLSearchParams }
+export type FaultSteering = { parsed: ParsedKnobs; scope?: string }
 
 /** What steers and watches the sandbox: gets the body, always works, and counts nowhere. */
 export type ControlRoute = Address & { kind: 'control'; answer: (body: unknown) => JsonReply }
 
-export type Route = VendorRoute | ControlRoute
-export type Match = { kind: 'found'; route: Route; tail: string } | { kind: 'none'; reply: JsonReply }
+export type SandboxRoute = VendorRoute | ControlRoute
+export type Match = { kind: 'found'; route: SandboxRoute; tail: string } | { kind: 'none'; reply: JsonReply }
 
-export function matchRoute(routes: readonly Route[], method: string, path: string): Match {
+export function matchRoute(routes: readonly SandboxRoute[], method: string, path: string): Match {
   let isKnownPath = false
   for (const route of routes) {
     const tail = tailOf(route.path, path)

@@ -2,16 +2,16 @@ import { answerChat } from './chat/chat.ts'
 import { PrefixCache } from './chat/prefix-cache.ts'
 import { respond } from './delivery.ts'
 import { answerEmbeddings } from './embeddings/embeddings.ts'
-import { exchange, readBody, refuseBody, type Shared } from './exchange.ts'
+import { exchange, readBody, refuseBody, type SandboxState } from './exchange.ts'
 import { answerEdits } from './images/edits.ts'
 import { answerImages, showImage } from './images/images.ts'
 import { FaultPlan } from './fault-plan.ts'
 import { parseKnobs, type ParsedKnobs } from './faults.ts'
-import { listen, type Sandbox, type SandboxOptions, type Vendor } from './listen.ts'
+import { listenSandbox, type Sandbox, type SandboxOptions, type SandboxVendor } from './listen.ts'
 import { messagesRoutes } from './messages/messages.ts'
 import { listModels, showModel } from './models.ts'
-import { randomId } from './random.ts'
-import { inDialect, refuse, type Complaint, type JsonReply } from './reply.ts'
+import { randomIdOf } from './random.ts'
+import { inDialect, refuse, type ErrorFields, type JsonReply } from './reply.ts'
 import { geminiRoutes } from './gemini/gemini.ts'
 import { matchRoute, type ControlRoute, type VendorRoute } from './route.ts'
 import { Stats } from './stats.ts'
@@ -33,7 +33,7 @@ const vendorRoutes = (prefixes: PrefixCache): readonly VendorRoute[] => [
   { kind: 'vendor', method: 'GET', path: '/v1/models/*', answer: ({ tail }) => showModel(tail) },
 ]
 
-const WRONG_KEY: Complaint = {
+const WRONG_KEY: ErrorFields = {
   message: 'Incorrect API key provided. The sandbox was started with a key of its own.',
   code: 'invalid_api_key',
 }
@@ -43,13 +43,13 @@ const WRONG_KEY: Complaint = {
  * input, and faults on demand (faults.ts).
  */
 export function startSandbox(options: SandboxOptions = {}): Sandbox {
-  return listen(createVendor(options), options)
+  return listenSandbox(createVendor(options), options)
 }
 
 /** The vendor without its server. */
-export function createVendor(options: SandboxOptions): Vendor {
+export function createVendor(options: SandboxOptions): SandboxVendor {
   const { apiKey, paceMs = PACE_DEFAULT_MS, taskMs = TASK_DEFAULT_MS, faults = {} } = options
-  const shared: Shared = { paceMs, plan: new FaultPlan(faults), stats: new Stats() }
+  const shared: SandboxState = { paceMs, plan: new FaultPlan(faults), stats: new Stats() }
   const videos = createVideos(taskMs)
   // Videos first: some of their paths are more exact than those of the dialect they belong to.
   const routes = [
@@ -62,7 +62,7 @@ export function createVendor(options: SandboxOptions): Vendor {
   return {
     answer(request) {
       const { pathname } = new URL(request.url)
-      const requestId = randomId('req_')
+      const requestId = randomIdOf('req_')
       const match = matchRoute(routes, request.method, pathname)
       const vendor = match.kind === 'found' && match.route.kind === 'vendor' ? match.route : undefined
       if (pathname !== '/health' && !vendor?.isOpen && !isAuthorized(request, apiKey)) {
@@ -74,11 +74,11 @@ export function createVendor(options: SandboxOptions): Vendor {
       if (route.kind === 'control') return operate(request, route, requestId)
       return exchange(request, { route, tail, requestId }, shared)
     },
-    fault: ({ message }) => respond(refuse(500, { ...SERVER_ERROR, message }), randomId('req_')),
+    fault: ({ message }) => respond(refuse(500, { ...SERVER_ERROR, message }), randomIdOf('req_')),
   }
 }
 
-function controlRoutes({ plan, stats }: Shared): readonly ControlRoute[] {
+function controlRoutes({ plan, stats }: SandboxState): readonly ControlRoute[] {
   const replaceFaults = (parsed: ParsedKnobs): JsonReply => {
     if (parsed.kind === 'refused') return refuse(400, { message: parsed.message, code: 'invalid_fault' })
     plan.replace(parsed.knobs)

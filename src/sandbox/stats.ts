@@ -1,5 +1,5 @@
 /** How a request ended: answered to its end, left by the client, or broken off by a fault. */
-export type Outcome = 'completed' | 'aborted' | 'cut'
+export type RequestOutcome = 'completed' | 'aborted' | 'cut'
 
 /** Counters of one route, in the spelling of `GET /sandbox/stats`. requests = in_flight + completed + aborted + cut. */
 export type Tally = {
@@ -60,7 +60,7 @@ export class Visit {
     this.#tally.tokens_streamed += tokens
   }
 
-  end(outcome: Outcome): void {
+  end(outcome: RequestOutcome): void {
     this.#tally.in_flight -= 1
     this.#tally[outcome] += 1
     if (outcome === 'aborted') this.#tally.tokens_streamed_aborted += this.#tokens

@@ -12,9 +12,9 @@ const PIECE = / ?\p{L}{1,5}| ?\p{N}{1,3}| ?[^\s\p{L}\p{N}]|\s/gu
 const TOKEN_CHARS_MAX = 11
 
 /** A text and how many tokens it has. */
-export type Words = { text: string; tokens: number }
+export type CountedText = { text: string; tokens: number }
 
-export const NO_WORDS: Words = { text: '', tokens: 0 }
+export const NO_WORDS: CountedText = { text: '', tokens: 0 }
 
 export function tokenize(text: string): string[] {
   return text.match(PIECE) ?? []
@@ -27,7 +27,7 @@ export function* tokensOf(text: string): Generator<string> {
 }
 
 /** As much of a text as is so many tokens at most. No more of it is read. */
-export function firstTokens(text: string, max: number): Words {
+export function firstTokens(text: string, max: number): CountedText {
   const piece = new RegExp(PIECE)
   let [tokens, end] = [0, 0]
   while (tokens < max && piece.test(text)) {

@@ -1,8 +1,8 @@
-import { refuse, type Complaint, type JsonReply } from './reply.ts'
+import { refuse, type ErrorFields, type JsonReply } from './reply.ts'
 import type { Voice } from './route.ts'
 
 /** What a vendor says with a status, when no request is to blame for it. Other statuses borrow 400's or 500's. */
-const COMPLAINTS: Readonly<Record<number, Complaint>> = {
+const COMPLAINTS: Readonly<Record<number, ErrorFields>> = {
   401: { message: 'Incorrect API key provided.', code: 'invalid_api_key' },
   402: { message: 'Your account has no credit left.', code: 'insufficient_quota', type: 'insufficient_quota' },
   403: { message: 'You are not allowed to sample from this model.', code: 'model_not_allowed' },
@@ -19,10 +19,10 @@ const COMPLAINTS: Readonly<Record<number, Complaint>> = {
   503: { message: 'The engine is overloaded.', code: 'server_is_overloaded', type: 'service_unavailable_error' },
   504: { message: 'Gateway timeout.', code: null, type: 'server_error' },
 }
-const BAD_REQUEST: Complaint = { message: 'Your request could not be processed.', code: null }
+const BAD_REQUEST: ErrorFields = { message: 'Your request could not be processed.', code: null }
 
 /** Also what an `errorEvent` says in the middle of a stream. */
-export const SERVER_ERROR: Complaint = {
+export const SERVER_ERROR: ErrorFields = {
   message: 'The server had an error while processing your request. Sorry about that!',
   code: 'server_error',
   type: 'server_error',

@@ -1,7 +1,7 @@
-import type { Filled } from './random.ts'
+import type { NonEmpty } from './random.ts'
 
 /** Words of at most five letters: each is one token, so a text of n of them has exactly n. */
-export const SHORT_WORDS: Filled<string> = [
+export const SHORT_WORDS: NonEmpty<string> = [
   'river',
   'stone',
   'light',

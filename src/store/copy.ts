@@ -1,7 +1,7 @@
 /** Whole copies of a database, and what a backup says about itself. */
 import { Database } from 'bun:sqlite'
 import { closeSync, openSync } from 'node:fs'
-import { Reader } from './reader.ts'
+import { StoreReader } from './reader.ts'
 
 /**
  * Writes a consistent copy of a database in use to a file that must not exist. It runs on a connection and a thread of
@@ -11,7 +11,7 @@ import { Reader } from './reader.ts'
 export async function copyDatabase(path: string, to: string): Promise<void> {
   // Made empty first, which SQLite accepts, so that the copy is never readable by others.
   closeSync(openSync(to, 'wx', 0o600))
-  const reader = new Reader()
+  const reader = new StoreReader()
   await reader.open(path, 'last')
   try {
     // The copy of a database that was made before this was usual can shrink as well.
@@ -24,8 +24,8 @@ export async function copyDatabase(path: string, to: string): Promise<void> {
 }
 
 /** A database that nobody else uses, read on a thread of its own. */
-export async function openCopy(path: string): Promise<Pick<Reader, 'query' | 'close'>> {
-  const reader = new Reader()
+export async function openCopy(path: string): Promise<Pick<StoreReader, 'query' | 'close'>> {
+  const reader = new StoreReader()
   await reader.open(path, 'last')
   return reader
 }

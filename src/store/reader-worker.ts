@@ -7,10 +7,10 @@ import type { Row, SqlValue } from './statement.ts'
 declare const self: Worker
 
 /** Whether its thread runs before or after the others when all have work: requests wait for the first. */
-export type Turn = 'first' | 'last'
+export type ThreadPriority = 'first' | 'last'
 export type Query = { readonly sql: string; readonly bind: readonly SqlValue[] }
 export type ReaderRequest =
-  | { readonly kind: 'open'; readonly path: string; readonly turn: Turn }
+  | { readonly kind: 'open'; readonly path: string; readonly turn: ThreadPriority }
   | { readonly kind: 'close' }
   /** Several are asked of one state of the database. */
   | { readonly kind: 'query'; readonly id: number; readonly queries: readonly Query[] }

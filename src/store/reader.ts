@@ -1,8 +1,8 @@
 import { FairQueue } from '../lib/fair-queue.ts'
 import type { Row, SqlValue } from './statement.ts'
-import type { Query, ReaderReply, ReaderRequest, Turn } from './reader-worker.ts'
+import type { Query, ReaderReply, ReaderRequest, ThreadPriority } from './reader-worker.ts'
 
-type Waiting = {
+type PendingRead = {
   readonly queries: readonly Query[]
   readonly share: string | undefined
   readonly resolve: (results: readonly (readonly Row[])[]) => void
@@ -13,11 +13,11 @@ type Waiting = {
 const SHARED_MAX = 2
 
 /** The serving thread's end of the reader. */
-export class Reader {
+export class StoreReader {
   private readonly worker = new Worker(new URL('./reader-worker.ts', import.meta.url).href)
-  private readonly waiting = new Map<number, Waiting>()
+  private readonly waiting = new Map<number, PendingRead>()
   /** Those whose turn has not come. */
-  private readonly shared = new FairQueue<Waiting>()
+  private readonly shared = new FairQueue<PendingRead>()
   private sharedOut = 0
   private next = 1
   private opened: (() => void) | undefined
@@ -29,7 +29,7 @@ export class Reader {
   }
 
   /** Opens a database that is there. */
-  open(path: string, turn: Turn): Promise<void> {
+  open(path: string, turn: ThreadPriority): Promise<void> {
     return new Promise((resolve) => {
       this.opened = resolve
       this.worker.postMessage({ kind: 'open', path, turn } satisfies ReaderRequest)
@@ -57,7 +57,7 @@ export class Reader {
     })
   }
 
-  private ask(query: Waiting): void {
+  private ask(query: PendingRead): void {
     const id = this.next++
     this.waiting.set(id, query)
     this.worker.postMessage({ kind: 'query', id, queries: query.queries } satisfies ReaderRequest)

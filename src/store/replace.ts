@@ -8,7 +8,7 @@ import { migrate, schemaOf, syncPath } from './migrate.ts'
 /** The files that SQLite keeps beside a database in use. */
 const BESIDE = ['-wal', '-shm', '-journal'] as const
 
-export type Staged =
+export type StagedData =
   | { readonly kind: 'staged'; readonly schema: number; readonly manifest: Manifest | undefined }
   | { readonly kind: 'refused'; readonly message: string }
 
@@ -18,7 +18,7 @@ export function removeDatabase(path: string): void {
 }
 
 /** Copies a backup to `staged`, takes its manifest out and brings it up to date. Throws DatabaseTooNew. */
-export function stageBackup(file: string, staged: string): Staged {
+export function stageBackup(file: string, staged: string): StagedData {
   // A database that was copied while in use has its last commits here; without them it looks whole and is not.
   if (existsSync(`${file}-wal`)) {
     return { kind: 'refused', message: `${file}-wal lies beside it: that is a database in use, not a backup` }
@@ -46,7 +46,7 @@ function faultOf(error: unknown): string | undefined {
   return code.startsWith('SQLITE_CONSTRAINT') ? `cannot be upgraded: ${message}` : undefined
 }
 
-function openStaged(staged: string): Staged {
+function openStaged(staged: string): StagedData {
   const db = new Database(staged)
   try {
     const tables = db.query("SELECT name FROM sqlite_master WHERE type = 'table'").all() as { name: string }[]

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Rows } from './rows.ts'
-import { rowStatement, statement, type Step } from './statement.ts'
+import { rowStatement, statement, type WriteStep } from './statement.ts'
 import { openStore, type Store } from './store.ts'
 import { encodeTx, stepEnd } from './wire.ts'
 
@@ -27,12 +27,12 @@ afterAll(async () => {
 const insertBird = rowStatement('bird', 'name, eggs, note')
 const insertNest = statement('INSERT INTO nest VALUES (?, ?)')
 const takeRoom = statement('UPDATE nest SET room = room - 1 WHERE id = ?1 AND room > 0')
-const bird = (name: string, eggs: number | bigint = 1, note: string | null = null): Step => ({
+const bird = (name: string, eggs: number | bigint = 1, note: string | null = null): WriteStep => ({
   run: insertBird,
   bind: [name, eggs, note],
 })
 
-async function writeAtOnce(...transactions: readonly (readonly Step[])[]): Promise<readonly boolean[]> {
+async function writeAtOnce(...transactions: readonly (readonly WriteStep[])[]): Promise<readonly boolean[]> {
   const outcomes = await Promise.all(transactions.map((steps) => store.write(steps)))
   return outcomes.map(({ kind }) => kind === 'written')
 }
@@ -46,7 +46,7 @@ async function birds(like: string): Promise<readonly unknown[][]> {
 test('nothing is left for the next commit, also where one was refused', async () => {
   await store.write([{ run: statement("CREATE TABLE song (tune TEXT CHECK (tune <> 'none')) STRICT"), bind: [] }])
   const insertSong = rowStatement('song', 'tune')
-  const song = (tune: string): Step => ({ run: insertSong, bind: [tune] })
+  const song = (tune: string): WriteStep => ({ run: insertSong, bind: [tune] })
   expect(await writeAtOnce([song('a')])).toEqual([true])
   expect(await writeAtOnce([song('b')])).toEqual([true])
   expect(await writeAtOnce([song('c')], [song('none')], [song('d')])).toEqual([true, false, true])
@@ -113,8 +113,8 @@ test('a row that must not be is refused with its transaction, and with no other'
 
 test('what a refused condition leaves behind it are no rows of its transaction', async () => {
   await writeAtOnce([{ run: insertNest, bind: [1, 2], changes: 1 }])
-  const taking = (name: string): Step[] => [{ run: takeRoom, bind: [1], changes: 1 }, bind(name)]
-  const bind = (name: string): Step => bird(`n-${name}`)
+  const taking = (name: string): WriteStep[] => [{ run: takeRoom, bind: [1], changes: 1 }, bind(name)]
+  const bind = (name: string): WriteStep => bird(`n-${name}`)
   expect(await writeAtOnce(taking('a'), taking('b'), taking('c'), [bind('d')])).toEqual([true, true, false, true])
   // Behind its own row, which was kept for the end of the commit when the condition failed.
   const late = [bind('e'), ...taking('f')]

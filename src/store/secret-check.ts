@@ -1,4 +1,4 @@
-import { statement, type Row, type SqlValue, type Step } from './statement.ts'
+import { statement, type Row, type SqlValue, type WriteStep } from './statement.ts'
 
 /** The two secrets that live beside the database. */
 export type SecretName = 'key_pepper' | 'master_key'
@@ -23,7 +23,7 @@ export async function readChecks(store: Queryable): Promise<ReadonlyMap<SecretNa
 }
 
 /** The step that makes a secret the database's own. */
-export const checkStep = (name: SecretName, secret: Uint8Array): Step => ({
+export const checkStep = (name: SecretName, secret: Uint8Array): WriteStep => ({
   run: upsertCheck,
   bind: [name, Buffer.from(checkOf(secret), 'hex')],
 })

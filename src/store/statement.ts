@@ -51,7 +51,7 @@ function intern(made: Statement): Statement {
  * One step of a transaction. With `changes`, the transaction is refused as a whole unless the statement changed exactly
  * that many rows: this is how a condition is checked and acted on in one place, with no read before the write.
  */
-export type Step = {
+export type WriteStep = {
   readonly run: Statement
   readonly bind: readonly SqlValue[]
   readonly changes?: number

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { copyDatabase } from './copy.ts'
 import { statement, type WriteOutcome } from './statement.ts'
 import { DATABASE, openStore, type Store } from './store.ts'
-import { Writer, type Deferred } from './writer.ts'
+import { Writer, type DeferredWrite } from './writer.ts'
 
 const insertAccount = statement("INSERT INTO account (id, name, status, created_at) VALUES (?1, ?1, 'active', 0)")
 const renameAccount = statement('UPDATE account SET name = ?2 WHERE id = ?1')
@@ -175,7 +175,7 @@ test('what became of a deferred transaction is told to whoever asks, whenever th
   const store = await openStore(freshFolder(), () => expect.unreachable(), { deferMs: 1 })
   await store.write([insert('taken')])
   const heard: WriteOutcome['kind'][] = []
-  const defer = (id: string): Deferred =>
+  const defer = (id: string): DeferredWrite =>
     store.defer(
       () => [insert(id)],
       ({ kind }) => {

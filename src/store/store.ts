@@ -3,17 +3,17 @@ import { join } from 'node:path'
 import { copyDatabase } from './copy.ts'
 import { lockFolder } from './lock.ts'
 import { upgrade, type Upgrade } from './migrate.ts'
-import { Reader } from './reader.ts'
-import { statement, type Row, type SqlValue, type Step, type WriteOutcome } from './statement.ts'
-import { Writer, type Deferred, type Heard } from './writer.ts'
+import { StoreReader } from './reader.ts'
+import { statement, type Row, type SqlValue, type WriteStep, type WriteOutcome } from './statement.ts'
+import { Writer, type DeferredWrite, type OutcomeListener } from './writer.ts'
 
 /** Durable storage for one process. It moves rows; the folders above know what they mean. */
 export type Store = {
   readonly folder: string
   /** Runs a transaction. Resolves once it is durable, or refused with nothing written. */
-  write(steps: readonly Step[], lane?: 'urgent' | 'bulk'): Promise<WriteOutcome>
+  write(steps: readonly WriteStep[], lane?: 'urgent' | 'bulk'): Promise<WriteOutcome>
   /** Queues a transaction that is written within milliseconds, or replaced by one that says more. */
-  defer(stepsOf: () => readonly Step[], heard: Heard): Deferred
+  defer(stepsOf: () => readonly WriteStep[], heard: OutcomeListener): DeferredWrite
   /** With a share, an account say, what may be long: shares take turns, and everything else goes before. */
   query(sql: string, bind?: readonly SqlValue[], share?: string): Promise<readonly Row[]>
   /**
@@ -22,7 +22,7 @@ export type Store = {
    */
   apart<T>(use: (reader: Queryable) => Promise<T>): Promise<T>
   /** Queries for people, on a connection and a thread of their own: no request waits behind them. */
-  readonly aside: Queryable & Pick<Reader, 'together'>
+  readonly aside: Queryable & Pick<StoreReader, 'together'>
   /** Transactions waiting or in flight: the gauge that tells a disk from a bottleneck. */
   queued(): number
   /** For how long the disk has not taken what was given to it last; 0 where nothing is on its way. */
@@ -67,11 +67,11 @@ export async function openStore(
   const lock = lockFolder(folder)
   const path = join(folder, DATABASE)
   const writer = new Writer(onFatal, deferMs)
-  const reader = new Reader()
-  const readersApart = new Set<Reader>()
-  let aside: Promise<Reader> | undefined
-  const openApart = async (): Promise<Reader> => {
-    const own = new Reader()
+  const reader = new StoreReader()
+  const readersApart = new Set<StoreReader>()
+  let aside: Promise<StoreReader> | undefined
+  const openApart = async (): Promise<StoreReader> => {
+    const own = new StoreReader()
     readersApart.add(own)
     await own.open(path, 'last')
     return own
@@ -127,7 +127,7 @@ export async function openStore(
 }
 
 /** Runs a transaction that must pass: a refusal is a broken invariant, not an outcome. */
-export async function mustWrite(store: Store, steps: readonly Step[]): Promise<void> {
+export async function mustWrite(store: Store, steps: readonly WriteStep[]): Promise<void> {
   const outcome = await store.write(steps)
   if (outcome.kind === 'refused') throw new Error(`transaction refused at step ${outcome.step}: ${outcome.reason}`)
 }

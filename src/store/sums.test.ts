@@ -2,9 +2,9 @@ import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { addingStatement, statement, type SqlValue, type Step } from './statement.ts'
+import { addingStatement, statement, type SqlValue, type WriteStep } from './statement.ts'
 import { openStore } from './store.ts'
-import { Sums } from './sums.ts'
+import { AddedSums } from './sums.ts'
 import { bindOf, encodeTx } from './wire.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-sums-'))
@@ -12,12 +12,12 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 const SQL = `INSERT INTO tally VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET n = n + excluded.n, times = times + excluded.times`
 const add = addingStatement(SQL, 1)
-const take = (sums: Sums, step: Step): boolean => sums.take(encodeTx([step]), 0)
-const rowsOf = (sums: Sums): unknown => [...sums.steps()].map((step) => bindOf(step, 0))
-const adding = (...bind: SqlValue[]): Step => ({ run: add, bind, changes: 1 })
+const take = (sums: AddedSums, step: WriteStep): boolean => sums.take(encodeTx([step]), 0)
+const rowsOf = (sums: AddedSums): unknown => [...sums.steps()].map((step) => bindOf(step, 0))
+const adding = (...bind: SqlValue[]): WriteStep => ({ run: add, bind, changes: 1 })
 
 test('what is added to one row is added once, to each its own, and nothing is left for the next commit', () => {
-  const sums = new Sums()
+  const sums = new AddedSums()
   sums.define(add.slot, 1)
   const taken = [adding('a', 1, 1), adding('b', 10, 1), adding('a', 2, 1)].map((step) => take(sums, step))
   expect(taken).toEqual([true, true, true])
@@ -30,7 +30,7 @@ test('what is added to one row is added once, to each its own, and nothing is le
 })
 
 test('other statements, and sums beyond what is exact, are run at once', () => {
-  const sums = new Sums()
+  const sums = new AddedSums()
   sums.define(add.slot, 1)
   const other = statement(SQL)
   expect(take(sums, { run: other, bind: ['a', 1, 1] })).toBe(false)
@@ -55,9 +55,9 @@ test('a commit adds what its transactions add, whichever of them are refused', a
   const table = 'CREATE TABLE tally (name TEXT PRIMARY KEY, n INTEGER CHECK (n < 1000), times INTEGER) STRICT'
   await store.write([{ run: statement(table), bind: [] }])
   const insert = statement("INSERT INTO tally VALUES ('taken ' || ?, 0, 0)")
-  const taking = (name: string): Step => ({ run: insert, bind: [name], changes: 1 })
+  const taking = (name: string): WriteStep => ({ run: insert, bind: [name], changes: 1 })
   const huge = 2n ** 60n
-  const rounds: readonly (readonly Step[])[][] = [
+  const rounds: readonly (readonly WriteStep[])[][] = [
     [[adding('a', 1, 1)], [taking('x'), adding('a', 2, 1)], [adding('b', 5, 1)], [adding('a', 4, 1)]],
     // Refused at its first step: by an error, which has all transactions of the commit run one by one.
     [[adding('a', 8, 1)], [taking('x'), adding('a', 100, 1)], [adding('a', 16, 1)]],

@@ -7,7 +7,7 @@ type Sum = WireValue[]
 /** A statement that adds: how many of its values name the row, and the sum of its last step. */
 type Table = { readonly keys: number; last: Sum | undefined }
 
-export class Sums {
+export class AddedSums {
   /** By slot. */
   private readonly tables = new Map<number, Table>()
   private readonly rows = new Map<string, Sum>()

@@ -4,7 +4,7 @@
  */
 import { Database, type Statement as Prepared } from 'bun:sqlite'
 import { Rows } from './rows.ts'
-import { Sums } from './sums.ts'
+import { AddedSums } from './sums.ts'
 import type { WriteOutcome } from './statement.ts'
 import { bindOf, decodeBatch, stepEnd, type WireTx } from './wire.ts'
 
@@ -23,7 +23,7 @@ let db: Database
 const prepared: Prepared[] = []
 /** Slots of statements that read what others add to. */
 const readers = new Set<number>()
-const sums = new Sums()
+const sums = new AddedSums()
 const rows = new Rows()
 
 /** Runs one transaction's steps; `together`: less those that are kept for the end of the commit. */

@@ -1,19 +1,19 @@
-import { NOWHERE, Roster, type Listed } from '../lib/roster.ts'
-import type { Statement, Step, WriteOutcome } from './statement.ts'
+import { NOWHERE, Roster, type RosterMember } from '../lib/roster.ts'
+import type { Statement, WriteStep, WriteOutcome } from './statement.ts'
 import { encodeBatch, encodeTx } from './wire.ts'
 import type { WriterReply, WriterRequest } from './writer-worker.ts'
 
-type Pending = { steps: readonly Step[]; resolve(outcome: WriteOutcome): void }
+type PendingWrite = { steps: readonly WriteStep[]; resolve(outcome: WriteOutcome): void }
 
 /** Hears of an outcome, and gives the error of those who wait for another. */
-export type Heard = (outcome: WriteOutcome) => Error | undefined
+export type OutcomeListener = (outcome: WriteOutcome) => Error | undefined
 
 /** A transaction that may wait a little, and be replaced while it does. */
-export type Deferred = {
+export type DeferredWrite = {
   /** Resolves when whichever transaction was written in the end is durable; rejects where `heard` gives an error. */
   readonly written: Promise<void>
   /** Puts other steps in its place and queues them at once. False when it is on its way already. */
-  replace(steps: readonly Step[]): boolean
+  replace(steps: readonly WriteStep[]): boolean
 }
 
 const WRITTEN: WriteOutcome = { kind: 'written' }
@@ -36,14 +36,14 @@ const LARGE_BATCH = 32
  */
 export class Writer {
   private readonly worker = new Worker(new URL('./writer-worker.ts', import.meta.url).href)
-  private readonly urgent: Pending[] = []
-  private readonly bulk: Pending[] = []
-  private readonly deferred = new Roster<Waiting>()
+  private readonly urgent: PendingWrite[] = []
+  private readonly bulk: PendingWrite[] = []
+  private readonly deferred = new Roster<DelayedWrite>()
   private readonly deferMs: number
   private deferTimer: Timer | undefined
   private readonly defined = new Set<number>()
   private sentMs = 0
-  private inFlight: readonly Pending[] = []
+  private inFlight: readonly PendingWrite[] = []
   private scheduled = false
   private companyTimer: Timer | undefined
   private control: ((reply: Exclude<WriterReply, 'written'>) => void) | undefined
@@ -79,7 +79,7 @@ export class Writer {
   }
 
   /** Queues one transaction. It resolves when the transaction is durable or refused; bulk work yields to urgent. */
-  write(steps: readonly Step[], lane: 'urgent' | 'bulk' = 'urgent'): Promise<WriteOutcome> {
+  write(steps: readonly WriteStep[], lane: 'urgent' | 'bulk' = 'urgent'): Promise<WriteOutcome> {
     return new Promise((resolve) => {
       ;(lane === 'urgent' ? this.urgent : this.bulk).push({ steps, resolve })
       this.schedule()
@@ -90,15 +90,15 @@ export class Writer {
    * Queues one transaction that is written within `deferMs`, or replaced before. Most are replaced: `stepsOf` is asked
    * for those that are not. `heard` is told at once what became of whichever was written.
    */
-  defer(stepsOf: () => readonly Step[], heard: Heard): Deferred {
-    const waiting = new Waiting(stepsOf, heard, { writer: this, untilMs: performance.now() + this.deferMs })
+  defer(stepsOf: () => readonly WriteStep[], heard: OutcomeListener): DeferredWrite {
+    const waiting = new DelayedWrite(stepsOf, heard, { writer: this, untilMs: performance.now() + this.deferMs })
     this.deferred.add(waiting)
     this.deferTimer ??= setTimeout(this.undeferDue, this.deferMs)
     return waiting
   }
 
   /** Queues one that waits, with other steps. False when it is on its way already. */
-  hurry(pending: Waiting, steps: readonly Step[]): boolean {
+  hurry(pending: DelayedWrite, steps: readonly WriteStep[]): boolean {
     if (!this.deferred.delete(pending)) return false
     pending.steps = steps
     this.urgent.push(pending)
@@ -198,21 +198,21 @@ export class Writer {
   }
 }
 
-class Waiting implements Deferred, Pending, Listed {
+class DelayedWrite implements DeferredWrite, PendingWrite, RosterMember {
   place = NOWHERE
   /** The time from which it waits no longer. */
   readonly untilMs: number
-  private readonly stepsOf: () => readonly Step[]
-  private readonly heard: Heard
+  private readonly stepsOf: () => readonly WriteStep[]
+  private readonly heard: OutcomeListener
   private readonly writer: Writer
-  private given: readonly Step[] | undefined
+  private given: readonly WriteStep[] | undefined
   private ended: { readonly error: Error | undefined } | undefined
   /** Made when it is asked for: an error that nobody waits for is no unhandled rejection. */
   private asked: PromiseWithResolvers<void> | undefined
 
   constructor(
-    stepsOf: () => readonly Step[],
-    heard: Heard,
+    stepsOf: () => readonly WriteStep[],
+    heard: OutcomeListener,
     { writer, untilMs }: { readonly writer: Writer; readonly untilMs: number },
   ) {
     this.stepsOf = stepsOf
@@ -229,11 +229,11 @@ class Waiting implements Deferred, Pending, Listed {
     return this.asked.promise
   }
 
-  get steps(): readonly Step[] {
+  get steps(): readonly WriteStep[] {
     return (this.given ??= this.stepsOf())
   }
 
-  set steps(steps: readonly Step[]) {
+  set steps(steps: readonly WriteStep[]) {
     this.given = steps
   }
 
@@ -249,13 +249,13 @@ class Waiting implements Deferred, Pending, Listed {
     else this.asked?.resolve()
   }
 
-  replace(steps: readonly Step[]): boolean {
+  replace(steps: readonly WriteStep[]): boolean {
     return this.writer.hurry(this, steps)
   }
 }
 
 /** How many of the first transactions go into a batch. */
-function fitting(queue: readonly Pending[]): number {
+function fitting(queue: readonly PendingWrite[]): number {
   let chars = 0
   let count = 0
   for (const { steps } of queue) {

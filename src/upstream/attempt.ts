@@ -12,7 +12,7 @@ import { readText } from '../outbound/text.ts'
 import type { Preset } from '../providers/preset.ts'
 import { sendAs, type Headers, type Sends } from './credentials.ts'
 import { EventReader } from './event-reader.ts'
-import { Flight, type Stoppable } from './flight.ts'
+import { InFlightAttempt, type Stoppable } from './in-flight-attempt.ts'
 import { requestIdIn, requestIdInText } from './request-id.ts'
 
 /** Where an attempt goes: a provider, what its preset says of it, and how it says what went wrong. */
@@ -33,29 +33,29 @@ export type AttemptLimits = {
   readonly owner: Stoppable
 }
 
-type Failed = { readonly kind: 'failed'; readonly failure: UpstreamFailure }
+type FailedExchange = { readonly kind: 'failed'; readonly failure: UpstreamFailure }
 type Reply = { readonly kind: 'reply'; readonly text: string }
-export type WholeAttempt = Reply | Failed
-export type StreamAttempt = { readonly kind: 'stream'; readonly events: EventReader } | Reply | Failed
+export type WholeAttempt = Reply | FailedExchange
+export type StreamAttempt = { readonly kind: 'stream'; readonly events: EventReader } | Reply | FailedExchange
 
-type Sending = {
+type PreparedSend = {
   readonly target: Target
   readonly request: UpstreamRequest
-  readonly flight: Flight
+  readonly flight: InFlightAttempt
   readonly limits: AttemptLimits
 }
 
 /** What every request of a kind has in common. */
-type Letterhead = Pick<OutboundRequest, 'url' | 'headers'> & { readonly own: Headers }
+type RequestTemplate = Pick<OutboundRequest, 'url' | 'headers'> & { readonly own: Headers }
 
 /** By credential, the one used last: requests to a provider are mostly of one kind. */
-const letterheads = new WeakMap<Headers, Letterhead>()
+const letterheads = new WeakMap<Headers, RequestTemplate>()
 
-function letterheadOf(
+function requestTemplateOf(
   provider: Provider,
   { path, headers: own, upload }: UpstreamRequest,
   credential: Headers,
-): Letterhead {
+): RequestTemplate {
   const url = provider.baseUrl + path
   const last = upload ? undefined : letterheads.get(credential)
   // A credential that was exchanged for outlives a change of its provider's address.
@@ -66,14 +66,17 @@ function letterheadOf(
   return made
 }
 
-function requestOf({ target: { provider }, request, flight, limits }: Sending, credential: Headers): OutboundRequest {
+function requestOf(
+  { target: { provider }, request, flight, limits }: PreparedSend,
+  credential: Headers,
+): OutboundRequest {
   const { method = 'POST', body, upload } = request
-  const { url, headers } = letterheadOf(provider, request, credential)
+  const { url, headers } = requestTemplateOf(provider, request, credential)
   const sent = method === 'GET' ? undefined : (upload ?? body)
   return { url, method, headers, body: sent, stop: flight.stop, sendOnce: limits.sendOnce, reach: provider.reach }
 }
 
-const failed = (failure: UpstreamFailure): Failed => ({ kind: 'failed', failure })
+const failed = (failure: UpstreamFailure): FailedExchange => ({ kind: 'failed', failure })
 
 const wholeSends: Sends<WholeResult> = {
   statusOf: (whole) => (whole.kind === 'whole' ? whole.status : undefined),
@@ -88,8 +91,8 @@ export function attemptWhole<Read>(
   request: UpstreamRequest,
   limits: AttemptLimits,
   read: (text: string) => Read | Promise<Read>,
-): Promise<Read | Failed> {
-  const flight = new Flight(limits.owner, limits.firstEventTimeoutMs)
+): Promise<Read | FailedExchange> {
+  const flight = new InFlightAttempt(limits.owner, limits.firstEventTimeoutMs)
   const sending = { target, request, flight, limits }
   return sendAs(
     target,
@@ -113,7 +116,7 @@ export async function attemptStream(
   request: UpstreamRequest,
   limits: AttemptLimits,
 ): Promise<StreamAttempt> {
-  const flight = new Flight(limits.owner, limits.firstEventTimeoutMs)
+  const flight = new InFlightAttempt(limits.owner, limits.firstEventTimeoutMs)
   const sending = { target, request, flight, limits }
   const sent = await sendAs(target, (credential) => outbound.send(requestOf(sending, credential)), {
     statusOf: (opened) => (opened.kind === 'response' ? opened.response.status : undefined),

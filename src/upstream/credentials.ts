@@ -10,8 +10,8 @@ import { Stop } from '../outbound/stop.ts'
 import type { AuthScheme, Preset } from '../providers/preset.ts'
 
 export type Headers = Readonly<Record<string, string>>
-type Failed = { readonly kind: 'failed'; readonly failure: UpstreamFailure }
-type Credential = { readonly kind: 'headers'; readonly headers: Headers } | Failed
+type CredentialFailure = { readonly kind: 'failed'; readonly failure: UpstreamFailure }
+type Credential = { readonly kind: 'headers'; readonly headers: Headers } | CredentialFailure
 
 /** The headers that carry a credential which needs no exchange. */
 function authHeaders(scheme: AuthScheme, secret: string | undefined): Record<string, string> {
@@ -44,7 +44,7 @@ export const sendAs = <Sent>(
   { provider, preset }: { readonly provider: Provider; readonly preset: Preset },
   send: (credential: Headers) => Promise<Sent>,
   sends: Sends<Sent>,
-): Promise<Sent | Failed> =>
+): Promise<Sent | CredentialFailure> =>
   preset.auth === 'google-service-account'
     ? sendWithToken(provider, send, sends)
     : send(plainHeaders(provider, preset.auth))
@@ -64,7 +64,7 @@ async function sendWithToken<Sent>(
   provider: Provider,
   send: (credential: Headers) => Promise<Sent>,
   { statusOf, discard }: Sends<Sent>,
-): Promise<Sent | Failed> {
+): Promise<Sent | CredentialFailure> {
   for (let attempt = 1; ; attempt++) {
     const credential = await accessTokens.headersFor(provider)
     if (credential.kind === 'failed') return credential
@@ -93,11 +93,11 @@ type Account = {
 }
 type Token = { readonly headers: Headers; readonly untilMs: number }
 /** One exchange is under way at a time; whoever comes meanwhile waits for it. */
-type Held = { readonly secret: string; token: Token | undefined; pending: Promise<Credential> | undefined }
+type HeldToken = { readonly secret: string; token: Token | undefined; pending: Promise<Credential> | undefined }
 
 /** The tokens of service accounts, by provider. */
 class AccessTokens {
-  private readonly held = new Map<string, Held>()
+  private readonly held = new Map<string, HeldToken>()
 
   headersFor(provider: Provider): Promise<Credential> {
     const { id, secret = '' } = provider
@@ -119,10 +119,10 @@ class AccessTokens {
 
 const accessTokens = new AccessTokens()
 
-const failed = (failure: UpstreamFailure): Failed => ({ kind: 'failed', failure })
-const refused = (message: string): Failed => failed({ kind: 'auth', message })
+const failed = (failure: UpstreamFailure): CredentialFailure => ({ kind: 'failed', failure })
+const refused = (message: string): CredentialFailure => failed({ kind: 'auth', message })
 
-async function renew(provider: Provider, held: Held): Promise<Credential> {
+async function renew(provider: Provider, held: HeldToken): Promise<Credential> {
   const account = readAccount(held.secret)
   if (!account) return refused('the credential is not the JSON of a service account')
   const got = await exchange(account, provider)
@@ -162,7 +162,7 @@ function statementOf({ email, privateKey, keyId, tokenUri }: Account): string | 
   }
 }
 
-async function exchange(account: Account, { reach }: Provider): Promise<Token | Failed> {
+async function exchange(account: Account, { reach }: Provider): Promise<Token | CredentialFailure> {
   const assertion = statementOf(account)
   if (assertion === undefined) return refused('the private key of the service account cannot sign')
   const stop = new Stop()

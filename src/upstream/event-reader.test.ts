@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
 import { ReplyMemory } from '../lib/reply-memory.ts'
-import type { Incoming, Sink } from '../outbound/exchange.ts'
+import type { IncomingResponse, Sink } from '../outbound/exchange.ts'
 import { EventReader } from './event-reader.ts'
-import { Flight } from './flight.ts'
+import { InFlightAttempt } from './in-flight-attempt.ts'
 
 /** A response that does what it is told, and notes what it was told. */
-class Scripted implements Incoming {
+class Scripted implements IncomingResponse {
   readonly status = 200
   readonly headers = new Map<string, string>()
   readonly declaredBytes = 0
@@ -38,13 +38,13 @@ class Scripted implements Incoming {
   }
 }
 
-type Owner = ConstructorParameters<typeof Flight>[0]
+type Owner = ConstructorParameters<typeof InFlightAttempt>[0]
 const owner: Owner = { upstreamStopped: false, took: () => undefined, landed: () => undefined }
 const NONE = Buffer.alloc(0)
 
 function reading({ gapMs = 1_000, firstMs = 1_000, eventCharsMax = 1_000, by = owner } = {}) {
   const response = new Scripted()
-  const flight = new Flight(by, firstMs)
+  const flight = new InFlightAttempt(by, firstMs)
   flight.stop.target = response
   const reader = new EventReader(response, flight, { eventGapTimeoutMs: gapMs, eventCharsMax })
   return { response, reader, flight }

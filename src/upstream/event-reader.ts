@@ -4,11 +4,11 @@
  */
 import type { UpstreamFailure } from '../domain/failure.ts'
 import { nextTurn } from '../lib/end-of-tick.ts'
-import { leaveBehind } from '../lib/garbage.ts'
+import { leaveBehind } from '../lib/gc-hint.ts'
 import type { ReplyClaim } from '../lib/reply-memory.ts'
 import { SseDecoder, type SseEvent } from '../lib/sse.ts'
-import type { Incoming, Sink } from '../outbound/exchange.ts'
-import type { Flight } from './flight.ts'
+import type { IncomingResponse, Sink } from '../outbound/exchange.ts'
+import type { InFlightAttempt } from './in-flight-attempt.ts'
 
 export type ReaderLimits = { readonly eventGapTimeoutMs: number; readonly eventCharsMax: number }
 
@@ -33,9 +33,9 @@ export class EventReader implements Sink {
   /** All that `next` has given so far: events, and bytes, those of comments included. */
   givenEvents = 0
   givenBytes = 0
-  private readonly response: Incoming
+  private readonly response: IncomingResponse
   private readonly decoder: SseDecoder
-  private readonly flight: Flight
+  private readonly flight: InFlightAttempt
   private readonly gapMs: number
   private readonly eventCharsMax: number
   private events: SseEvent[] = []
@@ -52,7 +52,7 @@ export class EventReader implements Sink {
   private memory: ReplyClaim | undefined
   private takenChars = 0
 
-  constructor(response: Incoming, flight: Flight, { eventGapTimeoutMs, eventCharsMax }: ReaderLimits) {
+  constructor(response: IncomingResponse, flight: InFlightAttempt, { eventGapTimeoutMs, eventCharsMax }: ReaderLimits) {
     this.response = response
     this.decoder = new SseDecoder(eventCharsMax)
     this.flight = flight

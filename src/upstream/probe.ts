@@ -130,14 +130,14 @@ async function probeReading(ask: Ask, path: string): Promise<ProbeResult> {
 }
 
 /** OpenAI's lists have ids, Google's names; Together's list stands alone (2026-11). */
-type Listed = { readonly id?: unknown; readonly name?: unknown }
+type ListedModel = { readonly id?: unknown; readonly name?: unknown }
 const GOOGLE_PREFIX = /^(?:publishers\/google\/)?models\//
 
 function modelIds(text: string): string[] | undefined {
-  const answer = jsonOf(text) as Partial<Record<string, Listed[]>> | Listed[] | undefined
+  const answer = jsonOf(text) as Partial<Record<string, ListedModel[]>> | ListedModel[] | undefined
   const list = Array.isArray(answer) ? answer : (answer?.['data'] ?? answer?.['models'] ?? answer?.['publisherModels'])
   if (!Array.isArray(list)) return undefined
-  const ids = list.map((one: Listed | null) => one?.id ?? one?.name)
+  const ids = list.map((one: ListedModel | null) => one?.id ?? one?.name)
   return ids.flatMap((id) => (typeof id === 'string' ? [id.replace(GOOGLE_PREFIX, '')] : []))
 }
 

@@ -2,7 +2,7 @@
  * A time limit that is pushed forward by progress. Setting and clearing a timer costs a request more than noting a
  * time, so one timer looks after all limits: none is late by more than a sixteenth of itself, and 250 ms at most.
  */
-import { NOWHERE, Roster, type Listed } from '../lib/roster.ts'
+import { NOWHERE, Roster, type RosterMember } from '../lib/roster.ts'
 
 /** A timer holds 24 days, and one for longer fires at once: over and over, as long as a request runs. */
 const WAIT_MAX_MS = 24 * 3_600_000
@@ -30,16 +30,16 @@ function look(): void {
 }
 
 /** Who is told when the time is up. */
-type Watched = { expired(): void }
+type WatchdogListener = { expired(): void }
 
-export class Watchdog implements Listed {
+export class Watchdog implements RosterMember {
   place = NOWHERE
-  private readonly watched: Watched
+  private readonly watched: WatchdogListener
   private limitMs: number
   private lastMs = performance.now()
   private resting = false
 
-  constructor(limitMs: number, watched: Watched) {
+  constructor(limitMs: number, watched: WatchdogListener) {
     this.limitMs = limitMs
     this.watched = watched
     watching.add(this)

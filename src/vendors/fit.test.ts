@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { fit, isForResponses, rulesFor } from './fit.ts'
-import { rules } from './rules.ts'
+import { vendorRules } from './rules.ts'
 
 const fitted = (vendor: string, model: string, body: Record<string, unknown>): Record<string, unknown> => {
   const { changes, dropped } = fit(body, rulesFor(vendor, model))
@@ -9,7 +9,7 @@ const fitted = (vendor: string, model: string, body: Record<string, unknown>): R
 }
 
 test('every rule says where it can be read, and when it was', () => {
-  for (const { source, read } of rules) {
+  for (const { source, read } of vendorRules) {
     expect(source).toMatch(/^https:\/\/\S+/)
     expect(read).toMatch(/^\d{4}-\d\d-\d\d$/)
   }

@@ -1,12 +1,12 @@
 /** Makes a request one that its vendor takes: what cannot be fitted is left out, and named. */
 import { createHash } from 'node:crypto'
 import type { Effort } from '../domain/turn.ts'
-import { rules, type Limit, type Rule } from './rules.ts'
+import { vendorRules, type Limit, type Rule } from './rules.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
 /** Of a body: its fields that change, undefined for those that go; and the names of wishes that were left out. */
-export type Fit = { readonly changes: Fields; readonly dropped: readonly string[] }
+export type FittedBody = { readonly changes: Fields; readonly dropped: readonly string[] }
 
 /** By vendor and model. */
 const known = new Map<string, Map<string, readonly Rule[]>>()
@@ -19,7 +19,7 @@ export function rulesFor(vendor: string, upstreamModel: string): readonly Rule[]
   const found = models.get(upstreamModel)
   if (found) return found
   const model = upstreamModel.slice(upstreamModel.lastIndexOf('/') + 1).toLowerCase()
-  const those = rules.filter(
+  const those = vendorRules.filter(
     ({ vendors, notVendors, models }) =>
       (vendors?.includes(vendor) ?? true) && notVendors?.includes(vendor) !== true && (models?.test(model) ?? true),
   )
@@ -30,14 +30,14 @@ export function rulesFor(vendor: string, upstreamModel: string): readonly Rule[]
 }
 
 /** Fits a body of the chat or the responses format. */
-export function fit(body: Fields, those: readonly Rule[] = []): Fit {
+export function fit(body: Fields, those: readonly Rule[] = []): FittedBody {
   const draft = new Draft(body)
   for (const rule of those) apply(rule, draft)
   return draft
 }
 
 /** A body as it will be. */
-class Draft implements Fit {
+class Draft implements FittedBody {
   readonly changes: Record<string, unknown> = {}
   readonly dropped: string[] = []
   private readonly body: Fields

@@ -44,7 +44,7 @@ export type Limit =
   /** Requests with these go to the responses format. */
   | { readonly takes: 'elsewhere'; readonly what: 'tools' | 'translated' }
 
-type Row = Limit & {
+type RuleRow = Limit & {
   /** Presets that it holds for, or that it does not hold for. Left out: whoever serves these models. */
   readonly vendors?: readonly string[]
   readonly notVendors?: readonly string[]
@@ -53,7 +53,7 @@ type Row = Limit & {
   /** Where it can be read. */
   readonly source: string
 }
-export type Rule = Row & { readonly read: string }
+export type Rule = RuleRow & { readonly read: string }
 
 const OPENAI = ['openai', 'azure']
 /** They know no `reasoning_content` of a message. */
@@ -85,9 +85,9 @@ const NOT_MISTRAL =
   'thinking repetition_penalty min_p'
 
 /** Rows that were read on one day. */
-const readOn = (read: string, rows: readonly Row[]): readonly Rule[] => rows.map((row) => ({ ...row, read }))
+const readOn = (read: string, rows: readonly RuleRow[]): readonly Rule[] => rows.map((row) => ({ ...row, read }))
 
-export const rules: readonly Rule[] = readOn('2026-11-25', [
+export const vendorRules: readonly Rule[] = readOn('2026-11-25', [
   // Whoever it is: nobody is known to take more.
   {
     takes: 'id',

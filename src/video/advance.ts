@@ -6,12 +6,20 @@ import type { ReadState, ReadSubmission, UpscaleOrder, VideoSource, VideoState }
 import { checkUrl } from '../outbound/guard.ts'
 import { chosenOffer, completeTask, failTask } from './ending.ts'
 import { bringFile, TOO_LARGE } from './file.ts'
-import { named, type Job, type Workshop } from './job.ts'
-import { progressOf } from './pace.ts'
-import { askState, askText, isRefusal, submitOrder, upscaleVendor, videoVendor, type Vendor } from './vendor.ts'
+import { taskFields, type VideoJob, type Workshop } from './job.ts'
+import { progressOf } from './poll-schedule.ts'
+import {
+  askState,
+  askText,
+  isSubmissionRefusal,
+  submitOrder,
+  upscaleVendor,
+  videoVendor,
+  type VideoVendor,
+} from './vendor.ts'
 
 /** Looks once. What goes wrong at a vendor is tried again; only a vendor's word or the deadline ends a task. */
-export async function advanceTask(shop: Workshop, job: Job): Promise<void> {
+export async function advanceTask(shop: Workshop, job: VideoJob): Promise<void> {
   const { stage } = job.task
   const before = stage
   job.looks++
@@ -26,7 +34,7 @@ export async function advanceTask(shop: Workshop, job: Job): Promise<void> {
 }
 
 /** A vendor may have it: the submission broke, or the process did. Found, it goes on; it is never sent again. */
-async function lookFor(shop: Workshop, job: Job): Promise<void> {
+async function lookFor(shop: Workshop, job: VideoJob): Promise<void> {
   const { task } = job
   const unsure = 'it may have been submitted, and is not among the newest tasks there'
   let mayBeListed = false
@@ -45,7 +53,7 @@ async function lookFor(shop: Workshop, job: Job): Promise<void> {
     const { attempts } = job
     if (!(await shop.tasks.accepted(task, { offerId: offer.id, upstreamId, attempts }))) continue
     job.task = { ...task, stage: 'queued', offerId: offer.id, upstreamId }
-    return shop.log('warn', 'video.found', named(job))
+    return shop.log('warn', 'video.found', taskFields(job))
   }
   if (shop.halt.upstreamStopped) return
   if (mayBeListed && job.looks < videoBounds.looksMax) return
@@ -53,7 +61,7 @@ async function lookFor(shop: Workshop, job: Job): Promise<void> {
 }
 
 /** Asks the vendor that is at work. */
-async function follow(shop: Workshop, job: Job): Promise<void> {
+async function follow(shop: Workshop, job: VideoJob): Promise<void> {
   const { task } = job
   const offer = chosenOffer(task)
   const maker = offer && videoVendor(shop, offer.providerId)
@@ -75,14 +83,14 @@ async function follow(shop: Workshop, job: Job): Promise<void> {
 }
 
 /** What the vendor said; undefined where it said nothing. A task that it does not know three times in a row is gone. */
-async function heard(shop: Workshop, job: Job, read: ReadState): Promise<VideoState | undefined> {
+async function heard(shop: Workshop, job: VideoJob, read: ReadState): Promise<VideoState | undefined> {
   if (read.kind === 'state') {
     Object.assign(job, { failures: 0, misses: 0 })
     return read.state
   }
   const { failure } = read
   job.failures++
-  shop.log('info', 'video.unheard', { ...named(job), result: failure.kind, status: failure.status })
+  shop.log('info', 'video.unheard', { ...taskFields(job), result: failure.kind, status: failure.status })
   job.misses = failure.status === 404 ? job.misses + 1 : 0
   if (job.misses < videoBounds.missesMax) return undefined
   await failTask(shop, job, { reason: reasons.gone, orphan: 'its vendor does not know it any more' })
@@ -90,10 +98,10 @@ async function heard(shop: Workshop, job: Job, read: ReadState): Promise<VideoSt
 }
 
 /** A task that goes on, or has failed. */
-async function note(shop: Workshop, job: Job, state: Exclude<VideoState, { kind: 'done' }>): Promise<void> {
+async function note(shop: Workshop, job: VideoJob, state: Exclude<VideoState, { kind: 'done' }>): Promise<void> {
   const { task } = job
   if (state.kind === 'failed') {
-    shop.log('warn', 'video.failed', { ...named(job), why: state.why, code: state.code })
+    shop.log('warn', 'video.failed', { ...taskFields(job), why: state.why, code: state.code })
     const { offers } = task.terms
     job.attempts.push(...offers.filter(({ id }) => id === task.offerId).map((offer) => verdict(task, offer.id, state)))
     const reason = task.stage === 'upscaling' && state.why === 'fault' ? reasons.upscaling : reasons[state.why]
@@ -125,14 +133,14 @@ function verdict(task: VideoTask, offerId: string, { why, code }: Extract<VideoS
 
 type Done = Extract<VideoState, { kind: 'done' }>
 type Upscaler = NonNullable<ReturnType<typeof upscaleVendor>>
-type Beginning = {
+type UpscaleStart = {
   readonly upscaler: Upscaler
-  readonly maker: Vendor<unknown>
+  readonly maker: VideoVendor<unknown>
   readonly state: Done
 }
 
 /** Hands the finished video on. The same token goes with every try: the vendor carries it out once. */
-async function beginUpscaling(shop: Workshop, job: Job, { upscaler, maker, state }: Beginning): Promise<void> {
+async function beginUpscaling(shop: Workshop, job: VideoJob, { upscaler, maker, state }: UpscaleStart): Promise<void> {
   const { task } = job
   if (task.stage !== 'upscaling') {
     const progress = Math.max(task.progress, progressOf({ ...task, stage: 'upscaling' }, 0))
@@ -148,7 +156,7 @@ async function beginUpscaling(shop: Workshop, job: Job, { upscaler, maker, state
   }
   const { failure } = sent
   job.failures++
-  shop.log('info', 'video.unheard', { ...named(job), result: failure.kind, status: failure.status })
+  shop.log('info', 'video.unheard', { ...taskFields(job), result: failure.kind, status: failure.status })
   if (isFinal(failure)) await failTask(shop, job, { reason: reasons.upscaling })
 }
 
@@ -158,9 +166,9 @@ const unreachable: ReadSubmission = {
 }
 
 const isFinal = (failure: UpstreamFailure): boolean =>
-  isRefusal(failure) && (failure.kind === 'bad_request' || failure.kind === 'policy')
+  isSubmissionRefusal(failure) && (failure.kind === 'bad_request' || failure.kind === 'policy')
 
-function orderOf(task: VideoTask, source: VideoSource, { provider }: Beginning['maker']): UpscaleOrder | undefined {
+function orderOf(task: VideoTask, source: VideoSource, { provider }: UpscaleStart['maker']): UpscaleOrder | undefined {
   const { upscale } = task.wish
   // An address that opens only with the provider's key opens for nobody else.
   if (!upscale || source.kind === 'inline' || source.credential !== 'none') return undefined
@@ -172,8 +180,8 @@ function orderOf(task: VideoTask, source: VideoSource, { provider }: Beginning['
 /** Brings the finished file, and charges for it once it is on disk. */
 async function bring(
   shop: Workshop,
-  job: Job,
-  { state, vendor }: { readonly state: Done; readonly vendor: Vendor<unknown> },
+  job: VideoJob,
+  { state, vendor }: { readonly state: Done; readonly vendor: VideoVendor<unknown> },
 ): Promise<void> {
   const { task } = job
   if (task.stage !== 'storing') {
@@ -193,7 +201,7 @@ async function bring(
   if (brought.kind === 'failed') {
     job.failures++
     job.downloads++
-    shop.log('warn', 'video.unfetched', { ...named(job), message: brought.message })
+    shop.log('warn', 'video.unfetched', { ...taskFields(job), message: brought.message })
     await blob.discard()
     if (job.downloads < videoBounds.downloadTriesMax && brought.message !== TOO_LARGE) return
     return failTask(shop, job, { reason: reasons.unusable })

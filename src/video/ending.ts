@@ -10,8 +10,8 @@ import { meterVideo, NO_USAGE, usageOfUpscaling, usageOfVideo, type VideoUsage }
 import { FAILED_CODE } from '../formats/videos/view.ts'
 import type { Hold } from '../ledger/ledger.ts'
 import { recordSteps, type Outcome, type RequestRecord } from '../records/records.ts'
-import type { Step } from '../store/statement.ts'
-import { named, type Job, type Workshop } from './job.ts'
+import type { WriteStep } from '../store/statement.ts'
+import { taskFields, type VideoJob, type Workshop } from './job.ts'
 import { completeSteps, failSteps, forgetSteps } from './tasks.ts'
 
 const holdOf = ({ requestId, accountId, held, createdAtMs }: VideoTask): Hold => ({
@@ -26,7 +26,7 @@ const holdOf = ({ requestId, accountId, held, createdAtMs }: VideoTask): Hold =>
 export const chosenOffer = ({ terms, offerId }: VideoTask): Offer | undefined =>
   terms.offers.find(({ id }) => id === offerId)
 
-type Line = {
+type ChargeLine = {
   readonly id: string
   readonly endpoint: string
   readonly usage: Usage
@@ -34,14 +34,14 @@ type Line = {
   readonly held: NanoUsd
 }
 type Amounts = Pick<RequestRecord, 'charged' | 'writtenOff' | 'upstreamCost'>
-type Ending = {
+type TaskEnd = {
   readonly outcome: Outcome
   readonly status: number
   readonly errorCode: string | undefined
   readonly endedAtMs: number
 }
 
-function recordOf(job: Job, line: Line, amounts: Amounts, { endedAtMs, ...ending }: Ending): RequestRecord {
+function recordOf(job: VideoJob, line: ChargeLine, amounts: Amounts, { endedAtMs, ...ending }: TaskEnd): RequestRecord {
   const { task, attempts } = job
   const offer = chosenOffer(task)
   return {
@@ -73,19 +73,23 @@ const UPSCALING = 'videos.upscale'
 
 const COMPLETED = { outcome: 'completed', status: 200, errorCode: undefined } as const
 
-export type Finished = {
+export type FinishedVideo = {
   /** What the file itself says of its length. */
   readonly fileSeconds: number | undefined
   /** What makes the file one that is served. */
-  readonly fileSteps: readonly Step[]
+  readonly fileSteps: readonly WriteStep[]
 }
 
 /** Charges a finished video, and its upscaling on a line of its own, at the prices of its creation. */
-export async function completeTask(shop: Workshop, job: Job, { fileSeconds, fileSteps }: Finished): Promise<void> {
+export async function completeTask(
+  shop: Workshop,
+  job: VideoJob,
+  { fileSeconds, fileSteps }: FinishedVideo,
+): Promise<void> {
   const { task } = job
   const { terms, wish, requestId, accountId, createdAtMs } = task
   const metered = meterVideo(task, task.made ?? { tokens: undefined, seconds: undefined }, fileSeconds)
-  if (metered.isImplausible) shop.log('error', 'usage.implausible', { ...named(job), ...task.made })
+  if (metered.isImplausible) shop.log('error', 'usage.implausible', { ...taskFields(job), ...task.made })
   const endedAtMs = Date.now()
   const ending = { ...COMPLETED, endedAtMs }
   const ended: VideoTask = {
@@ -110,7 +114,7 @@ export async function completeTask(shop: Workshop, job: Job, { fileSeconds, file
   })
   conclude(shop, job, { ended, records })
 
-  function upscaleLine(): readonly Step[] {
+  function upscaleLine(): readonly WriteStep[] {
     if (!wish.upscale) return []
     const usage = usageOfUpscaling(wish.resolution, wish.upscale, metered.seconds)
     const id = upscaleLineId(requestId)
@@ -122,7 +126,7 @@ export async function completeTask(shop: Workshop, job: Job, { fileSeconds, file
   }
 }
 
-type Failing = {
+type TaskFailure = {
   /** For the client: nothing of vendors. */
   readonly reason: string
   /** Why a vendor may be at work for nobody. */
@@ -130,19 +134,19 @@ type Failing = {
 }
 
 /** Ends a task that came to nothing. The hold goes back in full. */
-export async function failTask(shop: Workshop, job: Job, { reason, orphan }: Failing): Promise<void> {
+export async function failTask(shop: Workshop, job: VideoJob, { reason, orphan }: TaskFailure): Promise<void> {
   const endedAtMs = Date.now()
   const ended: VideoTask = { ...job.task, stage: 'failed', reason, endedAtMs }
   const ending = { outcome: 'failed', status: 200, errorCode: FAILED_CODE, endedAtMs } as const
   const record = recordOf(job, nothingOf(job), { charged: 0n, writtenOff: 0n, upstreamCost: spentOn(job) }, ending)
   job.reservation?.settle(0n, 0)
-  if (orphan !== undefined) shop.log('warn', 'video.orphan', { ...named(job), why: orphan })
+  if (orphan !== undefined) shop.log('warn', 'video.orphan', { ...taskFields(job), why: orphan })
   await shop.ledger.release(holdOf(job.task), [...recordSteps(record), ...failSteps(ended, orphan)])
   conclude(shop, job, { ended, records: [record] })
 }
 
 /** Ends a task that no vendor took, and of which its client was never told: a request that failed, and no task. */
-export async function forgetTask(shop: Workshop, job: Job, failure: UpstreamFailure): Promise<void> {
+export async function forgetTask(shop: Workshop, job: VideoJob, failure: UpstreamFailure): Promise<void> {
   const { status, code } = writeFailure(failureForClient(failure))
   const ending = { outcome: 'failed', status, errorCode: code, endedAtMs: Date.now() } as const
   const record = recordOf(job, nothingOf(job), { charged: 0n, writtenOff: 0n, upstreamCost: 0n }, ending)
@@ -151,7 +155,7 @@ export async function forgetTask(shop: Workshop, job: Job, failure: UpstreamFail
   conclude(shop, job, { ended: job.task, records: [record] })
 }
 
-const nothingOf = ({ task }: Job): Line => ({
+const nothingOf = ({ task }: VideoJob): ChargeLine => ({
   id: task.requestId,
   endpoint: MAKING,
   usage: NO_USAGE,
@@ -160,7 +164,7 @@ const nothingOf = ({ task }: Job): Line => ({
 })
 
 /** A video that was made is owed to its vendor, whatever became of it afterwards. */
-function spentOn({ task }: Job): NanoUsd {
+function spentOn({ task }: VideoJob): NanoUsd {
   const offer = chosenOffer(task)
   if (!offer || !task.made) return 0n
   return costOf(task, offer.cost, meterVideo(task, task.made, undefined))
@@ -171,7 +175,7 @@ const costOf = ({ wish }: VideoTask, card: PriceCard, metered: VideoUsage): Nano
 
 function conclude(
   { onRecord }: Workshop,
-  job: Job,
+  job: VideoJob,
   { ended, records }: { readonly ended: VideoTask; readonly records: readonly RequestRecord[] },
 ): void {
   job.task = ended

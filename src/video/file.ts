@@ -5,13 +5,13 @@ import type { UnfinishedBlob } from '../blobs/blobs.ts'
 import { videoBounds } from '../domain/video.ts'
 import type { VideoSource } from '../formats/videos/adapter.ts'
 import { readMp4 } from '../lib/mp4.ts'
-import type { Incoming } from '../outbound/exchange.ts'
+import type { IncomingResponse } from '../outbound/exchange.ts'
 import { follow } from '../outbound/follow.ts'
 import { outbound } from '../outbound/send.ts'
 import { sendAs, type Headers } from '../upstream/credentials.ts'
-import { Flight } from '../upstream/flight.ts'
+import { InFlightAttempt } from '../upstream/in-flight-attempt.ts'
 import type { Workshop } from './job.ts'
-import type { Vendor } from './vendor.ts'
+import type { VideoVendor } from './vendor.ts'
 
 export type BroughtFile =
   | { readonly kind: 'brought'; readonly seconds: number | undefined }
@@ -22,7 +22,7 @@ export const TOO_LARGE = 'the file is too large'
 
 const failed = (message: string): BroughtFile => ({ kind: 'failed', message })
 
-type From = { readonly source: VideoSource; readonly vendor: Pick<Vendor<unknown>, 'provider' | 'preset'> }
+type From = { readonly source: VideoSource; readonly vendor: Pick<VideoVendor<unknown>, 'provider' | 'preset'> }
 
 /** Brings the file of a finished video. */
 export async function bringFile(shop: Workshop, blob: UnfinishedBlob, from: From): Promise<BroughtFile> {
@@ -73,7 +73,7 @@ async function download(
   // The operator's allowance for private addresses is for the provider's origin alone, and so is its credential.
   const reach = isOwn ? vendor.provider.reach : 'public'
   const { downloadHopsMax: hopsMax, downloadHeadTimeoutMs: timeoutMs, downloadStallMs } = videoBounds
-  const flight = new Flight(halt, timeoutMs)
+  const flight = new InFlightAttempt(halt, timeoutMs)
   const overall = setTimeout(() => flight.abort(), videoBounds.downloadTimeoutMs)
   const get = (headers: Headers) => follow(outbound, { url, headers, reach, stop: flight.stop }, { hopsMax, timeoutMs })
   const sent =
@@ -100,7 +100,7 @@ async function download(
 }
 
 /** Nothing waits in memory: a write ends in the system's, before the next bytes are read. */
-function writeBody(response: Incoming, path: string, onProgress: () => void): Promise<string | undefined> {
+function writeBody(response: IncomingResponse, path: string, onProgress: () => void): Promise<string | undefined> {
   const file = openSync(path, 'w', 0o600)
   const { promise, resolve } = Promise.withResolvers<string | undefined>()
   let bytes = 0

@@ -9,14 +9,14 @@ import type { Ledger } from '../ledger/ledger.ts'
 import type { Log } from '../lib/log.ts'
 import type { Slots } from '../lib/slots.ts'
 import type { AttemptNote, RequestRecord } from '../records/records.ts'
-import type { Step } from '../store/statement.ts'
-import type { Stoppable } from '../upstream/flight.ts'
+import type { WriteStep } from '../store/statement.ts'
+import type { Stoppable } from '../upstream/in-flight-attempt.ts'
 import type { Tasks } from './tasks.ts'
 
 /** What was reserved of its account's limits. */
 export type Reservation = { settle(charged: NanoUsd, tokens: number): void }
 
-export type Job = {
+export type VideoJob = {
   /** As it is on disk. */
   task: VideoTask
   readonly attempts: AttemptNote[]
@@ -26,7 +26,7 @@ export type Job = {
   /** Its client knows of it. */
   isKnown: boolean
   /** What goes along with its end where its client never hears of it. */
-  readonly undo: readonly Step[]
+  readonly undo: readonly WriteStep[]
   /** Since the last change of stage. */
   looks: number
   failures: number
@@ -36,9 +36,10 @@ export type Job = {
   isEnded: boolean
 }
 
-export type JobStart = Pick<Job, 'task' | 'attempts' | 'reservation' | 'isKnown'> & Partial<Pick<Job, 'body' | 'undo'>>
+export type JobStart = Pick<VideoJob, 'task' | 'attempts' | 'reservation' | 'isKnown'> &
+  Partial<Pick<VideoJob, 'body' | 'undo'>>
 
-export const jobOf = ({ body, undo = [], ...start }: JobStart): Job => ({
+export const jobOf = ({ body, undo = [], ...start }: JobStart): VideoJob => ({
   ...start,
   body,
   undo,
@@ -72,7 +73,7 @@ export type Workshop = {
 }
 
 /** For the log, where the id of a task must not be: all it takes to fetch the video. */
-export const named = ({ task }: Job): { request: string; model: string } => ({
+export const taskFields = ({ task }: VideoJob): { request: string; model: string } => ({
   request: task.requestId,
   model: task.model,
 })

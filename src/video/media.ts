@@ -7,7 +7,7 @@ import { readBytes } from '../outbound/bytes.ts'
 import { follow } from '../outbound/follow.ts'
 import { faultOfClientUrl } from '../outbound/guard.ts'
 import { outbound, type Outbound } from '../outbound/send.ts'
-import { Flight } from '../upstream/flight.ts'
+import { InFlightAttempt } from '../upstream/in-flight-attempt.ts'
 import type { Workshop } from './job.ts'
 
 const HOPS_MAX = 3
@@ -15,7 +15,7 @@ const MIB = 1024 * 1024
 
 type Unusable = { readonly failure: UpstreamFailure }
 type Client = Pick<Outbound, 'send'>
-type Fetched = { readonly type: string; readonly bytes: Buffer }
+type DownloadedMedia = { readonly type: string; readonly bytes: Buffer }
 
 /** Whether anything has to be fetched before a request holds all its media. */
 export const namesMedia = ({ media }: VideoBody): boolean => media.some(({ url }) => !isInline(url))
@@ -49,14 +49,14 @@ async function fetchMedium(
   { halt }: Pick<Workshop, 'halt'>,
   { url, kind, param }: VideoMedium,
   { client, room }: Means,
-): Promise<Fetched | Unusable> {
+): Promise<DownloadedMedia | Unusable> {
   const unusable = (what: string): Unusable => ({
     failure: { kind: 'bad_request', message: `Invalid '${param}': ${what}.`, param, code: 'invalid_value' },
   })
   const fault = faultOfClientUrl(url, 'web')
   if (fault !== undefined) return unusable(fault)
   const { mediumBytesMax, mediaBytesMax, mediumTimeoutMs: timeoutMs } = videoBounds
-  const flight = new Flight(halt, timeoutMs)
+  const flight = new InFlightAttempt(halt, timeoutMs)
   const get = { url, headers: {}, reach: 'web', stop: flight.stop } as const
   const sent = await follow(client, get, { hopsMax: HOPS_MAX, timeoutMs })
   if (sent.kind === 'network' || sent.response.status !== 200) {

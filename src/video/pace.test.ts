@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { progressOf, waitMs } from './pace.ts'
+import { progressOf, waitMs } from './poll-schedule.ts'
 
 test('looks are further and further apart, up to eight times the first, and never at the same time', () => {
   const waits = Array.from({ length: 12 }, (_, looks) => waitMs({ firstMs: 2_000, looks, failures: 0 }, 0.5))

@@ -7,18 +7,18 @@ import type { Offer } from '../domain/catalog.ts'
 import type { VideoBody } from '../formats/videos/body.ts'
 import type { ReadSubmission } from '../formats/videos/adapter.ts'
 import { inlineMedia, namesMedia } from './media.ts'
-import type { Job, Workshop } from './job.ts'
-import { isRefusal, submitOrder, videoVendor } from './vendor.ts'
+import type { VideoJob, Workshop } from './job.ts'
+import { isSubmissionRefusal, submitOrder, videoVendor } from './vendor.ts'
 
-export type Submitted =
+export type SubmissionResult =
   | { readonly kind: 'accepted'; readonly offer: Offer; readonly upstreamId: string }
   /** No vendor has it. */
   | { readonly kind: 'refused'; readonly failure: UpstreamFailure; readonly offer: Offer | undefined }
   /** One may have it. It is not sent again. */
   | { readonly kind: 'unknown'; readonly failure: UpstreamFailure; readonly offer: Offer }
 
-export async function submitTask(shop: Workshop, job: Job, body: VideoBody): Promise<Submitted> {
-  let last: Submitted = {
+export async function submitTask(shop: Workshop, job: VideoJob, body: VideoBody): Promise<SubmissionResult> {
+  let last: SubmissionResult = {
     kind: 'refused',
     failure: { kind: 'model_gone', message: 'no offer could be tried' },
     offer: undefined,
@@ -33,9 +33,9 @@ export async function submitTask(shop: Workshop, job: Job, body: VideoBody): Pro
       return { ...result, offer }
     }
     const { failure } = result
-    if (shop.halt.upstreamStopped && !isRefusal(failure)) return { kind: 'unknown', failure, offer }
+    if (shop.halt.upstreamStopped && !isSubmissionRefusal(failure)) return { kind: 'unknown', failure, offer }
     shop.learn(offer.id, failure)
-    if (!isRefusal(failure)) return { kind: 'unknown', failure, offer }
+    if (!isSubmissionRefusal(failure)) return { kind: 'unknown', failure, offer }
     last = { kind: 'refused', failure, offer }
     if (isFinalFault(failure.kind)) break
   }
@@ -45,7 +45,7 @@ export async function submitTask(shop: Workshop, job: Job, body: VideoBody): Pro
 type Try = { readonly offer: Offer; readonly body: VideoBody }
 
 /** Undefined where the offer's provider makes no videos (any more). */
-async function submitTo(shop: Workshop, job: Job, { offer, body }: Try): Promise<ReadSubmission | undefined> {
+async function submitTo(shop: Workshop, job: VideoJob, { offer, body }: Try): Promise<ReadSubmission | undefined> {
   const vendor = videoVendor(shop, offer.providerId)
   if (!vendor) return undefined
   const { wish, accountId } = job.task
@@ -73,7 +73,7 @@ async function submitTo(shop: Workshop, job: Job, { offer, body }: Try): Promise
 }
 
 /** As in any record: what may be kept of a failure. Of a task that was taken, its id there. */
-function note(job: Job, offer: Offer, startedMs: number, result: ReadSubmission): void {
+function note(job: VideoJob, offer: Offer, startedMs: number, result: ReadSubmission): void {
   const { id: offerId, providerId, upstreamModel } = offer
   const failure = result.kind === 'failed' ? result.failure : undefined
   job.attempts.push({

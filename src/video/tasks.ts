@@ -6,15 +6,15 @@ import type { VideoMade, VideoStage, VideoTask } from '../domain/video-task.ts'
 
 import type { Check } from '../lib/checks.ts'
 import type { AttemptNote } from '../records/records.ts'
-import { statement, type Step } from '../store/statement.ts'
+import { statement, type WriteStep } from '../store/statement.ts'
 import { mustWrite, type Queryable, type Store } from '../store/store.ts'
 import { packed, taskOf } from './rows.ts'
 
 /** Whose tasks are meant. */
-export type AccountScope = { readonly accountId: string }
+export type TaskScope = { readonly accountId: string }
 
 /** Why a vendor may be at work, and bill, for nobody. */
-export type Orphan = {
+export type OrphanTask = {
   readonly requestId: string
   readonly accountId: string
   readonly model: string
@@ -64,27 +64,27 @@ const STALE = 'FROM video_task WHERE ended_at < ? AND orphan IS NULL'
 const sweep = statement(`DELETE FROM video_task WHERE id IN (SELECT id ${STALE} LIMIT ${SWEEP_ROWS})`)
 
 /** What goes along with its hold. */
-export function insertSteps(task: VideoTask): Step[] {
+export function insertSteps(task: VideoTask): WriteStep[] {
   const { id, accountId, keyId, requestId, model, wish, terms, held, createdAtMs, deadlineAtMs } = task
   const bind = [id, accountId, keyId, requestId, model, packed(wish), packed(terms), held, createdAtMs, deadlineAtMs]
   return [{ run: insert, bind, changes: 1 }]
 }
 
 /** What goes along with the settlement of its hold. */
-export const completeSteps = ({ id, usage, endedAtMs }: VideoTask): Step[] => [
+export const completeSteps = ({ id, usage, endedAtMs }: VideoTask): WriteStep[] => [
   { run: complete, bind: [id, packed(usage), endedAtMs ?? null], changes: 1 },
 ]
 
 /** What goes along with the release of its hold. */
-export const failSteps = ({ id, reason, endedAtMs }: VideoTask, orphan: string | undefined): Step[] => [
+export const failSteps = ({ id, reason, endedAtMs }: VideoTask, orphan: string | undefined): WriteStep[] => [
   { run: fail, bind: [id, reason ?? '', orphan ?? null, endedAtMs ?? null], changes: 1 },
 ]
 
 /** The same where its client never heard of it. */
-export const forgetSteps = ({ id }: VideoTask): Step[] => [{ run: forget, bind: [id], changes: 1 }]
+export const forgetSteps = ({ id }: VideoTask): WriteStep[] => [{ run: forget, bind: [id], changes: 1 }]
 
 /** The page of a list. */
-export type Page = {
+export type TaskPageQuery = {
   readonly limit: number
   readonly order: 'asc' | 'desc'
   /** The id of the task before the first; undefined: from the start. */
@@ -132,7 +132,7 @@ export class Tasks {
     return rows.map((row) => ({ task: taskOf(row), attempts: JSON.parse(row['attempts'] as string) as AttemptNote[] }))
   }
 
-  find(scope: AccountScope, id: string): Promise<VideoTask | undefined> {
+  find(scope: TaskScope, id: string): Promise<VideoTask | undefined> {
     return taskWithId(this.store, scope, id)
   }
 
@@ -143,7 +143,7 @@ export class Tasks {
   }
 
   /** One more than the page has, where there is more. Undefined where `after` is no task of the account. */
-  async list({ accountId }: AccountScope, { limit, order, after }: Page): Promise<VideoTask[] | undefined> {
+  async list({ accountId }: TaskScope, { limit, order, after }: TaskPageQuery): Promise<VideoTask[] | undefined> {
     const last = after === undefined ? undefined : await this.find({ accountId }, after)
     if (after !== undefined && !last) return undefined
     const sql = `SELECT * FROM video_task WHERE account_id = ?1 AND deleted_at IS NULL
@@ -153,7 +153,7 @@ export class Tasks {
   }
 
   /** Resolves once nobody sees it any more; false when there was none that has ended. */
-  async delete({ accountId }: AccountScope, id: string, also: readonly Step[]): Promise<boolean> {
+  async delete({ accountId }: TaskScope, id: string, also: readonly WriteStep[]): Promise<boolean> {
     const outcome = await this.store.write([{ run: hide, bind: [accountId, id, Date.now()], changes: 1 }, ...also])
     return outcome.kind === 'written'
   }
@@ -177,7 +177,7 @@ export class Tasks {
 
 export async function taskWithId(
   store_: Queryable,
-  { accountId }: AccountScope,
+  { accountId }: TaskScope,
   id: string,
 ): Promise<VideoTask | undefined> {
   const sql = 'SELECT * FROM video_task WHERE account_id = ? AND id = ? AND deleted_at IS NULL'
@@ -188,7 +188,7 @@ export async function taskWithId(
 /** Tasks of an account, newest first, of requests before one: for people, who page by requests. */
 export async function tasksBefore(
   store_: Queryable,
-  { accountId }: AccountScope,
+  { accountId }: TaskScope,
   { limit, before }: { readonly limit: number; readonly before: string | undefined },
 ): Promise<readonly VideoTask[]> {
   const sql = `SELECT * FROM video_task WHERE account_id = ?1 AND deleted_at IS NULL AND (?2 IS NULL OR request_id < ?2)
@@ -199,7 +199,7 @@ export async function tasksBefore(
 /** The task of a request, whose id may be said aloud: nothing can be fetched by it. */
 export async function taskOfRequest(
   store_: Queryable,
-  { accountId }: AccountScope,
+  { accountId }: TaskScope,
   requestId: string,
 ): Promise<VideoTask | undefined> {
   const sql = 'SELECT * FROM video_task WHERE account_id = ? AND request_id = ? AND deleted_at IS NULL'
@@ -208,7 +208,7 @@ export async function taskOfRequest(
 }
 
 /** Tasks that may be at work at a vendor for nobody, oldest first. */
-export async function orphansOf(store_: Queryable): Promise<readonly Orphan[]> {
+export async function orphansOf(store_: Queryable): Promise<readonly OrphanTask[]> {
   const sql = 'SELECT * FROM video_task WHERE orphan IS NOT NULL ORDER BY request_id'
   return (await store_.query(sql)).map((row) => {
     const { requestId, accountId, model, offerId, upstreamId, createdAtMs } = taskOf(row)

@@ -18,10 +18,10 @@ import { asReply, attemptWhole, type WholeAttempt } from '../upstream/attempt.ts
 import type { Workshop } from './job.ts'
 
 /** A provider and the way it is spoken to. */
-export type Vendor<Adapter> = { readonly provider: Provider; readonly preset: Preset; readonly adapter: Adapter }
+export type VideoVendor<Adapter> = { readonly provider: Provider; readonly preset: Preset; readonly adapter: Adapter }
 
 /** The vendor of videos behind a provider's id; undefined where there is none (any more). */
-export function videoVendor({ catalog }: Workshop, providerId: string): Vendor<VideoAdapter> | undefined {
+export function videoVendor({ catalog }: Workshop, providerId: string): VideoVendor<VideoAdapter> | undefined {
   const provider = catalog.provider(providerId)
   const preset = provider && findPreset(provider.preset)
   return provider && preset?.videoApi && { provider, preset, adapter: videoAdapters[preset.videoApi] }
@@ -30,19 +30,19 @@ export function videoVendor({ catalog }: Workshop, providerId: string): Vendor<V
 export function upscaleVendor(
   { catalog }: Workshop,
   providerId: string | undefined,
-): Vendor<TaskAdapter<UpscaleOrder>> | undefined {
+): VideoVendor<TaskAdapter<UpscaleOrder>> | undefined {
   const provider = providerId === undefined ? undefined : catalog.provider(providerId)
   const preset = provider && findPreset(provider.preset)
   return provider && preset?.upscaleApi && { provider, preset, adapter: upscaleAdapters[preset.upscaleApi] }
 }
 
-type Sending = { readonly timeoutMs: number; readonly bytesMax: number; readonly sendOnce?: boolean }
+type SendOptions = { readonly timeoutMs: number; readonly bytesMax: number; readonly sendOnce?: boolean }
 
 function send<Order>(
   { halt }: Workshop,
-  { provider, preset, adapter }: Vendor<Pick<TaskAdapter<Order>, 'failures'>>,
+  { provider, preset, adapter }: VideoVendor<Pick<TaskAdapter<Order>, 'failures'>>,
   request: UpstreamRequest,
-  { timeoutMs, bytesMax, sendOnce }: Sending,
+  { timeoutMs, bytesMax, sendOnce }: SendOptions,
 ): Promise<WholeAttempt> {
   const limits = {
     firstEventTimeoutMs: timeoutMs,
@@ -57,7 +57,7 @@ function send<Order>(
 
 export async function submitOrder<Order>(
   shop: Workshop,
-  vendor: Vendor<TaskAdapter<Order>>,
+  vendor: VideoVendor<TaskAdapter<Order>>,
   order: Order,
 ): Promise<ReadSubmission> {
   const { submitTimeoutMs: timeoutMs, pollBytesMax: bytesMax } = videoBounds
@@ -66,7 +66,11 @@ export async function submitOrder<Order>(
 }
 
 /** How a task stands. Only so many are asked after at once, and fewer where an answer may hold a video. */
-export function askState<Order>(shop: Workshop, vendor: Vendor<TaskAdapter<Order>>, ref: VideoRef): Promise<ReadState> {
+export function askState<Order>(
+  shop: Workshop,
+  vendor: VideoVendor<TaskAdapter<Order>>,
+  ref: VideoRef,
+): Promise<ReadState> {
   const { adapter } = vendor
   const isHeavy = adapter.answers === 'heavy'
   const { pollTimeoutMs, submitTimeoutMs, pollBytesMax, heavyPollBytesMax } = videoBounds
@@ -82,7 +86,7 @@ export function askState<Order>(shop: Workshop, vendor: Vendor<TaskAdapter<Order
 /** The text of any other answer. */
 export async function askText(
   shop: Workshop,
-  vendor: Vendor<VideoAdapter>,
+  vendor: VideoVendor<VideoAdapter>,
   request: UpstreamRequest,
 ): Promise<string | undefined> {
   const { pollTimeoutMs: timeoutMs, pollBytesMax: bytesMax } = videoBounds
@@ -94,7 +98,7 @@ export async function askText(
  * Whether a failed submission is certain to have made no task. A bare 5xx may be a proxy's, behind which the vendor is
  * at work; with a code it is the vendor's own word.
  */
-export function isRefusal({ kind, code, status }: UpstreamFailure): boolean {
+export function isSubmissionRefusal({ kind, code, status }: UpstreamFailure): boolean {
   switch (kind) {
     case 'bad_request':
     case 'context_length':

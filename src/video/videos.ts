@@ -10,11 +10,11 @@ import { videoFaults, type VideoTask } from '../domain/video-task.ts'
 import { Slots } from '../lib/slots.ts'
 import { advanceTask } from './advance.ts'
 import { failTask, forgetTask } from './ending.ts'
-import { Halt } from './halt.ts'
-import { jobOf, named, type Job, type JobStart, type Reservation, type Workshop } from './job.ts'
-import { waitMs } from './pace.ts'
-import { submitTask, type Submitted } from './submission.ts'
-import type { AccountScope } from './tasks.ts'
+import { AbortGroup } from './abort-group.ts'
+import { jobOf, taskFields, type VideoJob, type JobStart, type Reservation, type Workshop } from './job.ts'
+import { waitMs } from './poll-schedule.ts'
+import { submitTask, type SubmissionResult } from './submission.ts'
+import type { TaskScope } from './tasks.ts'
 
 export type VideosOptions = Omit<Workshop, 'halt' | 'polls' | 'downloads' | 'inlining'> & {
   /** The first look at a task; later ones are further apart. */
@@ -28,7 +28,10 @@ export type Acceptance =
   | { readonly kind: 'stands' }
   | { readonly kind: 'refused'; readonly failure: UpstreamFailure; readonly offer: Offer | undefined }
 
-const taken = ({ offer, upstreamId }: Extract<Submitted, { kind: 'accepted' }>) => ({ offerId: offer.id, upstreamId })
+const taken = ({ offer, upstreamId }: Extract<SubmissionResult, { kind: 'accepted' }>) => ({
+  offerId: offer.id,
+  upstreamId,
+})
 
 const NO_ROOM: Failure = {
   kind: 'unavailable',
@@ -43,9 +46,9 @@ export class Videos {
   readonly tasks: Workshop['tasks']
   private readonly options: VideosOptions
   private readonly shop: Workshop
-  private readonly halt = new Halt()
+  private readonly halt = new AbortGroup()
   /** Tasks under way, with the time of their next look; those that are being worked on are apart. */
-  private readonly due = new Map<Job, number>()
+  private readonly due = new Map<VideoJob, number>()
   private readonly busy = new Set<Promise<void>>()
   private timer: Timer | undefined
 
@@ -106,7 +109,7 @@ export class Videos {
   }
 
   /** Forgets a task that has ended, and its file. False when there is none. */
-  async delete(scope: AccountScope, id: string): Promise<boolean> {
+  async delete(scope: TaskScope, id: string): Promise<boolean> {
     const { blobs } = this.shop
     if (!(await this.tasks.delete(scope, id, blobs.withdrawSteps(id)))) return false
     await blobs.removeFile(id)
@@ -121,7 +124,7 @@ export class Videos {
     while (this.busy.size > 0) await Promise.all(this.busy)
   }
 
-  private submit(job: Job): Promise<Acceptance> {
+  private submit(job: VideoJob): Promise<Acceptance> {
     const { promise, resolve, reject } = Promise.withResolvers<Acceptance>()
     this.work(job, async () => {
       try {
@@ -134,7 +137,7 @@ export class Videos {
     return promise
   }
 
-  private async submitted(job: Job): Promise<Acceptance> {
+  private async submitted(job: VideoJob): Promise<Acceptance> {
     const { shop } = this
     const { body } = job
     const result = body
@@ -147,15 +150,15 @@ export class Videos {
       else await forgetTask(shop, job, result.failure)
       return result
     }
-    if (result.kind === 'unknown') shop.log('warn', 'video.unsure', { ...named(job), result: result.failure.kind })
+    if (result.kind === 'unknown') shop.log('warn', 'video.unsure', { ...taskFields(job), result: result.failure.kind })
     else if (await shop.tasks.accepted(job.task, { ...taken(result), attempts: job.attempts })) {
       job.task = { ...job.task, stage: 'queued', ...taken(result) }
-    } else shop.log('error', 'video.unsure', { ...named(job), result: 'a task that is another one’s' })
+    } else shop.log('error', 'video.unsure', { ...taskFields(job), result: 'a task that is another one’s' })
     job.isKnown = true
     return STANDS
   }
 
-  private schedule(job: Job, inMs: number): void {
+  private schedule(job: VideoJob, inMs: number): void {
     if (job.isEnded || this.halt.upstreamStopped) return
     this.due.set(job, performance.now() + inMs)
     this.timer ??= setInterval(() => this.look(), TICK_MS)
@@ -174,19 +177,19 @@ export class Videos {
   }
 
   /** Works on a task, and sets the time of its next look. A programmer's error leaves it to the next look, too. */
-  private work(job: Job, step: () => Promise<void>): void {
+  private work(job: VideoJob, step: () => Promise<void>): void {
     const done = this.worked(job, step)
     this.busy.add(done)
     void done.finally(() => this.busy.delete(done))
   }
 
-  private async worked(job: Job, step: () => Promise<void>): Promise<void> {
+  private async worked(job: VideoJob, step: () => Promise<void>): Promise<void> {
     try {
       await step()
     } catch (error) {
       job.failures++
       const { stack = '' } = error as Error
-      this.shop.log('error', 'video.internal', { ...named(job), message: String(error), stack })
+      this.shop.log('error', 'video.internal', { ...taskFields(job), message: String(error), stack })
     }
     const { looks, failures } = job
     this.schedule(job, waitMs({ firstMs: this.options.pollMs, looks, failures }, Math.random()))

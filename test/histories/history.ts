@@ -1,4 +1,4 @@
-import { statement, type Step } from '../../src/store/statement.ts'
+import { statement, type WriteStep } from '../../src/store/statement.ts'
 import type { Hold, Ledger } from '../../src/ledger/ledger.ts'
 import { Violation } from './books.ts'
 import type { Command } from './command.ts'
@@ -12,7 +12,7 @@ const insertRecord = statement(
 )
 
 /** The request's row that goes along with a settlement or a release. */
-export function recordOf(hold: Hold, charged: bigint, writtenOff: bigint): Step {
+export function recordOf(hold: Hold, charged: bigint, writtenOff: bigint): WriteStep {
   return { run: insertRecord, bind: [hold.accountId, hold.id, hold.amount, charged, writtenOff] }
 }
 

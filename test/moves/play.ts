@@ -1,7 +1,7 @@
 /** Plays a planned conversation: client, gateway and vendors in one process, turn by turn. */
 import type { Model } from '../../src/domain/catalog.ts'
 import type { Dialect } from '../../src/domain/turn.ts'
-import type { KeptTurn, Passage, PassageContext, UpstreamRequest } from '../../src/formats/format.ts'
+import type { KeptTurn, Adapter, AdapterContext, UpstreamRequest } from '../../src/formats/format.ts'
 import { SseDecoder, type SseEvent } from '../../src/lib/sse.ts'
 import { dialectsOf } from '../../src/relay/attempt.ts'
 import { readSent } from '../support/dialect-fixtures.ts'
@@ -22,7 +22,7 @@ import {
 import { answer, destinationOf, received, vendors, type Answered, type Request, type Vendor } from './vendor.ts'
 
 /** A model of text; nothing else of it is looked at. */
-const context = { model: { kind: 'text' } as Model, desk: {} } as PassageContext
+const context = { model: { kind: 'text' } as Model, desk: {} } as AdapterContext
 const USAGE = {
   inputFresh: 40,
   inputCached: 0,
@@ -123,7 +123,7 @@ class Conversation {
   }
 
   /** The request as the vendor has it. */
-  private told(vendor: Vendor, { dialect }: Passage, { body }: UpstreamRequest): Request {
+  private told(vendor: Vendor, { dialect }: Adapter, { body }: UpstreamRequest): Request {
     const request = received(vendor, dialect, body)
     const seals = sealsIn(body, vendor.maker)
     checkTold(this.steps, request.seen)
@@ -211,7 +211,7 @@ const offerOf = ({ model }: Vendor) => ({ upstreamModel: model })
 const presetOf = ({ preset: id, dialects }: Vendor) => ({ id, dialects })
 
 type Carrying = {
-  readonly passage: Passage
+  readonly passage: Adapter
   readonly vendor: Vendor
   readonly answered: Answered
   readonly isStream: boolean
@@ -244,7 +244,7 @@ async function carried({ passage, vendor, answered, isStream, collected, i }: Ca
   return read.reply.write(facts, read.reply.usage ?? USAGE)
 }
 
-function joined(passage: Passage, stream: string): string {
+function joined(passage: Adapter, stream: string): string {
   const collector = passage.collector?.() ?? violated('no collector')
   for (const event of eventsIn(stream)) if (event.data !== '[DONE]') collector.add(event)
   return collector.text()

@@ -2,10 +2,10 @@
 import { expect } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { loadConfig } from '../../src/config.ts'
-import { createDispatcher, ROOT, type Dispatcher, type Sent } from '../../src/console/dispatch.ts'
+import { createDispatcher, ROOT, type Dispatcher, type ConsoleResponse } from '../../src/console/dispatch.ts'
 import { routes } from '../../src/console/routes.ts'
 import { openGateway, type Gateway } from '../../src/gateway.ts'
-import type { Exchange } from '../../src/inbound/exchange.ts'
+import type { ServerExchange } from '../../src/inbound/exchange.ts'
 import { freshFolder } from './gateway.ts'
 
 /** Who asks: nobody, or what identifies them. */
@@ -14,7 +14,11 @@ export const nobody: Caller = { headers: {} }
 
 type Role = 'operator' | 'owner' | 'member' | 'stranger'
 
-export type Answer<T = Record<string, unknown>> = { readonly status: number; readonly body: T; readonly sent: Sent }
+export type Answer<T = Record<string, unknown>> = {
+  readonly status: number
+  readonly body: T
+  readonly sent: ConsoleResponse
+}
 
 export type TestConsole = {
   readonly gateway: Gateway
@@ -86,7 +90,7 @@ async function send<T>(
     head: { method, path: ROOT + path, query: query === undefined ? '' : `?${query}`, headers, version: '1.1' },
     header: (name: string) => headers.get(name),
     notes: new Map<string, string>(),
-  } as unknown as Exchange
+  } as unknown as ServerExchange
   const sent = await dispatch({
     exchange,
     body: { kind: 'read', text, bytes: text.length },

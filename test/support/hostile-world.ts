@@ -1,6 +1,6 @@
 /** An Internet of two servers on this machine: a vendor at some addresses, and a canary behind every other. */
 import { isIP } from 'node:net'
-import type { Reach } from '../../src/outbound/guard.ts'
+import type { AddressReach } from '../../src/outbound/guard.ts'
 import { Outbound, type OutboundRequest } from '../../src/outbound/send.ts'
 import { Stop } from '../../src/outbound/stop.ts'
 import { answering, startRawUpstream, type RawUpstream } from './raw-upstream.ts'
@@ -57,7 +57,7 @@ export function startHostileWorld(vendorAddresses: readonly string[]): HostileWo
 }
 
 /** A request with a credential, which must not travel. */
-export const get = (url: string, reach: Reach = 'public'): OutboundRequest => ({
+export const get = (url: string, reach: AddressReach = 'public'): OutboundRequest => ({
   url,
   method: 'GET',
   headers: { authorization: 'Bearer secret' },

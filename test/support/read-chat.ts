@@ -1,10 +1,10 @@
 /** Chat requests for tests of what comes after their reading. */
 import { readBySchema } from '../../src/formats/chat/by-schema.ts'
-import { readOrdinaryRequest, type ReadRequest } from '../../src/formats/chat/request.ts'
+import { readOrdinaryRequest, type ReadChatRequest } from '../../src/formats/chat/request.ts'
 import { scanRequest } from '../../src/formats/request-json.ts'
 
 /** Reads a request's JSON text as the gateway does, but in one step. */
-export function readChatRequest(text: string, bytes: number): ReadRequest {
+export function readChatRequest(text: string, bytes: number): ReadChatRequest {
   const scan = scanRequest(text)
   if (scan.kind === 'rejected') return scan
   return readOrdinaryRequest(scan, { text, bytes }) ?? readBySchema(scan, { text, bytes })

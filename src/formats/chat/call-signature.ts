@@ -3,13 +3,13 @@
  * back, Gemini, has made one in its own endpoint of this format: `extra_content.google.thought_signature` beside the
  * call (2026-11). SDKs hand unknown fields of a message back as they came.
  */
-import type { Sealed } from '../../domain/turn.ts'
+import type { SealedData } from '../../domain/turn.ts'
 import { asFields, textIn, type Fields } from '../fields.ts'
 
-export const writeCallSignature = (sealed: Sealed | undefined): object =>
+export const writeCallSignature = (sealed: SealedData | undefined): object =>
   sealed?.origin === 'gemini' ? { extra_content: { google: { thought_signature: sealed.data } } } : {}
 
-export function readCallSignature(call: Fields): Sealed | undefined {
+export function readCallSignature(call: Fields): SealedData | undefined {
   const data = textIn(asFields(asFields(call['extra_content'])['google'])['thought_signature'])
   return data === undefined ? undefined : { origin: 'gemini', data }
 }

@@ -53,9 +53,9 @@ function messageOf(parts: readonly OutputPart[]): object {
   }
 }
 
-type Call = Extract<OutputPart, { kind: 'tool_call' }>
+type OutputCall = Extract<OutputPart, { kind: 'tool_call' }>
 
-const callOf = ({ id, name, tool, sealed, ...call }: Call): object =>
+const callOf = ({ id, name, tool, sealed, ...call }: OutputCall): object =>
   tool === 'custom'
     ? { id, type: 'custom', custom: { name, input: call.arguments }, ...writeCallSignature(sealed) }
     : { id, type: 'function', function: { name, arguments: call.arguments }, ...writeCallSignature(sealed) }

@@ -1,37 +1,38 @@
 /** A client that speaks chat. */
 import type { Failure } from '../../domain/failure.ts'
 import type { Dialect } from '../../domain/turn.ts'
-import { late } from '../../lib/late.ts'
+import { late } from '../../lib/lazy.ts'
 import { dataEvent } from '../../lib/sse.ts'
 import { exactBody } from '../exact-body.ts'
 import { isTaken } from '../../vendors/fit.ts'
-import type { ClientRequest, Passage, WriterQuirks } from '../format.ts'
+import type { ClientRequest, Adapter, WriterQuirks } from '../format.ts'
 import { translated } from '../translated.ts'
 import { afterScan, type ScannedRequest } from '../request-json.ts'
 import { upstreamSideOf } from '../upstream-sides.ts'
 import { chatClientSide } from './client-side.ts'
 import { DirectChat } from './direct.ts'
 import { writeFailure } from './failure.ts'
-import { readOrdinaryRequest, type ChatRequest, type ReadRequest } from './request.ts'
+import { readOrdinaryRequest, type ChatRequest, type ReadChatRequest } from './request.ts'
 import type { ChatBody } from './schema.ts'
 import { chatTurn } from './turn.ts'
 
-type Read = { kind: 'read'; request: ClientRequest } | { kind: 'rejected'; failure: Failure }
+type ReadClient = { kind: 'read'; request: ClientRequest } | { kind: 'rejected'; failure: Failure }
 
 /** For what is no ordinary request. It brings the schema, and the library that it is made with. */
 export const chatBySchema = late(() => import('./by-schema.ts'))
 
 /** Reads a chat completion request. */
-export const readChatClient = (text: string, bytes: number): Read | Promise<Read> => afterScan(text, bytes, readScanned)
+export const readChatClient = (text: string, bytes: number): ReadClient | Promise<ReadClient> =>
+  afterScan(text, bytes, readScanned)
 
-function readScanned(scan: ScannedRequest, text: string, bytes: number): Read | Promise<Read> {
+function readScanned(scan: ScannedRequest, text: string, bytes: number): ReadClient | Promise<ReadClient> {
   if (scan.kind === 'rejected') return scan
   const sent = { text, bytes }
   const read = readOrdinaryRequest(scan, sent)
   return read ? clientOf(read) : chatBySchema(({ readBySchema }) => clientOf(readBySchema(scan, sent)))
 }
 
-const clientOf = (read: ReadRequest): Read =>
+const clientOf = (read: ReadChatRequest): ReadClient =>
   read.kind === 'rejected' ? read : { kind: 'read', request: new ChatClient(read.request) }
 
 const failures = { write: writeFailure }
@@ -90,22 +91,22 @@ class ChatClient implements ClientRequest {
     return this.request.text
   }
 
-  passage(offered: readonly Dialect[]): Passage {
+  passage(offered: readonly Dialect[]): Adapter {
     if (!offered.includes('chat')) return this.translated(offered)
     const direct = new DirectChat(this.request)
     return hasFreeText(this.request.body) ? this.orByFunctions(direct) : direct
   }
 
-  private translated(offered: readonly Dialect[]): Passage {
+  private translated(offered: readonly Dialect[]): Adapter {
     const { body, stream, usageAsked, text } = this.request
     return translated(chatTurn(exactBody(body, text)), stream, chatClientSide(usageAsked), upstreamSideOf(offered))
   }
 
   /** Where a vendor of the format has no custom tools, they are functions, as before vendors of others. */
-  private orByFunctions(direct: DirectChat): Passage {
+  private orByFunctions(direct: DirectChat): Adapter {
     const told = this.translated(['chat'])
     if (told.obstacle) return direct
-    const by = ({ rules }: WriterQuirks): Passage => (isTaken('custom_tools', rules) ? direct : told)
+    const by = ({ rules }: WriterQuirks): Adapter => (isTaken('custom_tools', rules) ? direct : told)
     return {
       ...told,
       request: (to) => by(to.quirks).request(to),

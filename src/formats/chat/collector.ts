@@ -7,14 +7,14 @@ import { gather, withoutNulls } from '../gather.ts'
 import { longerName } from './call-name.ts'
 import { LawfulChunks } from './lawful.ts'
 
-type Collected = { [field: string]: unknown }
-type Choice = { message: Collected; finish_reason: unknown; [field: string]: unknown }
+type CollectedFields = { [field: string]: unknown }
+type Choice = { message: CollectedFields; finish_reason: unknown; [field: string]: unknown }
 
 /** Words that are said whole, where others come piece by piece; some servers say them in every chunk. */
 const WHOLE = new Set(['role', 'id', 'type', 'format', 'signature'])
 
 export class ChatCollector implements ReplyCollector {
-  private readonly head: Collected = {}
+  private readonly head: CollectedFields = {}
   private readonly choices = new Map<number, Choice>()
   private readonly lawful = new LawfulChunks()
   private isCut = false
@@ -52,13 +52,13 @@ export class ChatCollector implements ReplyCollector {
     merge(choice.message, asFields(delta))
     gather(choice, rest)
     if (logprobs === null) choice['logprobs'] ??= null
-    else if (logprobs) merge((choice['logprobs'] ??= {}) as Collected, asFields(logprobs))
+    else if (logprobs) merge((choice['logprobs'] ??= {}) as CollectedFields, asFields(logprobs))
     if (finish) choice.finish_reason = finish
   }
 }
 
 /** Adds what a delta brings: words to words, items to the one with their index or behind the others. */
-function merge(target: Collected, delta: Fields): void {
+function merge(target: CollectedFields, delta: Fields): void {
   for (const [name, value] of Object.entries(delta)) {
     const before = ownIn(target, name) ?? null
     if (value === null || value === undefined) target[name] = before
@@ -76,21 +76,21 @@ function joined(name: string, before: string, piece: string): string {
   return WHOLE.has(name) && before !== '' ? before : before + piece
 }
 
-const isObject = (value: unknown): value is Collected =>
+const isObject = (value: unknown): value is CollectedFields =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value)
 
 function copied(value: unknown): unknown {
   if (!isObject(value)) return value
-  const copy: Collected = {}
+  const copy: CollectedFields = {}
   merge(copy, value)
   return copy
 }
 
 /** Items of a list by their index: a list can be long, and each event may name any of them. */
-const places = new WeakMap<object, Map<number, Collected>>()
+const places = new WeakMap<object, Map<number, CollectedFields>>()
 
-function placesIn(list: object): Map<number, Collected> {
-  const known = places.get(list) ?? new Map<number, Collected>()
+function placesIn(list: object): Map<number, CollectedFields> {
+  const known = places.get(list) ?? new Map<number, CollectedFields>()
   places.set(list, known)
   return known
 }
@@ -103,14 +103,14 @@ function merged(target: unknown[], items: readonly unknown[]): unknown[] {
     else {
       const copy = copied(item)
       target.push(copy)
-      if (index !== undefined) placesIn(target).set(index, copy as Collected)
+      if (index !== undefined) placesIn(target).set(index, copy as CollectedFields)
     }
   }
   return target
 }
 
 /** In one piece calls have no index, and what is empty beside them, or beside a refusal, is null. */
-function asInOnePiece(message: Collected): Collected {
+function asInOnePiece(message: CollectedFields): CollectedFields {
   const { tool_calls: calls, refusal, content } = message
   const isBeside = Array.isArray(calls) || (typeof refusal === 'string' && refusal !== '')
   const whole = isBeside && content === '' ? { ...message, content: null } : message

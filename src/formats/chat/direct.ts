@@ -2,15 +2,15 @@
 import type {
   AnswerFacts,
   Destination,
-  Passage,
-  PassedStream,
+  Adapter,
+  AdaptedStream,
   ReplyCollector,
   UpstreamRequest,
   WriterQuirks,
 } from '../format.ts'
-import { fit, type Fit } from '../../vendors/fit.ts'
+import { fit, type FittedBody } from '../../vendors/fit.ts'
 import { exactBody } from '../exact-body.ts'
-import { readReceived } from '../received.ts'
+import { readReceived } from '../buffered-reply.ts'
 import type { FittedNames } from '../tool-names.ts'
 import { ChatCollector } from './collector.ts'
 import { directNames, withFittedNames } from './direct-names.ts'
@@ -21,11 +21,11 @@ import { readChatReply } from './reply.ts'
 import { writeUpstreamRequest, type ChatRequest } from './request.ts'
 import type { ChatBody } from './schema.ts'
 import { ChatStream } from './stream.ts'
-import { isVendors, splitTools } from './unpriced.ts'
+import { isVendorTool, splitChatTools } from './disallowed-fields.ts'
 import { namesOf } from '../vendor-tools.ts'
 import { CHAT_PATH } from './wire.ts'
 
-export class DirectChat implements Passage {
+export class DirectChat implements Adapter {
   readonly dialect = 'chat'
   readonly obstacle = undefined
   readonly failures = chatFailures
@@ -52,7 +52,7 @@ export class DirectChat implements Passage {
   }
 
   /** What is written anew is read once more: its numbers keep their digits. */
-  private fitted({ rules }: WriterQuirks): Fit {
+  private fitted({ rules }: WriterQuirks): FittedBody {
     const { body, text } = this.client
     const found = lawfullyFitted(body, { rules, names: this.names })
     return Object.values(found.changes).some((value) => typeof value === 'object')
@@ -60,7 +60,7 @@ export class DirectChat implements Passage {
       : found
   }
 
-  readReply(text: string, { usageDialect }: WriterQuirks): ReturnType<Passage['readReply']> {
+  readReply(text: string, { usageDialect }: WriterQuirks): ReturnType<Adapter['readReply']> {
     return readReceived(text, (received) => readChatReply(received, usageDialect, this.names))
   }
 
@@ -68,20 +68,20 @@ export class DirectChat implements Passage {
     return new ChatCollector()
   }
 
-  openStream({ publicModel }: AnswerFacts, { usageDialect }: WriterQuirks): PassedStream {
+  openStream({ publicModel }: AnswerFacts, { usageDialect }: WriterQuirks): AdaptedStream {
     const { usageAsked, choices } = this.client
     return new ChatStream({ publicModel, choices, usageAsked, usageDialect, names: this.names })
   }
 }
 
-type Fitting = { readonly rules: WriterQuirks['rules']; readonly names: FittedNames | undefined }
+type FitContext = { readonly rules: WriterQuirks['rules']; readonly names: FittedNames | undefined }
 
-function lawfullyFitted(body: ChatBody, { rules, names }: Fitting): Fit {
+function lawfullyFitted(body: ChatBody, { rules, names }: FitContext): FittedBody {
   const lawful: { messages?: unknown; tools?: unknown; tool_choice?: unknown } = {}
   const { messages, dropped: lost } = lawfulHistory(body.messages, rules)
   if (messages !== body.messages) lawful.messages = messages
-  const left = body.tools ? namesOf(splitTools(body.tools)) : []
-  if (left.length > 0) lawful.tools = body.tools?.filter((tool) => !isVendors(tool))
+  const left = body.tools ? namesOf(splitChatTools(body.tools)) : []
+  if (left.length > 0) lawful.tools = body.tools?.filter((tool) => !isVendorTool(tool))
   if (names) Object.assign(lawful, withFittedNames({ ...body, ...lawful }, names))
   if (Object.keys(lawful).length === 0) return fit(body, rules)
   const { changes, dropped } = fit({ ...body, ...lawful }, rules)

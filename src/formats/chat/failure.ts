@@ -11,11 +11,11 @@ import { asFields, asList, numberIn, parseAnswer } from '../fields.ts'
 import type { HeaderFields } from '../../lib/message-head.ts'
 import type { FailureReader, WrittenFailure } from '../format.ts'
 
-type Row = { readonly status: number; readonly type: string; readonly code: string }
+type ErrorMapping = { readonly status: number; readonly type: string; readonly code: string }
 
-const request = (status: number, code: string): Row => ({ status, type: 'invalid_request_error', code })
+const request = (status: number, code: string): ErrorMapping => ({ status, type: 'invalid_request_error', code })
 
-const table: Record<FailureKind, Row> = {
+const table: Record<FailureKind, ErrorMapping> = {
   malformed_request: request(400, 'malformed_request'),
   missing_parameter: request(400, 'missing_required_parameter'),
   invalid_value: request(400, 'invalid_value'),

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { rulesFor } from '../../vendors/fit.ts'
 import type { Fields } from '../fields.ts'
-import type { Destination, Passage, PassageContext } from '../format.ts'
+import type { Destination, Adapter, AdapterContext } from '../format.ts'
 import { readChatClient } from './client.ts'
 
 const answer = { requestId: 'req_1', createdAtMs: 1_000_500, publicModel: 'public' }
@@ -30,11 +30,11 @@ const body = {
   a_new_field: 1,
 }
 
-async function passage(fields: object): Promise<Passage> {
+async function passage(fields: object): Promise<Adapter> {
   const text = JSON.stringify({ model: 'public', ...fields })
   const read = await readChatClient(text, text.length)
   if (read.kind === 'rejected') throw new Error(read.failure.message)
-  return read.request.passage(['chat'], {} as PassageContext)
+  return read.request.passage(['chat'], {} as AdapterContext)
 }
 
 const sent = async (fields: object, to: Destination): Promise<Fields> =>

@@ -49,7 +49,7 @@ const finishWords: Readonly<Record<string, string>> = {
 const brokenWords = new Set(['error', 'insufficient_system_resource', 'network_error', 'abort', 'cancelled'])
 
 /** The failure that a choice of an answer ends with; undefined where none does. */
-export function brokenEnd({ choices }: Fields): UpstreamFailure | undefined {
+export function failureOfEnd({ choices }: Fields): UpstreamFailure | undefined {
   for (const choice of asList(choices)) {
     const { finish_reason: reason, error } = asFields(choice)
     if ((reason ?? null) === null && error === undefined) continue

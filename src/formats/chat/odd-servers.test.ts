@@ -4,9 +4,9 @@ import { SseDecoder, dataEvent } from '../../lib/sse.ts'
 import type { Turn } from '../../domain/turn.ts'
 import { messagesClientSide } from '../messages/client-side.ts'
 import { geminiClientSide } from '../gemini/client-side.ts'
-import type { PassedStream, WriterQuirks } from '../format.ts'
+import type { AdaptedStream, WriterQuirks } from '../format.ts'
 import { translated } from '../translated.ts'
-import { Received } from '../received.ts'
+import { BufferedReply } from '../buffered-reply.ts'
 import { ChatCollector } from './collector.ts'
 import { readChatReply } from './reply.ts'
 import { ChatStream } from './stream.ts'
@@ -218,7 +218,7 @@ const servers: Readonly<Record<string, { chunks: object[]; says: Said }>> = {
   },
 }
 
-function streamed(chunks: readonly object[], stream: PassedStream): Event[] {
+function streamed(chunks: readonly object[], stream: AdaptedStream): Event[] {
   const bytes = Buffer.from([...chunks.map((one) => JSON.stringify(one)), '[DONE]'].map(dataEvent).join(''))
   let text = ''
   for (const event of new SseDecoder(100_000).push(bytes)) {
@@ -368,7 +368,7 @@ test.each(Object.entries(wholes))('a whole reply with %s reaches a client of the
     choices: [{ index: 0, message, finish_reason: 'tool_calls' }],
     usage: null,
   })
-  const read = readChatReply(new Received(given), 'inclusive')
+  const read = readChatReply(new BufferedReply(given), 'inclusive')
   if (read.kind === 'failed') throw new Error(read.failure.message)
   const { model, choices } = JSON.parse(read.reply.write(facts, estimatedUsage(1, 1))) as Event
   expect(model).toBe('public')

@@ -2,19 +2,19 @@
  * Sealed thoughts in the chat format, which has no field for them: `reasoning_details`, an extension that clients send
  * back with the message it came in. Without it a model that signs its thoughts cannot go on behind a tool call.
  */
-import { dialects, type ReasoningPart, type Sealed } from '../../domain/turn.ts'
+import { dialects, type ReasoningPart, type SealedData } from '../../domain/turn.ts'
 import { asFields, asList, asText, textIn } from '../fields.ts'
 
 export type ReasoningDetail = {
   readonly type: 'reasoning.sealed'
   readonly text: string
-  readonly origin: Sealed['origin']
+  readonly origin: SealedData['origin']
   readonly form?: string | undefined
   readonly account?: string | undefined
   readonly data: string
 }
 
-export const detailOf = (text: string, { origin, form, account, data }: Sealed): ReasoningDetail => ({
+export const detailOf = (text: string, { origin, form, account, data }: SealedData): ReasoningDetail => ({
   type: 'reasoning.sealed',
   text,
   origin,

@@ -1,33 +1,33 @@
 /** Whole replies of the chat format: read for their usage, passed on byte for byte but for the spec's own fields. */
 import { sameUsage, type Usage } from '../../domain/usage.ts'
-import type { AnswerFacts, PassedReply, ReadReply } from '../format.ts'
+import type { AnswerFacts, AdaptedReply, ReadReply } from '../format.ts'
 import { parseExact } from '../../lib/exact-json.ts'
 import type { Edit } from '../../lib/json-scan.ts'
 import { asFields } from '../fields.ts'
-import type { Produced } from '../produced.ts'
-import type { Received } from '../received.ts'
+import type { GeneratedText } from '../generated-text.ts'
+import type { BufferedReply } from '../buffered-reply.ts'
 import type { FittedNames } from '../tool-names.ts'
 import { hiddenError } from './failure.ts'
-import { brokenEnd, lawfulReply } from './lawful.ts'
-import { wordsOfMessage } from './produced.ts'
+import { failureOfEnd, lawfulReply } from './lawful.ts'
+import { wordsOfMessage } from './generated-text.ts'
 import { correctedUsage, readChatUsage, statedUsage, writeChatUsage, type UsageDialect } from './usage.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 type Choice = { readonly message: Readonly<Record<string, unknown>> }
-type Read = { readonly reply: Fields; readonly choices: readonly Choice[]; readonly isMended: boolean }
+type LawfulReply = { readonly reply: Fields; readonly choices: readonly Choice[]; readonly isMended: boolean }
 
 const garbage = (message: string): ReadReply => ({ kind: 'failed', failure: { kind: 'garbage', status: 200, message } })
 
 /** A reply as it is passed on. */
-class ChatReply implements PassedReply, Produced {
+class ChatReply implements AdaptedReply, GeneratedText {
   readonly usage: Usage | undefined
   readonly moreChars = 0
-  private readonly received: Received
+  private readonly received: BufferedReply
   private readonly reply: Fields
   private readonly choices: readonly Choice[]
   private readonly isMended: boolean
 
-  constructor(received: Received, { reply, choices, isMended }: Read, dialect: UsageDialect) {
+  constructor(received: BufferedReply, { reply, choices, isMended }: LawfulReply, dialect: UsageDialect) {
     this.received = received
     this.reply = reply
     this.choices = choices
@@ -35,7 +35,7 @@ class ChatReply implements PassedReply, Produced {
     this.usage = readChatUsage(statedUsage(reply), dialect)
   }
 
-  get produced(): Produced {
+  get produced(): GeneratedText {
     return this
   }
 
@@ -64,7 +64,7 @@ const isChoice = (choice: Partial<Choice> | null): boolean =>
   typeof choice?.message === 'object' && choice.message !== null
 
 /** Reads a 200 reply. What is not a chat completion is a failure of the upstream, whatever its status said. */
-export function readChatReply(received: Received, dialect: UsageDialect, names?: FittedNames): ReadReply {
+export function readChatReply(received: BufferedReply, dialect: UsageDialect, names?: FittedNames): ReadReply {
   let parsed: unknown
   try {
     parsed = received.parsed()
@@ -73,7 +73,7 @@ export function readChatReply(received: Received, dialect: UsageDialect, names?:
   }
   if (typeof parsed !== 'object' || parsed === null) return garbage('the reply is not a JSON object')
   const reply = parsed as Fields
-  const failure = hiddenError(reply) ?? brokenEnd(reply)
+  const failure = hiddenError(reply) ?? failureOfEnd(reply)
   if (failure) return { kind: 'failed', failure }
   const choices = reply['choices']
   if (!Array.isArray(choices) || choices.length === 0) return garbage('the reply has no choices')
@@ -83,7 +83,7 @@ export function readChatReply(received: Received, dialect: UsageDialect, names?:
 }
 
 /** The reply as the format has it. What is written anew is read once more: its numbers keep their digits. */
-function lawfulOf(received: Received, reply: Fields, names: FittedNames | undefined): Read {
+function lawfulOf(received: BufferedReply, reply: Fields, names: FittedNames | undefined): LawfulReply {
   const isMended = !received.isPart && lawfulReply(reply, names) !== reply
   const lawful = isMended ? lawfulReply(asFields(parseExact(received.text)), names) : reply
   return { reply: lawful, choices: lawful['choices'] as Choice[], isMended }

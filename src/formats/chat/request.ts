@@ -5,9 +5,9 @@ import { editJson, type Edit } from '../../lib/json-scan.ts'
 import type { ScannedRequest } from '../request-json.ts'
 import { asFields } from '../fields.ts'
 import { isInline, type RemoteMedium } from '../remote-media.ts'
-import { isOrdinary } from './ordinary.ts'
+import { isOrdinary } from './fast-path.ts'
 import type { ChatBody } from './schema.ts'
-import { refuseUnpriced } from './unpriced.ts'
+import { refuseChatFields } from './disallowed-fields.ts'
 
 export type ChatRequest = {
   readonly model: string
@@ -28,18 +28,18 @@ export type ChatRequest = {
   readonly members: Members
 }
 
-export type ReadRequest =
+export type ReadChatRequest =
   | { readonly kind: 'read'; readonly request: ChatRequest }
   | { readonly kind: 'rejected'; readonly failure: Failure }
 
-export type Scanned = Extract<ScannedRequest, { kind: 'scanned' }>
-export type Sent = { readonly text: string; readonly bytes: number }
+export type ScannedBody = Extract<ScannedRequest, { kind: 'scanned' }>
+export type RequestText = { readonly text: string; readonly bytes: number }
 
 /** What needs no schema: nearly every request, and what is refused before one is asked. Undefined: the rest. */
-export function readOrdinaryRequest({ value, members }: Scanned, sent: Sent): ReadRequest | undefined {
+export function readOrdinaryRequest({ value, members }: ScannedBody, sent: RequestText): ReadChatRequest | undefined {
   const early = refuseEarly(value, members)
   if (early) return { kind: 'rejected', failure: early }
-  return isOrdinary(value) ? described(value, members, sent) : undefined
+  return isOrdinary(value) ? chatRequestOf(value, members, sent) : undefined
 }
 
 const FIELDS_MAX = 1_000
@@ -50,7 +50,7 @@ const isNoObject = (one: unknown): boolean => typeof one !== 'object' || one ===
 function refuseEarly(body: unknown, members: Members): Failure | undefined {
   if (members.size > FIELDS_MAX) return { kind: 'invalid_value', message: 'The body has too many fields.' }
   const fields = asFields(body)
-  const unpriced = refuseUnpriced(fields)
+  const unpriced = refuseChatFields(fields)
   if (unpriced) return unpriced
   const { messages } = fields
   const odd = Array.isArray(messages) ? messages.findIndex(isNoObject) : -1
@@ -59,7 +59,7 @@ function refuseEarly(body: unknown, members: Members): Failure | undefined {
 }
 
 /** A request that fits the schema. */
-export function described(value: unknown, members: Members, { text, bytes }: Sent): ReadRequest {
+export function chatRequestOf(value: unknown, members: Members, { text, bytes }: RequestText): ReadChatRequest {
   const body = value as ChatBody
   const media = mediaOf(body.messages)
   return {
@@ -137,7 +137,7 @@ function remoteMediaOf(messages: ChatBody['messages']): RemoteMedium[] {
   return found
 }
 
-export type UpstreamEdits = {
+export type ChatEdits = {
   readonly upstreamModel: string
   /** The output cap the gateway set, or undefined where the client's own stands. */
   readonly outputTokensMax: number | undefined
@@ -151,7 +151,7 @@ export type UpstreamEdits = {
 }
 
 /** The body for an upstream: the client's own bytes, but for model, output cap, usage option and what is fitted. */
-export function writeUpstreamRequest(request: ChatRequest, edits: UpstreamEdits): string {
+export function writeUpstreamRequest(request: ChatRequest, edits: ChatEdits): string {
   const { body, text, members } = request
   const changes: Edit[] = []
   if (edits.upstreamModel !== request.model) changes.push({ key: 'model', value: JSON.stringify(edits.upstreamModel) })

@@ -9,7 +9,7 @@ import { JsonEnd } from '../../lib/json-end.ts'
 import { asFields, asText, fieldsIn, numberIn, textIn, type Fields } from '../fields.ts'
 import { longerName } from './call-name.ts'
 
-type Call = {
+type StreamCall = {
   readonly number: number
   readonly tool: 'function' | 'custom'
   /** As the server numbers it. */
@@ -39,9 +39,9 @@ export const toolOfCall = ({ type, custom }: Fields): 'function' | 'custom' =>
 
 /** Calls of one choice. */
 export class StreamCalls {
-  private readonly calls: Call[] = []
-  private readonly ids = new Map<string, Call>()
-  private readonly places = new Map<number, Call>()
+  private readonly calls: StreamCall[] = []
+  private readonly ids = new Map<string, StreamCall>()
+  private readonly places = new Map<number, StreamCall>()
 
   get size(): number {
     return this.calls.length
@@ -114,7 +114,7 @@ export class StreamCalls {
     return true
   }
 
-  private find(piece: Piece): Call | undefined {
+  private find(piece: Piece): StreamCall | undefined {
     const { place, id, name } = piece
     const last = this.calls.at(-1)
     const there = place === undefined ? undefined : this.places.get(place)
@@ -135,10 +135,10 @@ export class StreamCalls {
     return last.name === name ? last : undefined
   }
 
-  private begin({ place, id, name }: Piece, tool: Call['tool']): Call {
+  private begin({ place, id, name }: Piece, tool: StreamCall['tool']): StreamCall {
     const number = this.calls.length
     const isTaken = id === undefined || this.ids.has(id)
-    const call: Call = {
+    const call: StreamCall = {
       number,
       tool,
       place,
@@ -154,7 +154,7 @@ export class StreamCalls {
   }
 
   /** What a piece adds to a name: nothing once the arguments have begun, or where it is the name once more. */
-  private furtherName(call: Call, { id, name }: Piece): string {
+  private furtherName(call: StreamCall, { id, name }: Piece): string {
     if (id !== undefined) {
       call.given ??= id
       this.ids.set(id, call)

@@ -4,15 +4,15 @@ import { sameUsage, type Usage } from '../../domain/usage.ts'
 import { answerLimits, reviseJson, type Edit } from '../../lib/json-scan.ts'
 import { dataEvent, type SseEvent } from '../../lib/sse.ts'
 import { fieldListIn, type Fields } from '../fields.ts'
-import { SPARE_CHOICES, TOO_MANY_CHOICES } from '../excess.ts'
-import type { PassedStream, ReadEvent } from '../format.ts'
+import { SPARE_CHOICES, TOO_MANY_CHOICES } from '../answer-bounds.ts'
+import type { AdaptedStream, ReadEvent } from '../format.ts'
 import { hiddenError, writeFailure } from './failure.ts'
-import { ProducedWords } from '../produced.ts'
+import { GeneratedTextBuffer } from '../generated-text.ts'
 import type { FittedNames } from '../tool-names.ts'
 import { runningUsage } from '../running-usage.ts'
-import { brokenEnd, LawfulChunks, parseChunk } from './lawful.ts'
-import { isThought, wordsOf } from './produced.ts'
-import { contentOf, learnTemplate, type Template } from './template.ts'
+import { failureOfEnd, LawfulChunks, parseChunk } from './lawful.ts'
+import { isThought, textOfDelta } from './generated-text.ts'
+import { contentInTemplate, learnTemplate, type Template } from './template.ts'
 import { correctedUsage, readChatUsage, statedUsage, writeChatUsage, type UsageDialect } from './usage.ts'
 
 type Delta = Readonly<Record<string, unknown>>
@@ -34,12 +34,12 @@ export type ChatStreamOptions = {
 const DONE_EVENT = dataEvent('[DONE]')
 
 /** Reads one upstream stream, event by event, and remembers what the bill needs. */
-export class ChatStream implements PassedStream {
+export class ChatStream implements AdaptedStream {
   /** The last usage the upstream reported; running totals overwrite, they do not add. */
   usage: Usage | undefined
   /** What arrived so far, for an estimate when the stream ends without usage; thoughts are apart. */
-  readonly produced = new ProducedWords()
-  readonly thoughts = new ProducedWords()
+  readonly produced = new GeneratedTextBuffer()
+  readonly thoughts = new GeneratedTextBuffer()
   /** The usage chunk for the client, until it is settled. */
   private usageChunk: string | undefined
   /** What the client was told last, in a chunk with words in it: such a one does not wait. */
@@ -69,7 +69,7 @@ export class ChatStream implements PassedStream {
   }
 
   read({ data }: SseEvent): ReadEvent {
-    const plain = this.template && contentOf(data, this.template)
+    const plain = this.template && contentInTemplate(data, this.template)
     if (plain !== undefined && this.template) {
       this.isLastInFull = false
       this.produced.add(plain)
@@ -84,7 +84,7 @@ export class ChatStream implements PassedStream {
     if (this.endedLast.size > 0) this.endedLast.clear()
     const came = parseChunk(data)
     if (!came) return { kind: 'failed', failure: { kind: 'garbage', message: 'an event is not a JSON object' } }
-    const failure = hiddenError(came) ?? brokenEnd(came)
+    const failure = hiddenError(came) ?? failureOfEnd(came)
     if (failure) return { kind: 'failed', failure }
     const reported = readChatUsage(statedUsage(came), this.options.usageDialect)
     this.usage = runningUsage(this.usage, reported)
@@ -157,8 +157,8 @@ export class ChatStream implements PassedStream {
       const value = delta[name]
       if (name === 'role' || isNothing(value)) continue
       meaningful = true
-      if (isThought(name)) this.thoughts.add(wordsOf(name, value))
-      else this.produced.add(wordsOf(name, value))
+      if (isThought(name)) this.thoughts.add(textOfDelta(name, value))
+      else this.produced.add(textOfDelta(name, value))
     }
     if (meaningful) this.running.add(index)
     if (finish === null || finish === undefined) return meaningful

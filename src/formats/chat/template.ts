@@ -1,4 +1,4 @@
-import { detached } from '../../lib/detached.ts'
+import { detached } from '../../lib/copy-string.ts'
 
 /**
  * The shape of a stream's ordinary events. Token after token, an upstream sends the same JSON with another word in it;
@@ -23,7 +23,7 @@ const PROBE = '\u{f8f0}probe\u{f8f1}'
 type Probe = { choices?: { delta?: { content?: unknown } }[] }
 
 /** The content of an event that fits the template, or undefined: then it has to be read in full. */
-export function contentOf(data: string, { before, after }: Template): string | undefined {
+export function contentInTemplate(data: string, { before, after }: Template): string | undefined {
   if (data.length <= before.length + after.length || !data.startsWith(before) || !data.endsWith(after)) return undefined
   const content = data.slice(before.length, data.length - after.length)
   return NOT_PLAIN.test(content) ? undefined : content

@@ -2,15 +2,15 @@
  * Thoughts that a vendor of this format wants back. They are text, and a client that is shown none gets them sealed: it
  * returns them with the rest of the turn.
  */
-import type { Delta, OutputPart, Reply, Sealed } from '../../domain/turn.ts'
+import type { Delta, OutputPart, Reply, SealedData } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
 import type { SseEvent } from '../../lib/sse.ts'
-import type { Decoded, StreamDecoder, WriterQuirks } from '../format.ts'
+import type { DecodedEvent, StreamDecoder, WriterQuirks } from '../format.ts'
 
-export const wantsThoughts = ({ rules = [] }: Pick<WriterQuirks, 'rules'>): boolean =>
+export const takesThoughtsBack = ({ rules = [] }: Pick<WriterQuirks, 'rules'>): boolean =>
   rules.some(({ takes }) => takes === 'thoughts')
 
-const sealedOf = (text: string): Sealed => ({ origin: 'chat', data: Buffer.from(text).toString('base64') })
+const sealedOf = (text: string): SealedData => ({ origin: 'chat', data: Buffer.from(text).toString('base64') })
 
 type Reasoning = Extract<OutputPart, { kind: 'reasoning' }>
 
@@ -54,7 +54,7 @@ export class SealingDecoder implements StreamDecoder {
     return this.decoder.finished
   }
 
-  decode(event: SseEvent): Decoded {
+  decode(event: SseEvent): DecodedEvent {
     const decoded = this.decoder.decode(event)
     if (decoded.kind !== 'deltas' || decoded.deltas.length === 0) return decoded
     return { kind: 'deltas', deltas: decoded.deltas.flatMap((delta) => this.sealed(delta)) }

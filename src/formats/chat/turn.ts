@@ -18,7 +18,7 @@ import { argumentsIn } from './history.ts'
 import { readDetails } from './reasoning-details.ts'
 import type { ChatBody } from './schema.ts'
 import { namesOf } from '../vendor-tools.ts'
-import { isVendors, splitTools } from './unpriced.ts'
+import { isVendorTool, splitChatTools } from './disallowed-fields.ts'
 
 /** What a turn carries, or what is nothing to an upstream. Any other field is foreign. */
 const known = new Set(
@@ -52,7 +52,7 @@ function turnOf(body: ChatBody): Extract<TurnRead, { kind: 'turn' }>['turn'] {
   const effort = effortIn(body.reasoning_effort)
   return {
     messages: body.messages.map((message, i) => messageOf(message, `messages[${i}]`)),
-    tools: (body.tools ?? []).flatMap((tool, i) => (isVendors(tool) ? [] : toolOf(tool, `tools[${i}]`))),
+    tools: (body.tools ?? []).flatMap((tool, i) => (isVendorTool(tool) ? [] : toolOf(tool, `tools[${i}]`))),
     toolChoice: toolChoiceOf(body.tool_choice),
     parallelToolCalls: body.parallel_tool_calls ?? undefined,
     format: formatOf(body.response_format),
@@ -73,7 +73,7 @@ function turnOf(body: ChatBody): Extract<TurnRead, { kind: 'turn' }>['turn'] {
     foreign: [
       ...Object.keys(fields).filter((name) => !known.has(name) && (fields[name] ?? null) !== null),
       ...(body.reasoning_effort && !effort ? ['reasoning_effort'] : []),
-      ...namesOf(splitTools(body.tools ?? [])),
+      ...namesOf(splitChatTools(body.tools ?? [])),
     ],
   }
 }

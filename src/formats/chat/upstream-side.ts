@@ -28,17 +28,24 @@ import {
   type Fields,
 } from '../fields.ts'
 import { functionSchema } from '../schema-map.ts'
-import type { Decoded, Destination, StreamDecoder, UpstreamRequest, UpstreamSide, WriterQuirks } from '../format.ts'
+import type {
+  DecodedEvent,
+  Destination,
+  StreamDecoder,
+  UpstreamRequest,
+  UpstreamSide,
+  WriterQuirks,
+} from '../format.ts'
 import { longerName } from './call-name.ts'
 import { ChatCollector } from './collector.ts'
 import { chatFailures, hiddenError } from './failure.ts'
 import { argumentsIn } from './history.ts'
 import { eventsOfReply } from './reply-events.ts'
-import { brokenEnd, lawfulReply, LawfulChunks, parseChunk, thoughtIn } from './lawful.ts'
-import { lostOf } from '../lost.ts'
+import { failureOfEnd, lawfulReply, LawfulChunks, parseChunk, thoughtIn } from './lawful.ts'
+import { lostOf } from '../unsupported-fields.ts'
 import { runningUsage } from '../running-usage.ts'
 import { toolOfCall, wordsOfCall } from './stream-calls.ts'
-import { SealingDecoder, thoughtsIn, wantsThoughts, withSeals } from './thoughts.ts'
+import { SealingDecoder, thoughtsIn, takesThoughtsBack, withSeals } from './thoughts.ts'
 import { readChatUsage, statedUsage, type UsageDialect } from './usage.ts'
 import { CHAT_PATH } from './wire.ts'
 
@@ -48,11 +55,11 @@ export const chatUpstreamSide: UpstreamSide = {
   write,
   readReply(text, quirks) {
     const read = readReply(text, quirks)
-    return read.kind === 'reply' && wantsThoughts(quirks) ? { ...read, reply: withSeals(read.reply) } : read
+    return read.kind === 'reply' && takesThoughtsBack(quirks) ? { ...read, reply: withSeals(read.reply) } : read
   },
   decoder: (quirks) => {
     const decoder = new ChatDecoder(quirks.usageDialect)
-    return wantsThoughts(quirks) ? new SealingDecoder(decoder) : decoder
+    return takesThoughtsBack(quirks) ? new SealingDecoder(decoder) : decoder
   },
   collector: () => new ChatCollector(),
   eventsOfReply,
@@ -60,7 +67,7 @@ export const chatUpstreamSide: UpstreamSide = {
 
 function write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest {
   const { quirks } = to
-  const thoughts = wantsThoughts(quirks) ? 'said' : 'lost'
+  const thoughts = takesThoughtsBack(quirks) ? 'said' : 'lost'
   const dropped = lostOf(turn.messages, { dialect: 'chat', detail: 'said', thoughts })
   const hasCacheKey = isTaken('cache_key', quirks.rules)
   if (!hasCacheKey && turn.cacheKey !== undefined) dropped.push('prompt_cache_key')
@@ -225,7 +232,7 @@ function readReply(
 ): { kind: 'reply'; reply: Reply } | { kind: 'failed'; failure: UpstreamFailure } {
   const parsed = parseExactFields(text)
   if (!parsed) return garbage('the reply is not JSON')
-  const failure = hiddenError(parsed) ?? brokenEnd(parsed)
+  const failure = hiddenError(parsed) ?? failureOfEnd(parsed)
   if (failure) return { kind: 'failed', failure }
   const choices = fieldListIn(lawfulReply(parsed)['choices']) ?? []
   if (choices.length === 0) return garbage('the reply has no choices')
@@ -280,7 +287,7 @@ function withoutFunctionCall(chunk: Fields): Fields {
   return { ...chunk, choices: read }
 }
 
-type Call = Extract<Delta, { kind: 'call' }>
+type CallDelta = Extract<Delta, { kind: 'call' }>
 
 /** Reads the chunks of a stream. */
 class ChatDecoder implements StreamDecoder {
@@ -291,7 +298,7 @@ class ChatDecoder implements StreamDecoder {
   private readonly calls = new Set<string>()
   private readonly lawful = new LawfulChunks()
   /** The call whose name may go on: its arguments have not begun. */
-  private naming: Call | undefined
+  private naming: CallDelta | undefined
 
   constructor(usageDialect: UsageDialect) {
     this.usageDialect = usageDialect
@@ -301,12 +308,12 @@ class ChatDecoder implements StreamDecoder {
     return this.ended > 0 && this.running.size === 0
   }
 
-  decode({ data }: SseEvent): Decoded {
+  decode({ data }: SseEvent): DecodedEvent {
     if (data === '[DONE]') return { kind: 'done' }
     if (data === '') return { kind: 'deltas', deltas: [] }
     const came = parseChunk(data)
     if (!came) return { kind: 'failed', failure: { kind: 'garbage', message: 'an event is not JSON' } }
-    const failure = hiddenError(came) ?? brokenEnd(came)
+    const failure = hiddenError(came) ?? failureOfEnd(came)
     if (failure) return { kind: 'failed', failure }
     this.usage = runningUsage(this.usage, readChatUsage(statedUsage(came), this.usageDialect))
     const deltas: Delta[] = []

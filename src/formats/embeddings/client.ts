@@ -3,7 +3,7 @@ import type { Model } from '../../domain/catalog.ts'
 import type { Failure } from '../../domain/failure.ts'
 import type { Dialect } from '../../domain/turn.ts'
 import { writeFailure } from '../chat/failure.ts'
-import type { ClientRequest, FailureWriter, Passage } from '../format.ts'
+import type { ClientRequest, FailureWriter, Adapter } from '../format.ts'
 import { writeGeminiFailure } from '../gemini/failure.ts'
 import { countable, type EmbeddingBody } from './body.ts'
 import { EmbeddingPassage } from './passage.ts'
@@ -61,7 +61,7 @@ export class EmbeddingClient implements ClientRequest {
     throw new Error('embeddings are not streamed')
   }
 
-  passage(offered: readonly Dialect[]): Passage {
+  passage(offered: readonly Dialect[]): Adapter {
     const upstream = offered.includes('chat') || !offered.includes('gemini') ? openaiEmbeddings : geminiEmbeddings
     return new EmbeddingPassage(this.body, upstream)
   }

@@ -24,18 +24,18 @@ export const embedContentSchema = z.looseObject(one)
 export const batchEmbedSchema = z.looseObject({ requests: z.array(embedContentSchema).min(1).max(INPUTS_MAX) })
 
 type GeminiRequest = { readonly text: string; readonly path: string }
-type Read =
+type ReadClient =
   | { readonly kind: 'read'; readonly request: ClientRequest }
   | { readonly kind: 'rejected'; readonly failure: Failure }
 type One = z.infer<typeof embedContentSchema>
 
-const refuse = (kind: Failure['kind'], param: string, message: string): Read => ({
+const refuse = (kind: Failure['kind'], param: string, message: string): ReadClient => ({
   kind: 'rejected',
   failure: { kind, message, param },
 })
 
 /** Reads a request for the embedding of one content, or of several. */
-export function readGeminiEmbeddings({ text, path }: GeminiRequest): Read {
+export function readGeminiEmbeddings({ text, path }: GeminiRequest): ReadClient {
   const scan = scanRequest(text)
   if (scan.kind === 'rejected') return scan
   let fields: Fields
@@ -57,7 +57,7 @@ export function readGeminiEmbeddings({ text, path }: GeminiRequest): Read {
   return made(model, checked.data.requests, 'gemini_batch')
 }
 
-function made(model: string, all: readonly One[], client: 'gemini' | 'gemini_batch'): Read {
+function made(model: string, all: readonly One[], client: 'gemini' | 'gemini_batch'): ReadClient {
   const dimensions = all[0]?.outputDimensionality ?? undefined
   const inputs: string[] = []
   for (const [i, { content, model: named, outputDimensionality }] of all.entries()) {

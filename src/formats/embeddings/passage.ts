@@ -3,20 +3,20 @@ import type { Failure } from '../../domain/failure.ts'
 import type { Usage } from '../../domain/usage.ts'
 import { inputTokens } from '../../domain/usage.ts'
 import { chatFailures } from '../chat/failure.ts'
-import type { AnswerFacts, Destination, FirstParts, Passage, ReadReply, UpstreamRequest } from '../format.ts'
+import type { AnswerFacts, Destination, FirstParts, Adapter, ReadReply, UpstreamRequest } from '../format.ts'
 import { geminiFailures } from '../gemini/failure.ts'
 import { countable, type EmbeddingBody, type EmbeddingWords } from './body.ts'
 import { readLarge } from './large-readings.ts'
-import { readEmbeddings, type ReadEmbeddings, type Reading } from './reading.ts'
+import { readEmbeddings, type ReadEmbeddings, type EmbeddingReading } from './reading.ts'
 import type { Batch, EmbeddingUpstream } from './upstream.ts'
 
 /** Replies above this are read by another thread: here they would hold up everybody's streams. */
 const LARGE_REPLY_CHARS = 256 * 1024
 
-export class EmbeddingPassage implements Passage {
-  readonly dialect: Passage['dialect']
+export class EmbeddingPassage implements Adapter {
+  readonly dialect: Adapter['dialect']
   readonly obstacle: Failure | undefined
-  readonly failures: Passage['failures']
+  readonly failures: Adapter['failures']
   private readonly body: EmbeddingBody
   private readonly upstream: EmbeddingUpstream
   private readonly batches: readonly Batch[]
@@ -49,7 +49,7 @@ export class EmbeddingPassage implements Passage {
   async join(texts: readonly string[]): Promise<ReadReply> {
     const { client, encoding, dimensions } = this.body
     const parts = texts.map((text, i) => ({ text, inputs: this.batches[i]?.inputs.length ?? 0 }))
-    const reading: Reading = { dialect: this.upstream.dialect, client, encoding, dimensions, parts }
+    const reading: EmbeddingReading = { dialect: this.upstream.dialect, client, encoding, dimensions, parts }
     const chars = texts.reduce((sum, { length }) => sum + length, 0)
     return replyOf(chars > LARGE_REPLY_CHARS ? await readLarge(reading) : readEmbeddings(reading), client)
   }

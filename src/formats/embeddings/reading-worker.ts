@@ -1,8 +1,8 @@
 /** Reads large replies off the serving thread: 2,048 vectors of 3,072 numbers take it half a second and more. */
-import type { Asked, Told } from '../../lib/idle-worker.ts'
-import { readEmbeddings, type ReadEmbeddings, type Reading } from './reading.ts'
+import type { WorkerRequest, WorkerResponse } from '../../lib/idle-worker.ts'
+import { readEmbeddings, type ReadEmbeddings, type EmbeddingReading } from './reading.ts'
 
 declare const self: Worker
 
-self.onmessage = ({ data: { id, question } }: MessageEvent<Asked<Reading>>) =>
-  self.postMessage({ id, answer: readEmbeddings(question) } satisfies Told<ReadEmbeddings>)
+self.onmessage = ({ data: { id, question } }: MessageEvent<WorkerRequest<EmbeddingReading>>) =>
+  self.postMessage({ id, answer: readEmbeddings(question) } satisfies WorkerResponse<ReadEmbeddings>)

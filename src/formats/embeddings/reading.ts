@@ -11,7 +11,7 @@ import { rewritten, type Encoding } from './vector.ts'
 export type EmbeddingDialect = 'openai' | 'gemini'
 
 /** What the answers to the parts of one request are to become. */
-export type Reading = {
+export type EmbeddingReading = {
   readonly dialect: EmbeddingDialect
   /** Whose words the entries are written in. */
   readonly client: EmbeddingWords
@@ -32,7 +32,7 @@ type Part =
 
 const garbage = (message: string) => ({ kind: 'failed', failure: { kind: 'garbage', status: 200, message } }) as const
 
-export function readEmbeddings({ dialect, client, encoding, dimensions, parts }: Reading): ReadEmbeddings {
+export function readEmbeddings({ dialect, client, encoding, dimensions, parts }: EmbeddingReading): ReadEmbeddings {
   const data: string[] = []
   let usage: Usage | undefined = inputUsage(0)
   for (const { text, inputs } of parts) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { callsOfResults } from './call-results.ts'
-import { familyOf } from './families.ts'
+import { geminiFamilyOf } from './families.ts'
 import { withoutStrangers } from './lawful.ts'
 import { withoutCallIds } from './nameless-calls.ts'
 
@@ -24,7 +24,7 @@ test('thousands of calls and results, in whatever order, take time that grows wi
   ]
   const text = JSON.stringify({ contents })
   const before = process.cpuUsage()
-  const answered = withoutStrangers(text, familyOf('gemini-3-pro'))
+  const answered = withoutStrangers(text, geminiFamilyOf('gemini-3-pro'))
   const nameless = withoutCallIds(answered)
   const { user, system } = process.cpuUsage(before)
   expect((user + system) / 1_000).toBeLessThan(2_000)

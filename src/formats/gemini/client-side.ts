@@ -5,7 +5,7 @@ import type { Usage } from '../../domain/usage.ts'
 import { dataEvent } from '../../lib/sse.ts'
 import type { AnswerFacts, ClientSide, StreamEncoder } from '../format.ts'
 import { writeGeminiFailure } from './failure.ts'
-import { reasonOf } from './ends.ts'
+import { geminiReasonOf } from './ends.ts'
 import { callPart, sealedPart, writePart } from './parts.ts'
 import { writeGeminiUsage } from './usage.ts'
 
@@ -35,7 +35,7 @@ const contentOf = (parts: readonly object[]): object => ({
 
 /** `MAX_TOKENS` says enough of a call that broke off; without it the model broke its own format. */
 const finishReasonOf = (finish: FinishReason, isWhole: boolean): string =>
-  isWhole || finish === 'length' ? reasonOf(finish) : 'MALFORMED_FUNCTION_CALL'
+  isWhole || finish === 'length' ? geminiReasonOf(finish) : 'MALFORMED_FUNCTION_CALL'
 
 function textOf(candidates: readonly Candidate[], { publicModel, requestId }: AnswerFacts, usage?: Usage): string {
   const metadata = usage === undefined ? '' : `"usageMetadata":${writeGeminiUsage(usage)},`

@@ -3,7 +3,7 @@ import { paintsInTurn, type Model } from '../../domain/catalog.ts'
 import type { Failure } from '../../domain/failure.ts'
 import { wordsOfParts, type Dialect } from '../../domain/turn.ts'
 import { dataEvent } from '../../lib/sse.ts'
-import type { ClientRequest, Passage, PassageContext } from '../format.ts'
+import type { ClientRequest, Adapter, AdapterContext } from '../format.ts'
 import { translated } from '../translated.ts'
 import { upstreamSideOf } from '../upstream-sides.ts'
 import { geminiClientSide } from './client-side.ts'
@@ -65,7 +65,7 @@ export class GeminiClient implements ClientRequest {
     return dataEvent(writeGeminiFailure(failure).body)
   }
 
-  passage(offered: readonly Dialect[], { model, desk }: PassageContext): Passage {
+  passage(offered: readonly Dialect[], { model, desk }: AdapterContext): Adapter {
     if (paintsInTurn(model)) return new PaintedGemini(this.request, desk, offered)
     if (offered.includes('gemini')) return new DirectGemini(this.request)
     const { body, stream } = this.request

@@ -2,7 +2,7 @@
 import type { InputPart, MediaSource, Message, OutputPart, TextPart } from '../../domain/turn.ts'
 import { isRawNumber, parseExact } from '../../lib/exact-json.ts'
 import { asFields, fieldsIn } from '../fields.ts'
-import type { Family } from './families.ts'
+import type { GeminiFamily } from './families.ts'
 import { imageTypeOf } from './media.ts'
 import { SKIP_VALIDATOR } from './signature.ts'
 
@@ -11,7 +11,7 @@ type Content = { readonly role: 'user' | 'model'; readonly parts: object[] }
 export type WrittenContents = { readonly contents: readonly Content[]; readonly systemInstruction: object | undefined }
 
 export type ContentOptions = {
-  readonly family: Family
+  readonly family: GeminiFamily
   /** Vertex refuses the ids of calls (2026-11). */
   readonly callIds: 'sent' | 'refused'
 }

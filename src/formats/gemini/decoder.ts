@@ -4,17 +4,25 @@ import type { Delta, OutputPart, Reply, Turn } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { asFields, asList, fieldListIn, numberIn, parseExactFields, type Fields } from '../fields.ts'
-import type { Decoded, StreamDecoder } from '../format.ts'
+import type { DecodedEvent, StreamDecoder } from '../format.ts'
 import { runningUsage } from '../running-usage.ts'
-import { brokenEnd, finishOf, hasContent, isEnd, silentEnd, type Failed, type Silence } from './ends.ts'
+import {
+  failureOfFinish,
+  finishOfGemini,
+  hasContent,
+  isEnd,
+  silentEnd,
+  type FailedAnswer,
+  type Silence,
+} from './ends.ts'
 import { readGeminiError } from './failure.ts'
 import { readParts } from './parts.ts'
 import { readGeminiUsage } from './usage.ts'
 
-const failed = (failure: UpstreamFailure): Failed => ({ kind: 'failed', failure })
+const failed = (failure: UpstreamFailure): FailedAnswer => ({ kind: 'failed', failure })
 
 /** The prompt itself was blocked: there are no candidates, and the reason stands beside them. */
-function blocked(response: Fields): Failed | undefined {
+function blocked(response: Fields): FailedAnswer | undefined {
   const { blockReason } = asFields(response['promptFeedback'])
   if (typeof blockReason !== 'string' || asList(response['candidates']).length > 0) return undefined
   return failed({ kind: 'policy', status: 200, message: `The prompt was blocked by the vendor (${blockReason}).` })
@@ -27,7 +35,7 @@ export const silenceOf = ({ stop, messages, choices }: Pick<Turn, 'stop' | 'mess
 export function readNeutralReply(
   text: string,
   silence: Silence,
-): { readonly kind: 'reply'; readonly reply: Reply } | Failed {
+): { readonly kind: 'reply'; readonly reply: Reply } | FailedAnswer {
   const response = parseExactFields(text)
   if (!response) return failed({ kind: 'garbage', status: 200, message: 'the reply is not a JSON object' })
   if (response['error']) return failed(readGeminiError(undefined, response))
@@ -40,15 +48,15 @@ export function readNeutralReply(
   const choices = candidates.map((candidate) => {
     const parts = readParts(candidate)
     const hasCalls = parts.some(({ kind }) => kind === 'tool_call')
-    return { parts, finish: finishOf(candidate['finishReason'], hasCalls) }
+    return { parts, finish: finishOfGemini(candidate['finishReason'], hasCalls) }
   })
   return { kind: 'reply', reply: { choices, usage: readGeminiUsage(response['usageMetadata']) } }
 }
 
 /** What of an answer's ends is none, whatever came before it. */
-function noEndIn(candidates: readonly Fields[], silence: Silence): Failed | undefined {
+function noEndIn(candidates: readonly Fields[], silence: Silence): FailedAnswer | undefined {
   for (const { finishReason } of candidates) {
-    const end = brokenEnd(finishReason)
+    const end = failureOfFinish(finishReason)
     if (end) return end
   }
   return candidates.some(hasContent) ? undefined : silentEnd(candidates[0]?.['finishReason'], silence)
@@ -77,7 +85,7 @@ export class GeminiDecoder implements StreamDecoder {
     return this.ended > 0 && this.running.size === 0
   }
 
-  decode({ data }: SseEvent): Decoded {
+  decode({ data }: SseEvent): DecodedEvent {
     if (data === '') return { kind: 'deltas', deltas: [] }
     const response = parseExactFields(data)
     if (!response) return failed({ kind: 'garbage', message: 'an event is not a JSON object' })
@@ -94,11 +102,11 @@ export class GeminiDecoder implements StreamDecoder {
       for (const part of readParts(candidate)) this.part(choice, part, deltas)
       if (deltas.length > before) this.running.add(choice)
       if (!isEnd(reason)) continue
-      const noEnd = brokenEnd(reason) ?? (this.hasContent ? undefined : silentEnd(reason, this.silence))
+      const noEnd = failureOfFinish(reason) ?? (this.hasContent ? undefined : silentEnd(reason, this.silence))
       if (noEnd) return noEnd
       this.running.delete(choice)
       this.ended++
-      deltas.push({ kind: 'finish', choice, reason: finishOf(reason, this.calls.has(choice)) })
+      deltas.push({ kind: 'finish', choice, reason: finishOfGemini(reason, this.calls.has(choice)) })
     }
     return { kind: 'deltas', deltas: this.withEarly(deltas) }
   }

@@ -7,7 +7,7 @@ import { readParts } from './parts.ts'
 import { correctedGeminiUsage } from './usage.ts'
 
 /** The words of all candidates, for an estimate. */
-export const wordsOf = (candidates: readonly Fields[]): string =>
+export const textOfCandidates = (candidates: readonly Fields[]): string =>
   candidates.map((candidate) => wordsOfParts(readParts(candidate))).join('\n')
 
 /** What has to be put right in a response: the model's name, and a total that is not the sum of its parts. */

@@ -5,36 +5,36 @@ import { sameUsage } from '../../domain/usage.ts'
 import type {
   AnswerFacts,
   Destination,
-  ImageDesk,
-  Passage,
-  PassedReply,
-  PassedStream,
+  ImageService,
+  Adapter,
+  AdaptedReply,
+  AdaptedStream,
   ReadReply,
   ReplyCollector,
   UpstreamRequest,
 } from '../format.ts'
 import { asFields, fieldListIn, parseFields, type Fields } from '../fields.ts'
-import { readReceived, type Received } from '../received.ts'
+import { readReceived, type BufferedReply } from '../buffered-reply.ts'
 import { GeminiCollector } from './collector.ts'
-import { editsOf, wordsOf } from './direct-edits.ts'
-import { brokenEnd, hasContent, silentEnd, type Failed, type Silence } from './ends.ts'
-import { familyOf } from './families.ts'
+import { editsOf, textOfCandidates } from './direct-edits.ts'
+import { failureOfFinish, hasContent, silentEnd, type FailedAnswer, type Silence } from './ends.ts'
+import { geminiFamilyOf } from './families.ts'
 import { geminiFailures, readGeminiError } from './failure.ts'
 import { upstreamPath } from './model-path.ts'
 import { strangersIn, withoutStrangers } from './lawful.ts'
 import { withoutCallIds } from './nameless-calls.ts'
 import { paintedIn, SPOILED } from './paintings.ts'
-import { writeUpstreamBody, type GeminiRequest } from './request.ts'
+import { writeGeminiBody, type GeminiRequest } from './request.ts'
 import { GeminiStream } from './stream.ts'
 import { readGeminiUsage, writeGeminiUsage } from './usage.ts'
 
-export class DirectGemini implements Passage {
+export class DirectGemini implements Adapter {
   readonly dialect = 'gemini'
   readonly obstacle: Failure | undefined
   readonly failures = geminiFailures
   protected readonly client: GeminiRequest
   protected silence: Silence
-  protected readonly read = (received: Received): DirectReply => readDirectReply(received, this.silence)
+  protected readonly read = (received: BufferedReply): DirectReply => readDirectReply(received, this.silence)
 
   constructor(client: GeminiRequest, obstacle?: Failure) {
     this.client = client
@@ -44,9 +44,9 @@ export class DirectGemini implements Passage {
 
   request({ upstreamModel, outputTokensMax, collected = false, quirks }: Destination): UpstreamRequest {
     const stream = this.client.stream || collected
-    const family = familyOf(upstreamModel)
+    const family = geminiFamilyOf(upstreamModel)
     const strangers = strangersIn(this.client.body, family)
-    const written = writeUpstreamBody(this.client, outputTokensMax)
+    const written = writeGeminiBody(this.client, outputTokensMax)
     const lawful = strangers.thoughts || strangers.calls ? withoutStrangers(written.body, family) : written.body
     const body = quirks.callIds === 'refused' ? withoutCallIds(lawful) : lawful
     const path = upstreamPath(upstreamModel, stream ? 'streamGenerateContent' : 'generateContent')
@@ -54,7 +54,7 @@ export class DirectGemini implements Passage {
     return { path, headers: {}, body, dropped }
   }
 
-  readReply(text: string): ReturnType<Passage['readReply']> {
+  readReply(text: string): ReturnType<Adapter['readReply']> {
     return readReceived(text, this.read)
   }
 
@@ -62,7 +62,7 @@ export class DirectGemini implements Passage {
     return new GeminiCollector()
   }
 
-  openStream({ publicModel }: AnswerFacts): PassedStream {
+  openStream({ publicModel }: AnswerFacts): AdaptedStream {
     return new GeminiStream(publicModel, { silence: this.silence })
   }
 }
@@ -75,9 +75,9 @@ const NOT_SPOKEN: Failure = {
 
 /** The same with images in the answer: each is decoded before the answer is passed on, because only then it is paid. */
 export class PaintedGemini extends DirectGemini {
-  private readonly desk: ImageDesk
+  private readonly desk: ImageService
 
-  constructor(client: GeminiRequest, desk: ImageDesk, offered: readonly Dialect[]) {
+  constructor(client: GeminiRequest, desk: ImageService, offered: readonly Dialect[]) {
     super(client, offered.includes('gemini') ? undefined : NOT_SPOKEN)
     this.silence = 'lawful'
     this.desk = desk
@@ -91,12 +91,12 @@ export class PaintedGemini extends DirectGemini {
     return { kind: 'reply', reply: { ...read.reply, painted } }
   }
 
-  override openStream({ publicModel }: AnswerFacts): PassedStream {
+  override openStream({ publicModel }: AnswerFacts): AdaptedStream {
     return new GeminiStream(publicModel, { silence: this.silence, desk: this.desk })
   }
 }
 
-type DirectReply = Extract<ReadReply, { kind: 'failed' }> | { kind: 'reply'; reply: PassedReply; response: Fields }
+type DirectReply = Extract<ReadReply, { kind: 'failed' }> | { kind: 'reply'; reply: AdaptedReply; response: Fields }
 
 const garbage = (message: string): Extract<ReadReply, { kind: 'failed' }> => ({
   kind: 'failed',
@@ -111,16 +111,16 @@ const silenceOf = ({ choices, body: { contents, generationConfig } }: GeminiRequ
     : 'failure'
 
 /** What of an answer's ends is none, and nothing that the client could read came before it. */
-function noEndIn(candidates: readonly Fields[], silence: Silence): Failed | undefined {
+function noEndIn(candidates: readonly Fields[], silence: Silence): FailedAnswer | undefined {
   for (const one of candidates) {
-    const end = hasContent(one) ? undefined : brokenEnd(one['finishReason'])
+    const end = hasContent(one) ? undefined : failureOfFinish(one['finishReason'])
     if (end) return end
   }
   return candidates.some(hasContent) ? undefined : silentEnd(candidates[0]?.['finishReason'], silence)
 }
 
 /** Reads a 200 reply. What is no answer is a failure of the upstream, whatever its status said. */
-function readDirectReply(received: Received, silence: Silence): DirectReply {
+function readDirectReply(received: BufferedReply, silence: Silence): DirectReply {
   const response = parseFields(received.text, () => received.parsed())
   if (!response) return garbage('the reply is not a JSON object')
   if (response['error']) return { kind: 'failed', failure: readGeminiError(undefined, response) }
@@ -131,9 +131,9 @@ function readDirectReply(received: Received, silence: Silence): DirectReply {
   const noEnd = isBlocked ? undefined : noEndIn(candidates, silence)
   if (noEnd) return noEnd
   const usage = readGeminiUsage(response['usageMetadata'])
-  const reply: PassedReply = {
+  const reply: AdaptedReply = {
     usage,
-    produced: wordsOf(candidates),
+    produced: textOfCandidates(candidates),
     write({ publicModel }, billed) {
       const stands = usage !== undefined && sameUsage(usage, billed)
       const edits = editsOf(response, publicModel, stands ? usage : undefined)

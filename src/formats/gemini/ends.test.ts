@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import type { SseEvent } from '../../lib/sse.ts'
 import { chatClientSide } from '../chat/client-side.ts'
-import type { Passage, WriterQuirks } from '../format.ts'
+import type { Adapter, WriterQuirks } from '../format.ts'
 import { translated } from '../translated.ts'
 import { DirectGemini } from './direct.ts'
 import { readGeminiRequest } from './request.ts'
@@ -15,7 +15,7 @@ const answer = { requestId: 'req_1', createdAtMs: 1_000_500, publicModel: 'm' }
 const usageMetadata = { promptTokenCount: 10, totalTokenCount: 10 }
 const hi = { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] }
 
-function passages(body: object): Readonly<Record<'direct' | 'translated', Passage>> {
+function passages(body: object): Readonly<Record<'direct' | 'translated', Adapter>> {
   const text = JSON.stringify(body)
   const read = readGeminiRequest({ text, bytes: text.length, model: 'm', stream: false })
   if (read.kind !== 'read') throw new Error(read.failure.message)

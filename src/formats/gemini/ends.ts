@@ -30,7 +30,7 @@ const broken = new Set([
 /** Whether a candidate of a stream says that it has ended: some servers have an empty reason from the start. */
 export const isEnd = (reason: unknown): boolean => typeof reason === 'string' && reason !== ''
 
-export function finishOf(reason: unknown, hasCalls: boolean): FinishReason {
+export function finishOfGemini(reason: unknown, hasCalls: boolean): FinishReason {
   const finish = ownIn(finishes, asText(reason)) ?? 'stop'
   return finish === 'stop' && hasCalls ? 'tool_calls' : finish
 }
@@ -41,7 +41,7 @@ const reasons: Readonly<Record<FinishReason, string>> = {
   length: 'MAX_TOKENS',
   content_filter: 'SAFETY',
 }
-export const reasonOf = (finish: FinishReason): string => reasons[finish]
+export const geminiReasonOf = (finish: FinishReason): string => reasons[finish]
 
 /** Whether a candidate has anything for its client: empty texts, thoughts and signatures are no answer. */
 export const hasContent = (candidate: Fields): boolean =>
@@ -56,15 +56,15 @@ export const hasContent = (candidate: Fields): boolean =>
  */
 export type Silence = 'lawful' | 'at_stop' | 'failure'
 
-export type Failed = { readonly kind: 'failed'; readonly failure: UpstreamFailure }
+export type FailedAnswer = { readonly kind: 'failed'; readonly failure: UpstreamFailure }
 
 /** A prompt can bring it about: it rests no offer for everybody. */
-const failed = (message: string, code?: string): Failed => ({
+const failed = (message: string, code?: string): FailedAnswer => ({
   kind: 'failed',
   failure: { kind: 'server', status: 200, message, isDoubtful: true, ...(code === undefined ? {} : { code }) },
 })
 
-export const brokenEnd = (reason: unknown): Failed | undefined =>
+export const failureOfFinish = (reason: unknown): FailedAnswer | undefined =>
   broken.has(asText(reason)) ? failed(`the answer ended with ${asText(reason)}`, asText(reason)) : undefined
 
 /**
@@ -72,8 +72,8 @@ export const brokenEnd = (reason: unknown): Failed | undefined =>
  * goes on as if it had been answered. Models do it now and then; asked again they answer
  * (https://github.com/BerriAI/litellm/pull/24462, https://github.com/AstrBotDevs/AstrBot/pull/6735, 2026-11).
  */
-export function silentEnd(reason: unknown, silence: Silence): Failed | undefined {
-  const finish = finishOf(reason, false)
+export function silentEnd(reason: unknown, silence: Silence): FailedAnswer | undefined {
+  const finish = finishOfGemini(reason, false)
   if (finish !== 'stop' || silence === 'lawful' || (silence === 'at_stop' && reason === 'STOP')) return undefined
   return failed(`the answer ended without content (${asText(reason).slice(0, 64) || 'no reason'})`)
 }

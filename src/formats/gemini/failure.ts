@@ -11,13 +11,13 @@ import { retryAfter } from '../chat/failure.ts'
 import { asFields, asList, asText, numberIn, parseAnswer, type Fields } from '../fields.ts'
 import type { FailureReader, WrittenFailure } from '../format.ts'
 
-type Row = { readonly http: number; readonly status: string; readonly code: string }
+type ErrorMapping = { readonly http: number; readonly status: string; readonly code: string }
 
-const invalid = (code: string, http = 400): Row => ({ http, status: 'INVALID_ARGUMENT', code })
-const row = (http: number, status: string, code: string): Row => ({ http, status, code })
+const invalid = (code: string, http = 400): ErrorMapping => ({ http, status: 'INVALID_ARGUMENT', code })
+const row = (http: number, status: string, code: string): ErrorMapping => ({ http, status, code })
 
 /** HTTP as in every dialect of ours, but 402 for money: Google's clients take a 401 for a wrong key. */
-const table: Record<FailureKind, Row> = {
+const table: Record<FailureKind, ErrorMapping> = {
   malformed_request: invalid('malformed_request'),
   missing_parameter: invalid('missing_required_parameter'),
   invalid_value: invalid('invalid_value'),

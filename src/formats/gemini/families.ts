@@ -10,7 +10,7 @@ export type Thinking =
   /** Cannot be turned off: the lowest level is what "none" comes to. */
   | { readonly kind: 'level'; readonly lowest: 'minimal' | 'low'; readonly highest: 'high' | 'xhigh' }
 
-export type Family = {
+export type GeminiFamily = {
   readonly match: RegExp
   readonly thinking: Thinking
   /** Where a system instruction goes. */
@@ -30,7 +30,7 @@ const level = (lowest: 'minimal' | 'low', highest: 'high' | 'xhigh' = 'high'): T
 })
 
 /** The first that matches counts. */
-const families: readonly Family[] = [
+const families: readonly GeminiFamily[] = [
   { match: /gemma/, thinking: NONE, system: 'first_user_text', signatures: 'unknown', penalties: 'refused' },
   { match: /gemini-(?:1|2\.0)/, ...older, thinking: NONE, penalties: 'taken' },
   { match: /gemini-2\.5-pro/, ...older, thinking: { kind: 'budget', least: 128, most: 32_768 } },
@@ -41,9 +41,9 @@ const families: readonly Family[] = [
   { match: /gemini-3(?:\.[0-6])?-flash/, ...current, thinking: level('minimal') },
 ]
 /** A model nobody has heard of is taken for the newest, at what every one of those takes. */
-const newest: Family = { match: /^/, ...current, thinking: level('low') }
+const newest: GeminiFamily = { match: /^/, ...current, thinking: level('low') }
 
-export const familyOf = (upstreamModel: string): Family =>
+export const geminiFamilyOf = (upstreamModel: string): GeminiFamily =>
   families.find(({ match }) => match.test(upstreamModel)) ?? newest
 
 /** Shares of the largest budget, in per cent. */
@@ -66,7 +66,7 @@ const worth: readonly (readonly [tokens: number, level: Level])[] = [
 /** `thinkingConfig` for what a turn asks for; undefined where it asks for nothing or the model does not think. */
 export function thinkingConfigOf(
   { effort, thinkingTokens, showReasoning }: Pick<Turn, 'effort' | 'thinkingTokens' | 'showReasoning'>,
-  { thinking }: Family,
+  { thinking }: GeminiFamily,
 ): object | undefined {
   if (thinking.kind === 'none') return undefined
   const shown = showReasoning === undefined ? {} : { includeThoughts: showReasoning }

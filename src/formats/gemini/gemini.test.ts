@@ -13,7 +13,7 @@ import { translated } from '../translated.ts'
 import { geminiClientSide } from './client-side.ts'
 import { GeminiDecoder } from './decoder.ts'
 import { DirectGemini } from './direct.ts'
-import { familyOf, thinkingConfigOf } from './families.ts'
+import { geminiFamilyOf, thinkingConfigOf } from './families.ts'
 import { readModelPath, upstreamPath } from './model-path.ts'
 import { readGeminiRequest, type GeminiRequest } from './request.ts'
 import { schemaForGemini } from './schema.ts'
@@ -620,7 +620,7 @@ describe('a turn', () => {
 })
 
 test('thinking is asked for as the family takes it', () => {
-  const ask = (model: string, effort: Turn['effort']): unknown => thinkingConfigOf({ effort }, familyOf(model))
+  const ask = (model: string, effort: Turn['effort']): unknown => thinkingConfigOf({ effort }, geminiFamilyOf(model))
   expect(ask('gemini-3.5-flash', 'none')).toEqual({ thinkingLevel: 'minimal' })
   expect(ask('gemini-3.8-flash', 'none')).toEqual({ thinkingLevel: 'low' })
   expect(ask('gemini-3.1-pro-preview', 'minimal')).toEqual({ thinkingLevel: 'low' })
@@ -630,7 +630,7 @@ test('thinking is asked for as the family takes it', () => {
   expect(ask('gemini-2.5-pro', 'none')).toEqual({ thinkingBudget: 128 })
   expect(ask('gemini-2.5-pro', 'max')).toEqual({ thinkingBudget: 32_768 })
   expect(ask('gemini-2.0-flash', 'high')).toBeUndefined()
-  expect(thinkingConfigOf({ thinkingTokens: 5_000, showReasoning: true }, familyOf('gemini-3.5-flash'))).toEqual({
+  expect(thinkingConfigOf({ thinkingTokens: 5_000, showReasoning: true }, geminiFamilyOf('gemini-3.5-flash'))).toEqual({
     thinkingLevel: 'medium',
     includeThoughts: true,
   })

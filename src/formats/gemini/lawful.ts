@@ -6,8 +6,8 @@ import { parseExact } from '../../lib/exact-json.ts'
 import { asFields, asText, type Fields } from '../fields.ts'
 import { NO_RESULT } from '../open-calls.ts'
 import { callsOfResults } from './call-results.ts'
-import type { Family } from './families.ts'
-import { isFields, listOf, mapMember, memberOf, partsOf } from './members.ts'
+import type { GeminiFamily } from './families.ts'
+import { isFields, itemsOf, mapMember, memberOf, partsOf } from './members.ts'
 import type { GeminiBody, GeminiContent } from './request.ts'
 import { isForeign, SKIP_VALIDATOR } from './signature.ts'
 
@@ -18,12 +18,12 @@ export type Strangers = {
   readonly calls: boolean
 }
 
-export const strangersIn = ({ contents }: GeminiBody, family: Family): Strangers => ({
+export const strangersIn = ({ contents }: GeminiBody, family: GeminiFamily): Strangers => ({
   thoughts: contents.some(({ parts }) => parts?.some(({ thoughtSignature: own }) => own && isForeign(own))),
   calls: contents.some((content) => isUnsigned(content, family)) || hasOpenCalls(contents),
 })
 
-const isUnsigned = ({ role, parts }: GeminiContent, { signatures }: Family): boolean => {
+const isUnsigned = ({ role, parts }: GeminiContent, { signatures }: GeminiFamily): boolean => {
   const first = role === 'model' && signatures === 'required' && parts?.find(({ functionCall }) => functionCall)
   return first ? !first.thoughtSignature : false
 }
@@ -45,22 +45,22 @@ function hasOpenCalls(contents: GeminiBody['contents']): boolean {
 }
 
 /** A request's text without its strangers. Numbers keep their digits. */
-export const withoutStrangers = (text: string, family: Family): string =>
+export const withoutStrangers = (text: string, family: GeminiFamily): string =>
   JSON.stringify(
     mapMember(asFields(parseExact(text)), 'contents', (contents) =>
-      withResults(listOf(contents).flatMap((content) => lawfulContent(content, family))),
+      withResults(itemsOf(contents).flatMap((content) => lawfulContent(content, family))),
     ),
   )
 
 const isModels = (content: unknown): boolean => memberOf(asFields(content), 'role') === 'model'
 
-function lawfulContent(content: unknown, family: Family): unknown[] {
+function lawfulContent(content: unknown, family: GeminiFamily): unknown[] {
   if (!isFields(content) || !isModels(content)) return [content]
   const parts = lawfulParts(partsOf(content), family)
   return parts.length === 0 ? [] : [mapMember(content, 'parts', () => parts)]
 }
 
-function lawfulParts(parts: readonly unknown[], { signatures }: Family): Fields[] {
+function lawfulParts(parts: readonly unknown[], { signatures }: GeminiFamily): Fields[] {
   let isFirst = true
   return parts.map(asFields).flatMap((part): Fields[] => {
     const signature = asText(memberOf(part, 'thoughtSignature'))
@@ -104,7 +104,7 @@ function withResults(contents: readonly unknown[]): unknown[] {
   for (const { at, calls, missing } of added.toReversed()) {
     const next = answered[at]
     if (!isFields(next) || isModels(next)) answered.splice(at, 0, { role: 'user', parts: missing.map(noResult) })
-    else answered[at] = mapMember(next, 'parts', (parts) => withMissing(listOf(parts), calls, missing))
+    else answered[at] = mapMember(next, 'parts', (parts) => withMissing(itemsOf(parts), calls, missing))
   }
   return answered
 }

@@ -3,9 +3,9 @@ import type { Model } from '../../domain/catalog.ts'
 import type { Failure } from '../../domain/failure.ts'
 import { nextTurn } from '../../lib/end-of-tick.ts'
 import { asFields, asList, asText, type Fields } from '../fields.ts'
-import type { ImageDesk, Painted } from '../format.ts'
+import type { ImageService, InlineImages } from '../format.ts'
 import type { GeminiBody } from './request.ts'
-import { MODALITIES } from './unpriced.ts'
+import { MODALITIES } from './disallowed-fields.ts'
 
 const refuse = (kind: Failure['kind'], param: string, message: string): Failure => ({ kind, message, param })
 const listed = (values: readonly string[]): string => values.map((value) => `'${value}'`).join(', ')
@@ -35,7 +35,7 @@ export function checkPainting({ generationConfig }: GeminiBody, { limits }: Mode
  * Decodes the images of a response, one after the other: each is large. What a model sketches while it thinks is part
  * of its thoughts, and no image of the answer.
  */
-export async function paintedIn(response: Fields, desk: Pick<ImageDesk, 'inspect'>): Promise<Painted> {
+export async function paintedIn(response: Fields, desk: Pick<ImageService, 'inspect'>): Promise<InlineImages> {
   const painted = { images: 0, spoiled: 0 }
   const candidates = asList(response['candidates']).map(asFields)
   for (const { content } of candidates) {

@@ -1,5 +1,5 @@
 /** Parts of an answer, between the neutral turn and Gemini's API: the same for whole replies and streams. */
-import type { OutputPart, Sealed } from '../../domain/turn.ts'
+import type { OutputPart, SealedData } from '../../domain/turn.ts'
 import { randomId } from '../../lib/ids.ts'
 import { asFields, asList, asText, parseExactFields, type Fields } from '../fields.ts'
 import { readSignature, writeSignature } from './signature.ts'
@@ -36,7 +36,7 @@ function readPart({ text, thought, thoughtSignature, functionCall }: Fields): Ou
 }
 
 /** A signature on a part of its own, where it stood: on a thought, or on text. */
-export const sealedPart = (sealed: Sealed): object => ({
+export const sealedPart = (sealed: SealedData): object => ({
   text: '',
   ...(sealed.form === 'text' ? {} : { thought: true }),
   thoughtSignature: writeSignature(sealed),

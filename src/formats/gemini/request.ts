@@ -9,11 +9,11 @@ import { asFields, asList, type Fields } from '../fields.ts'
 import { scanRequest, type ScannedRequest } from '../request-json.ts'
 import { isInline, type RemoteMedium } from '../remote-media.ts'
 import { isInGooglesStore } from './media.ts'
-import { refuseUnpriced } from './unpriced.ts'
-import { camelOf, inCamelCase, SpeltTwice } from './spelling.ts'
+import { refuseGeminiFields } from './disallowed-fields.ts'
+import { camelOf, requestInCamelCase, SpeltTwice } from './spelling.ts'
 import { safeParse } from '../../lib/safe-parse.ts'
 import { namesOf, withoutVendorTools } from '../vendor-tools.ts'
-import { splitTools } from './vendor-tools.ts'
+import { splitGeminiTools } from './vendor-tools.ts'
 
 /** The API's JSON takes null for "not set". */
 const optional = <T extends z.ZodType>(schema: T): z.ZodOptional<z.ZodNullable<T>> => schema.nullable().optional()
@@ -116,7 +116,7 @@ const reject = (kind: Failure['kind'], message: string, param?: string): GeminiR
   failure: { kind, message, ...(param === undefined ? {} : { param }) },
 })
 
-type Asked = {
+type GeminiRequestText = {
   readonly text: string
   readonly bytes: number
   readonly model: string
@@ -126,16 +126,22 @@ type Asked = {
 }
 
 /** Reads a request's JSON text: structure, syntax, spelling, schema, in this order. Fails with the field named. */
-export function readGeminiRequest({ text, bytes, model, stream, scan = scanRequest(text) }: Asked): GeminiRead {
+export function readGeminiRequest({
+  text,
+  bytes,
+  model,
+  stream,
+  scan = scanRequest(text),
+}: GeminiRequestText): GeminiRead {
   if (scan.kind === 'rejected') return scan
   let fields: Fields
   try {
-    fields = inCamelCase(scan.value)
+    fields = requestInCamelCase(scan.value)
   } catch (error) {
     if (!(error instanceof SpeltTwice)) throw error
     return reject('invalid_json', `The field '${error.message.slice(0, 100)}' is given in two spellings.`)
   }
-  const unpriced = refuseUnpriced(fields)
+  const unpriced = refuseGeminiFields(fields)
   if (unpriced) return { kind: 'rejected', failure: unpriced }
   const checked = safeParse(geminiRequestSchema, fields)
   if (!checked.success) return { kind: 'rejected', failure: failureOfIssue(checked.error.issues[0], fields) }
@@ -163,7 +169,7 @@ export function readGeminiRequest({ text, bytes, model, stream, scan = scanReque
 /** The body with the numbers of arguments, results and schemas as they stood. */
 export function exactGeminiBody({ body, text }: GeminiRequest): GeminiBody {
   const exact = exactBody(body, text)
-  return exact === body ? body : (inCamelCase(exact) as GeminiBody)
+  return exact === body ? body : (requestInCamelCase(exact) as GeminiBody)
 }
 
 type Media = { images: number; bytes: number; payloadChars: number }
@@ -204,15 +210,15 @@ function memberOf(members: Members, name: string): [string, Member] | undefined 
 }
 
 /** The client's own bytes, but for the output cap, a model's name beside the path's, and tools of the vendor. */
-export function writeUpstreamBody(
+export function writeGeminiBody(
   { body, text, members }: GeminiRequest,
   outputTokensMax: number | undefined,
 ): { readonly body: string; readonly dropped: readonly string[] } {
   const edits: Edit[] = []
-  const dropped = namesOf(splitTools(body.tools ?? []))
+  const dropped = namesOf(splitGeminiTools(body.tools ?? []))
   if (dropped.length > 0) {
     const [key] = memberOf(members, 'tools') ?? ['tools']
-    edits.push(...withoutVendorTools({ text, members }, key, splitTools))
+    edits.push(...withoutVendorTools({ text, members }, key, splitGeminiTools))
   }
   if (members.has('model')) edits.push({ key: 'model', value: undefined })
   if (outputTokensMax !== undefined && body.generationConfig?.maxOutputTokens !== outputTokensMax) {

@@ -1,5 +1,5 @@
 /** Thought signatures, which a client hands back as they are, and what stands in for one that was lost. */
-import { dialects, type Dialect, type Sealed } from '../../domain/turn.ts'
+import { dialects, type Dialect, type SealedData } from '../../domain/turn.ts'
 import { parseFields, textIn } from '../fields.ts'
 
 /** Documented by Google for histories whose signatures are gone: its validator lets it pass (2026-11). */
@@ -12,14 +12,14 @@ const FOREIGN = 'eyJ0b2xsZ2F0ZSI6'
 export const isForeign = (signature: string): boolean => readSignature(signature).origin !== 'gemini'
 
 /** The signature of a part for a client. One of another dialect's upstream travels in an envelope of ours. */
-export function writeSignature({ origin, data, form, account }: Sealed): string {
+export function writeSignature({ origin, data, form, account }: SealedData): string {
   return origin === 'gemini'
     ? data
     : Buffer.from(JSON.stringify({ tollgate: origin, data, form, account })).toString('base64')
 }
 
 /** What a client handed back. `form` says where a signature of Gemini's own stood. */
-export function readSignature(signature: string, form?: string): Sealed {
+export function readSignature(signature: string, form?: string): SealedData {
   if (signature.startsWith(FOREIGN)) {
     const {
       tollgate: origin,

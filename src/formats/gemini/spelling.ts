@@ -71,7 +71,7 @@ function respell(value: unknown, { objects = {}, lists = {}, numbers = NONE }: S
 }
 
 /** A request's fields in camel case. Throws SpeltTwice. */
-export const inCamelCase = (body: unknown): Fields => asFields(respell(body, request))
+export const requestInCamelCase = (body: unknown): Fields => asFields(respell(body, request))
 
 /** The same of a request for embeddings. */
 export const embeddingInCamelCase = (body: unknown): Fields => asFields(respell(body, embeddings))

@@ -4,12 +4,12 @@ import { sameUsage, type Usage } from '../../domain/usage.ts'
 import { answerLimits, reviseJson } from '../../lib/json-scan.ts'
 import { dataEvent, type SseEvent } from '../../lib/sse.ts'
 import { asFields, asList, numberIn, parseFields, parseLongFields, type Fields } from '../fields.ts'
-import { BEHIND_CHARS_MAX, CANDIDATES_MAX, TOO_MANY_CHOICES, TOO_MUCH_BEHIND } from '../excess.ts'
-import type { ImageDesk, Painted, PassedStream, ReadEvent } from '../format.ts'
-import { ProducedWords } from '../produced.ts'
+import { BEHIND_CHARS_MAX, CANDIDATES_MAX, TOO_MANY_CHOICES, TOO_MUCH_BEHIND } from '../answer-bounds.ts'
+import type { ImageService, InlineImages, AdaptedStream, ReadEvent } from '../format.ts'
+import { GeneratedTextBuffer } from '../generated-text.ts'
 import { runningUsage } from '../running-usage.ts'
-import { editsOf, wordsOf } from './direct-edits.ts'
-import { brokenEnd, hasContent, isEnd, silentEnd, type Silence } from './ends.ts'
+import { editsOf, textOfCandidates } from './direct-edits.ts'
+import { failureOfFinish, hasContent, isEnd, silentEnd, type Silence } from './ends.ts'
 import { readGeminiError, writeGeminiFailure } from './failure.ts'
 import { paintedIn, SPOILED } from './paintings.ts'
 import { readParts } from './parts.ts'
@@ -22,15 +22,15 @@ const NOTHING: ReadEvent = { kind: 'chunk', text: '', meaningful: false }
  * Reads one upstream stream. The dialect has no terminator: a client takes the answer for complete at the last finish
  * reason, which therefore waits, with whatever comes behind it, until the answer is paid for.
  */
-export class GeminiStream implements PassedStream {
+export class GeminiStream implements AdaptedStream {
   usage: Usage | undefined
-  readonly produced = new ProducedWords()
+  readonly produced = new GeneratedTextBuffer()
   /** Where images may come: how many did. */
-  painted?: Painted
-  readonly prepare?: NonNullable<PassedStream['prepare']>
+  painted?: InlineImages
+  readonly prepare?: NonNullable<AdaptedStream['prepare']>
   private readonly looked = new WeakMap<
     SseEvent,
-    { readonly response: Fields | undefined; readonly painted: Painted }
+    { readonly response: Fields | undefined; readonly painted: InlineImages }
   >()
   /** The last responses, from the last finish reason on. */
   private readonly held: string[] = []
@@ -49,7 +49,7 @@ export class GeminiStream implements PassedStream {
   private readonly publicModel: string
 
   /** With a desk the images in it are decoded. */
-  constructor(publicModel: string, { silence, desk }: { silence: Silence; desk?: Pick<ImageDesk, 'inspect'> }) {
+  constructor(publicModel: string, { silence, desk }: { silence: Silence; desk?: Pick<ImageService, 'inspect'> }) {
     this.publicModel = publicModel
     this.silence = silence
     if (!desk) return
@@ -100,7 +100,7 @@ export class GeminiStream implements PassedStream {
     for (const one of candidates) if (hasContent(one)) this.answered.add(numberIn(one['index']) ?? 0)
     for (const { index, finishReason: reason } of candidates) {
       if (!isEnd(reason) || this.answered.has(numberIn(index) ?? 0)) continue
-      const end = brokenEnd(reason) ?? (this.answered.size > 0 ? undefined : silentEnd(reason, this.silence))
+      const end = failureOfFinish(reason) ?? (this.answered.size > 0 ? undefined : silentEnd(reason, this.silence))
       if (end) return end
     }
     return undefined
@@ -112,7 +112,7 @@ export class GeminiStream implements PassedStream {
       this.isBlocked = true
       return true
     }
-    this.produced.add(wordsOf(candidates))
+    this.produced.add(textOfCandidates(candidates))
     let meaningful = false
     const ended: number[] = []
     for (const candidate of candidates) {

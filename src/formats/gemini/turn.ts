@@ -18,7 +18,7 @@ import type { GeminiBody, GeminiContent, GeminiPart } from './request.ts'
 import { schemaFromOpenApi } from './schema.ts'
 import { readSignature } from './signature.ts'
 import { namesOf } from '../vendor-tools.ts'
-import { splitTools } from './vendor-tools.ts'
+import { splitGeminiTools } from './vendor-tools.ts'
 
 /** What a turn carries, or what is nothing to an upstream. Any other field is foreign. */
 const known = new Set(
@@ -55,7 +55,7 @@ export function geminiTurn(body: GeminiBody): TurnRead {
     foreign: [
       ...unknownOf(body, known),
       ...unknownOf(config, knownConfig),
-      ...namesOf(splitTools(body.tools ?? [])),
+      ...namesOf(splitGeminiTools(body.tools ?? [])),
       ...(config.responseMimeType === ENUM ? ['responseMimeType'] : []),
     ],
   }

@@ -2,12 +2,12 @@
 import type { Failure } from '../../domain/failure.ts'
 import type { InputPart, Tool, ToolChoice, Turn } from '../../domain/turn.ts'
 import type { Destination, UpstreamRequest, UpstreamSide } from '../format.ts'
-import { lostOf } from '../lost.ts'
+import { lostOf } from '../unsupported-fields.ts'
 import { namesOfCalls, writeContents } from './contents.ts'
 import { GeminiCollector } from './collector.ts'
 import { GeminiDecoder, readNeutralReply, silenceOf } from './decoder.ts'
 import { geminiFailures } from './failure.ts'
-import { familyOf, thinkingConfigOf, type Family } from './families.ts'
+import { geminiFamilyOf, thinkingConfigOf, type GeminiFamily } from './families.ts'
 import { isGooglesOwn } from './media.ts'
 import { upstreamPath } from './model-path.ts'
 import { schemaForGemini } from './schema.ts'
@@ -41,7 +41,7 @@ const isElsewhere = (part: InputPart): boolean =>
   part.kind !== 'text' && part.source.kind === 'url' && !isGooglesOwn(part.source.url)
 
 function write(turn: Turn, stream: boolean, { upstreamModel, outputTokensMax, quirks }: Destination): UpstreamRequest {
-  const family = familyOf(upstreamModel)
+  const family = geminiFamilyOf(upstreamModel)
   const dropped = lostOf(turn.messages, { dialect: 'gemini', toolErrors: 'said' })
   const { contents, systemInstruction } = writeContents(turn.messages, { family, callIds: quirks.callIds ?? 'sent' })
   const body = {
@@ -97,7 +97,7 @@ function callingConfigOf(choice: ToolChoice | undefined, isStrict: boolean): obj
 const SEED_MAX = 2 ** 31 - 1
 
 type ConfigOptions = {
-  readonly family: Family
+  readonly family: GeminiFamily
   readonly outputTokensMax: number | undefined
   readonly dropped: string[]
 }

@@ -2,7 +2,7 @@
 import { inputTokens, outputTokens, type Usage } from '../../domain/usage.ts'
 import { estimatedUsage } from '../chat/usage.ts'
 import { asFields, asList, numberIn } from '../fields.ts'
-import type { Metered, Painted } from '../format.ts'
+import type { MeteredUsage, InlineImages } from '../format.ts'
 
 /** More tokens than any one answer can have. */
 const TOKENS_MAX = 1_000_000_000
@@ -72,7 +72,7 @@ export function readGeminiUsage(raw: unknown): Usage | undefined {
   }
 }
 
-type ToPaint = Painted & {
+type ToPaint = InlineImages & {
   /** Tokens of one image as it was asked for. */
   readonly imageTokens: number
   /** Whether an upstream reported tokens of the answer, those of images perhaps among them. */
@@ -90,7 +90,7 @@ type ToPaint = Painted & {
  * the vendor gave neither there is no charge. Where it does not tell images and words apart, images are taken for as
  * large as its documentation says they are.
  */
-export function paintedUsage({ usage, source }: Metered, to: ToPaint): Metered {
+export function paintedUsage({ usage, source }: MeteredUsage, to: ToPaint): MeteredUsage {
   const { images, spoiled, endedBy, imageTokens, isReported, setAside, outputTokensMax, hasWords } = to
   if (images === 0 && !hasWords && endedBy === 'vendor') return { usage: estimatedUsage(0, 0), source: 'reported' }
   const all = images + spoiled

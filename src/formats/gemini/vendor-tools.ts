@@ -7,7 +7,7 @@ import { camelOf } from './spelling.ts'
 const isSet = (value: unknown): boolean => value !== undefined && value !== null && value !== false
 const isFunctions = (name: string): boolean => camelOf(name) === 'functionDeclarations'
 
-export function splitTools(tools: readonly Fields[]): ToolSplit {
+export function splitGeminiTools(tools: readonly Fields[]): ToolSplit {
   const own: Fields[] = []
   const vendors: string[] = []
   for (const tool of tools) {
@@ -20,11 +20,11 @@ export function splitTools(tools: readonly Fields[]): ToolSplit {
 }
 
 /** Refuses a body that is nothing without such a tool. Nothing is known of its types yet. */
-export function refuseVendorTools(body: Fields): Failure | undefined {
+export function refuseGeminiTools(body: Fields): Failure | undefined {
   const tools = asList(body['tools']).map(asFields)
   const hasFunctions = tools.some((tool) => asList(tool['functionDeclarations']).length > 0)
   for (const [i, tool] of tools.entries()) {
-    const [name] = splitTools([tool]).vendors
+    const [name] = splitGeminiTools([tool]).vendors
     if (name === undefined || hasFunctions) continue
     const message = `'${name.slice(0, 100)}' is not supported: its cost has no price here.`
     return { kind: 'unsupported_parameter', message, param: `tools[${i}].${name}` }

@@ -4,7 +4,7 @@ import type { Failure } from '../../domain/failure.ts'
 import { imageTokensMax, soldChoice, type ImageFacts, type ImageWish } from '../../domain/image.ts'
 import type { Dialect } from '../../domain/turn.ts'
 import { writeFailure } from '../chat/failure.ts'
-import type { ClientRequest, ImageMeter, Metered, Passage, PassageContext } from '../format.ts'
+import type { ClientRequest, ImageMeter, MeteredUsage, Adapter, AdapterContext } from '../format.ts'
 import type { ImageAsk } from './ask.ts'
 import type { ImageBody } from './body.ts'
 import { ImagePassage } from './passage.ts'
@@ -12,12 +12,12 @@ import { checkImage, readImageJson } from './request.ts'
 import { failEvent } from './stream.ts'
 import { meterImages } from './usage.ts'
 
-export type ReadClient =
+export type ReadImageClient =
   | { readonly kind: 'read'; readonly request: ClientRequest }
   | { readonly kind: 'rejected'; readonly failure: Failure }
 
 /** Reads `POST /v1/images/generations`. */
-export function readImageClient(text: string): ReadClient {
+export function readImageClient(text: string): ReadImageClient {
   const read = readImageJson(text)
   if (read.kind === 'rejected') return read
   const { body } = read
@@ -29,7 +29,7 @@ export function readImageClient(text: string): ReadClient {
   return { kind: 'read', request: new ImageClient(body, { kind: 'generation', inputs: 0, write }) }
 }
 
-type Source = Pick<ImageAsk, 'kind' | 'write'> & { readonly inputs: number }
+type ImageSource = Pick<ImageAsk, 'kind' | 'write'> & { readonly inputs: number }
 
 export class ImageClient implements ClientRequest {
   readonly endpoint: string
@@ -46,9 +46,9 @@ export class ImageClient implements ClientRequest {
   images: ImageWish
   readonly leavesFiles: boolean
   private body: ImageBody
-  private readonly source: Source
+  private readonly source: ImageSource
 
-  constructor(body: ImageBody, source: Source) {
+  constructor(body: ImageBody, source: ImageSource) {
     this.body = body
     this.source = source
     this.endpoint = source.kind === 'edit' ? 'images.edits' : 'images.generations'
@@ -78,7 +78,7 @@ export class ImageClient implements ClientRequest {
     return this.body.prompt
   }
 
-  meter({ usage, delivered, begun, model, promptTokens }: ImageMeter): Metered {
+  meter({ usage, delivered, begun, model, promptTokens }: ImageMeter): MeteredUsage {
     const { limits, sale } = model
     return meterImages({
       reported: usage,
@@ -97,7 +97,7 @@ export class ImageClient implements ClientRequest {
     return failEvent(failure)
   }
 
-  passage(offered: readonly Dialect[], { model, desk }: PassageContext): Passage {
+  passage(offered: readonly Dialect[], { model, desk }: AdapterContext): Adapter {
     return new ImagePassage(this.askOf(model.limits.image), desk, offered)
   }
 

@@ -2,12 +2,12 @@
 import type { Failure } from '../../domain/failure.ts'
 import { imageFormBounds } from '../../domain/image.ts'
 import { uploadOf, type FormPart } from '../../lib/form.ts'
-import { inspectPicture, isOpaque, type Looked, type Picture } from '../../lib/picture.ts'
+import { inspectPicture, isOpaque, type PictureLook, type Picture } from '../../lib/picture.ts'
 import { NoDecoder } from '../../lib/picture-process.ts'
 import { SIDE_MAX } from '../../lib/picture-job.ts'
-import { TooLate, type Claim } from '../../lib/slots.ts'
+import { TooLate, type SlotClaim } from '../../lib/slots.ts'
 import type { ImageAsk } from './ask.ts'
-import { ImageClient, type ReadClient } from './client.ts'
+import { ImageClient, type ReadImageClient } from './client.ts'
 import { invalidMask } from './invalid-mask.ts'
 import { readImageFields } from './request.ts'
 
@@ -31,7 +31,7 @@ const BUSY: Failure = {
 }
 
 /** Reads `POST /v1/images/edits`, from a form or from JSON. The pictures are decoded when it is the account's turn. */
-export async function readEditClient(form: EditForm, claim: Claim): Promise<ReadClient> {
+export async function readEditClient(form: EditForm, claim: SlotClaim): Promise<ReadImageClient> {
   try {
     return await readDecoded(form, claim)
   } catch (error) {
@@ -40,10 +40,10 @@ export async function readEditClient(form: EditForm, claim: Claim): Promise<Read
   }
 }
 
-async function readDecoded({ fields, images, mask }: EditForm, claim: Claim): Promise<ReadClient> {
+async function readDecoded({ fields, images, mask }: EditForm, claim: SlotClaim): Promise<ReadImageClient> {
   const read = readImageFields(typed(fields))
   if (read.kind === 'rejected') return read
-  const reject = (failure: Failure): ReadClient => ({ kind: 'rejected', failure })
+  const reject = (failure: Failure): ReadImageClient => ({ kind: 'rejected', failure })
   if (images.length === 0) {
     return reject({ kind: 'missing_parameter', message: "Missing required parameter: 'image'.", param: 'image' })
   }
@@ -75,7 +75,7 @@ async function readDecoded({ fields, images, mask }: EditForm, claim: Claim): Pr
 /** One picture is `image`; several are a list, also where the client repeated the plain name. */
 const nameOf = (images: readonly EditFile[]): string => (images.length === 1 ? 'image' : 'image[]')
 
-async function pictureOf(file: EditFile, claim: Claim): Promise<Picture | undefined> {
+async function pictureOf(file: EditFile, claim: SlotClaim): Promise<Picture | undefined> {
   const looked = await inspectPicture(file.path, claim, MASK_PIXELS_MAX)
   return looked.kind === 'picture' ? looked : undefined
 }
@@ -92,7 +92,7 @@ function partOf({ path, bytes }: EditFile, name: string, picture: Picture | unde
   }
 }
 
-type Unusable = Exclude<Looked['kind'], 'picture'>
+type Unusable = Exclude<PictureLook['kind'], 'picture'>
 
 const unusable = ({ param }: EditFile, kind: Unusable): Failure => ({
   kind: 'invalid_value',
@@ -100,9 +100,9 @@ const unusable = ({ param }: EditFile, kind: Unusable): Failure => ({
   param,
 })
 
-type Wanted = { readonly what: 'image' | 'mask'; readonly pixelsMax: number; readonly formats: string }
+type UploadRule = { readonly what: 'image' | 'mask'; readonly pixelsMax: number; readonly formats: string }
 
-function messageOf(kind: Unusable, { what, pixelsMax, formats }: Wanted): string {
+function messageOf(kind: Unusable, { what, pixelsMax, formats }: UploadRule): string {
   switch (kind) {
     case 'too_large':
       return `The ${what} has more than ${pixelsMax / 1e6} megapixels.`
@@ -115,7 +115,7 @@ function messageOf(kind: Unusable, { what, pixelsMax, formats }: Wanted): string
   }
 }
 
-async function wrongMask(mask: EditFile, image: Picture, claim: Claim): Promise<Failure | undefined> {
+async function wrongMask(mask: EditFile, image: Picture, claim: SlotClaim): Promise<Failure | undefined> {
   const looked = await inspectPicture(mask.path, claim, MASK_PIXELS_MAX)
   if (looked.kind !== 'picture') {
     return invalidMask(messageOf(looked.kind, { what: 'mask', pixelsMax: MASK_PIXELS_MAX, formats: 'PNG or WebP' }))

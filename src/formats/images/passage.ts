@@ -8,9 +8,9 @@ import { parseLongFields } from '../fields.ts'
 import type {
   AnswerFacts,
   Destination,
-  ImageDesk,
-  Passage,
-  PassedStream,
+  ImageService,
+  Adapter,
+  AdaptedStream,
   ReadReply,
   UpstreamRequest,
 } from '../format.ts'
@@ -33,15 +33,15 @@ const HOMELESS: Failure = {
   param: 'response_format',
 }
 
-export class ImagePassage implements Passage {
+export class ImagePassage implements Adapter {
   readonly dialect = 'chat'
   readonly failures = chatFailures
   readonly obstacle: Failure | undefined
-  readonly asEvents: Passage['asEvents']
+  readonly asEvents: Adapter['asEvents']
   private readonly ask: ImageAsk
-  private readonly desk: ImageDesk
+  private readonly desk: ImageService
 
-  constructor(ask: ImageAsk, desk: ImageDesk, offered: readonly Dialect[]) {
+  constructor(ask: ImageAsk, desk: ImageService, offered: readonly Dialect[]) {
     this.ask = ask
     this.desk = desk
     const isHomeless = ask.body.delivery === 'url' && !desk.canHost
@@ -105,7 +105,7 @@ export class ImagePassage implements Passage {
     return { kind: 'reply', reply: { usage, produced: '', delivered: pictures, write } }
   }
 
-  openStream(answer: AnswerFacts): PassedStream {
+  openStream(answer: AnswerFacts): AdaptedStream {
     return new ImageStream(answer, this.ask, this.desk)
   }
 }

@@ -3,12 +3,12 @@ import { nextTurn } from '../../lib/end-of-tick.ts'
 import { imagesOf, sidesOf, type ImageDelivery } from '../../domain/image.ts'
 import type { Usage } from '../../domain/usage.ts'
 import { asFields, asList, numberIn, textIn, type Fields } from '../fields.ts'
-import type { DeliveredImage, ImageDesk } from '../format.ts'
+import type { DeliveredImage, ImageService } from '../format.ts'
 import type { ImageAsk } from './ask.ts'
 import { hasTokens, writeImageUsage } from './usage.ts'
 
 /** One image of an answer, decoded to see that it is one. */
-export type Picture = DeliveredImage & {
+export type DeliveredPicture = DeliveredImage & {
   /** As the client gets it. */
   readonly entry: Readonly<Record<string, string>>
   readonly format: string
@@ -18,14 +18,14 @@ export type Picture = DeliveredImage & {
 export type ReplyFacts = { readonly background: string | undefined; readonly created: number | undefined }
 
 /** Which way the images go: to the gateway's own address where that is wished for and possible. */
-function deliveryOf({ body, facts }: ImageAsk, desk: ImageDesk): ImageDelivery {
+function deliveryOf({ body, facts }: ImageAsk, desk: ImageService): ImageDelivery {
   const wished = body.delivery ?? facts.deliveries[0] ?? 'b64_json'
   return wished === 'url' && !desk.canHost ? 'b64_json' : wished
 }
 
 /** The images of a reply that can be decoded, at most as many as were asked for. One at a time: each is large. */
-export async function picturesOf(reply: Fields, ask: ImageAsk, desk: ImageDesk): Promise<Picture[]> {
-  const pictures: Picture[] = []
+export async function picturesOf(reply: Fields, ask: ImageAsk, desk: ImageService): Promise<DeliveredPicture[]> {
+  const pictures: DeliveredPicture[] = []
   for (const raw of asList(reply['data']).slice(0, imagesOf(ask.facts, ask.wish))) {
     const picture = await pictureOf({ ...reply, ...asFields(raw) }, ask, desk)
     if (picture) pictures.push(picture)
@@ -34,7 +34,11 @@ export async function picturesOf(reply: Fields, ask: ImageAsk, desk: ImageDesk):
 }
 
 /** One image, from an entry of a reply or a streamed event; undefined when what came is none. */
-export async function pictureOf(entry: Fields, ask: ImageAsk, desk: ImageDesk): Promise<Picture | undefined> {
+export async function pictureOf(
+  entry: Fields,
+  ask: ImageAsk,
+  desk: ImageService,
+): Promise<DeliveredPicture | undefined> {
   await nextTurn()
   const given = textIn(entry['b64_json'])
   const sent = given?.startsWith('data:') ? given.replace(/^data:[^,]{0,100},/, '') : given
@@ -66,7 +70,7 @@ const known = (value: unknown, otherwise: string): string => {
   return text !== undefined && /^[\w-]{1,32}$/.test(text) && text !== 'auto' ? text : otherwise
 }
 
-const fetched = (url: string | undefined, desk: ImageDesk): Promise<Buffer | undefined> =>
+const fetched = (url: string | undefined, desk: ImageService): Promise<Buffer | undefined> =>
   url ? desk.fetch(url) : Promise.resolve(undefined)
 
 export const factsOfReply = (reply: Fields): ReplyFacts => ({
@@ -75,7 +79,7 @@ export const factsOfReply = (reply: Fields): ReplyFacts => ({
 })
 
 /** Fields that an answer has beside its images. Strict clients take no background that is `auto`. */
-export function describe(picture: Picture, { background }: ReplyFacts, { body, facts }: ImageAsk): object {
+export function describe(picture: DeliveredPicture, { background }: ReplyFacts, { body, facts }: ImageAsk): object {
   const known = background ?? body.background ?? 'auto'
   return {
     size: picture.size,

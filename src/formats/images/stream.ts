@@ -8,16 +8,24 @@ import type { Usage } from '../../domain/usage.ts'
 import { dataEvent, namedEvent, type SseEvent } from '../../lib/sse.ts'
 import { readUpstreamError, writeFailure } from '../chat/failure.ts'
 import { asFields, asText, numberIn, parseLongFields, type Fields } from '../fields.ts'
-import type { AnswerFacts, DeliveredImage, ImageDesk, PassedStream, ReadEvent } from '../format.ts'
+import type { AnswerFacts, DeliveredImage, ImageService, AdaptedStream, ReadEvent } from '../format.ts'
 import type { ImageAsk } from './ask.ts'
-import { describe, factsOfReply, pictureOf, picturesOf, usageField, type Picture, type ReplyFacts } from './reply.ts'
+import {
+  describe,
+  factsOfReply,
+  pictureOf,
+  picturesOf,
+  usageField,
+  type DeliveredPicture,
+  type ReplyFacts,
+} from './reply.ts'
 import { readImageUsage, sumUsage } from './usage.ts'
 
-type Prepared =
-  | { readonly kind: 'partial'; readonly picture: Picture; readonly facts: ReplyFacts; readonly index: number }
+type PreparedEvent =
+  | { readonly kind: 'partial'; readonly picture: DeliveredPicture; readonly facts: ReplyFacts; readonly index: number }
   | {
       readonly kind: 'completed'
-      readonly pictures: readonly Picture[]
+      readonly pictures: readonly DeliveredPicture[]
       readonly facts: ReplyFacts
       readonly usage: Usage | undefined
     }
@@ -27,9 +35,12 @@ type Prepared =
 const DONE = dataEvent('[DONE]')
 const NOTHING: ReadEvent = { kind: 'chunk', text: '', meaningful: false }
 
-const failed = (message: string): Prepared => ({ kind: 'failed', failure: { kind: 'garbage', status: 200, message } })
+const failed = (message: string): PreparedEvent => ({
+  kind: 'failed',
+  failure: { kind: 'garbage', status: 200, message },
+})
 
-export class ImageStream implements PassedStream {
+export class ImageStream implements AdaptedStream {
   readonly produced = ''
   readonly delivered: DeliveredImage[] = []
   usage: Usage | undefined
@@ -39,13 +50,13 @@ export class ImageStream implements PassedStream {
   private previewsLeft: number
   private readonly answer: AnswerFacts
   private readonly ask: ImageAsk
-  private readonly desk: ImageDesk
+  private readonly desk: ImageService
   private readonly name: string
-  private readonly prepared = new WeakMap<SseEvent, Prepared>()
+  private readonly prepared = new WeakMap<SseEvent, PreparedEvent>()
   /** The image that came last, until the next one or the settlement. */
-  private kept: Extract<Prepared, { kind: 'completed' }> | undefined
+  private kept: Extract<PreparedEvent, { kind: 'completed' }> | undefined
 
-  constructor(answer: AnswerFacts, ask: ImageAsk, desk: ImageDesk) {
+  constructor(answer: AnswerFacts, ask: ImageAsk, desk: ImageService) {
     this.answer = answer
     this.ask = ask
     this.desk = desk
@@ -100,7 +111,7 @@ export class ImageStream implements PassedStream {
     return kept + failEvent(failure)
   }
 
-  private async look(data: string): Promise<Prepared> {
+  private async look(data: string): Promise<PreparedEvent> {
     if (data === '[DONE]') return { kind: 'done' }
     const event = await parseLongFields(data)
     if (!event) return failed('an event is not a JSON object')
@@ -115,7 +126,7 @@ export class ImageStream implements PassedStream {
     return { kind: 'completed', pictures, facts: factsOfReply(event), usage }
   }
 
-  private async pictures(event: Fields): Promise<Picture[]> {
+  private async pictures(event: Fields): Promise<DeliveredPicture[]> {
     const left = imagesOf(this.ask.facts, this.ask.wish) - this.delivered.length
     if (left <= 0) return []
     if (event['b64_json'] === undefined) return (await picturesOf(event, this.ask, this.desk)).slice(0, left)
@@ -123,7 +134,7 @@ export class ImageStream implements PassedStream {
     return picture ? [picture] : []
   }
 
-  private async partial(event: Fields): Promise<Prepared> {
+  private async partial(event: Fields): Promise<PreparedEvent> {
     const inline: ImageAsk = { ...this.ask, body: { ...this.ask.body, delivery: 'b64_json' } }
     const picture = await pictureOf(event, inline, this.desk)
     // Nobody is worse off without a preview.
@@ -132,7 +143,7 @@ export class ImageStream implements PassedStream {
     return { kind: 'partial', picture, facts: factsOfReply(event), index }
   }
 
-  private writePartial({ picture, facts, index }: Extract<Prepared, { kind: 'partial' }>): string {
+  private writePartial({ picture, facts, index }: Extract<PreparedEvent, { kind: 'partial' }>): string {
     const type = `${this.name}.partial_image`
     const event = { type, ...this.flat(picture, facts), partial_image_index: index }
     return namedEvent(type, JSON.stringify(event))
@@ -140,7 +151,7 @@ export class ImageStream implements PassedStream {
 
   /** The flat event, and the image result inside it. */
   private writeCompleted(
-    { pictures, facts }: Extract<Prepared, { kind: 'completed' }>,
+    { pictures, facts }: Extract<PreparedEvent, { kind: 'completed' }>,
     usage: Usage | undefined,
   ): string {
     const [first] = pictures
@@ -152,7 +163,7 @@ export class ImageStream implements PassedStream {
     return namedEvent(type, JSON.stringify(event))
   }
 
-  private flat(picture: Picture, facts: ReplyFacts): object {
+  private flat(picture: DeliveredPicture, facts: ReplyFacts): object {
     const { b64_json, url } = picture.entry
     return {
       ...(b64_json === undefined ? { url } : { b64_json }),

@@ -3,7 +3,7 @@ import { imageUnit, sellsPieces, type ImageFacts, type ImageWish } from '../../d
 import type { PriceCard } from '../../domain/price.ts'
 import { inputTokens, outputTokens, type PieceUnit, type Usage, type UsageSource } from '../../domain/usage.ts'
 import { asFields } from '../fields.ts'
-import type { DeliveredImage, Metered } from '../format.ts'
+import type { DeliveredImage, MeteredUsage } from '../format.ts'
 
 const TOKENS_MAX = 1_000_000_000
 
@@ -91,7 +91,7 @@ export type ToMeterImages = {
  * What images come to. No image, no charge. Where images are sold by the piece, what arrived is known; where they are
  * sold by tokens and none are reported, it is an estimate.
  */
-export function meterImages(to: ToMeterImages): Metered {
+export function meterImages(to: ToMeterImages): MeteredUsage {
   const { reported, delivered, begun, sale } = to
   const arrived = delivered.length + begun
   if (arrived === 0) return { usage: NOTHING, source: 'reported' }

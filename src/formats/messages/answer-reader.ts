@@ -1,5 +1,5 @@
 /** What the blocks of an answer mean for a turn: its structured answer may be a tool. */
-import type { FinishReason, OutputPart, Sealed, Turn } from '../../domain/turn.ts'
+import type { FinishReason, OutputPart, SealedData, Turn } from '../../domain/turn.ts'
 import { asFields, asText, ownIn, textIn, type Fields } from '../fields.ts'
 import { stopReasonIn } from './lawful-answer.ts'
 
@@ -23,9 +23,9 @@ const finishes: Readonly<Record<string, FinishReason>> = {
 export type CallKind = 'function' | 'answer'
 
 /** Servers of other models think without signing. */
-export const thoughtSeal = (signature: string): Sealed | undefined =>
+export const thoughtSeal = (signature: string): SealedData | undefined =>
   signature === '' ? undefined : { origin: 'messages', data: signature }
-export const redactedSeal = (data: string): Sealed => ({ origin: 'messages', form: 'redacted', data })
+export const redactedSeal = (data: string): SealedData => ({ origin: 'messages', form: 'redacted', data })
 
 export class AnswerReader {
   private readonly answerTool: string | undefined

@@ -1,6 +1,6 @@
 /** Answers in the Messages format from neutral ones. */
 import type { Failure } from '../../domain/failure.ts'
-import type { Delta, FinishReason, OutputPart, Reply, Sealed } from '../../domain/turn.ts'
+import type { Delta, FinishReason, OutputPart, Reply, SealedData } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
 import { namedEvent } from '../../lib/sse.ts'
 import { parseExactFields } from '../fields.ts'
@@ -42,9 +42,9 @@ const headOf = ({ requestId, publicModel }: AnswerFacts): object => ({
   model: publicModel,
 })
 
-type Told = { readonly usage: Usage; readonly wish: ClientWish }
+type EncoderOptions = { readonly usage: Usage; readonly wish: ClientWish }
 
-function writeReply({ choices }: Reply, answer: AnswerFacts, { usage, wish }: Told): string {
+function writeReply({ choices }: Reply, answer: AnswerFacts, { usage, wish }: EncoderOptions): string {
   const [choice] = choices
   return JSON.stringify({
     ...headOf(answer),
@@ -75,12 +75,14 @@ function blocksOf(part: OutputPart, { showThoughts }: ClientWish): object[] {
  * Gemini signs the text it has said, in a stream behind it. Agents take the last block for the answer (Claude Code
  * 2.1, 2026-11), and the vendor refuses the signature of calls only: this one is not worth a block of its own.
  */
-const isAfterthought = (sealed: Sealed | undefined): boolean => sealed?.origin === 'gemini' && sealed.form === 'text'
+const isAfterthought = (sealed: SealedData | undefined): boolean =>
+  sealed?.origin === 'gemini' && sealed.form === 'text'
 
 /** A seal of what the client is shown anyway. */
-const isSaid = (sealed: Sealed | undefined, showThoughts: boolean): boolean => sealed?.origin === 'chat' && showThoughts
+const isSaid = (sealed: SealedData | undefined, showThoughts: boolean): boolean =>
+  sealed?.origin === 'chat' && showThoughts
 
-const thought = (text: string, sealed: Sealed | undefined): object =>
+const thought = (text: string, sealed: SealedData | undefined): object =>
   sealed?.origin === 'messages' && sealed.form === 'redacted'
     ? { type: 'redacted_thinking', data: sealed.data }
     : { type: 'thinking', thinking: text, signature: signatureOf(sealed) }
@@ -173,7 +175,7 @@ class MessagesEncoder implements StreamEncoder {
     return stamp + event({ type: 'content_block_stop', index: open.index })
   }
 
-  private seal(sealed: Sealed): string {
+  private seal(sealed: SealedData): string {
     // Whole from its start. As 'call' nothing that follows goes on in it.
     if (sealed.origin === 'messages' && sealed.form === 'redacted') return this.begin('call', thought('', sealed))
     const before = this.within('thinking')

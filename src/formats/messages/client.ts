@@ -3,7 +3,7 @@ import type { Failure } from '../../domain/failure.ts'
 import type { Dialect } from '../../domain/turn.ts'
 import { namedEvent } from '../../lib/sse.ts'
 import { exactBody } from '../exact-body.ts'
-import type { AnswerFacts, ClientRequest, Passage } from '../format.ts'
+import type { AnswerFacts, ClientRequest, Adapter } from '../format.ts'
 import { afterScan } from '../request-json.ts'
 import { translated } from '../translated.ts'
 import { upstreamSideOf } from '../upstream-sides.ts'
@@ -11,20 +11,24 @@ import { messagesClientSide } from './client-side.ts'
 import { allBlocks, wordsOfBlock } from './content.ts'
 import { DirectMessages } from './direct.ts'
 import { messagesFailureWriter, writeMessagesFailure } from './failure.ts'
-import { readMessagesRequest, type MessagesRequest, type ReadRequest } from './request.ts'
+import { readMessagesRequest, type MessagesRequest, type ReadMessagesRequest } from './request.ts'
 import { messagesTurn, wantsThoughts } from './turn.ts'
 
-type Read = { kind: 'read'; request: ClientRequest } | { kind: 'rejected'; failure: Failure }
+type ReadClient = { kind: 'read'; request: ClientRequest } | { kind: 'rejected'; failure: Failure }
 
 /** Reads a Messages request. `betas` is its `anthropic-beta` header. */
-export const readMessagesClient = (text: string, bytes: number, betas: string | undefined): Read | Promise<Read> =>
+export const readMessagesClient = (
+  text: string,
+  bytes: number,
+  betas: string | undefined,
+): ReadClient | Promise<ReadClient> =>
   afterScan(text, bytes, (scan) => made(readMessagesRequest(text, bytes, 'answer', scan), betas))
 
 /** Reads a request to count tokens: a Messages request that wants no answer. */
-export const readMessagesCount = (text: string, bytes: number): Read | Promise<Read> =>
+export const readMessagesCount = (text: string, bytes: number): ReadClient | Promise<ReadClient> =>
   afterScan(text, bytes, (scan) => made(readMessagesRequest(text, bytes, 'count', scan), undefined))
 
-const made = (read: ReadRequest, betas: string | undefined): Read =>
+const made = (read: ReadMessagesRequest, betas: string | undefined): ReadClient =>
   read.kind === 'rejected' ? read : { kind: 'read', request: new MessagesClient(read.request, betas) }
 
 /** English text has about four bytes a token; an image is pixels / 750, at most 1.6k (Anthropic, 2026-08). */
@@ -77,7 +81,7 @@ class MessagesClient implements ClientRequest {
     return namedEvent('error', writeMessagesFailure(failure, requestId).body)
   }
 
-  passage(offered: readonly Dialect[]): Passage {
+  passage(offered: readonly Dialect[]): Adapter {
     const { body, stream, textBytes, imageParts } = this.request
     if (offered.includes('messages')) return new DirectMessages(this.request, this.betas)
     const inputTokens = Math.ceil(textBytes / BYTES_PER_TOKEN) + imageParts * IMAGE_TOKENS

@@ -19,21 +19,21 @@ export function* allBlocks(content: unknown): Generator<Fields> {
 }
 
 /** Media by address, wherever they lie. */
-export function remoteMediaOf(content: unknown, path: string): RemoteMedium[] {
+export function remoteMediaOfContent(content: unknown, path: string): RemoteMedium[] {
   return blocksOf(content).flatMap((block, i) => {
     const at = `${path}[${i}]`
     const source = asFields(block['source'])
     const own = source['type'] === 'url' ? [{ url: asText(source['url']), param: `${at}.source.url` }] : []
-    const inner = typeof block['content'] === 'object' ? remoteMediaOf(block['content'], `${at}.content`) : []
-    const quoted = source['type'] === 'content' ? remoteMediaOf(source['content'], `${at}.source.content`) : []
+    const inner = typeof block['content'] === 'object' ? remoteMediaOfContent(block['content'], `${at}.content`) : []
+    const quoted = source['type'] === 'content' ? remoteMediaOfContent(source['content'], `${at}.source.content`) : []
     return [...own, ...inner, ...quoted]
   })
 }
 
-export type Media = { images: number; bytes: number; payloadChars: number; hasRemote: boolean }
+export type MessageMedia = { images: number; bytes: number; payloadChars: number; hasRemote: boolean }
 
 /** Counts media payloads: they cost by their own rule, not by the length of their base64. */
-export function addMedia(media: Media, block: Fields): void {
+export function addMedia(media: MessageMedia, block: Fields): void {
   const source = asFields(block['source'])
   const data = source['type'] === 'base64' ? asText(source['data']) : ''
   media.payloadChars += data.length

@@ -10,12 +10,12 @@ import type {
   Turn,
 } from '../../domain/turn.ts'
 import { parseExactFields } from '../fields.ts'
-import type { Family } from './families.ts'
+import type { ClaudeFamily } from './families.ts'
 
 type Block = { type: string; cache_control?: object; [field: string]: unknown }
 type WireMessage = { readonly role: 'user' | 'assistant' | 'system'; content: Block[] }
 
-export type Conversation = {
+export type MessageHistory = {
   readonly system: readonly Block[]
   readonly messages: readonly WireMessage[]
   /** What could not be said. */
@@ -29,9 +29,9 @@ const CACHE_MARKS_MAX = 4
 /** What a conversation begins with that would begin with the assistant; or ends with, where it must not end so. */
 const CONTINUE: Block = { type: 'text', text: 'Continue.' }
 
-type Places = Pick<Family, 'systemInside' | 'prefill'>
+type Places = Pick<ClaudeFamily, 'systemInside' | 'prefill'>
 
-export function conversationOf({ messages }: Turn, places: Places): Conversation {
+export function conversationOf({ messages }: Turn, places: Places): MessageHistory {
   const writer = new Writer(places)
   for (const message of messages) writer.add(message)
   return writer.finish()
@@ -75,7 +75,7 @@ class Writer {
     }
   }
 
-  finish(): Conversation {
+  finish(): MessageHistory {
     const said = this.messages.filter(({ content }) => content.length > 0)
     // A system prompt that is alone is spoken: a message is demanded.
     if (said.length === 0) said.push({ role: 'user', content: this.system.splice(0) })

@@ -3,8 +3,8 @@ import type { Delta, Turn } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { asFields, asText, parseExactFields, type Fields } from '../fields.ts'
-import { OPEN_BLOCKS_MAX, TOO_MANY_BLOCKS } from '../excess.ts'
-import type { Decoded, StreamDecoder } from '../format.ts'
+import { OPEN_BLOCKS_MAX, TOO_MANY_BLOCKS } from '../answer-bounds.ts'
+import type { DecodedEvent, StreamDecoder } from '../format.ts'
 import { AnswerReader, redactedSeal, refusalOf, thoughtSeal, type CallKind } from './answer-reader.ts'
 import { readMessagesError } from './failure.ts'
 import { plainTextOf } from './stream.ts'
@@ -16,7 +16,7 @@ type Block =
   | { readonly kind: 'thinking'; signature: string }
   | { readonly kind: CallKind; readonly call: number; input: string; json: string }
 
-const NO_DELTAS: Decoded = { kind: 'deltas', deltas: [] }
+const NO_DELTAS: DecodedEvent = { kind: 'deltas', deltas: [] }
 const choice = 0
 
 export class MessagesDecoder implements StreamDecoder {
@@ -34,7 +34,7 @@ export class MessagesDecoder implements StreamDecoder {
     return this.stated && readMessagesUsage(this.stated)
   }
 
-  decode({ data }: SseEvent): Decoded {
+  decode({ data }: SseEvent): DecodedEvent {
     const plain = plainTextOf(data)
     if (plain !== undefined) return { kind: 'deltas', deltas: [{ kind: 'text', choice, text: plain }] }
     if (data === '') return NO_DELTAS

@@ -1,8 +1,8 @@
 /** Messages to Messages: the client's own bytes up, the upstream's own bytes down. */
-import type { AnswerFacts, Destination, Passage, PassedStream, ReadReply, UpstreamRequest } from '../format.ts'
+import type { AnswerFacts, Destination, Adapter, AdaptedStream, ReadReply, UpstreamRequest } from '../format.ts'
 import { messagesFailures } from './failure.ts'
 import { readMessagesReply } from './reply.ts'
-import { writeUpstreamBody, type MessagesRequest } from './request.ts'
+import { writeMessagesBody, type MessagesRequest } from './request.ts'
 import { MessagesStream } from './stream.ts'
 import { MESSAGES_PATH, VERSION_HEADER } from './wire.ts'
 
@@ -11,7 +11,7 @@ const DEARER_BETA = /^(?:context-1m|fast-mode|mcp-client|code-execution|advisor|
 const BETA = /^[\w.-]{1,100}$/
 
 /** Its requests always have an output limit: nothing here is about answers without one. */
-export class DirectMessages implements Passage {
+export class DirectMessages implements Adapter {
   readonly dialect = 'messages'
   readonly obstacle = undefined
   readonly failures = messagesFailures
@@ -27,7 +27,7 @@ export class DirectMessages implements Passage {
     const known = this.betas.filter((beta) => BETA.test(beta))
     const dropped = known.filter((beta) => DEARER_BETA.test(beta))
     const kept = known.filter((beta) => !DEARER_BETA.test(beta))
-    const written = writeUpstreamBody(this.client, { upstreamModel, outputTokensMax })
+    const written = writeMessagesBody(this.client, { upstreamModel, outputTokensMax })
     const headers = kept.length === 0 ? VERSION_HEADER : { ...VERSION_HEADER, 'anthropic-beta': kept.join(',') }
     return { path: MESSAGES_PATH, headers, body: written.body, dropped: [...dropped, ...written.dropped] }
   }
@@ -36,7 +36,7 @@ export class DirectMessages implements Passage {
     return readMessagesReply(text)
   }
 
-  openStream(answer: AnswerFacts): PassedStream {
+  openStream(answer: AnswerFacts): AdaptedStream {
     return new MessagesStream(answer)
   }
 }

@@ -5,16 +5,16 @@ import { isAboutKey, retryAfter, writeFailure } from '../chat/failure.ts'
 import { asFields, asText, ownIn, parseFields, textIn } from '../fields.ts'
 import type { FailureReader, FailureWriter, WrittenFailure } from '../format.ts'
 
-type Row = { readonly status: number; readonly type: string }
+type ErrorMapping = { readonly status: number; readonly type: string }
 
-const request = (status: number): Row => ({ status, type: 'invalid_request_error' })
-const missing: Row = { status: 404, type: 'not_found_error' }
-const denied: Row = { status: 403, type: 'permission_error' }
-const limited: Row = { status: 429, type: 'rate_limit_error' }
-const conflict: Row = { status: 409, type: 'conflict_error' }
+const request = (status: number): ErrorMapping => ({ status, type: 'invalid_request_error' })
+const missing: ErrorMapping = { status: 404, type: 'not_found_error' }
+const denied: ErrorMapping = { status: 403, type: 'permission_error' }
+const limited: ErrorMapping = { status: 429, type: 'rate_limit_error' }
+const conflict: ErrorMapping = { status: 409, type: 'conflict_error' }
 
 /** Statuses and types are the dialect's; which of our own reasons it was, `details.error_code` says. */
-const table: Record<FailureKind, Row> = {
+const table: Record<FailureKind, ErrorMapping> = {
   malformed_request: request(400),
   missing_parameter: request(400),
   invalid_value: request(400),

@@ -6,7 +6,7 @@ import type { Effort } from '../../domain/turn.ts'
 
 type Level = Exclude<Effort, 'none' | 'minimal'>
 
-export type Family = {
+export type ClaudeFamily = {
   /** Parts of model names, any of them. */
   readonly names: readonly string[]
   /** The most an answer may have. */
@@ -34,7 +34,7 @@ export type Family = {
 const toMax: readonly Level[] = ['low', 'medium', 'high', 'max']
 const withXhigh: readonly Level[] = ['low', 'medium', 'high', 'xhigh', 'max']
 
-const newest: Family = {
+const newest: ClaudeFamily = {
   names: ['claude'],
   outputTokensMax: 128_000,
   sampling: false,
@@ -47,8 +47,8 @@ const newest: Family = {
   systemInside: true,
   prefill: false,
 }
-const unforced: Family = { ...newest, off: 'least', budget: false, forcedTool: false }
-const classic: Family = {
+const unforced: ClaudeFamily = { ...newest, off: 'least', budget: false, forcedTool: false }
+const classic: ClaudeFamily = {
   ...newest,
   outputTokensMax: 64_000,
   sampling: true,
@@ -58,7 +58,7 @@ const classic: Family = {
   prefill: true,
 }
 
-const families: readonly Family[] = [
+const families: readonly ClaudeFamily[] = [
   { ...unforced, names: ['sonnet-5-5'], off: 'between_tools' },
   { ...unforced, names: ['opus-5-5', 'fable-5-1', 'fable-5-2'] },
   { ...unforced, names: ['fable-5'], forcedTool: true },
@@ -74,9 +74,9 @@ const families: readonly Family[] = [
 ]
 
 /** A model of somebody else's, on a server that speaks the format: only what the format always had. */
-const other: Family = { ...classic, names: [], outputTokensMax: undefined, schemas: false }
+const other: ClaudeFamily = { ...classic, names: [], outputTokensMax: undefined, schemas: false }
 
-export function familyOf(upstreamModel: string): Family {
+export function claudeFamilyOf(upstreamModel: string): ClaudeFamily {
   const name = upstreamModel.toLowerCase().replaceAll('.', '-')
   return families.find(({ names }) => names.some((part) => name.includes(part))) ?? other
 }
@@ -86,13 +86,13 @@ const UNKNOWN_OUTPUT_TOKENS_MAX = 8_192
 
 /** The output limit of a request that has none, as the format demands one: the most the model is known to give. */
 export function demandedLimit(upstreamModel: string, modelOutputTokensMax: number | undefined): number {
-  const { outputTokensMax } = familyOf(upstreamModel)
+  const { outputTokensMax } = claudeFamilyOf(upstreamModel)
   const most = Math.min(modelOutputTokensMax ?? Infinity, outputTokensMax ?? Infinity)
   return Number.isFinite(most) ? most : UNKNOWN_OUTPUT_TOKENS_MAX
 }
 
 /** The nearest level that a family has. */
-export function levelOf(effort: Effort, { efforts }: Family): Level | undefined {
+export function levelOf(effort: Effort, { efforts }: ClaudeFamily): Level | undefined {
   const order: readonly Effort[] = ['none', 'minimal', ...withXhigh]
   const wanted = order.indexOf(effort)
   return efforts.find((level) => order.indexOf(level) >= wanted) ?? efforts.at(-1)

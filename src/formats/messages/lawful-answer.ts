@@ -23,8 +23,8 @@ export function stopReasonIn(reason: unknown, hasCalls: boolean): string | null 
 export const inputIn = ({ input }: Fields): Fields =>
   fieldsIn(input) ?? (typeof input === 'string' ? parseExactFields(input) : undefined) ?? {}
 
-export const isCall = ({ type }: Fields): boolean => type === 'tool_use'
-const isOddCall = (block: Fields): boolean => isCall(block) && fieldsIn(block['input']) === undefined
+export const isToolUse = ({ type }: Fields): boolean => type === 'tool_use'
+const isOddCall = (block: Fields): boolean => isToolUse(block) && fieldsIn(block['input']) === undefined
 
 /** The blocks of a message; the list itself where nothing has to be put right. */
 export const lawfulBlocks = (blocks: readonly Fields[]): readonly Fields[] =>

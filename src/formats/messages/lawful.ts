@@ -5,13 +5,13 @@ import type { Edit } from '../../lib/json-scan.ts'
 import { CallIds } from '../call-ids.ts'
 import { asFields, asList, asText, fieldListIn, type Fields } from '../fields.ts'
 import { NO_RESULT } from '../open-calls.ts'
-import { familyOf } from './families.ts'
+import { claudeFamilyOf } from './families.ts'
 import { blocksOf } from './content.ts'
 import { lawfulBlocks } from './lawful-answer.ts'
 import { readStamp } from './seal.ts'
 
 type WireMessage = { readonly role: string; readonly content: unknown }
-type Source = {
+type LawfulInput = {
   readonly body: Fields & { readonly messages: readonly WireMessage[] }
   readonly text: string
   readonly members: Members
@@ -25,7 +25,7 @@ const AS_IT_IS: Lawful = { edits: [], dropped: [] }
  * signatures are ours. Where the model cannot think on without them, its setting goes, too, and is named. Ids of calls
  * that other vendors made become lawful ones, and their inputs objects. Calls that were interrupted get a result.
  */
-export function lawfulEdits({ body, text, members }: Source, upstreamModel: string): Lawful {
+export function lawfulEdits({ body, text, members }: LawfulInput, upstreamModel: string): Lawful {
   const hasStrangers = body.messages.some(
     ({ role, content }) => role === 'assistant' && blocksOf(content).some(isStranger),
   )
@@ -44,7 +44,7 @@ export function lawfulEdits({ body, text, members }: Source, upstreamModel: stri
 
 /** A model that decides itself how much it thinks may begin to in the middle of a turn (docs: adaptive thinking). */
 function withoutBudget(body: Fields, upstreamModel: string): Lawful {
-  if (familyOf(upstreamModel).thinking === 'budget') {
+  if (claudeFamilyOf(upstreamModel).thinking === 'budget') {
     return { edits: [{ key: 'thinking', value: undefined }, ...withoutClearing(body)], dropped: ['thinking'] }
   }
   const { display = 'summarized' } = asFields(body['thinking'])

@@ -4,7 +4,7 @@ import { answerLimits, reviseJson, type Edit } from '../../lib/json-scan.ts'
 import { asFields, asText, fieldListIn, parseExactFields, parseFields, type Fields } from '../fields.ts'
 import type { AnswerFacts, ReadReply } from '../format.ts'
 import { readMessagesError } from './failure.ts'
-import { isCall, lawfulBlocks, stopReasonIn } from './lawful-answer.ts'
+import { isToolUse, lawfulBlocks, stopReasonIn } from './lawful-answer.ts'
 import { readMessagesUsage, writeMessagesUsage } from './usage.ts'
 
 const garbage = (message: string): ReadReply => ({ kind: 'failed', failure: { kind: 'garbage', status: 200, message } })
@@ -17,7 +17,7 @@ export function readMessagesReply(text: string): ReadReply {
   const content = fieldListIn(parsed['content'])
   if (!content) return garbage('the reply has no content')
   const usage = readMessagesUsage(parsed['usage'])
-  const reason = reasonIn(parsed, content.some(isCall))
+  const reason = reasonIn(parsed, content.some(isToolUse))
   const write = ({ publicModel }: AnswerFacts, billed: Usage): string => {
     const edits: Edit[] = []
     if (parsed['model'] !== publicModel) edits.push({ key: 'model', value: JSON.stringify(publicModel) })

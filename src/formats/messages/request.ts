@@ -8,11 +8,11 @@ import { asFields, ownIn, type Fields } from '../fields.ts'
 import { isBase64 } from '../media-data.ts'
 import { scanRequest } from '../request-json.ts'
 import type { RemoteMedium } from '../remote-media.ts'
-import { addMedia, allBlocks, remoteMediaOf, type Media } from './content.ts'
+import { addMedia, allBlocks, remoteMediaOfContent, type MessageMedia } from './content.ts'
 import { lawfulEdits } from './lawful.ts'
 import { safeParse } from '../../lib/safe-parse.ts'
 import { namesOf, withoutVendorTools } from '../vendor-tools.ts'
-import { refuseVendorTools, splitTools } from './vendor-tools.ts'
+import { refuseMessagesTools, splitMessagesTools } from './vendor-tools.ts'
 
 /** SDKs and people write null for "not set". */
 const optional = <T extends z.ZodType>(schema: T): z.ZodOptional<z.ZodNullable<T>> => schema.nullable().optional()
@@ -74,7 +74,7 @@ export type MessagesRequest = {
   readonly members: Members
 }
 
-export type ReadRequest =
+export type ReadMessagesRequest =
   | { readonly kind: 'read'; readonly request: MessagesRequest }
   | { readonly kind: 'rejected'; readonly failure: Failure }
 
@@ -84,7 +84,7 @@ export function readMessagesRequest(
   bytes: number,
   purpose: 'answer' | 'count',
   scan = scanRequest(text),
-): ReadRequest {
+): ReadMessagesRequest {
   if (scan.kind === 'rejected') return scan
   const { value, members } = scan
   const unpriced = refuseUnpriced(asFields(value), members)
@@ -136,13 +136,13 @@ function refuseUnpriced(body: Fields, members: Members): Failure | undefined {
     const which = plain.length === 0 ? `'${key}' is` : `This '${key}' is`
     return { kind: 'unsupported_parameter', message: `${which} not supported: its cost has no price here.`, param: key }
   }
-  return refuseVendorTools(body)
+  return refuseMessagesTools(body)
 }
 
-type Source = Pick<MessagesRequest, 'text' | 'members'> & { readonly bytes: number }
+type EditedRequest = Pick<MessagesRequest, 'text' | 'members'> & { readonly bytes: number }
 
-function describe(body: MessagesBody, { text, bytes, members }: Source): MessagesRequest | Failure {
-  const media: Media = { images: 0, bytes: 0, payloadChars: 0, hasRemote: false }
+function describe(body: MessagesBody, { text, bytes, members }: EditedRequest): MessagesRequest | Failure {
+  const media: MessageMedia = { images: 0, bytes: 0, payloadChars: 0, hasRemote: false }
   for (const [i, { content: said }] of body.messages.entries()) {
     for (const one of allBlocks(said)) {
       const refused = refuseSource(one, `messages[${i}].content`)
@@ -157,7 +157,7 @@ function describe(body: MessagesBody, { text, bytes, members }: Source): Message
     textBytes: bytes - media.payloadChars,
     imageParts: media.images,
     mediaBytes: media.bytes,
-    remoteMedia: [...remoteMediaOf(body.system, 'system'), ...(media.hasRemote ? remoteIn(body.messages) : [])],
+    remoteMedia: [...remoteMediaOfContent(body.system, 'system'), ...(media.hasRemote ? remoteIn(body.messages) : [])],
     body,
     text,
     members,
@@ -165,7 +165,7 @@ function describe(body: MessagesBody, { text, bytes, members }: Source): Message
 }
 
 const remoteIn = (messages: MessagesBody['messages']): RemoteMedium[] =>
-  messages.flatMap(({ content: said }, i) => remoteMediaOf(said, `messages[${i}].content`))
+  messages.flatMap(({ content: said }, i) => remoteMediaOfContent(said, `messages[${i}].content`))
 
 /** What lies elsewhere: files of the vendor's belong to one account there, and a document's cost shows in its bytes. */
 function refuseSource({ type, source }: Fields, param: string): Failure | undefined {
@@ -182,16 +182,16 @@ function refuseSource({ type, source }: Fields, param: string): Failure | undefi
   return { kind: 'unsupported_parameter', message, param }
 }
 
-export type UpstreamEdits = {
+export type MessagesEdits = {
   readonly upstreamModel: string
   /** The client's own limit, or a lower one. */
   readonly outputTokensMax: number | undefined
 }
 
 /** The body for an upstream: the client's own bytes, but for the model, a lowered limit, and what is not lawful. */
-export function writeUpstreamBody(
+export function writeMessagesBody(
   request: MessagesRequest,
-  edits: UpstreamEdits,
+  edits: MessagesEdits,
 ): { readonly body: string; readonly dropped: readonly string[] } {
   const { body, text, members } = request
   const changes: Edit[] = []
@@ -200,7 +200,7 @@ export function writeUpstreamBody(
     changes.push({ key: 'max_tokens', value: String(edits.outputTokensMax) })
   const lawful = lawfulEdits(request, edits.upstreamModel)
   changes.push(...lawful.edits)
-  const left = namesOf(splitTools(body.tools ?? []))
-  if (left.length > 0) changes.push(...withoutVendorTools(request, 'tools', splitTools))
+  const left = namesOf(splitMessagesTools(body.tools ?? []))
+  if (left.length > 0) changes.push(...withoutVendorTools(request, 'tools', splitMessagesTools))
   return { body: changes.length === 0 ? text : editJson(text, members, changes), dropped: [...lawful.dropped, ...left] }
 }

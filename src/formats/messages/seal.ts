@@ -2,15 +2,18 @@
  * Sealed items of other dialects on their way through a client that speaks Messages. Its clients send every thinking
  * block back unchanged, so a block's signature carries what only its maker can read: our stamp says whose it is.
  */
-import { dialects, type Dialect, type Sealed } from '../../domain/turn.ts'
+import { dialects, type Dialect, type SealedData } from '../../domain/turn.ts'
 
 const STAMP = 'tollgate-seal'
 
 /** What a stamped signature holds. `call`: it belongs to the tool call behind the block, not to the thought in it. */
-export type Stamped = { readonly sealed: Sealed | undefined; readonly belongsTo: 'thought' | 'call' }
+export type StampedSignature = { readonly sealed: SealedData | undefined; readonly belongsTo: 'thought' | 'call' }
 
 /** The signature of a thinking block: the vendor's own where it is of this dialect. */
-export function signatureOf(sealed: Sealed | undefined, belongsTo: Stamped['belongsTo'] = 'thought'): string {
+export function signatureOf(
+  sealed: SealedData | undefined,
+  belongsTo: StampedSignature['belongsTo'] = 'thought',
+): string {
   if (sealed?.origin === 'messages') return sealed.data
   if (!sealed) return `${STAMP}:`
   const { origin, form = '', account } = sealed
@@ -19,7 +22,7 @@ export function signatureOf(sealed: Sealed | undefined, belongsTo: Stamped['belo
 }
 
 /** Reads a signature that we made; undefined for a vendor's own. */
-export function readStamp(signature: string): Stamped | undefined {
+export function readStamp(signature: string): StampedSignature | undefined {
   if (!signature.startsWith(`${STAMP}:`)) return undefined
   const [, belongsTo, named = '', form = '', ...rest] = signature.split(':')
   const origin = dialects.find((dialect): dialect is Dialect => dialect === named)

@@ -4,10 +4,10 @@ import { sameUsage, type Usage } from '../../domain/usage.ts'
 import { answerLimits, reviseJson, scanJson, type Edit } from '../../lib/json-scan.ts'
 import { namedEvent, type SseEvent } from '../../lib/sse.ts'
 import { asFields, asText, numberIn, parseFields, type Fields } from '../fields.ts'
-import type { AnswerFacts, PassedStream, ReadEvent } from '../format.ts'
-import { ProducedWords } from '../produced.ts'
+import type { AnswerFacts, AdaptedStream, ReadEvent } from '../format.ts'
+import { GeneratedTextBuffer } from '../generated-text.ts'
 import { readMessagesError, writeMessagesFailure } from './failure.ts'
-import { endingDelta, isCall, stopReasonIn, withReason } from './lawful-answer.ts'
+import { endingDelta, isToolUse, stopReasonIn, withReason } from './lawful-answer.ts'
 import { producedBy } from './reply.ts'
 import { mergeUsage, readMessagesUsage, writeMessagesUsage } from './usage.ts'
 
@@ -21,8 +21,8 @@ const TEXT_DELTA =
 export const plainTextOf = (data: string): string | undefined => TEXT_DELTA.exec(data)?.[1]
 
 /** Reads one upstream stream, event by event, and remembers what the bill needs. */
-export class MessagesStream implements PassedStream {
-  readonly produced = new ProducedWords()
+export class MessagesStream implements AdaptedStream {
+  readonly produced = new GeneratedTextBuffer()
   finished = false
   private stated: Fields | undefined
   /** The `message_delta` that states the usage, until it is settled, and the upstream's own terminator. */
@@ -65,8 +65,8 @@ export class MessagesStream implements PassedStream {
         return { kind: 'chunk', text: namedEvent(type, this.renamed(event, data)), meaningful: false }
       case 'content_block_start': {
         const block = asFields(event['content_block'])
-        const words = isCall(block) ? asText(block['name']) : producedBy(block)
-        this.hasCalls ||= isCall(block)
+        const words = isToolUse(block) ? asText(block['name']) : producedBy(block)
+        this.hasCalls ||= isToolUse(block)
         this.produced.add(words)
         // An empty text can still be taken back: nobody has seen anything of it.
         return pass(words !== '' || (block['type'] !== 'text' && block['type'] !== 'thinking'))

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import type { Delta, Sealed, Turn } from '../../domain/turn.ts'
+import type { Delta, SealedData, Turn } from '../../domain/turn.ts'
 import { SseDecoder } from '../../lib/sse.ts'
 import { readChatRequest } from '../../../test/support/read-chat.ts'
 import { chatClientSide } from '../chat/client-side.ts'
@@ -48,8 +48,8 @@ function decode(bytes: readonly Uint8Array[], turn = plain): Heard {
 }
 
 const choice = 0
-const thought: Sealed = { origin: 'messages', data: 'EqoBCkgIARABGAIiQL2UoU0b1OHYi+yCHpBY7U6FQW8=' }
-const secret: Sealed = {
+const thought: SealedData = { origin: 'messages', data: 'EqoBCkgIARABGAIiQL2UoU0b1OHYi+yCHpBY7U6FQW8=' }
+const secret: SealedData = {
   origin: 'messages',
   form: 'redacted',
   data: 'EmwKAhgBEgy3va3pzix/LafPsn4aDFIT2Xlxh0L5L8rLVyIw',
@@ -158,7 +158,7 @@ test('a chat client reads the recorded tools stream: deltas, sealed thoughts, fi
     return { tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] }
   }
   const args = (index: number, json: string): object => ({ tool_calls: [{ index, function: { arguments: json } }] })
-  const detail = (words: string, sealed: Sealed): object => ({ type: 'reasoning.sealed', text: words, ...sealed })
+  const detail = (words: string, sealed: SealedData): object => ({ type: 'reasoning.sealed', text: words, ...sealed })
   expect(chunks.flatMap(({ choices }) => choices.map(({ delta }) => delta))).toEqual([
     { role: 'assistant', content: '' },
     { reasoning_content: 'Two cities, ' },
@@ -420,7 +420,7 @@ test('a chat stream for a client of this dialect: events in order, usage at the 
 })
 
 test('whatever deltas come, blocks open and close in turn and the message ends', () => {
-  const sealed = fc.constantFrom<Sealed>({ origin: 'gemini', data: 'g' }, thought, secret)
+  const sealed = fc.constantFrom<SealedData>({ origin: 'gemini', data: 'g' }, thought, secret)
   const text = fc.string({ minLength: 1, maxLength: 5 })
   const anyDelta = fc.oneof<fc.Arbitrary<Delta>[]>(
     fc.record({ kind: fc.constantFrom('text', 'reasoning', 'refusal'), choice: fc.constant(0), text }),
@@ -459,7 +459,7 @@ test('whatever deltas come, blocks open and close in turn and the message ends',
 })
 
 test('seals of other dialects go through a client of this one and come back whole, each to where it belongs', () => {
-  const seals: Sealed[] = [
+  const seals: SealedData[] = [
     { origin: 'gemini', data: 'a:b/c==', form: 'thought:x' },
     { origin: 'responses', data: 'rs_1', form: undefined },
   ]

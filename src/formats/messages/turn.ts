@@ -8,7 +8,7 @@ import type {
   Message,
   OutputFormat,
   OutputPart,
-  Sealed,
+  SealedData,
   TextPart,
   Tool,
   ToolChoice,
@@ -21,7 +21,7 @@ import type { MessagesBody } from './request.ts'
 import { inputIn } from './lawful-answer.ts'
 import { namesOf } from '../vendor-tools.ts'
 import { readStamp } from './seal.ts'
-import { isVendors, splitTools } from './vendor-tools.ts'
+import { isServerTool, splitMessagesTools } from './vendor-tools.ts'
 
 /** What a turn carries, or what is nothing to an upstream. Any other field is foreign. */
 const known = new Set(
@@ -62,7 +62,7 @@ function turnOf(body: MessagesBody): Turn {
   const leading: Message[] = system ? [{ role: 'system', parts: systemParts(system, 'system') }] : []
   return {
     messages: [...leading, ...messages],
-    tools: loadedTools(body).flatMap(([tool, i]) => (isVendors(tool) ? [] : toolOf(tool, `tools[${i}]`))),
+    tools: loadedTools(body).flatMap(([tool, i]) => (isServerTool(tool) ? [] : toolOf(tool, `tools[${i}]`))),
     toolChoice: choice ? toolChoiceOf(choice) : undefined,
     parallelToolCalls: choice?.disable_parallel_tool_use === true ? false : undefined,
     format: formatOf(output?.format),
@@ -77,7 +77,7 @@ function turnOf(body: MessagesBody): Turn {
     user: body.metadata?.user_id ?? undefined,
     foreign: [
       ...Object.keys(fields).filter((name) => !known.has(name) && (fields[name] ?? null) !== null),
-      ...namesOf(splitTools(body.tools ?? [])),
+      ...namesOf(splitMessagesTools(body.tools ?? [])),
       ...foreignBlocks(body.messages),
     ],
   }
@@ -181,7 +181,7 @@ function documentOf({ source, title }: Fields, path: string): InputPart[] {
 
 function assistantParts(blocks: readonly Fields[]): OutputPart[] {
   const parts: OutputPart[] = []
-  let ofNextCall: Sealed | undefined
+  let ofNextCall: SealedData | undefined
   for (const block of blocks) {
     switch (block['type']) {
       case 'text':
@@ -192,13 +192,13 @@ function assistantParts(blocks: readonly Fields[]): OutputPart[] {
         const stamp = readStamp(signature)
         if (stamp?.belongsTo === 'call') ofNextCall = stamp.sealed
         else {
-          const sealed: Sealed | undefined = stamp ? stamp.sealed : { origin: 'messages', data: signature }
+          const sealed: SealedData | undefined = stamp ? stamp.sealed : { origin: 'messages', data: signature }
           parts.push({ kind: 'reasoning', text: asText(block['thinking']), sealed })
         }
         break
       }
       case 'redacted_thinking': {
-        const sealed: Sealed = { origin: 'messages', form: 'redacted', data: asText(block['data']) }
+        const sealed: SealedData = { origin: 'messages', form: 'redacted', data: asText(block['data']) }
         parts.push({ kind: 'reasoning', text: '', sealed })
         break
       }

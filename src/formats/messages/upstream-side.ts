@@ -4,11 +4,11 @@ import type { Reply, Tool, Turn } from '../../domain/turn.ts'
 import { fieldListIn, parseExactFields } from '../fields.ts'
 import type { Destination, UpstreamRequest, UpstreamSide } from '../format.ts'
 import { answerToolName, AnswerReader } from './answer-reader.ts'
-import { conversationOf, unsayable, type Conversation } from './conversation.ts'
+import { conversationOf, unsayable, type MessageHistory } from './conversation.ts'
 import { MessagesDecoder } from './decoder.ts'
 import { messagesFailures, readMessagesError } from './failure.ts'
 import { MessagesCollector } from './collector.ts'
-import { budgetOf, demandedLimit, familyOf, levelOf, type Family } from './families.ts'
+import { budgetOf, demandedLimit, claudeFamilyOf, levelOf, type ClaudeFamily } from './families.ts'
 import { enforceable } from './schema.ts'
 import { readMessagesUsage } from './usage.ts'
 import { MESSAGES_PATH, VERSION_HEADER } from './wire.ts'
@@ -36,7 +36,7 @@ function obstacle(turn: Turn): Failure | undefined {
 }
 
 function write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest {
-  const family = familyOf(to.upstreamModel)
+  const family = claudeFamilyOf(to.upstreamModel)
   const dropped = new Set<string>()
   const conversation = conversationOf(turn, family)
   for (const name of conversation.dropped) dropped.add(name)
@@ -121,9 +121,9 @@ function userOf({ user }: Turn, dropped: Set<string>): object {
 type ThinkingConfig = { readonly type: string; readonly [field: string]: unknown }
 type Thinking = { readonly config?: ThinkingConfig; readonly output?: object }
 type ThinkingRule = {
-  readonly family: Family
+  readonly family: ClaudeFamily
   readonly outputTokensMax: number
-  readonly conversation: Conversation
+  readonly conversation: MessageHistory
   readonly isForced: boolean
   readonly dropped: Set<string>
 }
@@ -159,7 +159,7 @@ function thinkingOf(turn: Turn, rule: ThinkingRule): Thinking {
 type WrittenTools = { readonly fields: object; readonly output?: object; readonly isForced: boolean }
 
 /** Tools, how they are chosen, and the structured answer, which is a tool where the model knows no other way. */
-function toolsOf(turn: Turn, family: Family, dropped: Set<string>): WrittenTools {
+function toolsOf(turn: Turn, family: ClaudeFamily, dropped: Set<string>): WrittenTools {
   const { format, toolChoice } = turn
   const chosen = toolChoice?.kind === 'allowed' ? new Set(toolChoice.names) : undefined
   const offered = turn.tools.filter(({ name }) => chosen?.has(name) ?? true)
@@ -189,7 +189,7 @@ const formatOf = (schema: object): object => ({ type: 'json_schema', schema: enf
 
 type Choice = { readonly type: 'auto' | 'any' | 'none' } | { readonly type: 'tool'; readonly name: string }
 
-function choiceOf({ toolChoice, tools }: Turn, family: Family, dropped: Set<string>): Choice | undefined {
+function choiceOf({ toolChoice, tools }: Turn, family: ClaudeFamily, dropped: Set<string>): Choice | undefined {
   if (!toolChoice || tools.length === 0) return undefined
   const mode = toolChoice.kind === 'allowed' ? toolChoice.mode : toolChoice.kind
   if (mode === 'auto' || mode === 'none') return { type: mode }
@@ -200,7 +200,7 @@ function choiceOf({ toolChoice, tools }: Turn, family: Family, dropped: Set<stri
   return toolChoice.kind === 'tool' ? { type: 'tool', name: toolChoice.name } : { type: 'any' }
 }
 
-function toolOf(tool: Tool, family: Family): object {
+function toolOf(tool: Tool, family: ClaudeFamily): object {
   const { name, description } = tool
   // Free text is asked for by a function: see free-text.ts.
   const { parameters, strict } = tool.kind === 'function' ? tool : {}

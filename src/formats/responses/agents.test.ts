@@ -3,13 +3,13 @@ import { describe, expect, test } from 'bun:test'
 import type { Delta, Dialect } from '../../domain/turn.ts'
 import { SseDecoder } from '../../lib/sse.ts'
 import { rulesFor } from '../../vendors/fit.ts'
-import type { Destination, Passage, PassageContext, WriterQuirks } from '../format.ts'
+import type { Destination, Adapter, AdapterContext, WriterQuirks } from '../format.ts'
 import type { Fields } from '../fields.ts'
 import { readResponsesClient } from './client.ts'
 import { followKept } from './conversation.ts'
 
 const quirks: WriterQuirks = { outputMaxField: 'max_tokens', usageInStream: 'on_request', usageDialect: 'inclusive' }
-const context = {} as PassageContext
+const context = {} as AdapterContext
 const answer = { requestId: `req_${'0'.repeat(26)}`, createdAtMs: 1_000_500, publicModel: 'public' }
 const usage = { inputFresh: 1, inputCached: 0, cacheWrite5m: 0, cacheWrite1h: 0, outputText: 1, outputReasoning: 0 }
 
@@ -20,7 +20,7 @@ const openai = (model: string): Destination => ({
 })
 const plain: Destination = { upstreamModel: 'theirs', outputTokensMax: undefined, quirks }
 
-function passage(body: object, dialect: Dialect = 'chat'): Passage {
+function passage(body: object, dialect: Dialect = 'chat'): Adapter {
   const text = JSON.stringify({ model: 'public', ...body })
   const read = readResponsesClient(text, Buffer.byteLength(text))
   if (read instanceof Promise) throw new Error('it is too large')

@@ -4,7 +4,7 @@ import { wordsOfParts, type Dialect, type Turn } from '../../domain/turn.ts'
 import { writeFailure } from '../chat/failure.ts'
 import { isTaken } from '../../vendors/fit.ts'
 import { exactBody } from '../exact-body.ts'
-import type { AnswerFacts, ClientRequest, Passage, WriterQuirks } from '../format.ts'
+import type { AnswerFacts, ClientRequest, Adapter, WriterQuirks } from '../format.ts'
 import { afterScan, type ScannedRequest } from '../request-json.ts'
 import { translated } from '../translated.ts'
 import { upstreamSideOf } from '../upstream-sides.ts'
@@ -95,15 +95,15 @@ class ResponsesClient implements ClientRequest {
     return this.conversation.failed(failure, answer)
   }
 
-  passage(offered: readonly Dialect[]): Passage {
+  passage(offered: readonly Dialect[]): Adapter {
     const upstream = upstreamSideOf(offered.includes('responses') ? ['responses'] : offered)
-    const way = (compaction: Compaction): Passage =>
+    const way = (compaction: Compaction): Adapter =>
       translated({ kind: 'turn', turn: this.turn }, this.stream, this.conversation.side(compaction), upstream)
     return upstream.dialect === 'responses' ? this.withNative(way) : way('ours')
   }
 
   /** A vendor of this format, which may take more of it than what can be told to any. */
-  private withNative(way: (compaction: Compaction) => Passage): Passage {
+  private withNative(way: (compaction: Compaction) => Adapter): Adapter {
     const [told, native] = [way('ours'), way('theirs')]
     const { body, stream } = this
     const { said: items, read } = this.conversation

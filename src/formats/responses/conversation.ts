@@ -8,7 +8,7 @@ import { asFields, asList, asText, parseFields, type Fields } from '../fields.ts
 import type { AnswerFacts, ClientSide, Conversation, Follower, KeptTurn, PastTurn, StreamEncoder } from '../format.ts'
 import { CompactionWriter, isCompaction, summaryOf } from './compaction.ts'
 import { ResponseEvents, type ErrorWords, type EventOptions } from './events.ts'
-import { BadInput, mediaOf, outputItemId, responseOfItem, withIds, type Item, type Media } from './items.ts'
+import { BadInput, mediaOf, outputItemId, responseOfItem, withIds, type Item, type ItemMedia } from './items.ts'
 import { itemsOf } from './output.ts'
 import type { ResponsesRequest } from './request.ts'
 import {
@@ -21,8 +21,8 @@ import {
   RUNNING,
   shownBy,
   shownItem,
-  type Shown,
-  type Standing,
+  type ShowOptions,
+  type ResponseStatus,
 } from './response.ts'
 import { CallNames } from './call-names.ts'
 import { deltasOf, traceOf } from './trace.ts'
@@ -52,7 +52,7 @@ const NO_WORDS: ErrorWords = { type: 'server_error', code: 'server_error', param
 
 /** An answer while it is made: what came of it so far. */
 type Draft = { readonly head: Fields; readonly deltas: Delta[]; end: End | undefined }
-type End = { readonly standing: Standing; readonly words: ErrorWords; readonly output: readonly Item[] }
+type End = { readonly standing: ResponseStatus; readonly words: ErrorWords; readonly output: readonly Item[] }
 
 export class ResponsesConversation implements Conversation {
   readonly mode: Conversation['mode']
@@ -64,10 +64,10 @@ export class ResponsesConversation implements Conversation {
   said: readonly Fields[] = []
   /** Of what was said before. */
   earlierBytes = 0
-  media: Media
+  media: ItemMedia
   items = 0
   private readonly request: ResponsesRequest
-  private readonly shown: Shown
+  private readonly shown: ShowOptions
   private input: readonly Fields[]
   private draft: Draft | undefined
   private isCancelled = false
@@ -194,7 +194,7 @@ export class ResponsesConversation implements Conversation {
   }
 
   /** What its client goes on with: what the user has said, and all else in short. */
-  private inShort({ id, created_at }: Fields, output: readonly Item[], { usage }: Standing): string {
+  private inShort({ id, created_at }: Fields, output: readonly Item[], { usage }: ResponseStatus): string {
     const said = this.said.filter(({ type, role }) => type === 'message' && role === 'user')
     const items = [...withIds(said, asText(id)), ...output.filter(({ type }) => isCompaction(type))]
     return JSON.stringify({ id, object: 'response.compaction', created_at, output: items, usage })
@@ -213,7 +213,7 @@ export class ResponsesConversation implements Conversation {
     this.draft = draft
     const events = new ResponseEvents(draft.head, this.eventsFrom(-1))
     const writer = summarises ? new CompactionWriter(compactionId(answer)) : undefined
-    const end = (standing: Standing, words: ErrorWords): string => {
+    const end = (standing: ResponseStatus, words: ErrorWords): string => {
       const text = events.end(standing, words)
       draft.end = { standing, words, output: events.output() }
       return text
@@ -235,7 +235,7 @@ export class ResponsesConversation implements Conversation {
     return headOf(this.request.body, { id: responseIdOf(answer), createdAtMs, model })
   }
 
-  private kept(head: Fields, standing: Standing, output: readonly Item[]): KeptTurn {
+  private kept(head: Fields, standing: ResponseStatus, output: readonly Item[]): KeptTurn {
     const id = asText(head['id'])
     return {
       id,
@@ -319,7 +319,7 @@ export function followKept(
   // One that died with its process has no trace, and nothing to trace.
   const { deltas, words } =
     turn.trace === undefined ? NO_TRACE : deltasOf(turn.trace, { output: itemsIn(turn.output), names })
-  return events.add(deltas) + events.end(JSON.parse(turn.standing) as Standing, words)
+  return events.add(deltas) + events.end(JSON.parse(turn.standing) as ResponseStatus, words)
 }
 
 const NO_TRACE = { deltas: [], words: NO_WORDS }

@@ -4,18 +4,18 @@ import type { SseEvent } from '../../lib/sse.ts'
 import { readUpstreamError } from '../chat/failure.ts'
 import { wordsOfCall } from '../chat/stream-calls.ts'
 import { asFields, asList, asText, numberIn, parseExactFields, textIn, type Fields } from '../fields.ts'
-import type { Decoded, StreamDecoder } from '../format.ts'
+import type { DecodedEvent, StreamDecoder } from '../format.ts'
 import { isEmpty, own, restOf } from './own.ts'
 import { readResponsesUsage } from './usage.ts'
 
 /** Why a response ended; `whole` where nothing cut it off. */
-export function finishOf(response: Fields, whole: FinishReason): FinishReason {
+export function finishOfResponse(response: Fields, whole: FinishReason): FinishReason {
   if (response['status'] !== 'incomplete') return whole
   return asFields(response['incomplete_details'])['reason'] === 'content_filter' ? 'content_filter' : 'length'
 }
 
 /** A call under way, with whether its arguments came. */
-type Call = {
+type OpenCall = {
   readonly call: number
   readonly index: number
   readonly itemId: string
@@ -27,7 +27,7 @@ type Call = {
 export class ResponsesDecoder implements StreamDecoder {
   usage: Usage | undefined
   finished = false
-  private readonly calls: Call[] = []
+  private readonly calls: OpenCall[] = []
   /** Output items whose words came piece by piece. */
   private readonly said = new Set<number>()
   /** By output index, the part of a summary under way: parts are paragraphs, and nothing in their words says so. */
@@ -38,7 +38,7 @@ export class ResponsesDecoder implements StreamDecoder {
   /** Whether any item has ended. */
   private hasItems = false
 
-  decode({ data }: SseEvent): Decoded {
+  decode({ data }: SseEvent): DecodedEvent {
     if (data === '[DONE]') return { kind: 'done' }
     if (data === '') return deltas()
     const event = parseExactFields(data)
@@ -78,13 +78,13 @@ export class ResponsesDecoder implements StreamDecoder {
     }
   }
 
-  private say(kind: 'text' | 'refusal' | 'reasoning', index: number, text: unknown): Decoded {
+  private say(kind: 'text' | 'refusal' | 'reasoning', index: number, text: unknown): DecodedEvent {
     if (typeof text !== 'string' || text === '') return deltas()
     this.said.add(index)
     return deltas(...(kind === 'reasoning' ? [] : this.opening()), { kind, choice: 0, text })
   }
 
-  private think(index: number, paragraph: number, text: unknown): Decoded {
+  private think(index: number, paragraph: number, text: unknown): DecodedEvent {
     if (typeof text !== 'string' || text === '') return deltas()
     const before = this.paragraphs.get(index)
     this.paragraphs.set(index, paragraph)
@@ -115,26 +115,26 @@ export class ResponsesDecoder implements StreamDecoder {
   }
 
   /** Calls have an id of their own; some servers give the same output index to all of them. */
-  private known(index: number, { id, call_id: callId }: Fields): Call | undefined {
+  private known(index: number, { id, call_id: callId }: Fields): OpenCall | undefined {
     if (asText(callId) !== '') return this.calls.find((call) => call.callId === callId)
     return this.callOf(index, id)
   }
 
   /** Some servers call an item by another id in each event: then its place tells. */
-  private callOf(index: number, itemId: unknown): Call | undefined {
+  private callOf(index: number, itemId: unknown): OpenCall | undefined {
     const id = asText(itemId)
     const named = id === '' ? undefined : this.calls.find((call) => call.itemId === id)
     return named ?? this.calls.findLast((call) => call.index === index)
   }
 
-  private argue(known: Call | undefined, text: unknown): Delta[] {
+  private argue(known: OpenCall | undefined, text: unknown): Delta[] {
     if (!known || typeof text !== 'string' || text === '') return []
     known.said = true
     return [{ kind: 'arguments', choice: 0, call: known.call, text }]
   }
 
   /** Arguments that did not come before. */
-  private argueWhole(known: Call | undefined, { arguments: words, input }: Fields): Delta[] {
+  private argueWhole(known: OpenCall | undefined, { arguments: words, input }: Fields): Delta[] {
     return known?.said === false ? this.argue(known, wordsOfCall(words ?? input)) : []
   }
 
@@ -184,18 +184,18 @@ export class ResponsesDecoder implements StreamDecoder {
     return items.flatMap((item, index) => [...this.begin(index, item), ...this.end(index, item)])
   }
 
-  private finish(response: Fields, usage: unknown): Decoded {
+  private finish(response: Fields, usage: unknown): DecodedEvent {
     this.usage = readResponsesUsage(response['usage'] ?? usage) ?? this.usage
     this.finished = true
     // Some servers tell all of it at the end alone.
     const isSilent = !this.hasItems && this.said.size === 0 && this.calls.length === 0
     const whole = isSilent ? this.whole(asList(response['output']).map(asFields)) : []
-    const reason = finishOf(response, this.calls.length > 0 ? 'tool_calls' : 'stop')
+    const reason = finishOfResponse(response, this.calls.length > 0 ? 'tool_calls' : 'stop')
     return deltas(...whole, { kind: 'finish', choice: 0, reason })
   }
 }
 
-const deltas = (...list: Delta[]): Decoded => ({ kind: 'deltas', deltas: list })
+const deltas = (...list: Delta[]): DecodedEvent => ({ kind: 'deltas', deltas: list })
 
 const summaryOf = (item: Fields): string =>
   asList(item['summary'])
@@ -203,7 +203,7 @@ const summaryOf = (item: Fields): string =>
     .join('\n')
 
 /** A whole answer as its stream would have brought it. */
-export const wholeDeltas = (items: readonly Fields[], reason: FinishReason): Delta[] => [
+export const deltasOfItems = (items: readonly Fields[], reason: FinishReason): Delta[] => [
   ...new ResponsesDecoder().whole(items),
   { kind: 'finish', choice: 0, reason },
 ]

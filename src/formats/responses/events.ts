@@ -1,5 +1,5 @@
 /** The event stream of a response, from neutral deltas. The same deltas always make the same events. */
-import type { Delta, FinishReason, OwnDelta, Sealed } from '../../domain/turn.ts'
+import type { Delta, FinishReason, OwnDelta, SealedData } from '../../domain/turn.ts'
 import { asText, type Fields } from '../fields.ts'
 import { isAgentCall } from './agent-tools.ts'
 import {
@@ -11,16 +11,16 @@ import {
   summaryPart,
   textPart,
   type ItemStatus,
-  type Own,
+  type OwnFields,
 } from './output.ts'
 import { outputItemId, type Item } from './items.ts'
-import { responseOf, RUNNING, shownItem, type Shown, type Standing } from './response.ts'
+import { responseOf, RUNNING, shownItem, type ShowOptions, type ResponseStatus } from './response.ts'
 import type { CallShape, CallNames } from './call-names.ts'
 
 /** What the `error` event says beside its message. */
 export type ErrorWords = { readonly type: string; readonly code: string; readonly param: string | null }
 
-export type EventOptions = Shown & {
+export type EventOptions = ShowOptions & {
   /** The number of the last event that is not wanted; -1 for all. */
   readonly after: number
   /** Those by which the model knows the client's tools. */
@@ -32,23 +32,23 @@ type Message = {
   readonly index: number
   readonly done: Fields[]
   part: Part | undefined
-  own: Own
+  own: OwnFields
 }
 type Part = { readonly kind: 'text' | 'refusal'; text: string }
 type Reasoning = {
   readonly kind: 'reasoning'
   readonly index: number
   text: string
-  sealed: Sealed | undefined
+  sealed: SealedData | undefined
   isOfCall: boolean
-  own: Own
+  own: OwnFields
 }
-type Call = {
+type CallItem = {
   readonly index: number
   readonly begun: Extract<Delta, { kind: 'call' }>
   readonly shape: CallShape
   input: string
-  own: Own
+  own: OwnFields
 }
 
 const DONE = 'data: [DONE]\n\n'
@@ -63,8 +63,8 @@ export class ResponseEvents {
   private readonly items: (Item | undefined)[] = []
   private current: Message | Reasoning | undefined
   /** Of the message that begins next. */
-  private ofNext: Own
-  private readonly calls = new Map<number, Call>()
+  private ofNext: OwnFields
+  private readonly calls = new Map<number, CallItem>()
   finish: FinishReason | undefined
 
   constructor(head: Fields, options: EventOptions) {
@@ -80,7 +80,7 @@ export class ResponseEvents {
   }
 
   /** Ends the stream. What was not finished when an answer broke is incomplete. */
-  end(standing: Standing, words: ErrorWords): string {
+  end(standing: ResponseStatus, words: ErrorWords): string {
     let text = this.begin()
     const { status, error } = standing
     const whole = status === 'completed' || status === 'incomplete'
@@ -109,7 +109,7 @@ export class ResponseEvents {
     return this.event('response.created', { response }) + this.event('response.in_progress', { response })
   }
 
-  private response(standing: Standing, output: readonly Item[]): Fields {
+  private response(standing: ResponseStatus, output: readonly Item[]): Fields {
     const shown = output.map((item) => shownItem(item, this.options))
     return responseOf(this.head, standing, shown)
   }
@@ -252,7 +252,7 @@ export class ResponseEvents {
     return events + this.open(this.openItem(this.current, 'in_progress'))
   }
 
-  private seal(sealed: Sealed, isOfCall = false): string {
+  private seal(sealed: SealedData, isOfCall = false): string {
     const events = this.current?.kind === 'reasoning' ? '' : this.beginReasoning()
     const reasoning = this.current as Reasoning
     reasoning.sealed = sealed
@@ -263,7 +263,7 @@ export class ResponseEvents {
   private call(begun: Extract<Delta, { kind: 'call' }>): string {
     const events = begun.sealed ? this.seal(begun.sealed, true) : this.closeCurrent('completed')
     const shape = shapeOfCall(begun, this.options.names)
-    const call: Call = { index: this.items.length, begun, shape, input: '', own: undefined }
+    const call: CallItem = { index: this.items.length, begun, shape, input: '', own: undefined }
     // Calls may grow side by side: they end together.
     this.calls.set(begun.call, call)
     // What such a call asks for is no text that could come in pieces: it is told of when it is whole.
@@ -282,7 +282,7 @@ export class ResponseEvents {
     return this.event(`response.${name}.delta`, { item_id: id, output_index: call.index, delta: text })
   }
 
-  private openCall({ index, begun, shape, input, own }: Call, status: ItemStatus): Item {
+  private openCall({ index, begun, shape, input, own }: CallItem, status: ItemStatus): Item {
     const { id: callId, name, tool } = begun
     return callItem(this.id, index, { call: { status, callId, name, tool, input, own }, shape })
   }
@@ -323,7 +323,7 @@ export class ResponseEvents {
     return events
   }
 
-  private wholeCall({ index, shape, input }: Call, item: Item): string {
+  private wholeCall({ index, shape, input }: CallItem, item: Item): string {
     const at = { item_id: item.id, output_index: index }
     const { type, name } = shape
     if (type === 'custom_tool_call') return this.event('response.custom_tool_call_input.done', { ...at, input })

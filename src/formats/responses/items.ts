@@ -270,18 +270,18 @@ function addressOf({ image_url: image }: Fields): unknown {
   return typeof image === 'object' ? asFields(image)['url'] : image
 }
 
-export type Media = { images: number; bytes: number; payloadChars: number }
+export type ItemMedia = { images: number; bytes: number; payloadChars: number }
 
 /** Finds the media payloads of items: they count by their own rule, not by the length of their base64. */
-export function mediaOf(items: readonly Fields[]): Media {
-  const media: Media = { images: 0, bytes: 0, payloadChars: 0 }
+export function mediaOf(items: readonly Fields[]): ItemMedia {
+  const media: ItemMedia = { images: 0, bytes: 0, payloadChars: 0 }
   for (const { content, output } of items) {
     for (const part of [...asList(content), ...asList(output)]) addMedia(media, asFields(part))
   }
   return media
 }
 
-function addMedia(media: Media, part: Fields): void {
+function addMedia(media: ItemMedia, part: Fields): void {
   if (part['type'] === 'input_image') {
     media.images++
     const url = textIn(part['image_url'])

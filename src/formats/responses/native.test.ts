@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { SseDecoder } from '../../lib/sse.ts'
 import { rulesFor } from '../../vendors/fit.ts'
 import type { Fields } from '../fields.ts'
-import type { Destination, Passage, PassageContext } from '../format.ts'
+import type { Destination, Adapter, AdapterContext } from '../format.ts'
 import { followKept } from './conversation.ts'
 import { readResponsesClient } from './client.ts'
 
@@ -38,7 +38,7 @@ function recalled(
   return request
 }
 
-const passage = (body: object): Passage => client(body).passage(['responses'], {} as PassageContext)
+const passage = (body: object): Adapter => client(body).passage(['responses'], {} as AdapterContext)
 
 type Sent = { readonly body: Fields; readonly input: readonly Fields[]; readonly dropped: readonly string[] }
 
@@ -131,7 +131,7 @@ describe('a request', () => {
       ]),
     } as const
     const request = client({ input: 'on', previous_response_id: id }, [turn])
-    const { body } = request.passage(['responses'], {} as PassageContext).request(newest)
+    const { body } = request.passage(['responses'], {} as AdapterContext).request(newest)
     expect(JSON.parse(body)).not.toHaveProperty('previous_response_id')
     expect((JSON.parse(body) as { input: unknown }).input).toEqual([
       user,
@@ -294,7 +294,7 @@ function eventsOf(item: Fields, output_index: number): object[] {
 
 function streamed(body: object): { text: string; request: ReturnType<typeof client> } {
   const request = client({ ...body, stream: true })
-  const way = request.passage(['responses'], {} as PassageContext)
+  const way = request.passage(['responses'], {} as AdapterContext)
   way.request(newest)
   const stream = way.openStream(answer, newest.quirks)
   const head = { type: 'response.created', response: { ...whole, status: 'in_progress', output: [] } }
@@ -371,7 +371,7 @@ describe('an answer', () => {
 
   test('that needs no words of this format reaches clients of others', async () => {
     const turn = client({ input: 'go' })
-    const way = turn.passage(['responses'], {} as PassageContext)
+    const way = turn.passage(['responses'], {} as AdapterContext)
     way.request(newest)
     const read = await way.readReply(JSON.stringify({ ...whole, output: [output[2], output[3]] }), newest.quirks)
     if (read.kind === 'failed') throw new Error(read.failure.message)

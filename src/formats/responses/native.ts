@@ -84,7 +84,7 @@ function isLeft(tool: Fields, dropped: Set<string>): boolean {
   return true
 }
 
-type Writing = {
+type ItemWriteContext = {
   readonly dropped: Set<string>
   readonly names: CallNames
   /** Names of tools as plain ones; undefined where groups and calls of their own are taken. */
@@ -92,7 +92,7 @@ type Writing = {
   readonly account: string | undefined
 }
 
-function itemsFor(items: readonly Fields[], writing: Writing): Fields[] {
+function itemsFor(items: readonly Fields[], writing: ItemWriteContext): Fields[] {
   const written = withLawfulCalls(items).flatMap((item) => itemFor(item, writing))
   // A thought without what it led to is refused: what that was may have been left out (OpenAI, 2026-11).
   let leadsOn = false
@@ -110,7 +110,7 @@ const clients = new Set<unknown>(['additional_tools', 'agent_message', 'compacti
 const isModels = ({ type, role }: Fields): boolean =>
   type === 'message' ? role === 'assistant' : !clients.has(type) && !asText(type).endsWith('_output')
 
-function itemFor(item: Fields, writing: Writing): Fields[] {
+function itemFor(item: Fields, writing: ItemWriteContext): Fields[] {
   const { dropped, names, nameOf } = writing
   const { type } = item
   if (isBrokenCall(item)) return []
@@ -180,7 +180,7 @@ function plainPart(part: unknown): Fields {
   )
 }
 
-function reasoningFor(item: Fields, { dropped, account }: Writing): Fields[] {
+function reasoningFor(item: Fields, { dropped, account }: ItemWriteContext): Fields[] {
   const seal = textIn(item['encrypted_content'])
   const sealed = seal === undefined ? undefined : sealedFrom(seal)
   // Without its seal, or with another vendor's, it would be refused.

@@ -1,5 +1,5 @@
 /** Output items as neutral parts make them. */
-import type { OutputPart, Reply, Sealed } from '../../domain/turn.ts'
+import type { OutputPart, Reply, SealedData } from '../../domain/turn.ts'
 import type { Fields } from '../fields.ts'
 import { agentCallFields, isAgentCall } from './agent-tools.ts'
 import { outputItemId, tailOf, type Item } from './items.ts'
@@ -15,7 +15,11 @@ export const summaryPart = (text: string): Fields => ({ type: 'summary_text', te
 export const messageItem = (
   responseId: string,
   index: number,
-  { status, content, own }: { readonly status: ItemStatus; readonly content: readonly Fields[]; readonly own?: Own },
+  {
+    status,
+    content,
+    own,
+  }: { readonly status: ItemStatus; readonly content: readonly Fields[]; readonly own?: OwnFields },
 ): Item => ({
   id: outputItemId(responseId, 'message', index),
   type: 'message',
@@ -26,15 +30,15 @@ export const messageItem = (
 })
 
 /** Fields of an item that only this format has: what a vendor of the format has said in them is passed on. */
-export type Own = Fields | undefined
+export type OwnFields = Fields | undefined
 
 type Reasoning = {
   readonly status: ItemStatus
   readonly text: string
-  readonly sealed: Sealed | undefined
+  readonly sealed: SealedData | undefined
   /** Whether that belongs to the call behind it: clients send it back here, and in no field of a call. */
   readonly isOfCall?: boolean
-  readonly own?: Own
+  readonly own?: OwnFields
 }
 
 export const reasoningItem = (
@@ -52,27 +56,31 @@ export const reasoningItem = (
   ...(sealed ? { encrypted_content: sealedText(sealed, isOfCall ? 'call' : undefined) } : {}),
 })
 
-export type Called = {
+export type OutputCallItem = {
   readonly status: ItemStatus
   readonly callId: string
   readonly name: string
   readonly tool: 'function' | 'custom'
   readonly namespace?: string | undefined
   readonly input: string
-  readonly own?: Own
+  readonly own?: OwnFields
 }
 
 /** How the client knows the tool that is called. One that nobody has declared is called as the model did. */
-export function shapeOfCall({ name, tool, namespace }: Naming, names: CallNames): CallShape {
+export function shapeOfCall({ name, tool, namespace }: CallIdentity, names: CallNames): CallShape {
   const type = tool === 'custom' ? 'custom_tool_call' : 'function_call'
   if (namespace !== undefined) return { type, name, namespace }
   const shape = names.shapeOf(name)
   return shape && isAgentCall(shape.type) ? shape : { name, ...shape, type }
 }
 
-type Naming = Pick<Called, 'name' | 'tool' | 'namespace'>
+type CallIdentity = Pick<OutputCallItem, 'name' | 'tool' | 'namespace'>
 
-export function callItem(responseId: string, index: number, { call, shape }: { call: Called; shape: CallShape }): Item {
+export function callItem(
+  responseId: string,
+  index: number,
+  { call, shape }: { call: OutputCallItem; shape: CallShape },
+): Item {
   const { status, input } = call
   const { type, name, namespace } = shape
   return {
@@ -109,7 +117,7 @@ export function itemsOf(choice: Reply['choices'][number] | undefined, responseId
 }
 
 /** The seal of a call goes with the thought before it, or with one without words. */
-function addSeal(items: Item[], sealed: Sealed, responseId: string): void {
+function addSeal(items: Item[], sealed: SealedData, responseId: string): void {
   const before = items.at(-1)
   if (before?.type === 'reasoning' && (before['encrypted_content'] ?? null) === null) {
     items[items.length - 1] = { ...before, encrypted_content: sealedText(sealed, 'call') }
@@ -118,9 +126,13 @@ function addSeal(items: Item[], sealed: Sealed, responseId: string): void {
   items.push(reasoningItem(responseId, items.length, { status: 'completed', text: '', sealed, isOfCall: true }))
 }
 
-type Rest = Exclude<OutputPart, { kind: 'text' | 'refusal' }>
+type OtherPart = Exclude<OutputPart, { kind: 'text' | 'refusal' }>
 
-function otherItem(part: Rest, names: CallNames, { responseId, index }: { responseId: string; index: number }): Item {
+function otherItem(
+  part: OtherPart,
+  names: CallNames,
+  { responseId, index }: { responseId: string; index: number },
+): Item {
   const status = 'completed'
   if (part.kind === 'reasoning') {
     return reasoningItem(responseId, index, { status, text: part.text, sealed: part.sealed })

@@ -2,7 +2,7 @@
 import type { OwnDelta } from '../../domain/turn.ts'
 import { asFields, asList, textIn, type Fields } from '../fields.ts'
 
-type Rest = 'message_rest' | 'reasoning_rest' | 'call_rest'
+type OwnFieldKey = 'message_rest' | 'reasoning_rest' | 'call_rest'
 
 export const own = (what: OwnDelta['what'], fields: Fields, call?: number): OwnDelta => ({
   kind: 'own',
@@ -13,14 +13,14 @@ export const own = (what: OwnDelta['what'], fields: Fields, call?: number): OwnD
   ...(call === undefined ? {} : { call }),
 })
 
-const known: Readonly<Record<Rest, ReadonlySet<string>>> = {
+const known: Readonly<Record<OwnFieldKey, ReadonlySet<string>>> = {
   message_rest: new Set(['id', 'type', 'status', 'role', 'content']),
   reasoning_rest: new Set(['id', 'type', 'status', 'summary', 'content', 'encrypted_content']),
   call_rest: new Set(['id', 'type', 'status', 'call_id', 'name', 'namespace', 'arguments', 'input']),
 }
 
 /** The fields of an item that are carried nowhere else: unknown ones, and content with more in it than words. */
-export function restOf(what: Rest, item: Fields): Fields {
+export function restOf(what: OwnFieldKey, item: Fields): Fields {
   const rest: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(item)) {
     if (!known[what].has(name) && name !== 'tollgate_sealed' && (value ?? null) !== null) rest[name] = value

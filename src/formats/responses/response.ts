@@ -9,7 +9,7 @@ import type { ResponsesBody } from './request.ts'
 import { responsesUsage } from './usage.ts'
 
 /** How a response stands: the fields that its end decides. */
-export type Standing = {
+export type ResponseStatus = {
   readonly status: 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled'
   readonly completed_at: number | null
   readonly error: { readonly code: string; readonly message: string } | null
@@ -17,7 +17,7 @@ export type Standing = {
   readonly usage: object | null
 }
 
-export const RUNNING: Standing = {
+export const RUNNING: ResponseStatus = {
   status: 'in_progress',
   completed_at: null,
   error: null,
@@ -27,7 +27,7 @@ export const RUNNING: Standing = {
 
 const seconds = (ms: number): number => Math.floor(ms / 1000)
 
-export function endedWith(finish: FinishReason, usage: Usage, endedAtMs: number): Standing {
+export function endedWith(finish: FinishReason, usage: Usage, endedAtMs: number): ResponseStatus {
   const reason = finish === 'length' ? 'max_output_tokens' : finish === 'content_filter' ? finish : undefined
   return {
     status: reason === undefined ? 'completed' : 'incomplete',
@@ -48,14 +48,14 @@ const codes: Partial<Record<FailureKind, string>> = {
 
 const usageOf = (billed: Usage | undefined): object | null => (billed ? responsesUsage(billed) : null)
 
-export const failedWith = ({ kind, message }: Failure, billed?: Usage): Standing => ({
+export const failedWith = ({ kind, message }: Failure, billed?: Usage): ResponseStatus => ({
   ...RUNNING,
   status: 'failed',
   error: { code: codes[kind] ?? 'server_error', message },
   usage: usageOf(billed),
 })
 
-export const cancelledWith = (billed?: Usage): Standing => ({
+export const cancelledWith = (billed?: Usage): ResponseStatus => ({
   ...RUNNING,
   status: 'cancelled',
   usage: usageOf(billed),
@@ -112,7 +112,7 @@ function formatEcho(format: NonNullable<ResponsesBody['text']>['format']): Field
 }
 
 /** The whole object. `output` holds items as they are shown. */
-export function responseOf(head: Fields, standing: Standing, output: readonly Fields[]): Fields {
+export function responseOf(head: Fields, standing: ResponseStatus, output: readonly Fields[]): Fields {
   const { id, object, created_at: createdAt, ...rest } = head
   const { status, completed_at: completedAt, error, incomplete_details: details, usage } = standing
   return {
@@ -129,15 +129,15 @@ export function responseOf(head: Fields, standing: Standing, output: readonly Fi
   }
 }
 
-export type Shown = { readonly encrypted: 'shown' | 'hidden' }
+export type ShowOptions = { readonly encrypted: 'shown' | 'hidden' }
 
 /** Whether a list of `include` wants sealed reasoning. */
-export const shownBy = (include: unknown): Shown => ({
+export const shownBy = (include: unknown): ShowOptions => ({
   encrypted: asList(include).includes('reasoning.encrypted_content') ? 'shown' : 'hidden',
 })
 
 /** An item as the client sees it: what is sealed is kept for later turns, and shown only where it was asked for. */
-export function shownItem(item: Fields, { encrypted }: Shown): Fields {
+export function shownItem(item: Fields, { encrypted }: ShowOptions): Fields {
   if (encrypted === 'shown') return item
   if (item['type'] !== 'reasoning' || !('encrypted_content' in item)) return item
   const { encrypted_content: _, ...rest } = item
@@ -147,8 +147,8 @@ export function shownItem(item: Fields, { encrypted }: Shown): Fields {
 /** A kept response as it is shown, from the texts of its row. */
 export function keptResponse(
   { head, standing, output }: { readonly head: string; readonly standing: string; readonly output: string },
-  shown: Shown,
+  shown: ShowOptions,
 ): Fields {
   const items = asList(parseExact(output)).map((item) => shownItem(asFields(item), shown))
-  return responseOf(asFields(parseExact(head)), JSON.parse(standing) as Standing, items)
+  return responseOf(asFields(parseExact(head)), JSON.parse(standing) as ResponseStatus, items)
 }

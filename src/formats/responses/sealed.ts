@@ -2,17 +2,17 @@
  * Sealed parts as a client of the responses format carries them: one text, stamped with its origin, so that what comes
  * back goes only to the dialect it came from.
  */
-import { dialects, type Dialect, type Sealed } from '../../domain/turn.ts'
+import { dialects, type Dialect, type SealedData } from '../../domain/turn.ts'
 import { asFields, parseFields, textIn, type Fields } from '../fields.ts'
 
 const STAMP = 'tgs1_'
 
 /** `call`: it belongs to the call behind the item that carries it, not to the thought in it. */
-export const sealedText = ({ origin, data, form, account }: Sealed, belongsTo?: 'call'): string =>
+export const sealedText = ({ origin, data, form, account }: SealedData, belongsTo?: 'call'): string =>
   STAMP + Buffer.from(JSON.stringify({ o: origin, d: data, f: form, a: account, b: belongsTo })).toString('base64url')
 
 /** What is not stamped came from an upstream of this dialect without us. */
-export function sealedFrom(text: string): Sealed {
+export function sealedFrom(text: string): SealedData {
   if (!text.startsWith(STAMP)) return { origin: 'responses', data: text }
   const { o, d, f, a } = stampIn(text)
   const origin = dialects.find((dialect): dialect is Dialect => dialect === o)
@@ -23,7 +23,7 @@ const stampIn = (text: string): Fields =>
   asFields(parseFields(Buffer.from(text.slice(STAMP.length), 'base64url').toString()))
 
 /** What a reasoning item carries for the call behind it; undefined where that is nothing. */
-export function sealOfCall({ type, encrypted_content: seal }: Fields): Sealed | undefined {
+export function sealOfCall({ type, encrypted_content: seal }: Fields): SealedData | undefined {
   if (type !== 'reasoning' || typeof seal !== 'string' || !seal.startsWith(STAMP)) return undefined
   return stampIn(seal)['b'] === 'call' ? sealedFrom(seal) : undefined
 }

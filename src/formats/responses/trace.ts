@@ -2,7 +2,7 @@
  * How the stream of a response was cut into deltas: with the items themselves enough to make the same events again, and
  * a few bytes an event, so that no text is kept twice.
  */
-import type { Delta, FinishReason, OwnDelta, Sealed } from '../../domain/turn.ts'
+import type { Delta, FinishReason, OwnDelta, SealedData } from '../../domain/turn.ts'
 import { asFields, asList, asText, textIn, type Fields } from '../fields.ts'
 import type { ErrorWords } from './events.ts'
 import { readAgentCall } from './agent-tools.ts'
@@ -45,18 +45,18 @@ export function deltasOf(
   { output, names }: { readonly output: readonly Fields[]; readonly names: CallNames },
 ): { deltas: Delta[]; words: ErrorWords } {
   const { marks, words } = JSON.parse(trace) as Trace
-  const source = new Source(output, names)
+  const source = new TraceSource(output, names)
   return { deltas: marks.map((mark) => source.delta(mark)), words }
 }
 
 /** The words of all items, taken piece by piece. */
-class Source {
+class TraceSource {
   private readonly texts: Record<'text' | 'refusal' | 'reasoning', string> = { text: '', refusal: '', reasoning: '' }
   private readonly taken = new Map<string | number, number>()
   private readonly seals: string[] = []
   private readonly calls: Fields[] = []
   /** By how many calls stand before theirs. */
-  private readonly sealsOfCalls = new Map<number, Sealed>()
+  private readonly sealsOfCalls = new Map<number, SealedData>()
   private readonly callsBegun: number[] = []
   private readonly names: CallNames
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Turn } from '../../domain/turn.ts'
 import type { SseEvent } from '../../lib/sse.ts'
-import type { Destination, PassageContext, WriterQuirks } from '../format.ts'
+import type { Destination, AdapterContext, WriterQuirks } from '../format.ts'
 import { readChatClient } from '../chat/client.ts'
 import { readResponsesClient } from './client.ts'
 import { responsesUpstreamSide } from './upstream-side.ts'
@@ -13,7 +13,7 @@ const quirks: WriterQuirks = {
   usageDialect: 'inclusive',
 }
 /** Only images look around. */
-const context = {} as PassageContext
+const context = {} as AdapterContext
 const to: Destination = { upstreamModel: 'theirs', outputTokensMax: 50, quirks }
 const answer = { requestId: `req_${'0'.repeat(26)}`, createdAtMs: 1_000_500, publicModel: 'public' }
 

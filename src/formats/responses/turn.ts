@@ -5,7 +5,7 @@ import type {
   Message,
   OutputFormat,
   OutputPart,
-  Sealed,
+  SealedData,
   TextPart,
   Turn,
 } from '../../domain/turn.ts'
@@ -107,7 +107,7 @@ function messagesOf(items: readonly Fields[], names: CallNames): ReadItems {
   const results = new Map<string, InputPart[]>()
   const callIds = callIdsOf(items)
   let said: OutputPart[] | undefined
-  let ofNextCall: Sealed | undefined
+  let ofNextCall: SealedData | undefined
   for (const item of items) {
     if (isBrokenCall(item) || settled.has(item['type'])) continue
     const parts = withSeal(assistantParts(item, names), ofNextCall)
@@ -138,7 +138,7 @@ function messagesOf(items: readonly Fields[], names: CallNames): ReadItems {
 }
 
 /** A call with the seal that came in the item before it. */
-const withSeal = (parts: OutputPart[] | undefined, sealed: Sealed | undefined): OutputPart[] | undefined =>
+const withSeal = (parts: OutputPart[] | undefined, sealed: SealedData | undefined): OutputPart[] | undefined =>
   sealed ? parts?.map((part) => (part.kind === 'tool_call' ? { ...part, sealed } : part)) : parts
 
 /** The ids of calls by those of their items: a local shell's output names the item. */

@@ -8,10 +8,17 @@ import { wordsOfCall } from '../chat/stream-calls.ts'
 import { chatUpstreamSide, urlOf } from '../chat/upstream-side.ts'
 import { asFields, asList, asText, fieldListIn, parseExactFields, parseFields, textIn, type Fields } from '../fields.ts'
 import { functionSchema } from '../schema-map.ts'
-import type { Decoded, Destination, StreamDecoder, UpstreamRequest, UpstreamSide, WriterQuirks } from '../format.ts'
-import { lostOf } from '../lost.ts'
+import type {
+  DecodedEvent,
+  Destination,
+  StreamDecoder,
+  UpstreamRequest,
+  UpstreamSide,
+  WriterQuirks,
+} from '../format.ts'
+import { lostOf } from '../unsupported-fields.ts'
 import { ResponsesCollector } from './collector.ts'
-import { finishOf, ResponsesDecoder, wholeDeltas } from './decoder.ts'
+import { finishOfResponse, ResponsesDecoder, deltasOfItems } from './decoder.ts'
 import { readResponsesUsage } from './usage.ts'
 
 export const responsesUpstreamSide: UpstreamSide = {
@@ -163,11 +170,11 @@ function formatOf(format: NonNullable<Turn['format']>): object {
   return { type: kind, ...rest }
 }
 
-type Read = ReturnType<UpstreamSide['readReply']>
+type ReplyRead = ReturnType<UpstreamSide['readReply']>
 
-const garbage = (message: string): Read => ({ kind: 'failed', failure: { kind: 'garbage', status: 200, message } })
+const garbage = (message: string): ReplyRead => ({ kind: 'failed', failure: { kind: 'garbage', status: 200, message } })
 
-function readReply(text: string, quirks: WriterQuirks, turn: Turn): Read {
+function readReply(text: string, quirks: WriterQuirks, turn: Turn): ReplyRead {
   const response = parseExactFields(text)
   if (!response) return garbage('the reply is not JSON')
   const { error, status = 'completed' } = response
@@ -177,9 +184,9 @@ function readReply(text: string, quirks: WriterQuirks, turn: Turn): Read {
   const output = fieldListIn(response['output'])
   if (!output) return garbage('the reply has no output')
   const parts = output.flatMap(partsOf)
-  const finish = finishOf(response, parts.some(({ kind }) => kind === 'tool_call') ? 'tool_calls' : 'stop')
+  const finish = finishOfResponse(response, parts.some(({ kind }) => kind === 'tool_call') ? 'tool_calls' : 'stop')
   const usage = readResponsesUsage(response['usage'])
-  return { kind: 'reply', reply: { choices: [{ parts, finish }], usage, deltas: wholeDeltas(output, finish) } }
+  return { kind: 'reply', reply: { choices: [{ parts, finish }], usage, deltas: deltasOfItems(output, finish) } }
 }
 
 function partsOf(item: Fields): OutputPart[] {
@@ -230,7 +237,7 @@ class EitherDecoder implements StreamDecoder {
     return this.decoder.finished
   }
 
-  decode(event: SseEvent): Decoded {
+  decode(event: SseEvent): DecodedEvent {
     if (!this.isKnown && event.data !== '') {
       this.isKnown = true
       if (isOfChat(parseFields(event.data) ?? {})) this.decoder = this.chat()

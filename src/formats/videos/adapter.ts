@@ -50,9 +50,9 @@ export type VideoState =
       readonly code: string | undefined
     }
 
-type Failed = { readonly kind: 'failed'; readonly failure: UpstreamFailure }
-export type ReadSubmission = { readonly kind: 'accepted'; readonly upstreamId: string } | Failed
-export type ReadState = { readonly kind: 'state'; readonly state: VideoState } | Failed
+type FailedStep = { readonly kind: 'failed'; readonly failure: UpstreamFailure }
+export type ReadSubmission = { readonly kind: 'accepted'; readonly upstreamId: string } | FailedStep
+export type ReadState = { readonly kind: 'state'; readonly state: VideoState } | FailedStep
 
 export type TaskAdapter<Order> = {
   readonly failures: FailureReader
@@ -77,8 +77,8 @@ export type VideoFinder = {
   read(text: string, wanted: { readonly wish: VideoWish; readonly createdAtMs: number }): readonly string[] | undefined
 }
 
-export const stateOf = (state: VideoState): ReadState => ({ kind: 'state', state })
-export const garbage = (message: string): Failed => ({ kind: 'failed', failure: { kind: 'garbage', message } })
+export const readStateOf = (state: VideoState): ReadState => ({ kind: 'state', state })
+export const garbage = (message: string): FailedStep => ({ kind: 'failed', failure: { kind: 'garbage', message } })
 
 /** An id of a vendor's that may stand in a path. */
 export const isPlainId = (id: string): boolean => /^[\w][\w.:-]{0,199}$/.test(id)

@@ -7,7 +7,7 @@ import {
   garbage,
   isPlainId,
   phaseOf,
-  stateOf,
+  readStateOf,
   type ReadState,
   type ReadSubmission,
   type VideoAdapter,
@@ -53,17 +53,17 @@ function readState(text: string): ReadState {
   const code = codeIn(asFields(task['error'])['code'])
   switch (phaseOf(task['status'])) {
     case 'queued':
-      return stateOf({ kind: 'queued' })
+      return readStateOf({ kind: 'queued' })
     case 'running':
-      return stateOf({ kind: 'running' })
+      return readStateOf({ kind: 'running' })
     case 'done':
       return readVideo(task)
     case 'failed':
-      return stateOf({ kind: 'failed', why: POLICY.test(code ?? '') ? 'policy' : 'fault', code })
+      return readStateOf({ kind: 'failed', why: POLICY.test(code ?? '') ? 'policy' : 'fault', code })
     case 'cancelled':
-      return stateOf({ kind: 'failed', why: 'cancelled', code })
+      return readStateOf({ kind: 'failed', why: 'cancelled', code })
     case 'expired':
-      return stateOf({ kind: 'failed', why: 'expired', code })
+      return readStateOf({ kind: 'failed', why: 'expired', code })
     default:
       return garbage('the task has no state that is known')
   }
@@ -75,7 +75,7 @@ function readVideo(task: Fields): ReadState {
   const [frames, fps] = [numberIn(task['frames']), numberIn(task['framespersecond'])]
   const seconds = numberIn(task['duration']) ?? (frames && fps ? frames / fps : undefined)
   const made = { tokens: numberIn(asFields(task['usage'])['completion_tokens']), seconds }
-  return stateOf({ kind: 'done', made, source: { kind: 'url', url, credential: 'none' } })
+  return readStateOf({ kind: 'done', made, source: { kind: 'url', url, credential: 'none' } })
 }
 
 /** Clocks differ, and a list may round its times. */

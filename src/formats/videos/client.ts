@@ -2,22 +2,22 @@
 import type { Model } from '../../domain/catalog.ts'
 import type { Failure } from '../../domain/failure.ts'
 import { writeFailure } from '../chat/failure.ts'
-import type { ClientRequest, Passage } from '../format.ts'
+import type { ClientRequest, Adapter } from '../format.ts'
 import { isInline, type RemoteMedium } from '../remote-media.ts'
 import { afterScan } from '../request-json.ts'
 import type { VideoBody } from './body.ts'
 import { checkVideo } from './check.ts'
 import { readVideo, type ReadVideo } from './request.ts'
 
-export type ReadClient =
+export type ReadVideoClient =
   | { readonly kind: 'read'; readonly request: ClientRequest }
   | { readonly kind: 'rejected'; readonly failure: Failure }
 
 /** Reads `POST /v1/videos`. */
-export const readVideoClient = (text: string, bytes: number): ReadClient | Promise<ReadClient> =>
+export const readVideoClient = (text: string, bytes: number): ReadVideoClient | Promise<ReadVideoClient> =>
   afterScan(text, bytes, (scan) => clientOf(readVideo(scan)))
 
-const clientOf = (read: ReadVideo): ReadClient =>
+const clientOf = (read: ReadVideo): ReadVideoClient =>
   read.kind === 'rejected' ? read : { kind: 'read', request: new VideoClient(read.body) }
 
 class VideoClient implements ClientRequest {
@@ -54,7 +54,7 @@ class VideoClient implements ClientRequest {
     throw new Error('a video is not streamed')
   }
 
-  passage(): Passage {
+  passage(): Adapter {
     throw new Error('a video is made by a task')
   }
 }

@@ -19,7 +19,7 @@ type InputType = 'reference' | 'first_last_frame'
 type Content =
   | { readonly kind: 'content'; readonly prompt: string; readonly media: readonly VideoMedium[] }
   | { readonly kind: 'rejected'; readonly failure: Failure }
-type Rejected = Extract<Content, { kind: 'rejected' }>
+type RejectedContent = Extract<Content, { kind: 'rejected' }>
 
 /** Most items of a kind, whatever the model, and the roles they may have. */
 const kinds = {
@@ -31,11 +31,11 @@ const kinds = {
 /** An item whose role may be still open. */
 type Loose = Omit<VideoMedium, 'role'> & { role: VideoRole | undefined; readonly roleParam: string }
 
-const reject = (param: string, message: string): Rejected => ({
+const reject = (param: string, message: string): RejectedContent => ({
   kind: 'rejected',
   failure: { kind: 'invalid_value', message, param },
 })
-const missing = (param: string): Rejected => ({
+const missing = (param: string): RejectedContent => ({
   kind: 'rejected',
   failure: { kind: 'missing_parameter', message: `Missing required parameter: '${param}'.`, param },
 })
@@ -60,7 +60,7 @@ export function readContent(items: readonly ContentItem[], inputType: InputType 
   return settleRoles(media, inputType) ?? { kind: 'content', prompt, media: media.map(settled) }
 }
 
-function readItem(item: ContentItem, i: number): Loose | { readonly text: string } | Rejected {
+function readItem(item: ContentItem, i: number): Loose | { readonly text: string } | RejectedContent {
   const { type, role } = item
   const roleParam = `content[${i}].role`
   if (type === 'text') {
@@ -94,7 +94,7 @@ function isAddress(url: string, kind: VideoMedium['kind']): boolean {
  * Gives every image its part. With frames (named ones, or `first_last_frame`) the images without a role are references;
  * where none is named the first two are the frames.
  */
-function settleRoles(media: readonly Loose[], inputType: InputType | undefined): Rejected | undefined {
+function settleRoles(media: readonly Loose[], inputType: InputType | undefined): RejectedContent | undefined {
   const images = media.filter(({ kind }) => kind === 'image')
   const named = (role: VideoRole): Loose[] => images.filter((one) => one.role === role)
   const [first, last] = [named('first_frame'), named('last_frame')]

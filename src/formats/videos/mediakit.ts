@@ -2,7 +2,15 @@
 import { chatFailures } from '../chat/failure.ts'
 import { asFields, asText, codeIn, numberIn, parseFields, type Fields } from '../fields.ts'
 import type { UpstreamRequest } from '../format.ts'
-import { garbage, isPlainId, phaseOf, stateOf, type ReadState, type TaskAdapter, type UpscaleOrder } from './adapter.ts'
+import {
+  garbage,
+  isPlainId,
+  phaseOf,
+  readStateOf,
+  type ReadState,
+  type TaskAdapter,
+  type UpscaleOrder,
+} from './adapter.ts'
 
 function submit({ url, wish, token }: UpscaleOrder): UpstreamRequest {
   const fields = {
@@ -30,21 +38,21 @@ function readState(text: string): ReadState {
   if (!facts) return garbage('the answer is no JSON object')
   switch (phaseOf(facts['status'])) {
     case 'queued':
-      return stateOf({ kind: 'queued' })
+      return readStateOf({ kind: 'queued' })
     case 'running':
-      return stateOf({ kind: 'running' })
+      return readStateOf({ kind: 'running' })
     case 'done': {
       const url = [facts['play_url'], facts['video_url'], facts['url']].map(asText).find((one) => one !== '')
       if (url === undefined) return garbage('the task has completed without a video')
       const made = { tokens: undefined, seconds: numberIn(facts['duration']) }
-      return stateOf({ kind: 'done', made, source: { kind: 'url', url, credential: 'none' } })
+      return readStateOf({ kind: 'done', made, source: { kind: 'url', url, credential: 'none' } })
     }
     case 'failed':
-      return stateOf({ kind: 'failed', why: 'fault', code: codeOf(facts) })
+      return readStateOf({ kind: 'failed', why: 'fault', code: codeOf(facts) })
     case 'cancelled':
-      return stateOf({ kind: 'failed', why: 'cancelled', code: codeOf(facts) })
+      return readStateOf({ kind: 'failed', why: 'cancelled', code: codeOf(facts) })
     case 'expired':
-      return stateOf({ kind: 'failed', why: 'expired', code: codeOf(facts) })
+      return readStateOf({ kind: 'failed', why: 'expired', code: codeOf(facts) })
     default:
       return garbage('the task has no state that is known')
   }

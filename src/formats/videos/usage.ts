@@ -23,10 +23,10 @@ export const NO_USAGE: Usage = {
   outputReasoning: 0,
 }
 
-type Counted = { readonly tokens: number; readonly seconds: number }
+type VideoCount = { readonly tokens: number; readonly seconds: number }
 
 /** A video of so many tokens and seconds, in the pieces that a card has a price for. */
-export function usageOfVideo(card: PriceCard, wish: VideoWish, { tokens, seconds }: Counted): Usage {
+export function usageOfVideo(card: PriceCard, wish: VideoWish, { tokens, seconds }: VideoCount): Usage {
   const all: readonly (readonly [PieceUnit, number])[] = [
     [videoUnit('second', wish), seconds],
     [videoUnit('token', wish), tokens],

@@ -4,7 +4,14 @@ import { geminiFailures } from '../gemini/failure.ts'
 import { upstreamPath } from '../gemini/model-path.ts'
 import { asFields, asList, asText, numberIn, parseFields, type Fields } from '../fields.ts'
 import type { UpstreamRequest } from '../format.ts'
-import { garbage, stateOf, type ReadState, type ReadSubmission, type VideoAdapter, type VideoOrder } from './adapter.ts'
+import {
+  garbage,
+  readStateOf,
+  type ReadState,
+  type ReadSubmission,
+  type VideoAdapter,
+  type VideoOrder,
+} from './adapter.ts'
 import type { VideoMedium } from './body.ts'
 
 const DATA = /^data:([^;,]+);base64,/i
@@ -55,11 +62,11 @@ const ends: Readonly<Record<number, 'cancelled' | 'expired'>> = { 1: 'cancelled'
 function readState(text: string): ReadState {
   const operation = parseFields(text)
   if (!operation) return garbage('the answer is no JSON object')
-  if (operation['done'] !== true) return stateOf({ kind: 'running' })
+  if (operation['done'] !== true) return readStateOf({ kind: 'running' })
   const error = asFields(operation['error'])
   if (Object.keys(error).length > 0) {
     const code = numberIn(error['code'])
-    return stateOf({ kind: 'failed', why: ends[code ?? 0] ?? 'fault', code: code?.toString() })
+    return readStateOf({ kind: 'failed', why: ends[code ?? 0] ?? 'fault', code: code?.toString() })
   }
   return readVideo(asFields(operation['response']))
 }
@@ -77,12 +84,12 @@ function readVideo(response: Fields): ReadState {
     const video = { ...sample, ...asFields(sample['video']) }
     const [uri, base64] = [asText(video['uri']), asText(video['bytesBase64Encoded'])]
     if (uri !== '') {
-      return stateOf({ kind: 'done', made: NO_WORD, source: { kind: 'url', url: uri, credential: 'same_origin' } })
+      return readStateOf({ kind: 'done', made: NO_WORD, source: { kind: 'url', url: uri, credential: 'same_origin' } })
     }
-    if (base64 !== '') return stateOf({ kind: 'done', made: NO_WORD, source: { kind: 'inline', base64 } })
+    if (base64 !== '') return readStateOf({ kind: 'done', made: NO_WORD, source: { kind: 'inline', base64 } })
   }
   const filtered = numberIn(answer['raiMediaFilteredCount']) ?? numberIn(response['raiMediaFilteredCount']) ?? 0
-  if (filtered > 0) return stateOf({ kind: 'failed', why: 'policy', code: 'raiMediaFiltered' })
+  if (filtered > 0) return readStateOf({ kind: 'failed', why: 'policy', code: 'raiMediaFiltered' })
   return garbage('the operation is done without a video')
 }
 

@@ -35,10 +35,10 @@ const CLOSINGS = [
   'Everything between your client and a vendor is in place.',
 ]
 
-type Making = { seed: number; charsMax: number; budget: Budget }
+type AnswerBudget = { seed: number; charsMax: number; budget: Budget }
 
 /** What the model says when it calls no tool. What is longer than `charsMax` is only begun. */
-export function answerText(prompt: Prompt, making: Making): string {
+export function answerText(prompt: Prompt, making: AnswerBudget): string {
   const { wish, ordered, value, recalled, standing, results, opening, attachments } = prompt
   const { seed, charsMax } = making
   const structured = structuredText(prompt, making)
@@ -49,7 +49,10 @@ export function answerText(prompt: Prompt, making: Making): string {
   return recalled ?? sumText(prompt) ?? value ?? standing ?? prompt.echo ?? smallTalk(opening, attachments, seed)
 }
 
-function structuredText({ request, echo, hints }: Prompt, { seed, charsMax, budget }: Making): string | undefined {
+function structuredText(
+  { request, echo, hints }: Prompt,
+  { seed, charsMax, budget }: AnswerBudget,
+): string | undefined {
   const format = request.response_format
   if (!format || format.type === 'text') return undefined
   if (format.type === 'json_object') return echo

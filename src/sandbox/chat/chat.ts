@@ -1,26 +1,26 @@
 import { complain } from '../complaint.ts'
 import { findModel, refuseModel } from '../models.ts'
-import { hashOf, randomId } from '../random.ts'
-import { refuse, type Reply } from '../reply.ts'
-import type { Call } from '../route.ts'
+import { hashOf, randomIdOf } from '../random.ts'
+import { refuse, type SandboxReply } from '../reply.ts'
+import type { SandboxCall } from '../route.ts'
 import { composeChoices } from './choice.ts'
 import { completionBody, type Completion } from './completion.ts'
 import { LOGPROB_CHARS } from './logprobs.ts'
 import type { PrefixCache } from './prefix-cache.ts'
-import { chatRequest, type ChatRequest } from './request.ts'
-import { findConflict } from './rules.ts'
-import { framesOf } from './stream.ts'
+import { chatRequest, type SandboxChatRequest } from './request.ts'
+import { chatConflict } from './rules.ts'
+import { chatFrames } from './stream.ts'
 import { countPrompt } from './usage.ts'
 import { safeParse } from '../../lib/safe-parse.ts'
 
 /** `POST /v1/chat/completions`. `prefixes`: what earlier prompts began with. */
-export function answerChat({ body, faults }: Call, prefixes?: PrefixCache): Reply {
+export function answerChat({ body, faults }: SandboxCall, prefixes?: PrefixCache): SandboxReply {
   const parsed = safeParse(chatRequest, body, { reportInput: true })
   if (!parsed.success) return refuse(400, complain(parsed.error))
   const request = parsed.data
   const model = findModel(request.model)
   if (!model || model.dimensions !== undefined || model.images) return refuseModel(request.model)
-  const conflict = findConflict(request)
+  const conflict = chatConflict(request)
   if (conflict) return refuse(400, conflict)
   const promptTokens = countPrompt(request)
   const tokensLeft = model.contextTokensMax - promptTokens
@@ -31,7 +31,7 @@ export function answerChat({ body, faults }: Call, prefixes?: PrefixCache): Repl
   if (!request.stream) return { kind: 'json', status: 200, body: completionBody(completion) }
   const atEnd = request.stream_options?.include_usage ?? false
   const running = request.stream_options?.continuous_usage_stats ?? false
-  return { kind: 'stream', frames: framesOf(completion, { atEnd, running }) }
+  return { kind: 'stream', frames: chatFrames(completion, { atEnd, running }) }
 }
 
 type Room = Pick<Completion, 'promptTokens' | 'cachedTokens' | 'faults'> & {
@@ -39,7 +39,7 @@ type Room = Pick<Completion, 'promptTokens' | 'cachedTokens' | 'faults'> & {
   usual: number | undefined
 }
 
-function complete(request: ChatRequest, { tokensLeft, usual = Infinity, ...counted }: Room): Completion {
+function complete(request: SandboxChatRequest, { tokensLeft, usual = Infinity, ...counted }: Room): Completion {
   const { messages, tools, response_format: format, max_tokens: older, max_completion_tokens: newer } = request
   const asked = Math.min(older ?? newer ?? usual, newer ?? older ?? usual)
   const tokensMax = Math.min(tokensLeft, asked)
@@ -49,7 +49,7 @@ function complete(request: ChatRequest, { tokensLeft, usual = Infinity, ...count
   const tokenChars = topLogprobs === undefined || request.stream ? 0 : LOGPROB_CHARS * (1 + topLogprobs)
   const choices = composeChoices(request, { seed, tokensMax, tokenChars })
   return {
-    id: randomId('chatcmpl-'),
+    id: randomIdOf('chatcmpl-'),
     createdUnixSeconds: Math.floor(Date.now() / 1000),
     model: request.model,
     choices,
@@ -58,7 +58,7 @@ function complete(request: ChatRequest, { tokensLeft, usual = Infinity, ...count
   }
 }
 
-function refuseLength(promptTokens: number, contextTokensMax: number): Reply {
+function refuseLength(promptTokens: number, contextTokensMax: number): SandboxReply {
   const limit = `This model's maximum context length is ${contextTokensMax} tokens.`
   const message = `${limit} However, your messages resulted in ${promptTokens} tokens. Please reduce their length.`
   return refuse(400, { message, code: 'context_length_exceeded', param: 'messages' })

@@ -1,9 +1,9 @@
 import { Budget } from '../budget.ts'
-import { randomFrom, randomId } from '../random.ts'
+import { randomFrom, randomIdOf } from '../random.ts'
 import { charsBeyond, countTokens, firstTokens } from '../tokens.ts'
 import { answerText } from './answer.ts'
 import { readPrompt, type Prompt } from './prompt.ts'
-import type { ChatRequest } from './request.ts'
+import type { SandboxChatRequest } from './request.ts'
 import { callOf, toolNameOf, type PlannedCall } from './tools.ts'
 
 export type ToolCall = PlannedCall & { id: string; nameTokens: number; inputTokens: number }
@@ -21,12 +21,15 @@ export type Choice = {
 }
 
 /** `tokensMax` is for each choice. `tokenChars` are what is told of each token beside it, such as its probability. */
-export type Limits = { seed: number; tokensMax: number; tokenChars?: number }
+export type ChoiceLimits = { seed: number; tokensMax: number; tokenChars?: number }
 
 const REASONING_TOKENS = { none: 0, minimal: 0, low: 8, medium: 16, high: 32, xhigh: 48, max: 64 }
 
 /** As many choices as are asked for, of one budget. */
-export function composeChoices(request: ChatRequest, { seed, tokensMax, tokenChars = 0 }: Limits): Choice[] {
+export function composeChoices(
+  request: SandboxChatRequest,
+  { seed, tokensMax, tokenChars = 0 }: ChoiceLimits,
+): Choice[] {
   const [prompt, budget] = [readPrompt(request), new Budget()]
   const length = request.n ?? 1
   return Array.from({ length }, (_, index) =>
@@ -50,9 +53,9 @@ function compose(prompt: Prompt, { index, seed, ...all }: Slot): Choice {
 /** How many characters are looked at, where so many tokens are wanted. */
 const charsFor = ({ tokensMax, budget }: Room): number => Math.min(charsBeyond(tokensMax), budget.charsLeft)
 
-type Fitted = Pick<Choice, 'text' | 'textTokens' | 'finishReason'>
+type FittedChoice = Pick<Choice, 'text' | 'textTokens' | 'finishReason'>
 
-function fitText(prompt: Prompt, { seed, ...room }: Room & { seed: number }): Fitted {
+function fitText(prompt: Prompt, { seed, ...room }: Room & { seed: number }): FittedChoice {
   const { budget, tokenChars } = room
   const charsMax = charsFor(room)
   if (charsMax === 0) return { text: '', textTokens: 0, finishReason: 'length' }
@@ -67,7 +70,7 @@ function fitText(prompt: Prompt, { seed, ...room }: Room & { seed: number }): Fi
 }
 
 /** The text before the first of the stop sequences. */
-function cutAtStop(text: string, stop: ChatRequest['stop']): { text: string; isStopped: boolean } {
+function cutAtStop(text: string, stop: SandboxChatRequest['stop']): { text: string; isStopped: boolean } {
   let end = text.length
   for (const sequence of typeof stop === 'string' ? [stop] : (stop ?? [])) {
     const at = sequence === '' ? -1 : text.indexOf(sequence)
@@ -103,7 +106,7 @@ function fitCalls(planned: Iterable<PlannedCall>, { tokensMax, budget }: Room): 
     const nameTokens = countTokens(call.name)
     if (nameTokens > tokensLeft) return { calls, finishReason: 'length' }
     const { text: input, tokens: inputTokens } = firstTokens(call.input, tokensLeft - nameTokens)
-    calls.push({ ...call, id: randomId('call_'), nameTokens, input, inputTokens })
+    calls.push({ ...call, id: randomIdOf('call_'), nameTokens, input, inputTokens })
     budget.spendChars(call.name.length + input.length)
     if (input.length < call.input.length || budget.isSpent) return { calls, finishReason: 'length' }
     tokensLeft -= nameTokens + inputTokens

@@ -2,7 +2,7 @@ import type { Faults } from '../faults.ts'
 import type { Choice, ToolCall } from './choice.ts'
 import { tokensOf } from '../tokens.ts'
 import { logprobOf } from './logprobs.ts'
-import { countAnswer, usageOf } from './usage.ts'
+import { countAnswer, chatUsageOf } from './usage.ts'
 
 /** Everything an answer consists of, before it is written as one body or as a stream. */
 export type Completion = {
@@ -32,7 +32,7 @@ export function completionBody(completion: Completion): object {
       logprobs: logprobsOf(choice.text, choice, completion),
       finish_reason: choice.finishReason,
     })),
-    usage: usageOf(countAnswer(completion, choices), faults),
+    usage: chatUsageOf(countAnswer(completion, choices), faults),
     service_tier: 'default',
     system_fingerprint: 'fp_sandbox',
   }

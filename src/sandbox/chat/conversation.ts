@@ -1,4 +1,4 @@
-import type { Message } from './request.ts'
+import type { ChatMessage } from './request.ts'
 
 /** What was put beside the text of a message: `image`, `image/png`. */
 export type Attachment = { kind: 'image' | 'audio' | 'file'; type: string }
@@ -6,7 +6,7 @@ export type ToolResult = { name: string; text: string }
 
 const OPENING_CHARS_MAX = 4_000
 
-export function textOf(message: Message): string {
+export function textOf(message: ChatMessage): string {
   if (typeof message.content === 'string') return message.content
   let text = ''
   for (const part of message.content ?? []) {
@@ -20,7 +20,7 @@ export function openingOf(text: string): string {
   return text.slice(0, OPENING_CHARS_MAX)
 }
 
-export function attachmentsOf(message: Message | undefined): Attachment[] {
+export function attachmentsOf(message: ChatMessage | undefined): Attachment[] {
   if (message?.role !== 'user' || typeof message.content === 'string') return []
   const attachments: Attachment[] = []
   for (const part of message.content) {
@@ -32,7 +32,7 @@ export function attachmentsOf(message: Message | undefined): Attachment[] {
 }
 
 /** Results that stand after the last user message, so that the next answer is about them. */
-export function openToolResults(messages: readonly Message[]): ToolResult[] {
+export function openToolResults(messages: readonly ChatMessage[]): ToolResult[] {
   if (messages.at(-1)?.role !== 'tool') return []
   const names = new Map<string, string>()
   const results: ToolResult[] = []
@@ -46,10 +46,10 @@ export function openToolResults(messages: readonly Message[]): ToolResult[] {
   return results
 }
 
-type Call = NonNullable<Extract<Message, { role: 'assistant' }>['tool_calls']>[number]
+type RequestCall = NonNullable<Extract<ChatMessage, { role: 'assistant' }>['tool_calls']>[number]
 
 /** An id that is used again keeps its first name. */
-function note(call: Call, names: Map<string, string>): void {
+function note(call: RequestCall, names: Map<string, string>): void {
   if (!names.has(call.id)) names.set(call.id, call.type === 'function' ? call.function.name : call.custom.name)
 }
 
@@ -66,6 +66,6 @@ function mediaTypeOf(address: string): string {
   return `image/${extension === 'jpg' ? 'jpeg' : extension}`
 }
 
-export function lastUserMessage(messages: readonly Message[]): Message | undefined {
+export function lastUserMessage(messages: readonly ChatMessage[]): ChatMessage | undefined {
   return messages.findLast((message) => message.role === 'user')
 }

@@ -1,6 +1,6 @@
 /** Plain orders: what is to be said, word for word, or which bare value. Test suites for vendors are made of such. */
 import { openingOf } from './conversation.ts'
-import type { Message } from './request.ts'
+import type { ChatMessage } from './request.ts'
 
 export type Order =
   | { kind: 'literal'; text: string }
@@ -68,7 +68,10 @@ function literalOf(said: string, isBehindColon: boolean): string | undefined {
 const SYSTEM_CHARS_MAX = 1_000
 
 /** What the system prompt wants said, whatever the user says. */
-export function standingOrder(messages: readonly Message[], textOf: (message: Message) => string): string | undefined {
+export function standingOrder(
+  messages: readonly ChatMessage[],
+  textOf: (message: ChatMessage) => string,
+): string | undefined {
   for (const message of messages.toReversed()) {
     if (message.role !== 'system' && message.role !== 'developer') continue
     const text = textOf(message)
@@ -79,7 +82,7 @@ export function standingOrder(messages: readonly Message[], textOf: (message: Me
 }
 
 /** Whether a system prompt wants an object and nothing round it: how those ask who have no field for it. */
-export const wantsJson = (messages: readonly Message[], textOf: (message: Message) => string): boolean =>
+export const wantsJson = (messages: readonly ChatMessage[], textOf: (message: ChatMessage) => string): boolean =>
   messages.some(
     (message) =>
       (message.role === 'system' || message.role === 'developer') &&

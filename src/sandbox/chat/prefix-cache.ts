@@ -1,5 +1,5 @@
 import { hashOf } from '../random.ts'
-import type { ChatRequest } from './request.ts'
+import type { SandboxChatRequest } from './request.ts'
 
 /** As OpenAI caches (2026-11): prompts of so many tokens, in steps of so many, by what they begin with. */
 const TOKENS_MIN = 1_024
@@ -15,7 +15,7 @@ export class PrefixCache {
   readonly #known = new Set<number>()
 
   /** How many tokens of a prompt were there before, and keeps its beginnings. */
-  count({ model, tools, messages }: ChatRequest, promptTokens: number): number {
+  count({ model, tools, messages }: SandboxChatRequest, promptTokens: number): number {
     if (promptTokens < TOKENS_MIN) return 0
     const text = JSON.stringify([model, tools ?? [], messages])
     let [hash, blocks, isKnown] = [0, 0, true]

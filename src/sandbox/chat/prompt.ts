@@ -13,22 +13,22 @@ import {
 } from './conversation.ts'
 import { orderOf, standingOrder, wantsJson, type Order } from './orders.ts'
 import { recalled, valueBefore } from './recall.ts'
-import type { ChatRequest, Tool } from './request.ts'
-import { sceneOf, type Scene } from './scenario.ts'
-import { wishOf, type Wish } from './steer.ts'
+import type { SandboxChatRequest, ChatTool } from './request.ts'
+import { sceneOf, type ChatScene } from './scenario.ts'
+import { orderIn, type Wish } from './steer.ts'
 import { chooseTools, toolNameOf } from './tools.ts'
 
 /** What all choices of an answer are made from: found out once, for up to 128 of them. */
 export type Prompt = {
-  request: ChatRequest
+  request: SandboxChatRequest
   /** As much of the last user message as is searched for phrases. */
   opening: string
   attachments: readonly Attachment[]
   hints: Hints
   /** Of a written scenario, what it says for this turn. */
-  scene: Scene | undefined
+  scene: ChatScene | undefined
   /** What is called unless the scene has something else. */
-  tools: readonly Tool[]
+  tools: readonly ChatTool[]
   /** What is told of each tool's arguments, where several are named. */
   valuesOfTools: ReadonlyMap<string, NamedValues>
   results: readonly ToolResult[]
@@ -45,7 +45,7 @@ export type Prompt = {
   echo: string | undefined
 }
 
-export function readPrompt(request: ChatRequest): Prompt {
+export function readPrompt(request: SandboxChatRequest): Prompt {
   const { messages, response_format: format } = request
   const message = lastUserMessage(messages)
   const text = message ? textOf(message) : ''
@@ -62,7 +62,7 @@ export function readPrompt(request: ChatRequest): Prompt {
     tools,
     valuesOfTools: valuesOf(tools, opening),
     results: openToolResults(messages),
-    wish: wishOf(text),
+    wish: orderIn(text),
     order,
     ordered: order?.kind === 'literal' ? order.text : undefined,
     value: order?.kind === 'value' ? valueBefore(messages, order.what) : undefined,
@@ -79,7 +79,7 @@ const echoOf = (text: string, opening: string): string =>
   )
 
 /** `add with a=1 and mul with a=2`: what stands behind a tool's name is told of it. */
-function valuesOf(tools: readonly Tool[], text: string): Map<string, NamedValues> {
+function valuesOf(tools: readonly ChatTool[], text: string): Map<string, NamedValues> {
   const names = [...new Set(tools.map(toolNameOf))]
   const places = names.map((name) => ({ name, at: text.indexOf(name) })).filter(({ at }) => at !== -1)
   places.sort((a, b) => a.at - b.at)

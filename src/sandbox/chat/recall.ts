@@ -1,12 +1,12 @@
 import { openingOf, textOf } from './conversation.ts'
 import { valueIn, type Order } from './orders.ts'
-import type { Message } from './request.ts'
+import type { ChatMessage } from './request.ts'
 
 /** What questions ask for that may have been told: `what is my dog`, `what was the launch code`. */
 const SUBJECT = /\bwhat(?:'s|’s| is| was)\s+(my|the)\s+([\p{L} ]+?)\s*(?:[?.!]|$)/iu
 
 /** Answers questions about what was said in earlier turns, to show that the history arrived. */
-export function recalled(messages: readonly Message[], order?: Order): string | undefined {
+export function recalled(messages: readonly ChatMessage[], order?: Order): string | undefined {
   const said = messages.filter((message) => message.role === 'user').map((one) => openingOf(textOf(one)))
   // Of a run of blanks the search would try every division.
   const question = (said.at(-1) ?? '').replace(/\s+/g, ' ')
@@ -22,7 +22,7 @@ export function recalled(messages: readonly Message[], order?: Order): string | 
   return `${isFirst ? 'The first thing you said was' : 'Before that you said'}: "${quoted}"`
 }
 
-type History = { earlier: readonly string[]; order: Order | undefined; messages: readonly Message[] }
+type History = { earlier: readonly string[]; order: Order | undefined; messages: readonly ChatMessage[] }
 
 function told(whose: string, subject: string, { earlier, order, messages }: History): string | undefined {
   const name = subject.toLowerCase()
@@ -50,7 +50,7 @@ function valueOf(name: string, said: readonly string[]): string | undefined {
 }
 
 /** The bare value that was asked for, in what stands before the question: what a tool gave, or was said last. */
-export function valueBefore(messages: readonly Message[], what: string): string | undefined {
+export function valueBefore(messages: readonly ChatMessage[], what: string): string | undefined {
   const asked = messages.findLastIndex(({ role }) => role === 'user')
   for (const message of messages.slice(0, asked).toReversed()) {
     const value = message.role === 'system' ? undefined : valueIn(openingOf(textOf(message)), what)

@@ -110,7 +110,7 @@ export const chatRequest = z.object({
   stream_options: streamOptions.nullish(),
 })
 
-export type ChatRequest = z.output<typeof chatRequest>
-export type Message = ChatRequest['messages'][number]
-export type Tool = z.output<typeof tool>
-export type ToolChoice = z.output<typeof toolChoice>
+export type SandboxChatRequest = z.output<typeof chatRequest>
+export type ChatMessage = SandboxChatRequest['messages'][number]
+export type ChatTool = z.output<typeof tool>
+export type ChatToolChoice = z.output<typeof toolChoice>

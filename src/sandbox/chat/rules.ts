@@ -1,13 +1,13 @@
-import type { Complaint } from '../reply.ts'
+import type { ErrorFields } from '../reply.ts'
 import { toolNameOf } from './tools.ts'
-import type { ChatRequest, Message } from './request.ts'
+import type { SandboxChatRequest, ChatMessage } from './request.ts'
 
 /** What a vendor refuses although each field by itself is fine. */
-export function findConflict(request: ChatRequest): Complaint | undefined {
+export function chatConflict(request: SandboxChatRequest): ErrorFields | undefined {
   return conflictOfOptions(request) ?? conflictOfToolChoice(request) ?? conflictOfToolCalls(request.messages)
 }
 
-function conflictOfOptions(request: ChatRequest): Complaint | undefined {
+function conflictOfOptions(request: SandboxChatRequest): ErrorFields | undefined {
   if (request.stream_options && !request.stream) {
     return invalid('stream_options', `The 'stream_options' parameter is only allowed when 'stream' is enabled.`)
   }
@@ -17,7 +17,7 @@ function conflictOfOptions(request: ChatRequest): Complaint | undefined {
   return undefined
 }
 
-function conflictOfToolChoice({ tools, tool_choice: choice }: ChatRequest): Complaint | undefined {
+function conflictOfToolChoice({ tools, tool_choice: choice }: SandboxChatRequest): ErrorFields | undefined {
   if (!choice || choice === 'none') return undefined
   if (!tools) return invalid('tool_choice', `'tool_choice' is only allowed when 'tools' are specified.`)
   if (typeof choice === 'string' || choice.type === 'allowed_tools') return undefined
@@ -27,7 +27,7 @@ function conflictOfToolChoice({ tools, tool_choice: choice }: ChatRequest): Comp
 }
 
 /** Each call of an assistant message must be answered right behind it, and nothing else may answer. */
-function conflictOfToolCalls(messages: readonly Message[]): Complaint | undefined {
+function conflictOfToolCalls(messages: readonly ChatMessage[]): ErrorFields | undefined {
   let open = new Set<string>()
   for (const [index, message] of messages.entries()) {
     if (message.role === 'tool') {
@@ -40,16 +40,16 @@ function conflictOfToolCalls(messages: readonly Message[]): Complaint | undefine
   return open.size > 0 ? unansweredCalls(messages.length, open) : undefined
 }
 
-function unaskedResult(index: number): Complaint {
+function unaskedResult(index: number): ErrorFields {
   const rule = `messages with role 'tool' must be a response to a preceding message with 'tool_calls'.`
   return invalid(`messages[${index}].tool_call_id`, `Invalid parameter: ${rule}`)
 }
 
-function unansweredCalls(index: number, open: ReadonlySet<string>): Complaint {
+function unansweredCalls(index: number, open: ReadonlySet<string>): ErrorFields {
   const rule = `An assistant message with 'tool_calls' must be followed by tool messages responding to each of them.`
   return invalid(`messages[${index - 1}]`, `${rule} Without a response: ${Array.from(open).join(', ')}`)
 }
 
-function invalid(param: string, message: string): Complaint {
+function invalid(param: string, message: string): ErrorFields {
   return { message, code: 'invalid_value', param }
 }

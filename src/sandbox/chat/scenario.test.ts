@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
 import { sceneOf } from './scenario.ts'
-import type { ChatRequest, Message } from './request.ts'
+import type { SandboxChatRequest, ChatMessage } from './request.ts'
 
-const tools: ChatRequest['tools'] = [{ type: 'function', function: { name: 'write', parameters: {} } }]
+const tools: SandboxChatRequest['tools'] = [{ type: 'function', function: { name: 'write', parameters: {} } }]
 const script = 'Play this scenario:\ncall write {"path":"a.txt"}\nsay Done.'
-const user = (content: string): Message => ({ role: 'user', content })
-const called: Message[] = [
+const user = (content: string): ChatMessage => ({ role: 'user', content })
+const called: ChatMessage[] = [
   {
     role: 'assistant',
     content: null,
@@ -13,7 +13,7 @@ const called: Message[] = [
   },
   { role: 'tool', tool_call_id: 'c', content: 'ok' },
 ]
-const request = (...messages: Message[]): ChatRequest => ({ model: 'm', messages, tools })
+const request = (...messages: ChatMessage[]): SandboxChatRequest => ({ model: 'm', messages, tools })
 
 test('a line a turn, and the last one again', () => {
   const calls = [{ type: 'function', name: 'write', input: '{"path":"a.txt"}' }] as const

@@ -1,9 +1,9 @@
 import { textOf } from './conversation.ts'
 import { toolNameOf, type PlannedCall } from './tools.ts'
-import type { ChatRequest } from './request.ts'
+import type { SandboxChatRequest } from './request.ts'
 
 /** One turn of the model: the calls it makes, or what it says. */
-export type Scene = { kind: 'calls'; calls: readonly PlannedCall[] } | { kind: 'words'; text: string }
+export type ChatScene = { kind: 'calls'; calls: readonly PlannedCall[] } | { kind: 'words'; text: string }
 
 const SCRIPT = /\bplay this scenario:\s*\n([^]+)/i
 const VERB = /^\s*(?:call|say)\s/i
@@ -12,7 +12,7 @@ const VERB = /^\s*(?:call|say)\s/i
  * A written scenario, for agents that work through tools: the user's message says, a line a turn, what the model does.
  * `Play this scenario:` / `call Write {"path": "a.txt"}` / `say Done.` When it is over, the last line is said again.
  */
-export function sceneOf({ messages, tools: offered }: ChatRequest): Scene | undefined {
+export function sceneOf({ messages, tools: offered }: SandboxChatRequest): ChatScene | undefined {
   const tools = offered ?? []
   const at = messages.findLastIndex((message) => message.role === 'user' && SCRIPT.test(textOf(message)))
   const message = messages[at]

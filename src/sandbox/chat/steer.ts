@@ -15,7 +15,7 @@ export type Wish =
  * What a message demands word for word, so that tests can ask for it:
  * `Say exactly: …` · `Write 500 tokens` · `Repeat 20 words` · `Repeat "ping" 3 times`.
  */
-export function wishOf(message: string): Wish | undefined {
+export function orderIn(message: string): Wish | undefined {
   const exact = /\bsay exactly:\s*([^]+)$/i.exec(message)?.[1]
   if (exact !== undefined) return { kind: 'exactly', text: exact.trimEnd() }
   // Of a run of blanks the search would try every division.

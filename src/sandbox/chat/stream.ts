@@ -3,7 +3,7 @@ import { tokensOf } from '../tokens.ts'
 import { takeTurns } from '../turns.ts'
 import type { Choice, ToolCall } from './choice.ts'
 import { logprobsOf, type Completion } from './completion.ts'
-import { countAnswer, usageOf } from './usage.ts'
+import { countAnswer, chatUsageOf } from './usage.ts'
 
 /** `atEnd`: one chunk with the usage alone. `running`: the usage so far on every chunk, an extension of vLLM's. */
 export type UsageWish = { atEnd: boolean; running: boolean }
@@ -12,7 +12,7 @@ export type UsageWish = { atEnd: boolean; running: boolean }
 type Step = { delta: object; tokens: number; finishReason: Choice['finishReason'] | null; logprobs: object | null }
 
 /** The events of a streamed answer: one token each, the choices taking turns. */
-export function* framesOf(completion: Completion, wish: UsageWish): Generator<Frame> {
+export function* chatFrames(completion: Completion, wish: UsageWish): Generator<Frame> {
   const { id, createdUnixSeconds: created, model, promptTokens, cachedTokens, choices, faults } = completion
   const head = {
     id,
@@ -32,12 +32,12 @@ export function* framesOf(completion: Completion, wish: UsageWish): Generator<Fr
     const choice = JSON.stringify({ index, delta, logprobs, finish_reason: finishReason })
     yield { ...frameOf(`${opening},"choices":[${choice}]${usagePart()}}`, tokens), ...(isBeside && { isBeside }) }
   }
-  const total = usageOf(countAnswer(completion, choices), faults)
+  const total = chatUsageOf(countAnswer(completion, choices), faults)
   if (wish.atEnd && total) yield frameOf(`${opening},"choices":[],"usage":${JSON.stringify(total)}}`, 0)
   yield DONE
 
   function usagePart(): string {
-    const usage = wish.running ? usageOf(count, faults) : null
+    const usage = wish.running ? chatUsageOf(count, faults) : null
     return (wish.atEnd || wish.running) && !faults.noUsage ? `,"usage":${JSON.stringify(usage)}` : ''
   }
 }

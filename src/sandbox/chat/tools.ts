@@ -4,17 +4,17 @@ import type { Hints } from '../example/hints.ts'
 import { tellingWords } from '../words.ts'
 import { expressionIn } from './arithmetic.ts'
 import type { Order } from './orders.ts'
-import type { ChatRequest, Tool, ToolChoice } from './request.ts'
+import type { SandboxChatRequest, ChatTool, ChatToolChoice } from './request.ts'
 
 /** A call the model makes; `input` is the arguments as JSON, or the free text a custom tool takes. */
 export type PlannedCall = { type: 'function' | 'custom'; name: string; input: string }
 
 /** How far tools may and must be used, all spellings of `tool_choice` taken together. */
-type Offer = { tools: readonly Tool[]; mode: 'auto' | 'required' }
+type Offer = { tools: readonly ChatTool[]; mode: 'auto' | 'required' }
 
-type Named = { type: 'function'; function: { name: string } } | { type: 'custom'; custom: { name: string } }
+type NamedTool = { type: 'function'; function: { name: string } } | { type: 'custom'; custom: { name: string } }
 
-export function toolNameOf(tool: Named): string {
+export function toolNameOf(tool: NamedTool): string {
   return tool.type === 'function' ? tool.function.name : tool.custom.name
 }
 
@@ -25,10 +25,10 @@ export function toolNameOf(tool: Named): string {
  * answered wants no tool but one that is named.
  */
 export function chooseTools(
-  { tools, tool_choice: choice, messages, ...request }: ChatRequest,
+  { tools, tool_choice: choice, messages, ...request }: SandboxChatRequest,
   text: string,
   order?: Order,
-): Tool[] {
+): ChatTool[] {
   const offer = offerOf(tools ?? [], choice ?? 'auto')
   if (offer.tools.length === 0) return []
   if (offer.mode === 'auto' && messages.at(-1)?.role !== 'user') return []
@@ -38,14 +38,14 @@ export function chooseTools(
 }
 
 /** Whether a text has a tool's whole name, as a word. */
-function isNamed(tool: Tool, text: string): boolean {
+function isNamed(tool: ChatTool, text: string): boolean {
   const name = toolNameOf(tool)
   const at = text.indexOf(name)
   return at !== -1 && !/[\w-]/.test(text[at - 1] ?? '') && !/[\w-]/.test(text[at + name.length] ?? '')
 }
 
 /** The call of a tool. Whoever keeps it spends what it has. */
-export function callOf(tool: Tool, { text, hints, budget, charsMax }: CallPlace): PlannedCall {
+export function callOf(tool: ChatTool, { text, hints, budget, charsMax }: CallPlace): PlannedCall {
   const name = toolNameOf(tool)
   if (tool.type === 'custom') {
     const expression = tool.custom.format?.type === 'grammar' ? expressionIn(text) : undefined
@@ -60,7 +60,7 @@ export function callOf(tool: Tool, { text, hints, budget, charsMax }: CallPlace)
 
 /** A function that takes one text by a grammar is a custom tool, for vendors that have none of these. */
 function withExpression(
-  { description, parameters }: Extract<Tool, { type: 'function' }>['function'],
+  { description, parameters }: Extract<ChatTool, { type: 'function' }>['function'],
   { text, hints }: Pick<CallPlace, 'text' | 'hints'>,
 ): Hints {
   const [name, ...others] = Object.keys(parameters?.properties ?? {})
@@ -71,7 +71,7 @@ function withExpression(
 
 export type CallPlace = { text: string; hints: Hints; budget: Budget; charsMax: number }
 
-function offerOf(tools: readonly Tool[], choice: ToolChoice): Offer {
+function offerOf(tools: readonly ChatTool[], choice: ChatToolChoice): Offer {
   if (choice === 'none') return { tools: [], mode: 'auto' }
   if (typeof choice === 'string') return { tools, mode: choice }
   const named = new Set(
@@ -82,7 +82,7 @@ function offerOf(tools: readonly Tool[], choice: ToolChoice): Offer {
 }
 
 /** One call each for the tools a message is about; `both` makes it two calls, of one tool if need be. */
-function chosenFrom({ tools, mode }: Offer, text: string, isParallel: boolean): Tool[] {
+function chosenFrom({ tools, mode }: Offer, text: string, isParallel: boolean): ChatTool[] {
   const said = stemsOf(text)
   const whole = tools.filter((tool) => isNamed(tool, text))
   const named = whole.length > 0 ? whole : tools.filter((tool) => mentions(said, toolNameOf(tool)))
@@ -95,7 +95,7 @@ function chosenFrom({ tools, mode }: Offer, text: string, isParallel: boolean): 
   return chosen.length === 1 ? [...chosen, ...chosen] : tools.slice(0, 2)
 }
 
-function descriptionOf(tool: Tool): string {
+function descriptionOf(tool: ChatTool): string {
   return (tool.type === 'function' ? tool.function.description : tool.custom.description) ?? ''
 }
 

@@ -2,7 +2,7 @@ import type { Faults } from '../faults.ts'
 import { countTokens } from '../tokens.ts'
 import type { Choice } from './choice.ts'
 import { attachmentsOf, textOf } from './conversation.ts'
-import type { ChatRequest, Message } from './request.ts'
+import type { SandboxChatRequest, ChatMessage } from './request.ts'
 
 /** What a message costs beyond its text, and what starts the answer: the usual figures of chat templates. */
 const MESSAGE_OVERHEAD_TOKENS = 4
@@ -14,7 +14,7 @@ const WRONG_BY_TOKENS = 13
 
 export type Count = { promptTokens: number; cachedTokens: number; completionTokens: number; reasoningTokens: number }
 
-export function countPrompt(request: ChatRequest): number {
+export function countPrompt(request: SandboxChatRequest): number {
   let tokens = ANSWER_OVERHEAD_TOKENS
   for (const message of request.messages) tokens += countMessage(message)
   if (request.tools) tokens += countTokens(JSON.stringify(request.tools))
@@ -23,10 +23,10 @@ export function countPrompt(request: ChatRequest): number {
 }
 
 /** How many of a prompt's tokens are pictures. */
-export const countImages = ({ messages }: ChatRequest): number =>
+export const countImages = ({ messages }: SandboxChatRequest): number =>
   messages.flatMap(attachmentsOf).filter(({ kind }) => kind === 'image').length * ATTACHMENT_TOKENS.image
 
-function countMessage(message: Message): number {
+function countMessage(message: ChatMessage): number {
   let tokens = MESSAGE_OVERHEAD_TOKENS + countTokens(textOf(message))
   for (const { kind } of attachmentsOf(message)) tokens += ATTACHMENT_TOKENS[kind]
   if (message.role !== 'assistant') return tokens
@@ -52,7 +52,7 @@ export function countAnswer(
 }
 
 /** OpenAI's `usage` object; undefined when a fault withholds it, so that it vanishes from the JSON. */
-export function usageOf(
+export function chatUsageOf(
   { promptTokens, cachedTokens, completionTokens, reasoningTokens }: Count,
   faults: Faults,
 ): object | undefined {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { complain } from '../complaint.ts'
 import { findModel, refuseModel } from '../models.ts'
-import { refuse, type Reply } from '../reply.ts'
-import type { Call } from '../route.ts'
+import { refuse, type SandboxReply } from '../reply.ts'
+import type { SandboxCall } from '../route.ts'
 import { turn } from '../sleeper.ts'
 import { countTokens } from '../tokens.ts'
 import { embed, toBase64 } from './vector.ts'
@@ -34,7 +34,7 @@ const embeddingRequest = z.object({
 const SLICE_MS = 10
 
 /** `POST /v1/embeddings` */
-export async function answerEmbeddings({ body, faults }: Call): Promise<Reply> {
+export async function answerEmbeddings({ body, faults }: SandboxCall): Promise<SandboxReply> {
   const parsed = safeParse(embeddingRequest, body, { reportInput: true })
   if (!parsed.success) return refuse(400, complain(parsed.error))
   const { model: id, input, encoding_format: encoding, dimensions: asked } = parsed.data

@@ -1,5 +1,5 @@
 import type { Budget } from '../budget.ts'
-import { flatten, isDeep, type Scope } from './flatten.ts'
+import { flatten, isDeep, type SchemaScope } from './flatten.ts'
 import { takeTurn, wordsOnly, type Hints } from './hints.ts'
 import { valueNamedFor } from './named-values.ts'
 import { exampleNumber } from './number.ts'
@@ -8,7 +8,7 @@ import { exampleText } from './text.ts'
 import { JsonWriter } from './writer.ts'
 
 /** `isWhole`: it is all of the value, not a part of it. */
-type Place = Scope & { name: string; hints: Hints; writer: JsonWriter; isWhole?: boolean }
+type Place = SchemaScope & { name: string; hints: Hints; writer: JsonWriter; isWhole?: boolean }
 
 /** Schemas looked at for one value; beyond that, everything is a word. */
 const NODES_MAX = 20_000

@@ -11,7 +11,7 @@ const DEPTH_MAX = 32
 const NODE_STEPS = 4
 
 /** `nodes` are spent on every schema looked at: definitions that name each other twice double with each step. */
-export type Scope = { root: Schema; depth: number; nodes: { left: number }; budget: Budget }
+export type SchemaScope = { root: Schema; depth: number; nodes: { left: number }; budget: Budget }
 export type Flat = { schema: Schema; depth: number }
 
 export function isDeep(depth: number): boolean {
@@ -19,7 +19,7 @@ export function isDeep(depth: number): boolean {
 }
 
 /** Follows `$ref` and folds `allOf`, `anyOf` and `oneOf` into one schema whose values satisfy the original. */
-export function flatten(given: AnySchema, scope: Scope): Flat {
+export function flatten(given: AnySchema, scope: SchemaScope): Flat {
   scope.nodes.left -= 1
   scope.budget.spendSteps(NODE_STEPS)
   const isExhausted = scope.depth > DEPTH_MAX || scope.nodes.left < 0 || scope.budget.isSpent
@@ -41,7 +41,7 @@ export function flatten(given: AnySchema, scope: Scope): Flat {
 }
 
 /** The first branch that is not null; deep inside a recursion, the one that ends it soonest. */
-function choose(branches: readonly AnySchema[], { depth, budget }: Scope): AnySchema {
+function choose(branches: readonly AnySchema[], { depth, budget }: SchemaScope): AnySchema {
   let [best, bestRank] = [branches[0] ?? {}, Infinity]
   for (const branch of branches) {
     budget.spendSteps(1)
@@ -61,7 +61,7 @@ function rank(branch: AnySchema, depth: number): number {
   return isNested ? 2 : 1
 }
 
-function resolve(ref: string, { root, budget }: Scope): AnySchema {
+function resolve(ref: string, { root, budget }: SchemaScope): AnySchema {
   if (ref === '#') return root
   budget.spendSteps(ref.length >> 4)
   let found: unknown = root

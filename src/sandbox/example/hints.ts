@@ -20,10 +20,10 @@ export type Hints = {
   /** Which of several: the second call of a tool, the third element of an array, gets the second, the third name. */
   turn: number
   /** What was found out once for all values: schemas repeat themselves. */
-  known: Known
+  known: KnownHints
 }
 
-type Known = {
+type KnownHints = {
   /** Of an enum: its values that the text mentions. */
   readonly mentioned: Map<readonly unknown[], readonly unknown[]>
   readonly patterns: Map<string, Pattern>

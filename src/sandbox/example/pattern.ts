@@ -1,12 +1,12 @@
 import type { Budget } from '../budget.ts'
-import type { Filled, Random } from '../random.ts'
+import type { NonEmpty, Random } from '../random.ts'
 
 /** What an example is made with: chance, and how much it may take. */
-export type Making = { random: Random; budget: Budget; charsMax: number }
+export type ExampleContext = { random: Random; budget: Budget; charsMax: number }
 
 export type Pattern = {
   /** A text that matches, as far as is understood here; it stops where there is no more room for it. */
-  example(making: Making): string
+  example(making: ExampleContext): string
   /** Whether a text is known to match. */
   matches(text: string): boolean
 }
@@ -53,7 +53,7 @@ class Draft {
   readonly #parts: string[] = []
   #charsLeft: number
 
-  constructor({ random, budget, charsMax }: Making) {
+  constructor({ random, budget, charsMax }: ExampleContext) {
     this.random = random
     this.#budget = budget
     this.#charsLeft = charsMax
@@ -227,7 +227,7 @@ class PatternReader {
 
   #oneOf(chars: readonly string[]): Writer {
     const [first = '', ...rest] = chars
-    const filled: Filled<string> = [first, ...rest]
+    const filled: NonEmpty<string> = [first, ...rest]
     return (draft) => draft.write(draft.random.pick(filled))
   }
 

@@ -1,9 +1,9 @@
-import type { ChatRequest, Message } from '../chat/request.ts'
-import type { Complaint } from '../reply.ts'
-import type { Content, GeminiRequest, Part } from './request.ts'
+import type { SandboxChatRequest, ChatMessage } from '../chat/request.ts'
+import type { ErrorFields } from '../reply.ts'
+import type { GeminiContent, SandboxGeminiRequest, Part } from './request.ts'
 
 /** The same mind answers in every dialect: a request, as the part of the sandbox that thinks of answers reads it. */
-export function asChatRequest(model: string, request: GeminiRequest): ChatRequest {
+export function asChatRequest(model: string, request: SandboxGeminiRequest): SandboxChatRequest {
   const { generationConfig: config = {}, tools = [], toolConfig } = request
   const declarations = tools.flatMap(({ functionDeclarations }) => functionDeclarations)
   const { mode, allowedFunctionNames: names } = toolConfig?.functionCallingConfig ?? {}
@@ -39,22 +39,28 @@ export function asChatRequest(model: string, request: GeminiRequest): ChatReques
   }
 }
 
-type Config = NonNullable<GeminiRequest['generationConfig']>
+type Config = NonNullable<SandboxGeminiRequest['generationConfig']>
 
-function effortOf(thinking: Config['thinkingConfig']): ChatRequest['reasoning_effort'] {
+function effortOf(thinking: Config['thinkingConfig']): SandboxChatRequest['reasoning_effort'] {
   const { thinkingLevel: level, thinkingBudget: budget = 0 } = thinking ?? {}
   if (level) return level
   return budget === 0 ? 'none' : budget > 0 && budget < 4_096 ? 'low' : 'medium'
 }
 
-function formatOf({ responseMimeType, responseSchema, responseJsonSchema }: Config): ChatRequest['response_format'] {
+function formatOf({
+  responseMimeType,
+  responseSchema,
+  responseJsonSchema,
+}: Config): SandboxChatRequest['response_format'] {
   if (responseMimeType !== 'application/json') return undefined
   const schema = responseJsonSchema ?? responseSchema
   return schema ? { type: 'json_schema', json_schema: { name: 'answer', schema } } : { type: 'json_object' }
 }
 
-function messagesOf({ systemInstruction, contents }: GeminiRequest): Message[] {
-  const messages: Message[] = systemInstruction ? [{ role: 'system', content: textOf(systemInstruction.parts) }] : []
+function messagesOf({ systemInstruction, contents }: SandboxGeminiRequest): ChatMessage[] {
+  const messages: ChatMessage[] = systemInstruction
+    ? [{ role: 'system', content: textOf(systemInstruction.parts) }]
+    : []
   for (const [turn, content] of contents.entries()) {
     if (content.role === 'model') messages.push(modelMessage(content, turn))
     else messages.push(...userMessages(content, turn))
@@ -67,7 +73,7 @@ const textOf = (parts: readonly Part[]): string => parts.map(({ text = '', thoug
 /** Calls and results find each other by their place: the nth result of a turn answers the nth call before it. */
 const callId = (turn: number, index: number): string => `turn${turn}_${index}`
 
-function modelMessage({ parts }: Content, turn: number): Message {
+function modelMessage({ parts }: GeminiContent, turn: number): ChatMessage {
   const calls = parts.flatMap(({ functionCall }) => functionCall ?? [])
   const tool_calls = calls.map(({ name, args = {} }, index) => ({
     id: callId(turn, index),
@@ -77,14 +83,14 @@ function modelMessage({ parts }: Content, turn: number): Message {
   return { role: 'assistant', content: textOf(parts), ...(calls.length === 0 ? {} : { tool_calls }) }
 }
 
-function userMessages({ parts }: Content, turn: number): Message[] {
+function userMessages({ parts }: GeminiContent, turn: number): ChatMessage[] {
   const results = parts.flatMap(({ functionResponse }) => functionResponse ?? [])
-  const messages = results.map(({ response }, index): Message => {
+  const messages = results.map(({ response }, index): ChatMessage => {
     const { output = response } = response
     const content = typeof output === 'string' ? output : JSON.stringify(output)
     return { role: 'tool', tool_call_id: callId(turn - 1, index), content }
   })
-  const said = parts.flatMap(({ text, inlineData, fileData }): Said[] => {
+  const said = parts.flatMap(({ text, inlineData, fileData }): UserPart[] => {
     if (text !== undefined) return [{ type: 'text', text }]
     if (inlineData) return [attachmentOf(inlineData.mimeType)]
     return fileData ? [{ type: 'image_url', image_url: { url: fileData.fileUri } }] : []
@@ -92,9 +98,9 @@ function userMessages({ parts }: Content, turn: number): Message[] {
   return said.length === 0 ? messages : [...messages, { role: 'user', content: said }]
 }
 
-type Said = Exclude<Extract<Message, { role: 'user' }>['content'], string>[number]
+type UserPart = Exclude<Extract<ChatMessage, { role: 'user' }>['content'], string>[number]
 
-function attachmentOf(mimeType: string): Said {
+function attachmentOf(mimeType: string): UserPart {
   if (mimeType.startsWith('image/')) return { type: 'image_url', image_url: { url: `data:${mimeType};base64,` } }
   if (mimeType.startsWith('audio/')) {
     return { type: 'input_audio', input_audio: { data: '', format: mimeType.slice('audio/'.length) } }
@@ -103,7 +109,7 @@ function attachmentOf(mimeType: string): Said {
 }
 
 /** Google counts: as many results as calls, of the same names, right behind them. */
-export function findConflict(contents: readonly Content[]): Complaint | undefined {
+export function geminiConflict(contents: readonly GeminiContent[]): ErrorFields | undefined {
   for (const [i, { role, parts }] of contents.entries()) {
     const before = i === 0 ? undefined : contents[i - 1]
     const results = parts.flatMap(({ functionResponse }) => functionResponse?.name ?? [])

@@ -4,12 +4,12 @@ import { safeParse } from '../../lib/safe-parse.ts'
 import { complain } from '../complaint.ts'
 import { embed } from '../embeddings/vector.ts'
 import { findModel } from '../models.ts'
-import type { Reply } from '../reply.ts'
-import type { Call } from '../route.ts'
+import type { SandboxReply } from '../reply.ts'
+import type { SandboxCall } from '../route.ts'
 import { turn } from '../sleeper.ts'
 import { countTokens } from '../tokens.ts'
-import { inCamelCase } from './request.ts'
-import { refuse } from './voice.ts'
+import { fieldsInCamelCase } from './request.ts'
+import { refuseAsGemini } from './voice.ts'
 
 /** Google's bound (2026-11). */
 const REQUESTS_MAX = 100
@@ -27,25 +27,25 @@ const one = z.strictObject({
 const batch = z.strictObject({ requests: z.array(one).min(1).max(REQUESTS_MAX) })
 
 export async function embedContents(
-  { body, faults }: Call,
+  { body, faults }: SandboxCall,
   { id, action }: { id: string; action: 'embedContent' | 'batchEmbedContents' },
-): Promise<Reply> {
+): Promise<SandboxReply> {
   const most = findModel(id)?.dimensions
   if (most === undefined) {
     const message = `models/${id} is not found for API version v1beta, or is not supported for ${action}.`
-    return refuse(404, { message, code: null })
+    return refuseAsGemini(404, { message, code: null })
   }
-  const fields = inCamelCase(body)
+  const fields = fieldsInCamelCase(body)
   const parsed = safeParse(batch, action === 'embedContent' ? { requests: [fields] } : fields, { reportInput: true })
-  if (!parsed.success) return refuse(400, complain(parsed.error))
+  if (!parsed.success) return refuseAsGemini(400, complain(parsed.error))
   const embeddings: object[] = []
   let tokens = 0
   for (const { content, outputDimensionality: dimensions = most, model } of parsed.data.requests) {
     if (dimensions > most || (model !== undefined && model !== `models/${id}`)) {
-      return refuse(400, { message: `Request does not fit the model models/${id}.`, code: 'invalid_value' })
+      return refuseAsGemini(400, { message: `Request does not fit the model models/${id}.`, code: 'invalid_value' })
     }
     const text = content.parts.map((part) => part.text).join('\n')
-    if (text === '') return refuse(400, { message: 'content is empty.', code: 'invalid_value' })
+    if (text === '') return refuseAsGemini(400, { message: 'content is empty.', code: 'invalid_value' })
     tokens += countTokens(text)
     embeddings.push({ values: embed(text, dimensions) })
     await turn()

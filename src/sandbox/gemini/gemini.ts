@@ -2,20 +2,20 @@ import { composeChoices } from '../chat/choice.ts'
 import type { PrefixCache } from '../chat/prefix-cache.ts'
 import { countImages, countPrompt } from '../chat/usage.ts'
 import { complain } from '../complaint.ts'
-import { findModel, listModelIds, type Model } from '../models.ts'
-import { hashOf, randomId } from '../random.ts'
-import type { JsonReply, Reply } from '../reply.ts'
-import type { Call, VendorRoute, Voice } from '../route.ts'
-import { asChatRequest, findConflict } from './conversation.ts'
+import { findModel, listModelIds, type SandboxModel } from '../models.ts'
+import { hashOf, randomIdOf } from '../random.ts'
+import type { JsonReply, SandboxReply } from '../reply.ts'
+import type { SandboxCall, VendorRoute, Voice } from '../route.ts'
+import { asChatRequest, geminiConflict } from './conversation.ts'
 import { embedContents } from './embedding.ts'
 import { paintTurn } from './painting.ts'
-import { geminiRequest, inCamelCase, type GeminiRequest } from './request.ts'
-import { countBody, responseBody, responseFrames, type Answer } from './response.ts'
+import { geminiRequest, fieldsInCamelCase, type SandboxGeminiRequest } from './request.ts'
+import { countBody, responseBody, responseFrames, type GeminiAnswer } from './response.ts'
 import { findForgery } from './signature.ts'
-import { refuse } from './voice.ts'
+import { refuseAsGemini } from './voice.ts'
 import { safeParse } from '../../lib/safe-parse.ts'
 
-const voice: Voice = { refuse }
+const voice: Voice = { refuse: refuseAsGemini }
 
 /** `sandbox-chat!pace=20:generateContent` */
 function splitTail(tail: string): { id: string; action: string } {
@@ -27,7 +27,7 @@ const speaking = { kind: 'vendor', voice } as const
 
 /** Google serves two versions at once, and its SDKs ask for either. */
 export function geminiRoutes(prefixes: PrefixCache): readonly VendorRoute[] {
-  const answer = (call: Call): Promise<Reply> => answerGemini(call, prefixes)
+  const answer = (call: SandboxCall): Promise<SandboxReply> => answerGemini(call, prefixes)
   const asking = { ...speaking, method: 'POST', answer, modelIn: (tail: string) => splitTail(tail).id } as const
   return [
     { ...asking, path: '/v1beta/models/*' },
@@ -45,34 +45,34 @@ function listModels(): JsonReply {
   return { kind: 'json', status: 200, body: { models } }
 }
 
-async function answerGemini(call: Call, prefixes: PrefixCache): Promise<Reply> {
+async function answerGemini(call: SandboxCall, prefixes: PrefixCache): Promise<SandboxReply> {
   const { body, tail, query, faults, signal } = call
   const { id, action } = splitTail(tail)
   const model = findModel(id)
   if (!model) {
     const message = `models/${id} is not found for API version v1beta, or is not supported for ${action}.`
-    return refuse(404, { message, code: null })
+    return refuseAsGemini(404, { message, code: null })
   }
   if (action === 'countTokens') return count(id, body)
   if (action === 'embedContent' || action === 'batchEmbedContents') return embedContents(call, { id, action })
   if (action !== 'generateContent' && action !== 'streamGenerateContent') {
-    return refuse(404, { message: `There is no method ${action}.`, code: null })
+    return refuseAsGemini(404, { message: `There is no method ${action}.`, code: null })
   }
-  const parsed = safeParse(geminiRequest, inCamelCase(body), { reportInput: true })
-  if (!parsed.success) return refuse(400, complain(parsed.error))
+  const parsed = safeParse(geminiRequest, fieldsInCamelCase(body), { reportInput: true })
+  if (!parsed.success) return refuseAsGemini(400, complain(parsed.error))
   const request = parsed.data
-  const conflict = findConflict(request.contents) ?? findForgery(request.contents)
-  if (conflict) return refuse(400, conflict)
+  const conflict = geminiConflict(request.contents) ?? findForgery(request.contents)
+  if (conflict) return refuseAsGemini(400, conflict)
   const { responseModalities: wanted } = request.generationConfig ?? {}
   if (wanted?.some((one) => one === 'AUDIO' || (one === 'IMAGE' && model.images !== 'turn'))) {
     const message = `Model does not support the requested response modalities: ${wanted.join(',').toLowerCase()}`
-    return refuse(400, { message, code: null })
+    return refuseAsGemini(400, { message, code: null })
   }
   const answer = await compose(id, model, { request, signal, prefixes })
-  if (answer === 'unreadable') return refuse(400, { message: 'Unable to process input image.', code: null })
+  if (answer === 'unreadable') return refuseAsGemini(400, { message: 'Unable to process input image.', code: null })
   if (!answer) {
     const message = `The input token count exceeds the maximum number of tokens allowed (${model.contextTokensMax}).`
-    return refuse(400, { message, code: null })
+    return refuseAsGemini(400, { message, code: null })
   }
   const told = { ...answer, faults }
   if (action === 'generateContent') return { kind: 'json', status: 200, body: responseBody(told) }
@@ -84,9 +84,13 @@ async function answerGemini(call: Call, prefixes: PrefixCache): Promise<Reply> {
 
 async function compose(
   id: string,
-  model: Model,
-  { request, signal, prefixes }: { request: GeminiRequest; signal: AbortSignal | undefined; prefixes: PrefixCache },
-): Promise<Omit<Answer, 'faults'> | 'unreadable' | undefined> {
+  model: SandboxModel,
+  {
+    request,
+    signal,
+    prefixes,
+  }: { request: SandboxGeminiRequest; signal: AbortSignal | undefined; prefixes: PrefixCache },
+): Promise<Omit<GeminiAnswer, 'faults'> | 'unreadable' | undefined> {
   const chat = asChatRequest(id, request)
   const promptTokens = countPrompt(chat)
   const tokensLeft = model.contextTokensMax - promptTokens
@@ -95,7 +99,14 @@ async function compose(
   const includeThoughts = request.generationConfig?.thinkingConfig?.includeThoughts ?? false
   const promptImageTokens = countImages(chat)
   const cachedTokens = prefixes.count(chat, promptTokens)
-  const shared = { responseId: randomId(''), model: id, promptTokens, cachedTokens, promptImageTokens, includeThoughts }
+  const shared = {
+    responseId: randomIdOf(''),
+    model: id,
+    promptTokens,
+    cachedTokens,
+    promptImageTokens,
+    includeThoughts,
+  }
   if (model.images === 'turn') {
     const painted = await paintTurn(request, { tokensLeft: tokensMax, signal })
     if (!painted) return 'unreadable'
@@ -107,10 +118,10 @@ async function compose(
 }
 
 /** Takes the contents alone, or the whole request they would be sent in. */
-function count(id: string, body: unknown): Reply {
-  const camel = inCamelCase(body ?? {}) as { generateContentRequest?: object }
+function count(id: string, body: unknown): SandboxReply {
+  const camel = fieldsInCamelCase(body ?? {}) as { generateContentRequest?: object }
   const { model: _, ...request } = (camel.generateContentRequest ?? camel) as { model?: unknown }
   const parsed = safeParse(geminiRequest, request, { reportInput: true })
-  if (!parsed.success) return refuse(400, complain(parsed.error))
+  if (!parsed.success) return refuseAsGemini(400, complain(parsed.error))
   return { kind: 'json', status: 200, body: countBody(countPrompt(asChatRequest(id, parsed.data))) }
 }

@@ -5,17 +5,17 @@ import type { Canvas } from '../images/paint.ts'
 import { atEasel, decode, encode, picture, resize } from '../images/picture.ts'
 import { hashOf } from '../random.ts'
 import { firstTokens, NO_WORDS } from '../tokens.ts'
-import { ASPECT_RATIOS, IMAGE_SIZES, type GeminiRequest } from './request.ts'
+import { ASPECT_RATIOS, IMAGE_SIZES, type SandboxGeminiRequest } from './request.ts'
 import { signatureOfText } from './signature.ts'
 
 /** Parts of an answer that are no words, and what they count. */
-export type Painting = { parts: object[]; tokens: number }
+export type ImageParts = { parts: object[]; tokens: number }
 
-export type Painted = {
+export type PaintedAnswer = {
   choice: Choice
   /** What it tried while it thought: shown with the thoughts, and counted with them. */
   sketch: object
-  painting: Painting | undefined
+  painting: ImageParts | undefined
 }
 
 /** Google's models for pictures think before each. */
@@ -23,7 +23,10 @@ const REASONING_TOKENS = 24
 const GRID = 16
 
 /** Sides of about the same area whatever the ratio, in whole blocks of pixels. */
-function sidesOf({ imageConfig }: NonNullable<GeminiRequest['generationConfig']>): { width: number; height: number } {
+function sidesOf({ imageConfig }: NonNullable<SandboxGeminiRequest['generationConfig']>): {
+  width: number
+  height: number
+} {
   const { aspectRatio = '1:1', imageSize = '1K' } = imageConfig ?? {}
   const { side } = IMAGE_SIZES[imageSize]
   const stretch = Math.sqrt(ASPECT_RATIOS[aspectRatio])
@@ -32,22 +35,22 @@ function sidesOf({ imageConfig }: NonNullable<GeminiRequest['generationConfig']>
 }
 
 /** The last picture that the request holds, whoever made it: what is to be edited. */
-async function subjectOf({ contents }: GeminiRequest): Promise<Canvas | 'unreadable' | undefined> {
+async function subjectOf({ contents }: SandboxGeminiRequest): Promise<Canvas | 'unreadable' | undefined> {
   const pictures = contents.flatMap(({ parts }) => parts.flatMap(({ inlineData }) => inlineData ?? []))
   const last = pictures.findLast(({ mimeType }) => mimeType.startsWith('image/'))
   return last && ((await decode(Buffer.from(last.data, 'base64'))) ?? 'unreadable')
 }
 
-const promptOf = ({ contents }: GeminiRequest): string =>
+const promptOf = ({ contents }: SandboxGeminiRequest): string =>
   (contents.findLast(({ role }) => role !== 'model')?.parts ?? []).map(({ text = '' }) => text).join('\n')
 
 /** Undefined where the picture to be edited is none. */
 export const paintTurn = (
-  request: GeminiRequest,
+  request: SandboxGeminiRequest,
   { tokensLeft, signal }: { tokensLeft: number; signal: AbortSignal | undefined },
-): Promise<Painted | undefined> => atEasel(signal, () => paintedTurn(request, tokensLeft))
+): Promise<PaintedAnswer | undefined> => atEasel(signal, () => paintedTurn(request, tokensLeft))
 
-async function paintedTurn(request: GeminiRequest, tokensLeft: number): Promise<Painted | undefined> {
+async function paintedTurn(request: SandboxGeminiRequest, tokensLeft: number): Promise<PaintedAnswer | undefined> {
   const config = request.generationConfig ?? {}
   const wants = (modality: 'TEXT' | 'IMAGE'): boolean => config.responseModalities?.includes(modality) ?? true
   const subject = await subjectOf(request)

@@ -151,14 +151,14 @@ const OWN = new Set([
 const LISTS = new Set(['contents', 'parts', 'tools', 'functionDeclarations'])
 
 /** Google's server takes each of its fields in two spellings: `inline_data` is `inlineData`. */
-export function inCamelCase(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inCamelCase)
+export function fieldsInCamelCase(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(fieldsInCamelCase)
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).map(([key, inner]): [string, unknown] => {
     const name = key.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
     if (OWN.has(name)) return [name, inner]
     const isAlone = LISTS.has(name) && typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-    return [name, inCamelCase(isAlone ? [inner] : inner)]
+    return [name, fieldsInCamelCase(isAlone ? [inner] : inner)]
   })
   return Object.fromEntries(entries)
 }
@@ -182,6 +182,6 @@ export const geminiRequest = z.strictObject({
   serviceTier: z.string().optional(),
 })
 
-export type GeminiRequest = z.output<typeof geminiRequest>
-export type Content = GeminiRequest['contents'][number]
+export type SandboxGeminiRequest = z.output<typeof geminiRequest>
+export type GeminiContent = SandboxGeminiRequest['contents'][number]
 export type Part = z.output<typeof part>

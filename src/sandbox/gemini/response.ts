@@ -1,14 +1,14 @@
 import type { Choice } from '../chat/choice.ts'
 import type { Faults } from '../faults.ts'
-import { randomId } from '../random.ts'
+import { randomIdOf } from '../random.ts'
 import { frameOf, type Frame } from '../reply.ts'
 import { tokensOf } from '../tokens.ts'
 import { takeTurns } from '../turns.ts'
-import type { Painting } from './painting.ts'
+import type { ImageParts } from './painting.ts'
 import { signatureOfCall, signatureOfText } from './signature.ts'
 
 /** Everything an answer consists of, before it is written as one body or as a stream. */
-export type Answer = {
+export type GeminiAnswer = {
   responseId: string
   /** As the client spelt it, knobs included. */
   model: string
@@ -19,7 +19,7 @@ export type Answer = {
   includeThoughts: boolean
   /** Of a model that paints: what it tried while it thought, and its picture. */
   sketch?: object
-  painting?: Painting | undefined
+  painting?: ImageParts | undefined
   /** How many of the tokens of the prompt are pictures. */
   promptImageTokens: number
   faults: Faults
@@ -32,7 +32,7 @@ type Count = { candidates: number; thoughts: number; images: number }
 /** By how much a total is off under the fault `wrongUsage`. */
 const WRONG_BY_TOKENS = 13
 
-function* stepsOf(choice: Choice, { includeThoughts, sketch, painting }: Answer): Generator<Step> {
+function* stepsOf(choice: Choice, { includeThoughts, sketch, painting }: GeminiAnswer): Generator<Step> {
   const { text, reasoningTokens, finishReason } = choice
   const thought =
     includeThoughts && reasoningTokens > 0
@@ -47,7 +47,7 @@ function* stepsOf(choice: Choice, { includeThoughts, sketch, painting }: Answer)
     if (!args) continue // Cut short by the limit: calls come whole or not at all.
     const signature = isFirst ? { thoughtSignature: signatureOfCall(call.name, args) } : {}
     isFirst = false
-    const functionCall = { id: randomId('fc_'), name: call.name, args }
+    const functionCall = { id: randomIdOf('fc_'), name: call.name, args }
     const tokens = call.nameTokens + call.inputTokens
     yield { parts: [{ functionCall, ...signature }], tokens, thoughts: 0 }
   }
@@ -64,7 +64,7 @@ function parsedArgs(text: string): object | undefined {
   }
 }
 
-function usageOf(answer: Answer, { candidates, thoughts, images }: Count): object {
+function usageOf(answer: GeminiAnswer, { candidates, thoughts, images }: Count): object {
   const { promptTokens, cachedTokens, promptImageTokens, faults } = answer
   if (faults.noUsage) return {}
   const total = promptTokens + candidates + thoughts + (faults.wrongUsage ? WRONG_BY_TOKENS : 0)
@@ -86,7 +86,7 @@ function usageOf(answer: Answer, { candidates, thoughts, images }: Count): objec
   }
 }
 
-const wrap = (answer: Answer, candidates: object[], count: Count): object => ({
+const wrap = (answer: GeminiAnswer, candidates: object[], count: Count): object => ({
   candidates,
   ...usageOf(answer, count),
   modelVersion: answer.model,
@@ -106,7 +106,7 @@ function add(count: Count, { tokens, thoughts, images = 0 }: Step): void {
 }
 
 /** A whole answer: neighbouring texts are one part. */
-export function responseBody(answer: Answer): object {
+export function responseBody(answer: GeminiAnswer): object {
   const count: Count = { candidates: 0, thoughts: 0, images: 0 }
   const candidates = answer.choices.map((choice) => {
     const { text } = choice
@@ -128,7 +128,7 @@ export function responseBody(answer: Answer): object {
 const isSpecial = (part: object): boolean => 'thought' in part || 'thoughtSignature' in part
 
 /** The events of a streamed answer: whole responses, one token each, the candidates taking turns. */
-export function* responseFrames(answer: Answer): Generator<Frame> {
+export function* responseFrames(answer: GeminiAnswer): Generator<Frame> {
   const count: Count = { candidates: 0, thoughts: 0, images: 0 }
   for (const { choice, step, isBeside } of takeTurns(answer.choices.map((one) => stepsOf(one, answer)))) {
     add(count, step)

@@ -1,4 +1,4 @@
-import type { Complaint, JsonReply } from '../reply.ts'
+import type { ErrorFields, JsonReply } from '../reply.ts'
 
 /** The status names that go with HTTP's numbers, as Google's APIs pair them. */
 const NAMES: Readonly<Record<number, string>> = {
@@ -15,7 +15,7 @@ const NAMES: Readonly<Record<number, string>> = {
 }
 
 /** Google's error envelope. */
-export function refuse(status: number, { message }: Complaint, retryAfterSeconds?: number): JsonReply {
+export function refuseAsGemini(status: number, { message }: ErrorFields, retryAfterSeconds?: number): JsonReply {
   const name = NAMES[status] ?? (status < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL')
   const details =
     retryAfterSeconds === undefined

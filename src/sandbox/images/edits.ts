@@ -1,10 +1,10 @@
 import { complain } from '../complaint.ts'
 import { findModel, refuseModel } from '../models.ts'
-import { refuse, type Reply } from '../reply.ts'
-import type { Call } from '../route.ts'
-import { modern, sidesOf } from './images.ts'
+import { refuse, type SandboxReply } from '../reply.ts'
+import type { SandboxCall } from '../route.ts'
+import { modern, canvasSidesOf } from './images.ts'
 import type { Canvas } from './paint.ts'
-import { atEasel, decode, layOver, resize, sketch, type Decoded } from './picture.ts'
+import { atEasel, decode, layOver, resize, sketch, type DecodedCanvas } from './picture.ts'
 import { modernRequest } from './request.ts'
 import { safeParse } from '../../lib/safe-parse.ts'
 
@@ -12,13 +12,13 @@ const IMAGES_MAX = 16
 /** One input image, at any size. */
 const INPUT_TOKENS = 323
 
-const refuseFile = (param: string, message: string): Reply =>
+const refuseFile = (param: string, message: string): SandboxReply =>
   refuse(400, { message, code: param === 'mask' ? 'invalid_mask' : 'invalid_image', param })
 
 /** `POST /v1/images/edits`, as a form, or as JSON with data URLs. */
-export const answerEdits = (call: Call): Promise<Reply> => atEasel(call.signal, () => edit(call))
+export const answerEdits = (call: SandboxCall): Promise<SandboxReply> => atEasel(call.signal, () => edit(call))
 
-async function edit({ body, faults }: Call): Promise<Reply> {
+async function edit({ body, faults }: SandboxCall): Promise<SandboxReply> {
   const { image, 'image[]': list, images: linked, mask, ...fields } = Object(body) as Record<string, unknown>
   const parsed = safeParse(modernRequest, typed(fields), { reportInput: true })
   if (!parsed.success) return refuse(400, complain(parsed.error))
@@ -35,7 +35,7 @@ async function edit({ body, faults }: Call): Promise<Reply> {
       param: 'image',
     })
   }
-  let base: Decoded | undefined
+  let base: DecodedCanvas | undefined
   for (const [i, file] of files.entries()) {
     const canvas = await canvasOf(file)
     if (!canvas) return refuseFile(`image[${i}]`, 'Invalid image file or mode.')
@@ -48,7 +48,7 @@ async function edit({ body, faults }: Call): Promise<Reply> {
     return refuseFile('mask', 'The mask must have the size of the image.')
   }
   const edited = await repaint(base, request.prompt, hole)
-  const sides = request.size === undefined || request.size === 'auto' ? base : sidesOf(request.size)
+  const sides = request.size === undefined || request.size === 'auto' ? base : canvasSidesOf(request.size)
   if (!sides) return refuse(400, { message: 'Invalid size.', code: 'invalid_value', param: 'size' })
   const { width, height } = sides
   const canvas = await resize(edited, { width, height })
@@ -56,7 +56,7 @@ async function edit({ body, faults }: Call): Promise<Reply> {
 }
 
 /** The pixels of a file of a form, or of a data URL. */
-async function canvasOf(file: unknown): Promise<Decoded | undefined> {
+async function canvasOf(file: unknown): Promise<DecodedCanvas | undefined> {
   if (file instanceof Blob) return decode(await file.bytes())
   const { image_url: url } = Object(file) as { image_url?: unknown }
   if (typeof url !== 'string' || !url.startsWith('data:')) return undefined

@@ -1,17 +1,17 @@
 import { complain } from '../complaint.ts'
 import type { Faults } from '../faults.ts'
 import { findModel, refuseModel } from '../models.ts'
-import { hashOf, randomId } from '../random.ts'
-import { refuse, type Frame, type Reply } from '../reply.ts'
-import type { Call } from '../route.ts'
+import { hashOf, randomIdOf } from '../random.ts'
+import { refuse, type Frame, type SandboxReply } from '../reply.ts'
+import type { SandboxCall } from '../route.ts'
 import { countTokens } from '../tokens.ts'
 import type { Canvas } from './paint.ts'
-import { atEasel, encode, picture, type Encoding } from './picture.ts'
+import { atEasel, encode, picture, type PictureEncoding } from './picture.ts'
 import { classicRequest, modernRequest, type ClassicRequest, type ModernRequest } from './request.ts'
 import { safeParse } from '../../lib/safe-parse.ts'
 
 /** `POST /v1/images/generations` */
-export async function answerImages({ body, faults, origin, signal }: Call): Promise<Reply> {
+export async function answerImages({ body, faults, origin, signal }: SandboxCall): Promise<SandboxReply> {
   const { model: id } = Object(body) as { model?: unknown }
   const model = typeof id === 'string' ? findModel(id) : undefined
   if (typeof id === 'string' && (!model?.images || model.images === 'turn')) return refuseModel(id)
@@ -22,7 +22,7 @@ export async function answerImages({ body, faults, origin, signal }: Call): Prom
   const parsed = safeParse(modernRequest, body, { reportInput: true })
   if (!parsed.success) return refuse(400, complain(parsed.error))
   const request = parsed.data
-  const sides = sidesOf(request.size)
+  const sides = canvasSidesOf(request.size)
   if (!sides) {
     const message = `Invalid value: '${request.size}'. Supported values are: '1024x1024', '1024x1536', '1536x1024' and 'auto'.`
     return refuse(400, { message, code: 'invalid_value', param: 'size' })
@@ -39,7 +39,7 @@ const draft = ({ prompt, background }: ModernRequest, sides: { width: number; he
 
 const SIDE_MAX = 3840
 
-export function sidesOf(size: string | null | undefined): { width: number; height: number } | undefined {
+export function canvasSidesOf(size: string | null | undefined): { width: number; height: number } | undefined {
   if (size === undefined || size === null || size === 'auto') return { width: 1024, height: 1024 }
   const match = /^(\d{2,4})x(\d{2,4})$/.exec(size)
   const [width, height] = [Number(match?.[1]), Number(match?.[2])]
@@ -61,11 +61,11 @@ export type Modern = {
 export async function modern(
   request: ModernRequest,
   { canvas, faults, event, inputImageTokens }: Modern,
-): Promise<Reply> {
+): Promise<SandboxReply> {
   const format = request.output_format ?? 'png'
   const quality = request.quality === 'low' || request.quality === 'high' ? request.quality : 'medium'
   const partials = request.stream ? (request.partial_images ?? 0) : 0
-  const encoding: Encoding = { format, compression: request.output_compression ?? undefined }
+  const encoding: PictureEncoding = { format, compression: request.output_compression ?? undefined }
   const { width, height } = canvas
   const oblong = width === height ? 0 : 1
   const text = countTokens(request.prompt)
@@ -112,7 +112,7 @@ function frame(type: string, fields: object, tokens: number): Frame {
 const shelf = new Map<string, Buffer>()
 const SHELF_MAX = 64
 
-async function classic(request: ClassicRequest, origin: string): Promise<Reply> {
+async function classic(request: ClassicRequest, origin: string): Promise<SandboxReply> {
   const { prompt, quality, size, n } = request
   const [width = 1024, height = 1024] = (size ?? '1024x1024').split('x').map(Number)
   const revised = `${prompt}, in bold shapes${quality === 'hd' ? ' with fine detail' : ''}`
@@ -127,14 +127,14 @@ async function classic(request: ClassicRequest, origin: string): Promise<Reply> 
 }
 
 function shelve(file: Buffer, origin: string): { url: string } {
-  const name = `${randomId('img-')}.png`
+  const name = `${randomIdOf('img-')}.png`
   shelf.set(name, file)
   for (const oldest of shelf.keys()) if (shelf.size > SHELF_MAX) shelf.delete(oldest)
   return { url: `${origin}/v1/sandbox-images/${name}` }
 }
 
 /** `GET /v1/sandbox-images/{name}`: what an address of the classic model leads to. */
-export function showImage({ tail }: Call): Reply {
+export function showImage({ tail }: SandboxCall): SandboxReply {
   const file = shelf.get(tail)
   if (!file) return refuse(404, { message: 'There is no such image.', code: 'not_found' })
   return { kind: 'bytes', contentType: 'image/png', bytes: new Uint8Array(file) }

@@ -3,7 +3,7 @@ import { Slots } from '../../lib/slots.ts'
 import { paint, type Canvas, type PaintOptions } from './paint.ts'
 
 export type Format = 'png' | 'jpeg' | 'webp'
-export type Encoding = { format: Format; compression?: number | undefined; pixelate?: number | undefined }
+export type PictureEncoding = { format: Format; compression?: number | undefined; pixelate?: number | undefined }
 
 /** Files from pixels and pixels from files. The library is loaded with the first picture. */
 const library = async () => (await import('sharp')).default
@@ -12,7 +12,7 @@ const QUALITY_DEFAULT = 90
 
 export async function encode(
   { width, height, pixels }: Canvas,
-  { format, compression, pixelate }: Encoding,
+  { format, compression, pixelate }: PictureEncoding,
 ): Promise<Buffer> {
   const sharp = await library()
   let image = sharp(pixels, { raw: { width, height, channels: 4 } })
@@ -53,10 +53,10 @@ export const sketch = (prompt: string, options: PaintOptions): Canvas =>
 export const picture = (prompt: string, options: PaintOptions): Promise<Canvas> =>
   resize(sketch(prompt, options), options)
 
-export type Decoded = Canvas & { readonly fileWidth: number; readonly fileHeight: number }
+export type DecodedCanvas = Canvas & { readonly fileWidth: number; readonly fileHeight: number }
 
 /** The pixels of a PNG, JPEG or WebP, of a large one fewer than it has; undefined when it is none. */
-export async function decode(file: Uint8Array): Promise<Decoded | undefined> {
+export async function decode(file: Uint8Array): Promise<DecodedCanvas | undefined> {
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength)
   const decoded = await pixelsOf(bytes, { share: 'sandbox' }, PIXELS_MAX)
   return decoded && { ...decoded, pixels: decoded.bytes }

@@ -1,13 +1,13 @@
 import { composeChoices } from '../chat/choice.ts'
 import { lastUserMessage, textOf } from '../chat/conversation.ts'
 import type { Faults } from '../faults.ts'
-import { hashOf, randomFrom, randomId } from '../random.ts'
-import { countTokens, type Words } from '../tokens.ts'
+import { hashOf, randomFrom, randomIdOf } from '../random.ts'
+import { countTokens, type CountedText } from '../tokens.ts'
 import { SHORT_WORDS } from '../words.ts'
 import { asChat } from './conversion.ts'
 import type { InputCount } from './prompt-cache.ts'
-import type { MessagesRequest } from './request.ts'
-import { redactedData, signatureOf } from './signature.ts'
+import type { SandboxMessagesRequest } from './request.ts'
+import { redactedData, sandboxSignature } from './signature.ts'
 
 /** One block of an answer; a stream sends the tokens of its text one by one. */
 export type Block =
@@ -16,7 +16,7 @@ export type Block =
   | { type: 'redacted_thinking'; data: string }
   | { type: 'tool_use'; id: string; name: string; nameTokens: number; input: string }
 
-export type Answer = {
+export type MessagesAnswer = {
   id: string
   /** As the client spelt it, knobs included. */
   model: string
@@ -30,14 +30,14 @@ export type Answer = {
   faults: Faults
 }
 
-type Given = { input: InputCount; tokensLeft: number; faults: Faults }
+type AnswerInput = { input: InputCount; tokensLeft: number; faults: Faults }
 
-export function answerOf(request: MessagesRequest, { input, tokensLeft, faults }: Given): Answer {
+export function answerOf(request: SandboxMessagesRequest, { input, tokensLeft, faults }: AnswerInput): MessagesAnswer {
   const chat = asChat(request)
   const seed = hashOf(JSON.stringify([chat.messages, chat.tools, chat.response_format]))
   const asked = lastUserMessage(chat.messages)
   const said = asked ? textOf(asked) : ''
-  const base = { id: randomId('msg_'), model: request.model, input, faults, stopSequence: null, stopDetails: null }
+  const base = { id: randomIdOf('msg_'), model: request.model, input, faults, stopSequence: null, stopDetails: null }
   if (/\brefuse this\b/i.test(said)) {
     const stopDetails = { type: 'refusal', category: null, explanation: 'The sandbox was asked to refuse this.' }
     return { ...base, stopDetails, blocks: [], stopReason: 'refusal', thinkingTokens: 0, outputTokens: 1 }
@@ -48,12 +48,12 @@ export function answerOf(request: MessagesRequest, { input, tokensLeft, faults }
   const { reasoningTokens, calls, finishReason } = choice
   const thought = thoughtOf(reasoningTokens, seed, said)
   const stopped = cutAtStop(choice.text, request.stop_sequences ?? [])
-  const words: Words = stopped
+  const words: CountedText = stopped
     ? { text: stopped.text, tokens: countTokens(stopped.text) }
     : { text: choice.text, tokens: choice.textTokens }
   const text: Block[] = words.tokens === 0 ? [] : [{ type: 'text', text: words.text }]
   const uses = calls.map(({ name, nameTokens, input: json }): Block => {
-    return { type: 'tool_use', id: randomId('toolu_'), name, nameTokens, input: json }
+    return { type: 'tool_use', id: randomIdOf('toolu_'), name, nameTokens, input: json }
   })
   const outputTokens = calls.reduce((sum, call) => sum + call.nameTokens + call.inputTokens, words.tokens)
   const finishes = { stop: 'end_turn', length: 'max_tokens', tool_calls: 'tool_use' } as const
@@ -73,7 +73,7 @@ function thoughtOf(tokens: number, seed: number, said: string): Block[] {
   if (/\bthink in secret\b/i.test(said)) return [{ type: 'redacted_thinking', data: redactedData(seed) }]
   const random = randomFrom(seed)
   const text = Array.from({ length: tokens }, () => random.pick(SHORT_WORDS)).join(' ')
-  return [{ type: 'thinking', text, signature: signatureOf(text) }]
+  return [{ type: 'thinking', text, signature: sandboxSignature(text) }]
 }
 
 /** The text before the first of the stop sequences, and which it was. */

@@ -1,12 +1,12 @@
-import type { AssistantBlock, Message, UserBlock } from './request.ts'
+import type { AssistantBlock, MessagesMessage, UserBlock } from './request.ts'
 
 /** The content of a message as blocks; a plain text is one. */
-export function userBlocks(message: Message): readonly UserBlock[] {
+export function userBlocks(message: MessagesMessage): readonly UserBlock[] {
   if (message.role !== 'user') return []
   return typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : message.content
 }
 
-export function assistantBlocks(message: Message | undefined): readonly AssistantBlock[] {
+export function assistantBlocks(message: MessagesMessage | undefined): readonly AssistantBlock[] {
   if (message?.role !== 'assistant') return []
   return typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : message.content
 }

@@ -1,9 +1,9 @@
-import type { ChatRequest, Message as ChatMessage, Tool } from '../chat/request.ts'
+import type { SandboxChatRequest, ChatMessage, ChatTool } from '../chat/request.ts'
 import { assistantBlocks, userBlocks } from './blocks.ts'
-import type { CountRequest, Message, UserBlock } from './request.ts'
+import type { MessagesCountRequest, MessagesMessage, UserBlock } from './request.ts'
 
 /** The request as the sandbox's one brain reads it: what it answers does not depend on the dialect it was asked in. */
-export function asChat(request: CountRequest): ChatRequest {
+export function asChat(request: MessagesCountRequest): SandboxChatRequest {
   const { system, messages, tools, tool_choice: choice, output_config: output } = request
   const leading: ChatMessage[] = system ? [{ role: 'system', content: textOf(system) }] : []
   const format = output?.format
@@ -18,7 +18,7 @@ export function asChat(request: CountRequest): ChatRequest {
   }
 }
 
-function effortOf({ thinking, output_config: output }: CountRequest): ChatRequest['reasoning_effort'] {
+function effortOf({ thinking, output_config: output }: MessagesCountRequest): SandboxChatRequest['reasoning_effort'] {
   if (thinking?.type === 'enabled') return 'medium'
   return thinking?.type === 'adaptive' ? (output?.effort ?? 'high') : 'none'
 }
@@ -26,7 +26,7 @@ function effortOf({ thinking, output_config: output }: CountRequest): ChatReques
 const textOf = (content: string | readonly { text: string }[]): string =>
   typeof content === 'string' ? content : content.map(({ text }) => text).join('\n')
 
-function chatMessages(message: Message): ChatMessage[] {
+function chatMessages(message: MessagesMessage): ChatMessage[] {
   if (message.role === 'system') return [{ role: 'system', content: textOf(message.content) }]
   if (message.role === 'assistant') return [chatAssistant(message)]
   const results: ChatMessage[] = []
@@ -54,7 +54,7 @@ function chatPart(block: Exclude<UserBlock, { type: 'tool_result' }>): Part {
   return { type: 'image_url', image_url: { url } }
 }
 
-function chatAssistant(message: Message): ChatMessage {
+function chatAssistant(message: MessagesMessage): ChatMessage {
   const blocks = assistantBlocks(message)
   const text = blocks.map((block) => (block.type === 'text' ? block.text : '')).join('')
   const calls = blocks.flatMap((block) => (block.type === 'tool_use' ? [block] : []))
@@ -70,12 +70,12 @@ const chatTool = ({
   name,
   description,
   input_schema: parameters,
-}: NonNullable<CountRequest['tools']>[number]): Tool => ({
+}: NonNullable<MessagesCountRequest['tools']>[number]): ChatTool => ({
   type: 'function',
   function: { name, description, parameters },
 })
 
-function chatChoice(choice: NonNullable<CountRequest['tool_choice']>): ChatRequest['tool_choice'] {
+function chatChoice(choice: NonNullable<MessagesCountRequest['tool_choice']>): SandboxChatRequest['tool_choice'] {
   if (choice.type === 'tool') return { type: 'function', function: { name: choice.name } }
   return choice.type === 'any' ? 'required' : choice.type
 }

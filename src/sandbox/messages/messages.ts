@@ -1,12 +1,12 @@
 import { complain } from '../complaint.ts'
 import { findModel } from '../models.ts'
-import { refuse, type Complaint, type ErrorDialect, type Reply } from '../reply.ts'
-import type { Call, VendorRoute } from '../route.ts'
+import { refuse, type ErrorFields, type ErrorDialect, type SandboxReply } from '../reply.ts'
+import type { SandboxCall, VendorRoute } from '../route.ts'
 import { answerOf } from './answer.ts'
 import { PromptCache } from './prompt-cache.ts'
 import { countRequest, messagesRequest } from './request.ts'
-import { conflictOfMarks, findConflict } from './rules.ts'
-import { framesOf, messageBody } from './writing.ts'
+import { conflictOfMarks, messagesConflict } from './rules.ts'
+import { messagesFrames, messageBody } from './writing.ts'
 import { safeParse } from '../../lib/safe-parse.ts'
 
 /** Anthropic's Messages, with a prompt cache of their own. */
@@ -35,23 +35,23 @@ const TYPES: Readonly<Record<number, string>> = {
 /** Anthropic's error envelope. */
 const messagesErrors: ErrorDialect = {
   event: 'error',
-  envelope: ({ message }: Complaint, status: number) => {
+  envelope: ({ message }: ErrorFields, status: number) => {
     const type = TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error')
     return { type: 'error', error: { type, message }, request_id: null }
   },
 }
 
-const NO_VERSION: Complaint = { message: 'anthropic-version: header is required', code: 'missing_required_parameter' }
+const NO_VERSION: ErrorFields = { message: 'anthropic-version: header is required', code: 'missing_required_parameter' }
 
 /** `POST /v1/messages` */
-function answerMessages({ body, faults, headers }: Call, cache: PromptCache): Reply {
+function answerMessages({ body, faults, headers }: SandboxCall, cache: PromptCache): SandboxReply {
   if (headers?.has('anthropic-version') === false) return refuse(400, NO_VERSION)
   const parsed = safeParse(messagesRequest, body, { reportInput: true })
   if (!parsed.success) return refuse(400, complain(parsed.error))
   const request = parsed.data
   const model = findModel(request.model)
   if (!model) return refuseModel(request.model)
-  const conflict = findConflict(request)
+  const conflict = messagesConflict(request)
   if (conflict) return refuse(400, conflict)
   const input = cache.count(request)
   const inputTokens = input.fresh + input.read + input.written
@@ -59,11 +59,11 @@ function answerMessages({ body, faults, headers }: Call, cache: PromptCache): Re
   if (tokensLeft < 1) return refuseLength(inputTokens, model.contextTokensMax)
   const answer = answerOf(request, { input, tokensLeft, faults })
   if (!request.stream) return { kind: 'json', status: 200, body: messageBody(answer) }
-  return { kind: 'stream', frames: framesOf(answer) }
+  return { kind: 'stream', frames: messagesFrames(answer) }
 }
 
 /** `POST /v1/messages/count_tokens` */
-function countTokens({ body }: Call): Reply {
+function countTokens({ body }: SandboxCall): SandboxReply {
   const parsed = safeParse(countRequest, body, { reportInput: true })
   if (!parsed.success) return refuse(400, complain(parsed.error))
   if (!findModel(parsed.data.model)) return refuseModel(parsed.data.model)
@@ -73,11 +73,11 @@ function countTokens({ body }: Call): Reply {
   return { kind: 'json', status: 200, body: { input_tokens: fresh + read + written } }
 }
 
-function refuseModel(id: string): Reply {
+function refuseModel(id: string): SandboxReply {
   return refuse(404, { message: `model: ${id}`, code: 'model_not_found' })
 }
 
-function refuseLength(inputTokens: number, contextTokensMax: number): Reply {
+function refuseLength(inputTokens: number, contextTokensMax: number): SandboxReply {
   const message = `prompt is too long: ${inputTokens} tokens > ${contextTokensMax} maximum`
   return refuse(400, { message, code: null })
 }

@@ -1,7 +1,7 @@
 import { countPrompt } from '../chat/usage.ts'
 import { hashOf } from '../random.ts'
 import { asChat } from './conversion.ts'
-import type { CountRequest } from './request.ts'
+import type { MessagesCountRequest } from './request.ts'
 
 /** How the input of a request is counted: each token in exactly one of these. */
 export type InputCount = { fresh: number; read: number; written: number; ttl: '5m' | '1h' }
@@ -10,14 +10,14 @@ export type InputCount = { fresh: number; read: number; written: number; ttl: '5
 const PREFIXES_MAX = 1_000
 
 /** A place marked by `cache_control`: what comes before it is kept. */
-type Mark = { prefix: CountRequest; ttl: '5m' | '1h' }
+type Mark = { prefix: MessagesCountRequest; ttl: '5m' | '1h' }
 
 /** What the sandbox was told to keep. Real caches want a thousand tokens at least; this one takes anything. */
 export class PromptCache {
   readonly #prefixes = new Set<number>()
 
   /** Counts a request's input, reads what is kept of it, and keeps what is marked. */
-  count(request: CountRequest): InputCount {
+  count(request: MessagesCountRequest): InputCount {
     const total = countPrompt(asChat(request))
     const marks = marksOf(request)
     const last = marks.at(-1)
@@ -40,7 +40,7 @@ export class PromptCache {
   }
 }
 
-function keyOf({ model, tools, system, messages }: CountRequest): number {
+function keyOf({ model, tools, system, messages }: MessagesCountRequest): number {
   // A mark is no part of what it marks.
   const text = JSON.stringify([model, tools, system, messages], (name, value: unknown) =>
     name === 'cache_control' ? undefined : value,
@@ -48,7 +48,7 @@ function keyOf({ model, tools, system, messages }: CountRequest): number {
   return hashOf(text)
 }
 
-function marksOf(request: CountRequest): Mark[] {
+function marksOf(request: MessagesCountRequest): Mark[] {
   const marks: Mark[] = []
   const { system, messages } = request
   if (Array.isArray(system)) {

@@ -99,8 +99,8 @@ export const messagesRequest = z.object({
 /** What is counted needs no limit. */
 export const countRequest = messagesRequest.extend({ max_tokens: z.int().min(0).nullish() })
 
-export type MessagesRequest = z.output<typeof messagesRequest>
-export type CountRequest = z.output<typeof countRequest>
-export type Message = CountRequest['messages'][number]
+export type SandboxMessagesRequest = z.output<typeof messagesRequest>
+export type MessagesCountRequest = z.output<typeof countRequest>
+export type MessagesMessage = MessagesCountRequest['messages'][number]
 export type UserBlock = z.output<typeof userBlock>
 export type AssistantBlock = z.output<typeof assistantBlock>

@@ -1,10 +1,10 @@
-import type { Complaint } from '../reply.ts'
+import type { ErrorFields } from '../reply.ts'
 import { assistantBlocks, userBlocks } from './blocks.ts'
-import type { CountRequest, Message, MessagesRequest } from './request.ts'
+import type { MessagesCountRequest, MessagesMessage, SandboxMessagesRequest } from './request.ts'
 import { isRedactedData, isSigned } from './signature.ts'
 
 /** What a vendor refuses although each field by itself is fine. */
-export function findConflict(request: MessagesRequest): Complaint | undefined {
+export function messagesConflict(request: SandboxMessagesRequest): ErrorFields | undefined {
   return (
     conflictOfMarks(request) ??
     conflictOfOptions(request) ??
@@ -17,7 +17,11 @@ export function findConflict(request: MessagesRequest): Complaint | undefined {
 const MARKS_MAX = 4
 
 /** What a vendor refuses of any request, also of one that is only counted. */
-export function conflictOfMarks({ messages, system, cache_control: whole }: CountRequest): Complaint | undefined {
+export function conflictOfMarks({
+  messages,
+  system,
+  cache_control: whole,
+}: MessagesCountRequest): ErrorFields | undefined {
   const blocks = [...messages, { content: system ?? '' }].flatMap(({ content }) =>
     typeof content === 'string' ? [] : content.map((block) => ('cache_control' in block ? block.cache_control : null)),
   )
@@ -26,7 +30,7 @@ export function conflictOfMarks({ messages, system, cache_control: whole }: Coun
   return invalid(`A maximum of ${MARKS_MAX} blocks with cache_control may be provided. Found ${marks}.`)
 }
 
-function conflictOfOptions(request: MessagesRequest): Complaint | undefined {
+function conflictOfOptions(request: SandboxMessagesRequest): ErrorFields | undefined {
   const { thinking, max_tokens: tokensMax, tool_choice: choice, tools, temperature, top_p: topP } = request
   if (typeof temperature === 'number' && typeof topP === 'number') {
     return invalid('`temperature` and `top_p` cannot both be specified for this model. Please use only one.')
@@ -49,7 +53,7 @@ function conflictOfOptions(request: MessagesRequest): Complaint | undefined {
 }
 
 /** Each call of an assistant message must be answered at the start of the next message, and nothing else answers. */
-function conflictOfMessages(messages: readonly Message[]): Complaint | undefined {
+function conflictOfMessages(messages: readonly MessagesMessage[]): ErrorFields | undefined {
   if (messages[0]?.role === 'assistant') return invalid('messages: first message must use the "user" role')
   let open = new Set<string>()
   for (const [index, message] of messages.entries()) {
@@ -71,14 +75,14 @@ function conflictOfMessages(messages: readonly Message[]): Complaint | undefined
 
 const UNANSWERED = '`tool_use` ids were found without `tool_result` blocks immediately after:'
 
-function emptyText(message: Message): string | undefined {
+function emptyText(message: MessagesMessage): string | undefined {
   const blocks = [...userBlocks(message), ...assistantBlocks(message)]
   if (message.role === 'user' && blocks.length === 0) return 'user messages must have non-empty content'
   const isEmpty = blocks.some((block) => block.type === 'text' && block.text.trim() === '')
   return isEmpty ? 'text content blocks must contain non-whitespace text' : undefined
 }
 
-function conflictOfResults(message: Message, open: Set<string>, index: number): Complaint | undefined {
+function conflictOfResults(message: MessagesMessage, open: Set<string>, index: number): ErrorFields | undefined {
   let isBehindOther = false
   for (const block of userBlocks(message)) {
     if (block.type !== 'tool_result') {
@@ -95,7 +99,7 @@ function conflictOfResults(message: Message, open: Set<string>, index: number): 
 }
 
 /** Thoughts come back as they went, and a model that thinks by budget does not go on without its own. */
-function conflictOfThoughts({ messages, thinking }: MessagesRequest): Complaint | undefined {
+function conflictOfThoughts({ messages, thinking }: SandboxMessagesRequest): ErrorFields | undefined {
   for (const [index, message] of messages.entries()) {
     for (const [i, block] of assistantBlocks(message).entries()) {
       const isForged =
@@ -112,6 +116,6 @@ function conflictOfThoughts({ messages, thinking }: MessagesRequest): Complaint 
   return invalid(`${place}: Expected \`thinking\` or \`redacted_thinking\`, but found \`${called ?? 'nothing'}\`.`)
 }
 
-function invalid(message: string): Complaint {
+function invalid(message: string): ErrorFields {
   return { message, code: 'invalid_value' }
 }

@@ -1,9 +1,9 @@
 import { frameOf, type Frame } from '../reply.ts'
 import { tokensOf } from '../tokens.ts'
-import type { Answer, Block } from './answer.ts'
+import type { MessagesAnswer, Block } from './answer.ts'
 
 /** The answer as one body. */
-export function messageBody(answer: Answer): object {
+export function messageBody(answer: MessagesAnswer): object {
   const { stopReason, stopSequence, stopDetails, blocks } = answer
   return {
     ...headOf(answer),
@@ -15,10 +15,16 @@ export function messageBody(answer: Answer): object {
   }
 }
 
-const headOf = ({ id, model }: Answer): object => ({ id, type: 'message', role: 'assistant', model, container: null })
+const headOf = ({ id, model }: MessagesAnswer): object => ({
+  id,
+  type: 'message',
+  role: 'assistant',
+  model,
+  container: null,
+})
 
 /** Undefined when a fault withholds it, so that it vanishes from the JSON. */
-function usageOf({ input, thinkingTokens, faults }: Answer, outputTokens: number): object | undefined {
+function usageOf({ input, thinkingTokens, faults }: MessagesAnswer, outputTokens: number): object | undefined {
   if (faults.noUsage) return undefined
   const { fresh, read, written, ttl } = input
   return {
@@ -61,7 +67,7 @@ function parsed(json: string): unknown {
 }
 
 /** The events of a streamed answer: one token each. */
-export function* framesOf(answer: Answer): Generator<Frame> {
+export function* messagesFrames(answer: MessagesAnswer): Generator<Frame> {
   const { stopReason, stopSequence, stopDetails, blocks, outputTokens, faults } = answer
   const usage = usageOf(answer, 1)
   const opening = { content: [], stop_reason: null, stop_sequence: null, stop_details: null }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Complaint } from '../reply.ts'
+import type { ErrorFields } from '../reply.ts'
 
 const address = (schemes: RegExp) => z.strictObject({ url: z.string().regex(schemes, 'It is no address of a medium') })
 const medium = address(/^(https?:\/\/|data:|asset:\/\/)/)
@@ -41,8 +41,8 @@ const VIDEOS_MAX = 3
 const AUDIOS_MAX = 3
 
 /** Rules between the items: how many, and which of them go together. */
-export function findConflict({ content }: ArkRequest): Complaint | undefined {
-  const refuse = (message: string): Complaint => ({ message, code: 'invalid_value', param: 'content' })
+export function arkConflict({ content }: ArkRequest): ErrorFields | undefined {
+  const refuse = (message: string): ErrorFields => ({ message, code: 'invalid_value', param: 'content' })
   const images = content.filter((one) => one.type === 'image_url')
   const videos = content.filter(({ type }) => type === 'video_url')
   const audios = content.filter(({ type }) => type === 'audio_url')

@@ -1,4 +1,4 @@
-import type { Complaint, JsonReply } from '../reply.ts'
+import type { ErrorFields, JsonReply } from '../reply.ts'
 import type { Voice } from '../route.ts'
 
 /** Ark's names for what went wrong, by the status and then by our word for it. */
@@ -17,11 +17,11 @@ const WORDS: Readonly<Record<string, string>> = {
   no_such_model: 'InvalidEndpointOrModel.NotFound',
 }
 
-const codeOf = (status: number, { code }: Complaint): string =>
+const codeOf = (status: number, { code }: ErrorFields): string =>
   WORDS[code ?? ''] ?? NAMES[status]?.[0] ?? (status < 500 ? 'InvalidParameter' : 'InternalServiceError')
 
 /** Ark's error envelope. */
-export function refuseAsArk(status: number, complaint: Complaint): JsonReply {
+export function refuseAsArk(status: number, complaint: ErrorFields): JsonReply {
   const type = NAMES[status]?.[1] ?? (status < 500 ? 'BadRequest' : 'InternalServerError')
   const message = `${complaint.message} Request id: 0${Date.now()}`
   const error = { code: codeOf(status, complaint), message, param: complaint.param ?? '', type }
@@ -29,7 +29,7 @@ export function refuseAsArk(status: number, complaint: Complaint): JsonReply {
 }
 
 /** AI MediaKit's, whose answers all say whether they are some. */
-export function refuseAsMediaKit(status: number, complaint: Complaint): JsonReply {
+export function refuseAsMediaKit(status: number, complaint: ErrorFields): JsonReply {
   const { message, param } = complaint
   const error = { code: codeOf(status, complaint), message, ...(param && { param }) }
   return { kind: 'json', status, body: { success: false, request_id: String(Date.now()), error } }

@@ -3,13 +3,13 @@ import { complain } from '../complaint.ts'
 import type { Knobs } from '../faults.ts'
 import { findModel } from '../models.ts'
 import { hashOf } from '../random.ts'
-import type { Reply } from '../reply.ts'
-import type { Asked, Call, VendorRoute } from '../route.ts'
-import { arkRequest, findConflict, type ArkRequest } from './ark-request.ts'
+import type { SandboxReply } from '../reply.ts'
+import type { RequestTarget, SandboxCall, VendorRoute } from '../route.ts'
+import { arkRequest, arkConflict, type ArkRequest } from './ark-request.ts'
 import { arkVoice, refuseAsArk } from './ark-voice.ts'
-import { changedMs, stateOf, type Job, type Jobs } from './jobs.ts'
+import { changedMs, jobStateOf, type SandboxJob, type Jobs } from './jobs.ts'
 import { linkTo, steerByJob } from './link.ts'
-import { proportionOf, sidesOf } from './sides.ts'
+import { proportionOf, videoSidesOf } from './sides.ts'
 import { knobsSaid } from './words.ts'
 import { safeParse } from '../../lib/safe-parse.ts'
 
@@ -19,7 +19,7 @@ const BASES = ['/v1', '/api/v3']
 
 export function arkRoutes(jobs: Jobs): readonly VendorRoute[] {
   const shared = { kind: 'vendor', voice: arkVoice } as const
-  const steerHere = ({ tail }: Asked) => steerByJob(jobs, tail)
+  const steerHere = ({ tail }: RequestTarget) => steerByJob(jobs, tail)
   return BASES.flatMap((base): VendorRoute[] => [
     {
       ...shared,
@@ -45,7 +45,7 @@ export function arkRoutes(jobs: Jobs): readonly VendorRoute[] {
 const SEED_FOR_ANY = -1
 const FPS = 24
 
-function create({ body, faults }: Call, jobs: Jobs): Reply {
+function create({ body, faults }: SandboxCall, jobs: Jobs): SandboxReply {
   const parsed = safeParse(arkRequest, body, { reportInput: true })
   if (!parsed.success) return refuseAsArk(400, complain(parsed.error))
   const request = parsed.data
@@ -54,7 +54,7 @@ function create({ body, faults }: Call, jobs: Jobs): Reply {
     const message = `The model or endpoint ${request.model} does not exist or you do not have access to it.`
     return refuseAsArk(404, { message, code: 'no_such_model' })
   }
-  const conflict = findConflict(request)
+  const conflict = arkConflict(request)
   if (conflict) return refuseAsArk(400, conflict)
   const resolution = request.resolution ?? '720p'
   if (!videos.resolutions.includes(resolution)) {
@@ -87,13 +87,13 @@ const PIXELS_PER_TOKEN = 1_024
 function plan(
   request: ArkRequest & { resolution: NonNullable<ArkRequest['resolution']> },
   contentHash: number,
-): Pick<Job, 'film' | 'about'> {
+): Pick<SandboxJob, 'film' | 'about'> {
   const { content, resolution, model } = request
   const seed = request.seed === undefined || request.seed === SEED_FOR_ANY ? contentHash : request.seed
   const asked = request.duration ?? 5
   const seconds = asked === -1 ? 4 + (seed % 12) : asked
   const ratio = request.ratio === undefined || request.ratio === 'adaptive' ? '16:9' : request.ratio
-  const sides = sidesOf(resolution, proportionOf(ratio))
+  const sides = videoSidesOf(resolution, proportionOf(ratio))
   const audio = request.generate_audio ?? true
   const references = content.filter(({ type }) => type === 'video_url').length
   const tokens = (sides.width * sides.height * FPS * (seconds + references * SECONDS_OF_REFERENCE)) / PIXELS_PER_TOKEN
@@ -128,12 +128,12 @@ function knobsIn(body: unknown): Knobs {
   return said.kind === 'knobs' ? said.knobs : {}
 }
 
-function show({ tail, faults, origin }: Call, jobs: Jobs): Reply {
+function show({ tail, faults, origin }: SandboxCall, jobs: Jobs): SandboxReply {
   const job = jobs.look(tail, 'generate')
   return job ? { kind: 'json', status: 200, body: shown(job, faults, origin) } : unknown(tail)
 }
 
-const unknown = (id: string): Reply =>
+const unknown = (id: string): SandboxReply =>
   refuseAsArk(404, { message: `The specified task ${id} is not found.`, code: 'not_found' })
 
 const ERRORS = {
@@ -144,8 +144,8 @@ const ERRORS = {
   failed: { code: 'InternalServiceError', message: 'The service encountered an unexpected internal error.' },
 }
 
-function shown(job: Job, faults: Knobs, origin: string): object {
-  const status = stateOf(job)
+function shown(job: SandboxJob, faults: Knobs, origin: string): object {
+  const status = jobStateOf(job)
   const { tokens, searches, ...about } = job.about
   const common = { id: job.id, ...about, status, created_at: unix(job.createdMs), updated_at: unix(changedMs(job)) }
   if (status === 'failed') return { ...common, error: ERRORS[job.end === 'filtered' ? 'filtered' : 'failed'] }
@@ -167,7 +167,7 @@ const stamp = (): string => new Date().toISOString().replace(/\D/g, '').slice(0,
 
 const PAGE_SIZE_MAX = 500
 
-function list({ query, faults, origin }: Call, jobs: Jobs): Reply {
+function list({ query, faults, origin }: SandboxCall, jobs: Jobs): SandboxReply {
   const [number, size] = [pageOf(query?.get('page_num'), 1), pageOf(query?.get('page_size'), 10)]
   if (number === undefined || size === undefined || size > PAGE_SIZE_MAX) {
     return refuseAsArk(400, {
@@ -181,7 +181,7 @@ function list({ query, faults, origin }: Call, jobs: Jobs): Reply {
   const found = jobs
     .list('generate')
     .filter((job) => ids.length === 0 || ids.includes(job.id))
-    .filter((job) => !status || stateOf(job) === status)
+    .filter((job) => !status || jobStateOf(job) === status)
     .filter((job) => !model || job.about['model'] === model)
   const items = found.slice((number - 1) * size, number * size).map((job) => shown(job, faults, origin))
   return { kind: 'json', status: 200, body: { total: found.length, items } }
@@ -193,10 +193,10 @@ function pageOf(text: string | null | undefined, otherwise: number): number | un
 }
 
 /** What waits is cancelled, what is over is forgotten; what runs, or was cancelled, stays. */
-function remove({ tail }: Call, jobs: Jobs): Reply {
+function remove({ tail }: SandboxCall, jobs: Jobs): SandboxReply {
   const job = jobs.look(tail, 'generate')
   if (!job) return unknown(tail)
-  const state = stateOf(job)
+  const state = jobStateOf(job)
   if (state === 'running' || state === 'cancelled') {
     return refuseAsArk(409, { message: `A ${state} task cannot be deleted.`, code: 'conflict' })
   }

@@ -1,7 +1,7 @@
 import { turn } from '../sleeper.ts'
 import { MosaicEncoder, parameterSets, type MosaicFormat } from './mosaic.ts'
 import { AUDIO_TICKS_PER_SAMPLE, AUDIO_TICKS_PER_SECOND, SILENCE, writeMp4, type Sample, type Track } from './mp4.ts'
-import { Scene } from './scene.ts'
+import { VideoScene } from './scene.ts'
 
 /** All that a video is made of: the same film is the same file, on every machine. */
 export type Film = MosaicFormat & { readonly seconds: number; readonly seed: number; readonly audio: 'none' | 'silent' }
@@ -16,7 +16,7 @@ const LENGTH_BYTES = 4
  */
 export async function shoot(film: Film): Promise<Uint8Array<ArrayBuffer>> {
   const { fps, seconds, seed, width, height } = film
-  const scene = new Scene(film, seconds, seed)
+  const scene = new VideoScene(film, seconds, seed)
   const encoder = new MosaicEncoder(film, scene.blocks)
   const samples: Sample[] = []
   for (let frame = 0; frame < seconds * fps; frame++) {

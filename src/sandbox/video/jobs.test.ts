@@ -1,11 +1,11 @@
 import { afterEach, expect, setSystemTime, test } from 'bun:test'
 import type { Knobs } from '../faults.ts'
 import type { Film } from './film.ts'
-import { Jobs, stateOf, type Job } from './jobs.ts'
+import { Jobs, jobStateOf, type SandboxJob } from './jobs.ts'
 import { Shelf } from './shelf.ts'
 
 const film: Film = { width: 64, height: 64, fps: 1, seconds: 1, seed: 0, audio: 'none' }
-const start = (jobs: Jobs, likeness: unknown, faults: Knobs = {}): Job =>
+const start = (jobs: Jobs, likeness: unknown, faults: Knobs = {}): SandboxJob =>
   jobs.start({ prefix: 'job-', stage: 'generate', film, faults, said: {}, likeness, about: {}, expiresMs: 50_000 })
 
 afterEach(() => {
@@ -18,7 +18,7 @@ test('time alone carries a task from one state to the next', () => {
   const job = start(jobs, 'a')
   const stateAt = (ms: number): string => {
     setSystemTime(1_000_000 + ms)
-    return stateOf(job)
+    return jobStateOf(job)
   }
   expect([0, 1_999, 2_000, 9_999, 10_000, 1_000_000].map(stateAt)).toEqual([
     'queued',
@@ -34,9 +34,9 @@ test('what never ends expires in the end', () => {
   setSystemTime(1_000_000)
   const job = start(new Jobs(10), 'a', { hangs: true })
   setSystemTime(1_049_999)
-  expect(stateOf(job)).toBe('running')
+  expect(jobStateOf(job)).toBe('running')
   setSystemTime(1_050_000)
-  expect(stateOf(job)).toBe('expired')
+  expect(jobStateOf(job)).toBe('expired')
 })
 
 test('records go after a week, and the oldest beyond 20,000', () => {

@@ -1,5 +1,5 @@
 import { laterKnobs, type Knobs } from '../faults.ts'
-import { randomId } from '../random.ts'
+import { randomIdOf } from '../random.ts'
 import type { Film } from './film.ts'
 
 /** Making a video, or making one better. */
@@ -7,7 +7,7 @@ export type Stage = 'generate' | 'upscale'
 export type JobState = 'queued' | 'running' | 'succeeded' | 'failed' | 'expired' | 'cancelled'
 export type JobEnd = 'succeeded' | 'failed' | 'filtered' | 'unreadable' | 'expired' | 'cancelled' | 'never'
 
-export type Job = {
+export type SandboxJob = {
   readonly id: string
   readonly stage: Stage
   readonly film: Film
@@ -39,7 +39,7 @@ export type JobRequest = {
   readonly said: Knobs
   /** Two requests that have this in common are one request sent twice. */
   readonly likeness: unknown
-  readonly about: Job['about']
+  readonly about: SandboxJob['about']
   readonly expiresMs?: number | undefined
   /** What was given cannot be used, which only the work on it shows. */
   readonly isUnreadable?: boolean
@@ -56,7 +56,7 @@ const EXPIRES_MS = 172_800_000
 /** The tasks of one sandbox. They take no timers: their state follows from the time at which they are looked at. */
 export class Jobs {
   readonly #taskMs: number
-  readonly #jobs = new Map<string, Job>()
+  readonly #jobs = new Map<string, SandboxJob>()
   readonly #likenesses = new Set<bigint>()
   readonly #counts = {
     generate: { submitted: 0, duplicates: 0 },
@@ -67,10 +67,10 @@ export class Jobs {
     this.#taskMs = taskMs
   }
 
-  start({ prefix, stage, film, faults, said, likeness, about, ...rest }: JobRequest): Job {
+  start({ prefix, stage, film, faults, said, likeness, about, ...rest }: JobRequest): SandboxJob {
     const createdMs = Date.now()
-    const job: Job = {
-      id: randomId(prefix),
+    const job: SandboxJob = {
+      id: randomIdOf(prefix),
       stage,
       film,
       createdMs,
@@ -97,7 +97,7 @@ export class Jobs {
   }
 
   /** For a question about it, which some tasks survive only so often. */
-  look(id: string, stage: Stage): Job | undefined {
+  look(id: string, stage: Stage): SandboxJob | undefined {
     const job = this.find(id)
     if (!job || job.stage !== stage || job.isDeleted) return undefined
     job.looks += 1
@@ -105,18 +105,18 @@ export class Jobs {
   }
 
   /** Whatever it was for, and also when its record is gone: links outlive it. */
-  find(id: string): Job | undefined {
+  find(id: string): SandboxJob | undefined {
     return this.#jobs.get(id)
   }
 
   /** The newest first. */
-  list(stage: Stage): Job[] {
+  list(stage: Stage): SandboxJob[] {
     return [...this.#jobs.values()].filter((job) => job.stage === stage && !job.isDeleted).toReversed()
   }
 
   report(): object {
     const states: Record<string, number> = {}
-    for (const job of this.#jobs.values()) states[stateOf(job)] = (states[stateOf(job)] ?? 0) + 1
+    for (const job of this.#jobs.values()) states[jobStateOf(job)] = (states[jobStateOf(job)] ?? 0) + 1
     const { generate: generations, upscale: enhancements } = this.#counts
     return { generations: { ...generations }, enhancements: { ...enhancements }, states }
   }
@@ -143,7 +143,7 @@ function endOf(faults: Knobs, isUnreadable: boolean): JobEnd {
   return isUnreadable ? 'unreadable' : 'succeeded'
 }
 
-export function stateOf({ isCancelled, createdMs, endsMs, expiresMs, end }: Job): JobState {
+export function jobStateOf({ isCancelled, createdMs, endsMs, expiresMs, end }: SandboxJob): JobState {
   const nowMs = Date.now()
   if (isCancelled) return 'cancelled'
   if (end === 'never' || nowMs < endsMs) {
@@ -154,8 +154,8 @@ export function stateOf({ isCancelled, createdMs, endsMs, expiresMs, end }: Job)
 }
 
 /** When its state last changed. */
-export function changedMs(job: Job): number {
-  const state = stateOf(job)
+export function changedMs(job: SandboxJob): number {
+  const state = jobStateOf(job)
   if (state === 'queued') return job.createdMs
   if (state === 'running') return Math.round(job.createdMs + (job.endsMs - job.createdMs) * QUEUED_SHARE)
   return job.endsMs

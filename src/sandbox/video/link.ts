@@ -1,14 +1,14 @@
-import type { Step } from '../faults.ts'
+import type { FaultStep } from '../faults.ts'
 import { hashOf } from '../random.ts'
-import { refuse, type Reply } from '../reply.ts'
-import type { Call, Steering, VendorRoute } from '../route.ts'
-import type { Job, Jobs, Stage } from './jobs.ts'
+import { refuse, type SandboxReply } from '../reply.ts'
+import type { SandboxCall, FaultSteering, VendorRoute } from '../route.ts'
+import type { SandboxJob, Jobs, Stage } from './jobs.ts'
 import type { Shelf } from './shelf.ts'
 
 const PATHS = { generate: '/v1/sandbox-videos/', upscale: '/v1/sandbox-upscaled/' } as const
 
 /** A link that needs no key and dies, as those of object stores do. The hash shows whether it came through whole. */
-export function linkTo(job: Job, origin: string): string {
+export function linkTo(job: SandboxJob, origin: string): string {
   const { id, stage, linkMs } = job
   const path = `${PATHS[stage]}${id}.mp4`
   const isDead = job.links++ < job.deadLinks
@@ -24,7 +24,7 @@ export function linkTo(job: Job, origin: string): string {
 const sign = (path: string, date: string, linkMs: number): string => hashOf(`${path} ${date} ${linkMs}`).toString(16)
 
 /** The job that a good link leads to, or why it is none. */
-export function followLink(text: string, jobs: Jobs): Job | 'malformed' | 'expired' | 'unknown' {
+export function followLink(text: string, jobs: Jobs): SandboxJob | 'malformed' | 'expired' | 'unknown' {
   const url = URL.parse(text)
   const query = url?.searchParams
   const [date = '', expires = '', signature] = ['Date', 'Expires', 'Signature'].map(
@@ -43,7 +43,7 @@ export type LinkCounts = { opened: number; with_credentials: number }
 
 /** `GET /v1/sandbox-videos/{id}.mp4`, and of better ones. */
 export function linkRoutes(jobs: Jobs, shelf: Shelf, counts: LinkCounts): readonly VendorRoute[] {
-  const routeOf = (stage: Stage, steps: readonly Step[]): VendorRoute => ({
+  const routeOf = (stage: Stage, steps: readonly FaultStep[]): VendorRoute => ({
     kind: 'vendor',
     method: 'GET',
     path: `${PATHS[stage]}*`,
@@ -56,17 +56,17 @@ export function linkRoutes(jobs: Jobs, shelf: Shelf, counts: LinkCounts): readon
 }
 
 /** What was said of a task when it was asked for, for a request that follows. */
-export function steerByJob(jobs: Jobs, id: string): Steering {
+export function steerByJob(jobs: Jobs, id: string): FaultSteering {
   return { parsed: { kind: 'knobs', knobs: jobs.find(id)?.later ?? {} }, scope: id }
 }
 
 type Room = { jobs: Jobs; shelf: Shelf; counts: LinkCounts }
 
 async function open(
-  { origin, tail, query, headers, faults }: Call,
+  { origin, tail, query, headers, faults }: SandboxCall,
   path: string,
   { jobs, shelf, counts }: Room,
-): Promise<Reply> {
+): Promise<SandboxReply> {
   counts.opened += 1
   if (headers?.has('authorization') || headers?.has('x-goog-api-key')) counts.with_credentials += 1
   const url = new URL(`${origin}${path}${tail}?${query?.toString() ?? ''}`)

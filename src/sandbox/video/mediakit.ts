@@ -1,13 +1,13 @@
 /** AI MediaKit: a video is made sharper, larger or smoother, as a task of its own. */
 import { z } from 'zod'
 import { complain } from '../complaint.ts'
-import type { Reply } from '../reply.ts'
-import type { Call, VendorRoute } from '../route.ts'
+import type { SandboxReply } from '../reply.ts'
+import type { SandboxCall, VendorRoute } from '../route.ts'
 import { mediaKitVoice, refuseAsMediaKit } from './ark-voice.ts'
 import type { Film } from './film.ts'
-import { stateOf, type Job, type Jobs } from './jobs.ts'
+import { jobStateOf, type SandboxJob, type Jobs } from './jobs.ts'
 import { followLink, linkTo, steerByJob } from './link.ts'
-import { resolutionNames, scaledTo, sidesOf } from './sides.ts'
+import { resolutionNames, scaledTo, videoSidesOf } from './sides.ts'
 import { safeParse } from '../../lib/safe-parse.ts'
 
 const enhanceRequest = z.strictObject({
@@ -51,13 +51,13 @@ export function mediaKitRoutes(jobs: Jobs): readonly VendorRoute[] {
   ])
 }
 
-function sourceOf(body: unknown, jobs: Jobs): Job | undefined {
+function sourceOf(body: unknown, jobs: Jobs): SandboxJob | undefined {
   const { video_url: link } = Object(body) as { video_url?: unknown }
   const job = typeof link === 'string' ? followLink(link, jobs) : undefined
   return typeof job === 'object' ? job : undefined
 }
 
-function enhance({ body, faults }: Call, jobs: Jobs, idByToken: Map<string, string>): Reply {
+function enhance({ body, faults }: SandboxCall, jobs: Jobs, idByToken: Map<string, string>): SandboxReply {
   const parsed = safeParse(enhanceRequest, body, { reportInput: true })
   if (!parsed.success) return refuseAsMediaKit(400, complain(parsed.error))
   const request = parsed.data
@@ -89,14 +89,14 @@ function enhance({ body, faults }: Call, jobs: Jobs, idByToken: Map<string, stri
 
 const NOTHING: Film = { width: 2, height: 2, fps: 1, seconds: 1, seed: 0, audio: 'none' }
 
-const accepted = ({ id }: Job): Reply => ({
+const accepted = ({ id }: SandboxJob): SandboxReply => ({
   kind: 'json',
   status: 200,
   body: { success: true, task_id: id, request_id: String(Date.now()) },
 })
 
 function better(film: Film, { resolution, resolution_limit: edge, fps }: EnhanceRequest): Film {
-  const larger = resolution && sidesOf(resolution, film.width / film.height)
+  const larger = resolution && videoSidesOf(resolution, film.width / film.height)
   return { ...film, ...(larger ?? (edge === undefined ? {} : scaledTo(edge, film))), fps: fps ?? film.fps }
 }
 
@@ -109,14 +109,14 @@ const STATUSES = {
   cancelled: 'canceled',
 } as const
 
-function show({ tail, origin }: Call, jobs: Jobs): Reply {
+function show({ tail, origin }: SandboxCall, jobs: Jobs): SandboxReply {
   const job = jobs.look(tail, 'upscale')
   if (!job) return refuseAsMediaKit(404, { message: `There is no task ${tail}.`, code: 'not_found' })
   return { kind: 'json', status: 200, body: shown(job, origin) }
 }
 
-function shown(job: Job, origin: string): object {
-  const status = STATUSES[stateOf(job)]
+function shown(job: SandboxJob, origin: string): object {
+  const status = STATUSES[jobStateOf(job)]
   const common = { success: true, task_id: job.id, request_id: String(Date.now()), task_type: 'enhance-video', status }
   if (status === 'failed') return { ...common, error: errorOf(job) }
   if (status !== 'completed') return common
@@ -126,7 +126,7 @@ function shown(job: Job, origin: string): object {
   return { ...common, result }
 }
 
-function errorOf({ end }: Job): object {
+function errorOf({ end }: SandboxJob): object {
   if (end === 'unreadable') return { code: 'InvalidVideoUrl', message: 'The video cannot be downloaded.' }
   if (end === 'filtered') return { code: 'SensitiveContentDetected', message: 'The video may be sensitive.' }
   return { code: 'InternalError', message: 'The task failed.' }

@@ -12,13 +12,13 @@ import { Bits, unitOf } from './bits.ts'
 export const BLOCK_PIXELS = 16
 
 /** Luma, blue and red difference, eight bits each. */
-export type Color = number
+export type MosaicColor = number
 
 export type MosaicFormat = { readonly width: number; readonly height: number; readonly fps: number }
 
 const QUANTISER = 28
 const QUANTISER_CHROMA_OFFSET = -6
-const MID_GREY: Color = 0x808080
+const MID_GREY: MosaicColor = 0x808080
 
 const unitLead = { key: 0x65, change: 0x61, sequence: 0x67, picture: 0x68 } as const
 const PROFILE = 66

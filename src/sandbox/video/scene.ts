@@ -1,21 +1,21 @@
 import { randomFrom, type Random } from '../random.ts'
-import { BLOCK_PIXELS, blocksAcross, type Color, type MosaicFormat } from './mosaic.ts'
+import { BLOCK_PIXELS, blocksAcross, type MosaicColor, type MosaicFormat } from './mosaic.ts'
 
 /** Places and sizes are in shorter sides of the picture: a scene looks the same at any resolution. */
-type Disc = { readonly x: number; readonly y: number; readonly radius: number; readonly color: Color }
+type Disc = { readonly x: number; readonly y: number; readonly radius: number; readonly color: MosaicColor }
 
 const DISCS = 6
 const MOVER_RADIUS = 0.16
 const BAR_SHARE = 0.035
 /** BT.709 within 16…235: white, and a dark grey. */
-const BAR_DONE: Color = 0xeb8080
-const BAR_LEFT: Color = 0x308080
+const BAR_DONE: MosaicColor = 0xeb8080
+const BAR_LEFT: MosaicColor = 0x308080
 
 /**
  * What is to be seen: a sky between two colours, discs on it, one disc that goes about, and at the bottom a bar that
  * fills from the first second to the last, so that a frame shows where in the video it is. All follows from the seed.
  */
-export class Scene {
+export class VideoScene {
   readonly blocks: Int32Array
   readonly seconds: number
   readonly #still: Int32Array
@@ -116,7 +116,7 @@ export class Scene {
 
 /** Two swings of different periods. */
 type Mover = {
-  readonly color: Color
+  readonly color: MosaicColor
   readonly center: readonly [x: number, y: number]
   readonly swing: readonly [x: number, y: number]
   readonly turnsPerSecond: readonly [x: number, y: number]
@@ -141,10 +141,10 @@ function placeOf({ center, swing, turnsPerSecond, phase, color }: Mover, second:
 }
 
 /** Of the whole range that limited luma and chroma have. */
-const colorOf = (random: Random): Color =>
+const colorOf = (random: Random): MosaicColor =>
   ((40 + random.below(180)) << 16) | ((40 + random.below(176)) << 8) | (40 + random.below(176))
 
-function blend(from: Color, to: Color, share: number): Color {
+function blend(from: MosaicColor, to: MosaicColor, share: number): MosaicColor {
   const mixed = (shift: number): number => {
     const [a, b] = [(from >> shift) & 0xff, (to >> shift) & 0xff]
     return Math.round(a + (b - a) * share) << shift

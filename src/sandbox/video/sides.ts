@@ -16,7 +16,7 @@ export const resolutionNames = Object.keys(EDGES) as ResolutionName[]
 export type Sides = { readonly width: number; readonly height: number }
 
 /** `proportion` is width over height. */
-export function sidesOf(resolution: ResolutionName, proportion: number): Sides {
+export function videoSidesOf(resolution: ResolutionName, proportion: number): Sides {
   const pixels = (EDGES[resolution] ** 2 * 16) / 9
   return { width: even(Math.sqrt(pixels * proportion)), height: even(Math.sqrt(pixels / proportion)) }
 }

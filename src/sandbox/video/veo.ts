@@ -3,15 +3,15 @@
  * file that wants the key and leads on to another address; the latter has the video in the operation.
  */
 import { complain } from '../complaint.ts'
-import { refuse } from '../gemini/voice.ts'
+import { refuseAsGemini } from '../gemini/voice.ts'
 import { findModel, splitModelId } from '../models.ts'
 import { hashOf } from '../random.ts'
-import type { Complaint, Reply } from '../reply.ts'
-import type { Call, VendorRoute } from '../route.ts'
-import { stateOf, type Job, type Jobs } from './jobs.ts'
+import type { ErrorFields, SandboxReply } from '../reply.ts'
+import type { SandboxCall, VendorRoute } from '../route.ts'
+import { jobStateOf, type SandboxJob, type Jobs } from './jobs.ts'
 import { linkTo, steerByJob } from './link.ts'
 import type { Shelf } from './shelf.ts'
-import { proportionOf, sidesOf } from './sides.ts'
+import { proportionOf, videoSidesOf } from './sides.ts'
 import { veoRequest, type VeoRequest } from './veo-request.ts'
 import { knobsSaid } from './words.ts'
 import { safeParse } from '../../lib/safe-parse.ts'
@@ -20,7 +20,7 @@ const SUBMIT = ':predictLongRunning'
 const OPERATIONS = '/operations/'
 
 export function veoRoutes(jobs: Jobs, shelf: Shelf): readonly VendorRoute[] {
-  const shared = { kind: 'vendor', voice: { refuse } } as const
+  const shared = { kind: 'vendor', voice: { refuse: refuseAsGemini } } as const
   const submit = (version: string, folder: string): VendorRoute => ({
     ...shared,
     method: 'POST',
@@ -75,18 +75,18 @@ const operationIn = (body: unknown): string => {
   return typeof operationName === 'string' ? operationName : ''
 }
 
-const invalid = (message: string): Complaint => ({ message, code: 'invalid_value' })
+const invalid = (message: string): ErrorFields => ({ message, code: 'invalid_value' })
 
-function create({ body, tail, faults }: Call, jobs: Jobs, folder: string): Reply {
+function create({ body, tail, faults }: SandboxCall, jobs: Jobs, folder: string): SandboxReply {
   const model = modelOf(tail)
   if (!findModel(model)?.videos) {
     const message = `models/${model} is not found for API version v1beta, or is not supported for predictLongRunning.`
-    return refuse(404, { message, code: null })
+    return refuseAsGemini(404, { message, code: null })
   }
   const parsed = safeParse(veoRequest, body, { reportInput: true })
-  if (!parsed.success) return refuse(400, complain(parsed.error))
+  if (!parsed.success) return refuseAsGemini(400, complain(parsed.error))
   const conflict = findConflict(parsed.data)
-  if (conflict) return refuse(400, conflict)
+  if (conflict) return refuseAsGemini(400, conflict)
   const said = knobsSaid(model, promptOf(body))
   const job = jobs.start({
     prefix: '',
@@ -110,16 +110,16 @@ function findConflict({ instances: [{ prompt, image, lastFrame, referenceImages 
   return undefined
 }
 
-function filmOf({ instances, parameters = {} }: VeoRequest): Job['film'] {
+function filmOf({ instances, parameters = {} }: VeoRequest): SandboxJob['film'] {
   const { resolution = '720p', aspectRatio = '16:9', durationSeconds: seconds = 8, seed = 0 } = parameters
-  const sides = sidesOf(resolution, proportionOf(aspectRatio))
+  const sides = videoSidesOf(resolution, proportionOf(aspectRatio))
   const audio = parameters.generateAudio === false ? 'none' : 'silent'
   return { ...sides, fps: 24, seconds, seed: hashOf(JSON.stringify(instances), seed), audio }
 }
 
-function showOperation({ tail, origin }: Call, jobs: Jobs): Reply {
+function showOperation({ tail, origin }: SandboxCall, jobs: Jobs): SandboxReply {
   const job = tail.includes(OPERATIONS) ? jobs.look(idIn(tail), 'generate') : undefined
-  if (!job) return refuse(404, { message: 'Requested entity was not found.', code: null })
+  if (!job) return refuseAsGemini(404, { message: 'Requested entity was not found.', code: null })
   const name = `models/${tail}`
   const uri = `${origin}/v1beta/files/${job.id}:download?alt=media`
   const samples = { generateVideoResponse: { generatedSamples: [{ video: { uri } }] } }
@@ -133,13 +133,13 @@ const FILTERED = {
   raiMediaFilteredReasons: ['The video was not made because it may violate the usage guidelines.'],
 }
 
-async function fetchOperation({ body }: Call, jobs: Jobs, shelf: Shelf): Promise<Reply> {
+async function fetchOperation({ body }: SandboxCall, jobs: Jobs, shelf: Shelf): Promise<SandboxReply> {
   const name = operationIn(body)
   const job = name.includes(OPERATIONS) ? jobs.look(idIn(name), 'generate') : undefined
-  if (!job) return refuse(404, { message: 'Requested entity was not found.', code: null })
+  if (!job) return refuseAsGemini(404, { message: 'Requested entity was not found.', code: null })
   const type = 'type.googleapis.com/cloud.ai.large_models.vision.GenerateVideoResponse'
   if (job.end === 'filtered') return operation(name, job, { '@type': type, ...FILTERED })
-  if (stateOf(job) !== 'succeeded') return operation(name, job, {})
+  if (jobStateOf(job) !== 'succeeded') return operation(name, job, {})
   const bytesBase64Encoded = Buffer.from(await shelf.fetch(job.film)).toString('base64')
   const videos = [{ bytesBase64Encoded, mimeType: 'video/mp4' }]
   return operation(name, job, { '@type': type, raiMediaFilteredCount: 0, videos })
@@ -152,23 +152,23 @@ const ERRORS = {
 } as const
 
 /** What is filtered is done without an error, and without a video. */
-function operation(name: string, job: Job, response: object): Reply {
-  const state = stateOf(job)
+function operation(name: string, job: SandboxJob, response: object): SandboxReply {
+  const state = jobStateOf(job)
   if (state === 'queued' || state === 'running') return { kind: 'json', status: 200, body: { name } }
   const end = state === 'succeeded' || job.end === 'filtered' ? { response } : { error: ERRORS[state] }
   return { kind: 'json', status: 200, body: { name, done: true, ...end } }
 }
 
 /** Wants a key, whichever: a browser that has only the address gets nowhere. Its own link leads to the bytes. */
-function openFile({ tail, query, headers, origin }: Call, jobs: Jobs): Reply {
+function openFile({ tail, query, headers, origin }: SandboxCall, jobs: Jobs): SandboxReply {
   if (!headers?.has('x-goog-api-key') && !headers?.has('authorization') && !query?.has('key')) {
     const message =
       "Method doesn't allow unregistered callers. Please use API Key or other form of API consumer identity."
-    return refuse(403, { message, code: null })
+    return refuseAsGemini(403, { message, code: null })
   }
   const job = jobs.find(tail)
-  if (!job || stateOf(job) !== 'succeeded') {
-    return refuse(404, { message: `File files/${tail} was not found.`, code: null })
+  if (!job || jobStateOf(job) !== 'succeeded') {
+    return refuseAsGemini(404, { message: `File files/${tail} was not found.`, code: null })
   }
   return { kind: 'json', status: 302, body: {}, headers: { location: linkTo(job, origin) } }
 }

@@ -6,10 +6,10 @@ import { mediaKitRoutes } from './mediakit.ts'
 import { Shelf } from './shelf.ts'
 import { veoRoutes } from './veo.ts'
 
-export type Videos = { readonly routes: readonly VendorRoute[]; readonly control: ControlRoute }
+export type SandboxVideos = { readonly routes: readonly VendorRoute[]; readonly control: ControlRoute }
 
 /** The vendors of videos, who share their tasks. `GET /sandbox/videos` counts what came to them. */
-export function createVideos(taskMs: number): Videos {
+export function createVideos(taskMs: number): SandboxVideos {
   const [jobs, shelf] = [new Jobs(taskMs), new Shelf()]
   const links: LinkCounts = { opened: 0, with_credentials: 0 }
   const report = (): object => ({ ...jobs.report(), links: { ...links }, films: shelf.report() })

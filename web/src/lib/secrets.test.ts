@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { makeKey } from '../../../src/accounts/key-format.ts'
-import { makeVoucher } from '../../../src/lib/voucher.ts'
+import { makeVoucher } from '../../../src/lib/signed-token.ts'
 import { timeOrderedId } from '../../../src/lib/ids.ts'
 import { secretIn } from './secrets.ts'
 

@@ -1,0 +1,92 @@
+/**
+ * Where requests for the console come in. It takes their bodies in the tick in which they arrive; what answers them,
+ * with all its schemas, is loaded with the first: a start does not wait for it.
+ */
+import type { AdminServices } from '../admin/operation.ts'
+import type { BodyText } from '../inbound/body-text.ts'
+import type { BodyLimits, ServerExchange } from '../inbound/exchange.ts'
+import { timeOrderedId } from '../lib/ids.ts'
+import type { Log } from '../lib/log.ts'
+import { Shares } from '../lib/shares.ts'
+import type { TrustedProxies } from '../lib/trusted-proxies.ts'
+import type { Dispatcher, ConsoleResponse } from './dispatch.ts'
+import type { ConsoleFacts } from './context.ts'
+import { securityHeaders } from './headers.ts'
+import type { Pages } from './pages.ts'
+import { principalOf, shareOfPrincipal } from './principal.ts'
+import { sayConsoleRefusal } from './refusals.ts'
+
+export type DoorOptions = {
+  readonly office: AdminServices
+  readonly facts: ConsoleFacts
+  readonly proxies: TrustedProxies
+  readonly log: Log
+}
+
+const MIB = 1024 * 1024
+/** Larger than any form of the console, smaller than what would hurt. */
+const BODY: BodyLimits = { bytesMax: MIB, graceMs: 10_000, bytesPerSecondMin: 8 * 1024 }
+/** Of whoever is not signed in: a name and a password, or the token of a link. */
+const NOBODY_BYTES_MAX = 8 * 1024
+/** What all bodies on their way may hold, and those of one person, one program, or everybody who is unknown. */
+const ARRIVING = { max: 16 * MIB, shareMax: 4 * MIB }
+const isPage = (path: string): boolean => path === '/console' || path.startsWith('/console/')
+
+/** Whether a path is the console's and not the public API's. */
+export const isForConsole = (path: string): boolean => path.startsWith('/admin/') || isPage(path)
+
+export function openDoor({ office, facts, proxies, log }: DoorOptions): (exchange: ServerExchange) => void {
+  let dispatcher: Promise<Dispatcher> | undefined
+  let pages: Promise<Pages> | undefined
+  const arriving = new Shares(ARRIVING)
+  const read = (exchange: ServerExchange): Promise<BodyText> => {
+    const { principal } = principalOf({ office, facts }, exchange)
+    exchange.share = arriving.of(shareOfPrincipal(principal))
+    const isKnown = principal.kind !== 'nobody'
+    return exchange.readText({ ...BODY, bytesMax: isKnown ? BODY.bytesMax : NOBODY_BYTES_MAX })
+  }
+  const answer = async (exchange: ServerExchange): Promise<void> => {
+    const requestId = timeOrderedId('req_')
+    const { method } = exchange.head
+    try {
+      const reading = method === 'GET' || method === 'HEAD' ? undefined : read(exchange)
+      if (isPage(exchange.head.path)) {
+        pages ??= import('./pages.ts').then(
+          (module) => new module.Pages({ ...facts, hasOperator: () => office.users.hasOperator() }),
+        )
+        return await (await pages).answer(exchange)
+      }
+      dispatcher ??= import('./dispatch.ts').then(({ createDispatcher }) => createDispatcher(office, facts))
+      const [dispatch, body] = await Promise.all([dispatcher, reading])
+      const address = proxies.clientOf(exchange.remoteAddress, exchange.header('x-forwarded-for'))
+      const sent = await dispatch({ exchange, body, address, requestId })
+      const headers = { ...sent.headers, 'x-request-id': requestId }
+      if (sent.kind === 'events') beginEvents(exchange, headers, sent)
+      else if (!exchange.isGone) exchange.reply(sent.status, headers, sent.text)
+    } catch (error) {
+      const { stack = '' } = error as Error
+      log('error', 'console.internal', { request: requestId, message: String(error), stack })
+      if (exchange.isGone) return
+      if (!exchange.isUnanswered) return exchange.destroy()
+      // A file that was not there, or could not be read, may be there for the next.
+      pages = undefined
+      const told = { type: 'server_error', param: null, code: 'internal_error', ...sayConsoleRefusal('internal_error') }
+      const body = JSON.stringify({ error: told })
+      const headers = { ...securityHeaders('data', facts.isSecure), 'content-type': 'application/json; charset=utf-8' }
+      exchange.reply(500, { ...headers, 'cache-control': 'no-store', 'x-request-id': requestId }, body)
+    }
+  }
+  return (exchange) => void answer(exchange)
+}
+
+type Events = ConsoleResponse & { readonly kind: 'events' }
+
+function beginEvents(
+  exchange: ServerExchange,
+  headers: Readonly<Record<string, string>>,
+  { tail, first }: Events,
+): void {
+  if (!exchange.isGone && exchange.head.method === 'GET') return tail.begin(exchange, { headers, first })
+  tail.close()
+  if (!exchange.isGone) exchange.reply(200, headers, '')
+}

@@ -1,0 +1,121 @@
+/** A request as it arrives: its body within bounds, read in its dialect. */
+import type { UploadBatch, Uploads } from '../blobs/uploads.ts'
+import type { Failure } from '../domain/failure.ts'
+import { imageFormBounds } from '../domain/image.ts'
+import type { ClientRequest } from '../formats/format.ts'
+import { afterScan } from '../formats/request-json.ts'
+import type { BodyLimits, ServerExchange } from '../inbound/exchange.ts'
+import { modelFor } from '../relay/admit.ts'
+import type { Relay } from '../relay/context.ts'
+import { CROWDED, readJsonBody, type ReadBody } from './body.ts'
+import { formOfJson, readForm, type ReadForm } from './form.ts'
+import type { ReadClientRequest, Endpoint } from './endpoint.ts'
+import type { RequestContext } from './request-context.ts'
+
+export type ReceivedRequest = {
+  readonly kind: 'received'
+  readonly request: ClientRequest
+  /** What makes it the same request when it is sent again. */
+  readonly fingerprint: string
+}
+type Outcome = (ReceivedRequest | { readonly kind: 'rejected'; readonly failure: Failure }) & {
+  /** Lets go of what it brought, files or a body of some size, once its call is over. */
+  readonly release?: () => Promise<void>
+}
+
+export type ReceiveOptions = {
+  readonly chatBody: BodyLimits
+  readonly uploads: Uploads
+  readonly relay: Pick<Relay, 'catalog'>
+}
+
+const NO_ROOM: Failure = {
+  kind: 'unavailable',
+  message: 'The gateway is short of disk space and takes no files at the moment.',
+  retryAfterMs: 60_000,
+}
+const NO_OBJECT: ReadForm = {
+  kind: 'rejected',
+  failure: { kind: 'invalid_json', message: 'The body is not a JSON object.' },
+}
+const MULTIPART = /^multipart\/form-data\s*(?:;|$)/i
+
+/** To be called in the tick of the request. A promise where something has to be waited for. */
+export const receive = (
+  { exchange, caller }: Pick<RequestContext, 'exchange' | 'caller'>,
+  surface: Endpoint,
+  reception: ReceiveOptions,
+): Outcome | Promise<Outcome> =>
+  surface.readForm
+    ? receiveFiles(exchange, surface.readForm, { ...reception, caller })
+    : receiveText(exchange, surface, reception.chatBody)
+
+function receiveText(exchange: ServerExchange, surface: Endpoint, chatBody: BodyLimits): Outcome | Promise<Outcome> {
+  const { bodyBytesMax = 0 } = surface
+  const limits = bodyBytesMax > chatBody.bytesMax ? { ...chatBody, bytesMax: bodyBytesMax } : chatBody
+  const body = readJsonBody(exchange, limits)
+  return body instanceof Promise
+    ? body.then((arrived) => readHeld(surface, exchange, arrived))
+    : readAs(surface, exchange, body)
+}
+
+/** What arrives in pieces is counted while it is carried out, too: it is there until then, and what is made of it. */
+async function readHeld(surface: Endpoint, exchange: ServerExchange, body: ReadBody): Promise<Outcome> {
+  const { share } = exchange
+  if (body.kind === 'rejected' || !share) return readAs(surface, exchange, body)
+  const taken = share.take(body.bytes, 0)
+  if (taken !== 'taken') return { kind: 'rejected', failure: CROWDED[taken] }
+  const release = (): Promise<void> => Promise.resolve(share.give(body.bytes))
+  try {
+    return { ...(await readAs(surface, exchange, body)), release }
+  } catch (error) {
+    await release()
+    throw error
+  }
+}
+
+function readAs(surface: Endpoint, exchange: ServerExchange, body: ReadBody): Outcome | Promise<Outcome> {
+  if (body.kind === 'rejected') return body
+  const reading = surface.read(body, exchange)
+  // What is read at once is not put off to another tick.
+  return reading instanceof Promise ? reading.then((read) => outcomeOf(read, body.text)) : outcomeOf(reading, body.text)
+}
+
+type ReadsForm = Required<Endpoint>['readForm']
+
+async function receiveFiles(
+  exchange: ServerExchange,
+  readsForm: ReadsForm,
+  { chatBody, uploads, relay, caller }: ReceiveOptions & { readonly caller: RequestContext['caller'] | undefined },
+): Promise<Outcome> {
+  if (uploads.isShort) return { kind: 'rejected', failure: NO_ROOM }
+  const share = exchange.notes.get('account') ?? ''
+  const batch = uploads.begin(share)
+  const release = (): Promise<void> => batch.remove()
+  try {
+    const got = await receiveForm(exchange, batch, chatBody)
+    if (got.kind === 'rejected') return { ...got, release }
+    // Pictures take a while to decode: not for somebody who may not use the model anyway.
+    const { model } = got.form.fields
+    const found = caller && typeof model === 'string' ? modelFor(relay.catalog, caller, model) : undefined
+    if (found && 'message' in found) return { kind: 'rejected', failure: found, release }
+    const untilMs = performance.now() + imageFormBounds.decodingTimeoutMs
+    return { ...outcomeOf(await readsForm(got.form, { share, untilMs }), got.fingerprint), release }
+  } catch (error) {
+    await release()
+    throw error
+  }
+}
+
+const outcomeOf = (read: ReadClientRequest, fingerprint: string): Outcome =>
+  read.kind === 'rejected' ? read : { kind: 'received', request: read.request, fingerprint }
+
+async function receiveForm(exchange: ServerExchange, batch: UploadBatch, limits: BodyLimits): Promise<ReadForm> {
+  if (MULTIPART.test(exchange.header('content-type') ?? '')) return readForm(exchange, batch, limits)
+  const body = await readJsonBody(exchange, limits)
+  if (body.kind === 'rejected') return body
+  const scan = await afterScan(body.text, body.bytes, (scanned) => scanned)
+  if (scan.kind === 'rejected') return scan
+  const { value } = scan
+  return typeof value === 'object' && value !== null ? formOfJson(value as Record<string, unknown>, batch) : NO_OBJECT
+}

@@ -1,0 +1,78 @@
+import { expect, test } from 'bun:test'
+import { Limiter } from '../accounts/limiter.ts'
+import type { Caller } from '../domain/account.ts'
+import type { Failure } from '../domain/failure.ts'
+import { FreeRoutes, type FreeBounds, type FreeOptions } from './unbilled-routes.ts'
+import type { StateAnswer } from './responses.ts'
+import type { Responder, RequestContext } from './request-context.ts'
+
+const LARGE = 'x'.repeat(100_000)
+
+/** Clients that take their answers when they are told to. */
+function setUp(bounds: Partial<FreeBounds>) {
+  const free = {
+    statePerMinute: 1e6,
+    stateConcurrent: 100,
+    countPerMinute: 1e6,
+    countConcurrent: 100,
+    countBytesPerMinute: 1e9,
+    countBytesPerMinuteUnfunded: 1e9,
+    unreadBytesMax: 1e9,
+    ...bounds,
+  }
+  const refused: Failure[] = []
+  let replied = 0
+  const readers: (() => void)[] = []
+  const desk = {
+    callerOf: ({ id }: RequestContext) =>
+      ({ key: { id, limits: {} }, account: { id, limits: {} } }) as unknown as Caller,
+    refuse: (_: RequestContext, failure: Failure) => void refused.push(failure),
+    replyText: () => void replied++,
+  } as unknown as Responder
+  const routes = new FreeRoutes(
+    { free, limiter: new Limiter([]), links: { publicUrl: 'http://x', isLoopback: false } } as unknown as FreeOptions,
+    desk,
+  )
+  const ask = (account: string, text = LARGE): Promise<void> => {
+    const answer = (): Promise<StateAnswer> => Promise.resolve({ kind: 'body', body: { text } })
+    const drained = (): Promise<void> => new Promise((resolve) => void readers.push(resolve))
+    const turn = { id: account, exchange: { head: { method: 'GET', query: '' }, drained } } as unknown as RequestContext
+    return Promise.resolve(routes.kept({ methods: [], id: 'resp', answer }).handle(turn))
+  }
+  const readAll = (): void => readers.splice(0).forEach((read) => read())
+  return { ask, refused, readAll, replied: () => replied }
+}
+
+const waits = (failure: Failure | undefined): unknown => [failure?.kind, (failure?.retryAfterMs ?? 0) > 0]
+
+test('answers that nobody reads are so many bytes of an account; another account, and small ones, are answered', async () => {
+  const { ask, refused, readAll, replied } = setUp({ unreadBytesMax: 250_000 })
+  const asked = [ask('a'), ask('a'), ask('a'), ask('b'), ask('a', 'small')]
+  await Bun.sleep(1)
+  expect(replied()).toBe(4)
+  expect(refused.map(waits)).toEqual([['rate_limited', true]])
+  readAll()
+  await Promise.all(asked)
+  void ask('a', LARGE.repeat(10))
+  await Bun.sleep(1)
+  // One alone may be of any size.
+  expect(replied()).toBe(5)
+  await ask('a')
+  expect(refused).toHaveLength(2)
+})
+
+test('so many at once, and so many a minute', async () => {
+  const { ask, refused, readAll, replied } = setUp({ stateConcurrent: 3, statePerMinute: 5 })
+  const asked = Array.from({ length: 5 }, () => ask('a', 'small'))
+  await Bun.sleep(1)
+  expect([replied(), ...refused.map(waits)]).toEqual([3, ['rate_limited', true], ['rate_limited', true]])
+  readAll()
+  await Promise.all(asked)
+  for (let i = 0; i < 3; i++) {
+    const again = ask('a', 'small')
+    await Bun.sleep(1)
+    readAll()
+    await again
+  }
+  expect([replied(), refused.length, waits(refused[2])]).toEqual([5, 3, ['rate_limited', true]])
+})

@@ -1,0 +1,230 @@
+/**
+ * What costs nothing: counting, and responses that are there already. No balance stops it, so it is bounded by account:
+ * how often, how many at once, and how many bytes wait for clients that do not read.
+ */
+import { Bucket } from '../accounts/bucket.ts'
+import type { Limiter } from '../accounts/limiter.ts'
+import type { Caller } from '../domain/account.ts'
+import type { Failure } from '../domain/failure.ts'
+import { suitableModel } from '../relay/admit.ts'
+import type { Relay } from '../relay/context.ts'
+import { countInput } from '../relay/count-input.ts'
+import { limitFailure } from '../relay/limit-failure.ts'
+import { readJsonBody } from './body.ts'
+import { linkBaseOf, type Links } from './links.ts'
+import { receive, type ReceiveOptions } from './read-request.ts'
+import { countResponse, type StateAnswer, type StateRoute } from './responses.ts'
+import type { ReplyEvents } from './stream-reply.ts'
+import type { Endpoint } from './endpoint.ts'
+import type { Responder, PublicRoute, RequestContext } from './request-context.ts'
+import { IpRateLimiter } from './ip-rate-limiter.ts'
+
+export type FreeOptions = ReceiveOptions & {
+  readonly links: Links
+  readonly relay: Relay
+  readonly limiter: Limiter
+  readonly free: FreeBounds
+}
+
+export type FreeBounds = {
+  /** Requests for responses that are there: of one account, in a minute and at once. */
+  readonly statePerMinute: number
+  readonly stateConcurrent: number
+  /** Requests to count, likewise, beside the limits of key and account. */
+  readonly countPerMinute: number
+  readonly countConcurrent: number
+  /** And how many bytes of them; less where the account has no money. */
+  readonly countBytesPerMinute: number
+  readonly countBytesPerMinuteUnfunded: number
+  /** Of an account's answers that wait for their clients; a single one may be larger. */
+  readonly unreadBytesMax: number
+}
+
+type Spend = (bytes: number) => void
+
+/** An answer that is never refused. */
+const SMALL_BYTES = 64 * 1024
+const BUSY: Failure = {
+  kind: 'rate_limited',
+  message: 'This account has too many free requests under way, or had too many in a minute.',
+}
+const MUCH_COUNTED: Failure = {
+  kind: 'rate_limited',
+  message: 'This account has had too many bytes counted in a minute.',
+}
+const UNREAD: Failure = {
+  kind: 'rate_limited',
+  message: 'Too many large answers of this account wait for their clients to read them.',
+  retryAfterMs: 1_000,
+}
+
+export class FreeRoutes {
+  private readonly options: FreeOptions
+  private readonly desk: Responder
+  private readonly states: IpRateLimiter
+  private readonly counts: IpRateLimiter
+  /** By account, of bytes that are counted. */
+  private readonly counted = new Map<string, Bucket>()
+  /** By account, of answers that are being sent. */
+  private readonly unread = new Map<string, number>()
+
+  constructor(options: FreeOptions, desk: Responder) {
+    this.options = options
+    this.desk = desk
+    const { statePerMinute, stateConcurrent, countPerMinute, countConcurrent } = options.free
+    this.states = new IpRateLimiter({ perMinute: statePerMinute, concurrent: stateConcurrent })
+    this.counts = new IpRateLimiter({ perMinute: countPerMinute, concurrent: countConcurrent })
+  }
+
+  /** The route of what is there already, or was. */
+  kept({ methods, id, answer, bytes }: StateRoute): PublicRoute {
+    const { relay, links } = this.options
+    return {
+      methods,
+      handle: (turn) =>
+        this.within(turn, this.states, async (caller) => {
+          const { method, query } = turn.exchange.head
+          const linkBase = linkBaseOf(turn.exchange, links) ?? ''
+          const asked = { relay, caller, method, id, query: new URLSearchParams(query), linkBase }
+          const share = new UnreadShare(this.unread, caller.account.id, this.options.free.unreadBytesMax)
+          try {
+            // What is too large is not even read.
+            if (bytes && !share.set(await bytes(asked))) return this.desk.refuse(turn, UNREAD)
+            await this.give(turn, share, await answer(asked))
+          } finally {
+            share.set(0)
+          }
+        }),
+    }
+  }
+
+  /** `POST /v1/responses/input_tokens` */
+  readonly countResponse = (turn: RequestContext): Promise<void> =>
+    this.counting(turn, async (caller, spend) => {
+      const body = await readJsonBody(turn.exchange, this.options.chatBody)
+      if (body.kind === 'rejected') return this.desk.refuse(turn, body.failure)
+      spend(body.bytes - this.declaredBytes(turn))
+      if (this.lostRight(turn)) return
+      const answer = await countResponse(this.options.relay, caller, { body, spend })
+      if (answer.kind === 'failure') this.desk.refuse(turn, answer.failure)
+      else this.desk.replyText(turn, JSON.stringify(answer.body))
+    })
+
+  /** Says how many tokens a request would put in, by our own count: nothing is sent and nothing is charged. */
+  count(turn: RequestContext, surface: Endpoint, write: Required<Endpoint>['count']): Promise<void> {
+    const { relay } = this.options
+    return this.counting(turn, async (caller, spend) => {
+      const received = await receive(turn, surface, this.options)
+      try {
+        if (received.kind === 'rejected') return this.desk.refuse(turn, received.failure)
+        if (this.lostRight(turn)) return
+        const { request } = received
+        turn.request = request
+        if (this.declaredBytes(turn) === 0) spend(request.textBytes)
+        const model = suitableModel(relay.catalog, caller, request)
+        if ('message' in model) return this.desk.refuse(turn, model)
+        this.desk.replyText(
+          turn,
+          JSON.stringify(write(await countInput(relay, request, { accountId: caller.account.id, model }))),
+        )
+      } finally {
+        await received.release?.()
+      }
+    })
+  }
+
+  /** Asked again once a body has arrived, which may have taken a while. */
+  private lostRight(turn: RequestContext): boolean {
+    const caller = this.desk.callerOf(turn)
+    if (!('kind' in caller)) return false
+    this.desk.refuse(turn, caller)
+    return true
+  }
+
+  /** What a body is said to be, where that may be: of others nothing is read. 0: nothing is said of it. */
+  private declaredBytes({ exchange: { declaredBytes = 0 } }: RequestContext): number {
+    return declaredBytes > this.options.chatBody.bytesMax ? 0 : declaredBytes
+  }
+
+  private counting(turn: RequestContext, work: (caller: Caller, spend: Spend) => Promise<void>): Promise<void> {
+    return this.within(turn, this.counts, async (caller) => {
+      const limited = this.options.limiter.enterFree(caller)
+      if (limited) return this.desk.refuse(turn, limitFailure(limited))
+      const { id } = caller.account
+      const { relay, free } = this.options
+      const perMinute = relay.ledger.isEmpty(id) ? free.countBytesPerMinuteUnfunded : free.countBytesPerMinute
+      const bucket = this.counted.get(id) ?? new Bucket()
+      this.counted.set(id, bucket)
+      // One larger than all that may be is counted all the same; those behind it wait the longer.
+      const waitMs = bucket.waitMs(perMinute, performance.now(), 1)
+      if (waitMs > 0) return this.desk.refuse(turn, { ...MUCH_COUNTED, retryAfterMs: waitMs })
+      const spend: Spend = (bytes) => bucket.take(perMinute, performance.now(), bytes)
+      spend(this.declaredBytes(turn))
+      await work(caller, spend)
+    })
+  }
+
+  private async within(
+    turn: RequestContext,
+    visitors: IpRateLimiter,
+    work: (caller: Caller) => Promise<void>,
+  ): Promise<void> {
+    const caller = this.desk.callerOf(turn)
+    if ('kind' in caller) return this.desk.refuse(turn, caller)
+    const left = visitors.enter(caller.account.id)
+    if (typeof left === 'number') return this.desk.refuse(turn, { ...BUSY, retryAfterMs: left })
+    try {
+      await work(caller)
+    } finally {
+      left()
+    }
+  }
+
+  /** Gives an answer, and is done when its client has taken it. */
+  private async give(turn: RequestContext, share: UnreadShare, answer: StateAnswer): Promise<void> {
+    if (answer.kind === 'failure') return this.desk.refuse(turn, answer.failure)
+    const text = answer.kind === 'text' ? answer.text : answer.kind === 'body' ? JSON.stringify(answer.body) : ''
+    const bytes = answer.kind === 'stream' ? (answer.bytes ?? 0) : text.length
+    if (!share.set(bytes)) return this.desk.refuse(turn, UNREAD)
+    if (answer.kind === 'stream') await this.follow(turn, answer.events)
+    else this.desk.replyText(turn, text)
+    await turn.exchange.drained()
+  }
+
+  /** Events of an answer in the making are for those who may ask for it, for as long as they may. */
+  private async follow(turn: RequestContext, events: ReplyEvents): Promise<void> {
+    const { exchange, caller } = turn
+    const unwatch = caller && this.options.relay.live.watch(caller, () => exchange.destroy())
+    try {
+      // It may have been lost while the answer was looked up.
+      if (this.lostRight(turn)) await events.close()
+      else await this.desk.replyWithEvents(turn, events, {})
+    } finally {
+      unwatch?.()
+    }
+  }
+}
+
+/** One answer's share of what an account may leave unread. */
+class UnreadShare {
+  private readonly unread: Map<string, number>
+  private readonly accountId: string
+  private readonly bytesMax: number
+  private own = 0
+
+  constructor(unread: Map<string, number>, accountId: string, bytesMax: number) {
+    this.unread = unread
+    this.accountId = accountId
+    this.bytesMax = bytesMax
+  }
+
+  /** Takes so much instead of what it has. False where that is not to be had; one answer alone may be of any size. */
+  set(bytes: number): boolean {
+    const others = (this.unread.get(this.accountId) ?? 0) - this.own
+    const isFitting = bytes <= SMALL_BYTES || others === 0 || others + bytes <= this.bytesMax
+    this.own = isFitting ? bytes : 0
+    if (others + this.own > 0) this.unread.set(this.accountId, others + this.own)
+    else this.unread.delete(this.accountId)
+    return isFitting
+  }
+}

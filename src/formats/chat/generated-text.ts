@@ -1,0 +1,33 @@
+type Fields = Readonly<Record<string, unknown>>
+type WireCall = {
+  readonly function?: { readonly name?: unknown; readonly arguments?: unknown }
+  readonly custom?: { readonly name?: unknown; readonly input?: unknown }
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+/**
+ * The words that one field of a message or a delta brings: text of any kind, names and arguments of tool calls. Whole
+ * replies and streams are counted by the same words, so that an estimate does not depend on how the answer came.
+ */
+export function textOfDelta(name: string, value: unknown): string {
+  if (typeof value === 'string') return name === 'role' ? '' : value
+  if (typeof value !== 'object' || value === null) return ''
+  if (name === 'tool_calls') return Array.isArray(value) ? (value as (WireCall | null)[]).map(callWords).join('') : ''
+  if (name === 'function_call') return callWords({ function: value })
+  return name === 'audio' ? text((value as Fields)['transcript']) : ''
+}
+
+/** Whether a field brings reasoning: `reasoning_content` (DeepSeek, xAI, old vLLM), `reasoning` (OpenRouter, Groq). */
+export const isThought = (name: string): boolean => name.startsWith('reasoning')
+
+function callWords(call: WireCall | null): string {
+  const { function: called, custom } = call ?? {}
+  return text(called?.name) + text(called?.arguments) + text(custom?.name) + text(custom?.input)
+}
+
+/** The words of a whole message. */
+export const wordsOfMessage = (message: Fields): string =>
+  Object.entries(message)
+    .map(([name, value]) => textOfDelta(name, value))
+    .join('')

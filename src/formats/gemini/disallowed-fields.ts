@@ -1,0 +1,91 @@
+/** What is refused because it would cost more than the model's price says, or because nobody here can bound it. */
+import type { Failure } from '../../domain/failure.ts'
+import { asFields, asList, asText, type Fields } from '../fields.ts'
+import { isBase64 } from '../media-data.ts'
+import { isImageFile } from './media.ts'
+import { refuseGeminiTools } from './vendor-tools.ts'
+
+/** Fields the gateway prices or edits, folded: some servers match keys without regard to case. */
+const priced = new Map(
+  ['generationConfig', 'maxOutputTokens', 'candidateCount', 'responseModalities', 'imageConfig', 'imageSize'].map(
+    (name) => [name.toLowerCase(), name],
+  ),
+)
+const plainTiers = new Set<unknown>(['standard', 'flex', 'unspecified', 'service_tier_unspecified', ''])
+
+const refuse = (param: string, message: string): Failure => ({ kind: 'unsupported_parameter', message, param })
+
+const isSet = (value: unknown): boolean => value !== undefined && value !== null && value !== false
+
+/** Checks a body in camel case, before anything is known of its types. */
+export function refuseGeminiFields(body: Fields): Failure | undefined {
+  const config = asFields(body['generationConfig'])
+  return (
+    lookAlike(body, '') ??
+    lookAlike(config, 'generationConfig.') ??
+    lookAlike(asFields(config['imageConfig']), 'generationConfig.imageConfig.') ??
+    unboundContext(body) ??
+    strayData(body) ??
+    dearerOutput(config) ??
+    refuseGeminiTools(body)
+  )
+}
+
+function lookAlike(fields: Fields, path: string): Failure | undefined {
+  for (const key of Object.keys(fields)) {
+    const folded = key.normalize('NFKC').toLowerCase().replaceAll('_', '')
+    if ((priced.get(folded) ?? key) === key) continue
+    return refuse(path + key, `Unknown parameter: '${path}${key.slice(0, 100)}'. Mind its capitals.`)
+  }
+  return undefined
+}
+
+function unboundContext(body: Fields): Failure | undefined {
+  if (isSet(body['cachedContent'])) {
+    return refuse('cachedContent', "'cachedContent' is not supported: caches belong to the vendor's account.")
+  }
+  const tier = body['serviceTier']
+  if (isSet(tier) && !plainTiers.has(asText(tier).toLowerCase())) {
+    return refuse('serviceTier', "'serviceTier' may be standard or flex: dearer tiers have no price here.")
+  }
+  for (const [i, content] of asList(body['contents']).entries()) {
+    for (const [j, part] of asList(asFields(content)['parts']).entries()) {
+      const file = asFields(part)['fileData']
+      if (!isSet(file) || isImageFile(asFields(file))) continue
+      const message = 'Files by address may be images only: how much others cost is not known. Send them as inlineData.'
+      return refuse(`contents[${i}].parts[${j}].fileData`, message)
+    }
+  }
+  return undefined
+}
+
+/** Data that is none could be an address to an upstream. */
+function strayData(body: Fields): Failure | undefined {
+  const look = (parts: unknown, path: string): Failure | undefined => {
+    for (const [i, part] of asList(parts).entries()) {
+      const { inlineData, functionResponse } = asFields(part)
+      const data = asFields(inlineData)['data']
+      if (typeof data === 'string' && !isBase64(data)) {
+        const param = `${path}[${i}].inlineData.data`
+        return { kind: 'invalid_value', message: `Invalid '${param}': must be base64.`, param }
+      }
+      const inner = look(asFields(functionResponse)['parts'], `${path}[${i}].functionResponse.parts`)
+      if (inner) return inner
+    }
+    return undefined
+  }
+  for (const [i, content] of asList(body['contents']).entries()) {
+    const found = look(asFields(content)['parts'], `contents[${i}].parts`)
+    if (found) return found
+  }
+  return look(asFields(body['systemInstruction'])['parts'], 'systemInstruction.parts')
+}
+
+/** Whether a model may answer with images is known once the model is. */
+function dearerOutput(config: Fields): Failure | undefined {
+  const modalities = asList(config['responseModalities']).map((one) => asText(one).toUpperCase())
+  if (modalities.every((one) => one === 'TEXT' || one === 'IMAGE')) return undefined
+  return refuse(MODALITIES, 'Only text and images are answered here: other output has no price.')
+}
+
+export const MODALITIES = 'generationConfig.responseModalities'

@@ -1,0 +1,40 @@
+/** What a path of Gemini's API asks for, and with which body. */
+import type { Failure } from '../../domain/failure.ts'
+import { asFields } from '../fields.ts'
+import type { ClientRequest } from '../format.ts'
+import { afterScan } from '../request-json.ts'
+import { GeminiClient } from './client.ts'
+import { readModelPath } from './model-path.ts'
+import { readGeminiRequest, type GeminiRead } from './request.ts'
+
+type GeminiCall = { readonly text: string; readonly bytes: number; readonly path: string; readonly query: string }
+type ReadClient =
+  | { readonly kind: 'read'; readonly request: ClientRequest }
+  | { readonly kind: 'rejected'; readonly failure: Failure }
+
+const ARRAY_STREAM =
+  "Streams are answered as server-sent events here: add '?alt=sse' to the address, as Google's SDKs do."
+
+/** Reads a request for content, whole or streamed. */
+export function readGeminiClient({ text, bytes, path, query }: GeminiCall): ReadClient | Promise<ReadClient> {
+  const { model = '', action } = readModelPath(path) ?? {}
+  const stream = action === 'streamGenerateContent'
+  if (stream && new URLSearchParams(query).get('alt') !== 'sse') {
+    return { kind: 'rejected', failure: { kind: 'unsupported_parameter', message: ARRAY_STREAM, param: 'alt' } }
+  }
+  return afterScan(text, bytes, (scan) => made(readGeminiRequest({ text, bytes, model, stream, scan })))
+}
+
+/** Reads a request to count: the contents alone, or the whole request they would be sent in. */
+export function readGeminiCount({ text, bytes, path }: GeminiCall): ReadClient | Promise<ReadClient> {
+  const { model = '' } = readModelPath(path) ?? {}
+  return afterScan(text, bytes, (scan) => {
+    const fields = scan.kind === 'scanned' ? asFields(scan.value) : {}
+    const whole = fields['generateContentRequest'] ?? fields['generate_content_request']
+    if (whole === undefined) return made(readGeminiRequest({ text, bytes, model, stream: false, scan }))
+    return made(readGeminiRequest({ text: JSON.stringify(asFields(whole)), bytes, model, stream: false }))
+  })
+}
+
+const made = (read: GeminiRead): ReadClient =>
+  read.kind === 'rejected' ? read : { kind: 'read', request: new GeminiClient(read.request) }

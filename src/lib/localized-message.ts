@@ -1,0 +1,29 @@
+/**
+ * What the program says to people, as data: a reason that stands for the sentence, the facts in it, and the sentence in
+ * English. Whoever reads another language is told the same by the reason and the facts.
+ */
+export type MessageFacts = Readonly<Record<string, string | number>>
+
+export type LocalizedMessage = { readonly reason: string; readonly facts: MessageFacts; readonly message: string }
+
+/** Sentences by their reasons; `{name}` is a fact. */
+export type Sentences = Readonly<Record<string, string>>
+
+type NamesIn<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never
+type FactsOf<Text extends string> = MessageFacts & Readonly<Record<NamesIn<Text>, string | number>>
+
+/** Says what a table has sentences for: no fact of a sentence can be left out. */
+export const speakerOf =
+  <const Table extends Sentences>(table: Table) =>
+  <Reason extends keyof Table & string>(
+    reason: Reason,
+    ...[facts = {}]: [NamesIn<Table[Reason]>] extends [never] ? [facts?: MessageFacts] : [facts: FactsOf<Table[Reason]>]
+  ): LocalizedMessage => ({ reason, facts, message: fill(table[reason] ?? reason, facts) })
+
+/** Puts facts into a sentence. */
+export const fill = (sentence: string, facts: MessageFacts): string =>
+  sentence.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(facts[name] ?? ''))
+
+/** The reason of a sentence without facts that was kept as text. */
+export const reasonOf = (table: Sentences, sentence: string): string | undefined =>
+  Object.keys(table).find((reason) => table[reason] === sentence)

@@ -1,0 +1,28 @@
+import { expect, test } from 'bun:test'
+import { makeVoucher, voucherOf } from './signed-token.ts'
+
+test('a code is found however it is typed, and nothing else is one', () => {
+  const code = makeVoucher()
+  expect(code).toMatch(/^TG(?:-[0-9A-HJKMNP-TV-Z]{5}){4}$/)
+  for (const typed of [
+    code,
+    code.toLowerCase(),
+    code.replaceAll('-', ''),
+    ` ${code.replaceAll('-', ' ')} `,
+    code.slice(3),
+  ]) {
+    expect(voucherOf(typed)).toBe(code)
+  }
+  expect(voucherOf(code.replaceAll('0', 'o').replaceAll('1', 'l'))).toBe(code)
+  for (const typed of [
+    '',
+    'TG',
+    `${code}A`,
+    code.slice(0, -1),
+    code.replace(/.$/, '€'),
+    'TG-UUUUU-UUUUU-UUUUU-UUUUU',
+  ]) {
+    expect(voucherOf(typed)).toBeUndefined()
+  }
+  expect(new Set(Array.from({ length: 1_000 }, makeVoucher)).size).toBe(1_000)
+})

@@ -1,0 +1,47 @@
+/** What is done every now and then, as long as the gateway lives. */
+import type { Blobs } from './blobs/blobs.ts'
+import type { Config } from './config.ts'
+import type { Gateway } from './gateway.ts'
+import type { Log } from './lib/log.ts'
+
+const HOUR_MS = 3_600_000
+/** Files that have expired are gone from the disk so soon after. */
+const SWEEP_MS = 30_000
+
+type JobOptions = Pick<Config, 'limits'> & { readonly log: Log; readonly isDraining: () => boolean }
+
+/** Forgets what is old, and verifies the books, as long as the gateway lives. */
+export function startSweeps(gateway: Gateway, blobs: Blobs, { log, limits, isDraining }: JobOptions): { stop(): void } {
+  const unswept = (event: string) => (error: unknown) => log('error', event, { message: String(error) })
+  const { turns, idempotency, tasks, usageDays, refused, store } = gateway
+  const { sessions } = gateway.office
+  const rows = { responses: turns, idempotency, video: tasks, sessions, usage: usageDays, refused }
+  const sweep = (): void => {
+    const swept = Object.entries(rows).map(([name, one]) => one.sweep().catch(unswept(`${name}.unswept`)))
+    // What they deleted goes back to the disk.
+    Promise.all(swept)
+      .then(() => store.shrink())
+      .catch(unswept('store.unshrunk'))
+  }
+  const hourly = setInterval(() => {
+    verifyHourly(gateway, log).catch((error: unknown) => {
+      // A shutdown does not wait for it.
+      if (!isDraining()) log('error', 'ledger.unverified', { message: String(error) })
+    })
+    sweep()
+  }, HOUR_MS)
+  // A gateway that never lives an hour would never forget.
+  sweep()
+  const filesMs = Math.min(SWEEP_MS, limits.imageUrlMs, limits.videoKeptMs)
+  const files = setInterval(() => void blobs.sweep().catch(unswept('blobs.unswept')), filesMs)
+  return {
+    stop() {
+      clearInterval(hourly)
+      clearInterval(files)
+    },
+  }
+}
+
+async function verifyHourly({ office }: Gateway, log: Log): Promise<void> {
+  for (const finding of await office.verify()) log('error', 'ledger.broken', finding)
+}

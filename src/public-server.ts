@@ -1,0 +1,93 @@
+/** What the public port serves beside the API: the console's pages and their API, and the documents. */
+import manifest from '../package.json' with { type: 'json' }
+import { setupPath } from './accounts/users.ts'
+import type { Config } from './config.ts'
+import type { ConsoleFacts } from './console/context.ts'
+import { isForConsole, openDoor } from './console/http-handler.ts'
+import type { Edge } from './edge/edge-options.ts'
+import { replyWithInternalError } from './edge/internal-error.ts'
+import { fixedLimits } from './fixed-limits.ts'
+import type { Gateway } from './gateway.ts'
+import type { ServerExchange } from './inbound/exchange.ts'
+import type { Log } from './lib/log.ts'
+import { formatMarkUp } from './prices/mark-up.ts'
+
+/** One port for both: the public API, and what is for people. */
+export function withConsole(
+  edge: Edge,
+  { office }: Gateway,
+  { config, log }: { readonly config: Config; readonly log: Log },
+): (exchange: ServerExchange) => void {
+  const door = openDoor({ office, facts: factsOf(config), proxies: config.trustedProxies, log })
+  const documents = documentsOf(log)
+  return (exchange) => {
+    const { path } = exchange.head
+    if (isForConsole(path)) door(exchange)
+    else if (path === '/' && wantsPage(exchange)) exchange.reply(302, TO_CONSOLE, '')
+    else if (isDocument(path)) documents(exchange)
+    else edge.handle(exchange)
+  }
+}
+
+/** Relative: it holds below whatever path a proxy has put the gateway at. */
+const TO_CONSOLE = { location: 'console/', 'cache-control': 'no-store', vary: 'accept' }
+
+/** Whether a browser asks, for a person. Programs get the API's 404. */
+const wantsPage = (exchange: ServerExchange): boolean =>
+  ['GET', 'HEAD'].includes(exchange.head.method) && /\btext\/html\b/.test(exchange.header('accept') ?? '')
+
+const isDocument = (path: string): boolean =>
+  path === '/docs' || path === '/openapi.json' || path === '/llms.txt' || path.startsWith('/docs/')
+
+/** Made, and loaded, when somebody asks for the first. */
+function documentsOf(log: Log): (exchange: ServerExchange) => void {
+  const load = async () => {
+    const { makeDocuments, replyWithDocument } = await import('./edge/documents.ts')
+    const documents = makeDocuments(manifest.version)
+    return (exchange: ServerExchange): void => replyWithDocument(exchange, documents)
+  }
+  let loaded: ReturnType<typeof load> | undefined
+  return (exchange) => {
+    loaded ??= load()
+    loaded
+      .then((reply) => exchange.isGone || reply(exchange))
+      .catch((error: unknown) => {
+        const { stack = '' } = error as Error
+        log('error', 'documents.internal', { message: String(error), stack })
+        // Another request may find them: a file that was not there, or could not be read.
+        loaded = undefined
+        replyWithInternalError(exchange)
+      })
+  }
+}
+
+/** A new link at each start until there is an operator: whoever missed the first is not locked out. */
+export async function setupUrl({ office: { users } }: Gateway, origin: string): Promise<string | undefined> {
+  return users.hasOperator() ? undefined : origin + setupPath(await users.makeLink(undefined))
+}
+
+const factsOf = (config: Config): ConsoleFacts => ({
+  version: manifest.version,
+  publicUrl: config.publicUrl,
+  publicModels: config.publicModels,
+  isSecure: config.publicUrl?.startsWith('https:') ?? false,
+  settings: settingsOf(config),
+})
+
+/** By names that stay: the console has words for each in every language. */
+export const settingsOf = (config: Config): ConsoleFacts['settings'] => ({
+  host: config.host,
+  port: config.port,
+  public_url: config.publicUrl ?? null,
+  public_models: config.publicModels === 'shown',
+  data_folder: config.dataFolder,
+  config_file: config.configFile ?? null,
+  cors_origins: config.corsOrigins,
+  log_level: config.logLevel,
+  sandbox: config.sandbox,
+  sandbox_for: config.sandbox ? config.sandboxFor : null,
+  markup: config.markUp === 'off' ? 'off' : formatMarkUp(config.markUp),
+  metrics_token: config.metricsToken !== undefined,
+  limits: config.limits,
+  fixed_limits: fixedLimits,
+})

@@ -1,0 +1,259 @@
+/** One attempt at one offer: what it is sent, and what comes of it. */
+import type { Offer } from '../domain/catalog.ts'
+import type { Failure, UpstreamFailure } from '../domain/failure.ts'
+import { firstEventTimeoutOf } from '../domain/first-token-timeout.ts'
+import type {
+  AnswerFacts,
+  Destination,
+  FirstParts,
+  AdaptedReply,
+  AdaptedStream,
+  Adapter,
+  ReadEvent,
+  ReadReply,
+  UpstreamRequest,
+} from '../formats/format.ts'
+import { bodyWithout } from '../formats/refused-field.ts'
+import { accountOf } from '../formats/own-seals.ts'
+import type { SseEvent } from '../lib/sse.ts'
+import {
+  asReply,
+  attemptStream,
+  attemptWhole,
+  type AttemptLimits,
+  type Target,
+  type WholeAttempt,
+} from '../upstream/attempt.ts'
+import { EventReader } from '../upstream/event-reader.ts'
+import { rulesFor } from '../vendors/fit.ts'
+import type { Admission } from './admit.ts'
+import type { GatewayRequest } from './call.ts'
+import { tryCollected } from './collected.ts'
+import type { Relay } from './context.ts'
+import { isBackground } from './conversation.ts'
+import { GivenEvents, PreparedEvents, type UpstreamEvents } from './events.ts'
+import type { OutputCap } from './quote.ts'
+import { BoundedEvents } from './stream-bounds.ts'
+
+/** An upstream stream past its first meaningful event. */
+export type OpenStream = {
+  readonly stream: AdaptedStream
+  /** What came before the first meaningful event. */
+  readonly prelude: string
+  /** That event, of which nothing has left. */
+  readonly first: Extract<ReadEvent, { kind: 'chunk' }>
+  /** Events that arrived in the same read, still to be looked at. */
+  readonly arrived: readonly SseEvent[]
+  readonly events: UpstreamEvents
+}
+
+/** Of a request in parts: how many were answered before one failed. */
+export type Progress = { readonly answered: number; readonly firstParts: (count: number) => FirstParts }
+export type FailedAttempt = {
+  readonly kind: 'failed'
+  readonly failure: UpstreamFailure
+  readonly progress?: Progress | undefined
+}
+export type AttemptResult =
+  | { readonly kind: 'whole'; reply: AdaptedReply; isCut?: boolean }
+  | { readonly kind: 'stream'; open: OpenStream }
+  | FailedAttempt
+
+/** Held-back text before the first meaningful event is bounded: a vendor cannot fill memory with preludes. */
+const PRELUDE_CHARS_MAX = 64 * 1024
+
+/** One in the background has no client that could leave: it only ends early where it is told to. */
+export const isAwaited = ({ claim, request }: GatewayRequest): boolean => claim !== undefined && !isBackground(request)
+
+/** Who has said that he will ask again is served as if he waited. */
+export const isForNobody = (call: GatewayRequest): boolean =>
+  call.cancelled !== undefined && (call.upstreamStopped || !isAwaited(call))
+
+/** What an answer to this call says of itself. */
+export const factsOf = ({ id }: GatewayRequest, { model, hold }: Admission): AnswerFacts => ({
+  requestId: id,
+  createdAtMs: hold.createdAtMs,
+  publicModel: model.id,
+})
+
+/** An offer to be tried. */
+type Candidate = {
+  readonly target: Target
+  readonly passage: Adapter
+  readonly offer: Offer
+  readonly admission: Admission
+  /** Fields that the vendor has refused in this call. */
+  readonly without: readonly string[]
+}
+
+/** The same with what it is sent. */
+type PreparedAttempt = Omit<Candidate, 'offer' | 'without'> & {
+  readonly destination: Destination
+  readonly request: UpstreamRequest
+  readonly limits: AttemptLimits
+  readonly isWhole: boolean
+}
+
+export function prepareAttempt(
+  relay: Relay,
+  call: GatewayRequest,
+  { target, passage, offer, admission, without }: Candidate,
+): PreparedAttempt | FailedAttempt {
+  const { preset, provider } = target
+  if (passage.obstacle) return refused(passage.obstacle)
+  const billsOn = (provider.hangUp ?? preset.quirks.hangUp) === 'bills_on'
+  call.outlivesClient = billsOn || isAwaited(call)
+  const destination: Destination = {
+    upstreamModel: offer.upstreamModel,
+    outputTokensMax: capOf(admission)?.tokens ?? call.request.outputTokensMax,
+    modelOutputTokensMax: admission.model.limits.outputTokensMax,
+    collected: isCollected(call, admission, passage),
+    quirks: { ...preset.quirks, account: accountOf(provider.id), rules: rulesFor(preset.id, offer.upstreamModel) },
+  }
+  const isWhole = !call.request.stream || passage.asEvents !== undefined
+  const limits = limitsOf(relay, call, { admission, isWhole })
+  const request = lessOf(passage.request(destination), without)
+  return { target, passage, admission, destination, request, limits, isWhole }
+}
+
+const lessOf = (request: UpstreamRequest, fields: readonly string[]): UpstreamRequest =>
+  fields.length === 0
+    ? request
+    : { ...request, body: bodyWithout(request.body, fields), dropped: [...request.dropped, ...fields] }
+
+/** Whether a whole reply is asked for as a stream, so that its hold can grow while it is made. */
+const isCollected = ({ request }: GatewayRequest, { growing }: Admission, passage: Adapter): boolean =>
+  growing !== undefined && growing.wholeCap === undefined && !request.stream && 'collector' in passage
+
+/** The output limit that the gateway sets. */
+export const capOf = ({ growing, quoted }: Admission): OutputCap | undefined => growing?.wholeCap ?? quoted.cap
+
+export function carriedOut(call: GatewayRequest, trial: PreparedAttempt): Promise<AttemptResult> {
+  if (call.request.stream) return tryStream(call, trial)
+  if (trial.destination.collected) return tryCollected(call, trial, factsOf(call, trial.admission))
+  const { target, passage, destination, request, limits } = trial
+  if (passage.split || passage.join) return tryParts(trial)
+  return attemptWhole(target, request, limits, (text) => {
+    const read = passage.readReply(text, destination.quirks)
+    return read instanceof Promise ? read.then(triedOf) : triedOf(read)
+  })
+}
+
+const triedOf = (read: ReadReply): AttemptResult =>
+  read.kind === 'failed' ? read : { kind: 'whole', reply: read.reply }
+
+/** An error is never longer; a long reply is read by another thread, not here. */
+const ERROR_CHARS_MAX = 64 * 1024
+
+/** A request that is several of this upstream's. */
+async function tryParts({ target, passage, destination, request, limits }: PreparedAttempt): Promise<AttemptResult> {
+  const texts: string[] = []
+  const parts = passage.split?.(destination) ?? [request]
+  for (const part of parts) {
+    const attempt = await attemptWhole(target, part, limits, (text) => readPart(text, parts, target))
+    if (attempt.kind === 'failed') return { ...attempt, progress: progressOf(passage, texts.length) }
+    texts.push(attempt.text)
+  }
+  return triedOf(await (passage.join?.(texts) ?? passage.readReply(texts[0] ?? '', destination.quirks)))
+}
+
+/** An error is found before the next part is sent; in the answer to the only part, when that is read. */
+function readPart(text: string, parts: readonly unknown[], { failures }: Target): WholeAttempt {
+  const failure = parts.length > 1 && text.length <= ERROR_CHARS_MAX ? failures.hidden(text) : undefined
+  return failure ? { kind: 'failed', failure } : asReply(text)
+}
+
+const progressOf = ({ firstParts }: Adapter, answered: number): Progress | undefined =>
+  firstParts && { answered, firstParts }
+
+async function tryStream(
+  call: GatewayRequest,
+  { target, passage, admission, destination, request, limits }: PreparedAttempt,
+): Promise<AttemptResult> {
+  const opened = await openEvents(target, { request, passage }, limits)
+  if (opened.kind === 'failed') return opened
+  const passed = passage.openStream(factsOf(call, admission), destination.quirks)
+  // A whole reply has a bound of its own.
+  const isLive = opened.events instanceof EventReader
+  const bounded = isLive ? new BoundedEvents(opened.events, passed, { admission, limits }) : opened.events
+  const events = passed.prepare ? new PreparedEvents(bounded, passed) : bounded
+  const tried = await readPrelude(events, passed)
+  if (tried.kind === 'failed') events.close()
+  return tried
+}
+
+function limitsOf(
+  { limits }: Relay,
+  call: GatewayRequest,
+  { admission, isWhole }: { admission: Admission; isWhole: boolean },
+): AttemptLimits {
+  const { wholeReplyTimeoutMs, replyBytesMax, textReplyBytesMax, eventGapTimeoutMs, eventCharsMax } = limits
+  const { model } = admission
+  // An image is in one event, and takes as long streamed as in one piece.
+  const isImage = model.kind === 'image'
+  return {
+    firstEventTimeoutMs: isWhole || isImage ? wholeReplyTimeoutMs : firstEventTimeoutOf(model),
+    eventGapTimeoutMs: isImage ? wholeReplyTimeoutMs : eventGapTimeoutMs,
+    replyBytesMax: model.kind === 'text' ? textReplyBytesMax : replyBytesMax,
+    eventCharsMax: isImage ? replyBytesMax : eventCharsMax,
+    sendOnce: isImage,
+    owner: call,
+  }
+}
+
+type StreamOpening = { readonly request: UpstreamRequest; readonly passage: Adapter }
+
+/** The events of an upstream, or of its whole reply where it does not stream. */
+async function openEvents(
+  target: Target,
+  { request, passage }: StreamOpening,
+  limits: AttemptLimits,
+): Promise<{ readonly kind: 'stream'; readonly events: EventReader | GivenEvents } | FailedAttempt> {
+  const { eventsOfReply } = passage
+  if (!passage.asEvents) {
+    const streamed = await attemptStream(target, request, { ...limits, takesWhole: eventsOfReply !== undefined })
+    if (streamed.kind !== 'reply') return streamed
+    if (!eventsOfReply) throw new Error('a stream was asked for')
+    return { kind: 'stream', events: new GivenEvents(eventsOfReply(streamed.text)) }
+  }
+  const attempt = await attemptWhole(target, request, limits, asReply)
+  if (attempt.kind === 'failed') return attempt
+  return { kind: 'stream', events: new GivenEvents(passage.asEvents(attempt.text)) }
+}
+
+/** A request that cannot be put in this upstream's dialect is the client's own affair. */
+const refused = ({ message, param, code }: Failure): FailedAttempt => ({
+  kind: 'failed',
+  failure: {
+    kind: 'bad_request',
+    message,
+    ...(param === undefined ? {} : { param }),
+    ...(code === undefined ? {} : { code }),
+  },
+})
+
+/** Reads up to the first meaningful event. Until there, everything that goes wrong still leaves the next offer free. */
+async function readPrelude(events: UpstreamEvents, stream: AdaptedStream): Promise<AttemptResult> {
+  let text = ''
+  for (;;) {
+    const next = await events.next()
+    if (next.kind === 'broken') return { kind: 'failed', failure: next.failure }
+    if (next.kind === 'end') return empty('the stream closed without an answer')
+    for (const [i, event] of next.events.entries()) {
+      const read = stream.read(event)
+      if (read.kind === 'failed') return read
+      if (read.kind === 'done') return empty('the stream ended without an answer')
+      if (read.meaningful) {
+        const arrived = next.events.slice(i + 1)
+        return { kind: 'stream', open: { stream, prelude: text, first: read, arrived, events } }
+      }
+      text += read.text
+      if (text.length > PRELUDE_CHARS_MAX) return empty('the stream began with too much that is not an answer')
+    }
+  }
+}
+
+const empty = (message: string): FailedAttempt => ({
+  kind: 'failed',
+  failure: { kind: 'garbage', status: 200, message },
+})
