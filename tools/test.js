@@ -16,7 +16,7 @@ const namesFiles = given.some((arg, i) => !arg.startsWith('-') && !['-t', '--tes
 const folders = namesFiles ? [] : ['./src', './tools', './web/src', './test'].filter((folder) => existsSync(folder))
 // Workers are processes, and a file has the worker's globals for itself. That is not only faster: without --parallel a
 // test that calls process.exit(0) ends the whole run as a success, with it the file counts as crashed (Bun 1.4.5).
-const workers = Math.max(2, Math.min(4, availableParallelism()))
+const workers = Math.max(2, Math.min(4, availableParallelism() + 1))
 const report = join(mkdtempSync(join(tmpdir(), 'tollgate-test-')), 'junit.xml')
 
 const code = await run(findBun(), [
