@@ -30,24 +30,30 @@ import {
   time,
 } from './shapes.ts'
 
-export const balanceShape = z.strictObject({
-  available_nano_usd: nano,
-  held_nano_usd: nano.meta({ description: 'set aside for requests under way, as an integer of nano-USD' }),
-  posted_nano_usd: nano.meta({ description: 'available and held together, in nano-USD' }),
-})
+export const balanceShape = z
+  .strictObject({
+    available_nano_usd: nano,
+    held_nano_usd: nano.meta({ description: 'set aside for requests under way, as an integer of nano-USD' }),
+    posted_nano_usd: nano.meta({ description: 'available and held together, in nano-USD' }),
+  })
+  .meta({ id: 'Balance' })
 const modelsShape = z.array(z.string()).nullable().meta({ description: 'the models it may use; null: all' })
-const accountShape = z.strictObject({
-  id: z.string(),
-  name: z.string(),
-  status: z.enum(['active', 'suspended']),
-  origin: origin.meta({ description: 'declared: tollgate.yaml has its models and limits, which are read-only here' }),
-  models: modelsShape,
-  limits: limitsShape,
-  low_balance_nano_usd: nano.nullable().meta({ description: 'below so much available the console warns; null: never' }),
-  balance: balanceShape,
-  active_keys: z.int(),
-  created_at: time,
-})
+const accountShape = z
+  .strictObject({
+    id: z.string(),
+    name: z.string(),
+    status: z.enum(['active', 'suspended']),
+    origin: origin.meta({ description: 'declared: tollgate.yaml has its models and limits, which are read-only here' }),
+    models: modelsShape,
+    limits: limitsShape,
+    low_balance_nano_usd: nano
+      .nullable()
+      .meta({ description: 'below so much available the console warns; null: never' }),
+    balance: balanceShape,
+    active_keys: z.int(),
+    created_at: time,
+  })
+  .meta({ id: 'Account' })
 
 export function accountBalanceView({ office }: ConsoleContext, accountId: string): z.infer<typeof balanceShape> {
   const { available, held, posted } = office.ledger.balance(accountId)

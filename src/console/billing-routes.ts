@@ -22,25 +22,29 @@ const lineShape = z.strictObject({
   reason: z.string().nullable(),
   requests: z.int().nullable().meta({ description: 'of the day’s charges; null where a booking divides them' }),
 })
-const statementShape = z.strictObject({
-  month: z.string(),
-  opening_nano_usd: nano,
-  credits_nano_usd: nano,
-  debits_nano_usd: nano,
-  charges_nano_usd: nano,
-  closing_nano_usd: nano,
-  data: z
-    .array(
-      lineShape.extend({
-        own: z
-          .strictObject({ code: z.string(), facts: z.record(z.string(), z.union([z.string(), z.number()])) })
-          .nullable()
-          .meta({ description: 'what the reason says, as data; null: somebody typed it' }),
-      }),
-    )
-    .meta({ description: 'newest first' }),
-  next_cursor: z.string().nullable().meta({ description: 'the month before; null: the account is not older' }),
-})
+const statementShape = z
+  .strictObject({
+    month: z.string(),
+    opening_nano_usd: nano,
+    credits_nano_usd: nano,
+    debits_nano_usd: nano,
+    charges_nano_usd: nano,
+    closing_nano_usd: nano,
+    data: z
+      .array(
+        lineShape
+          .extend({
+            own: z
+              .strictObject({ code: z.string(), facts: z.record(z.string(), z.union([z.string(), z.number()])) })
+              .nullable()
+              .meta({ description: 'what the reason says, as data; null: somebody typed it' }),
+          })
+          .meta({ id: 'LedgerLine' }),
+      )
+      .meta({ description: 'newest first' }),
+    next_cursor: z.string().nullable().meta({ description: 'the month before; null: the account is not older' }),
+  })
+  .meta({ id: 'Statement' })
 type BillingStatement = z.infer<typeof statementShape>
 
 const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])$/

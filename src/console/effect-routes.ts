@@ -6,17 +6,19 @@ import { json, missing, route, type RouteContext, type RouteReply, type ConsoleR
 
 const IDS_MAX = 20
 
-const effectsShape = z.strictObject({
-  requests: z.int().meta({ description: 'under way, that would be cut' }),
-  keys: z.int().meta({ description: 'API keys that work now and would no longer' }),
-  management_keys: z.int().meta({ description: 'management keys that work now and would no longer' }),
-  sessions: z.int().meta({ description: 'sign-ins that would end' }),
-  offers: z.int().meta({ description: 'of models that another provider goes on to serve' }),
-  models: z.strictObject({
-    total: z.int().meta({ description: 'models that nobody would offer any more' }),
-    ids: z.array(z.string()).meta({ description: `the first ${IDS_MAX} of them` }),
-  }),
-})
+const effectsShape = z
+  .strictObject({
+    requests: z.int().meta({ description: 'under way, that would be cut' }),
+    keys: z.int().meta({ description: 'API keys that work now and would no longer' }),
+    management_keys: z.int().meta({ description: 'management keys that work now and would no longer' }),
+    sessions: z.int().meta({ description: 'sign-ins that would end' }),
+    offers: z.int().meta({ description: 'of models that another provider goes on to serve' }),
+    models: z.strictObject({
+      total: z.int().meta({ description: 'models that nobody would offer any more' }),
+      ids: z.array(z.string()).meta({ description: `the first ${IDS_MAX} of them` }),
+    }),
+  })
+  .meta({ id: 'Effects' })
 type Effects = z.infer<typeof effectsShape>
 
 const none: Effects = {

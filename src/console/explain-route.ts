@@ -71,13 +71,15 @@ export const explainRoute: ConsoleRoute = route('POST', '/models/{model}/explain
   summary:
     'Explain a request: which offers it would try, in which order, and why; and whether an account may ask at all.',
   body: z.strictObject({ account: z.string().optional(), key: z.string().optional() }),
-  answer: z.strictObject({
-    model: z.string(),
-    admitted: z.boolean(),
-    reason: z.string(),
-    lacking: z.array(z.enum(lackNames)).meta({ description: 'the same for programs; empty: admitted' }),
-    steps: z.array(stepShape),
-  }),
+  answer: z
+    .strictObject({
+      model: z.string(),
+      admitted: z.boolean(),
+      reason: z.string(),
+      lacking: z.array(z.enum(lackNames)).meta({ description: 'the same for programs; empty: admitted' }),
+      steps: z.array(stepShape),
+    })
+    .meta({ id: 'Explanation' }),
   run: ({ desk, params, body }) => {
     const { office } = desk
     const model = office.catalog.model(params.model)

@@ -3,38 +3,42 @@ import { z } from 'zod'
 import { answer, route, type ConsoleRoute } from './route.ts'
 
 /** A change of list prices, in words: it is looked at by people. */
-const differenceShape = z.strictObject({
-  what: z.string(),
-  about: z
-    .strictObject({
-      kind: z.enum(['origin', 'sale', 'cost', 'limit']),
-      name: z.string().meta({ description: 'of a unit of a price, or of a limit' }),
-      offer: z.string().nullable().meta({ description: 'whose cost it is: provider/model' }),
-      above_input_tokens: z.int().nullable(),
-    })
-    .meta({ description: 'what it is of, as data' }),
-  before: z.string().nullable(),
-  after: z.string(),
-})
-const importShape = z.strictObject({
-  source: z.unknown(),
-  markup: z.string(),
-  changes: z.array(
-    z.strictObject({ model: z.string(), kind: z.enum(['new', 'changed']), differences: z.array(differenceShape) }),
-  ),
-  unchanged: z.int(),
-  skipped: z.array(
-    z.strictObject({
-      what: z.string(),
-      reason: z.string(),
-      code: z.string().meta({ description: 'stands for the reason' }),
-      facts: z.record(z.string(), z.union([z.string(), z.number()])).meta({ description: 'what is in it' }),
-    }),
-  ),
-  changing: z.array(z.strictObject({ model: z.string(), on: z.string() })),
-  fingerprint: z.string(),
-  applied: z.boolean(),
-})
+const differenceShape = z
+  .strictObject({
+    what: z.string(),
+    about: z
+      .strictObject({
+        kind: z.enum(['origin', 'sale', 'cost', 'limit']),
+        name: z.string().meta({ description: 'of a unit of a price, or of a limit' }),
+        offer: z.string().nullable().meta({ description: 'whose cost it is: provider/model' }),
+        above_input_tokens: z.int().nullable(),
+      })
+      .meta({ description: 'what it is of, as data' }),
+    before: z.string().nullable(),
+    after: z.string(),
+  })
+  .meta({ id: 'PriceDifference' })
+const importShape = z
+  .strictObject({
+    source: z.unknown(),
+    markup: z.string(),
+    changes: z.array(
+      z.strictObject({ model: z.string(), kind: z.enum(['new', 'changed']), differences: z.array(differenceShape) }),
+    ),
+    unchanged: z.int(),
+    skipped: z.array(
+      z.strictObject({
+        what: z.string(),
+        reason: z.string(),
+        code: z.string().meta({ description: 'stands for the reason' }),
+        facts: z.record(z.string(), z.union([z.string(), z.number()])).meta({ description: 'what is in it' }),
+      }),
+    ),
+    changing: z.array(z.strictObject({ model: z.string(), on: z.string() })),
+    fingerprint: z.string(),
+    applied: z.boolean(),
+  })
+  .meta({ id: 'PriceImport' })
 
 export const importRoute: ConsoleRoute = route('POST', '/price-imports', {
   access: 'operator',

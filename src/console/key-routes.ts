@@ -29,22 +29,29 @@ import {
   time,
 } from './shapes.ts'
 
-const keyShape = z.strictObject({
-  id: z.string(),
-  name: z.string(),
-  key: z.string().meta({ description: 'the key with all but its end left out' }),
-  status: z.enum(['active', 'revoked']),
-  models: z.array(z.string()).nullable().meta({ description: 'of the account’s models, those it may use; null: all' }),
-  limits: limitsShape,
-  spent_today_nano_usd: nano,
-  spent_this_month_nano_usd: nano,
-  held_nano_usd: nano,
-  last_used_at: time.nullable().meta({ description: 'to the hour, of the last 30 days' }),
-  created_at: time,
-  revoked_at: time.nullable(),
-})
+const keyShape = z
+  .strictObject({
+    id: z.string(),
+    name: z.string(),
+    key: z.string().meta({ description: 'the key with all but its end left out' }),
+    status: z.enum(['active', 'revoked']),
+    models: z
+      .array(z.string())
+      .nullable()
+      .meta({ description: 'of the account’s models, those it may use; null: all' }),
+    limits: limitsShape,
+    spent_today_nano_usd: nano,
+    spent_this_month_nano_usd: nano,
+    held_nano_usd: nano,
+    last_used_at: time.nullable().meta({ description: 'to the hour, of the last 30 days' }),
+    created_at: time,
+    revoked_at: time.nullable(),
+  })
+  .meta({ id: 'ApiKey' })
 type KeyShape = z.infer<typeof keyShape>
-const newKeyShape = keyShape.extend({ secret: z.string().meta({ description: 'the full key, shown only this once' }) })
+const newKeyShape = keyShape
+  .extend({ secret: z.string().meta({ description: 'the full key, shown only this once' }) })
+  .meta({ id: 'NewApiKey' })
 
 const HOUR_MS = 3_600_000
 const LAST_USED_HOURS = 30 * 24

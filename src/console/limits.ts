@@ -6,13 +6,15 @@ import { nano, nanoInput } from './shapes.ts'
 
 const count = z.int().min(1).max(1_000_000_000_000)
 
-export const limitsShape = z.strictObject({
-  requests_per_minute: z.int().nullable(),
-  tokens_per_minute: z.int().nullable(),
-  concurrent_requests: z.int().nullable(),
-  spend_per_day_nano_usd: nano.nullable(),
-  spend_per_month_nano_usd: nano.nullable(),
-})
+export const limitsShape = z
+  .strictObject({
+    requests_per_minute: z.int().nullable(),
+    tokens_per_minute: z.int().nullable(),
+    concurrent_requests: z.int().nullable(),
+    spend_per_day_nano_usd: nano.nullable(),
+    spend_per_month_nano_usd: nano.nullable(),
+  })
+  .meta({ id: 'Limits' })
 
 /** What is left out stays, null removes the limit. */
 export const limitsChange = z.strictObject({

@@ -18,11 +18,16 @@ export function daysLeft(available: bigint, spent: bigint, hours: number): numbe
   return Math.round((Number(parts) / PARTS) * 10) / 10
 }
 
-export const lowBalanceShape = z.strictObject({
-  threshold_nano_usd: nano,
-  available_nano_usd: nano,
-  days_left: z.number().nullable().meta({ description: 'at the pace of the last seven days; null: nothing was spent' }),
-})
+export const lowBalanceShape = z
+  .strictObject({
+    threshold_nano_usd: nano,
+    available_nano_usd: nano,
+    days_left: z
+      .number()
+      .nullable()
+      .meta({ description: 'at the pace of the last seven days; null: nothing was spent' }),
+  })
+  .meta({ id: 'LowBalance' })
 
 /** Null as long as enough is available, or nobody wants to be warned. */
 export async function lowBalanceOf(

@@ -3,7 +3,6 @@ import { z } from 'zod'
 import { accountMayUse } from '../domain/account.ts'
 import { modelKinds, type Model, type Offer } from '../domain/catalog.ts'
 import { firstEventTimeoutOf } from '../domain/first-token-timeout.ts'
-import type { VideoFacts } from '../domain/video.ts'
 import { modelLimitChanges, modelLimitFields } from '../providers/model-limits.ts'
 import { lossesOf } from '../domain/below-cost.ts'
 import { priceGapsOf } from '../domain/image.ts'
@@ -22,6 +21,7 @@ import {
 } from './price-view.ts'
 import { explainRoute, isServing } from './explain-route.ts'
 import { importRoute } from './import-route.ts'
+import { imageFactsShape, imageFactsView, videoFactsShape, videoFactsView, withoutUpscaler } from './model-facts.ts'
 import { sayConsoleRefusal } from './refusals.ts'
 import { answer, json, missing, problem, route, type ConsoleRoute } from './route.ts'
 import { finder, isoTime, listShapeOf, origin, pageIn, pageQuery, searchText, time, wholeOf } from './shapes.ts'
@@ -36,17 +36,17 @@ const factsShape = {
   dimensions_adjustable: z.boolean(),
   takes_media: z.boolean(),
   takes_pictures: z.boolean(),
-  image: z.record(z.string(), z.unknown()).nullable().meta({ description: 'what may be asked of an image model' }),
-  video: z.record(z.string(), z.unknown()).nullable().meta({ description: 'what may be asked of a video model' }),
+  image: imageFactsShape.nullable().meta({ description: 'what may be asked of an image model' }),
+  video: videoFactsShape.nullable().meta({ description: 'what may be asked of a video model' }),
   price: cardShape,
   created_at: time,
 }
-const publicShape = z.strictObject({
-  ...factsShape,
-  available: z.boolean().meta({ description: 'somebody offers it at the moment' }),
-})
-
-const videoView = (facts: VideoFacts) => ({ ...facts, upscales: facts.upscaler !== undefined })
+const publicShape = z
+  .strictObject({
+    ...factsShape,
+    available: z.boolean().meta({ description: 'somebody offers it at the moment' }),
+  })
+  .meta({ id: 'Model' })
 
 const factsView = (model: Model) => ({
   id: model.id,
@@ -58,21 +58,20 @@ const factsView = (model: Model) => ({
   dimensions_adjustable: model.limits.dimensionsAdjustable,
   takes_media: model.limits.mediaInput === 'taken',
   takes_pictures: model.limits.pictureInput === 'taken',
-  image: model.kind === 'image' ? (model.limits.image as unknown as Record<string, unknown>) : null,
-  video: model.kind === 'video' ? videoView(model.limits.video) : null,
+  image: model.kind === 'image' ? imageFactsView(model.limits.image) : null,
+  video: model.kind === 'video' ? videoFactsView(model.limits.video) : null,
   price: cardView(model.sale),
   created_at: isoTime(model.createdAtMs),
 })
 
-/** For whoever pays: who enlarges its videos is the operator's to know; whether somebody does, everybody's. */
+/** For whoever pays. */
 function publicView(model: Model): z.infer<typeof publicShape> {
   const { video, ...facts } = factsView(model)
-  const { upscaler: _, ...shown } = video ?? {}
-  return { ...facts, video: video && shown, available: model.offers.some(isServing) }
+  return { ...facts, video: video && withoutUpscaler(video), available: model.offers.some(isServing) }
 }
 
 /** For whoever comes by: what a model is and costs them. Nothing of vendors, whose names can be those of its maker. */
-const catalogShape = publicShape.omit({ owned_by: true, created_at: true })
+const catalogShape = publicShape.omit({ owned_by: true, created_at: true }).meta({ id: 'PublicModel' })
 
 function catalogView(model: Model): z.infer<typeof catalogShape> {
   const { owned_by: _, created_at: __, ...shown } = publicView(model)
@@ -117,18 +116,20 @@ const publicModel = route('GET', '/public-models/{model}', {
   },
 })
 
-const offerShape = z.strictObject({
-  provider: z.string(),
-  model: z.string(),
-  priority: z.int(),
-  weight: z.int(),
-  context_tokens: z.int().nullable().meta({ description: 'how many tokens it takes; null: as many as the model' }),
-  state: z.enum(['ready', 'resting', 'drained']),
-  resting_until: time.nullable(),
-  cost: cardShape,
-  margin: marginShape,
-  below_cost: z.array(lossShape).meta({ description: 'what the model is sold for less than this offer costs' }),
-})
+const offerShape = z
+  .strictObject({
+    provider: z.string(),
+    model: z.string(),
+    priority: z.int(),
+    weight: z.int(),
+    context_tokens: z.int().nullable().meta({ description: 'how many tokens it takes; null: as many as the model' }),
+    state: z.enum(['ready', 'resting', 'drained']),
+    resting_until: time.nullable(),
+    cost: cardShape,
+    margin: marginShape,
+    below_cost: z.array(lossShape).meta({ description: 'what the model is sold for less than this offer costs' }),
+  })
+  .meta({ id: 'Offer' })
 /** The limits that are the operator's own affair. */
 const ownLimitsShape = {
   output_tokens_default: z
@@ -139,13 +140,15 @@ const ownLimitsShape = {
   image_tokens_max: z.int().meta({ description: 'the most that an image in a request counts as' }),
   first_event_timeout_ms: z.int().meta({ description: 'of models that think in silence 300 s, unless it is said' }),
 }
-const modelShape = z.strictObject({
-  ...factsShape,
-  ...ownLimitsShape,
-  origin,
-  unpriced: z.array(z.string()).meta({ description: 'images that have no price: requests for them are refused' }),
-  offers: z.array(offerShape),
-})
+const modelShape = z
+  .strictObject({
+    ...factsShape,
+    ...ownLimitsShape,
+    origin,
+    unpriced: z.array(z.string()).meta({ description: 'images that have no price: requests for them are refused' }),
+    offers: z.array(offerShape),
+  })
+  .meta({ id: 'RoutedModel' })
 
 function offerView({ office }: ConsoleContext, { kind, sale }: Model, offer: Offer): z.infer<typeof offerShape> {
   const { restUntilMs } = office.health().get(offer.id) ?? healthy
@@ -319,7 +322,7 @@ const accountModels = route('GET', '/accounts/{account}/models', {
 const accountModel = route('GET', '/accounts/{account}/models/{model}', {
   access: 'account_read',
   summary: 'One model, with the prices it was sold for before.',
-  answer: publicShape.extend({ price_history: z.array(cardShape) }),
+  answer: publicShape.extend({ price_history: z.array(cardShape) }).meta({ id: 'ModelDetail' }),
   run: async (call) => {
     const account = accountIn(call)
     const model = call.desk.office.catalog.model(call.params.model)

@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test'
+import { z } from 'zod'
 import { openApiOf } from './openapi.ts'
+import { json, route, type ConsoleRoute } from './route.ts'
 import { routes } from './routes.ts'
 
 type Operation = {
@@ -8,7 +10,10 @@ type Operation = {
   readonly parameters: readonly { readonly name: string; readonly in: string; readonly schema: object }[]
   readonly responses: Readonly<Record<string, { readonly content: Record<string, { readonly schema: object }> }>>
 }
-type Document = { readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> }
+type Document = {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, object>> }
+}
 
 const document = JSON.parse(JSON.stringify(openApiOf(routes, '1'))) as Document
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -66,4 +71,23 @@ test('docs/console-api.md lists every route with who may call it', async () => {
     ([, route, access]) => `${route} ${access}`,
   )
   expect(listed).toEqual(routes.map(({ method, path, access }) => `${method} ${path} ${access}`))
+})
+
+test('a shape with a name stands in it once, and every reference leads to one', () => {
+  const { schemas } = document.components
+  expect(Object.keys(schemas)).toEqual(expect.arrayContaining(['Account', 'Error', 'VideoFacts']))
+  const text = JSON.stringify(document)
+  const references = [...text.matchAll(/"\$ref":"([^"]+)"/g)].map(([, reference]) => reference)
+  expect(references.length).toBeGreaterThan(100)
+  const known = Object.keys(schemas).map((name) => `#/components/schemas/${name}`)
+  expect(references.filter((reference = '') => !known.includes(reference))).toEqual([])
+  expect(text).not.toContain('$defs')
+})
+
+test('a name that means one shape in a request and another in an answer is refused', () => {
+  const answering = (path: string, answer: z.ZodType): ConsoleRoute =>
+    route('GET', path, { access: 'open', summary: '', answer, run: () => json({}) })
+  const body = z.strictObject({ limit: z.string().default('a') }).meta({ id: 'TestBoth' })
+  const both = [answering('/a', body), { ...answering('/b', z.string()), body }]
+  expect(() => openApiOf(both, '1')).toThrow('two shapes are called TestBoth')
 })

@@ -1,4 +1,5 @@
 /** The OpenAPI 3.1 document of the console's API, made of its routes. */
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import type { RouteAccess } from './access.ts'
 import type { ConsoleRoute } from './route.ts'
@@ -18,8 +19,22 @@ const forPrograms: readonly RouteAccess[] = ['account_read', 'account_write', 'o
 
 type Schema = Readonly<Record<string, unknown>>
 
-function schemaOf(shape: z.ZodType, io: 'input' | 'output'): Schema {
-  const { $schema: _, ...schema } = z.toJSONSchema(shape, { io, unrepresentable: 'any' })
+/** Shapes with a name, each once: routes refer to them. */
+type Named = Map<string, Schema>
+
+const REFERENCE = /"#\/\$defs\/([^"]+)"/g
+
+/** The schema of a shape; what has a name in it is added to `named`, and only referred to. */
+function schemaOf(shape: z.ZodType, io: 'input' | 'output', named: Named): Schema {
+  const { $schema: _, ...whole } = z.toJSONSchema(shape, { io, unrepresentable: 'any' })
+  const text = JSON.stringify(whole).replaceAll(REFERENCE, (_all, name: string) => `"#/components/schemas/${name}"`)
+  const { $defs = {}, ...schema } = JSON.parse(text) as Schema & { readonly $defs?: Readonly<Record<string, Schema>> }
+  for (const [name, part] of Object.entries($defs)) {
+    const known = named.get(name)
+    // One name for a request's shape and an answer's would make one of the two wrong.
+    if (known && !isDeepStrictEqual(known, part)) throw new Error(`two shapes are called ${name}`)
+    named.set(name, part)
+  }
   return schema
 }
 
@@ -30,14 +45,14 @@ type Parameter = {
   readonly schema: Schema
 }
 
-function parametersOf({ path, query }: ConsoleRoute): readonly Parameter[] {
+function parametersOf({ path, query }: ConsoleRoute, named: Named): readonly Parameter[] {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']): Parameter => ({
     name,
     in: 'path',
     required: true,
     schema: { type: 'string' },
   }))
-  const { properties = {}, required = [] } = (query ? schemaOf(query, 'input') : {}) as {
+  const { properties = {}, required = [] } = (query ? schemaOf(query, 'input', named) : {}) as {
     properties?: Record<string, Schema>
     required?: string[]
   }
@@ -65,12 +80,12 @@ const tagOf = ({ path }: ConsoleRoute): string => {
 const jsonOf = (schema: Schema): object => ({ 'application/json': { schema } })
 
 /** Of events: what the data of each is. */
-function contentOf({ answer, answers }: ConsoleRoute): object {
-  const schema = schemaOf(answer, 'output')
+function contentOf({ answer, answers }: ConsoleRoute, named: Named): object {
+  const schema = schemaOf(answer, 'output', named)
   return answers === 'events' ? { 'text/event-stream': { schema } } : jsonOf(schema)
 }
 
-function operationOf(route: ConsoleRoute): object {
+function operationOf(route: ConsoleRoute, named: Named): object {
   const security = [{ session: [] }, ...(forPrograms.includes(route.access) ? [{ management_key: [] }] : [])]
   return {
     operationId: idOf(route),
@@ -78,28 +93,38 @@ function operationOf(route: ConsoleRoute): object {
     summary: route.summary,
     description: who[route.access],
     security: route.access === 'open' ? [] : security,
-    parameters: parametersOf(route),
-    ...(route.body ? { requestBody: { required: true, content: jsonOf(schemaOf(route.body, 'input')) } } : {}),
+    parameters: parametersOf(route, named),
+    ...(route.body ? { requestBody: { required: true, content: jsonOf(schemaOf(route.body, 'input', named)) } } : {}),
     responses: {
-      200: { description: 'Done.', content: contentOf(route) },
+      200: { description: 'Done.', content: contentOf(route, named) },
       default: { description: 'Refused, and why.', content: jsonOf({ $ref: '#/components/schemas/Error' }) },
     },
   }
 }
 
-const error = z.strictObject({
-  error: z.strictObject({
-    message: z.string(),
-    type: z.string(),
-    param: z.string().nullable(),
-    code: z.string(),
-    reason: z.string().meta({ description: 'the sentence of the message, more exact than the code' }),
-    facts: z.record(z.string(), z.union([z.string(), z.number()])).meta({ description: 'what is put into it' }),
-  }),
-})
+const error = z
+  .strictObject({
+    error: z.strictObject({
+      message: z.string(),
+      type: z.string(),
+      param: z.string().nullable(),
+      code: z.string(),
+      reason: z.string().meta({ description: 'the sentence of the message, more exact than the code' }),
+      facts: z.record(z.string(), z.union([z.string(), z.number()])).meta({ description: 'what is put into it' }),
+    }),
+  })
+  .meta({ id: 'Error' })
 
 export function openApiOf(routes: readonly ConsoleRoute[], version: string): object {
   const byPath = Object.groupBy(routes, ({ path }) => path)
+  const named: Named = new Map()
+  schemaOf(error, 'output', named)
+  const paths = Object.fromEntries(
+    Object.entries(byPath).map(([path, all = []]) => [
+      `/v1${path}`,
+      Object.fromEntries(all.map((route) => [route.method.toLowerCase(), operationOf(route, named)])),
+    ]),
+  )
   return {
     openapi: '3.1.0',
     info: {
@@ -110,14 +135,9 @@ export function openApiOf(routes: readonly ConsoleRoute[], version: string): obj
         'UTC; lists come in pages, with the cursor of the next. Additive within /admin/v1.',
     },
     servers: [{ url: '..' }],
-    paths: Object.fromEntries(
-      Object.entries(byPath).map(([path, all = []]) => [
-        `/v1${path}`,
-        Object.fromEntries(all.map((route) => [route.method.toLowerCase(), operationOf(route)])),
-      ]),
-    ),
+    paths,
     components: {
-      schemas: { Error: schemaOf(error, 'output') },
+      schemas: Object.fromEntries([...named].toSorted(([a], [b]) => a.localeCompare(b))),
       securitySchemes: {
         session: { type: 'apiKey', in: 'cookie', name: 'tollgate', description: '`__Host-tollgate` over https' },
         management_key: { type: 'http', scheme: 'bearer', description: 'a management key, `mk-tg-…`' },

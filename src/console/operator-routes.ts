@@ -24,18 +24,20 @@ const AUDIT_COUNTED_MAX = 10_000
 
 const codeStates = ['open', 'redeemed', 'voided', 'expired'] as const
 
-const codeShape = z.strictObject({
-  id: z.string(),
-  batch: z.string(),
-  code: z.string().meta({ description: 'the code with all but its end left out' }),
-  amount_nano_usd: nano,
-  note: z.string(),
-  state: z.enum(codeStates),
-  created_at: time,
-  expires_at: time.nullable(),
-  redeemed_at: time.nullable(),
-  redeemed_by: z.string().nullable().meta({ description: 'id of the account' }),
-})
+const codeShape = z
+  .strictObject({
+    id: z.string(),
+    batch: z.string(),
+    code: z.string().meta({ description: 'the code with all but its end left out' }),
+    amount_nano_usd: nano,
+    note: z.string(),
+    state: z.enum(codeStates),
+    created_at: time,
+    expires_at: time.nullable(),
+    redeemed_at: time.nullable(),
+    redeemed_by: z.string().nullable().meta({ description: 'id of the account' }),
+  })
+  .meta({ id: 'Code' })
 
 const codeView = (code: Code): z.infer<typeof codeShape> => ({
   id: code.id,
@@ -103,20 +105,22 @@ const codes: readonly ConsoleRoute[] = [
   }),
 ]
 
-const verificationShape = z.strictObject({
-  at: time,
-  took_ms: z.int(),
-  clean: z.boolean(),
-  findings: z.array(
-    z.strictObject({
-      invariant: z.string(),
-      subject: z.string(),
-      detail: z.string(),
-      code: z.string().meta({ description: 'stands for the invariant and the detail' }),
-      facts: z.record(z.string(), z.union([z.string(), z.number()])).meta({ description: 'what is in the detail' }),
-    }),
-  ),
-})
+const verificationShape = z
+  .strictObject({
+    at: time,
+    took_ms: z.int(),
+    clean: z.boolean(),
+    findings: z.array(
+      z.strictObject({
+        invariant: z.string(),
+        subject: z.string(),
+        detail: z.string(),
+        code: z.string().meta({ description: 'stands for the invariant and the detail' }),
+        facts: z.record(z.string(), z.union([z.string(), z.number()])).meta({ description: 'what is in the detail' }),
+      }),
+    ),
+  })
+  .meta({ id: 'Verification' })
 
 function verificationView({ office }: ConsoleContext): z.infer<typeof verificationShape> | null {
   const last = office.lastVerification()
@@ -130,23 +134,25 @@ function verificationView({ office }: ConsoleContext): z.infer<typeof verificati
     : null
 }
 
-const healthShape = z.strictObject({
-  ledger: verificationShape
-    .nullable()
-    .meta({ description: 'of the last verification since the start; null: none yet' }),
-  open_holds: z.int(),
-  oldest_hold_at: time.nullable(),
-  last_day: z.strictObject({
-    requests: z.int(),
-    failed: z.int(),
-    cut: z.int(),
-    estimated: z.int(),
-    charged_nano_usd: nano,
-    written_off_nano_usd: nano,
-    upstream_cost_nano_usd: nano,
-  }),
-  process: z.record(z.string(), z.unknown()),
-})
+const healthShape = z
+  .strictObject({
+    ledger: verificationShape
+      .nullable()
+      .meta({ description: 'of the last verification since the start; null: none yet' }),
+    open_holds: z.int(),
+    oldest_hold_at: time.nullable(),
+    last_day: z.strictObject({
+      requests: z.int(),
+      failed: z.int(),
+      cut: z.int(),
+      estimated: z.int(),
+      charged_nano_usd: nano,
+      written_off_nano_usd: nano,
+      upstream_cost_nano_usd: nano,
+    }),
+    process: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'Health' })
 
 const health: readonly ConsoleRoute[] = [
   route('GET', '/health', {
@@ -184,26 +190,28 @@ const health: readonly ConsoleRoute[] = [
   }),
 ]
 
-const entryShape = z.strictObject({
-  id: z.string(),
-  at: time,
-  actor: z.strictObject({
-    kind: z.enum(['command', 'user', 'management_key', 'nobody']),
-    id: z.string().nullable(),
-    name: z.string().nullable(),
-    address: z.string().nullable(),
-  }),
-  request: z.string().nullable(),
-  action: z.string(),
-  subject: z.string().nullable(),
-  input: z.unknown().meta({ description: 'without secrets' }),
-  before: z.unknown(),
-  after: z.unknown(),
-  outcome: z
-    .string()
-    .nullable()
-    .meta({ description: 'done, or the code of the refusal; null: under way, or cut short' }),
-})
+const entryShape = z
+  .strictObject({
+    id: z.string(),
+    at: time,
+    actor: z.strictObject({
+      kind: z.enum(['command', 'user', 'management_key', 'nobody']),
+      id: z.string().nullable(),
+      name: z.string().nullable(),
+      address: z.string().nullable(),
+    }),
+    request: z.string().nullable(),
+    action: z.string(),
+    subject: z.string().nullable(),
+    input: z.unknown().meta({ description: 'without secrets' }),
+    before: z.unknown(),
+    after: z.unknown(),
+    outcome: z
+      .string()
+      .nullable()
+      .meta({ description: 'done, or the code of the refusal; null: under way, or cut short' }),
+  })
+  .meta({ id: 'AuditEntry' })
 
 const entryView = ({ id, actor, createdAtMs, ...entry }: AuditEntry): z.infer<typeof entryShape> => ({
   id,

@@ -18,13 +18,15 @@ const unitsShape = z.strictObject({
   each: z.record(z.string(), nano).meta({ description: 'for one piece, such as image/1024x1024' }),
 })
 
-export const cardShape = unitsShape.extend({
-  card: z.int(),
-  effective_from: time,
-  tiers: z
-    .array(unitsShape.extend({ above_input_tokens: z.int() }))
-    .meta({ description: 'what holds instead for requests with more input tokens' }),
-})
+export const cardShape = unitsShape
+  .extend({
+    card: z.int(),
+    effective_from: time,
+    tiers: z
+      .array(unitsShape.extend({ above_input_tokens: z.int() }).meta({ id: 'PriceTier' }))
+      .meta({ description: 'what holds instead for requests with more input tokens' }),
+  })
+  .meta({ id: 'PriceCard' })
 
 const MILLION = 1_000_000n
 
@@ -101,12 +103,14 @@ const dollarsOf = (prices: Readonly<Record<string, bigint | null | undefined>>):
     ),
   )
 
-export const lossShape = z.strictObject({
-  unit: z.string().meta({ description: 'as a price names it, or a kind of piece' }),
-  above_input_tokens: z.int().nullable(),
-  sale: nano,
-  cost: nano,
-})
+export const lossShape = z
+  .strictObject({
+    unit: z.string().meta({ description: 'as a price names it, or a kind of piece' }),
+    above_input_tokens: z.int().nullable(),
+    sale: nano,
+    cost: nano,
+  })
+  .meta({ id: 'Loss' })
 
 /** Per million tokens, or for one piece. */
 export const consoleLossView = ({ unit, aboveInputTokens, sale, cost }: Loss): z.infer<typeof lossShape> => {
@@ -119,21 +123,23 @@ export const consoleLossView = ({ unit, aboveInputTokens, sale, cost }: Loss): z
   }
 }
 
-export const marginShape = z.strictObject({
-  input_percent: z
-    .number()
-    .nullable()
-    .meta({ description: 'of the sale price, what the offer leaves; null: sold for nothing' }),
-  output_percent: z
-    .number()
-    .nullable()
-    .meta({ description: 'the least of what is sold as output; null as well: paid for by what it is not sold by' }),
-  input_markup_percent: z
-    .number()
-    .nullable()
-    .meta({ description: 'of the cost, what is put on it; null: it costs nothing, or is sold for nothing' }),
-  output_markup_percent: z.number().nullable().meta({ description: 'the same of output, as for `output_percent`' }),
-})
+export const marginShape = z
+  .strictObject({
+    input_percent: z
+      .number()
+      .nullable()
+      .meta({ description: 'of the sale price, what the offer leaves; null: sold for nothing' }),
+    output_percent: z
+      .number()
+      .nullable()
+      .meta({ description: 'the least of what is sold as output; null as well: paid for by what it is not sold by' }),
+    input_markup_percent: z
+      .number()
+      .nullable()
+      .meta({ description: 'of the cost, what is put on it; null: it costs nothing, or is sold for nothing' }),
+    output_markup_percent: z.number().nullable().meta({ description: 'the same of output, as for `output_percent`' }),
+  })
+  .meta({ id: 'Margin' })
 
 const outputBuckets: readonly string[] = ['outputText', 'outputReasoning', 'outputImage']
 

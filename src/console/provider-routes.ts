@@ -11,29 +11,31 @@ import { sayConsoleRefusal } from './refusals.ts'
 import { answer, json, missing, problem, route, type Problem, type ConsoleRoute } from './route.ts'
 import { finder, isoTime, listShapeOf, origin, pageIn, pageQuery, searchText, time } from './shapes.ts'
 
-const providerShape = z.strictObject({
-  id: z.string(),
-  preset: z.string(),
-  base_url: z.string(),
-  allow_private: z.boolean(),
-  concurrent_requests: z.int().nullable().meta({ description: 'at once; null: as many as anywhere' }),
-  has_key: z.boolean().meta({ description: 'the key itself is never shown' }),
-  origin,
-  state: z.enum(['serving', 'drained']),
-  offers: z.int(),
-  resting_offers: z.int().meta({ description: 'not tried at the moment, after failures' }),
-  last_test: z
-    .strictObject({ ok: z.boolean(), status: z.int().nullable(), problem: z.string().nullable(), at: time })
-    .nullable()
-    .meta({ description: 'of this process, and of the connection as it is; null: none' }),
-  since_start: z.strictObject({
-    succeeded: z.int(),
-    failed: z.int(),
-    last_failure: z
-      .strictObject({ result: z.string(), status: z.int().nullable(), message: z.string(), at: time })
-      .nullable(),
-  }),
-})
+const providerShape = z
+  .strictObject({
+    id: z.string(),
+    preset: z.string(),
+    base_url: z.string(),
+    allow_private: z.boolean(),
+    concurrent_requests: z.int().nullable().meta({ description: 'at once; null: as many as anywhere' }),
+    has_key: z.boolean().meta({ description: 'the key itself is never shown' }),
+    origin,
+    state: z.enum(['serving', 'drained']),
+    offers: z.int(),
+    resting_offers: z.int().meta({ description: 'not tried at the moment, after failures' }),
+    last_test: z
+      .strictObject({ ok: z.boolean(), status: z.int().nullable(), problem: z.string().nullable(), at: time })
+      .nullable()
+      .meta({ description: 'of this process, and of the connection as it is; null: none' }),
+    since_start: z.strictObject({
+      succeeded: z.int(),
+      failed: z.int(),
+      last_failure: z
+        .strictObject({ result: z.string(), status: z.int().nullable(), message: z.string(), at: time })
+        .nullable(),
+    }),
+  })
+  .meta({ id: 'Provider' })
 
 function shownOf({ office }: ConsoleContext, provider: Provider): z.infer<typeof providerShape> {
   const { succeeded, failed, lastFailure, lastTest } = office.tally.of(provider.id)
@@ -155,14 +157,16 @@ export const providerRoutes: readonly ConsoleRoute[] = [
   route('POST', '/providers/{provider}/test', {
     access: 'operator',
     summary: 'One real call that costs nothing: its list of models.',
-    answer: z.strictObject({
-      id: z.string(),
-      ok: z.boolean(),
-      status: z.int().nullable(),
-      took_ms: z.int(),
-      models: z.array(z.string()),
-      problem: z.string().nullable(),
-    }),
+    answer: z
+      .strictObject({
+        id: z.string(),
+        ok: z.boolean(),
+        status: z.int().nullable(),
+        took_ms: z.int(),
+        models: z.array(z.string()),
+        problem: z.string().nullable(),
+      })
+      .meta({ id: 'ProviderTest' }),
     run: async ({ operate, params }) =>
       answer(await operate('provider.test', { id: params.provider }), (value) => value),
   }),
@@ -182,12 +186,14 @@ export const providerRoutes: readonly ConsoleRoute[] = [
       image_families: z.array(z.string()),
       video_families: z.array(z.string()),
       data: z.array(
-        z.strictObject({
-          id: z.string(),
-          label: z.string(),
-          base_url: z.string().nullable(),
-          key_variable: z.string().nullable(),
-        }),
+        z
+          .strictObject({
+            id: z.string(),
+            label: z.string(),
+            base_url: z.string().nullable(),
+            key_variable: z.string().nullable(),
+          })
+          .meta({ id: 'Preset' }),
       ),
     }),
     run: () =>

@@ -4,18 +4,20 @@ import type { KeptRefusal } from '../records/refused.ts'
 import { json, missing, route, type ConsoleRoute } from './route.ts'
 import { isoTime, pageOf, pageQuery, time, timeInput } from './shapes.ts'
 
-const refusalShape = z.strictObject({
-  id: z.string(),
-  created_at: time,
-  key: z.string().nullable().meta({ description: 'id of the key, also of one that is revoked' }),
-  method: z.string(),
-  endpoint: z.string().meta({ description: 'as requests name it; the path, where it is none that generates' }),
-  model: z.string().nullable().meta({ description: 'as it was asked for, where it was read and could be a name' }),
-  status: z.int(),
-  code: z.string().meta({ description: 'as the client was told' }),
-  repeats: z.int().meta({ description: 'how many like it followed within the minute, without rows of their own' }),
-  last_at: time,
-})
+const refusalShape = z
+  .strictObject({
+    id: z.string(),
+    created_at: time,
+    key: z.string().nullable().meta({ description: 'id of the key, also of one that is revoked' }),
+    method: z.string(),
+    endpoint: z.string().meta({ description: 'as requests name it; the path, where it is none that generates' }),
+    model: z.string().nullable().meta({ description: 'as it was asked for, where it was read and could be a name' }),
+    status: z.int(),
+    code: z.string().meta({ description: 'as the client was told' }),
+    repeats: z.int().meta({ description: 'how many like it followed within the minute, without rows of their own' }),
+    last_at: time,
+  })
+  .meta({ id: 'RefusedRequest' })
 
 const refusalView = (kept: KeptRefusal): z.infer<typeof refusalShape> => ({
   id: kept.id,

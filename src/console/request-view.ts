@@ -9,81 +9,91 @@ import { isoTime, nano, time } from './shapes.ts'
 
 const count = z.int().min(0)
 
-export const requestShape = z.strictObject({
-  id: z.string(),
-  created_at: time,
-  endpoint: z.string(),
-  model: z.string(),
-  key: z.strictObject({ id: z.string(), name: z.string() }),
-  stream: z.boolean(),
-  status: z.int(),
-  outcome: z.enum(['completed', 'failed', 'cut', 'client_closed', 'barred']),
-  error_code: z.string().nullable(),
-  input_tokens: count,
-  cached_input_tokens: count.meta({ description: 'of the input, what came from the vendor’s cache' }),
-  output_tokens: count,
-  images: count,
-  usage_source: z.enum(['reported', 'estimated']).nullable(),
-  charged_nano_usd: nano,
-  held_nano_usd: nano,
-  first_event_ms: count.nullable(),
-  total_ms: count,
-  attempts: count,
-  provider: z.string().nullable().optional().meta({ description: 'operators only' }),
-})
+export const requestShape = z
+  .strictObject({
+    id: z.string(),
+    created_at: time,
+    endpoint: z.string(),
+    model: z.string(),
+    key: z.strictObject({ id: z.string(), name: z.string() }),
+    stream: z.boolean(),
+    status: z.int(),
+    outcome: z.enum(['completed', 'failed', 'cut', 'client_closed', 'barred']),
+    error_code: z.string().nullable(),
+    input_tokens: count,
+    cached_input_tokens: count.meta({ description: 'of the input, what came from the vendor’s cache' }),
+    output_tokens: count,
+    images: count,
+    usage_source: z.enum(['reported', 'estimated']).nullable(),
+    charged_nano_usd: nano,
+    held_nano_usd: nano,
+    first_event_ms: count.nullable(),
+    total_ms: count,
+    attempts: count,
+    provider: z.string().nullable().optional().meta({ description: 'operators only' }),
+  })
+  .meta({ id: 'RequestRow' })
 
-const lineShape = z.strictObject({
-  unit: z.string().meta({ description: 'a bucket of tokens, or a piece such as piece:image/1024x1024' }),
-  count,
-  nano_usd_per_million: nano,
-  amount_nano_usd: z
-    .string()
-    .meta({ description: 'exact, with up to six decimals: the sum is rounded, not the lines' }),
-})
-const linesShape = z.strictObject({
-  lines: z.array(lineShape),
-  rounding_nano_usd: z.string().meta({ description: 'what rounding up once adds' }),
-  total_nano_usd: nano,
-  prices_from: time.meta({ description: 'the day of the price card' }),
-})
-const attemptShape = z.strictObject({
-  result: z.string().meta({
-    description:
-      'ok; aborted where the call was ended first; full where it was not sent for want of room; or the kind of failure',
-  }),
-  status: z.int().nullable(),
-  code: z.string().nullable(),
-  started_ms: count.meta({ description: 'from the start of the request' }),
-  took_ms: count,
-  provider: z.string().optional().meta({ description: 'operators only, as what follows' }),
-  upstream_model: z.string().optional(),
-  type: z.string().nullable().optional().meta({ description: 'the vendor’s word for the kind of error' }),
-  message: z
-    .string()
-    .nullable()
-    .optional()
-    .meta({ description: 'the vendor’s, bounded, without words of the request; or what we saw' }),
-  upstream_request_id: z.string().nullable().optional().meta({ description: 'the vendor’s id of the request' }),
-})
+const lineShape = z
+  .strictObject({
+    unit: z.string().meta({ description: 'a bucket of tokens, or a piece such as piece:image/1024x1024' }),
+    count,
+    nano_usd_per_million: nano,
+    amount_nano_usd: z
+      .string()
+      .meta({ description: 'exact, with up to six decimals: the sum is rounded, not the lines' }),
+  })
+  .meta({ id: 'PriceLine' })
+const linesShape = z
+  .strictObject({
+    lines: z.array(lineShape),
+    rounding_nano_usd: z.string().meta({ description: 'what rounding up once adds' }),
+    total_nano_usd: nano,
+    prices_from: time.meta({ description: 'the day of the price card' }),
+  })
+  .meta({ id: 'PriceLines' })
+const attemptShape = z
+  .strictObject({
+    result: z.string().meta({
+      description:
+        'ok; aborted where the call was ended first; full where it was not sent for want of room; or the kind of failure',
+    }),
+    status: z.int().nullable(),
+    code: z.string().nullable(),
+    started_ms: count.meta({ description: 'from the start of the request' }),
+    took_ms: count,
+    provider: z.string().optional().meta({ description: 'operators only, as what follows' }),
+    upstream_model: z.string().optional(),
+    type: z.string().nullable().optional().meta({ description: 'the vendor’s word for the kind of error' }),
+    message: z
+      .string()
+      .nullable()
+      .optional()
+      .meta({ description: 'the vendor’s, bounded, without words of the request; or what we saw' }),
+    upstream_request_id: z.string().nullable().optional().meta({ description: 'the vendor’s id of the request' }),
+  })
+  .meta({ id: 'Attempt' })
 const phaseShape = z.strictObject({ phase: z.enum(['before', 'attempt', 'answer']), started_ms: count, took_ms: count })
 
-export const requestDetailShape = requestShape.extend({
-  attempts_made: z.array(attemptShape),
-  phases: z
-    .array(phaseShape)
-    .meta({ description: 'before the first attempt, each attempt, the answer after its first event' }),
-  usage: z.record(z.string(), count),
-  pieces: z.array(z.strictObject({ unit: z.string(), count })),
-  output_cap: count.nullable().meta({ description: 'tokens of an output limit that the client did not set' }),
-  output_cap_reason: z
-    .enum(['operator', 'vendor', 'balance', 'model_maximum'])
-    .nullable()
-    .meta({ description: 'who set it: the operator, the vendor that demands one, what is available, the model' }),
-  price: linesShape.nullable().meta({ description: 'null: nothing was charged' }),
-  written_off_nano_usd: nano.meta({ description: 'what the balance lacked for the full price, in nano-USD' }),
-  released_nano_usd: nano.meta({ description: 'of what was held, what went back, in nano-USD' }),
-  upstream_cost: linesShape.nullable().optional().meta({ description: 'operators only' }),
-})
+export const requestDetailShape = requestShape
+  .extend({
+    attempts_made: z.array(attemptShape),
+    phases: z
+      .array(phaseShape)
+      .meta({ description: 'before the first attempt, each attempt, the answer after its first event' }),
+    usage: z.record(z.string(), count),
+    pieces: z.array(z.strictObject({ unit: z.string(), count })),
+    output_cap: count.nullable().meta({ description: 'tokens of an output limit that the client did not set' }),
+    output_cap_reason: z
+      .enum(['operator', 'vendor', 'balance', 'model_maximum'])
+      .nullable()
+      .meta({ description: 'who set it: the operator, the vendor that demands one, what is available, the model' }),
+    price: linesShape.nullable().meta({ description: 'null: nothing was charged' }),
+    written_off_nano_usd: nano.meta({ description: 'what the balance lacked for the full price, in nano-USD' }),
+    released_nano_usd: nano.meta({ description: 'of what was held, what went back, in nano-USD' }),
+    upstream_cost: linesShape.nullable().optional().meta({ description: 'operators only' }),
+  })
+  .meta({ id: 'RequestDetail' })
 
 type Viewer = { readonly isOperator: boolean }
 

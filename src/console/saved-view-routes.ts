@@ -6,12 +6,14 @@ import { sayConsoleRefusal } from './refusals.ts'
 import { json, missing, problem, route, type RouteContext, type Problem, type ConsoleRoute } from './route.ts'
 import { isoTime, time, wholeOf } from './shapes.ts'
 
-const viewShape = z.strictObject({
-  id: z.string(),
-  name: z.string(),
-  query: z.string().meta({ description: 'the search part of the address of the page, without its question mark' }),
-  created_at: time,
-})
+const viewShape = z
+  .strictObject({
+    id: z.string(),
+    name: z.string(),
+    query: z.string().meta({ description: 'the search part of the address of the page, without its question mark' }),
+    created_at: time,
+  })
+  .meta({ id: 'SavedView' })
 
 const draft = z.strictObject({ name: visibleName, query: z.string().max(2_000) })
 

@@ -9,14 +9,16 @@ import { json, route, type ConsoleRoute } from './route.ts'
 
 const kinds = ['key', 'management_key', 'code', 'link', 'unknown'] as const
 
-const holderShape = z.strictObject({
-  kind: z.enum(kinds).meta({ description: 'unknown: none of ours, or not to be seen from here' }),
-  id: z.string().nullable(),
-  name: z.string().nullable().meta({ description: 'of the key; of a code its note' }),
-  status: z.string().nullable(),
-  account: z.string().nullable().meta({ description: 'id of the account it belongs to' }),
-  account_name: z.string().nullable(),
-})
+const holderShape = z
+  .strictObject({
+    kind: z.enum(kinds).meta({ description: 'unknown: none of ours, or not to be seen from here' }),
+    id: z.string().nullable(),
+    name: z.string().nullable().meta({ description: 'of the key; of a code its note' }),
+    status: z.string().nullable(),
+    account: z.string().nullable().meta({ description: 'id of the account it belongs to' }),
+    account_name: z.string().nullable(),
+  })
+  .meta({ id: 'SecretHolder' })
 type Holder = z.infer<typeof holderShape>
 
 const body = z.strictObject({ secret: z.string().min(1).max(500) })

@@ -23,19 +23,21 @@ import { isoTime, time, wholeOf } from './shapes.ts'
 
 const password = z.string().min(PASSWORD_CHARS.min).max(PASSWORD_CHARS.max)
 
-const me = z.strictObject({
-  user: z.strictObject({ id: z.string(), name: z.string(), role: z.enum(userRoles) }),
-  account: z
-    .strictObject({ id: z.string(), name: z.string(), low_balance: lowBalanceShape.nullable() })
-    .nullable()
-    .meta({
-      description: 'whose pages are shown: one’s own account, or the one an operator views; null for an operator',
-    }),
-  view_as: z.boolean().meta({ description: 'an operator looks at this account as a member: nothing can be changed' }),
-  session: z.strictObject({ id: z.string(), created_at: time }),
-  version: z.string(),
-  public_url: z.string().nullable(),
-})
+const me = z
+  .strictObject({
+    user: z.strictObject({ id: z.string(), name: z.string(), role: z.enum(userRoles) }),
+    account: z
+      .strictObject({ id: z.string(), name: z.string(), low_balance: lowBalanceShape.nullable() })
+      .nullable()
+      .meta({
+        description: 'whose pages are shown: one’s own account, or the one an operator views; null for an operator',
+      }),
+    view_as: z.boolean().meta({ description: 'an operator looks at this account as a member: nothing can be changed' }),
+    session: z.strictObject({ id: z.string(), created_at: time }),
+    version: z.string(),
+    public_url: z.string().nullable(),
+  })
+  .meta({ id: 'Me' })
 
 async function meView(
   desk: ConsoleContext,
@@ -209,14 +211,16 @@ const useLink = route('POST', '/links/redeem', {
 
 const ended = z.strictObject({ ended: z.int() })
 
-const sessionView = z.strictObject({
-  id: z.string(),
-  address: z.string(),
-  agent: z.string(),
-  created_at: time,
-  seen_at: time,
-  current: z.boolean(),
-})
+const sessionView = z
+  .strictObject({
+    id: z.string(),
+    address: z.string(),
+    agent: z.string(),
+    created_at: time,
+    seen_at: time,
+    current: z.boolean(),
+  })
+  .meta({ id: 'Session' })
 
 const changePassword = route('POST', '/session/password', {
   access: 'signed_in',

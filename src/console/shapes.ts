@@ -29,7 +29,7 @@ const TIMES_END = Date.UTC(9999)
 export const timeInput = z.iso
   .datetime({ offset: true })
   .refine((text) => Date.parse(text) >= 0 && Date.parse(text) < TIMES_END, operationRules.year)
-export const origin = z.enum(['declared', 'stored', 'environment'])
+export const origin = z.enum(['declared', 'stored', 'environment']).meta({ id: 'Origin' })
 
 export const pageQuery = {
   limit: z.coerce.number().int().min(1).max(200).default(50),

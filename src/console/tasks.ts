@@ -10,49 +10,57 @@ import type { ConsoleContext } from './context.ts'
 import { requestView } from './request-view.ts'
 import { isoTime, nano, time, type PageShape } from './shapes.ts'
 
-const chargeShape = z.strictObject({
-  request: z.string(),
-  endpoint: z.string().meta({ description: 'videos, and videos.upscale for its super-resolution' }),
-  charged_nano_usd: nano,
-})
+const chargeShape = z
+  .strictObject({
+    request: z.string(),
+    endpoint: z.string().meta({ description: 'videos, and videos.upscale for its super-resolution' }),
+    charged_nano_usd: nano,
+  })
+  .meta({ id: 'TaskCharge' })
 
-const wishShape = z.strictObject({
-  resolution: z.string(),
-  ratio: z.string().nullable(),
-  seconds: z.int().meta({ description: '-1: as the model likes' }),
-  audio: z.boolean(),
-  seed: z.int(),
-  upscale: z
-    .strictObject({
-      resolution: z.string().nullable(),
-      limit: z.int().nullable().meta({ description: 'the shorter edge, in pixels' }),
-      scene: z.string().nullable(),
-      version: z.string(),
-      fps: z.int().nullable(),
-    })
-    .nullable(),
-})
+const wishShape = z
+  .strictObject({
+    resolution: z.string(),
+    ratio: z.string().nullable(),
+    seconds: z.int().meta({ description: '-1: as the model likes' }),
+    audio: z.boolean(),
+    seed: z.int(),
+    upscale: z
+      .strictObject({
+        resolution: z.string().nullable(),
+        limit: z.int().nullable().meta({ description: 'the shorter edge, in pixels' }),
+        scene: z.string().nullable(),
+        version: z.string(),
+        fps: z.int().nullable(),
+      })
+      .nullable(),
+  })
+  .meta({ id: 'TaskWish' })
 
-export const taskShape = z.strictObject({
-  id: z.string(),
-  request: z.string().meta({ description: 'the request that asked for it' }),
-  kind: z.enum(['image', 'video']),
-  model: z.string(),
-  endpoint: z.string(),
-  status: z.enum(['queued', 'in_progress', 'completed', 'failed']),
-  stage: z.enum(videoStages).nullable().meta({ description: 'of a video: where in its making it is' }),
-  progress: z.int().min(0).max(100).nullable().meta({ description: 'null: not known' }),
-  error_code: z.string().nullable(),
-  failure: z.string().nullable().meta({ description: 'of a video: what error_code says, as data' }),
-  outputs: z.int().meta({ description: 'images or videos that came of it' }),
-  held_nano_usd: nano,
-  charged_nano_usd: nano,
-  charges: z.array(chargeShape).meta({ description: 'what was charged, line by line' }),
-  wish: wishShape.nullable().meta({ description: 'of a video: what was asked for. Prompts and pictures are not kept' }),
-  created_at: time,
-  elapsed_ms: z.int(),
-  expires_at: time.nullable().meta({ description: 'until when its file is kept; null: there is none' }),
-})
+export const taskShape = z
+  .strictObject({
+    id: z.string(),
+    request: z.string().meta({ description: 'the request that asked for it' }),
+    kind: z.enum(['image', 'video']),
+    model: z.string(),
+    endpoint: z.string(),
+    status: z.enum(['queued', 'in_progress', 'completed', 'failed']),
+    stage: z.enum(videoStages).nullable().meta({ description: 'of a video: where in its making it is' }),
+    progress: z.int().min(0).max(100).nullable().meta({ description: 'null: not known' }),
+    error_code: z.string().nullable(),
+    failure: z.string().nullable().meta({ description: 'of a video: what error_code says, as data' }),
+    outputs: z.int().meta({ description: 'images or videos that came of it' }),
+    held_nano_usd: nano,
+    charged_nano_usd: nano,
+    charges: z.array(chargeShape).meta({ description: 'what was charged, line by line' }),
+    wish: wishShape
+      .nullable()
+      .meta({ description: 'of a video: what was asked for. Prompts and pictures are not kept' }),
+    created_at: time,
+    elapsed_ms: z.int(),
+    expires_at: time.nullable().meta({ description: 'until when its file is kept; null: there is none' }),
+  })
+  .meta({ id: 'Task' })
 export type TaskListItem = z.infer<typeof taskShape>
 
 /** A cursor is an id without its prefix: what is older than it comes next, of whichever kind. */

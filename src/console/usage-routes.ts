@@ -28,25 +28,27 @@ import { isoTime, nano, time, timeInput } from './shapes.ts'
 const HOUR_MS = 3_600_000
 
 const count = z.int().min(0)
-const sumsShape = z.strictObject({
-  requests: count,
-  failed: count.meta({ description: 'ended before any output, free of charge' }),
-  cut: count.meta({ description: 'broken off by the upstream or a limit in the middle' }),
-  estimated: count.meta({ description: 'the upstream reported no usage: counted by the gateway' }),
-  input_fresh_tokens: count,
-  input_cached_tokens: count,
-  cache_write_tokens: count,
-  output_text_tokens: count,
-  output_reasoning_tokens: count,
-  input_image_tokens: count,
-  output_image_tokens: count,
-  images: count,
-  video_seconds: count,
-  charged_nano_usd: nano,
-  first_event_p50_ms: count.nullable(),
-  first_event_p95_ms: count.nullable(),
-  upstream_cost_nano_usd: nano.optional().meta({ description: 'operators only' }),
-})
+const sumsShape = z
+  .strictObject({
+    requests: count,
+    failed: count.meta({ description: 'ended before any output, free of charge' }),
+    cut: count.meta({ description: 'broken off by the upstream or a limit in the middle' }),
+    estimated: count.meta({ description: 'the upstream reported no usage: counted by the gateway' }),
+    input_fresh_tokens: count,
+    input_cached_tokens: count,
+    cache_write_tokens: count,
+    output_text_tokens: count,
+    output_reasoning_tokens: count,
+    input_image_tokens: count,
+    output_image_tokens: count,
+    images: count,
+    video_seconds: count,
+    charged_nano_usd: nano,
+    first_event_p50_ms: count.nullable(),
+    first_event_p95_ms: count.nullable(),
+    upstream_cost_nano_usd: nano.optional().meta({ description: 'operators only' }),
+  })
+  .meta({ id: 'UsageSums' })
 
 const dateAt = (ms: number, shifts: Shifts): string => dateOf(dayOf(ms / HOUR_MS, shifts))
 
@@ -90,22 +92,29 @@ const query = z.strictObject({
 const allQuery = query.extend({ by: z.enum(usageGroups).optional() })
 type Query = z.infer<typeof allQuery>
 
-const usageShape = z.strictObject({
-  from: time,
-  to: time,
-  step: z.enum(['hour', 'day']),
-  by: z.enum(usageGroups).nullable(),
-  total: sumsShape,
-  refused: refusedCountsShape,
-  data: z.array(
-    sumsShape.extend({
-      time,
-      date: z.string().nullable().meta({ description: 'of a day, in the time zone: `2026-11-25`' }),
-      group: z.string().nullable().meta({ description: 'id of the key or account, or name of the model or endpoint' }),
-      name: z.string().nullable().meta({ description: 'what people call it' }),
-    }),
-  ),
-})
+const usageShape = z
+  .strictObject({
+    from: time,
+    to: time,
+    step: z.enum(['hour', 'day']),
+    by: z.enum(usageGroups).nullable(),
+    total: sumsShape,
+    refused: refusedCountsShape,
+    data: z.array(
+      sumsShape
+        .extend({
+          time,
+          date: z.string().nullable().meta({ description: 'of a day, in the time zone: `2026-11-25`' }),
+          group: z
+            .string()
+            .nullable()
+            .meta({ description: 'id of the key or account, or name of the model or endpoint' }),
+          name: z.string().nullable().meta({ description: 'what people call it' }),
+        })
+        .meta({ id: 'UsageRow' }),
+    ),
+  })
+  .meta({ id: 'Usage' })
 type UsageShape = z.infer<typeof usageShape>
 
 function nameOf({ office }: ConsoleContext, by: UsageGroup | undefined, group: string | undefined): string | null {
@@ -196,18 +205,20 @@ const ranges = {
   '30d': { days: 30, stepHours: 24 },
 } as const
 
-const overviewShape = z.strictObject({
-  balance: balanceShape,
-  spent_nano_usd: nano.meta({ description: 'in the range, in nano-USD' }),
-  days_left: z.number().nullable().meta({ description: 'at the pace of the range; null: nothing was spent' }),
-  low_balance_nano_usd: nano.nullable().meta({ description: 'the account is warned below it; null: never' }),
-  step: z.enum(['hour', 'day']),
-  total: sumsShape,
-  series: z.array(sumsShape.extend({ time })).meta({ description: 'hours or days without requests are left out' }),
-  last_failures: z.array(requestShape),
-  first_steps: z.strictObject({ has_key: z.boolean(), has_called: z.boolean(), has_succeeded: z.boolean() }),
-  open_holds: z.int(),
-})
+const overviewShape = z
+  .strictObject({
+    balance: balanceShape,
+    spent_nano_usd: nano.meta({ description: 'in the range, in nano-USD' }),
+    days_left: z.number().nullable().meta({ description: 'at the pace of the range; null: nothing was spent' }),
+    low_balance_nano_usd: nano.nullable().meta({ description: 'the account is warned below it; null: never' }),
+    step: z.enum(['hour', 'day']),
+    total: sumsShape,
+    series: z.array(sumsShape.extend({ time })).meta({ description: 'hours or days without requests are left out' }),
+    last_failures: z.array(requestShape),
+    first_steps: z.strictObject({ has_key: z.boolean(), has_called: z.boolean(), has_succeeded: z.boolean() }),
+    open_holds: z.int(),
+  })
+  .meta({ id: 'Overview' })
 
 async function overview(
   call: RouteContext<{ account: string }, { range: keyof typeof ranges; time_zone: string }>,

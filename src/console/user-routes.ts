@@ -17,18 +17,22 @@ import {
 } from './route.ts'
 import { finder, isoTime, isoTimeOrNull, listShapeOf, pageIn, pageQuery, searchText, time } from './shapes.ts'
 
-const userShape = z.strictObject({
-  id: z.string(),
-  name: z.string(),
-  role: z.enum(userRoles),
-  account: z.string().nullable(),
-  account_name: z.string().nullable(),
-  status: z.enum(['invited', 'active', 'disabled']).meta({ description: 'invited: has chosen no password yet' }),
-  created_at: time,
-})
-const linkShape = userShape.extend({
-  setup_path: z.string().meta({ description: 'one-time link, below the public address; shown only this once' }),
-})
+const userShape = z
+  .strictObject({
+    id: z.string(),
+    name: z.string(),
+    role: z.enum(userRoles),
+    account: z.string().nullable(),
+    account_name: z.string().nullable(),
+    status: z.enum(['invited', 'active', 'disabled']).meta({ description: 'invited: has chosen no password yet' }),
+    created_at: time,
+  })
+  .meta({ id: 'User' })
+const linkShape = userShape
+  .extend({
+    setup_path: z.string().meta({ description: 'one-time link, below the public address; shown only this once' }),
+  })
+  .meta({ id: 'InvitedUser' })
 
 const viewOf = ({ desk }: Pick<RouteContext, 'desk'>, user: User): z.infer<typeof userShape> => ({
   id: user.id,
@@ -157,20 +161,24 @@ const users: readonly ConsoleRoute[] = [
   }),
 ]
 
-const keyShape = z.strictObject({
-  id: z.string(),
-  account: z.string().nullable().meta({ description: 'null: may do what operators may' }),
-  name: z.string(),
-  key: z.string().meta({ description: 'the key with all but its end left out' }),
-  status: z.enum(keyStatuses).meta({ description: 'suspended: its maker is barred, or has lost the role for it' }),
-  created_by: z
-    .strictObject({ id: z.string(), name: z.string() })
-    .nullable()
-    .meta({ description: 'null: made by a command' }),
-  created_at: time,
-  revoked_at: time.nullable(),
-})
-const newKeyShape = keyShape.extend({ secret: z.string().meta({ description: 'shown only this once' }) })
+const keyShape = z
+  .strictObject({
+    id: z.string(),
+    account: z.string().nullable().meta({ description: 'null: may do what operators may' }),
+    name: z.string(),
+    key: z.string().meta({ description: 'the key with all but its end left out' }),
+    status: z.enum(keyStatuses).meta({ description: 'suspended: its maker is barred, or has lost the role for it' }),
+    created_by: z
+      .strictObject({ id: z.string(), name: z.string() })
+      .nullable()
+      .meta({ description: 'null: made by a command' }),
+    created_at: time,
+    revoked_at: time.nullable(),
+  })
+  .meta({ id: 'ManagementKey' })
+const newKeyShape = keyShape
+  .extend({ secret: z.string().meta({ description: 'shown only this once' }) })
+  .meta({ id: 'NewManagementKey' })
 
 const keyView = ({ users }: AdminServices, key: ManagementKey): z.infer<typeof keyShape> => ({
   id: key.id,
