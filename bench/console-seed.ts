@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { timeOrderedId } from '../src/lib/ids.ts'
 import { usageSums } from '../src/records/usage.ts'
 
-export type Seeded = {
+export type SeededAccounts = {
   readonly accountId: string
   readonly keyId: string
   readonly rareKeyId: string
@@ -61,7 +61,7 @@ const COLUMNS = [
 ].join(', ')
 
 /** Fills a database that has its schema. */
-export function seed(folder: string, requests: number): Seeded {
+export function seed(folder: string, requests: number): SeededAccounts {
   const db = new Database(join(folder, 'tollgate.db'))
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cache_size = -262144')
   const sinceMs = Date.now() - DAYS * DAY_MS

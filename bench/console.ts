@@ -6,7 +6,7 @@ import { Database } from 'bun:sqlite'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { seed, type Seeded } from './console-seed.ts'
+import { seed, type SeededAccounts } from './console-seed.ts'
 import { spawnVisitor, type Visit } from './console-visitor.ts'
 import { freePort, start, type Field, type Running } from './contender.ts'
 import { dataOf, operate, ROOT, tollgate } from './contenders/tollgate.ts'
@@ -42,7 +42,12 @@ async function serve(field: Field): Promise<Running> {
 type Headers = Readonly<Record<string, string>>
 
 /** Every call of every page that reads from the store, dear ones first. */
-const callsOf = ({ accountId, keyId, rareKeyId, requestId }: Seeded): readonly (readonly [string, string])[] => {
+const callsOf = ({
+  accountId,
+  keyId,
+  rareKeyId,
+  requestId,
+}: SeededAccounts): readonly (readonly [string, string])[] => {
   const at = `/accounts/${accountId}`
   const month = `from=${new Date(Date.now() - 30 * 86_400_000).toISOString()}`
   return [
@@ -85,9 +90,9 @@ const callsOf = ({ accountId, keyId, rareKeyId, requestId }: Seeded): readonly (
 const quantile = (sorted: readonly number[], part: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0
 
-type Timed = { readonly name: string; readonly p50: number; readonly p95: number; readonly kib: number }
+type TimedVisit = { readonly name: string; readonly p50: number; readonly p95: number; readonly kib: number }
 
-async function time(origin: string, headers: Headers, [name, path]: readonly [string, string]): Promise<Timed> {
+async function time(origin: string, headers: Headers, [name, path]: readonly [string, string]): Promise<TimedVisit> {
   const took: number[] = []
   let bytes = 0
   for (let i = 0; i <= Number(options.rounds); i++) {

@@ -4,7 +4,7 @@ import { spread as spreadOf, type Spread } from './spread.ts'
 import type { Verdict } from './summary.ts'
 
 /** What such a program prints, as one line of JSON. */
-export type Measured = { readonly values: Readonly<Record<string, number>>; readonly problem?: string | undefined }
+export type Measurement = { readonly values: Readonly<Record<string, number>>; readonly problem?: string | undefined }
 
 type Bar =
   | { readonly kind: 'least'; readonly than: number }
@@ -30,7 +30,7 @@ export type FigureCase = {
   readonly extent: 'quick' | 'full'
 }
 
-export type FigureSample = { readonly caseId: string; readonly measured: Measured }
+export type FigureSample = { readonly caseId: string; readonly measured: Measurement }
 
 export type FigureRow = {
   readonly title: string
@@ -116,7 +116,7 @@ export async function measureFigures({ id, program, args }: FigureCase): Promise
   const output = (await child.stdout.text()).trim()
   const code = await child.exited
   if (code !== 0) return { caseId: id, measured: { values: {}, problem: `${program} ended with ${code}: ${output}` } }
-  return { caseId: id, measured: JSON.parse(output) as Measured }
+  return { caseId: id, measured: JSON.parse(output) as Measurement }
 }
 
 /** A line for the eye while it runs. */

@@ -12,7 +12,7 @@ import { recordSteps, type RequestRecord } from '../src/records/records.ts'
 import { statement } from '../src/store/statement.ts'
 import { mustWrite, openStore, type Store } from '../src/store/store.ts'
 import { diskFolder } from './disk-folder.ts'
-import type { Measured } from './figures.ts'
+import type { Measurement } from './figures.ts'
 
 type Quantiles = { readonly p50: number; readonly p99: number }
 
@@ -127,7 +127,7 @@ async function inspect(store: Store): Promise<string | undefined> {
   return Number(row?.['count']) === serial ? undefined : `${String(row?.['count'])} of ${serial} holds are settled`
 }
 
-async function measure(folder: string): Promise<Measured> {
+async function measure(folder: string): Promise<Measurement> {
   const stop = (message: string): never => {
     throw new Error(message)
   }

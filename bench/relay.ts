@@ -78,14 +78,14 @@ async function runFigures(): Promise<FigureSample[]> {
   return samples
 }
 
-type Found = { readonly samples: Sample[]; readonly held: HeldSample[] }
+type RunSamples = { readonly samples: Sample[]; readonly held: HeldSample[] }
 
 /** How long quiet moments of the host are waited for. */
 const patientUntilMs = options.quiet ? performance.now() + 15 * 60_000 : Number.POSITIVE_INFINITY
 
 /** All cases in turn, each against every target, so that a noisy minute hits all of them. */
-async function run(crew: Crew, targets: readonly Target[]): Promise<Found> {
-  const found: Found = { samples: [], held: [] }
+async function run(crew: Crew, targets: readonly Target[]): Promise<RunSamples> {
+  const found: RunSamples = { samples: [], held: [] }
   await warmUp(crew, targets, found)
   const contending = targets.filter(({ running }) => running)
   for (let round = 1; round <= rounds; round++) {
@@ -131,7 +131,7 @@ const canServe = ({ running }: Target, { answer }: Case): boolean =>
  * what was counted (2026-11-22, on a slow machine). It is compiled anew for what it has not met before: after streams,
  * whole replies kept the compiler busy for two rounds. So all cases are gone through twice.
  */
-async function warmUp(crew: Crew, targets: readonly Target[], { samples }: Found): Promise<void> {
+async function warmUp(crew: Crew, targets: readonly Target[], { samples }: RunSamples): Promise<void> {
   const quick = cases.filter(({ extent, connections }) => extent === 'quick' && connections > 1)
   const own = quick.filter((work) => chosen.includes(work))
   const works = own.length > 0 || (chosen.length === 0 && !isFrontierChosen) ? own : quick.slice(0, 1)
@@ -151,7 +151,7 @@ function progressLine({ target, cpuUs: cpu, memoryNs, report, problem }: Sample)
 }
 
 /** What the contenders' books have against what was sent, and what went wrong on the way. */
-async function inspect(running: readonly Running[], { samples, held }: Found): Promise<string[]> {
+async function inspect(running: readonly Running[], { samples, held }: RunSamples): Promise<string[]> {
   const all = [...samples, ...held]
   const complaints = all.flatMap(({ target, caseId, problem }) => (problem ? [`${target} ${caseId}: ${problem}`] : []))
   for (const { contender, field } of running) {
@@ -163,13 +163,13 @@ async function inspect(running: readonly Running[], { samples, held }: Found): P
   return complaints
 }
 
-type Relayed = Found & {
+type RelayedRun = RunSamples & {
   readonly residents: Readonly<Record<string, Resident>>
   readonly complaints: readonly string[]
 }
 
 /** The relay's cases, against every contender that is installed. */
-async function runRelay(): Promise<Relayed> {
+async function runRelay(): Promise<RelayedRun> {
   const folder = mkdtempSync(join(diskFolder(), 'tollgate-bench-'))
   const crew = await hireCrew()
   const running: Running[] = []
@@ -209,7 +209,7 @@ async function residents(running: readonly Running[]): Promise<number[]> {
   return running.map(({ pid }) => residentMb(processTree(pid)))
 }
 
-const nothing: Relayed = { samples: [], held: [], residents: {}, complaints: [] }
+const nothing: RelayedRun = { samples: [], held: [], residents: {}, complaints: [] }
 
 async function main(): Promise<number> {
   if (options.help) {

@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util'
 import { bunEnv } from '../bin/bun-env.js'
 import { freePort } from './contender.ts'
 import { diskFolder } from './disk-folder.ts'
-import type { Measured } from './figures.ts'
+import type { Measurement } from './figures.ts'
 
 const ROOT = resolve(import.meta.dir, '..')
 const STARTS = 5
@@ -121,7 +121,7 @@ try {
     // From start to stop. On a machine that does other things too, it says more than the clock.
     cpuMs: middle(({ cpuMs }) => cpuMs),
   }
-  console.log(JSON.stringify({ values } satisfies Measured))
+  console.log(JSON.stringify({ values } satisfies Measurement))
 } finally {
   rmSync(place.folder, { recursive: true })
 }

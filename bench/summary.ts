@@ -46,7 +46,7 @@ export type Row = {
   readonly ratio: Spread | undefined
   readonly requestsPerSecond: Readonly<Record<string, Spread>>
   /** Latency over that of the vendor asked directly, in ms. Undefined with more than one client: queues, not costs. */
-  readonly added: Readonly<Record<string, Added>> | undefined
+  readonly added: Readonly<Record<string, AddedLatency>> | undefined
   /** CPU of this gateway by thread, of the median round. */
   readonly threads: Readonly<Record<string, number>>
   /** What a read of the host's memory cost before this gateway's rounds, in ns: how busy other machines kept it. */
@@ -54,7 +54,7 @@ export type Row = {
   /** Connections to the vendor opened per request, the warm-up's not counted: 0 where they are kept alive. */
   readonly upstreamConnections: Readonly<Record<string, Spread>>
 }
-export type Added = { readonly p50Ms: number; readonly p99Ms: number; readonly firstByteP50Ms: number }
+export type AddedLatency = { readonly p50Ms: number; readonly p99Ms: number; readonly firstByteP50Ms: number }
 
 /** A step of the climb: clients, and what came of them by target. */
 export type FrontierRow = {
@@ -147,7 +147,7 @@ function rowOf(samples: readonly Sample[], work: Case): Row {
   }
 }
 
-function addedOf(of: CaseSamples): Record<string, Added> {
+function addedOf(of: CaseSamples): Record<string, AddedLatency> {
   const direct = of.of(DIRECT)
   const added = (target: string, read: (report: LoadReport) => number): number =>
     spread(of.of(target).map(({ report }, i) => read(report) - read(direct[i]?.report ?? report))).median

@@ -71,7 +71,7 @@ export type Gateway = {
   readonly health: HealthBook
   readonly usageDays: UsageDays
   readonly refused: RefusedRequests
-  readonly office: AdminServices
+  readonly services: AdminServices
   /** The first account's first key, made when the store was empty. Shown once. */
   readonly firstKey: string | undefined
 }
@@ -124,7 +124,7 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
   const usageDays = await UsageDays.open(store)
   const refused = new RefusedRequests(store)
   const people = { users, sessions, managementKeys: await ManagementKeys.open(store) }
-  const office = officeOf(store, config, {
+  const services = servicesOf(store, config, {
     accounts,
     catalog,
     ledger,
@@ -153,7 +153,7 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     health,
     usageDays,
     refused,
-    office,
+    services,
     firstKey,
   }
 }
@@ -173,7 +173,7 @@ type Parts = Pick<
 }
 
 /** What operations work on. */
-function officeOf(
+function servicesOf(
   store: Store,
   config: Config,
   { live, health, usageDays, secrets, owner, ledger, ...rest }: Parts,

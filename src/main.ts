@@ -30,7 +30,7 @@ async function operate(name: string, input: unknown): Promise<ControlAnswer> {
     if (answered) return answered
     if (!existsSync(join(config.dataFolder, 'tollgate.db'))) return noFolder(config)
     try {
-      return await onFolder(config, 'leave', ({ office }) => runOperation(office, name, input))
+      return await onFolder(config, 'leave', ({ services }) => runOperation(services, name, input))
     } catch (error) {
       const isBusy = error instanceof Error && error.name === 'FolderInUse'
       if (!isBusy || Date.now() - startedMs > FOLDER_WAIT_MS) throw error

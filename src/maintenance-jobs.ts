@@ -14,7 +14,7 @@ type JobOptions = Pick<Config, 'limits'> & { readonly log: Log; readonly isDrain
 export function startSweeps(gateway: Gateway, blobs: Blobs, { log, limits, isDraining }: JobOptions): { stop(): void } {
   const unswept = (event: string) => (error: unknown) => log('error', event, { message: String(error) })
   const { turns, idempotency, tasks, usageDays, refused, store } = gateway
-  const { sessions } = gateway.office
+  const { sessions } = gateway.services
   const rows = { responses: turns, idempotency, video: tasks, sessions, usage: usageDays, refused }
   const sweep = (): void => {
     const swept = Object.entries(rows).map(([name, one]) => one.sweep().catch(unswept(`${name}.unswept`)))
@@ -42,6 +42,6 @@ export function startSweeps(gateway: Gateway, blobs: Blobs, { log, limits, isDra
   }
 }
 
-async function verifyHourly({ office }: Gateway, log: Log): Promise<void> {
-  for (const finding of await office.verify()) log('error', 'ledger.broken', finding)
+async function verifyHourly({ services }: Gateway, log: Log): Promise<void> {
+  for (const finding of await services.verify()) log('error', 'ledger.broken', finding)
 }

@@ -71,7 +71,7 @@ function bindPublic(config: Config, log: Log, shared: PortOptions): Server {
     port,
     limits: { ...config.limits, connectionsMax },
     originOf: (address) => trustedProxies.originOf(address),
-    onCrowding: (crowding) => log('warn', 'inbound.crowded', { ...crowding, connectionsMax, strangersPerAddressMax }),
+    onConnectionLimit: (stats) => log('warn', 'inbound.crowded', { ...stats, connectionsMax, strangersPerAddressMax }),
   })
 }
 

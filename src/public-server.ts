@@ -15,10 +15,10 @@ import { formatMarkUp } from './prices/mark-up.ts'
 /** One port for both: the public API, and what is for people. */
 export function withConsole(
   edge: Edge,
-  { office }: Gateway,
+  { services }: Gateway,
   { config, log }: { readonly config: Config; readonly log: Log },
 ): (exchange: ServerExchange) => void {
-  const door = openDoor({ office, facts: factsOf(config), proxies: config.trustedProxies, log })
+  const door = openDoor({ services, facts: factsOf(config), proxies: config.trustedProxies, log })
   const documents = documentsOf(log)
   return (exchange) => {
     const { path } = exchange.head
@@ -62,7 +62,7 @@ function documentsOf(log: Log): (exchange: ServerExchange) => void {
 }
 
 /** A new link at each start until there is an operator: whoever missed the first is not locked out. */
-export async function setupUrl({ office: { users } }: Gateway, origin: string): Promise<string | undefined> {
+export async function setupUrl({ services: { users } }: Gateway, origin: string): Promise<string | undefined> {
   return users.hasOperator() ? undefined : origin + setupPath(await users.makeLink(undefined))
 }
 

@@ -84,7 +84,7 @@ export async function serve(config: Config): Promise<RunningServer> {
     ledger,
     health,
     retries: new RetryBudget(),
-    seats: new ProviderConcurrency(),
+    concurrency: new ProviderConcurrency(),
     live,
     tokens,
     pictures: new Pictures(blobs, config.limits.imageUrlMs, log),
@@ -114,7 +114,7 @@ export async function serve(config: Config): Promise<RunningServer> {
     links: { publicUrl: config.publicUrl, isLoopback: LOOPBACK.test(config.host) },
     metricsToken: config.metricsToken,
   })
-  const control = serveControl(config.dataFolder, gateway.office, { host, port: server.port, publicUrl })
+  const control = serveControl(config.dataFolder, gateway.services, { host, port: server.port, publicUrl })
   await videos.resume()
   const sweeps = startSweeps(gateway, blobs, { log, limits: config.limits, isDraining: () => draining })
   const watch = setInterval(() => {
@@ -134,7 +134,7 @@ export async function serve(config: Config): Promise<RunningServer> {
     async drain() {
       if (draining) return
       draining = true
-      gateway.office.feed.close()
+      gateway.services.feed.close()
       log('info', 'drain.start', { live: live.size })
       sweeps.stop()
       clearInterval(watch)
@@ -187,7 +187,7 @@ function giveUp(log: Log, { message }: Error): never {
 
 /** What is told of every request that held money. */
 const recorder =
-  ({ office: { tally, feed } }: Gateway, metrics: Metrics, log: Log) =>
+  ({ services: { tally, feed } }: Gateway, metrics: Metrics, log: Log) =>
   (record: RequestRecord, client?: string): void => {
     metrics.recorded(record)
     tally.noted(record.attempts)

@@ -19,9 +19,14 @@ afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
-type Failed = { readonly error: { readonly code: string; readonly message: string } }
-type Made = { readonly file: string; readonly bytes: number; readonly charges: number; readonly open_holds: number }
-type Restored = {
+type ErrorBody = { readonly error: { readonly code: string; readonly message: string } }
+type CreatedView = {
+  readonly file: string
+  readonly bytes: number
+  readonly charges: number
+  readonly open_holds: number
+}
+type RestoreResult = {
   readonly kept: string | null
   readonly made_at: string
   readonly verified: boolean
@@ -63,7 +68,7 @@ describe('a backup of a serving gateway', () => {
     await stream?.read()
     const file = join(vault, 'all.db')
     const before = charges
-    const made = await runJson<Made>(gateway.folder, ['backup', file, '--with-secrets'])
+    const made = await runJson<CreatedView>(gateway.folder, ['backup', file, '--with-secrets'])
     expect(charges).toBeGreaterThan(before)
     isBusy = false
     await Promise.all(clients)
@@ -75,7 +80,7 @@ describe('a backup of a serving gateway', () => {
     await gateway.close()
 
     const other = folderFor()
-    const restored = await runJson<Restored>(other, ['restore', file])
+    const restored = await runJson<RestoreResult>(other, ['restore', file])
     expect(restored).toMatchObject({ kept: null, verified: true, problems: [] })
     expect(restored.secrets).toEqual({ key_pepper: 'restored', master_key: 'restored' })
     const next = await startGateway({ folder: other })
@@ -89,7 +94,9 @@ describe('a backup of a serving gateway', () => {
     const gateway = await startGateway()
     const vault = folderFor()
     const both = await Promise.all(
-      ['a.db', 'b.db'].map((name) => runJson<Made & Partial<Failed>>(gateway.folder, ['backup', join(vault, name)])),
+      ['a.db', 'b.db'].map((name) =>
+        runJson<CreatedView & Partial<ErrorBody>>(gateway.folder, ['backup', join(vault, name)]),
+      ),
     )
     const refusals = both.flatMap(({ error }) => (error ? [error.code] : []))
     expect(refusals.length).toBeLessThanOrEqual(1)
@@ -138,7 +145,7 @@ describe('where a backup goes', () => {
     const vault = folderFor()
     // In the way of the unfinished copy, and not removed as a file would be.
     mkdirSync(join(vault, '.a.db.tmp'))
-    const { error } = await runJson<Failed>(gateway.folder, ['backup', join(vault, 'a.db')])
+    const { error } = await runJson<ErrorBody>(gateway.folder, ['backup', join(vault, 'a.db')])
     expect(error.code).toBe('failed')
     expect(error.message).toContain('no backup was made: ')
     expect(error.message).toEndWith('.a.db.tmp could not be removed')
@@ -152,7 +159,7 @@ describe('where a backup goes', () => {
     db.prepare('UPDATE account SET posted = posted + 1 WHERE id = ?').run(accountId)
     db.close()
     const vault = folderFor()
-    const { error } = await runJson<Failed>(folder, ['backup', join(vault, 'x.db')])
+    const { error } = await runJson<ErrorBody>(folder, ['backup', join(vault, 'x.db')])
     expect(error.message).toContain('the ledger is broken: I2')
     expect(readdirSync(vault)).toEqual([])
   })
@@ -180,7 +187,7 @@ describe('the secrets', () => {
     }
     // Restored over other secrets, those are kept as well.
     const third = await stoppedFolder()
-    const value = await runJson<Restored>(third.folder, ['restore', full, '--force'])
+    const value = await runJson<RestoreResult>(third.folder, ['restore', full, '--force'])
     expect(value.secrets).toEqual({ key_pepper: 'restored', master_key: 'restored' })
     expect(readdirSync(third.folder).filter((name) => /^(?:key|master)\..*before-restore/.test(name))).toHaveLength(2)
   })
@@ -194,16 +201,16 @@ describe('the secrets', () => {
     expect(restored.code).toBe(0)
     expect(restored.err).toContain('key.pepper is missing: put it back')
     expect(restored.err).toContain('master.key is missing')
-    const refusal = await runJson<Failed>(other, ['account', 'list'])
+    const refusal = await runJson<ErrorBody>(other, ['account', 'list'])
     expect(refusal.error.code).toBe('secret_mismatch')
     expect(refusal.error.message).toContain('every API key made so far would be refused')
     expect(readdirSync(other)).not.toContain('key.pepper')
 
     copyFileSync(join(folder, 'key.pepper'), join(other, 'key.pepper'))
     writeFileSync(join(other, 'master.key'), `${'ab'.repeat(32)}\n`)
-    const again = await runJson<Restored>(other, ['restore', file, '--force'])
+    const again = await runJson<RestoreResult>(other, ['restore', file, '--force'])
     expect(again.secrets).toEqual({ key_pepper: 'matches', master_key: 'differs' })
-    expect((await runJson<Failed>(other, ['account', 'list'])).error.message).toContain('master.key is not the one')
+    expect((await runJson<ErrorBody>(other, ['account', 'list'])).error.message).toContain('master.key is not the one')
     const environment = { TOLLGATE_MASTER_KEY: readFileSync(join(folder, 'master.key'), 'utf8').trim() }
     const next = await startGateway({ folder: other, env: environment, yaml: OPEN })
     expect(await charged(next, key)).toBe(200)
@@ -240,14 +247,14 @@ describe('restore', () => {
     const file = join(folderFor(), 'x.db')
     await runJson(folder, ['backup', file])
     const gateway = await startGateway({ folder })
-    const owned = await runJson<Failed>(folder, ['restore', file, '--force'])
+    const owned = await runJson<ErrorBody>(folder, ['restore', file, '--force'])
     expect(owned.error.code).toBe('data_folder_in_use')
     await gateway.operate('account.credit', { account: accountId, amount: '5', reason: 'after the backup' })
     // A crash, so that the last bookings of the database in place are in its log only.
     await gateway.crash()
 
     expect(await runJson(folder, ['restore', file])).toMatchObject({ error: { code: 'conflict' } })
-    const { kept } = await runJson<Restored>(folder, ['restore', file, '--force'])
+    const { kept } = await runJson<RestoreResult>(folder, ['restore', file, '--force'])
     const balance = async (): Promise<unknown> =>
       (await runJson<{ posted_usd: string }>(folder, ['account', 'show', accountId])).posted_usd
     expect(await balance()).toBe('999.999995')
@@ -267,14 +274,14 @@ describe('restore', () => {
     mkdirSync(master)
     const before = readdirSync(folder).toSorted()
     const pepper = readFileSync(join(folder, 'key.pepper'))
-    const { error } = await runJson<Failed>(folder, ['restore', full, '--force'])
+    const { error } = await runJson<ErrorBody>(folder, ['restore', full, '--force'])
     expect(error.message).toStartWith('nothing was changed: ')
     expect(readdirSync(folder).toSorted()).toEqual(before)
     expect(readFileSync(join(folder, 'key.pepper'))).toEqual(pepper)
 
     rmSync(master, { recursive: true })
     writeFileSync(master, 'half a sec')
-    const value = await runJson<Restored>(folder, ['restore', full, '--force'])
+    const value = await runJson<RestoreResult>(folder, ['restore', full, '--force'])
     expect(value).toMatchObject({ problems: [], secrets: { key_pepper: 'restored', master_key: 'restored' } })
     const aside = readdirSync(folder).find((name) => name.startsWith('master.key.before-restore')) ?? ''
     expect(readFileSync(join(folder, aside), 'utf8')).toBe('half a sec')
@@ -289,7 +296,7 @@ describe('restore', () => {
     const plain = join(folderFor(), 'plain.db')
     await runJson(folder, ['backup', plain])
     writeFileSync(join(folder, 'key.pepper'), 'half a sec')
-    const { secrets, problems } = await runJson<Restored>(folder, ['restore', plain, '--force'])
+    const { secrets, problems } = await runJson<RestoreResult>(folder, ['restore', plain, '--force'])
     expect(secrets).toEqual({ key_pepper: 'differs', master_key: 'matches' })
     expect(problems).toEqual([expect.stringContaining('key.pepper is not the one of this backup')])
   })
@@ -346,7 +353,7 @@ describe('restore', () => {
     const target = folderFor()
     mkdirSync(join(target, 'data'))
     for (const [file, says] of cases) {
-      const { error } = await runJson<Failed>(join(target, 'data'), ['restore', file])
+      const { error } = await runJson<ErrorBody>(join(target, 'data'), ['restore', file])
       expect(`${file}: ${error.message}`).toContain(says)
       expect(readdirSync(join(target, 'data')).filter((name) => name.startsWith('tollgate.db'))).toEqual([])
     }

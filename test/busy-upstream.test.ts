@@ -44,16 +44,16 @@ afterAll(async () => {
   await sandbox.stop()
 })
 
-type Told = { readonly status: number; readonly tookMs: number; readonly headers: Headers; readonly text: string }
+type HttpAnswer = { readonly status: number; readonly tookMs: number; readonly headers: Headers; readonly text: string }
 
-async function ask(body: object): Promise<Told> {
+async function ask(body: object): Promise<HttpAnswer> {
   const startedMs = performance.now()
   const answer = await chat(gateway, body)
   const text = await answer.text()
   return { status: answer.status, tookMs: performance.now() - startedMs, headers: answer.headers, text }
 }
 
-const several = (count: number, body: object): Promise<Told[]> =>
+const several = (count: number, body: object): Promise<HttpAnswer[]> =>
   Promise.all(Array.from({ length: count }, () => ask(body)))
 
 test('who finds no room waits for it, and is served', async () => {
@@ -103,7 +103,7 @@ test('where somebody else can be asked nobody waits, and the full one is not bla
 })
 
 /** Takes all the room of a provider for some seconds. */
-const filling = (count: number, model: string): Promise<Told[]> => several(count, { model })
+const filling = (count: number, model: string): Promise<HttpAnswer[]> => several(count, { model })
 
 test('one that is full is no attempt: the next ones are asked however many are full', async () => {
   const full = [filling(2, 'lasting'), ask({ model: 'either' })]
@@ -177,10 +177,10 @@ test('a client that leaves while it waits takes up no place', async () => {
   await full
 })
 
-type Left = { readonly results: readonly string[]; readonly charged: string }
+type LeftClient = { readonly results: readonly string[]; readonly charged: string }
 
 /** What became of each attempt of a call that its client leaves after so long, and what it cost. */
-async function left(model: string, afterMs: number): Promise<Left> {
+async function left(model: string, afterMs: number): Promise<LeftClient> {
   const stop = new AbortController()
   const gone = chat(gateway, { model }, { signal: stop.signal }).catch(() => undefined)
   await Bun.sleep(afterMs)
@@ -237,7 +237,7 @@ models: { waiting: { price: { input: 1, output: 2 }, offers: [{ provider: silent
     expect(own).toBe(Math.floor(most * 0.8))
     const { id } = await few.operate<{ id: string }>('account.create', { name: 'other', balance: '1' })
     const { secret } = await few.operate<{ secret: string }>('key.create', { account: id, name: 'k' })
-    const refused: Told[] = []
+    const refused: HttpAnswer[] = []
     const body = { model: 'waiting', max_tokens: 1 }
     const greedy = Array.from({ length: own + 3 }, async () => {
       const answer = await chat(few, body, { signal: stop.signal }).catch(() => undefined)

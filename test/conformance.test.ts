@@ -104,13 +104,13 @@ const response = z.object({
   safety_identifier: z.string().nullable(),
   prompt_cache_key: z.string().nullable(),
 })
-type Answered = z.output<typeof response>
+type ReadAnswer = z.output<typeof response>
 
 const say = async (model: string, fields: Json): Promise<z.output<typeof completion>['choices'][0]> =>
   completion.parse(await ask('/chat/completions', { model, ...fields })).choices[0]
-const respond = async (model: string, fields: Json): Promise<Answered> =>
+const respond = async (model: string, fields: Json): Promise<ReadAnswer> =>
   response.parse(await ask('/responses', { model, ...fields }))
-const textOf = ({ output }: Answered): string =>
+const textOf = ({ output }: ReadAnswer): string =>
   output
     .flatMap((item) => (item.type === 'message' ? (item['content'] as { text: string }[]) : []))
     .map(({ text }) => text)

@@ -9,9 +9,13 @@ let origin: string
 let operator: { cookie: string }
 let owner: { cookie: string }
 
-type Told<T = Record<string, unknown>> = { readonly status: number; readonly headers: Headers; readonly body: T }
+type HttpAnswer<T = Record<string, unknown>> = { readonly status: number; readonly headers: Headers; readonly body: T }
 
-async function call<T = Record<string, unknown>>(caller: object, request: string, body?: object): Promise<Told<T>> {
+async function call<T = Record<string, unknown>>(
+  caller: object,
+  request: string,
+  body?: object,
+): Promise<HttpAnswer<T>> {
   const [method = '', path = ''] = request.split(' ')
   const response = await fetch(`${origin}/admin/v1${path}`, {
     method,
@@ -47,7 +51,7 @@ async function all<T = Record<string, unknown>>(caller: object, path: string, li
   for (let cursor: string | null = ''; cursor !== null;) {
     const join = path.includes('?') ? '&' : '?'
     const more: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`
-    const { body, status }: Told<Page<T>> = await call(caller, `GET ${path}${join}limit=${limit}${more}`)
+    const { body, status }: HttpAnswer<Page<T>> = await call(caller, `GET ${path}${join}limit=${limit}${more}`)
     expect(status).toBe(200)
     items.push(...body.data)
     cursor = body.next_cursor

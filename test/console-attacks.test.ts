@@ -11,18 +11,18 @@ import { freshFolder, startGateway, type TestGateway } from './support/gateway.t
 import { signedIn } from './support/people.ts'
 import { rawClient } from './support/raw-client.ts'
 
-let desk: TestConsole
+let context: TestConsole
 let program: Caller
 beforeAll(async () => {
-  desk = await openConsole(freshFolder())
-  const { secret } = await desk.gateway.office.managementKeys.create({
+  context = await openConsole(freshFolder())
+  const { secret } = await context.gateway.services.managementKeys.create({
     accountId: undefined,
     name: 'ops',
     createdBy: undefined,
   })
   program = { headers: { authorization: `Bearer ${secret}` } }
 })
-afterAll(() => desk.close())
+afterAll(() => context.close())
 
 const odd = [
   '',
@@ -63,12 +63,12 @@ const nameOf = ({ method, path }: ConsoleRoute): string => `${method} ${path}`
 /** What is for people alone; all else a program asks, which no sign-out ends. */
 const asPerson = (route: ConsoleRoute): boolean => /signed_in|people|play/.test(route.access)
 const callerFor = async (route: ConsoleRoute): Promise<Caller> =>
-  route.access === 'open' ? nobody : asPerson(route) ? desk.as('operator') : program
+  route.access === 'open' ? nobody : asPerson(route) ? context.as('operator') : program
 
 async function send(route: ConsoleRoute, path: string, body: unknown): Promise<Answer> {
   const caller = await callerFor(route)
   const startedMs = performance.now()
-  const answer = await desk.call(caller, `${route.method} ${path}`, body)
+  const answer = await context.call(caller, `${route.method} ${path}`, body)
   expect(performance.now() - startedMs).toBeLessThan(SLOW_MS)
   expect(answer.status).toBeLessThan(500)
   if (answer.status >= 400) expect(answer.body).toMatchObject({ error: { message: expect.any(String) } })
@@ -77,7 +77,7 @@ async function send(route: ConsoleRoute, path: string, body: unknown): Promise<A
 
 const filled = ({ path }: ConsoleRoute, value: string): string =>
   path.replace(/\{(\w+)\}/g, (_, name: string) =>
-    name === 'account' ? desk.accountId : encodeURIComponent(value.isWellFormed() ? value : 'x'),
+    name === 'account' ? context.accountId : encodeURIComponent(value.isWellFormed() ? value : 'x'),
   )
 const propertiesOf = (schema: z.ZodType | undefined): string[] => {
   if (!schema) return []
@@ -111,8 +111,8 @@ describe.each(routes.map((route) => [nameOf(route), route] as const))('%s', (_, 
 })
 
 test('a name is what is seen of it: nothing hidden in it, and nothing that turns the text around it', async () => {
-  const caller = await desk.as('operator')
-  const at = `/accounts/${desk.accountId}`
+  const caller = await context.as('operator')
+  const at = `/accounts/${context.accountId}`
   const hidden = ['\u0000', '\n', '\u001b[31m', '\u009f', '\u202e', '\u2066', '\u200f', '\ud800']
   for (const name of hidden.flatMap((sign) => [`a${sign}b`, `${sign}\u200e.`])) {
     for (const [request, more] of [
@@ -123,58 +123,58 @@ test('a name is what is seen of it: nothing hidden in it, and nothing that turns
       [`POST ${at}/management-keys`, {}],
       ['POST /management-keys', {}],
     ] as const) {
-      const { status } = await desk.call(caller, request, { name, ...more })
+      const { status } = await context.call(caller, request, { name, ...more })
       expect([request, JSON.stringify(name), status]).toEqual([request, JSON.stringify(name), 400])
     }
   }
   for (const name of ['Zoë', '小明', 'محمد', '👩‍💻 ops', 'a b']) {
-    expect((await desk.call(caller, `POST ${at}/keys`, { name })).status).toBe(200)
+    expect((await context.call(caller, `POST ${at}/keys`, { name })).status).toBe(200)
   }
 })
 
 describe('an owner', () => {
   test('changes so much at once, and then a thing a second: the audit log keeps each', async () => {
-    const caller = await desk.as('stranger')
-    const path = `POST /accounts/${desk.otherId}/redemptions`
+    const caller = await context.as('stranger')
+    const path = `POST /accounts/${context.otherId}/redemptions`
     const made: number[] = []
     for (let i = 0; i < 230; i++) {
-      const { status } = await desk.call({ ...caller, address: `192.0.2.${i}` }, path, { code: 'none' })
+      const { status } = await context.call({ ...caller, address: `192.0.2.${i}` }, path, { code: 'none' })
       made.push(status)
     }
     expect(made.filter((status) => status !== 429).length).toBeLessThanOrEqual(205)
     expect(made.at(-1)).toBe(429)
-    expect((await desk.call(caller, `GET /accounts/${desk.otherId}/keys`)).status).toBe(200)
+    expect((await context.call(caller, `GET /accounts/${context.otherId}/keys`)).status).toBe(200)
     expect(
-      (await desk.call(await desk.as('owner'), `POST /accounts/${desk.accountId}/keys`, { name: 'x' })).status,
+      (await context.call(await context.as('owner'), `POST /accounts/${context.accountId}/keys`, { name: 'x' })).status,
     ).toBe(200)
   })
 
   test('who asks for a lot keeps nobody else waiting', async () => {
-    const [kim, ann] = [await desk.as('owner'), await desk.as('stranger')]
+    const [kim, ann] = [await context.as('owner'), await context.as('stranger')]
     const order: string[] = []
     const ask = async (caller: Caller, account: string, name: string): Promise<void> => {
-      await desk.call(caller, `GET /accounts/${account}/usage?by=key`)
+      await context.call(caller, `GET /accounts/${account}/usage?by=key`)
       order.push(name)
     }
-    const crowd = Array.from({ length: 100 }, () => ask(kim, desk.accountId, 'kim'))
-    await Promise.all([...crowd, ask(ann, desk.otherId, 'ann')])
+    const crowd = Array.from({ length: 100 }, () => ask(kim, context.accountId, 'kim'))
+    await Promise.all([...crowd, ask(ann, context.otherId, 'ann')])
     expect(order.indexOf('ann')).toBeLessThan(20)
   })
 
   test('cannot stop the clock with a long list of models, nor fill the audit log with it', async () => {
-    const caller = await desk.as('owner')
-    const path = `POST /accounts/${desk.accountId}/keys`
+    const caller = await context.as('owner')
+    const path = `POST /accounts/${context.accountId}/keys`
     for (const models of [['/'.repeat(1_000_000)], Array.from({ length: 50_000 }, (_, i) => `model-${i}`)]) {
       const startedMs = performance.now()
-      expect((await desk.call(caller, path, { name: 'x', models })).status).toBe(400)
+      expect((await context.call(caller, path, { name: 'x', models })).status).toBe(400)
       expect(performance.now() - startedMs).toBeLessThan(SLOW_MS)
     }
   })
 
   test('asks for no more than there is room for', async () => {
-    const caller = await desk.as('owner')
+    const caller = await context.as('owner')
     const usage = (query: string): Promise<Answer> =>
-      desk.call(caller, `GET /accounts/${desk.accountId}/usage?${query}`)
+      context.call(caller, `GET /accounts/${context.accountId}/usage?${query}`)
     for (const [query, param] of [
       ['from=2030-01-02T00:00:00Z&to=2030-01-01T00:00:00Z', 'from'],
       ['from=2030-01-01T00:00:00Z&to=2030-01-01T00:00:00Z', 'from'],
@@ -193,7 +193,7 @@ describe('an owner', () => {
 
 test('what anybody may ask for is made once', () => {
   const document = routes.find(({ path }) => path === '/openapi.json')
-  const ask = (): RouteReply => document?.run({ desk: { facts: { version: 'test' } } } as never) as RouteReply
+  const ask = (): RouteReply => document?.run({ context: { facts: { version: 'test' } } } as never) as RouteReply
   const [first, second] = [ask(), ask()]
   if (first.kind !== 'json' || second.kind !== 'json') throw new Error('it is JSON')
   expect(second.value).toBe(first.value)

@@ -9,9 +9,9 @@ const hash = await Bun.password.hash(PASSWORD)
 let plain: TestConsole
 let secure: TestConsole
 const open = async (options: { publicUrl?: string } = {}): Promise<TestConsole> => {
-  const desk = await openConsole(undefined, options)
-  await desk.gateway.office.users.setPassword(desk.ids.owner, hash)
-  return desk
+  const context = await openConsole(undefined, options)
+  await context.gateway.services.users.setPassword(context.ids.owner, hash)
+  return context
 }
 beforeAll(async () => {
   plain = await open()
@@ -23,12 +23,12 @@ afterAll(async () => {
 })
 afterEach(() => void setSystemTime())
 
-const signIn = (desk: TestConsole, caller: Caller = nobody): Promise<Answer> =>
-  desk.call(caller, 'POST /session', { name: 'kim', password: PASSWORD })
+const signIn = (context: TestConsole, caller: Caller = nobody): Promise<Answer> =>
+  context.call(caller, 'POST /session', { name: 'kim', password: PASSWORD })
 const cookieIn = ({ sent }: Answer): string => sent.headers['set-cookie'] ?? ''
 const holder = (answer: Answer): Caller => ({ headers: { cookie: cookieIn(answer).split(';')[0] ?? '' } })
-const statusOf = async (desk: TestConsole, caller: Caller, request = 'GET /session'): Promise<number> =>
-  (await desk.call(caller, request)).status
+const statusOf = async (context: TestConsole, caller: Caller, request = 'GET /session'): Promise<number> =>
+  (await context.call(caller, request)).status
 
 describe('the cookie', () => {
   test('over https is of this host alone, whole, and never sent without TLS', async () => {
@@ -84,7 +84,7 @@ describe('a session ends', () => {
     at(60 * MINUTE_MS - 1)
     expect(await statusOf(plain, caller)).toBe(401)
     // A clock that goes back wakes nothing that was swept.
-    await plain.gateway.office.sessions.sweep()
+    await plain.gateway.services.sessions.sweep()
     at(30 * MINUTE_MS)
     expect(await statusOf(plain, caller)).toBe(401)
   })
@@ -112,7 +112,7 @@ describe('a session ends', () => {
     at(479 * MINUTE_MS)
     const path = `POST /accounts/${plain.accountId}/playground-token`
     const { body } = await plain.call<{ token: string }>(caller, path)
-    const isGood = (): boolean => plain.gateway.office.accounts.authenticate(body.token) !== undefined
+    const isGood = (): boolean => plain.gateway.services.accounts.authenticate(body.token) !== undefined
     expect(isGood()).toBe(true)
     at(480 * MINUTE_MS)
     expect(isGood()).toBe(false)
@@ -121,7 +121,7 @@ describe('a session ends', () => {
 
 describe('what somebody may do', () => {
   test('is what they may do at the next request: demoted, barred, of another password', async () => {
-    const { users, sessions } = plain.gateway.office
+    const { users, sessions } = plain.gateway.services
     const write = `POST /accounts/${plain.accountId}/keys`
     const enter = async (): Promise<Caller> => holder(await signIn(plain))
     const tryBoth = async (caller: Caller): Promise<number[]> => [
@@ -148,7 +148,7 @@ describe('what somebody may do', () => {
   })
 
   test('a link to choose a password is void once another way has changed it, and after a bar', async () => {
-    const { users } = plain.gateway.office
+    const { users } = plain.gateway.services
     const isGood = async (token: string): Promise<boolean> =>
       (await plain.call(nobody, 'POST /links/check', { token })).status === 200
     const lost = await users.makeLink(plain.ids.owner)
@@ -164,8 +164,8 @@ describe('what somebody may do', () => {
 })
 
 describe('other sites', () => {
-  const change = (desk: TestConsole, caller: Caller, headers: Record<string, string>): Promise<number> =>
-    statusOf(desk, { headers: { ...caller.headers, ...headers } }, 'DELETE /session/view-as')
+  const change = (context: TestConsole, caller: Caller, headers: Record<string, string>): Promise<number> =>
+    statusOf(context, { headers: { ...caller.headers, ...headers } }, 'DELETE /session/view-as')
 
   test.each([
     ['the origin of the public address', { origin: 'https://gate.example' }, 200],

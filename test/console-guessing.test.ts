@@ -9,18 +9,18 @@ const PASSWORD = 'correct horse battery'
 /** Cheap to check: what is counted here are tries, not time. */
 const hash = await Bun.password.hash(PASSWORD, { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 })
 
-let desk: TestConsole
+let context: TestConsole
 beforeEach(async () => {
-  desk = await openConsole()
-  await desk.gateway.office.users.setPassword(desk.ids.owner, hash)
+  context = await openConsole()
+  await context.gateway.services.users.setPassword(context.ids.owner, hash)
 })
 afterEach(async () => {
   setSystemTime()
-  await desk.close()
+  await context.close()
 })
 
 const enter = (address: string, name = 'kim', password = PASSWORD): Promise<Answer> =>
-  desk.call({ headers: {}, address }, 'POST /session', { name, password })
+  context.call({ headers: {}, address }, 'POST /session', { name, password })
 /** Tries until told to wait; how many were made. */
 async function guess(address: string, name = 'kim'): Promise<number> {
   for (let tries = 0; tries < 100; tries++) if ((await enter(address, name, 'wrong')).status === 429) return tries
@@ -53,10 +53,10 @@ describe('a name that is guessed at', () => {
   })
 
   test('does not keep whoever has it from changing the password', async () => {
-    const caller = await desk.as('owner')
+    const caller = await context.as('owner')
     for (let i = 0; i < 100; i++) await enter(`2001:db8:${i}::1`, 'kim', 'wrong')
     const change = { current: PASSWORD, password: PASSWORD }
-    expect((await desk.call(caller, 'POST /session/password', change)).status).toBe(200)
+    expect((await context.call(caller, 'POST /session/password', change)).status).toBe(200)
   })
 
   test('is one name however it is written', async () => {
@@ -84,9 +84,9 @@ describe('an address that guesses', () => {
 })
 
 test('the answer is the same for a name that nobody has, one that is barred, and one without a password', async () => {
-  const { users } = desk.gateway.office
+  const { users } = context.gateway.services
   await users.create({ name: 'invited', role: 'operator', accountId: undefined })
-  await users.update(desk.ids.member, { status: 'disabled' })
+  await users.update(context.ids.member, { status: 'disabled' })
   const told = await Promise.all(
     ['kim', 'lee', 'invited', 'nobody', '__proto__', 'constructor'].map((name) => enter('192.0.2.1', name, 'wrong')),
   )
@@ -97,7 +97,7 @@ test('the answer is the same for a name that nobody has, one that is barred, and
 
 test('the time to answer says nothing of who has an account', async () => {
   const real = await Bun.password.hash(PASSWORD, { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 })
-  await desk.gateway.office.users.setPassword(desk.ids.owner, real)
+  await context.gateway.services.users.setPassword(context.ids.owner, real)
   const took: Record<string, number[]> = { kim: [], nobody: [] }
   await enter('192.0.2.99', 'nobody', 'wrong')
   for (let i = 0; i < 7; i++) {
@@ -114,7 +114,7 @@ test('the time to answer says nothing of who has an account', async () => {
 test('failed tries are noted so often, and no more: they must not fill the disk', async () => {
   for (let i = 0; i < 230; i++) await enter(`2001:db8:${i.toString(16)}::1`, `nobody ${i}`, 'wrong')
   const counted = 'SELECT count(*) AS count FROM audit WHERE outcome = ?'
-  const [row] = await desk.gateway.store.query(counted, ['wrong_password'])
+  const [row] = await context.gateway.store.query(counted, ['wrong_password'])
   expect(Number(row?.['count'])).toBeGreaterThan(50)
   expect(Number(row?.['count'])).toBeLessThanOrEqual(205)
 }, 60_000)

@@ -20,9 +20,9 @@ beforeAll(async () => {
 }, 30_000)
 afterAll(() => gateway.close())
 
-type Told = { readonly status: number; readonly cookie: string; readonly body: Record<string, unknown> }
+type HttpAnswer = { readonly status: number; readonly cookie: string; readonly body: Record<string, unknown> }
 
-async function call(caller: object, request: string, body?: object): Promise<Told> {
+async function call(caller: object, request: string, body?: object): Promise<HttpAnswer> {
   const [method = '', path = ''] = request.split(' ')
   const response = await fetch(`${origin}/admin/v1${path}`, {
     method,
@@ -30,7 +30,7 @@ async function call(caller: object, request: string, body?: object): Promise<Tol
     ...(body ? { body: JSON.stringify(body) } : {}),
   })
   const cookie = (response.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
-  return { status: response.status, cookie, body: (await response.json()) as Told['body'] }
+  return { status: response.status, cookie, body: (await response.json()) as HttpAnswer['body'] }
 }
 
 /** Somebody who is signed in. */
@@ -39,13 +39,13 @@ async function person(name: string, input: object): Promise<{ readonly id: strin
   const { cookie } = await call({}, 'POST /links/redeem', { token: made.setup_path.split('#')[1], password: PASSWORD })
   return { id: made.id, cookie }
 }
-const signIn = (name: string, password: string): Promise<Told> => call({}, 'POST /session', { name, password })
+const signIn = (name: string, password: string): Promise<HttpAnswer> => call({}, 'POST /session', { name, password })
 
 describe('a password that was changed', () => {
   test('opens nothing, though it was being checked meanwhile', async () => {
     const inside = await openConsole()
     try {
-      const { users } = inside.gateway.office
+      const { users } = inside.gateway.services
       const id = users.findNamed('kim')?.id ?? ''
       const enter = (): ReturnType<typeof inside.call> =>
         inside.call(nobody, 'POST /session', { name: 'kim', password: PASSWORD })
@@ -54,7 +54,7 @@ describe('a password that was changed', () => {
       const entering = enter()
       await users.setPassword(id, await Bun.password.hash('another long one', { algorithm: 'bcrypt', cost: 4 }))
       expect((await entering).status).toBe(401)
-      expect(inside.gateway.office.sessions.listOf(id)).toEqual([])
+      expect(inside.gateway.services.sessions.listOf(id)).toEqual([])
     } finally {
       await inside.close()
     }
@@ -152,7 +152,7 @@ describe('an address that guessed too often', () => {
     (await inside.call(caller, 'POST /links/check', { token: 'setup_none' })).status
 
   test('locks out nobody else', async () => {
-    const { users } = inside.gateway.office
+    const { users } = inside.gateway.services
     await users.setPassword(users.findNamed('kim')?.id ?? '', await Bun.password.hash(PASSWORD))
     const attacker = from('198.51.100.1')
     for (let i = 0; i < 20; i++) await guess(attacker)

@@ -9,7 +9,7 @@ import type { ConsoleRoute } from '../src/console/route.ts'
 import { chat, startGateway, type TestGateway } from './support/gateway.ts'
 import { signedIn, type Person } from './support/people.ts'
 
-type Told = { readonly status: number; readonly text: string; readonly header: (name: string) => string | null }
+type HttpAnswer = { readonly status: number; readonly text: string; readonly header: (name: string) => string | null }
 type Caller = Readonly<Record<string, string>>
 type Ids = Readonly<Record<string, string>>
 
@@ -21,7 +21,7 @@ let theirs: Ids
 /** Of the same shape, and nobody's. */
 let nobodys: Ids
 
-async function ask(caller: Caller, request: string, body?: object): Promise<Told> {
+async function ask(caller: Caller, request: string, body?: object): Promise<HttpAnswer> {
   const [method = '', path = ''] = request.split(' ')
   const response = await fetch(`${root}${path}`, {
     method,
@@ -39,7 +39,7 @@ async function person(
   return { id, caller: { cookie } }
 }
 
-const jsonOf = <T>({ text }: Told): T => JSON.parse(text) as T
+const jsonOf = <T>({ text }: HttpAnswer): T => JSON.parse(text) as T
 
 /** Everything an account can have, made as its people make it. */
 async function furnish(account: string, name: string): Promise<Ids & { readonly cookie: string }> {
@@ -78,7 +78,9 @@ beforeAll(async () => {
   const viewer = await person('viewer', { role: 'operator' })
   await ask(viewer.caller, 'POST /session/view-as', { account: gateway.accountId })
   const at = `/accounts/${gateway.accountId}`
-  const secretOf = (told: Told): Caller => ({ authorization: `Bearer ${jsonOf<{ secret: string }>(told).secret}` })
+  const secretOf = (told: HttpAnswer): Caller => ({
+    authorization: `Bearer ${jsonOf<{ secret: string }>(told).secret}`,
+  })
   const pass = await ask(owner.caller, `POST ${at}/playground-token`)
   Object.assign(callers, {
     nobody: {},
@@ -122,12 +124,12 @@ const nameOf = ({ method, path }: ConsoleRoute): string => `${method} ${path}`
 const bodyOf = (route: ConsoleRoute): object | undefined => (route.body ? (bodies[nameOf(route)] ?? {}) : undefined)
 
 /** What is told, with the id that was asked for taken out. */
-const withoutIds = ({ status, text }: Told, ids: Ids): string =>
+const withoutIds = ({ status, text }: HttpAnswer, ids: Ids): string =>
   Object.values(ids)
     .reduce((told, id) => told.replaceAll(id, 'ID'), `${status} ${text}`)
     .replaceAll(/"seen_at":"[^"]+"/g, '"seen_at":"now"')
 
-async function compare(caller: Caller, request: (ids: Ids) => [string, object | undefined]): Promise<Told> {
+async function compare(caller: Caller, request: (ids: Ids) => [string, object | undefined]): Promise<HttpAnswer> {
   const foreign = await ask(caller, ...request(theirs))
   const unknown = await ask(caller, ...request(nobodys))
   expect(withoutIds(foreign, theirs)).toBe(withoutIds(unknown, nobodys))
@@ -205,7 +207,7 @@ describe('what was deleted is told of like what never was', () => {
     const taking = routes.filter(({ path }) => path.includes(`{${name}}`))
     expect(taking.length).toBeGreaterThan(0)
     for (const route of taking) {
-      const asked = (one: string): Promise<Told> =>
+      const asked = (one: string): Promise<HttpAnswer> =>
         ask(caller, `${route.method} ${pathOf(route, { [name]: one }, '')}`, bodyOf(route))
       const [gone, unknown] = [await asked(id), await asked(nobody)]
       expect([nameOf(route), gone.status]).toEqual([nameOf(route), 404])

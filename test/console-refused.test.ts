@@ -71,8 +71,8 @@ test('an operator sees what is sold below its cost, and gives long requests a pr
   await page.call('fill', 'role=textbox[name=/^Output/] >> nth=1', '12')
   await page.call('click', 'role=button[name="Save"]')
   await page.appears('text=Above 200,000 input tokens')
-  type Listed = { readonly id: string; readonly price: { readonly tiers: readonly object[] } }
-  const models = await stage.gateway.operate<Listed[]>('model.list')
+  type ListedModel = { readonly id: string; readonly price: { readonly tiers: readonly object[] } }
+  const models = await stage.gateway.operate<ListedModel[]>('model.list')
   expect(models.find(({ id }) => id === 'cheap')?.price.tiers).toMatchObject([
     { above_input_tokens: 200_000, input_usd_per_million: '4.00', output_usd_per_million: '12.00' },
   ])

@@ -13,22 +13,26 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.close())
 
-type Told = { readonly status: number; readonly headers: Headers; readonly body: Record<string, unknown> }
+type HttpAnswer = { readonly status: number; readonly headers: Headers; readonly body: Record<string, unknown> }
 
-async function call(request: string, { body, headers = {} }: { body?: object; headers?: object } = {}): Promise<Told> {
+async function call(
+  request: string,
+  { body, headers = {} }: { body?: object; headers?: object } = {},
+): Promise<HttpAnswer> {
   const [method = '', path = ''] = request.split(' ')
   const response = await fetch(`${origin}/admin/v1${path}`, {
     method,
     headers: { 'content-type': 'application/json', ...headers },
     ...(body ? { body: JSON.stringify(body) } : {}),
   })
-  return { status: response.status, headers: response.headers, body: (await response.json()) as Told['body'] }
+  return { status: response.status, headers: response.headers, body: (await response.json()) as HttpAnswer['body'] }
 }
 
-const cookieOf = ({ headers }: Told): { cookie: string } => ({
+const cookieOf = ({ headers }: HttpAnswer): { cookie: string } => ({
   cookie: (headers.get('set-cookie') ?? '').split(';')[0] ?? '',
 })
-const signIn = (name: string, password: string): Promise<Told> => call('POST /session', { body: { name, password } })
+const signIn = (name: string, password: string): Promise<HttpAnswer> =>
+  call('POST /session', { body: { name, password } })
 
 /** A person of their own, as the CLI invites them. */
 async function person(name: string, input: object = { role: 'operator' }): Promise<{ cookie: string }> {

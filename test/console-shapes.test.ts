@@ -10,14 +10,14 @@ import { countOf, seedOfRun } from './support/soaks.ts'
 
 const COUNT = Math.ceil(countOf('malformed-shapes') / 200)
 
-let desk: TestConsole
+let context: TestConsole
 let operator: Caller
 
 beforeAll(async () => {
-  desk = await openConsole()
-  operator = await desk.as('operator')
+  context = await openConsole()
+  operator = await context.as('operator')
 })
-afterAll(() => desk.close())
+afterAll(() => context.close())
 
 type Schema = { readonly [name: string]: unknown }
 
@@ -54,11 +54,11 @@ const sampleBy = (shape: z.ZodType): Json => {
 const SLOW = /password|sessions|setup|test|import/
 
 const at = ({ path }: ConsoleRoute): string =>
-  path.replace(/\{(\w+)\}/g, (_, name: string) => (name === 'account' ? desk.accountId : 'x'))
+  path.replace(/\{(\w+)\}/g, (_, name: string) => (name === 'account' ? context.accountId : 'x'))
 
 /** An answer of any kind but an error of the gateway's own; what throws fails the test by itself. */
 async function expectAnswer(route: ConsoleRoute, query: string, body: unknown): Promise<void> {
-  const { status } = await desk.call(operator, `${route.method} ${at(route)}${query}`, body)
+  const { status } = await context.call(operator, `${route.method} ${at(route)}${query}`, body)
   if (status >= 500) throw new Error(`${route.method} ${route.path}${query}: ${status} for ${JSON.stringify(body)}`)
 }
 

@@ -6,11 +6,11 @@ import { server as english } from '../web/src/lib/i18n/en/server.ts'
 import { server as chinese } from '../web/src/lib/i18n/zh/server.ts'
 import { openConsole, type TestConsole } from './support/console.ts'
 
-let desk: TestConsole
+let context: TestConsole
 beforeAll(async () => {
-  desk = await openConsole()
+  context = await openConsole()
 })
-afterAll(() => desk.close())
+afterAll(() => context.close())
 
 type Facts = Readonly<Record<string, unknown>>
 
@@ -23,7 +23,7 @@ const namesIn = (facts: Facts, before = ''): readonly string[] =>
 
 test('settings and facts of the process have words, and there are no words for what is not there', async () => {
   const settings = settingsOf(await loadConfig({}))
-  const { body } = await desk.call<{ process: Facts }>(await desk.as('operator'), 'GET /health')
+  const { body } = await context.call<{ process: Facts }>(await context.as('operator'), 'GET /health')
   const named = new Set([...namesIn(settings), ...namesIn(body.process)])
   expect(Object.keys(english).toSorted()).toEqual([...named].toSorted())
 })

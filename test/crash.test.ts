@@ -43,7 +43,7 @@ models:
 `
 
 /** What clients were told: request ids, with the cost where the answer named it. */
-type Acknowledged = Map<string, string | undefined>
+type AcknowledgedWrite = Map<string, string | undefined>
 
 type Manner = 'whole' | 'stream' | 'growing whole' | 'growing stream' | 'hang up'
 const MANNERS: readonly Manner[] = [
@@ -59,7 +59,7 @@ const MANNERS: readonly Manner[] = [
 const LONG = { model: 'dear', messages: [{ role: 'user', content: 'Write a long story of many words. '.repeat(8) }] }
 
 /** Asks once. Throws when the server is gone. */
-async function ask(gateway: TestGateway, manner: Manner, acknowledged: Acknowledged): Promise<void> {
+async function ask(gateway: TestGateway, manner: Manner, acknowledged: AcknowledgedWrite): Promise<void> {
   const hangUp = new AbortController()
   const stream = !manner.endsWith('whole')
   const body = manner.startsWith('growing') ? LONG : { model: 'small', max_tokens: 5 }
@@ -72,7 +72,7 @@ async function ask(gateway: TestGateway, manner: Manner, acknowledged: Acknowled
   if (isComplete && id) acknowledged.set(id, response.headers.get('x-tollgate-cost-usd') ?? undefined)
 }
 
-async function askUntilDead(gateway: TestGateway, manner: Manner, acknowledged: Acknowledged): Promise<void> {
+async function askUntilDead(gateway: TestGateway, manner: Manner, acknowledged: AcknowledgedWrite): Promise<void> {
   try {
     for (;;) await ask(gateway, manner, acknowledged)
   } catch {
@@ -103,7 +103,7 @@ function read<T>(folder: string, sql: string): T[] {
   }
 }
 
-function expectCharges(folder: string, acknowledged: Acknowledged): Row[] {
+function expectCharges(folder: string, acknowledged: AcknowledgedWrite): Row[] {
   const rows = read<Row>(folder, ROWS).map((row) => ({
     ...row,
     charges: Number(row.charges),
@@ -120,7 +120,7 @@ function expectCharges(folder: string, acknowledged: Acknowledged): Row[] {
 }
 
 type Lives = {
-  readonly acknowledged: Acknowledged
+  readonly acknowledged: AcknowledgedWrite
   readonly expired: number
   readonly readyMs: number
   stillborn: number
@@ -140,7 +140,7 @@ async function killStart(options: GatewayOptions): Promise<void> {
 /** One data folder through its cycles. */
 async function live(cycles: number): Promise<Lives> {
   const folder = freshFolder()
-  const acknowledged: Acknowledged = new Map()
+  const acknowledged: AcknowledgedWrite = new Map()
   let options: GatewayOptions = { folder, yaml: yaml() }
   let [readyMs, stillborn] = [0, 0]
   for (let cycle = 0; cycle < cycles; cycle++) {
@@ -197,7 +197,7 @@ test(
 test('a gateway whose disk fails stops itself, and the next one has everything that was acknowledged', async () => {
   const copy = copySources([faultyWriter])
   const folder = freshFolder()
-  const acknowledged: Acknowledged = new Map()
+  const acknowledged: AcknowledgedWrite = new Map()
   let options: GatewayOptions = { folder, yaml: yaml() }
   try {
     for (const at of [400, 700, 1_000, 1_300]) {

@@ -23,10 +23,10 @@ const freshFolder = (): string => {
   return folder
 }
 
-type Started = { readonly origin: string; readonly key: string }
+type StartedProcess = { readonly origin: string; readonly key: string }
 
 /** Starts an image as a container would, but for its port. */
-async function start({ root, env, workdir, command }: Image): Promise<Started> {
+async function start({ root, env, workdir, command }: Image): Promise<StartedProcess> {
   const [program = '', ...args] = command
   const within = (path: string): string => (path.startsWith('/') ? join(root, path) : path)
   const data = within(env['TOLLGATE_DATA'] ?? '/data')
@@ -48,10 +48,10 @@ async function start({ root, env, workdir, command }: Image): Promise<Started> {
   return { origin: new URL(told.base_url).origin, key: told.first_key }
 }
 
-type Described = { readonly paths: Readonly<Record<string, Readonly<Record<string, object>>>> }
+type DescribedPath = { readonly paths: Readonly<Record<string, Readonly<Record<string, object>>>> }
 
 /** Asks for whatever the documents describe, and follows their links. */
-async function expectAll({ origin, key }: Started): Promise<void> {
+async function expectAll({ origin, key }: StartedProcess): Promise<void> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const get = (path: string): Promise<Response> => fetch(origin + path, { headers })
   const pages = ['/docs', '/docs/', '/openapi.json', '/llms.txt', '/docs/theme.js', '/healthz', '/readyz', '/console/']
@@ -68,7 +68,7 @@ async function expectAll({ origin, key }: Started): Promise<void> {
       expect([guide, link, (await get(pathname)).status]).toEqual([guide, link, 200])
     }
   }
-  const { paths } = (await (await get('/openapi.json')).json()) as Described
+  const { paths } = (await (await get('/openapi.json')).json()) as DescribedPath
   expect(Object.keys(paths).length).toBeGreaterThan(15)
   for (const [path, methods] of Object.entries(paths)) {
     for (const method of Object.keys(methods).filter((name) => /^(?:get|post|delete)$/.test(name))) {

@@ -5,11 +5,11 @@ import { createOpenAI } from '@ai-sdk/openai'
 import { cosineSimilarity, embedMany } from 'ai'
 import { startGateway, startSandboxProcess, type TestGateway, type TestSandbox } from './support/gateway.ts'
 
-type Asked = { path: string; body: Record<string, unknown> }
+type ReceivedBody = { path: string; body: Record<string, unknown> }
 let sandbox: TestSandbox
 let gateway: TestGateway
 let odd: Bun.Server<undefined>
-const asked: Asked[] = []
+const asked: ReceivedBody[] = []
 
 const vector = (text: string): number[] => [text.length, 3, 4]
 

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { exampleConfig } from '../src/cli/example-config.ts'
 import { startGateway } from './support/gateway.ts'
 
-type Listed = {
+type ListedModel = {
   readonly id: string
   readonly unpriced: readonly string[]
   readonly offers: readonly { readonly below_cost: readonly unknown[] }[]
@@ -26,7 +26,7 @@ test.each([
 ])('the example of %s sells nothing below its cost', async (_, yaml, ids) => {
   const gateway = await startGateway({ yaml, env })
   try {
-    const models = (await gateway.operate<Listed[]>('model.list')).filter(({ id }) => ids.includes(id))
+    const models = (await gateway.operate<ListedModel[]>('model.list')).filter(({ id }) => ids.includes(id))
     expect(models.map(({ id }) => id).toSorted()).toEqual(ids)
     for (const { id, offers, unpriced } of models) {
       expect({ id, below: offers.flatMap((offer) => offer.below_cost), unpriced }).toEqual({

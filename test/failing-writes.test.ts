@@ -7,7 +7,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { complaintsOf, readTold, type Told } from './faults/acknowledged.ts'
+import { complaintsOf, readTold, type AcknowledgedFacts } from './faults/acknowledged.ts'
 import type { FaultMode } from './faults/faulty-database.ts'
 import { faultyWriter } from './faults/writer-faults.ts'
 import { countOf, reportFigure, seedOfRun } from './support/soaks.ts'
@@ -27,7 +27,7 @@ type Outcome = {
   readonly exitCode: number
   readonly calls: number
   readonly complaints: string[]
-  readonly told: Told
+  readonly told: AcknowledgedFacts
 }
 
 async function runScript(seed: number, { at, mode }: Fault): Promise<Outcome> {

@@ -68,11 +68,11 @@ afterAll(async () => {
   await sandbox.stop()
 })
 
-type Stored = { charged: string; attempts: string; outcome: string; status: string; held: string }
+type StoredRecord = { charged: string; attempts: string; outcome: string; status: string; held: string }
 
-async function recordOf(response: Response): Promise<Stored> {
+async function recordOf(response: Response): Promise<StoredRecord> {
   const request = response.headers.get('x-request-id') ?? ''
-  return gateway.operate<Stored>('request.show', { account: gateway.accountId, request })
+  return gateway.operate<StoredRecord>('request.show', { account: gateway.accountId, request })
 }
 
 for (const [name, fault] of Object.entries(faults)) {

@@ -119,12 +119,12 @@ afterAll(async () => {
   await vendor.stop(true)
 }, 30_000)
 
-type Stored = { readonly attempts: string; readonly charged: string }
+type StoredRecord = { readonly attempts: string; readonly charged: string }
 
 /** The results of a request's attempts. */
 async function resultsOf(response: Response): Promise<string[]> {
   const request = response.headers.get('x-request-id') ?? ''
-  const { attempts } = await gateway.operate<Stored>('request.show', { request })
+  const { attempts } = await gateway.operate<StoredRecord>('request.show', { request })
   return (JSON.parse(attempts) as { result: string }[]).map(({ result }) => result)
 }
 

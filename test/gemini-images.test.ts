@@ -132,17 +132,17 @@ const partsOf = (reply: GenerateContentResponse): Part[] => reply.candidates?.[0
 const imagesOf = (parts: readonly Part[]): string[] =>
   parts.flatMap(({ inlineData, thought }) => (thought ? [] : (inlineData?.data ?? [])))
 
-type Stored = Readonly<
+type StoredRecord = Readonly<
   Record<'model' | 'outcome' | 'charged' | 'usage_source' | 'input_image' | 'output_text' | 'output_image', string>
 >
 
 /** The newest record, once nothing is held; of this model, if one is named. */
-async function lastRecord(model?: string): Promise<Stored> {
+async function lastRecord(model?: string): Promise<StoredRecord> {
   for (let attempt = 0; attempt < 300; attempt++) {
     const { held_nano_usd: held } = await gateway.operate<{ held_nano_usd: string }>('account.show', {
       account: gateway.accountId,
     })
-    const [record] = await gateway.operate<Stored[]>('request.list', { account: gateway.accountId, limit: 1 })
+    const [record] = await gateway.operate<StoredRecord[]>('request.list', { account: gateway.accountId, limit: 1 })
     if (held === '0' && record && (model === undefined || record.model === model)) return record
     await Bun.sleep(20)
   }

@@ -106,7 +106,7 @@ const cases: Case[] = dialects.flatMap((client) =>
 
 async function clientOf({ client, upstream }: Case, mode: 'whole' | 'stream'): Promise<ClientRequest> {
   const request = await readClient(client, sourceText(client, 'request.json'), mode)
-  if (!request.passage([upstream], context).obstacle) return request
+  if (!request.adapter([upstream], context).obstacle) return request
   return readClient(client, withoutCustomTools(sourceText(client, 'request.json')), mode)
 }
 
@@ -116,21 +116,21 @@ describe.each(cases)('a $client client before a $upstream upstream', ({ client, 
   const outputTokensMax = (JSON.parse(source) as { max_tokens?: number }).max_tokens ?? 300
 
   test('its request, and what was lost on the way', async () => {
-    const refused = (await readClient(client, source, 'whole')).passage([upstream], context).obstacle
+    const refused = (await readClient(client, source, 'whole')).adapter([upstream], context).obstacle
     const asked = refused ? withoutCustomTools(source) : source
     const written = (await clientOf(pair, 'whole'))
-      .passage([upstream], context)
+      .adapter([upstream], context)
       .request(destination(upstream, outputTokensMax))
     const { path, headers, dropped, body } = written
     const streamed = (await clientOf(pair, 'stream'))
-      .passage([upstream], context)
+      .adapter([upstream], context)
       .request(destination(upstream, outputTokensMax))
     const before = turnOf(client, asked)
     const arrived = turnOf(upstream, body)
     expect(silentlyLost(changes(linesOfTurn(before), linesOfTurn(arrived)), dropped)).toEqual([])
     const back = await readClient(upstream, body, 'whole')
     const returned =
-      client === upstream ? undefined : back.passage([client], context).request(destination(client, outputTokensMax))
+      client === upstream ? undefined : back.adapter([client], context).request(destination(client, outputTokensMax))
     expectGolden(
       `${client}-to-${upstream}.request.json`,
       pretty({
@@ -158,7 +158,7 @@ describe.each(cases)('a $client client before a $upstream upstream', ({ client, 
     for (const name of answers) {
       const text = sourceText(upstream, `${name}.json`)
       const request = await clientOf(pair, 'whole')
-      const read = await request.passage([upstream], context).readReply(text, quirks)
+      const read = await request.adapter([upstream], context).readReply(text, quirks)
       if (read.kind === 'failed') {
         golden[name] = { failure: read.failure, client: request.failures.write({ kind: 'internal', message: '' }) }
         continue
@@ -215,7 +215,7 @@ function differing(whole: string, stream: string): object {
 }
 
 async function streamed(pair: Case, chunks: readonly Uint8Array[], name: AnswerName): Promise<string> {
-  const stream = (await clientOf(pair, 'stream')).passage([pair.upstream], context).openStream(answer, quirks)
+  const stream = (await clientOf(pair, 'stream')).adapter([pair.upstream], context).openStream(answer, quirks)
   let text = ''
   for (const event of eventsOf(chunks)) {
     const read = stream.read(event)
@@ -227,10 +227,10 @@ async function streamed(pair: Case, chunks: readonly Uint8Array[], name: AnswerN
   return text + stream.end(stream.usage ?? nothing)
 }
 
-type Told = { readonly name: AnswerName; readonly whole?: string; readonly stream?: string }
+type HttpAnswer = { readonly name: AnswerName; readonly whole?: string; readonly stream?: string }
 
 /** What the client can read of an answer, against what its upstream said. */
-function changesOfReply({ client, upstream }: Case, { name, whole, stream }: Told): object {
+function changesOfReply({ client, upstream }: Case, { name, whole, stream }: HttpAnswer): object {
   const asked = turnOf(upstream, sourceText(upstream, 'request.json'))
   const said = replyOf(upstream, sourceText(upstream, `${name}.json`), asked)
   const asking = turnOf(client, sourceText(client, 'request.json'))

@@ -94,15 +94,15 @@ const wordsIn = (text: string): number => {
   return (shown.match(/ word/g) ?? []).length
 }
 
-type Shown = {
+type ShownView = {
   readonly outcome: string
   readonly charged: string
   readonly output_text: string
   readonly output_cap: string | null
   readonly output_cap_reason: string | null
 }
-const record = async (response: Response): Promise<Shown> =>
-  gateway.operate<Shown>('request.show', { request: response.headers.get('x-request-id') })
+const record = async (response: Response): Promise<ShownView> =>
+  gateway.operate<ShownView>('request.show', { request: response.headers.get('x-request-id') })
 const balanceOf = async (key: string): Promise<Record<string, unknown>> =>
   (await (await fetch(`${gateway.baseUrl}/balance`, { headers: { authorization: `Bearer ${key}` } })).json()) as Record<
     string,

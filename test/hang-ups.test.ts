@@ -15,8 +15,8 @@ const WORDS =
   'The|harbour| slept| under| a| thin| blue| fog| —| 港は| 静かに| 眠る| 🚢| and| Ærø| waited|, patiently|, until| dawn|.'
 const PACE_MS = 10
 
-type Recorded = { readonly delta: object; readonly words: string; readonly finish?: string }
-const recorded: readonly Recorded[] = [
+type RecordedCall = { readonly delta: object; readonly words: string; readonly finish?: string }
+const recorded: readonly RecordedCall[] = [
   { delta: { role: 'assistant', content: '' }, words: '' },
   ...WORDS.split('|').map((words) => ({ delta: { content: words }, words })),
   {
@@ -110,7 +110,7 @@ function play(plan: Plan, caller: Caller): void {
 type Situation = { readonly mode: Mode; readonly events: number; readonly how: HangUp }
 /** Every event of the recording, each way to leave, each kind of vendor. */
 const situations: readonly Situation[] = (['rst', 'fin', 'half'] as const).flatMap((how) => [
-  ...recorded.concat(recorded[0] as Recorded).flatMap((_, events) =>
+  ...recorded.concat(recorded[0] as RecordedCall).flatMap((_, events) =>
     // The role comes to the client only with the first word.
     events === 1 ? [] : streamed.map((mode) => ({ mode, events, how })),
   ),

@@ -18,7 +18,7 @@ afterAll(async () => {
   await gateway.close()
 }, 30_000)
 
-type Shown = { readonly width: number; readonly height: number; readonly colours: number; readonly holes: number }
+type ShownView = { readonly width: number; readonly height: number; readonly colours: number; readonly holes: number }
 type Entry = { readonly url?: string; readonly b64_json?: string }
 
 async function generate(body: object): Promise<Entry> {
@@ -40,8 +40,8 @@ async function show(src: string): Promise<BrowserPage> {
 }
 
 /** The natural size, and of a grid of 4,096 points how many colours there are, and how many points are transparent. */
-const look = (page: BrowserPage): Promise<Shown> =>
-  page.evaluate<Shown>(`(() => {
+const look = (page: BrowserPage): Promise<ShownView> =>
+  page.evaluate<ShownView>(`(() => {
     const it = document.getElementById('it')
     const canvas = document.createElement('canvas')
     canvas.width = canvas.height = 64
@@ -57,7 +57,7 @@ test('an address of an image works in an <img> of another origin, which learns n
   const { url = '' } = await generate({ model: 'sandbox-image-classic', size: '512x512' })
   expect(new URL(url).origin).not.toBe(new URL(site.url).origin)
   const page = await show(url)
-  const { width, height } = await page.evaluate<Shown>(
+  const { width, height } = await page.evaluate<ShownView>(
     `({ width: document.images[0].naturalWidth, height: document.images[0].naturalHeight })`,
   )
   expect([width, height]).toEqual([512, 512])
@@ -81,7 +81,7 @@ const signatures: Readonly<Record<string, RegExp>> = {
 }
 
 /** Expects a file to be of a type, and the browser to decode it at a size, to more than one colour. */
-async function expectShown(file: string, type: string, size: string): Promise<Shown> {
+async function expectShown(file: string, type: string, size: string): Promise<ShownView> {
   expect(Buffer.from(file, 'base64').toString('latin1', 0, 12)).toMatch(signatures[type] ?? /^$/)
   const page = await show(`data:image/${type};base64,${file}`)
   const shown = await look(page)

@@ -46,10 +46,10 @@ models:
 `,
   })
 
-type Told = { readonly status: number; readonly code: string | undefined; readonly images: number }
+type HttpAnswer = { readonly status: number; readonly code: string | undefined; readonly images: number }
 
 /** Three pictures, with a key under which they may be asked for again. */
-async function generate(gateway: TestGateway, key: string, once: string): Promise<Told> {
+async function generate(gateway: TestGateway, key: string, once: string): Promise<HttpAnswer> {
   const response = await fetch(`${gateway.baseUrl}/images/generations`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'idempotency-key': once },
@@ -60,7 +60,7 @@ async function generate(gateway: TestGateway, key: string, once: string): Promis
 }
 
 /** Asks for pictures, and resolves when one is being fetched that does not come. */
-async function hang(gateway: TestGateway, key = gateway.key): Promise<{ once: string; told: Promise<Told> }> {
+async function hang(gateway: TestGateway, key = gateway.key): Promise<{ once: string; told: Promise<HttpAnswer> }> {
   const before = hanging
   const once = `after ${before}`
   const told = generate(gateway, key, once)
@@ -68,11 +68,11 @@ async function hang(gateway: TestGateway, key = gateway.key): Promise<{ once: st
   return { once, told }
 }
 
-type Stored = Record<'outcome' | 'charged' | 'status', string> & { readonly attempts: string }
+type StoredRecord = Record<'outcome' | 'charged' | 'status', string> & { readonly attempts: string }
 
-async function lastOf(gateway: TestGateway): Promise<Stored> {
+async function lastOf(gateway: TestGateway): Promise<StoredRecord> {
   for (let tries = 0; tries < 250; tries++) {
-    const [record] = await gateway.operate<Stored[]>('request.list', { limit: 1 })
+    const [record] = await gateway.operate<StoredRecord[]>('request.list', { limit: 1 })
     if (record) return record
     await Bun.sleep(20)
   }

@@ -10,7 +10,7 @@ import { stateRoutes } from '../src/edge/responses.ts'
 import { videoRoutes } from '../src/edge/videos.ts'
 import type { Member } from './sdk/till.ts'
 import { setVendorsStage } from './sdk/vendors-stage.ts'
-import { presentations, type Presented } from './support/presentations.ts'
+import { presentations, type PresentedKey } from './support/presentations.ts'
 import { signedIn } from './support/people.ts'
 
 const stage = setVendorsStage()
@@ -62,14 +62,14 @@ let me: Member
 let other: Member
 /** Of somebody who owns my account, in the console. */
 let cookie: string
-const asCookie: Presented = (value) => ({ headers: { cookie: value } })
+const asCookie: PresentedKey = (value) => ({ headers: { cookie: value } })
 
 const asBearer = presentations.Bearer
 
 async function send(
   { key }: Pick<Member, 'key'>,
   { path, method, body }: Request,
-  present: Presented = asBearer,
+  present: PresentedKey = asBearer,
 ): Promise<Response> {
   const { headers, query } = present(key)
   const url = new URL(path, stage.gateway().baseUrl)
@@ -128,7 +128,7 @@ describe.each(routes)('$name', ({ takes, request }) => {
     expect(refused).not.toContain(theirs[takes])
     expect(await seen(await send(me, request(gone[takes])))).toBe(refused)
     for (const id of garbage(own[takes])) expect(await seen(await send(me, request(id)))).toBe(refused)
-    for (const [by, present] of Object.entries<Presented>(presentations)) {
+    for (const [by, present] of Object.entries<PresentedKey>(presentations)) {
       for (const id of [theirs[takes], gone[takes], ...garbage(own[takes]).slice(0, 2)]) {
         expect([by, id, await seen(await send(me, request(id), present))]).toEqual([by, id, refused])
       }

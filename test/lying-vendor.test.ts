@@ -147,7 +147,7 @@ afterAll(async () => {
   await vendor.stop(true)
 })
 
-type Stored = Record<
+type StoredRecord = Record<
   'outcome' | 'usage_source' | 'charged' | 'output_text' | 'output_reasoning' | 'input_fresh',
   string
 >
@@ -165,9 +165,9 @@ async function member(): Promise<{ account: string; keyId: string; key: string; 
   return { account, keyId, key: secret, baseUrl: gateway.baseUrl }
 }
 
-async function recordOf(account: string): Promise<Stored> {
+async function recordOf(account: string): Promise<StoredRecord> {
   for (let tries = 0; tries < 400; tries++) {
-    const [record] = await gateway.operate<Stored[]>('request.list', { account, limit: 1 })
+    const [record] = await gateway.operate<StoredRecord[]>('request.list', { account, limit: 1 })
     if (record) return record
     await Bun.sleep(20)
   }

@@ -15,18 +15,18 @@ const models = [
   '  plain: { kind: embedding, dimensions: 1536, dimensions_adjustable: true, price: { input: 1 }, offers: [{ provider: sandbox, model: sandbox-embedding-small }] }',
 ]
 
-type Sent = { requests: { model: string; content: { parts: { text: string }[] } }[] }
+type SentBody = { requests: { model: string; content: { parts: { text: string }[] } }[] }
 let gateway: TestGateway
 let origin: string
 let googles: Bun.Server<undefined>
-const sent: Sent[] = []
+const sent: SentBody[] = []
 
 beforeAll(async () => {
   googles = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     async fetch(request) {
-      const body = (await request.json()) as Sent
+      const body = (await request.json()) as SentBody
       sent.push(body)
       return Response.json({ embeddings: body.requests.map((_, i) => ({ values: [i, 0.5] })) })
     },

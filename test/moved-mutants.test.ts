@@ -1,7 +1,7 @@
 /** Would the random conversations notice? Each bug is put into a copy of the sources, and they must find it. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import type { Played } from './moves/many.ts'
+import type { PlayedRun } from './moves/many.ts'
 import { mutants } from './moves/mutants.ts'
 import { countOf, reportFigure, seedOfRun } from './support/soaks.ts'
 import { copySources, type Edit } from './support/sources.ts'
@@ -11,7 +11,7 @@ const TIMEOUT_MS = 60_000 + COUNT * 40
 
 let caught = 0
 
-async function playWith(edits: readonly Edit[]): Promise<{ played: Played | undefined; output: string }> {
+async function playWith(edits: readonly Edit[]): Promise<{ played: PlayedRun | undefined; output: string }> {
   const copy = copySources(edits)
   try {
     const program = join(copy.folder, 'test/moves/run.ts')
@@ -19,7 +19,7 @@ async function playWith(edits: readonly Edit[]): Promise<{ played: Played | unde
     const child = Bun.spawn([process.execPath, ...args], { stdout: 'pipe', stderr: 'pipe' })
     const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()])
     const line = stdout.trim().split('\n').at(-1) ?? ''
-    return { played: line.startsWith('{') ? (JSON.parse(line) as Played) : undefined, output: stdout + stderr }
+    return { played: line.startsWith('{') ? (JSON.parse(line) as PlayedRun) : undefined, output: stdout + stderr }
   } finally {
     copy.remove()
   }

@@ -209,9 +209,9 @@ describe.each(ways)('from a client of $client to a vendor of $upstream', ({ clie
     if (!sent) return
     const request = await readClient(client, JSON.stringify(sent), 'whole')
     const to = { ...destination(upstream), upstreamModel: upstream === 'messages' ? 'claude-opus-5' : 'm' }
-    const passage = request.passage([upstream], context)
-    expect(passage.obstacle).toBeUndefined()
-    const { body } = passage.request(to)
+    const adapter = request.adapter([upstream], context)
+    expect(adapter.obstacle).toBeUndefined()
+    const { body } = adapter.request(to)
     expect([vendors[upstream](JSON.parse(body) as Fields), body]).toEqual([undefined, body])
   })
 })

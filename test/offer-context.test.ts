@@ -85,13 +85,14 @@ test('where all offers are too small the client is told so, and nobody is asked'
 })
 
 test('what an offer takes is shown, kept when others change, and taken back by null', async () => {
-  type Shown = { offers: { provider: string; context_tokens: number | null }[] }
-  const contextOf = ({ offers }: Shown): unknown => offers.find(({ provider }) => provider === 'large')?.context_tokens
+  type ShownView = { offers: { provider: string; context_tokens: number | null }[] }
+  const contextOf = ({ offers }: ShownView): unknown =>
+    offers.find(({ provider }) => provider === 'large')?.context_tokens
   const offers = (more: object): object[] => [
     { provider: 'keyed', model: 'x', priority: 0 },
     { provider: 'large', model: 'x', priority: 1, ...more },
   ]
-  const change = (more: object): Promise<Shown> =>
+  const change = (more: object): Promise<ShownView> =>
     gateway.operate('model.change', { id: 'mended', offers: offers(more) })
   expect(contextOf(await change({}))).toBe(9_000)
   expect(contextOf(await change({ cost: { input: '1', output: '1' } }))).toBe(9_000)

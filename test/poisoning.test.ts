@@ -71,9 +71,9 @@ const bodies: Readonly<Record<string, object>> = {
 /** These have no model here, or want a picture: a refusal of theirs says something else. */
 const unserved = ['/v1/images/edits', '/v1/videos', '/v1/video/generations']
 
-type Told = { readonly status: number; readonly text: string }
+type HttpAnswer = { readonly status: number; readonly text: string }
 
-async function send(path: string, body: string, headers: Readonly<Record<string, string>> = {}): Promise<Told> {
+async function send(path: string, body: string, headers: Readonly<Record<string, string>> = {}): Promise<HttpAnswer> {
   const response = await fetch(new URL(gateway.baseUrl).origin + path, {
     method: 'POST',
     headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', ...headers },

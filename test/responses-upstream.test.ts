@@ -4,8 +4,8 @@ import { chat, startGateway, type TestGateway } from './support/gateway.ts'
 import { expectStream, type ShownResponse } from './support/response-events.ts'
 import { create, failure, joined, made, textOf } from './support/speaker.ts'
 
-type Asked = { input: Record<string, unknown>[]; stream?: boolean } & Record<string, unknown>
-const asked: Asked[] = []
+type ReceivedBody = { input: Record<string, unknown>[]; stream?: boolean } & Record<string, unknown>
+const asked: ReceivedBody[] = []
 let gateway: TestGateway
 
 const usage = {
@@ -68,7 +68,7 @@ const upstream = Bun.serve({
   hostname: '127.0.0.1',
   async fetch(request) {
     if (new URL(request.url).pathname !== '/v1/responses') return new Response('not here', { status: 404 })
-    const body = (await request.json()) as Asked
+    const body = (await request.json()) as ReceivedBody
     asked.push(body)
     if (body['model'] === 'refuses') {
       const error = { message: 'No such effort.', type: 'invalid_request_error', param: 'reasoning.effort', code: null }

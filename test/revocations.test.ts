@@ -36,10 +36,10 @@ const ask = (secret: string): string =>
 const stream = (secret: string): string =>
   chatText(secret, '{"model":"slow","stream":true,"messages":[{"role":"user","content":"write 2000 tokens"}]}')
 
-type Seen = { served: number; refused: number; admitted: number; slowestMs: number }
+type SeenRequest = { served: number; refused: number; admitted: number; slowestMs: number }
 
 /** Six clients that ask without a pause, one that reads a stream, and a key that goes at a moment of chance. */
-async function round(account: string, seen: Seen): Promise<void> {
+async function round(account: string, seen: SeenRequest): Promise<void> {
   const key = await gateway.operate<Key>('key.create', { account, name: 'k' })
   const clients = await Promise.all(Array.from({ length: CLIENTS + 1 }, () => WireClient.open(port)))
   const listener = clients.pop() as WireClient
@@ -71,7 +71,7 @@ async function round(account: string, seen: Seen): Promise<void> {
 test(
   `${COUNT} keys: none lets anybody in after it was revoked`,
   async () => {
-    const seen: Seen = { served: 0, refused: 0, admitted: 0, slowestMs: 0 }
+    const seen: SeenRequest = { served: 0, refused: 0, admitted: 0, slowestMs: 0 }
     let account = ''
     for (let i = 0; i < COUNT; i++) {
       if (i % KEYS_PER_ACCOUNT === 0) {

@@ -269,14 +269,14 @@ describe('on the socket', () => {
   const question = { model: 'sandbox-chat', messages: [ask('Write 4 tokens')] }
 
   /** How a connection looks from outside: the body with its chunk boundaries removed, and how it ended. */
-  type Seen = { head: string; chunks: string[]; isWhole: boolean; isReset: boolean }
+  type SeenRequest = { head: string; chunks: string[]; isWhole: boolean; isReset: boolean }
 
-  function exchange(fault: string, body?: object): Promise<Seen> {
+  function exchange(fault: string, body?: object): Promise<SeenRequest> {
     const payload = body ? JSON.stringify(body) : ''
     const start = body ? 'POST /v1/chat/completions HTTP/1.1' : 'GET /v1/models HTTP/1.1'
     const fields = [`host: sandbox`, `authorization: ${authorization}`, `x-sandbox-fault: ${fault}`]
     if (body) fields.push(`content-length: ${payload.length}`)
-    const { promise, resolve } = Promise.withResolvers<Seen>()
+    const { promise, resolve } = Promise.withResolvers<SeenRequest>()
     let received = ''
     let isReset = false
     const finish = (): void => resolve({ ...parse(received), isReset })
@@ -296,7 +296,7 @@ describe('on the socket', () => {
     return promise
   }
 
-  function parse(received: string): Omit<Seen, 'isReset'> {
+  function parse(received: string): Omit<SeenRequest, 'isReset'> {
     const [head = '', ...rest] = received.split('\r\n\r\n')
     let body = rest.join('\r\n\r\n')
     const chunks: string[] = []

@@ -56,17 +56,17 @@ const google = (apiKey = gateway.key, apiVersion = 'v1beta'): GoogleGenAI =>
 const openai = (): OpenAI => new OpenAI({ baseURL: gateway.baseUrl, apiKey: gateway.key, maxRetries: 0 })
 const caught = (promise: Promise<unknown>): Promise<unknown> => promise.catch((error: unknown) => error)
 
-type Stored = Readonly<
+type StoredRecord = Readonly<
   Record<'endpoint' | 'model' | 'outcome' | 'charged' | 'usage_source' | 'error_code' | 'provider', string>
 >
 
 /** The newest record, once nothing is under way; of this model, if one is named. */
-async function lastRecord(model?: string): Promise<Stored> {
+async function lastRecord(model?: string): Promise<StoredRecord> {
   for (let attempt = 0; attempt < 200; attempt++) {
     const { held_nano_usd: held } = await gateway.operate<{ held_nano_usd: string }>('account.show', {
       account: gateway.accountId,
     })
-    const [record] = await gateway.operate<Stored[]>('request.list', { account: gateway.accountId, limit: 1 })
+    const [record] = await gateway.operate<StoredRecord[]>('request.list', { account: gateway.accountId, limit: 1 })
     if (held === '0' && record && (model === undefined || record.model === model)) return record
     await Bun.sleep(20)
   }

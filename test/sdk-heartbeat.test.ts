@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { chat } from './support/gateway.ts'
 import { startInBun, startInNode, startInPython, type ClientProcess } from './sdk/client-process.ts'
 import { ask } from './sdk/openai-answers.ts'
-import type { Addressed, Reply, Streamed } from './sdk/protocol.ts'
+import type { AddressedCall, Reply, StreamedAnswer } from './sdk/protocol.ts'
 import { findPython } from './sdk/python-package.ts'
 import { setStage } from './sdk/stage.ts'
 
@@ -23,8 +23,8 @@ async function startClients(): Promise<Record<string, ClientProcess>> {
 const prompt = 'Say exactly: Silence is golden'
 const body = { ...ask(prompt), stream_options: { include_usage: true } }
 
-const streamOf = (reply: Reply): Streamed =>
-  'seen' in reply ? (reply.seen as Streamed) : expect.unreachable(reply.error)
+const streamOf = (reply: Reply): StreamedAnswer =>
+  'seen' in reply ? (reply.seen as StreamedAnswer) : expect.unreachable(reply.error)
 
 /** The bytes themselves show what the SDKs hide: that there were heartbeats. */
 async function expectHeartbeats(model: string): Promise<void> {
@@ -38,7 +38,12 @@ async function expectPatience(model: string): Promise<void> {
   const clients = await startClients()
   const listening = Object.entries(clients).map(async ([name, client]) => {
     const me = await join()
-    const order: Addressed = { command: 'stream', baseUrl: gateway().baseUrl, key: me.key, body: { model, ...body } }
+    const order: AddressedCall = {
+      command: 'stream',
+      baseUrl: gateway().baseUrl,
+      key: me.key,
+      body: { model, ...body },
+    }
     const { chunks, error, requestId } = streamOf(await client.obey(order))
     const text = chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')
     expect({ name, text, error }).toEqual({ name, text: 'Silence is golden', error: null })

@@ -63,10 +63,10 @@ async function faultOf(surface: Surface, answer: Response): Promise<string | und
   return surface.isEnvelope(JSON.parse(text) as object) ? undefined : `no envelope: ${text.slice(0, 300)}`
 }
 
-type Tried = { answered: number; refused: number; readonly faults: string[] }
+type TriedBody = { answered: number; refused: number; readonly faults: string[] }
 
-async function tryAll(surface: Surface, path: string, shapes: Iterable<Json>): Promise<Tried> {
-  const tried: Tried = { answered: 0, refused: 0, faults: [] }
+async function tryAll(surface: Surface, path: string, shapes: Iterable<Json>): Promise<TriedBody> {
+  const tried: TriedBody = { answered: 0, refused: 0, faults: [] }
   const work = shapes[Symbol.iterator]()
   const client = async (): Promise<void> => {
     let key = await freshKey()

@@ -8,11 +8,11 @@ import type { Edge } from '../src/edge/edge-options.ts'
 import { bindPorts, type Ports } from '../src/ports.ts'
 import { freshFolder, startGateway } from './support/gateway.ts'
 
-type Met = 'refused' | 'reset' | { readonly status: number; readonly retryAfter: boolean }
+type MetWarning = 'refused' | 'reset' | { readonly status: number; readonly retryAfter: boolean }
 
 /** One request on a connection of its own, to its end. */
-function meet(port: number, path = '/readyz'): Promise<Met> {
-  const { promise, resolve } = Promise.withResolvers<Met>()
+function meet(port: number, path = '/readyz'): Promise<MetWarning> {
+  const { promise, resolve } = Promise.withResolvers<MetWarning>()
   let text = ''
   let isOpen = false
   const socket = createConnection({ port, host: '127.0.0.1' }, () => {
@@ -39,7 +39,7 @@ test('a port that has listened once is never refused or reset again, and a start
   const folder = freshFolder()
   for (let round = 0; round < 3; round++) {
     const port = freePort()
-    const met: Promise<Met>[] = []
+    const met: Promise<MetWarning>[] = []
     const knocking = setInterval(() => met.push(meet(port)), 2)
     const gateway = await startGateway({ folder, env: { PORT: String(port) } })
     await Bun.sleep(50)
@@ -66,7 +66,7 @@ test('whoever sees that it is ready finds the first key and the set-up link in w
       stdout: Bun.file(printed),
       stderr: 'ignore',
     })
-    let met: Met = 'refused'
+    let met: MetWarning = 'refused'
     while (typeof met === 'string' || met.status !== 200) met = await meet(port)
     const text = readFileSync(printed, 'utf8')
     expect([text.includes('sk-tg-'), text.includes('#setup_')]).toEqual([true, true])

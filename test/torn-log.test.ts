@@ -7,7 +7,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { complaintsOf, readTold, type Acknowledged } from './faults/acknowledged.ts'
+import { complaintsOf, readTold, type AcknowledgedWrite } from './faults/acknowledged.ts'
 import { damageLog, damages, readIndex, unsyncedFrom } from './faults/log-file.ts'
 import { frequentCheckpoints } from './faults/writer-faults.ts'
 import { countOf, reportFigure, seedOfRun } from './support/soaks.ts'
@@ -123,7 +123,7 @@ test('the end of what was synced is found by salt and frame', () => {
   const log = Buffer.alloc(32 + 3 * (4096 + 24))
   log.writeUInt32BE(4096, 8)
   log.write(salt, 16, 'hex')
-  const at = (filling: string, frame: number): Acknowledged => ({ ...held, salt: filling, frame })
+  const at = (filling: string, frame: number): AcknowledgedWrite => ({ ...held, salt: filling, frame })
   const held = { kind: 'held', id: 'x', amount: undefined } as const
   const index = { salt, checkpointed: 0 }
   expect(unsyncedFrom(log, index, [at(salt, 2), at(other, 9)])).toBe(32 + 2 * 4120)

@@ -32,12 +32,12 @@ afterAll(async () => {
   await sandbox.stop()
 })
 
-type Stored = { model: string; outcome: string; charged: string; attempts: string }
+type StoredRecord = { model: string; outcome: string; charged: string; attempts: string }
 
 /** The record of a model's last request, once there is one. */
-async function lastRecord(model: string): Promise<Stored> {
+async function lastRecord(model: string): Promise<StoredRecord> {
   for (let i = 0; i < 200; i++) {
-    const [newest] = await gateway.operate<Stored[]>('request.list', { account: gateway.accountId, limit: 1 })
+    const [newest] = await gateway.operate<StoredRecord[]>('request.list', { account: gateway.accountId, limit: 1 })
     if (newest?.model === model) return newest
     await Bun.sleep(20)
   }

@@ -108,9 +108,9 @@ afterAll(async () => {
 const promptOf = (id: string): string => `plan ${id}: what lies in the harbour?`
 
 /** What the client must see. */
-type Seen = { readonly zone: 'nothing' | 'middle' | 'complete'; readonly words: string }
+type SeenRequest = { readonly zone: 'nothing' | 'middle' | 'complete'; readonly words: string }
 /** And what it must pay. */
-type Outcome = Seen & { readonly cost: number }
+type Outcome = SeenRequest & { readonly cost: number }
 
 const NOTHING: Outcome = { zone: 'nothing', words: '', cost: 0 }
 
@@ -163,7 +163,7 @@ const wordsOf = ({ content = '', reasoning_content: thought = '', tool_calls: ca
   (content ?? '') + thought + calls.map(({ function: f }) => (f?.['name'] ?? '') + (f?.['arguments'] ?? '')).join('')
 
 /** What the client saw of an answer, or why it must not have seen that. */
-function seenIn({ status, body, isWhole }: WireAnswer, { recording, model }: Plan): Seen | string {
+function seenIn({ status, body, isWhole }: WireAnswer, { recording, model }: Plan): SeenRequest | string {
   if (!isWhole) return 'broken off without a word'
   if (status !== 200) {
     const { error } = JSON.parse(body) as Event
@@ -227,7 +227,7 @@ async function cut(serial: number, who: Member): Promise<void> {
     who.unpaid.set(answer.requestId, { ...plan, outcome: NOTHING })
     return cut(serial, who)
   }
-  if (!outcome) expect(seen as Seen | undefined, about).toEqual(outcomes.at(-1))
+  if (!outcome) expect(seen as SeenRequest | undefined, about).toEqual(outcomes.at(-1))
   else {
     figures[outcome.zone]++
     if (outcome !== outcomes.at(-1)) figures.lost++

@@ -7,7 +7,7 @@ const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 20
 const pem = privateKey.export({ type: 'pkcs8', format: 'pem' })
 
 /** What the token endpoint does next, and what it and the models were asked. */
-const office = { expiresIn: 3_600, status: 200, delayMs: 0, issued: 0, statements: [] as string[] }
+const services = { expiresIn: 3_600, status: 200, delayMs: 0, issued: 0, statements: [] as string[] }
 const models = { revoked: new Set<string>(), tokens: [] as string[], paths: [] as string[], bodies: [] as string[] }
 
 let vendor: Bun.Server<unknown>
@@ -27,10 +27,14 @@ const reply = {
 
 async function exchange(request: Request): Promise<Response> {
   const form = new URLSearchParams(await request.text())
-  office.statements.push(form.get('assertion') ?? '')
-  await Bun.sleep(office.delayMs)
-  if (office.status !== 200) return Response.json({ error: 'invalid_grant' }, { status: office.status })
-  return Response.json({ access_token: `token-${++office.issued}`, expires_in: office.expiresIn, token_type: 'Bearer' })
+  services.statements.push(form.get('assertion') ?? '')
+  await Bun.sleep(services.delayMs)
+  if (services.status !== 200) return Response.json({ error: 'invalid_grant' }, { status: services.status })
+  return Response.json({
+    access_token: `token-${++services.issued}`,
+    expires_in: services.expiresIn,
+    token_type: 'Bearer',
+  })
 }
 
 async function generate(request: Request, path: string): Promise<Response> {
@@ -89,8 +93,8 @@ afterAll(async () => {
   await vendor.stop(true)
 })
 beforeEach(() => {
-  for (let i = 1; i <= office.issued; i++) models.revoked.add(`token-${i}`)
-  Object.assign(office, { expiresIn: 3_600, status: 200, delayMs: 0, statements: [] })
+  for (let i = 1; i <= services.issued; i++) models.revoked.add(`token-${i}`)
+  Object.assign(services, { expiresIn: 3_600, status: 200, delayMs: 0, statements: [] })
   Object.assign(models, { tokens: [], paths: [], bodies: [] })
 })
 
@@ -103,9 +107,9 @@ const ask = async (body: object = {}): Promise<number> => {
 test('the statement is signed, says who and what for, and its token serves until it ends', async () => {
   expect(await ask()).toBe(200)
   expect(await ask({ stream: true })).toBe(200)
-  expect(office.statements).toHaveLength(1)
+  expect(services.statements).toHaveLength(1)
   expect(new Set(models.tokens).size).toBe(1)
-  const [head = '', claims = '', signature = ''] = office.statements[0]?.split('.') ?? []
+  const [head = '', claims = '', signature = ''] = services.statements[0]?.split('.') ?? []
   const signed = verify('RSA-SHA256', Buffer.from(`${head}.${claims}`), publicKey, Buffer.from(signature, 'base64url'))
   expect(signed).toBeTrue()
   expect(JSON.parse(Buffer.from(head, 'base64url').toString())).toEqual({ alg: 'RS256', typ: 'JWT', kid: 'kid1' })
@@ -124,29 +128,29 @@ test('the statement is signed, says who and what for, and its token serves until
 
 test('a token that was revoked is renewed once, whole and streamed, and nobody notices', async () => {
   for (const stream of [false, true]) {
-    models.revoked.add(`token-${office.issued}`)
-    office.statements = []
+    models.revoked.add(`token-${services.issued}`)
+    services.statements = []
     expect(await ask({ stream })).toBe(200)
-    expect(office.statements).toHaveLength(1)
+    expect(services.statements).toHaveLength(1)
   }
 })
 
 test('many requests at once ask for one token', async () => {
-  office.delayMs = 100
-  models.revoked.add(`token-${office.issued}`)
+  services.delayMs = 100
+  models.revoked.add(`token-${services.issued}`)
   const statuses = await Promise.all(Array.from({ length: 20 }, (_, i) => ask({ stream: i % 2 === 0 })))
   expect(new Set(statuses)).toEqual(new Set([200]))
-  expect(office.statements).toHaveLength(1)
+  expect(services.statements).toHaveLength(1)
 })
 
 test('a token is given up shortly before it ends', async () => {
-  office.expiresIn = 1
+  services.expiresIn = 1
   expect(await ask()).toBe(200)
-  const before = office.statements.length
+  const before = services.statements.length
   await Bun.sleep(1_000)
-  office.expiresIn = 3_600
+  services.expiresIn = 3_600
   expect(await ask()).toBe(200)
-  expect(office.statements.length).toBe(before + 1)
+  expect(services.statements.length).toBe(before + 1)
   // It was given up by the clock, not by a refusal.
   expect(models.tokens.at(-1)).not.toBe(models.tokens.at(-2) ?? '')
 })
@@ -197,7 +201,7 @@ test('`provider test` works for both of Google’s doors, and says what is wrong
 test('the token endpoint is called through the guard', async () => {
   const probed = await gateway.operate('provider.test', { id: 'guarded' })
   expect(probed).toMatchObject({ ok: false, problem: expect.stringContaining('no token') })
-  expect(office.statements).toEqual([])
+  expect(services.statements).toEqual([])
 })
 
 test('a refused exchange is the operator’s affair: a credential that failed, nothing charged, nothing leaked', async () => {
@@ -205,12 +209,12 @@ test('a refused exchange is the operator’s affair: a credential that failed, n
   const body = await response.text()
   expect(response.status).toBe(503)
   expect(body).not.toContain('PRIVATE')
-  office.status = 400
-  models.revoked.add(`token-${office.issued}`)
+  services.status = 400
+  models.revoked.add(`token-${services.issued}`)
   expect(await ask({ model: 'again' })).toBe(503)
   const [record] = await gateway.operate<{ attempts: string; charged: string }[]>('request.list', { limit: 1 })
   expect(record).toMatchObject({ charged: '0', attempts: expect.stringContaining('"result":"auth"') })
-  office.status = 200
+  services.status = 200
   expect(await ask()).toBe(200)
   expect(gateway.output()).not.toContain('PRIVATE')
 })

@@ -46,7 +46,7 @@ const WATCH = `(async () => {
   return { width, height, duration, played, frames, hasSound: it.webkitAudioDecodedByteCount > 0 }
 })()`
 
-type Watched = {
+type WatchedVideo = {
   readonly width: number
   readonly height: number
   readonly duration: number
@@ -64,7 +64,7 @@ test('it plays, sound included, and seeks forwards and back', async () => {
   site.show(`<video id="it" muted preload="metadata" src="${metadata?.url}"></video>`)
   const page = browser.open()
   await page.goto(site.url)
-  const watched = await page.evaluate<Watched>(WATCH)
+  const watched = await page.evaluate<WatchedVideo>(WATCH)
   const { width, height, duration, played, frames, hasSound } = watched
   expect({ width, height, duration: Math.round(duration) }).toEqual({ width: 854, height: 480, duration: 8 })
   expect(played).toBeGreaterThanOrEqual(0.5)

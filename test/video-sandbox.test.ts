@@ -61,7 +61,7 @@ afterAll(async () => {
 
 const noted = (note: string, body: object = {}): object => ({ content: [words(`a boat [sandbox: ${note}]`)], ...body })
 
-type Shown = { codec_name: string; width: number; height: number; r_frame_rate: string; duration: string }
+type ShownView = { codec_name: string; width: number; height: number; r_frame_rate: string; duration: string }
 
 /** Width, height, frames a second and length, as a tool that is not ours reads them. */
 async function probed(id: string): Promise<string> {
@@ -80,7 +80,7 @@ async function probed(id: string): Promise<string> {
     'json',
     path,
   ])
-  const { streams } = (await new Response(child.stdout).json()) as { streams: Shown[] }
+  const { streams } = (await new Response(child.stdout).json()) as { streams: ShownView[] }
   const [shown] = streams
   return `${shown?.codec_name} ${shown?.width}x${shown?.height} ${shown?.r_frame_rate} ${Number(shown?.duration).toFixed(1)}`
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { join } from 'node:path'
 import { videoRoutes } from '../src/edge/videos.ts'
 import { freshFolder, startGateway, type TestGateway } from './support/gateway.ts'
-import { presentations, type Presented } from './support/presentations.ts'
+import { presentations, type PresentedKey } from './support/presentations.ts'
 import { VideoClient, type Task } from './support/video-client.ts'
 import { startVideoVendor, videoYaml, type VideoVendor } from './support/video-vendor.ts'
 
@@ -149,7 +149,7 @@ describe('isolation', () => {
       ]
       for (const id of odd) expect(await ask(id)).toBe(refused)
       const { origin } = new URL(gateway.baseUrl)
-      for (const [by, present] of Object.entries<Presented>(presentations)) {
+      for (const [by, present] of Object.entries<PresentedKey>(presentations)) {
         const { headers, query } = present(me.key)
         for (const id of [theirs.id, gone.id, `${own.id}x`]) {
           const url = new URL(origin + path.replace('{id}', id))

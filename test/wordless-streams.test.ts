@@ -207,7 +207,7 @@ const rssMib = (): number =>
     ? (Number(readFileSync(`/proc/${gateway.pid}/statm`, 'utf8').split(' ')[1]) * 4096) / MIB
     : 0
 
-type Stored = {
+type StoredRecord = {
   outcome: string
   charged: string
   output_text: string
@@ -217,7 +217,7 @@ type Stored = {
 /** What the well-behaved client waited for its answers. */
 const tookMs: number[] = []
 
-const resultsOf = (record: Stored | undefined): string[] =>
+const resultsOf = (record: StoredRecord | undefined): string[] =>
   (JSON.parse(record?.attempts ?? '[]') as { result: string }[]).map(({ result }) => result)
 
 /** Runs something while a well-behaved client asks, and says what that and the gateway went through. */
@@ -265,7 +265,7 @@ describe('streams that say nothing', () => {
       // Where a client of the dialect takes the answer for complete.
       if (client !== 'responses') expect(text.slice(-2_000)).not.toMatch(/\[DONE\]|message_stop/)
       expect(longestMs).toBeLessThan(TICK_MS_MAX)
-      const [record] = await gateway.operate<Stored[]>('request.list', { account: me.account, limit: 1 })
+      const [record] = await gateway.operate<StoredRecord[]>('request.list', { account: me.account, limit: 1 })
       expect(resultsOf(record)).toEqual(['garbage'])
       if (dialect === 'image') return expect(Number(record?.charged)).toBe(0)
       expect(record?.outcome).toBe('cut')
@@ -282,7 +282,7 @@ describe('streams that say nothing', () => {
       const me = await member()
       await beside(ask(dialect as Client, `${dialect}-or-sandbox`, me.key))
       expect(sentBytes).toBeLessThan(SENT_BYTES_MAX)
-      const [record] = await gateway.operate<Stored[]>('request.list', { account: me.account, limit: 1 })
+      const [record] = await gateway.operate<StoredRecord[]>('request.list', { account: me.account, limit: 1 })
       expect(resultsOf(record)).toEqual(['garbage', 'ok'])
       expect(record?.outcome).toBe('completed')
     },

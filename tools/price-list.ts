@@ -241,9 +241,9 @@ function tokenLimitsOf(preset: string, { id, context_window: listed }: ModelInfo
   }
 }
 
-type Dated = { readonly dates: readonly string[]; readonly rows: readonly ConditionalPrice[] }
+type DatedPrices = { readonly dates: readonly string[]; readonly rows: readonly ConditionalPrice[] }
 
-function modelOf(preset: string, model: ModelInfo, { dates, rows }: Dated): ListedModel {
+function modelOf(preset: string, model: ModelInfo, { dates, rows }: DatedPrices): ListedModel {
   const isDearerSpoken = rows.some(({ prices }) => Object.keys(prices).some((key) => audioKeys.has(key)))
   const isEmbedding = model.id.includes('embed')
   const family = familyOf(model.id)

@@ -49,13 +49,22 @@ describe('between files', () => {
     expect(found(tree)).toEqual(['src/lib/c.ts:1 cycle'])
   })
 
+  test('a name is exported by one file, and a type is called by what it is', () => {
+    const tree = {
+      'src/lib/a.ts': 'export const one = 1\nexport type Seed = number\nexport type Told = string\n',
+      'src/lib/b.ts': 'export function one() {}\ntype Moved = 1\nexport class MovedThing { at?: Moved }\n',
+      'src/lib/b.test.ts': 'export const one = 1\n',
+    }
+    expect(found(tree)).toEqual(['src/lib/a.ts:3 participle', 'src/lib/b.ts:1 name-twice', 'src/lib/b.ts:2 participle'])
+  })
+
   test('a file is led to by main, a worker or its own test', () => {
     const tree = {
       'src/lib/worker-part.ts': 'export const a = 1\n',
       'src/lib/x-worker.ts': "import { a } from './worker-part.ts'\nexport const b = a\n",
-      'src/lib/tested.ts': 'export const a = 1\n',
-      'src/lib/tested.test.ts': "import { a } from './tested.ts'\na()\n",
-      'src/lib/lonely.ts': 'export const a = 1\n',
+      'src/lib/tested.ts': 'export const c = 1\n',
+      'src/lib/tested.test.ts': "import { c } from './tested.ts'\nc()\n",
+      'src/lib/lonely.ts': 'export const d = 1\n',
     }
     expect(found(tree)).toEqual([])
     expect(found({ ...tree, 'src/main.ts': 'export const m = 1\n' })).toEqual(['src/lib/lonely.ts:1 orphan'])

@@ -4,6 +4,7 @@
  */
 import { posix } from 'node:path'
 import { parseSync, Visitor, type CallExpression, type EcmaScriptModule, type Program, type Span } from 'oxc-parser'
+import { checkNames } from './name-rules.ts'
 
 const layer0 = ['domain', 'lib']
 const layer1 = [...layer0, 'formats', 'providers', 'prices', 'store', 'outbound']
@@ -108,6 +109,7 @@ export function inspect(tree: Tree): Finding[] {
     ...[...tree].flatMap(([path, text]) => [...checkText(path, text)]),
     ...sources.flatMap((source) => [...checkShape(source), ...checkSize(source)]),
     ...[...inSrc.values()].flatMap((source) => [...checkImports(source), ...checkContent(source)]),
+    ...checkNames(sources.filter(({ path }) => !path.startsWith('web/'))),
     ...checkCycles(inSrc),
     ...checkOrphans(inSrc),
   ]

@@ -93,9 +93,9 @@ const journalView = ({ kind, amount, ref, reason, createdAtMs }: Booking): objec
 /** What the audit log keeps of an account and a key. */
 const ofAccount: Changes<{ account: string }> = {
   subject: ({ account }) => account,
-  view: (office, { account: wanted }) => {
-    const account = office.accounts.find(wanted)
-    return account && accountView(office, account)
+  view: (services, { account: wanted }) => {
+    const account = services.accounts.find(wanted)
+    return account && accountView(services, account)
   },
 }
 const ofKey: Changes<{ key: string }> = {
@@ -108,11 +108,11 @@ const ofKey: Changes<{ key: string }> = {
 
 /** Finds the account or says that there is none. */
 async function withAccount(
-  office: AdminServices,
+  services: AdminServices,
   wanted: string,
   use: (account: Account) => Result | Promise<Result>,
 ): Promise<Result> {
-  const account = office.accounts.find(wanted)
+  const account = services.accounts.find(wanted)
   return account ? use(account) : notFound('account', wanted)
 }
 
@@ -143,11 +143,11 @@ const refusalView = ({ accounts }: AdminServices, kept: KeptRefusal): object => 
 
 /** The newest requests of an account, each with the account's name. */
 async function requestsOf(
-  office: AdminServices,
+  services: AdminServices,
   { id, name: account }: Account,
   page: RecentPage,
 ): Promise<readonly NamedRecord[]> {
-  return (await office.requests(id, page)).map((record) => ({ ...record, account }))
+  return (await services.requests(id, page)).map((record) => ({ ...record, account }))
 }
 
 const noKey = (name: string): Result => refused('not_found', sayRefusal('no_key', { name }))
@@ -166,13 +166,13 @@ const adjustment = z.strictObject({
 const adjust = (kind: 'credit' | 'debit' | 'refund'): Operation =>
   operation(
     adjustment,
-    (office, { account: wanted, amount, reason, ref }) =>
-      withAccount(office, wanted, async (account) => {
+    (services, { account: wanted, amount, reason, ref }) =>
+      withAccount(services, wanted, async (account) => {
         const booked = ref ?? timeOrderedId(`${kind}_`)
-        const result = await office.ledger.adjust({ accountId: account.id, amount, kind, ref: booked, reason })
+        const result = await services.ledger.adjust({ accountId: account.id, amount, kind, ref: booked, reason })
         switch (result.kind) {
           case 'booked':
-            return done({ ref: booked, ...accountView(office, account) })
+            return done({ ref: booked, ...accountView(services, account) })
           case 'not_provided':
           case 'duplicate_ref':
             return conflict(sayRefusal('ref_booked', { ref: booked }))
@@ -190,9 +190,9 @@ const adjust = (kind: 'credit' | 'debit' | 'refund'): Operation =>
 const setStatus = (status: 'active' | 'suspended'): Operation =>
   operation(
     z.strictObject({ account: reference }),
-    (office, { account: wanted }) =>
-      withAccount(office, wanted, async ({ id }) =>
-        done(accountView(office, await office.accounts.update(id, { status }))),
+    (services, { account: wanted }) =>
+      withAccount(services, wanted, async ({ id }) =>
+        done(accountView(services, await services.accounts.update(id, { status }))),
       ),
     ofAccount,
   )
@@ -205,19 +205,19 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
       balance: openingBalance.optional(),
       limits: limitsInput.optional(),
     }),
-    async (office, { name: wanted, models: allowedModels, balance, limits = {} }) => {
-      if (office.accounts.isTaken(wanted)) return conflict(sayRefusal('account_taken', { name: wanted }))
-      const stray = strayModel(office, allowedModels)
+    async (services, { name: wanted, models: allowedModels, balance, limits = {} }) => {
+      if (services.accounts.isTaken(wanted)) return conflict(sayRefusal('account_taken', { name: wanted }))
+      const stray = strayModel(services, allowedModels)
       if (stray) return stray
-      const account = await office.accounts.create({
+      const account = await services.accounts.create({
         name: wanted,
         allowedModels,
         limits: changedLimits(NO_LIMITS, limits),
       })
-      office.ledger.register(account.id)
+      services.ledger.register(account.id)
       if (balance !== undefined && balance > 0n) {
         const ref = `opening:${account.id}`
-        await office.ledger.adjust({
+        await services.ledger.adjust({
           accountId: account.id,
           amount: balance,
           kind: 'credit',
@@ -225,15 +225,15 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
           reason: OPENING,
         })
       }
-      return done(accountView(office, account))
+      return done(accountView(services, account))
     },
     { subject: ({ name: wanted }) => wanted },
   ),
-  'account.list': operation(z.strictObject({}), (office) =>
-    done(office.accounts.list().map((account) => accountView(office, account))),
+  'account.list': operation(z.strictObject({}), (services) =>
+    done(services.accounts.list().map((account) => accountView(services, account))),
   ),
-  'account.show': operation(z.strictObject({ account: reference }), (office, { account: wanted }) =>
-    withAccount(office, wanted, (account) => done(accountView(office, account))),
+  'account.show': operation(z.strictObject({ account: reference }), (services, { account: wanted }) =>
+    withAccount(services, wanted, (account) => done(accountView(services, account))),
   ),
   'account.credit': adjust('credit'),
   'account.debit': adjust('debit'),
@@ -244,36 +244,38 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
       limit: z.int().min(1).max(1000).default(100),
       before: reference.optional(),
     }),
-    (office, { account: wanted, ...page }) =>
-      withAccount(office, wanted, async ({ id }) => done((await office.adjustments(id, page)).map(journalView))),
+    (services, { account: wanted, ...page }) =>
+      withAccount(services, wanted, async ({ id }) => done((await services.adjustments(id, page)).map(journalView))),
   ),
   'account.suspend': setStatus('suspended'),
   'account.resume': setStatus('active'),
   'account.models': operation(
     z.strictObject({ account: reference, models: models.nullable() }),
-    (office, { account: wanted, models: allowedModels }) =>
-      withAccount(office, wanted, async ({ id, origin, allowedModels: before }) => {
+    (services, { account: wanted, models: allowedModels }) =>
+      withAccount(services, wanted, async ({ id, origin, allowedModels: before }) => {
         if (origin === 'declared') return declaredElsewhere('account', wanted)
-        const stray = strayModel(office, allowedModels, before)
-        return stray ?? done(accountView(office, await office.accounts.update(id, { allowedModels })))
+        const stray = strayModel(services, allowedModels, before)
+        return stray ?? done(accountView(services, await services.accounts.update(id, { allowedModels })))
       }),
     ofAccount,
   ),
   'account.limits': operation(
     z.strictObject({ account: reference, limits: limitsInput }),
-    (office, { account: wanted, limits: change }) =>
-      withAccount(office, wanted, async ({ id, origin, limits }) => {
+    (services, { account: wanted, limits: change }) =>
+      withAccount(services, wanted, async ({ id, origin, limits }) => {
         if (origin === 'declared') return declaredElsewhere('account', wanted)
-        return done(accountView(office, await office.accounts.update(id, { limits: changedLimits(limits, change) })))
+        return done(
+          accountView(services, await services.accounts.update(id, { limits: changedLimits(limits, change) })),
+        )
       }),
     ofAccount,
   ),
   /** Its own wish and nobody's limit: an account that is declared has it, too. */
   'account.low_balance': operation(
     z.strictObject({ account: reference, below: dollars.nullable() }),
-    (office, { account: wanted, below }) =>
-      withAccount(office, wanted, async ({ id }) =>
-        done(accountView(office, await office.accounts.update(id, { lowBalance: below }))),
+    (services, { account: wanted, below }) =>
+      withAccount(services, wanted, async ({ id }) =>
+        done(accountView(services, await services.accounts.update(id, { lowBalance: below }))),
       ),
     ofAccount,
   ),
@@ -284,11 +286,11 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
       models: models.optional(),
       limits: limitsInput.optional(),
     }),
-    (office, { account: wanted, name: keyName, models: allowedModels, limits = {} }) =>
-      withAccount(office, wanted, async (account) => {
-        const stray = strayModel(office, allowedModels)
+    (services, { account: wanted, name: keyName, models: allowedModels, limits = {} }) =>
+      withAccount(services, wanted, async (account) => {
+        const stray = strayModel(services, allowedModels)
         if (stray) return stray
-        const { key, secret } = await office.accounts.createKey({
+        const { key, secret } = await services.accounts.createKey({
           accountId: account.id,
           name: keyName,
           allowedModels,
@@ -298,9 +300,9 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
       }),
     { subject: ({ account }) => account },
   ),
-  'key.list': operation(z.strictObject({ account: reference.optional() }), (office, { account: wanted }) => {
-    const { accounts } = office
-    const chosen = chosenAccounts(office, wanted)
+  'key.list': operation(z.strictObject({ account: reference.optional() }), (services, { account: wanted }) => {
+    const { accounts } = services
+    const chosen = chosenAccounts(services, wanted)
     if (!chosen) return notFound('account', wanted ?? '')
     return done(chosen.flatMap((account) => accounts.keysOf(account.id).map((key) => keyView(key, account))))
   }),
@@ -316,11 +318,11 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
   ),
   'key.update': operation(
     z.strictObject({ key: reference, name: visibleName.optional(), models: models.nullable().optional() }),
-    async (office, { key: id, name: keyName, models: allowedModels }) => {
-      const { accounts } = office
+    async (services, { key: id, name: keyName, models: allowedModels }) => {
+      const { accounts } = services
       const key = accounts.findKey(id)
       if (!key) return noKey(id)
-      const stray = strayModel(office, allowedModels, key.allowedModels)
+      const stray = strayModel(services, allowedModels, key.allowedModels)
       if (stray) return stray
       const changed = await accounts.updateKey(id, { name: keyName, allowedModels })
       return done(keyView(changed, accounts.find(changed.accountId)))
@@ -343,10 +345,10 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
       limit: z.int().min(1).max(1000).default(20),
       before: reference.optional(),
     }),
-    async (office, { account: wanted, limit, before }) => {
-      const chosen = chosenAccounts(office, wanted)
+    async (services, { account: wanted, limit, before }) => {
+      const chosen = chosenAccounts(services, wanted)
       if (!chosen) return notFound('account', wanted ?? '')
-      const lists = await Promise.all(chosen.map((account) => requestsOf(office, account, { limit, before })))
+      const lists = await Promise.all(chosen.map((account) => requestsOf(services, account, { limit, before })))
       // Ids are ordered by time, so the newest of all accounts are the greatest.
       return done(lists.flat().toSorted(byIdDescending).slice(0, limit))
     },
@@ -359,34 +361,34 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
       code: reference.optional(),
       status: z.int().min(400).max(599).optional(),
     }),
-    async (office, { account: wanted, ...page }) => {
-      const chosen = chosenAccounts(office, wanted)
+    async (services, { account: wanted, ...page }) => {
+      const chosen = chosenAccounts(services, wanted)
       if (!chosen) return notFound('account', wanted ?? '')
       // Those of nobody that is known are the operator's to see.
       const ids = [...chosen.map(({ id }) => id), ...(wanted === undefined ? [''] : [])]
-      const lists = await Promise.all(ids.map((id) => office.refused.list(id, page)))
+      const lists = await Promise.all(ids.map((id) => services.refused.list(id, page)))
       const newest = lists.flat().toSorted(byIdDescending).slice(0, page.limit)
-      return done(newest.map((one) => refusalView(office, one)))
+      return done(newest.map((one) => refusalView(services, one)))
     },
   ),
   'request.show': operation(
     z.strictObject({ account: reference.optional(), request: reference }),
-    async (office, { account: wanted, request }) => {
-      const chosen = chosenAccounts(office, wanted)
+    async (services, { account: wanted, request }) => {
+      const chosen = chosenAccounts(services, wanted)
       if (!chosen) return notFound('account', wanted ?? '')
       // Asked twice: a request that ends between the look for its record and that for its hold has a record by then.
       for (const isLast of [false, true]) {
         for (const { id, name: account } of chosen) {
-          const record = await office.request(id, request)
+          const record = await services.request(id, request)
           if (record) return done({ ...record, account })
         }
-        const hold = isLast ? undefined : await office.findHold(request)
+        const hold = isLast ? undefined : await services.findHold(request)
         if (!hold || !chosen.some(({ id }) => id === hold.accountId)) break
         const why = whyUnrecorded[hold.state]
         if (why) return refused('not_found', sayRefusal(why, { name: request, amount: formatUsd(hold.amount) }))
       }
-      const refusal = await office.refused.find(request, wanted === undefined ? undefined : chosen[0]?.id)
-      if (refusal) return done(refusalView(office, refusal))
+      const refusal = await services.refused.find(request, wanted === undefined ? undefined : chosen[0]?.id)
+      if (refusal) return done(refusalView(services, refusal))
       return wanted === undefined
         ? notFound('request', request)
         : refused('not_found', sayRefusal('no_request_of_account', { name: request }))

@@ -20,28 +20,28 @@ export const codeOperations: Readonly<Record<string, Operation>> = {
       note: z.string().trim().max(200).default(''),
       expires_at: z.iso.datetime({ offset: true }).optional(),
     }),
-    async (office, { count, amount: each, note, expires_at: expires }): Promise<Result> => {
+    async (services, { count, amount: each, note, expires_at: expires }): Promise<Result> => {
       const expiresAtMs = expires === undefined ? undefined : Date.parse(expires)
       if (expiresAtMs !== undefined && expiresAtMs <= Date.now()) return conflict(sayRefusal('code_expiry_past'))
-      const { batchId, codes } = await office.codes.create({ count, amount: each, note, expiresAtMs })
+      const { batchId, codes } = await services.codes.create({ count, amount: each, note, expiresAtMs })
       return done({ id: batchId, codes: codes.map(({ id, secret }) => ({ id, code: secret })) })
     },
     { subject: ({ note }) => note },
   ),
   'code.void': operation(
     z.strictObject({ id: z.string() }),
-    async (office, { id }): Promise<Result> => {
-      if (!(await office.codes.find(id))) return notFound('code', id)
-      return (await office.codes.void(id)) ? done({ id }) : conflict(sayRefusal('code_ended'))
+    async (services, { id }): Promise<Result> => {
+      if (!(await services.codes.find(id))) return notFound('code', id)
+      return (await services.codes.void(id)) ? done({ id }) : conflict(sayRefusal('code_ended'))
     },
     { subject: ({ id }) => id },
   ),
   'code.redeem': operation(
     z.strictObject({ account: z.string(), code: z.string() }),
-    async (office, { account: wanted, code }): Promise<Result> => {
-      const account = office.accounts.find(wanted)
+    async (services, { account: wanted, code }): Promise<Result> => {
+      const account = services.accounts.find(wanted)
       if (!account) return notFound('account', wanted)
-      const redeemed = await office.codes.redeem(code, { accountId: account.id })
+      const redeemed = await services.codes.redeem(code, { accountId: account.id })
       switch (redeemed.kind) {
         case 'redeemed':
           return done({ id: redeemed.id, amount_nano_usd: redeemed.amount.toString() })

@@ -23,7 +23,7 @@ const controlPath = (dataFolder: string): string => join(dataFolder, 'control.so
 export type Address = { readonly host: string; readonly port: number; readonly publicUrl: string | undefined }
 
 /** Answers operations by their names, and `server` with the address. */
-export function serveControl(dataFolder: string, office: AdminServices, address: Address): { stop(): Promise<void> } {
+export function serveControl(dataFolder: string, services: AdminServices, address: Address): { stop(): Promise<void> } {
   const unix = controlPath(dataFolder)
   if (Buffer.byteLength(unix) > PATH_BYTES_MAX) {
     throw new Error(`the data folder's path is too long for a socket in it (${unix}); choose a shorter TOLLGATE_DATA`)
@@ -40,7 +40,7 @@ export function serveControl(dataFolder: string, office: AdminServices, address:
       if (name === SERVER) return new Response(resultJson({ ok: true, value: address }))
       // Loaded at the first call: its schemas are not what a start should wait for.
       const { runOperation } = await import('./operations.ts')
-      const result = await runOperation(office, name, await request.json())
+      const result = await runOperation(services, name, await request.json())
       return new Response(resultJson(result), { headers: { 'content-type': 'application/json' } })
     },
   })

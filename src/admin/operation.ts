@@ -136,21 +136,21 @@ export type Changes<I> = {
   /** The name of what is changed; its id, where the result has one, is what the log keeps. Undefined: nothing is. */
   readonly subject: (input: I) => string | undefined
   /** How the subject stands, before and after. */
-  readonly view?: (office: AdminServices, input: I) => unknown
+  readonly view?: (services: AdminServices, input: I) => unknown
   /** Of what the operation makes, what the log keeps, without its secrets; instead of the view afterwards. */
   readonly made?: (value: unknown) => unknown
 }
 
 export type Operation = {
   readonly input: z.ZodType
-  readonly run: (office: AdminServices, input: never, actor: Actor) => Result | Promise<Result>
+  readonly run: (services: AdminServices, input: never, actor: Actor) => Result | Promise<Result>
   readonly changes?: Changes<never> | undefined
 }
 
 /** Ties an input schema to what is done with it. */
 export function operation<S extends z.ZodType>(
   input: S,
-  run: (office: AdminServices, input: z.infer<S>, actor: Actor) => Result | Promise<Result>,
+  run: (services: AdminServices, input: z.infer<S>, actor: Actor) => Result | Promise<Result>,
   changes?: Changes<z.infer<S>>,
 ): Operation {
   return { input, run, changes }

@@ -76,7 +76,7 @@ const backup = operation(
     existing: z.enum(['kept', 'replaced']).default('kept'),
     secrets: z.enum(['included', 'left_out']).default('left_out'),
   }),
-  (office, request) => office.backup(request),
+  (services, request) => services.backup(request),
 )
 
 const operations: Readonly<Record<string, Operation>> = {
@@ -98,7 +98,7 @@ const COMMAND: Actor = { kind: 'command' }
 
 /** Runs an operation by name on unchecked input. A change is in the audit log before it is made. */
 export async function runOperation(
-  office: AdminServices,
+  services: AdminServices,
   name: string,
   input: unknown,
   actor: Actor = COMMAND,
@@ -110,12 +110,12 @@ export async function runOperation(
   const data = checked.data as never
   const { changes } = found
   const subject = changes?.subject(data)
-  if (subject === undefined) return found.run(office, data, actor)
-  const view = (): unknown => changes?.view?.(office, data)
+  if (subject === undefined) return found.run(services, data, actor)
+  const view = (): unknown => changes?.view?.(services, data)
   const note = { actor, action: name, subject, input, before: view() }
-  const id = await office.audit.begin(note)
-  const result = await found.run(office, data, actor)
-  await office.audit.end(
+  const id = await services.audit.begin(note)
+  const result = await found.run(services, data, actor)
+  await services.audit.end(
     id,
     result.ok
       ? { action: name, outcome: 'done', after: changes?.made?.(result.value) ?? view(), subject: idOf(result.value) }

@@ -38,8 +38,8 @@ async function withUser(
 const isLastOperator = ({ users }: AdminServices, { id }: User): boolean =>
   !users.list().some((other) => other.id !== id && other.role === 'operator' && other.status === 'active')
 
-const linkOf = async (office: AdminServices, user: User): Promise<Result> =>
-  done({ ...userView(office, user), setup_path: setupPath(await office.users.makeLink(user.id)) })
+const linkOf = async (services: AdminServices, user: User): Promise<Result> =>
+  done({ ...userView(services, user), setup_path: setupPath(await services.users.makeLink(user.id)) })
 
 const reference = z.string().min(1)
 const subject = ({ user }: { user: string }): string => user
@@ -47,53 +47,55 @@ const subject = ({ user }: { user: string }): string => user
 export const userOperations: Readonly<Record<string, Operation>> = {
   'user.create': operation(
     z.strictObject({ name: visibleName, role: z.enum(userRoles), account: reference.optional() }),
-    async (office, { name, role, account: wanted }) => {
+    async (services, { name, role, account: wanted }) => {
       if ((role === 'operator') !== (wanted === undefined)) {
         return refused('invalid_input', sayRefusal('user_account'))
       }
-      const account = wanted === undefined ? undefined : office.accounts.find(wanted)
+      const account = wanted === undefined ? undefined : services.accounts.find(wanted)
       if (wanted !== undefined && !account) return notFound('account', wanted)
-      const user = await office.users.create({ name, role, accountId: account?.id })
-      return user ? linkOf(office, user) : conflict(sayRefusal('user_taken', { name }))
+      const user = await services.users.create({ name, role, accountId: account?.id })
+      return user ? linkOf(services, user) : conflict(sayRefusal('user_taken', { name }))
     },
     { subject: ({ name }) => name },
   ),
-  'user.list': operation(z.strictObject({}), (office) =>
-    done(office.users.list().map((user) => userView(office, user))),
+  'user.list': operation(z.strictObject({}), (services) =>
+    done(services.users.list().map((user) => userView(services, user))),
   ),
   'user.reset': operation(
     z.strictObject({ user: reference }),
-    (office, { user: wanted }) =>
-      withUser(office, wanted, (user) =>
-        user.status === 'disabled' ? conflict(sayRefusal('user_disabled', { name: user.name })) : linkOf(office, user),
+    (services, { user: wanted }) =>
+      withUser(services, wanted, (user) =>
+        user.status === 'disabled'
+          ? conflict(sayRefusal('user_disabled', { name: user.name }))
+          : linkOf(services, user),
       ),
     { subject },
   ),
   'user.role': operation(
     z.strictObject({ user: reference, role: z.enum(['owner', 'member']) }),
-    (office, { user: wanted, role }) =>
-      withUser(office, wanted, async (user) => {
+    (services, { user: wanted, role }) =>
+      withUser(services, wanted, async (user) => {
         if (user.role === 'operator') return conflict(sayRefusal('operator_role'))
-        return done(userView(office, await office.users.update(user.id, { role })))
+        return done(userView(services, await services.users.update(user.id, { role })))
       }),
     { subject },
   ),
   'user.disable': operation(
     z.strictObject({ user: reference }),
-    (office, { user: wanted }) =>
-      withUser(office, wanted, async (user) => {
-        if (user.role === 'operator' && isLastOperator(office, user)) {
+    (services, { user: wanted }) =>
+      withUser(services, wanted, async (user) => {
+        if (user.role === 'operator' && isLastOperator(services, user)) {
           return conflict(sayRefusal('last_operator'))
         }
-        return done(userView(office, await office.users.update(user.id, { status: 'disabled' })))
+        return done(userView(services, await services.users.update(user.id, { status: 'disabled' })))
       }),
     { subject },
   ),
   'user.enable': operation(
     z.strictObject({ user: reference }),
-    (office, { user: wanted }) =>
-      withUser(office, wanted, async (user) =>
-        done(userView(office, await office.users.update(user.id, { status: 'active' }))),
+    (services, { user: wanted }) =>
+      withUser(services, wanted, async (user) =>
+        done(userView(services, await services.users.update(user.id, { status: 'active' }))),
       ),
     { subject },
   ),

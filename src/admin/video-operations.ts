@@ -12,12 +12,12 @@ const orphanView = ({ accounts }: AdminServices, orphan: OrphanTask): object => 
   created_at: new Date(orphan.createdAtMs).toISOString(),
 })
 
-const orphans = operation(z.strictObject({}), async (office) =>
-  done((await office.orphans()).map((orphan) => orphanView(office, orphan))),
+const orphans = operation(z.strictObject({}), async (services) =>
+  done((await services.orphans()).map((orphan) => orphanView(services, orphan))),
 )
 
-const settleOrphan = operation(z.strictObject({ request: z.string().min(1) }), async (office, { request }) =>
-  (await office.settleOrphan(request)) ? done({ request }) : notFound('orphan', request),
+const settleOrphan = operation(z.strictObject({ request: z.string().min(1) }), async (services, { request }) =>
+  (await services.settleOrphan(request)) ? done({ request }) : notFound('orphan', request),
 )
 
 export const videoOperations: Readonly<Record<string, Operation>> = {

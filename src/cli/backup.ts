@@ -5,7 +5,7 @@ import { details, holdings } from './table.ts'
 import { text } from './values.ts'
 
 /** The value of `backup`. */
-type Made = {
+type BackupReport = {
   readonly file: string
   readonly bytes: number
   readonly accounts: number
@@ -45,7 +45,7 @@ export const backup = command({
       existing: force ? 'replaced' : 'kept',
       secrets: withSecrets ? 'included' : 'left_out',
     }
-    return operate<Made>(program, { name: 'backup', input }, (made) =>
+    return operate<BackupReport>(program, { name: 'backup', input }, (made) =>
       shown(
         made,
         details(

@@ -21,7 +21,11 @@ export type VideoTaskView = {
   readonly error?: { readonly message?: string; readonly code?: string | null }
 }
 
-export type Made = { readonly task: VideoTaskView; readonly requestId: string | null; readonly heldUsd: string | null }
+export type CreatedVideo = {
+  readonly task: VideoTaskView
+  readonly requestId: string | null
+  readonly heldUsd: string | null
+}
 export type VideoCallFailure =
   | {
       readonly kind: 'refused'
@@ -64,7 +68,7 @@ function parse(text: string | undefined): VideoTaskView | undefined {
   }
 }
 
-export async function createVideo(call: VideoCall, body: object): Promise<Made | VideoCallFailure> {
+export async function createVideo(call: VideoCall, body: object): Promise<CreatedVideo | VideoCallFailure> {
   const answer = await ask(call, '/videos', JSON.stringify(body))
   if ('kind' in answer) return answer
   const header = (name: string): string | null => answer.response.headers.get(name) ?? null

@@ -13,7 +13,7 @@ import {
   createVideo,
   fetchVideo,
   watchVideo,
-  type Made,
+  type CreatedVideo,
   type VideoCallFailure,
   type VideoCall,
   type VideoTaskView,
@@ -91,7 +91,7 @@ async function firstModel(program: Program): Promise<string | undefined> {
 
 type Place = { readonly program: Program; readonly terminal: Terminal; readonly call: VideoCall }
 
-async function wait(made: Made, output: string, place: Place): Promise<CommandOutcome> {
+async function wait(made: CreatedVideo, output: string, place: Place): Promise<CommandOutcome> {
   const { terminal, call, program } = place
   const { id } = made.task
   const startedMs = performance.now()
@@ -129,7 +129,7 @@ type Conclusion = {
   readonly bytes: number
   readonly costUsd: string | null
   readonly took: string
-  readonly made: Made
+  readonly made: CreatedVideo
 }
 
 function conclude(

@@ -37,14 +37,14 @@ const mayBeOpen = [
   'GET /openapi.json',
 ]
 
-let desk: TestConsole
+let context: TestConsole
 beforeAll(async () => {
-  desk = await openConsole(freshFolder(), { env: { TOLLGATE_PUBLIC_MODELS: 'on' } })
+  context = await openConsole(freshFolder(), { env: { TOLLGATE_PUBLIC_MODELS: 'on' } })
 })
-afterAll(() => desk.close())
+afterAll(() => context.close())
 
 const programOf = async (accountId: string | undefined): Promise<Caller> => {
-  const { managementKeys } = desk.gateway.office
+  const { managementKeys } = context.gateway.services
   const { secret } = await managementKeys.create({ accountId, name: 'ci', createdBy: undefined })
   return { headers: { authorization: `Bearer ${secret}` } }
 }
@@ -56,22 +56,22 @@ async function callerOf(role: Role): Promise<Caller> {
     case 'program':
       return programOf(undefined)
     case 'account_program':
-      return programOf(desk.accountId)
+      return programOf(context.accountId)
     case 'viewer': {
-      const caller = await desk.as('operator')
-      await desk.call(caller, 'POST /session/view-as', { account: desk.accountId })
+      const caller = await context.as('operator')
+      await context.call(caller, 'POST /session/view-as', { account: context.accountId })
       return caller
     }
     default:
-      return desk.as(role)
+      return context.as(role)
   }
 }
 
 describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))('%s', (name, route) => {
   test.each(roles)('%s', async (role) => {
-    const path = route.path.replace('{account}', desk.accountId).replace(/\{\w+\}/g, 'none')
+    const path = route.path.replace('{account}', context.accountId).replace(/\{\w+\}/g, 'none')
     // Of the wrong shape on purpose: whoever is let in is told so, and nothing is done.
-    const { status, body } = await desk.call(await callerOf(role), `${route.method} ${path}`, { wrong: true })
+    const { status, body } = await context.call(await callerOf(role), `${route.method} ${path}`, { wrong: true })
     const refused = status === 401 || status === 403 || JSON.stringify(body).includes('no such account')
     const isRefusedForAnother = role === 'anonymous' && name === 'POST /session'
     expect({ role, refused: refused && !isRefusedForAnother }).toEqual({
@@ -84,10 +84,10 @@ describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as 
 test('an account that is another’s and one that is not there are answered alike', async () => {
   for (const { method, path, access } of routes.filter((route) => route.path.startsWith('/accounts/{account}'))) {
     const at = (id: string): string => `${method} ${path.replace('{account}', id).replace(/\{\w+\}/g, 'none')}`
-    const owner = await desk.as('owner')
-    const theirs = await desk.call(owner, at(desk.otherId), {})
+    const owner = await context.as('owner')
+    const theirs = await context.call(owner, at(context.otherId), {})
     expect(theirs.status).toBe(access.startsWith('account_') ? 404 : 403)
-    expect(await desk.call(owner, at('acct_none'), {})).toEqual(theirs)
+    expect(await context.call(owner, at('acct_none'), {})).toEqual(theirs)
   }
 })
 

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { openConsole, type TestConsole } from '../../test/support/console.ts'
 
-let desk: TestConsole
+let context: TestConsole
 
 beforeAll(async () => {
-  desk = await openConsole()
+  context = await openConsole()
 })
-afterAll(() => desk.close())
+afterAll(() => context.close())
 
 test('of accounts of one name that are made at once, one is made, and the others are a conflict', async () => {
-  const operator = await desk.as('operator')
+  const operator = await context.as('operator')
   const account = { name: 'twins', balance_nano_usd: '5' }
-  const told = await Promise.all(Array.from({ length: 8 }, () => desk.call(operator, 'POST /accounts', account)))
+  const told = await Promise.all(Array.from({ length: 8 }, () => context.call(operator, 'POST /accounts', account)))
   const count = (wanted: number): number => told.filter(({ status }) => status === wanted).length
   expect([count(200), count(409)]).toEqual([1, 7])
-  const { body } = await desk.call<{ data: { name: string }[] }>(operator, 'GET /accounts')
+  const { body } = await context.call<{ data: { name: string }[] }>(operator, 'GET /accounts')
   expect(body.data.filter(({ name }) => name === 'twins')).toHaveLength(1)
 })

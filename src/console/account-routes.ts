@@ -55,8 +55,8 @@ const accountShape = z
   })
   .meta({ id: 'Account' })
 
-export function accountBalanceView({ office }: ConsoleContext, accountId: string): z.infer<typeof balanceShape> {
-  const { available, held, posted } = office.ledger.balance(accountId)
+export function accountBalanceView({ services }: ConsoleContext, accountId: string): z.infer<typeof balanceShape> {
+  const { available, held, posted } = services.ledger.balance(accountId)
   return {
     available_nano_usd: available.toString(),
     held_nano_usd: held.toString(),
@@ -64,7 +64,7 @@ export function accountBalanceView({ office }: ConsoleContext, accountId: string
   }
 }
 
-const accountView = (desk: ConsoleContext, account: Account): z.infer<typeof accountShape> => ({
+const accountView = (context: ConsoleContext, account: Account): z.infer<typeof accountShape> => ({
   id: account.id,
   name: account.name,
   status: account.status,
@@ -72,21 +72,22 @@ const accountView = (desk: ConsoleContext, account: Account): z.infer<typeof acc
   models: account.allowedModels ? [...account.allowedModels] : null,
   limits: consoleLimitsView(account.limits),
   low_balance_nano_usd: account.lowBalance?.toString() ?? null,
-  balance: accountBalanceView(desk, account.id),
-  active_keys: desk.office.accounts.keysOf(account.id).filter(({ revokedAtMs }) => revokedAtMs === undefined).length,
+  balance: accountBalanceView(context, account.id),
+  active_keys: context.services.accounts.keysOf(account.id).filter(({ revokedAtMs }) => revokedAtMs === undefined)
+    .length,
   created_at: isoTime(account.createdAtMs),
 })
 
 /** The account in the path: that it is there has been seen to. */
-export function accountIn({ desk, params }: Pick<RouteContext<{ account: string }>, 'desk' | 'params'>): Account {
-  const account = desk.office.accounts.find(params.account)
+export function accountIn({ context, params }: Pick<RouteContext<{ account: string }>, 'context' | 'params'>): Account {
+  const account = context.services.accounts.find(params.account)
   if (!account) throw new Error('the account of a route is there')
   return account
 }
 
-const show = (call: Pick<RouteContext, 'desk'>, id: string): RouteReply => {
-  const account = call.desk.office.accounts.find(id)
-  return account ? json(accountView(call.desk, account)) : missing('account')
+const show = (call: Pick<RouteContext, 'context'>, id: string): RouteReply => {
+  const account = call.context.services.accounts.find(id)
+  return account ? json(accountView(call.context, account)) : missing('account')
 }
 
 const listQuery = z.strictObject({
@@ -99,18 +100,18 @@ const listQuery = z.strictObject({
 const KEY_END = /^(?:sk-tg-)?(?:…|\.\.\.)?(\w{4})$/
 
 function matcher(
-  { office }: ConsoleContext,
+  { services }: ConsoleContext,
   { q = '', status }: z.infer<typeof listQuery>,
 ): (account: Account) => boolean {
   const wanted = q.trim()
   const isFound = finder(wanted)
   const [, end] = KEY_END.exec(wanted) ?? []
-  const owner = office.accounts.findKey(wanted)?.accountId
+  const owner = services.accounts.findKey(wanted)?.accountId
   return (account) =>
     (status === undefined || account.status === status) &&
     (isFound([account.name], account.id) ||
       account.id === owner ||
-      (end !== undefined && office.accounts.keysOf(account.id).some(({ last4 }) => last4 === end)))
+      (end !== undefined && services.accounts.keysOf(account.id).some(({ last4 }) => last4 === end)))
 }
 
 const draft = z.strictObject({
@@ -162,9 +163,9 @@ export const accountRoutes: readonly ConsoleRoute[] = [
     summary: 'All accounts, or those that fit, newest first.',
     query: listQuery,
     answer: listShapeOf(accountShape),
-    run: ({ desk, query }) => {
-      const fitting = desk.office.accounts.list().filter(matcher(desk, query))
-      return json(pageIn(fitting, query, (account) => accountView(desk, account), { order: 'newest' }))
+    run: ({ context, query }) => {
+      const fitting = context.services.accounts.list().filter(matcher(context, query))
+      return json(pageIn(fitting, query, (account) => accountView(context, account), { order: 'newest' }))
     },
   }),
   route('POST', '/accounts', {
@@ -187,7 +188,7 @@ export const accountRoutes: readonly ConsoleRoute[] = [
     access: 'account_read',
     summary: 'An account with its balance and limits.',
     answer: accountShape,
-    run: (call) => json(accountView(call.desk, accountIn(call))),
+    run: (call) => json(accountView(call.context, accountIn(call))),
   }),
   route('PATCH', '/accounts/{account}', {
     access: 'operator',

@@ -58,13 +58,13 @@ function monthRange(text: string): { readonly fromMs: number; readonly toMs: num
 
 /** A month of the ledger. */
 async function statementOf(
-  desk: ConsoleContext,
+  context: ConsoleContext,
   accountId: string,
   { of, createdAtMs }: { of: string; createdAtMs: number },
 ): Promise<BillingStatement> {
   const { fromMs, toMs } = monthRange(of)
   // The balance in memory would do only where nothing is being charged.
-  const { posted, bookings, days } = await desk.office.moved(accountId, fromMs / HOUR_MS)
+  const { posted, bookings, days } = await context.services.moved(accountId, fromMs / HOUR_MS)
   const charges = days.map(({ startMs, sums }) => ({ startMs, amount: sums.charged, requests: Number(sums.requests) }))
   const since = linesOf({ bookings, charges }, posted)
   const { opening } = since
@@ -110,8 +110,8 @@ const redeem = route('POST', '/accounts/{account}/redemptions', {
   body: z.strictObject({ code: z.string().min(1).max(100) }),
   answer: z.strictObject({ amount_nano_usd: nano, balance: balanceShape }),
   run: async (call) => {
-    const { desk, params, body, from } = call
-    const waitMs = desk.throttles.addresses.take(networkOf(from.address))
+    const { context, params, body, from } = call
+    const waitMs = context.throttles.addresses.take(networkOf(from.address))
     if (waitMs > 0)
       return problem(429, 'rate_limit_exceeded', sayConsoleRefusal('too_many_tries'), { retryAfterMs: waitMs })
     const result = await call.operate('code.redeem', { account: params.account, code: body.code })
@@ -119,9 +119,9 @@ const redeem = route('POST', '/accounts/{account}/redemptions', {
       return problem(404, 'code_void', sayConsoleRefusal('code_void'), { param: 'code' })
     }
     if (!result.ok) return answer(result, () => undefined)
-    desk.throttles.addresses.giveBack(networkOf(from.address))
+    context.throttles.addresses.giveBack(networkOf(from.address))
     const { amount_nano_usd: amount } = result.value as { amount_nano_usd: string }
-    return json({ amount_nano_usd: amount, balance: accountBalanceView(desk, params.account) })
+    return json({ amount_nano_usd: amount, balance: accountBalanceView(context, params.account) })
   },
 })
 
@@ -139,7 +139,7 @@ export const billingRoutes: readonly ConsoleRoute[] = [
       const current = monthOf(Date.now())
       const of = call.query.cursor ?? current
       if (of > current) return problem(400, 'invalid_value', sayConsoleRefusal('month_to_come'), { param: 'cursor' })
-      const statement = await statementOf(call.desk, call.params.account, { of, createdAtMs })
+      const statement = await statementOf(call.context, call.params.account, { of, createdAtMs })
       return call.query.format === 'csv' ? fileOf(statement) : json(statement)
     },
   }),
@@ -150,15 +150,15 @@ export const billingRoutes: readonly ConsoleRoute[] = [
     answer: pageOf(z.strictObject({ request: z.string(), amount_nano_usd: nano, created_at: time })).extend({
       held_nano_usd: nano,
     }),
-    run: async ({ desk, params, query: { limit, cursor: after } }) => {
-      const holds = await desk.office.openHolds(params.account, { after, limit: limit + 1 })
+    run: async ({ context, params, query: { limit, cursor: after } }) => {
+      const holds = await context.services.openHolds(params.account, { after, limit: limit + 1 })
       const data = holds.slice(0, limit).map(({ id, amount, createdAtMs }) => ({
         request: id,
         amount_nano_usd: amount.toString(),
         created_at: isoTime(createdAtMs),
       }))
       const next_cursor = holds.length > limit ? (data.at(-1)?.request ?? null) : null
-      return json({ held_nano_usd: desk.office.ledger.balance(params.account).held.toString(), data, next_cursor })
+      return json({ held_nano_usd: context.services.ledger.balance(params.account).held.toString(), data, next_cursor })
     },
   }),
   redeem,

@@ -18,7 +18,7 @@ export type ConsoleFacts = {
 }
 
 export type ConsoleContext = {
-  readonly office: AdminServices
+  readonly services: AdminServices
   readonly facts: ConsoleFacts
   readonly passwords: Passwords
   /** Places to watch from: of people and programs, and of those who belong to an account. */
@@ -38,8 +38,8 @@ export type ConsoleContext = {
   }
 }
 
-export const openDesk = (office: AdminServices, facts: ConsoleFacts): ConsoleContext => ({
-  office,
+export const openDesk = (services: AdminServices, facts: ConsoleFacts): ConsoleContext => ({
+  services,
   facts,
   passwords: new Passwords(),
   watching: new Shares({ max: watchBounds.watchersMax, shareMax: watchBounds.watchersPerUserMax }),

@@ -34,11 +34,11 @@ export type Dispatcher = (arrived: ConsoleRequest) => Promise<ConsoleResponse>
 export const ROOT = '/admin/v1'
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-export function createDispatcher(office: AdminServices, facts: ConsoleFacts): Dispatcher {
-  const desk = openDesk(office, facts)
+export function createDispatcher(services: AdminServices, facts: ConsoleFacts): Dispatcher {
+  const context = openDesk(services, facts)
   const { isSecure } = facts
   return async (arrived) => {
-    const { reply, hasStaleCookie } = await answerOf(desk, arrived)
+    const { reply, hasStaleCookie } = await answerOf(context, arrived)
     return sent(reply, {
       ...securityHeaders('data', isSecure),
       'cache-control': 'no-store',
@@ -49,19 +49,19 @@ export function createDispatcher(office: AdminServices, facts: ConsoleFacts): Di
 
 type HandlerReply = { readonly reply: RouteReply; readonly hasStaleCookie?: boolean }
 
-async function answerOf(desk: ConsoleContext, arrived: ConsoleRequest): Promise<HandlerReply> {
+async function answerOf(context: ConsoleContext, arrived: ConsoleRequest): Promise<HandlerReply> {
   const { exchange } = arrived
   const { method, path } = exchange.head
   const found = findRoute(method === 'HEAD' ? 'GET' : method, path)
   if ('kind' in found) return { reply: found }
-  if (!isOwnRequest(exchange, desk.facts.publicUrl)) {
+  if (!isOwnRequest(exchange, context.facts.publicUrl)) {
     return { reply: problem(403, 'cross_site', sayConsoleRefusal('cross_site')) }
   }
-  const { principal, hasStaleCookie } = principalOf(desk, exchange)
+  const { principal, hasStaleCookie } = principalOf(context, exchange)
   const { route, params } = found
-  const refusal = refusalOf(desk, judge(route.access, principal, params['account']), params['account'])
+  const refusal = refusalOf(context, judge(route.access, principal, params['account']), params['account'])
   if (refusal) return { reply: refusal, hasStaleCookie }
-  const waitMs = changeWaitMs(desk, route, principal)
+  const waitMs = changeWaitMs(context, route, principal)
   if (waitMs > 0) {
     const wait = problem(429, 'rate_limit_exceeded', sayConsoleRefusal('too_many_changes'), { retryAfterMs: waitMs })
     return { reply: wait, hasStaleCookie }
@@ -75,13 +75,13 @@ async function answerOf(desk: ConsoleContext, arrived: ConsoleRequest): Promise<
   }
   const actor = actorOf(principal, from)
   const call: RouteContext = {
-    desk,
+    context,
     principal,
     params,
     ...input,
     from,
-    stands: () => stands(desk.office, principal),
-    operate: (name, value) => runOperation(desk.office, name, value, actor),
+    stands: () => stands(context.services, principal),
+    operate: (name, value) => runOperation(context.services, name, value, actor),
   }
   return { reply: await route.run(call as never), hasStaleCookie }
 }
@@ -121,7 +121,7 @@ function decoded(part: string): string {
 
 /** An account that is not there is told from one that is not yours by nobody. */
 function refusalOf(
-  { office }: ConsoleContext,
+  { services }: ConsoleContext,
   verdict: AccessDecision,
   accountId: string | undefined,
 ): Problem | undefined {
@@ -133,7 +133,7 @@ function refusalOf(
     case 'hidden':
       return missing('account')
     case 'allowed': {
-      const isThere = accountId === undefined || office.accounts.find(accountId)?.id === accountId
+      const isThere = accountId === undefined || services.accounts.find(accountId)?.id === accountId
       return isThere ? undefined : missing('account')
     }
   }

@@ -37,8 +37,8 @@ const idsOf = (models: readonly Model[]): Effects['models'] => ({
 })
 
 /** Of a provider: the models it alone serves, and the offers of others. */
-function ofProvider({ office }: ConsoleContext, providerId: string): Partial<Effects> {
-  const served = office.catalog
+function ofProvider({ services }: ConsoleContext, providerId: string): Partial<Effects> {
+  const served = services.catalog
     .models()
     .filter(({ offers }) => offers.some((offer) => offer.providerId === providerId && offer.state !== 'drained'))
   const lost = served.filter(({ offers }) =>
@@ -48,12 +48,12 @@ function ofProvider({ office }: ConsoleContext, providerId: string): Partial<Eff
 }
 
 /** Of a model: itself, if somebody offers it, and the keys that may use nothing else. */
-function ofModel({ office }: ConsoleContext, model: Model): Partial<Effects> {
+function ofModel({ services }: ConsoleContext, model: Model): Partial<Effects> {
   const isOnly = (models: readonly string[] | undefined): boolean => models?.length === 1 && models[0] === model.id
-  const keys = office.accounts
+  const keys = services.accounts
     .list()
     .flatMap((account) =>
-      office.accounts
+      services.accounts
         .keysOf(account.id)
         .filter((key) => key.revokedAtMs === undefined && (isOnly(key.allowedModels) || isOnly(account.allowedModels))),
     )
@@ -62,12 +62,12 @@ function ofModel({ office }: ConsoleContext, model: Model): Partial<Effects> {
 }
 
 function ofUser(call: RouteContext<{ account?: string; user: string }>): RouteReply {
-  const { office } = call.desk
-  const user = office.users.find(call.params.user)
+  const { services } = call.context
+  const user = services.users.find(call.params.user)
   if (!user || (call.params.account !== undefined && user.accountId !== call.params.account)) return missing('user')
   return reply({
-    sessions: office.sessions.listOf(user.id).length,
-    management_keys: office.managementKeys.activeOf(user.id, office.users),
+    sessions: services.sessions.listOf(user.id).length,
+    management_keys: services.managementKeys.activeOf(user.id, services.users),
   })
 }
 
@@ -78,36 +78,36 @@ export const effectRoutes: readonly ConsoleRoute[] = [
     ...effects,
     access: 'operator',
     summary: 'What would stop if a provider were drained or removed. Requests that run there go on.',
-    run: ({ desk, params: { provider } }) =>
-      desk.office.catalog.provider(provider) ? reply(ofProvider(desk, provider)) : missing('provider'),
+    run: ({ context, params: { provider } }) =>
+      context.services.catalog.provider(provider) ? reply(ofProvider(context, provider)) : missing('provider'),
   }),
   route('GET', '/models/{model}/effects', {
     ...effects,
     access: 'operator',
     summary: 'What would stop if a model were removed. Requests that run go on.',
-    run: ({ desk, params }) => {
-      const model = desk.office.catalog.model(params.model)
-      return model ? reply(ofModel(desk, model)) : missing('model')
+    run: ({ context, params }) => {
+      const model = context.services.catalog.model(params.model)
+      return model ? reply(ofModel(context, model)) : missing('model')
     },
   }),
   route('GET', '/accounts/{account}/effects', {
     ...effects,
     access: 'operator',
     summary: 'What would stop if an account were suspended.',
-    run: ({ desk: { office }, params: { account } }) =>
+    run: ({ context: { services }, params: { account } }) =>
       reply({
-        requests: office.limiter.inFlight(account),
-        keys: office.accounts.keysOf(account).filter(({ revokedAtMs }) => revokedAtMs === undefined).length,
+        requests: services.limiter.inFlight(account),
+        keys: services.accounts.keysOf(account).filter(({ revokedAtMs }) => revokedAtMs === undefined).length,
       }),
   }),
   route('GET', '/accounts/{account}/keys/{key}/effects', {
     ...effects,
     access: 'account_write',
     summary: 'What would stop if a key were revoked.',
-    run: ({ desk: { office }, params }) => {
-      const key = office.accounts.findKey(params.key)
+    run: ({ context: { services }, params }) => {
+      const key = services.accounts.findKey(params.key)
       if (key?.accountId !== params.account || key.kind !== 'client') return missing('key')
-      return reply({ keys: key.revokedAtMs === undefined ? 1 : 0, requests: office.limiter.inFlight(key.id) })
+      return reply({ keys: key.revokedAtMs === undefined ? 1 : 0, requests: services.limiter.inFlight(key.id) })
     },
   }),
   route('GET', '/users/{user}/effects', {

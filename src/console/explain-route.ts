@@ -19,15 +19,15 @@ const stepShape = z.strictObject({
 })
 
 /** Offers as a request at this moment would meet them: each with why it is where it is. */
-function explain({ office }: ConsoleContext, model: Model): z.infer<typeof stepShape>[] {
+function explain({ services }: ConsoleContext, model: Model): z.infer<typeof stepShape>[] {
   const nowMs = Date.now()
-  const restUntil = ({ id }: Offer): number => (office.health().get(id) ?? healthy).restUntilMs
+  const restUntil = ({ id }: Offer): number => (services.health().get(id) ?? healthy).restUntilMs
   const isReady = (offer: Offer): boolean => isServing(offer) && restUntil(offer) <= nowMs
   const ready = model.offers.filter(isReady)
   const lowest = Math.min(...ready.map(({ priority }) => priority))
   const weights = ready.reduce((sum, { priority, weight }) => (priority === lowest ? sum + weight : sum), 0)
   // Without chance the heavier of one priority comes first.
-  const order = planAttempts({ offers: model.offers, health: office.health(), nowMs, random: () => 0.5 })
+  const order = planAttempts({ offers: model.offers, health: services.health(), nowMs, random: () => 0.5 })
   const steps = order.map((offer, at): z.infer<typeof stepShape> => {
     const isFirstChoice = isReady(offer) && offer.priority === lowest
     const share = isFirstChoice ? Math.round((offer.weight * 1_000) / weights) / 10 : at === 0 ? 100 : 0
@@ -80,26 +80,26 @@ export const explainRoute: ConsoleRoute = route('POST', '/models/{model}/explain
       steps: z.array(stepShape),
     })
     .meta({ id: 'Explanation' }),
-  run: ({ desk, params, body }) => {
-    const { office } = desk
-    const model = office.catalog.model(params.model)
+  run: ({ context, params, body }) => {
+    const { services } = context
+    const model = services.catalog.model(params.model)
     if (!model) return missing('model')
-    const key = body.key === undefined ? undefined : office.accounts.findKey(body.key)
+    const key = body.key === undefined ? undefined : services.accounts.findKey(body.key)
     if (body.key !== undefined && !key) return missing('key')
-    const account = office.accounts.find(body.account ?? key?.accountId ?? '')
+    const account = services.accounts.find(body.account ?? key?.accountId ?? '')
     if (body.account !== undefined && !account) return missing('account')
     const lacking = [
       ...(account?.status === 'suspended' ? (['account_suspended'] as const) : []),
       ...(key?.revokedAtMs !== undefined ? (['key_revoked'] as const) : []),
       ...(account && !accountMayUse(account, model) ? (['account_model'] as const) : []),
       ...(key?.allowedModels?.includes(model.id) === false ? (['key_model'] as const) : []),
-      ...(account && office.ledger.balance(account.id).available <= 0n ? (['balance'] as const) : []),
+      ...(account && services.ledger.balance(account.id).available <= 0n ? (['balance'] as const) : []),
       ...(model.offers.some(isServing) ? [] : (['offer'] as const)),
     ]
     const reason =
       lacking.length === 0
         ? 'it would be tried at the offers below, in this order'
         : lacking.map((lack) => lacks[lack]).join('; ')
-    return json({ model: model.id, admitted: lacking.length === 0, reason, lacking, steps: explain(desk, model) })
+    return json({ model: model.id, admitted: lacking.length === 0, reason, lacking, steps: explain(context, model) })
   },
 })

@@ -17,7 +17,7 @@ import { principalOf, shareOfPrincipal } from './principal.ts'
 import { sayConsoleRefusal } from './refusals.ts'
 
 export type DoorOptions = {
-  readonly office: AdminServices
+  readonly services: AdminServices
   readonly facts: ConsoleFacts
   readonly proxies: TrustedProxies
   readonly log: Log
@@ -35,12 +35,12 @@ const isPage = (path: string): boolean => path === '/console' || path.startsWith
 /** Whether a path is the console's and not the public API's. */
 export const isForConsole = (path: string): boolean => path.startsWith('/admin/') || isPage(path)
 
-export function openDoor({ office, facts, proxies, log }: DoorOptions): (exchange: ServerExchange) => void {
+export function openDoor({ services, facts, proxies, log }: DoorOptions): (exchange: ServerExchange) => void {
   let dispatcher: Promise<Dispatcher> | undefined
   let pages: Promise<Pages> | undefined
   const arriving = new Shares(ARRIVING)
   const read = (exchange: ServerExchange): Promise<BodyText> => {
-    const { principal } = principalOf({ office, facts }, exchange)
+    const { principal } = principalOf({ services, facts }, exchange)
     exchange.share = arriving.of(shareOfPrincipal(principal))
     const isKnown = principal.kind !== 'nobody'
     return exchange.readText({ ...BODY, bytesMax: isKnown ? BODY.bytesMax : NOBODY_BYTES_MAX })
@@ -52,11 +52,11 @@ export function openDoor({ office, facts, proxies, log }: DoorOptions): (exchang
       const reading = method === 'GET' || method === 'HEAD' ? undefined : read(exchange)
       if (isPage(exchange.head.path)) {
         pages ??= import('./pages.ts').then(
-          (module) => new module.Pages({ ...facts, hasOperator: () => office.users.hasOperator() }),
+          (module) => new module.Pages({ ...facts, hasOperator: () => services.users.hasOperator() }),
         )
         return await (await pages).answer(exchange)
       }
-      dispatcher ??= import('./dispatch.ts').then(({ createDispatcher }) => createDispatcher(office, facts))
+      dispatcher ??= import('./dispatch.ts').then(({ createDispatcher }) => createDispatcher(services, facts))
       const [dispatch, body] = await Promise.all([dispatcher, reading])
       const address = proxies.clientOf(exchange.remoteAddress, exchange.header('x-forwarded-for'))
       const sent = await dispatch({ exchange, body, address, requestId })

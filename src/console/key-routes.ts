@@ -58,9 +58,9 @@ const LAST_USED_HOURS = 30 * 24
 /** The playground asks for another in time; what is left lying about is of no use for long. */
 const PASS_MS = 10 * 60_000
 
-function keyView({ office }: ConsoleContext, key: ApiKey, usedAt: number | undefined): KeyShape {
-  const account = office.accounts.find(key.accountId)
-  const [standing] = account ? office.limiter.standings({ key, account }) : []
+function keyView({ services }: ConsoleContext, key: ApiKey, usedAt: number | undefined): KeyShape {
+  const account = services.accounts.find(key.accountId)
+  const [standing] = account ? services.limiter.standings({ key, account }) : []
   return {
     id: key.id,
     name: key.name,
@@ -77,21 +77,21 @@ function keyView({ office }: ConsoleContext, key: ApiKey, usedAt: number | undef
   }
 }
 
-const usedOf = ({ office }: ConsoleContext, accountId: string): Promise<ReadonlyMap<string, number>> =>
-  office.lastUsed(accountId, Math.floor(Date.now() / HOUR_MS) - LAST_USED_HOURS)
+const usedOf = ({ services }: ConsoleContext, accountId: string): Promise<ReadonlyMap<string, number>> =>
+  services.lastUsed(accountId, Math.floor(Date.now() / HOUR_MS) - LAST_USED_HOURS)
 
-type OneKey = Pick<RouteContext<{ account: string; key: string }>, 'desk' | 'params'>
+type OneKey = Pick<RouteContext<{ account: string; key: string }>, 'context' | 'params'>
 
 /** A client's key of the account in the path. */
-function keyIn({ desk, params }: OneKey): ApiKey | undefined {
-  const key = desk.office.accounts.findKey(params.key)
+function keyIn({ context, params }: OneKey): ApiKey | undefined {
+  const key = context.services.accounts.findKey(params.key)
   return key?.accountId === params.account && key.kind === 'client' ? key : undefined
 }
 
 async function show(call: OneKey): Promise<RouteReply> {
   const key = keyIn(call)
   if (!key) return missing('key')
-  return json(keyView(call.desk, key, (await usedOf(call.desk, key.accountId)).get(key.id)))
+  return json(keyView(call.context, key, (await usedOf(call.context, key.accountId)).get(key.id)))
 }
 
 const draft = z.strictObject({
@@ -106,7 +106,7 @@ const change = z.strictObject({
 })
 
 async function createKey(call: RouteContext<{ account: string }, unknown, z.infer<typeof draft>>): Promise<RouteReply> {
-  const { desk, params, body } = call
+  const { context, params, body } = call
   const input = {
     account: params.account,
     name: body.name,
@@ -115,8 +115,8 @@ async function createKey(call: RouteContext<{ account: string }, unknown, z.infe
   const limits = body.limits === undefined ? {} : { limits: limitsOfBody(body.limits) }
   const result = await call.operate('key.create', { ...input, ...limits })
   return answer<{ id: string; secret: string }>(result, ({ id, secret }) => {
-    const key = desk.office.accounts.findKey(id)
-    return key && { ...keyView(desk, key, undefined), secret }
+    const key = context.services.accounts.findKey(id)
+    return key && { ...keyView(context, key, undefined), secret }
   })
 }
 
@@ -144,12 +144,12 @@ const playground = route('POST', '/accounts/{account}/playground-token', {
   summary: 'A token with which the playground calls /v1 for some minutes, charged to the account.',
   answer: z.strictObject({ token: z.string(), expires_at: time }),
   run: async (call) => {
-    const { desk, params, stands } = call
+    const { context, params, stands } = call
     const account = accountIn(call)
     if (account.status === 'suspended') return problem(403, 'account_suspended', sayConsoleRefusal('account_suspended'))
     const untilMs = Date.now() + PASS_MS
     // It ends with the session it was asked for in, and with its rights: who only looks at an account spends nothing.
-    const token = await desk.office.accounts.passFor(params.account, { untilMs, isValid: stands })
+    const token = await context.services.accounts.passFor(params.account, { untilMs, isValid: stands })
     return json({ token, expires_at: isoTime(untilMs) })
   },
 })
@@ -164,15 +164,15 @@ export const keyRoutes: readonly ConsoleRoute[] = [
       status: z.enum(['active', 'revoked']).optional(),
     }),
     answer: listShapeOf(keyShape),
-    run: async ({ desk, params, query }) => {
+    run: async ({ context, params, query }) => {
       const isFound = finder(query.q)
       const wanted = ({ id, name, last4, revokedAtMs }: ApiKey): boolean =>
         (query.status === undefined || (query.status === 'active') === (revokedAtMs === undefined)) &&
         isFound([name, `sk-tg-…${last4}`], id)
-      const keys = desk.office.accounts.keysOf(params.account).filter(wanted)
-      const used = await usedOf(desk, params.account)
+      const keys = context.services.accounts.keysOf(params.account).filter(wanted)
+      const used = await usedOf(context, params.account)
       return json(
-        pageIn(keys, query, (key) => keyView(desk, key, used.get(key.id)), {
+        pageIn(keys, query, (key) => keyView(context, key, used.get(key.id)), {
           order: 'newest',
           isLast: ({ revokedAtMs }) => revokedAtMs !== undefined,
         }),

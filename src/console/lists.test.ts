@@ -2,43 +2,43 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { openConsole, type Caller, type TestConsole } from '../../test/support/console.ts'
 import type { List } from './shapes.ts'
 
-type Named = { readonly id: string; readonly name: string; readonly status: string }
+type NamedItem = { readonly id: string; readonly name: string; readonly status: string }
 type Effects = { readonly keys: number; readonly offers: number; readonly models: { readonly total: number } }
 
 const KEYS = 450
 const PEOPLE = 220
 const ACCOUNTS = 230
 
-let desk: TestConsole
+let context: TestConsole
 let operator: Caller
 let secret = ''
 
 beforeAll(async () => {
-  desk = await openConsole()
-  const { accounts, users, ledger } = desk.gateway.office
+  context = await openConsole()
+  const { accounts, users, ledger } = context.gateway.services
   for (let at = 0; at < KEYS; at++) {
-    const made = await accounts.createKey({ accountId: desk.accountId, name: `machine ${at}` })
+    const made = await accounts.createKey({ accountId: context.accountId, name: `machine ${at}` })
     if (at === 7) secret = made.secret
     if (at === 9) await accounts.revokeKey(made.key.id)
   }
   for (let at = 0; at < PEOPLE; at++)
-    await users.create({ name: `person ${at}`, role: 'member', accountId: desk.accountId })
+    await users.create({ name: `person ${at}`, role: 'member', accountId: context.accountId })
   for (let at = 0; at < ACCOUNTS; at++) ledger.register((await accounts.create({ name: `team ${at}` })).id)
-  operator = await desk.as('operator')
+  operator = await context.as('operator')
 }, 60_000)
-afterAll(() => desk.close())
+afterAll(() => context.close())
 
-const list = async (path: string): Promise<List<Named>> => {
-  const { status, body } = await desk.call<List<Named>>(operator, `GET ${path}`)
+const list = async (path: string): Promise<List<NamedItem>> => {
+  const { status, body } = await context.call<List<NamedItem>>(operator, `GET ${path}`)
   expect({ path, status }).toEqual({ path, status: 200 })
   return body
 }
 
-async function everyPage(path: string): Promise<readonly Named[]> {
-  const all: Named[] = []
+async function everyPage(path: string): Promise<readonly NamedItem[]> {
+  const all: NamedItem[] = []
   let cursor: string | null = ''
   while (cursor !== null) {
-    const more: List<Named> = await list(
+    const more: List<NamedItem> = await list(
       `${path}?limit=100${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
     )
     all.push(...more.data)
@@ -52,8 +52,8 @@ const OF_A_MOMENT = 20
 
 test('lists begin with the newest, say how many there are, and their pages have each once', async () => {
   for (const [path, newest, total] of [
-    [`/accounts/${desk.accountId}/keys`, `machine ${KEYS - 1}`, KEYS],
-    [`/accounts/${desk.accountId}/users`, `person ${PEOPLE - 1}`, PEOPLE + 2],
+    [`/accounts/${context.accountId}/keys`, `machine ${KEYS - 1}`, KEYS],
+    [`/accounts/${context.accountId}/users`, `person ${PEOPLE - 1}`, PEOPLE + 2],
     ['/users', `person ${PEOPLE - 1}`, PEOPLE + 4],
     ['/accounts', `team ${ACCOUNTS - 1}`, undefined],
   ] as const) {
@@ -68,11 +68,11 @@ test('lists begin with the newest, say how many there are, and their pages have 
 })
 
 test('revoked keys come last, and one that is revoked between two pages takes no other with it', async () => {
-  const path = `/accounts/${desk.accountId}/keys`
+  const path = `/accounts/${context.accountId}/keys`
   expect((await everyPage(path)).at(-1)).toMatchObject({ name: 'machine 9', status: 'revoked' })
   const first = await list(`${path}?limit=20`)
   const last = first.data.at(-1)
-  await desk.call(operator, `DELETE ${path}/${last?.id}`)
+  await context.call(operator, `DELETE ${path}/${last?.id}`)
   const second = await list(`${path}?limit=20&cursor=${encodeURIComponent(first.next_cursor ?? '')}`)
   const before = new Set(first.data.map(({ id }) => id))
   expect(second.data.filter(({ id }) => before.has(id))).toEqual([])
@@ -82,13 +82,13 @@ test('revoked keys come last, and one that is revoked between two pages takes no
 })
 
 test('a search finds what is on no first page, by name, id, and the end of a key', async () => {
-  const keys = `/accounts/${desk.accountId}/keys`
+  const keys = `/accounts/${context.accountId}/keys`
   const [key] = (await list(`${keys}?q=MACHINE%207&limit=200`)).data.filter(({ name }) => name === 'machine 7')
   expect(key).toBeDefined()
   const end = encodeURIComponent(`sk-tg-…${secret.slice(-4)}`)
   for (const q of [key?.id, end]) {
     expect((await list(`${keys}?q=${q}`)).data).toMatchObject([{ id: key?.id }])
-    expect((await list(`/accounts?q=${q}`)).data).toMatchObject([{ id: desk.accountId }])
+    expect((await list(`/accounts?q=${q}`)).data).toMatchObject([{ id: context.accountId }])
   }
   expect((await list('/accounts?q=team%2021')).data.map(({ name }) => name)).toContain('team 21')
   expect(await list('/users?q=person%2021&limit=1')).toMatchObject({ total: 11 })
@@ -103,8 +103,15 @@ test('a secret in a search is refused before it is looked for, and found where i
     'mk-tg-0123456789abcdef',
     'TG-8K2M4-AAAAA-BBBBB-CCCCC',
   ]) {
-    for (const path of ['/accounts', '/users', '/models', '/providers', '/codes', `/accounts/${desk.accountId}/keys`]) {
-      const { status, body } = await desk.call<{ error: { message: string } }>(
+    for (const path of [
+      '/accounts',
+      '/users',
+      '/models',
+      '/providers',
+      '/codes',
+      `/accounts/${context.accountId}/keys`,
+    ]) {
+      const { status, body } = await context.call<{ error: { message: string } }>(
         operator,
         `GET ${path}?q=${encodeURIComponent(q)}`,
       )
@@ -112,47 +119,51 @@ test('a secret in a search is refused before it is looked for, and found where i
       expect(body.error.message).not.toContain(q)
     }
   }
-  const found = await desk.call(operator, 'POST /secrets/lookup', { secret: ` ${secret}\n` })
-  expect(found.body).toMatchObject({ kind: 'key', name: 'machine 7', account: desk.accountId, account_name: 'acme' })
-  const member = await desk.as('member')
-  const own = `POST /accounts/${desk.accountId}/secrets/lookup`
-  expect((await desk.call(member, own, { secret })).body).toMatchObject({ kind: 'key', name: 'machine 7' })
-  const stranger = await desk.as('stranger')
-  const theirs = `POST /accounts/${desk.otherId}/secrets/lookup`
-  expect((await desk.call(stranger, theirs, { secret })).body).toMatchObject({ kind: 'unknown', name: null })
-  expect((await desk.call(stranger, 'POST /secrets/lookup', { secret })).status).toBe(403)
+  const found = await context.call(operator, 'POST /secrets/lookup', { secret: ` ${secret}\n` })
+  expect(found.body).toMatchObject({ kind: 'key', name: 'machine 7', account: context.accountId, account_name: 'acme' })
+  const member = await context.as('member')
+  const own = `POST /accounts/${context.accountId}/secrets/lookup`
+  expect((await context.call(member, own, { secret })).body).toMatchObject({ kind: 'key', name: 'machine 7' })
+  const stranger = await context.as('stranger')
+  const theirs = `POST /accounts/${context.otherId}/secrets/lookup`
+  expect((await context.call(stranger, theirs, { secret })).body).toMatchObject({ kind: 'unknown', name: null })
+  expect((await context.call(stranger, 'POST /secrets/lookup', { secret })).status).toBe(403)
 })
 
 test('what would stop is counted before it is stopped', async () => {
-  const { accounts, catalog, users, sessions } = desk.gateway.office
+  const { accounts, catalog, users, sessions } = context.gateway.services
   const effects = async (path: string): Promise<Effects> =>
-    (await desk.call<Effects>(operator, `GET ${path}/effects`)).body
-  const active = accounts.keysOf(desk.accountId).filter(({ revokedAtMs }) => revokedAtMs === undefined).length
-  expect(await effects(`/accounts/${desk.accountId}`)).toMatchObject({ keys: active, requests: 0 })
+    (await context.call<Effects>(operator, `GET ${path}/effects`)).body
+  const active = accounts.keysOf(context.accountId).filter(({ revokedAtMs }) => revokedAtMs === undefined).length
+  expect(await effects(`/accounts/${context.accountId}`)).toMatchObject({ keys: active, requests: 0 })
   const alone = catalog.models().filter(({ offers }) => offers.every(({ providerId }) => providerId === 'sandbox'))
   expect(await effects('/providers/sandbox')).toMatchObject({ models: { total: alone.length }, offers: 0 })
   const [model] = alone
-  await accounts.createKey({ accountId: desk.otherId, name: 'only', allowedModels: [model?.id ?? ''] })
+  await accounts.createKey({ accountId: context.otherId, name: 'only', allowedModels: [model?.id ?? ''] })
   expect(await effects(`/models/${encodeURIComponent(model?.id ?? '')}`)).toMatchObject({
     keys: 1,
     models: { total: 1 },
   })
-  const user = await users.create({ name: 'ned', role: 'owner', accountId: desk.accountId })
+  const user = await users.create({ name: 'ned', role: 'owner', accountId: context.accountId })
   await users.setPassword(user?.id ?? '', 'no hash at all')
   await sessions.begin(user?.id ?? '', { address: '192.0.2.1', agent: 'test' })
-  await desk.gateway.office.managementKeys.create({ accountId: desk.accountId, name: 'ci', createdBy: user?.id })
+  await context.gateway.services.managementKeys.create({
+    accountId: context.accountId,
+    name: 'ci',
+    createdBy: user?.id,
+  })
   expect(await effects(`/users/${user?.id}`)).toMatchObject({ sessions: 1, management_keys: 1 })
 })
 
 test('no list of thousands keeps the thread that serves requests', async () => {
-  const { accounts } = desk.gateway.office
+  const { accounts } = context.gateway.services
   await Promise.all(
-    Array.from({ length: 3_000 }, (_, at) => accounts.createKey({ accountId: desk.otherId, name: `bulk ${at}` })),
+    Array.from({ length: 3_000 }, (_, at) => accounts.createKey({ accountId: context.otherId, name: `bulk ${at}` })),
   )
   for (const path of [
     '/accounts?limit=200',
     '/accounts?q=zzzz',
-    `/accounts/${desk.otherId}/keys?limit=200`,
+    `/accounts/${context.otherId}/keys?limit=200`,
     '/users?limit=200',
   ]) {
     await list(path)
@@ -167,18 +178,18 @@ test('no list of thousands keeps the thread that serves requests', async () => {
 }, 60_000)
 
 test('a provider says how its last test ended, until it is another connection', async () => {
-  type Shown = { readonly last_test: { readonly ok: boolean; readonly problem: string | null } | null }
+  type ShownView = { readonly last_test: { readonly ok: boolean; readonly problem: string | null } | null }
   const draft = { id: 'dead', base_url: 'http://127.0.0.1:9/v1', allow_private: true, key: 'one' }
-  expect((await desk.call<Shown>(operator, 'POST /providers', draft)).body.last_test).toBe(null)
-  expect((await desk.call(operator, 'POST /providers/dead/test')).body).toMatchObject({ ok: false })
-  const { body } = await desk.call<Shown>(operator, 'GET /providers/dead')
+  expect((await context.call<ShownView>(operator, 'POST /providers', draft)).body.last_test).toBe(null)
+  expect((await context.call(operator, 'POST /providers/dead/test')).body).toMatchObject({ ok: false })
+  const { body } = await context.call<ShownView>(operator, 'GET /providers/dead')
   expect(body.last_test).toMatchObject({ ok: false, problem: expect.any(String) })
-  expect((await desk.call<Shown>(operator, 'PATCH /providers/dead', { key: 'two' })).body.last_test).toBe(null)
+  expect((await context.call<ShownView>(operator, 'PATCH /providers/dead', { key: 'two' })).body.last_test).toBe(null)
 })
 
 test('the overview counts all that is on hold, however many that is', async () => {
-  const { ledger } = desk.gateway.office
-  const account = await desk.gateway.office.accounts.create({ name: 'on hold' })
+  const { ledger } = context.gateway.services
+  const account = await context.gateway.services.accounts.create({ name: 'on hold' })
   ledger.register(account.id)
   await ledger.adjust({ accountId: account.id, amount: 10_000n, kind: 'credit', ref: 'on hold', reason: 'test' })
   const holds = Array.from({ length: 1_203 }, (_, at) =>
@@ -186,5 +197,5 @@ test('the overview counts all that is on hold, however many that is', async () =
   )
   await Promise.all(holds.flatMap((each) => (each.kind === 'held' ? [each.durable] : [])))
   type Overview = { readonly open_holds: number }
-  expect((await desk.call<Overview>(operator, `GET /accounts/${account.id}/overview`)).body.open_holds).toBe(1_203)
+  expect((await context.call<Overview>(operator, `GET /accounts/${account.id}/overview`)).body.open_holds).toBe(1_203)
 })

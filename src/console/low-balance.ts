@@ -31,14 +31,14 @@ export const lowBalanceShape = z
 
 /** Null as long as enough is available, or nobody wants to be warned. */
 export async function lowBalanceOf(
-  { office }: ConsoleContext,
+  { services }: ConsoleContext,
   { id, lowBalance }: Account,
 ): Promise<z.infer<typeof lowBalanceShape> | null> {
-  const { available } = office.ledger.balance(id)
+  const { available } = services.ledger.balance(id)
   if (lowBalance === undefined || available >= lowBalance) return null
   const toHour = Math.ceil((Date.now() + 1) / HOUR_MS)
   const range = { fromHour: toHour - PACE_HOURS, toHour, stepHours: 24, shifts: utc } as const
-  const { sums } = addUp(await office.usage({ ...range, accountId: id, by: undefined }))
+  const { sums } = addUp(await services.usage({ ...range, accountId: id, by: undefined }))
   return {
     threshold_nano_usd: lowBalance.toString(),
     available_nano_usd: available.toString(),

@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { openConsole, type Caller, type TestConsole } from '../../test/support/console.ts'
 
-let desk: TestConsole
+let context: TestConsole
 let operator: Caller
 beforeAll(async () => {
-  desk = await openConsole()
-  operator = await desk.as('operator')
+  context = await openConsole()
+  operator = await context.as('operator')
 })
-afterAll(() => desk.close())
+afterAll(() => context.close())
 
-type Shown = { takes_pictures: boolean; dimensions_adjustable: boolean; video: Record<string, unknown> | null }
+type ShownView = { takes_pictures: boolean; dimensions_adjustable: boolean; video: Record<string, unknown> | null }
 const offers = [{ provider: 'sandbox', model: 'theirs' }]
 const price = { input: '1', output: '1' }
 
 test('what a model cannot do it can be said to do again, and what is not said stays', async () => {
-  await desk.call(operator, 'POST /models', { id: 'plain', price, offers, pictures: false })
-  const change = async (body: object): Promise<Shown> =>
-    (await desk.call<Shown>(operator, 'PATCH /models/plain', body)).body
+  await context.call(operator, 'POST /models', { id: 'plain', price, offers, pictures: false })
+  const change = async (body: object): Promise<ShownView> =>
+    (await context.call<ShownView>(operator, 'PATCH /models/plain', body)).body
   expect(await change({ context_tokens: 9 })).toMatchObject({ takes_pictures: false })
   expect(await change({ pictures: true })).toMatchObject({ takes_pictures: true, context_tokens: 9 })
   expect(await change({ pictures: false, dimensions_adjustable: true })).toMatchObject({ takes_pictures: false })
@@ -25,16 +25,16 @@ test('what a model cannot do it can be said to do again, and what is not said st
 
 test('who enlarges videos is told to operators; whether somebody does, to whoever pays', async () => {
   const film = { id: 'film', kind: 'video', price: { ...price, each: { second: '1' } }, offers }
-  const made = await desk.call<Shown>(operator, 'POST /models', { ...film, video: { upscaler: 'sandbox' } })
+  const made = await context.call<ShownView>(operator, 'POST /models', { ...film, video: { upscaler: 'sandbox' } })
   expect(made.body.video).toMatchObject({ upscaler: 'sandbox', upscales: true })
-  const path = `GET /accounts/${desk.accountId}/models/film`
-  const { video } = (await desk.call<Shown>(await desk.as('owner'), path)).body
+  const path = `GET /accounts/${context.accountId}/models/film`
+  const { video } = (await context.call<ShownView>(await context.as('owner'), path)).body
   expect(video).toMatchObject({ upscales: true })
   expect(video).not.toHaveProperty('upscaler')
 })
 
 test('a price with a mark-up shows that mark-up, whatever was rounded up', async () => {
-  type Made = { offers: readonly { margin: Record<string, unknown> }[] }
+  type CreatedView = { offers: readonly { margin: Record<string, unknown> }[] }
   const draft = (id: string, price: object, cost: object): object => ({
     id,
     kind: 'text',
@@ -42,7 +42,7 @@ test('a price with a mark-up shows that mark-up, whatever was rounded up', async
     offers: [{ provider: 'sandbox', model: 'theirs', cost }],
   })
   const marginOf = async (...made: Parameters<typeof draft>): Promise<unknown> =>
-    (await desk.call<Made>(operator, 'POST /models', draft(...made))).body.offers[0]?.margin
+    (await context.call<CreatedView>(operator, 'POST /models', draft(...made))).body.offers[0]?.margin
   expect(
     await marginOf('plus-20', { input: '180000001', output: '720000000' }, { input: '150000000', output: '600000000' }),
   ).toEqual({
@@ -66,12 +66,12 @@ test('a price with a mark-up shows that mark-up, whatever was rounded up', async
 })
 
 test('a margin is the least of what is sold as output, and none where it is paid by what it is not sold by', async () => {
-  type Made = { offers: readonly { margin: { input_percent: unknown; output_percent: unknown } }[] }
+  type CreatedView = { offers: readonly { margin: { input_percent: unknown; output_percent: unknown } }[] }
   let made = 0
   const outputMargin = async (kind: string, sale: object, paid: object): Promise<unknown> => {
     const offer = { provider: 'sandbox', model: 'theirs', cost: { input: '1000', output: '0', ...paid } }
     const draft = { id: `sold-${made++}`, kind, price: { input: '2000', output: '0', ...sale }, offers: [offer] }
-    const [one] = (await desk.call<Made>(operator, 'POST /models', draft)).body.offers
+    const [one] = (await context.call<CreatedView>(operator, 'POST /models', draft)).body.offers
     expect(one?.margin.input_percent).toBe(50)
     return one?.margin.output_percent
   }
@@ -91,7 +91,7 @@ test('a margin is the least of what is sold as output, and none where it is paid
   expect(await outputMargin('image', { output: '4000' }, each({ [small]: '40' }))).toBeNull()
 })
 
-type Sold = {
+type SoldView = {
   price: { input: string; cached_input: string; output: string; tiers: readonly { input: string; output: string }[] }
   offers: readonly {
     cost: { input: string; tiers: readonly object[] }
@@ -103,14 +103,14 @@ test('a price edited in one figure keeps its tiers and its cached price, and so 
   const units = { input: '3', output: '15', cached_input: '1' }
   const above = { 272000: { input: '6', output: '22' } }
   const offer = { provider: 'sandbox', model: 'long', cost: { ...units, above } }
-  const made = await desk.call<Sold>(operator, 'POST /models', {
+  const made = await context.call<SoldView>(operator, 'POST /models', {
     id: 'long',
     price: { ...units, above },
     offers: [offer],
   })
   expect(made.body.price.tiers).toMatchObject([{ above_input_tokens: 272_000, input: '6', output: '22' }])
-  const change = async (body: object): Promise<Sold> =>
-    (await desk.call<Sold>(operator, 'PATCH /models/long', body)).body
+  const change = async (body: object): Promise<SoldView> =>
+    (await context.call<SoldView>(operator, 'PATCH /models/long', body)).body
   const dearer = await change({ price: { output: '16' } })
   expect(dearer.price).toMatchObject({ input: '3', cached_input: '1', output: '16', tiers: [{ input: '6' }] })
   expect(dearer.offers[0]?.cost.tiers).toHaveLength(1)
@@ -119,7 +119,7 @@ test('a price edited in one figure keeps its tiers and its cached price, and so 
   expect(cheaper.offers[0]).toMatchObject({ cost: { input: '4', tiers: [{ input: '6' }] } })
   expect(cheaper.offers[0]?.below_cost).toEqual([{ unit: 'input', above_input_tokens: null, sale: '3', cost: '4' }])
   // Replaced as a whole, it keeps the tiers all the same.
-  const replaced = await desk.call<Sold>(operator, 'POST /models', {
+  const replaced = await context.call<SoldView>(operator, 'POST /models', {
     id: 'long',
     price: { input: '5', output: '20' },
     offers: [{ ...offer, cost }],
@@ -137,13 +137,13 @@ test('by the piece alone is a price; what lacks one is refused by the name of it
   const offer = { provider: 'sandbox', model: 'pics' }
   const each = { 'image/1024x1024': '40000000' }
   const pics = { id: 'pics', kind: 'image', image: { family: 'gpt-image' }, price: { each }, offers: [offer] }
-  expect((await desk.call(operator, 'POST /models', pics)).body).toMatchObject({ price: { each, input: '0' } })
+  expect((await context.call(operator, 'POST /models', pics)).body).toMatchObject({ price: { each, input: '0' } })
   const vectors = { id: 'vectors', kind: 'embedding', price: { input: '5' }, offers: [offer] }
-  expect((await desk.call(operator, 'POST /models', vectors)).body).toMatchObject({
+  expect((await context.call(operator, 'POST /models', vectors)).body).toMatchObject({
     price: { input: '5', output: '0' },
   })
   const refused = async (price: object): Promise<unknown> =>
-    (await desk.call<{ error: unknown }>(operator, 'POST /models', { id: 'no', price, offers: [offer] })).body.error
+    (await context.call<{ error: unknown }>(operator, 'POST /models', { id: 'no', price, offers: [offer] })).body.error
   expect(await refused({ input: '1' })).toMatchObject({ reason: 'unit_needed', param: 'price.output' })
   expect(await refused({ each })).toMatchObject({ reason: 'unit_needed', param: 'price.input' })
   expect(await refused({ input: '1', output: '1', above: { 9: { input: '1' } } })).toMatchObject({
@@ -157,14 +157,14 @@ test('by the piece alone is a price; what lacks one is refused by the name of it
 
 test('an empty cost is the list price where a list has one, else the sale price', async () => {
   const base = { preset: 'openai', base_url: 'https://o.example.com/v1', key: 'k' }
-  await desk.call(operator, 'POST /providers', { id: 'listed', ...base })
+  await context.call(operator, 'POST /providers', { id: 'listed', ...base })
   const price = { input: '1000000000', output: '4000000000' }
   const offers = ['gpt-5', 'gpt-of-nobody'].map((model) => ({ provider: 'listed', model }))
-  const { body } = await desk.call<Sold>(operator, 'POST /models', { id: 'cheap', price, offers })
+  const { body } = await context.call<SoldView>(operator, 'POST /models', { id: 'cheap', price, offers })
   expect(body.offers.map(({ cost }) => cost.input)).toEqual(['1250000000', '1000000000'])
   expect(body.offers[0]?.below_cost.map(({ unit }) => unit)).toEqual(['input', 'output'])
   const costly = { ...offers[0], cost: { input: '0', output: '0' } }
-  await desk.call(operator, 'PATCH /models/cheap', { offers: [costly] })
-  const back = await desk.call<Sold>(operator, 'PATCH /models/cheap', { offers: [{ ...offers[0], cost: null }] })
+  await context.call(operator, 'PATCH /models/cheap', { offers: [costly] })
+  const back = await context.call<SoldView>(operator, 'PATCH /models/cheap', { offers: [{ ...offers[0], cost: null }] })
   expect(back.body.offers[0]?.cost).toMatchObject({ input: '1250000000' })
 })

@@ -98,9 +98,10 @@ const publicModels = route('GET', '/public-models', {
     'Models and their prices for whoever is not signed in, where the operator allows it (TOLLGATE_PUBLIC_MODELS).',
   query: modelQuery,
   answer: listShapeOf(catalogShape),
-  run: ({ desk, query }) => {
-    if (desk.facts.publicModels === 'hidden') return problem(401, 'not_signed_in', sayConsoleRefusal('models_hidden'))
-    const shown = desk.office.catalog.models().filter(isForEverybody)
+  run: ({ context, query }) => {
+    if (context.facts.publicModels === 'hidden')
+      return problem(401, 'not_signed_in', sayConsoleRefusal('models_hidden'))
+    const shown = context.services.catalog.models().filter(isForEverybody)
     return json(pageIn(shown.filter(sought(query)), query, catalogView, { order: 'named' }))
   },
 })
@@ -109,9 +110,10 @@ const publicModel = route('GET', '/public-models/{model}', {
   access: 'open',
   summary: 'One model and its prices for whoever is not signed in, where the operator allows it.',
   answer: catalogShape,
-  run: ({ desk, params }) => {
-    if (desk.facts.publicModels === 'hidden') return problem(401, 'not_signed_in', sayConsoleRefusal('models_hidden'))
-    const model = desk.office.catalog.model(params.model)
+  run: ({ context, params }) => {
+    if (context.facts.publicModels === 'hidden')
+      return problem(401, 'not_signed_in', sayConsoleRefusal('models_hidden'))
+    const model = context.services.catalog.model(params.model)
     return model && isForEverybody(model) ? json(catalogView(model)) : missing('model')
   },
 })
@@ -150,8 +152,8 @@ const modelShape = z
   })
   .meta({ id: 'RoutedModel' })
 
-function offerView({ office }: ConsoleContext, { kind, sale }: Model, offer: Offer): z.infer<typeof offerShape> {
-  const { restUntilMs } = office.health().get(offer.id) ?? healthy
+function offerView({ services }: ConsoleContext, { kind, sale }: Model, offer: Offer): z.infer<typeof offerShape> {
+  const { restUntilMs } = services.health().get(offer.id) ?? healthy
   const isResting = restUntilMs > Date.now()
   return {
     provider: offer.providerId,
@@ -167,7 +169,7 @@ function offerView({ office }: ConsoleContext, { kind, sale }: Model, offer: Off
   }
 }
 
-const modelView = (desk: ConsoleContext, model: Model): z.infer<typeof modelShape> => ({
+const modelView = (context: ConsoleContext, model: Model): z.infer<typeof modelShape> => ({
   ...factsView(model),
   output_tokens_default: model.limits.outputTokensDefault ?? null,
   output_tokens_min: model.limits.outputTokensMin,
@@ -175,7 +177,7 @@ const modelView = (desk: ConsoleContext, model: Model): z.infer<typeof modelShap
   first_event_timeout_ms: firstEventTimeoutOf(model),
   origin: model.origin,
   unpriced: priceGapsOf(model),
-  offers: model.offers.map((offer) => offerView(desk, model, offer)),
+  offers: model.offers.map((offer) => offerView(context, model, offer)),
 })
 
 const offerInput = z.strictObject({
@@ -224,12 +226,12 @@ const operators: readonly ConsoleRoute[] = [
     summary: 'All models with their offers, costs, margins and mark-ups.',
     query: z.strictObject({ ...pageQuery, q: searchText.meta({ description: 'part of the id, or a provider’s id' }) }),
     answer: listShapeOf(modelShape),
-    run: ({ desk, query }) => {
+    run: ({ context, query }) => {
       const isFound = finder(query.q)
-      const models = desk.office.catalog
+      const models = context.services.catalog
         .models()
         .filter(({ id, offers }) => isFound([id, ...offers.map(({ providerId }) => providerId)]))
-      return json(pageIn(models, query, (model) => modelView(desk, model), { order: 'named' }))
+      return json(pageIn(models, query, (model) => modelView(context, model), { order: 'named' }))
     },
   }),
   route('POST', '/models', {
@@ -238,19 +240,19 @@ const operators: readonly ConsoleRoute[] = [
       'Make a model, or replace a stored one, whose tiers stay unless `above` is named. A changed price is a new card.',
     body: draft,
     answer: modelShape,
-    run: async ({ desk, operate, body }) => {
+    run: async ({ context, operate, body }) => {
       const { price, offers, ...rest } = body
       const result = await operate('model.add', { ...rest, price: pricesOfBody(price), offers: offersOf(offers) })
-      return answer(result, () => modelOf(desk, body.id))
+      return answer(result, () => modelOf(context, body.id))
     },
   }),
   route('GET', '/models/{model}', {
     access: 'operator',
     summary: 'One model.',
     answer: modelShape,
-    run: ({ desk, params }) => {
-      const model = desk.office.catalog.model(params.model)
-      return model ? json(modelView(desk, model)) : missing('model')
+    run: ({ context, params }) => {
+      const model = context.services.catalog.model(params.model)
+      return model ? json(modelView(context, model)) : missing('model')
     },
   }),
   route('PATCH', '/models/{model}', {
@@ -263,39 +265,39 @@ const operators: readonly ConsoleRoute[] = [
       offers: z.array(offerChange).min(1).optional(),
     }),
     answer: modelShape,
-    run: async ({ desk, operate, params, body: { price, offers, ...limits } }) => {
-      if (!desk.office.catalog.model(params.model)) return missing('model')
+    run: async ({ context, operate, params, body: { price, offers, ...limits } }) => {
+      if (!context.services.catalog.model(params.model)) return missing('model')
       const result = await operate('model.change', {
         id: params.model,
         ...limits,
         ...(price === undefined ? {} : { price: pricesOfBody(price) }),
         ...(offers === undefined ? {} : { offers: offersOf(offers) }),
       })
-      return answer(result, () => modelOf(desk, params.model))
+      return answer(result, () => modelOf(context, params.model))
     },
   }),
   route('DELETE', '/models/{model}', {
     access: 'operator',
     summary: 'Remove a stored model. Its prices and requests stay on record.',
     answer: z.strictObject({ id: z.string(), removed: z.boolean() }),
-    run: async ({ desk, operate, params: { model: id } }) => {
-      if (!desk.office.catalog.model(id)) return missing('model')
+    run: async ({ context, operate, params: { model: id } }) => {
+      if (!context.services.catalog.model(id)) return missing('model')
       return answer(await operate('model.remove', { id }), (value) => value)
     },
   }),
 ]
 
-const modelOf = (desk: ConsoleContext, id: string): unknown => {
-  const model = desk.office.catalog.model(id)
-  return model && modelView(desk, model)
+const modelOf = (context: ConsoleContext, id: string): unknown => {
+  const model = context.services.catalog.model(id)
+  return model && modelView(context, model)
 }
 
 const history = route('GET', '/models/{model}/prices', {
   access: 'operator',
   summary: 'All price cards a model and its offers ever had, the newest first.',
   answer: wholeOf(cardShape.extend({ of: z.string().meta({ description: 'sale, or provider/model of an offer' }) })),
-  run: async ({ desk, params }) => {
-    const cards = await desk.office.catalog.priceHistory(params.model)
+  run: async ({ context, params }) => {
+    const cards = await context.services.catalog.priceHistory(params.model)
     if (cards.length === 0) return missing('model')
     const nameOf = (subject: string, id: string): string =>
       subject === 'model' ? 'sale' : id.slice(params.model.length + 1)
@@ -312,8 +314,8 @@ const accountModels = route('GET', '/accounts/{account}/models', {
   answer: listShapeOf(publicShape),
   run: (call) => {
     const account = accountIn(call)
-    const { desk, query } = call
-    const models = desk.office.catalog.models().filter(sought(query))
+    const { context, query } = call
+    const models = context.services.catalog.models().filter(sought(query))
     const own = models.filter((model) => accountMayUse(account, model))
     return json(pageIn(own, query, publicView, { order: 'named' }))
   },
@@ -325,9 +327,9 @@ const accountModel = route('GET', '/accounts/{account}/models/{model}', {
   answer: publicShape.extend({ price_history: z.array(cardShape) }).meta({ id: 'ModelDetail' }),
   run: async (call) => {
     const account = accountIn(call)
-    const model = call.desk.office.catalog.model(call.params.model)
+    const model = call.context.services.catalog.model(call.params.model)
     if (!model || !accountMayUse(account, model)) return missing('model')
-    const cards = await call.desk.office.catalog.priceHistory(model.id)
+    const cards = await call.context.services.catalog.priceHistory(model.id)
     const sold = cards.filter(({ subject }) => subject === 'model').map(({ card }) => cardView(card))
     return json({ ...publicView(model), price_history: sold })
   },

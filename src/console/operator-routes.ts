@@ -69,11 +69,11 @@ const codes: readonly ConsoleRoute[] = [
       batch: z.string().optional(),
     }),
     answer: listShapeOf(codeShape),
-    run: async ({ desk: { office }, query: { q: text, state, batch: batchId, cursor, limit } }) => {
+    run: async ({ context: { services }, query: { q: text, state, batch: batchId, cursor, limit } }) => {
       const filter = { text, state, batchId }
       const [codes, total] = await Promise.all([
-        office.codes.list({ ...filter, before: cursor, limit: limit + 1 }),
-        office.codes.count(filter),
+        services.codes.list({ ...filter, before: cursor, limit: limit + 1 }),
+        services.codes.count(filter),
       ])
       return json({ ...pageOfStored(codes, limit, codeView), total })
     },
@@ -95,8 +95,8 @@ const codes: readonly ConsoleRoute[] = [
     access: 'operator',
     summary: 'Void a code that nobody has redeemed.',
     answer: codeShape,
-    run: async ({ desk, operate, params }) => {
-      const find = (): Promise<Code | undefined> => desk.office.codes.find(params.code)
+    run: async ({ context, operate, params }) => {
+      const find = (): Promise<Code | undefined> => context.services.codes.find(params.code)
       if (!(await find())) return missing('code')
       const result = await operate('code.void', { id: params.code })
       const code = await find()
@@ -122,8 +122,8 @@ const verificationShape = z
   })
   .meta({ id: 'Verification' })
 
-function verificationView({ office }: ConsoleContext): z.infer<typeof verificationShape> | null {
-  const last = office.lastVerification()
+function verificationView({ services }: ConsoleContext): z.infer<typeof verificationShape> | null {
+  const last = services.lastVerification()
   return last
     ? {
         at: isoTime(last.atMs),
@@ -159,12 +159,12 @@ const health: readonly ConsoleRoute[] = [
     access: 'operator',
     summary: 'Whether the books are right, what is held, and what the last day came to.',
     answer: healthShape,
-    run: async ({ desk }) => {
+    run: async ({ context }) => {
       const fromHour = Math.floor(Date.now() / HOUR_MS) - 23
-      const [sums, oldest] = await Promise.all([desk.office.totalsSince(fromHour), desk.office.oldestHold()])
+      const [sums, oldest] = await Promise.all([context.services.totalsSince(fromHour), context.services.oldestHold()])
       return json({
-        ledger: verificationView(desk),
-        open_holds: desk.office.ledger.openHolds(),
+        ledger: verificationView(context),
+        open_holds: context.services.ledger.openHolds(),
         oldest_hold_at: isoTimeOrNull(oldest),
         last_day: {
           requests: Number(sums.requests),
@@ -175,7 +175,7 @@ const health: readonly ConsoleRoute[] = [
           written_off_nano_usd: sums.written_off.toString(),
           upstream_cost_nano_usd: sums.upstream_cost.toString(),
         },
-        process: desk.office.status(),
+        process: context.services.status(),
       })
     },
   }),
@@ -183,9 +183,9 @@ const health: readonly ConsoleRoute[] = [
     access: 'operator',
     summary: 'Verify the books now, beside the requests.',
     answer: verificationShape,
-    run: async ({ desk }) => {
-      await desk.office.verify()
-      return json(verificationView(desk))
+    run: async ({ context }) => {
+      await context.services.verify()
+      return json(verificationView(context))
     },
   }),
 ]
@@ -244,11 +244,11 @@ export const operatorRoutes: readonly ConsoleRoute[] = [
         .nullable()
         .meta({ description: `how many fit, on all pages; null: more than ${AUDIT_COUNTED_MAX}` }),
     }),
-    run: async ({ desk: { office }, query: { subject, actor: actorId, action, cursor: before, limit } }) => {
+    run: async ({ context: { services }, query: { subject, actor: actorId, action, cursor: before, limit } }) => {
       const filter = { subject, actorId, action }
       const [entries, total = null] = await Promise.all([
-        office.audit.list({ ...filter, before, limit: limit + 1 }),
-        office.audit.count(filter, AUDIT_COUNTED_MAX),
+        services.audit.list({ ...filter, before, limit: limit + 1 }),
+        services.audit.count(filter, AUDIT_COUNTED_MAX),
       ])
       return json({ ...pageOfStored(entries, limit, entryView), total })
     },
@@ -257,8 +257,8 @@ export const operatorRoutes: readonly ConsoleRoute[] = [
     access: 'operator',
     summary: 'One change, by the id of its entry.',
     answer: entryShape,
-    run: async ({ desk: { office }, params }) => {
-      const entry = await office.audit.find(params.entry)
+    run: async ({ context: { services }, params }) => {
+      const entry = await services.audit.find(params.entry)
       return entry ? json(entryView(entry)) : missing('entry')
     },
   }),
@@ -267,6 +267,6 @@ export const operatorRoutes: readonly ConsoleRoute[] = [
     summary:
       'What this server is set to. All of it comes from the environment or tollgate.yaml, and is read-only here.',
     answer: z.strictObject({ origin: z.literal('declared'), settings: z.record(z.string(), z.unknown()) }),
-    run: ({ desk }) => json({ origin: 'declared', settings: desk.facts.settings }),
+    run: ({ context }) => json({ origin: 'declared', settings: context.facts.settings }),
   }),
 ]

@@ -7,7 +7,7 @@ import { freshFolder } from '../../test/support/gateway.ts'
 import { DATABASE, type Queryable } from '../store/store.ts'
 import { routes } from './routes.ts'
 
-let desk: TestConsole
+let context: TestConsole
 let db: Database
 const seen: { sql: string; bind: readonly unknown[] }[] = []
 
@@ -22,15 +22,15 @@ function listen(queryable: Queryable): void {
 }
 
 beforeAll(async () => {
-  desk = await openConsole(freshFolder(), { env: { TOLLGATE_PUBLIC_MODELS: 'on' } })
-  const { store } = desk.gateway
+  context = await openConsole(freshFolder(), { env: { TOLLGATE_PUBLIC_MODELS: 'on' } })
+  const { store } = context.gateway
   listen(store)
   listen(store.aside)
   db = new Database(join(store.folder, DATABASE), { readonly: true })
 })
 afterAll(async () => {
   db.close()
-  await desk.close()
+  await context.close()
 })
 
 /**
@@ -56,10 +56,10 @@ const queries: Readonly<Record<string, readonly string[]>> = {
 const reading = routes.filter(({ method }) => method === 'GET')
 describe.each(reading.map(({ path }) => path))('GET %s', (path) => {
   test.each(['', ...(queries[path] ?? [])])('%s', async (query) => {
-    const operator = await desk.as('operator')
+    const operator = await context.as('operator')
     seen.length = 0
-    const at = path.replace('{account}', desk.accountId).replace(/\{\w+\}/g, 'none')
-    expect([200, 404]).toContain((await desk.call(operator, `GET ${at}${query}`)).status)
+    const at = path.replace('{account}', context.accountId).replace(/\{\w+\}/g, 'none')
+    expect([200, 404]).toContain((await context.call(operator, `GET ${at}${query}`)).status)
     for (const { sql, bind } of seen) {
       const plan = db.query(`EXPLAIN QUERY PLAN ${sql}`).all(...(bind as [])) as { detail: string }[]
       const scans = plan

@@ -16,12 +16,12 @@ const UNATTENDED = 'x-tollgate-unattended'
 const BEARER = /^bearer +(\S+) *$/i
 
 export function principalOf(
-  { office, facts }: { readonly office: People; readonly facts: Pick<ConsoleFacts, 'isSecure'> },
+  { services, facts }: { readonly services: People; readonly facts: Pick<ConsoleFacts, 'isSecure'> },
   exchange: ServerExchange,
 ): { readonly principal: Principal; readonly hasStaleCookie: boolean } {
   const bearer = BEARER.exec(exchange.header('authorization') ?? '')?.[1]
   if (bearer !== undefined) {
-    const key = office.managementKeys.authenticate(bearer, office.users)
+    const key = services.managementKeys.authenticate(bearer, services.users)
     const role = key?.accountId === undefined ? 'operator' : 'owner'
     const principal: Principal = key ? { kind: 'program', role, accountId: key.accountId, key } : { kind: 'nobody' }
     if (key) exchange.notes.set('principal', key.id)
@@ -29,7 +29,7 @@ export function principalOf(
   }
   const token = sessionToken(exchange, facts.isSecure)
   const asks = exchange.header(UNATTENDED) === undefined ? 'person' : 'page'
-  const found = token ? office.sessions.find(token, office.users, { asks }) : undefined
+  const found = token ? services.sessions.find(token, services.users, { asks }) : undefined
   if (!found) return { principal: { kind: 'nobody' }, hasStaleCookie: token !== undefined }
   const { session, user } = found
   exchange.notes.set('principal', user.id)

@@ -37,12 +37,12 @@ const providerShape = z
   })
   .meta({ id: 'Provider' })
 
-function shownOf({ office }: ConsoleContext, provider: Provider): z.infer<typeof providerShape> {
-  const { succeeded, failed, lastFailure, lastTest } = office.tally.of(provider.id)
+function shownOf({ services }: ConsoleContext, provider: Provider): z.infer<typeof providerShape> {
+  const { succeeded, failed, lastFailure, lastTest } = services.tally.of(provider.id)
   return {
     ...providerView(provider),
-    offers: offersOfProvider(office.catalog, provider.id).length,
-    resting_offers: restingOffers(office.catalog, { health: office.health(), nowMs: Date.now() }, provider.id),
+    offers: offersOfProvider(services.catalog, provider.id).length,
+    resting_offers: restingOffers(services.catalog, { health: services.health(), nowMs: Date.now() }, provider.id),
     last_test: lastTest
       ? {
           ok: lastTest.ok,
@@ -66,9 +66,9 @@ function shownOf({ office }: ConsoleContext, provider: Provider): z.infer<typeof
   }
 }
 
-const show = (desk: ConsoleContext, id: string): unknown => {
-  const provider = desk.office.catalog.provider(id)
-  return provider && shownOf(desk, provider)
+const show = (context: ConsoleContext, id: string): unknown => {
+  const provider = context.services.catalog.provider(id)
+  return provider && shownOf(context, provider)
 }
 
 const settings = {
@@ -98,12 +98,12 @@ export const providerRoutes: readonly ConsoleRoute[] = [
       q: searchText.meta({ description: 'part of the id, the preset or the address' }),
     }),
     answer: listShapeOf(providerShape),
-    run: ({ desk, query }) => {
+    run: ({ context, query }) => {
       const isFound = finder(query.q)
-      const fitting = desk.office.catalog
+      const fitting = context.services.catalog
         .providers()
         .filter(({ id, preset, baseUrl }) => isFound([id, preset, baseUrl]))
-      return json(pageIn(fitting, query, (each) => shownOf(desk, each), { order: 'named' }))
+      return json(pageIn(fitting, query, (each) => shownOf(context, each), { order: 'named' }))
     },
   }),
   route('POST', '/providers', {
@@ -111,18 +111,18 @@ export const providerRoutes: readonly ConsoleRoute[] = [
     summary: 'Make a provider.',
     body: z.strictObject({ id: z.string(), ...settings }),
     answer: providerShape,
-    run: async ({ desk, operate, body }) => {
-      if (desk.office.catalog.provider(body.id)) return taken(body.id)
-      return answer(await operate('provider.add', body), () => show(desk, body.id))
+    run: async ({ context, operate, body }) => {
+      if (context.services.catalog.provider(body.id)) return taken(body.id)
+      return answer(await operate('provider.add', body), () => show(context, body.id))
     },
   }),
   route('GET', '/providers/{provider}', {
     access: 'operator',
     summary: 'One provider.',
     answer: providerShape,
-    run: ({ desk, params }) => {
-      const provider = desk.office.catalog.provider(params.provider)
-      return provider ? json(shownOf(desk, provider)) : missing('provider')
+    run: ({ context, params }) => {
+      const provider = context.services.catalog.provider(params.provider)
+      return provider ? json(shownOf(context, provider)) : missing('provider')
     },
   }),
   route('PATCH', '/providers/{provider}', {
@@ -130,9 +130,11 @@ export const providerRoutes: readonly ConsoleRoute[] = [
     summary: 'Change a stored provider. What is left out stays; another origin needs the key again.',
     body: z.strictObject(settings),
     answer: providerShape,
-    run: async ({ desk, operate, params, body }) => {
-      if (!desk.office.catalog.provider(params.provider)) return missing('provider')
-      return answer(await operate('provider.add', { id: params.provider, ...body }), () => show(desk, params.provider))
+    run: async ({ context, operate, params, body }) => {
+      if (!context.services.catalog.provider(params.provider)) return missing('provider')
+      return answer(await operate('provider.add', { id: params.provider, ...body }), () =>
+        show(context, params.provider),
+      )
     },
   }),
   route('PUT', '/providers/{provider}/state', {
@@ -140,17 +142,17 @@ export const providerRoutes: readonly ConsoleRoute[] = [
     summary: 'Drain a provider, or let it serve again. What runs goes on.',
     body: z.strictObject({ state: z.enum(['serving', 'drained']) }),
     answer: providerShape,
-    run: async ({ desk, operate, params: { provider: id }, body: { state } }) => {
-      if (!desk.office.catalog.provider(id)) return missing('provider')
-      return answer(await operate('provider.state', { id, state }), () => show(desk, id))
+    run: async ({ context, operate, params: { provider: id }, body: { state } }) => {
+      if (!context.services.catalog.provider(id)) return missing('provider')
+      return answer(await operate('provider.state', { id, state }), () => show(context, id))
     },
   }),
   route('POST', '/providers/{provider}/resume', {
     access: 'operator',
     summary: 'Ask its offers again at once that rest after failures. A test that passes, or another key, does it, too.',
     answer: z.strictObject({ id: z.string(), resumed: z.int().meta({ description: 'how many offers rested' }) }),
-    run: async ({ desk, operate, params: { provider: id } }) => {
-      if (!desk.office.catalog.provider(id)) return missing('provider')
+    run: async ({ context, operate, params: { provider: id } }) => {
+      if (!context.services.catalog.provider(id)) return missing('provider')
       return answer(await operate('provider.resume', { id }), (value) => value)
     },
   }),
@@ -174,8 +176,8 @@ export const providerRoutes: readonly ConsoleRoute[] = [
     access: 'operator',
     summary: 'Remove a stored provider, its key and its offers.',
     answer: z.strictObject({ id: z.string(), removed: z.boolean() }),
-    run: async ({ desk, operate, params: { provider: id } }) => {
-      if (!desk.office.catalog.provider(id)) return missing('provider')
+    run: async ({ context, operate, params: { provider: id } }) => {
+      if (!context.services.catalog.provider(id)) return missing('provider')
       return answer(await operate('provider.remove', { id }), (value) => value)
     },
   }),

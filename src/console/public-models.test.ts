@@ -20,7 +20,7 @@ test('models and their prices are for everybody where the operator says so, a pa
   )
   const ids = [...first.body.data, ...rest.body.data].map(({ id }) => id)
   expect(ids.toSorted()).toEqual(
-    shown.gateway.office.catalog
+    shown.gateway.services.catalog
       .models()
       .map(({ id }) => id)
       .toSorted(),
@@ -28,7 +28,7 @@ test('models and their prices are for everybody where the operator says so, a pa
 })
 
 test('nothing in it is a vendor, an offer, or what it costs us', async () => {
-  const { catalog } = shown.gateway.office
+  const { catalog } = shown.gateway.services
   await catalog.putProvider({
     id: 'acme-cloud',
     preset: 'custom',

@@ -51,8 +51,8 @@ export const refusedRoutes: readonly ConsoleRoute[] = [
       to: timeInput.optional(),
     }),
     answer: pageOf(refusalShape),
-    run: async ({ desk, params, query: { limit, cursor, key, from, to, ...filter } }) => {
-      const rows = await desk.office.refused.list(params.account, {
+    run: async ({ context, params, query: { limit, cursor, key, from, to, ...filter } }) => {
+      const rows = await context.services.refused.list(params.account, {
         ...filter,
         limit: limit + 1,
         before: cursor,
@@ -68,8 +68,8 @@ export const refusedRoutes: readonly ConsoleRoute[] = [
     access: 'account_read',
     summary: 'One that was refused, by its request id; or the one that stands for it, where many came at once.',
     answer: refusalShape,
-    run: async ({ desk, params }) => {
-      const kept = await desk.office.refused.find(params.request, params.account)
+    run: async ({ context, params }) => {
+      const kept = await context.services.refused.find(params.request, params.account)
       return kept ? json(refusalView(kept)) : missing('request')
     },
   }),

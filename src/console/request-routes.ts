@@ -74,27 +74,31 @@ const tailEvent = z.discriminatedUnion('type', [
 ])
 
 async function pageOfRequests(
-  { desk, principal }: Pick<RouteContext, 'desk' | 'principal'>,
+  { context, principal }: Pick<RouteContext, 'context' | 'principal'>,
   account: string,
   query: Filters & { readonly limit: number; readonly cursor?: string | undefined },
 ): Promise<PageShape<z.infer<typeof requestShape>>> {
   const viewer = { isOperator: isOperator({ principal }) }
   const { limit, cursor } = query
-  const { records, next } = await desk.office.searchRecords(account, { limit, cursor, filter: filterOf(query, viewer) })
-  return { data: records.map((record) => requestView(desk, record, viewer)), next_cursor: next ?? null }
+  const { records, next } = await context.services.searchRecords(account, {
+    limit,
+    cursor,
+    filter: filterOf(query, viewer),
+  })
+  return { data: records.map((record) => requestView(context, record, viewer)), next_cursor: next ?? null }
 }
 
 async function watchRequests(call: RouteContext<{ account: string }, z.infer<typeof tailQuery>>): Promise<RouteReply> {
-  const { desk, principal, params, query } = call
-  const place = takePlace(desk, principal)
+  const { context, principal, params, query } = call
+  const place = takePlace(context, principal)
   if ('kind' in place) return place
   const viewer = { isOperator: isOperator(call) }
   const filter = filterOf(query, viewer)
   const tail = new Tail({
-    feed: desk.office.feed,
+    feed: context.services.feed,
     account: params.account,
     fits: (record) => fits(filter, record),
-    view: (record) => requestView(desk, storedForm(record), viewer),
+    view: (record) => requestView(context, storedForm(record), viewer),
     stands: call.stands,
     onClosed: place.giveBack,
   })
@@ -154,9 +158,9 @@ export const requestRoutes: readonly ConsoleRoute[] = [
     summary: 'One request: attempts, phases, the lines of its price, what was held and what was charged.',
     answer: requestDetailShape,
     run: async (call) => {
-      const record = await call.desk.office.request(call.params.account, call.params.request)
+      const record = await call.context.services.request(call.params.account, call.params.request)
       return record
-        ? json(await requestDetail(call.desk, record, { isOperator: isOperator(call) }))
+        ? json(await requestDetail(call.context, record, { isOperator: isOperator(call) }))
         : missing('request')
     },
   }),
@@ -164,11 +168,11 @@ export const requestRoutes: readonly ConsoleRoute[] = [
     access: 'operator',
     summary: 'One request, of whichever account.',
     answer: requestDetailShape.extend({ account: z.string() }),
-    run: async ({ desk, params }) => {
-      const record = await desk.office.findAnywhere(params.request)
+    run: async ({ context, params }) => {
+      const record = await context.services.findAnywhere(params.request)
       if (!record) return missing('request')
       const account = String(record['account_id'])
-      return json({ ...(await requestDetail(desk, record, { isOperator: true })), account })
+      return json({ ...(await requestDetail(context, record, { isOperator: true })), account })
     },
   }),
   route('GET', '/accounts/{account}/tasks', {
@@ -176,14 +180,14 @@ export const requestRoutes: readonly ConsoleRoute[] = [
     summary: 'Images, and what else takes its time, newest first.',
     query: z.strictObject({ ...pageQuery, kind: z.enum(['image', 'video']).optional() }),
     answer: pageOf(taskShape),
-    run: async ({ desk, params, query }) => json(await listTasks(desk, params.account, query)),
+    run: async ({ context, params, query }) => json(await listTasks(context, params.account, query)),
   }),
   route('GET', '/accounts/{account}/tasks/{task}', {
     access: 'account_read',
     summary: 'One task, by the id of its request; a video by its own, too.',
     answer: taskShape,
-    run: async ({ desk, params }) => {
-      const task = await findTask(desk, params.account, params.task)
+    run: async ({ context, params }) => {
+      const task = await findTask(context, params.account, params.task)
       return task ? json(task) : missing('task')
     },
   }),

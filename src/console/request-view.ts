@@ -119,7 +119,7 @@ function usageIn(record: StoredRecord): Usage {
 const attemptsIn = (record: StoredRecord): readonly AttemptNote[] => JSON.parse(record.attempts) as AttemptNote[]
 
 export function requestView(
-  { office }: ConsoleContext,
+  { services }: ConsoleContext,
   record: StoredRecord,
   { isOperator }: Viewer,
 ): z.infer<typeof requestShape> {
@@ -131,7 +131,7 @@ export function requestView(
     created_at: isoTime(numberIn(record, 'created_at')),
     endpoint: textIn(record, 'endpoint') ?? '',
     model: textIn(record, 'model') ?? '',
-    key: { id: keyId, name: office.accounts.findKey(keyId)?.name ?? keyId },
+    key: { id: keyId, name: services.accounts.findKey(keyId)?.name ?? keyId },
     stream: numberIn(record, 'stream') === 1,
     status: numberIn(record, 'status'),
     outcome: textIn(record, 'outcome') as z.infer<typeof requestShape>['outcome'],
@@ -206,7 +206,7 @@ const attemptView = (note: AttemptNote, { isOperator }: Viewer): z.infer<typeof 
 
 /** All there is to say of a request. */
 export async function requestDetail(
-  desk: ConsoleContext,
+  context: ConsoleContext,
   record: StoredRecord,
   viewer: Viewer,
 ): Promise<z.infer<typeof requestDetailShape>> {
@@ -215,13 +215,13 @@ export async function requestDetail(
   const charged = amountIn(record, 'charged')
   const { pieces = [], ...tokens } = usage
   const linesOf = async (column: string): Promise<z.infer<typeof linesShape> | null> => {
-    const card = record[column] === null ? undefined : await desk.office.catalog.card(numberIn(record, column))
+    const card = record[column] === null ? undefined : await context.services.catalog.card(numberIn(record, column))
     return card ? linesView(priceLines(usage, card), card) : null
   }
   const isCharged = charged > 0n || amountIn(record, 'written_off') > 0n
   const released = amountIn(record, 'held') - charged
   return {
-    ...requestView(desk, record, viewer),
+    ...requestView(context, record, viewer),
     attempts_made: attempts.map((note) => attemptView(note, viewer)),
     phases: phasesOf(attempts, record),
     usage: tokens,

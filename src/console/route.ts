@@ -12,7 +12,7 @@ export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 
 /** What a handler gets. */
 export type RouteContext<P = Record<string, string>, Q = unknown, B = unknown> = {
-  readonly desk: ConsoleContext
+  readonly context: ConsoleContext
   readonly principal: Principal
   readonly params: P
   readonly query: Q

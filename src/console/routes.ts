@@ -41,7 +41,7 @@ const document = route('GET', '/openapi.json', {
   access: 'open',
   summary: 'This document.',
   answer: z.looseObject({ openapi: z.string() }),
-  run: ({ desk }) => json((whole ??= openApiOf(routes, desk.facts.version))),
+  run: ({ context }) => json((whole ??= openApiOf(routes, context.facts.version))),
 })
 
 export const routes: readonly ConsoleRoute[] = [...described, document]

@@ -31,8 +31,8 @@ function userIdOf({ principal }: Pick<RouteContext, 'principal'>): string {
 }
 
 /** As with an account's own changes: so many at once, and then one a second. */
-function tooMany({ desk, principal }: Pick<RouteContext, 'desk' | 'principal'>): Problem | undefined {
-  const retryAfterMs = desk.throttles.changes.take(userIdOf({ principal }))
+function tooMany({ context, principal }: Pick<RouteContext, 'context' | 'principal'>): Problem | undefined {
+  const retryAfterMs = context.throttles.changes.take(userIdOf({ principal }))
   if (retryAfterMs === 0) return undefined
   return problem(429, 'rate_limit_exceeded', sayConsoleRefusal('too_many_changes'), { retryAfterMs })
 }
@@ -53,7 +53,7 @@ export const savedViewRoutes: readonly ConsoleRoute[] = [
     access: 'signed_in',
     summary: 'One’s own views of requests: filters that have a name.',
     answer: wholeOf(viewShape),
-    run: async (call) => json({ data: (await call.desk.office.savedViews.listOf(userIdOf(call))).map(viewOf) }),
+    run: async (call) => json({ data: (await call.context.services.savedViews.listOf(userIdOf(call))).map(viewOf) }),
   }),
   route('POST', '/saved-views', {
     access: 'signed_in',
@@ -63,7 +63,7 @@ export const savedViewRoutes: readonly ConsoleRoute[] = [
     run: async (call) => {
       const wait = tooMany(call)
       if (wait) return wait
-      const saved = await call.desk.office.savedViews.create(userIdOf(call), call.body)
+      const saved = await call.context.services.savedViews.create(userIdOf(call), call.body)
       return 'kind' in saved ? refused(saved) : json(viewOf(saved))
     },
   }),
@@ -73,7 +73,7 @@ export const savedViewRoutes: readonly ConsoleRoute[] = [
     body: z.strictObject({ name: visibleName }),
     answer: viewShape,
     run: async (call) => {
-      const { savedViews } = call.desk.office
+      const { savedViews } = call.context.services
       const userId = userIdOf(call)
       const wait = tooMany(call)
       if (wait) return wait
@@ -88,7 +88,7 @@ export const savedViewRoutes: readonly ConsoleRoute[] = [
     summary: 'Forget a view. What it showed stays.',
     answer: wholeOf(viewShape),
     run: async (call) => {
-      const { savedViews } = call.desk.office
+      const { savedViews } = call.context.services
       const wait = tooMany(call)
       if (wait) return wait
       if (!(await savedViews.remove(userIdOf(call), call.params.view))) return missing('view')

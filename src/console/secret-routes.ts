@@ -25,25 +25,25 @@ const body = z.strictObject({ secret: z.string().min(1).max(500) })
 
 const unknown: Holder = { kind: 'unknown', id: null, name: null, status: null, account: null, account_name: null }
 
-async function holderOf(office: AdminServices, secret: string): Promise<Holder> {
+async function holderOf(services: AdminServices, secret: string): Promise<Holder> {
   const of = (accountId: string | undefined): Pick<Holder, 'account' | 'account_name'> => ({
     account: accountId ?? null,
-    account_name: (accountId === undefined ? undefined : office.accounts.find(accountId)?.name) ?? null,
+    account_name: (accountId === undefined ? undefined : services.accounts.find(accountId)?.name) ?? null,
   })
-  const key = await office.accounts.keyOfSecret(secret)
+  const key = await services.accounts.keyOfSecret(secret)
   if (key) {
     const status = key.revokedAtMs === undefined ? 'active' : 'revoked'
     return { kind: 'key', id: key.id, name: key.name, status, ...of(key.accountId) }
   }
-  const program = await office.managementKeys.keyOfSecret(secret)
+  const program = await services.managementKeys.keyOfSecret(secret)
   if (program) {
-    const status = keyStatus(program, office.users)
+    const status = keyStatus(program, services.users)
     return { kind: 'management_key', id: program.id, name: program.name, status, ...of(program.accountId) }
   }
-  const code = await office.codes.codeOfSecret(secret)
+  const code = await services.codes.codeOfSecret(secret)
   if (code) return { kind: 'code', id: code.id, name: code.note, status: code.state, ...of(code.redeemedBy) }
   const [token] = /setup_\w+/.exec(secret) ?? []
-  const link = token === undefined ? undefined : office.users.holderOf(token)
+  const link = token === undefined ? undefined : services.users.holderOf(token)
   if (!link) return unknown
   const user = link.kind === 'user' ? link.user : undefined
   return { kind: 'link', id: user?.id ?? null, name: user?.name ?? null, status: 'active', ...of(user?.accountId) }
@@ -55,15 +55,15 @@ export const secretRoutes: readonly ConsoleRoute[] = [
     summary: 'Say what a secret is and whose: an API key, a management key, a code, a one-time link.',
     body,
     answer: holderShape,
-    run: async ({ desk: { office }, body: { secret } }) => json(await holderOf(office, secret.trim())),
+    run: async ({ context: { services }, body: { secret } }) => json(await holderOf(services, secret.trim())),
   }),
   route('POST', '/accounts/{account}/secrets/lookup', {
     access: 'account_read',
     summary: 'Say which API key of an account a secret is.',
     body,
     answer: holderShape,
-    run: async ({ desk: { office }, params, body: { secret } }) => {
-      const holder = await holderOf(office, secret.trim())
+    run: async ({ context: { services }, params, body: { secret } }) => {
+      const holder = await holderOf(services, secret.trim())
       return json(holder.kind === 'key' && holder.account === params.account ? holder : unknown)
     },
   }),

@@ -40,15 +40,15 @@ const me = z
   .meta({ id: 'Me' })
 
 async function meView(
-  desk: ConsoleContext,
+  context: ConsoleContext,
   user: User,
   { id, viewAs, createdAtMs }: Session,
 ): Promise<z.infer<typeof me>> {
-  const { office, facts } = desk
-  const account = office.accounts.find(viewAs ?? user.accountId ?? '')
+  const { services, facts } = context
+  const account = services.accounts.find(viewAs ?? user.accountId ?? '')
   return {
     user: { id: user.id, name: user.name, role: user.role },
-    account: account ? { id: account.id, name: account.name, low_balance: await lowBalanceOf(desk, account) } : null,
+    account: account ? { id: account.id, name: account.name, low_balance: await lowBalanceOf(context, account) } : null,
     view_as: viewAs !== undefined,
     session: { id, created_at: isoTime(createdAtMs) },
     version: facts.version,
@@ -75,23 +75,23 @@ type VerifiedCredentials = { readonly name: string; readonly hash: string }
  * owner barred meanwhile: compared once more in the tick that opens the session, since what comes later ends it.
  */
 async function begin(
-  { desk, from }: Pick<RouteContext, 'desk' | 'from'>,
+  { context, from }: Pick<RouteContext, 'context' | 'from'>,
   { name, hash }: VerifiedCredentials,
 ): Promise<RouteReply | undefined> {
-  const known = desk.office.users.passwordOf(name)
+  const known = context.services.users.passwordOf(name)
   if (known?.hash !== hash) return undefined
   const { user } = known
-  const { token, session } = await desk.office.sessions.begin(user.id, from)
-  return json(await meView(desk, user, session), sessionCookie(token, desk.facts.isSecure))
+  const { token, session } = await context.services.sessions.begin(user.id, from)
+  return json(await meView(context, user, session), sessionCookie(token, context.facts.isSecure))
 }
 
 /** Notes what is no operation, since only people do it. */
 async function note(
-  { desk, from }: Pick<RouteContext, 'desk' | 'from'>,
+  { context, from }: Pick<RouteContext, 'context' | 'from'>,
   action: string,
   who: AuditNote,
 ): Promise<void> {
-  const { audit } = desk.office
+  const { audit } = context.services
   const { address, requestId } = from
   const actor =
     who.user === undefined
@@ -107,12 +107,12 @@ type AuditNote = { readonly user?: User | undefined; readonly subject?: string |
  * Each bound is asked only of whoever the one before lets through: what one address may not try takes nothing from
  * others. Where somebody is signed in, no tries from elsewhere are in the way of another sign-in.
  */
-function takeTry({ desk, from }: Pick<RouteContext, 'desk' | 'from'>, name: string): Try {
-  const { addresses, pairs, names } = desk.throttles
+function takeTry({ context, from }: Pick<RouteContext, 'context' | 'from'>, name: string): Try {
+  const { addresses, pairs, names } = context.throttles
   const network = networkOf(from.address)
   const [written, pair] = [name.toLowerCase(), `${network} ${name.toLowerCase()}`]
-  const user = desk.office.users.findNamed(name)
-  const isIn = user && desk.office.sessions.listOf(user.id).some(({ address }) => networkOf(address) === network)
+  const user = context.services.users.findNamed(name)
+  const isIn = user && context.services.sessions.listOf(user.id).some(({ address }) => networkOf(address) === network)
   return {
     waitMs: addresses.take(network) || pairs.take(pair) || (isIn ? 0 : names.take(written)),
     giveBack() {
@@ -130,12 +130,12 @@ const signIn = route('POST', '/session', {
   body: z.strictObject({ name: z.string().min(1).max(200), password: z.string().min(1).max(PASSWORD_CHARS.max) }),
   answer: me,
   run: async (call) => {
-    const { desk, body } = call
+    const { context, body } = call
     const name = body.name.trim()
     const tried = takeTry(call, name)
     if (tried.waitMs > 0) return slowDown(tried.waitMs)
-    const known = desk.office.users.passwordOf(name)
-    const checked = await desk.passwords.check(body.password, known?.hash)
+    const known = context.services.users.passwordOf(name)
+    const checked = await context.passwords.check(body.password, known?.hash)
     if (checked === 'busy') {
       tried.giveBack()
       return BUSY
@@ -143,7 +143,7 @@ const signIn = route('POST', '/session', {
     const opened = checked === 'right' && known ? await begin(call, { name, hash: known.hash }) : undefined
     if (!opened) {
       // Of whom it was makes no difference: the time it takes would tell.
-      if (desk.throttles.notes.take('') === 0) {
+      if (context.throttles.notes.take('') === 0) {
         await note(call, 'session.open', { subject: known?.user.id, outcome: 'wrong_password' })
       }
       return problem(401, 'wrong_password', sayConsoleRefusal('wrong_password'))
@@ -162,12 +162,12 @@ const checkLink = route('POST', '/links/check', {
     name: z.string().nullable().meta({ description: 'null: the first operator, who chooses one' }),
     password_chars_min: z.int(),
   }),
-  run: ({ desk, body, from }) => {
-    const waitMs = desk.throttles.addresses.take(networkOf(from.address))
+  run: ({ context, body, from }) => {
+    const waitMs = context.throttles.addresses.take(networkOf(from.address))
     if (waitMs > 0) return slowDown(waitMs)
-    const holder = desk.office.users.holderOf(body.token)
+    const holder = context.services.users.holderOf(body.token)
     if (!holder) return VOID_LINK
-    desk.throttles.addresses.giveBack(networkOf(from.address))
+    context.throttles.addresses.giveBack(networkOf(from.address))
     return json({
       name: holder.kind === 'first' ? null : holder.user.name,
       password_chars_min: PASSWORD_CHARS.min,
@@ -183,16 +183,16 @@ const useLink = route('POST', '/links/redeem', {
   body: z.strictObject({ token: z.string().min(1).max(200), name: visibleName.optional(), password }),
   answer: me,
   run: async (call) => {
-    const { desk, body, from } = call
-    const { users } = desk.office
+    const { context, body, from } = call
+    const { users } = context.services
     const network = networkOf(from.address)
-    const waitMs = desk.throttles.addresses.take(network)
+    const waitMs = context.throttles.addresses.take(network)
     if (waitMs > 0) return slowDown(waitMs)
     // The work of a hash is only for whoever has a link.
     if (!users.holderOf(body.token)) return VOID_LINK
-    const hash = await desk.passwords.hash(body.password)
+    const hash = await context.passwords.hash(body.password)
     if (hash === undefined) {
-      desk.throttles.addresses.giveBack(network)
+      context.throttles.addresses.giveBack(network)
       return BUSY
     }
     const redeemed = await users.redeem(body.token, { name: body.name, hash })
@@ -202,7 +202,7 @@ const useLink = route('POST', '/links/redeem', {
       case 'name_needed':
         return problem(400, 'invalid_value', sayConsoleRefusal('name_needed'), { param: 'name' })
       case 'redeemed':
-        desk.throttles.addresses.giveBack(network)
+        context.throttles.addresses.giveBack(network)
         await note(call, 'link.redeem', { user: redeemed.user })
         return (await begin(call, { name: redeemed.user.name, hash })) ?? VOID_LINK
     }
@@ -228,18 +228,18 @@ const changePassword = route('POST', '/session/password', {
   body: z.strictObject({ current: z.string().min(1).max(PASSWORD_CHARS.max), password }),
   answer: me,
   run: async (call) => {
-    const { desk, body } = call
+    const { context, body } = call
     const { user } = signed(call)
-    const { users } = desk.office
-    const { pairs } = desk.throttles
+    const { users } = context.services
+    const { pairs } = context.throttles
     const waitMs = pairs.take(user.id)
     if (waitMs > 0) return slowDown(waitMs)
     const before = users.passwordOf(user.name)?.hash
-    const checked = await desk.passwords.check(body.current, before)
+    const checked = await context.passwords.check(body.current, before)
     if (checked === 'wrong') return WRONG_CURRENT
     pairs.giveBack(user.id)
     if (checked === 'busy') return BUSY
-    const hash = await desk.passwords.hash(body.password)
+    const hash = await context.passwords.hash(body.password)
     if (hash === undefined) return BUSY
     // What was proven must still be the password: a link may have replaced it meanwhile, to lock out who asks here.
     if (users.passwordOf(user.name)?.hash !== before) return WRONG_CURRENT
@@ -257,13 +257,13 @@ const viewAs = route('POST', '/session/view-as', {
   body: z.strictObject({ account: z.string() }),
   answer: me,
   run: async (call) => {
-    const { desk, body } = call
+    const { context, body } = call
     const { user, session } = signed(call)
-    const account = desk.office.accounts.find(body.account)
+    const account = context.services.accounts.find(body.account)
     if (!account) return missing('account')
-    await desk.office.sessions.lookAs(session, account.id)
+    await context.services.sessions.lookAs(session, account.id)
     await note(call, 'session.view_as', { user, subject: account.id })
-    return json(await meView(desk, user, { ...session, viewAs: account.id }))
+    return json(await meView(context, user, { ...session, viewAs: account.id }))
   },
 })
 
@@ -273,25 +273,25 @@ const endView = route('DELETE', '/session/view-as', {
   answer: me,
   run: async (call) => {
     const { user, session } = signed(call)
-    if (session.viewAs === undefined) return json(await meView(call.desk, user, session))
-    await call.desk.office.sessions.lookAs(session, undefined)
+    if (session.viewAs === undefined) return json(await meView(call.context, user, session))
+    await call.context.services.sessions.lookAs(session, undefined)
     await note(call, 'session.view_as_end', { user, subject: session.viewAs })
-    return json(await meView(call.desk, user, { ...session, viewAs: undefined }))
+    return json(await meView(call.context, user, { ...session, viewAs: undefined }))
   },
 })
 
 /** Ends some of one's sessions; the cookie goes with the current one. */
 async function end(
-  call: Pick<RouteContext, 'desk' | 'principal' | 'from'>,
+  call: Pick<RouteContext, 'context' | 'principal' | 'from'>,
   isMeant: (session: Session) => boolean,
 ): Promise<RouteReply> {
   const { user, session } = signed(call)
-  const { sessions } = call.desk.office
+  const { sessions } = call.context.services
   const meant = sessions.listOf(user.id).filter(isMeant)
   await sessions.end(meant)
   await note(call, 'session.end', { user })
   const isOut = meant.some(({ id }) => id === session.id)
-  return json({ ended: meant.length }, isOut ? noCookie(call.desk.facts.isSecure) : undefined)
+  return json({ ended: meant.length }, isOut ? noCookie(call.context.facts.isSecure) : undefined)
 }
 
 export const sessionRoutes: readonly ConsoleRoute[] = [
@@ -304,7 +304,7 @@ export const sessionRoutes: readonly ConsoleRoute[] = [
     answer: me,
     run: async (call) => {
       const { user, session } = signed(call)
-      return json(await meView(call.desk, user, session))
+      return json(await meView(call.context, user, session))
     },
   }),
   route('DELETE', '/session', {
@@ -322,7 +322,7 @@ export const sessionRoutes: readonly ConsoleRoute[] = [
     answer: wholeOf(sessionView),
     run: (call) => {
       const { user, session: current } = signed(call)
-      const data = call.desk.office.sessions.listOf(user.id).map(({ id, address, agent, ...session }) => ({
+      const data = call.context.services.sessions.listOf(user.id).map(({ id, address, agent, ...session }) => ({
         id,
         address,
         agent,
@@ -345,7 +345,7 @@ export const sessionRoutes: readonly ConsoleRoute[] = [
     answer: ended,
     run: (call) => {
       const isMeant = ({ id }: Session): boolean => id === call.params.session
-      const own = call.desk.office.sessions.listOf(signed(call).user.id)
+      const own = call.context.services.sessions.listOf(signed(call).user.id)
       return own.some(isMeant) ? end(call, isMeant) : missing('session')
     },
   }),

@@ -6,13 +6,13 @@ import { imageFamilies } from '../domain/image.ts'
 import { videoFamilies } from '../domain/video.ts'
 import { modelLimitChanges, modelLimitFields, modelLimitsOf } from '../providers/model-limits.ts'
 
-let desk: TestConsole
+let context: TestConsole
 let operator: Caller
 beforeAll(async () => {
-  desk = await openConsole()
-  operator = await desk.as('operator')
+  context = await openConsole()
+  operator = await context.as('operator')
 })
-afterAll(() => desk.close())
+afterAll(() => context.close())
 
 const offers = [{ provider: 'sandbox', model: 'theirs' }]
 const price = { input: '1000', output: '3000' }
@@ -34,49 +34,49 @@ const said = {
 }
 
 describe('limits of a model', () => {
-  const limitsOf = (id: string): ModelLimits | undefined => desk.gateway.office.catalog.model(id)?.limits
+  const limitsOf = (id: string): ModelLimits | undefined => context.gateway.services.catalog.model(id)?.limits
 
   test('each goes back to its default, alone, on the disk too', async () => {
     expect(Object.keys(said)).toEqual(Object.keys(modelLimitFields))
     expect(Object.keys(modelLimitChanges)).toEqual(Object.keys(modelLimitFields))
-    await desk.call(operator, 'POST /models', { id: 'limited', price, offers, ...said })
+    await context.call(operator, 'POST /models', { id: 'limited', price, offers, ...said })
     const full = limitsOf('limited')
     for (const name of Object.keys(said)) {
       const [[limit] = []] = Object.entries(modelLimitsOf({ [name]: null }))
       const back = limit as keyof ModelLimits
       expect(full?.[back]).not.toEqual(defaultModelLimits[back])
-      const changed = await desk.call(operator, 'PATCH /models/limited', { [name]: null })
+      const changed = await context.call(operator, 'PATCH /models/limited', { [name]: null })
       expect([name, changed.status]).toEqual([name, 200])
       expect(limitsOf('limited')).toEqual({ ...full, [back]: defaultModelLimits[back] } as ModelLimits)
-      await desk.call(operator, 'PATCH /models/limited', { [name]: said[name as keyof typeof said] })
+      await context.call(operator, 'PATCH /models/limited', { [name]: said[name as keyof typeof said] })
       expect(limitsOf('limited')).toEqual(full as ModelLimits)
     }
     const all = Object.fromEntries(Object.keys(said).map((name) => [name, null]))
-    await desk.call(operator, 'PATCH /models/limited', all)
-    const [row] = await desk.gateway.store.query("SELECT limits FROM model WHERE id = 'limited'")
+    await context.call(operator, 'PATCH /models/limited', all)
+    const [row] = await context.gateway.store.query("SELECT limits FROM model WHERE id = 'limited'")
     expect({ ...defaultModelLimits, ...JSON.parse(String(row?.['limits'])) }).toEqual(defaultModelLimits)
   })
 
   test('what images and videos can do goes back to what any can, and the answers show it', async () => {
     const each = { 'image/1024x1024': '40000000' }
     const picture = { id: 'painter', kind: 'image', price: { ...price, each }, offers, image: said.image }
-    await desk.call(operator, 'POST /models', picture)
-    const open = await desk.call(operator, 'PATCH /models/painter', { image: null })
+    await context.call(operator, 'POST /models', picture)
+    const open = await context.call(operator, 'PATCH /models/painter', { image: null })
     expect(open.body['image']).toEqual(JSON.parse(JSON.stringify(imageFamilies.open)))
     const film = { id: 'film', kind: 'video', price: { ...price, each: { second: '1' } }, offers, video: said.video }
-    await desk.call(operator, 'POST /models', film)
-    const plain = await desk.call(operator, 'PATCH /models/film', { video: null })
+    await context.call(operator, 'POST /models', film)
+    const plain = await context.call(operator, 'PATCH /models/film', { video: null })
     expect(plain.body['video']).toMatchObject({ upscales: false, resolutions: [...videoFamilies.open.resolutions] })
   })
 
   test('who looks at the audit log sees what was taken back', async () => {
     type Entry = { action: string; before: { video?: object }; after: object }
     const newest = async (subject: string): Promise<Entry | undefined> => {
-      const { body } = await desk.call<{ data: Entry[] }>(operator, `GET /audit?subject=${subject}`)
+      const { body } = await context.call<{ data: Entry[] }>(operator, `GET /audit?subject=${subject}`)
       return body.data[0]
     }
-    await desk.call(operator, 'POST /models', { id: 'audited', price, offers, output_tokens_max: 900 })
-    await desk.call(operator, 'PATCH /models/audited', { output_tokens_max: null })
+    await context.call(operator, 'POST /models', { id: 'audited', price, offers, output_tokens_max: 900 })
+    await context.call(operator, 'PATCH /models/audited', { output_tokens_max: null })
     expect(await newest('audited')).toMatchObject({
       action: 'model.change',
       input: { output_tokens_max: null },
@@ -84,8 +84,8 @@ describe('limits of a model', () => {
       after: { limits: { output_tokens_max: null } },
     })
     const film = { id: 'filmed', kind: 'video', price: { ...price, each: { second: '1' } }, offers, video: said.video }
-    await desk.call(operator, 'POST /models', film)
-    await desk.call(operator, 'PATCH /models/filmed', { video: null })
+    await context.call(operator, 'POST /models', film)
+    await context.call(operator, 'PATCH /models/filmed', { video: null })
     const entry = await newest('filmed')
     expect(entry?.before.video).toMatchObject({ upscaler: 'sandbox' })
     expect(entry?.after).toHaveProperty('video')
@@ -94,12 +94,12 @@ describe('limits of a model', () => {
 })
 
 test('an offer costs again what the model is sold for, from this change on', async () => {
-  type Made = { offers: readonly { cost: { input: string; output: string; cached_input: string } }[] }
+  type CreatedView = { offers: readonly { cost: { input: string; output: string; cached_input: string } }[] }
   const [offer] = offers
   const dear = { ...offer, cost: { input: '7000', output: '9000' } }
-  await desk.call(operator, 'POST /models', { id: 'costly', price, offers: [dear] })
+  await context.call(operator, 'POST /models', { id: 'costly', price, offers: [dear] })
   const change = async (body: object): Promise<unknown> =>
-    (await desk.call<Made>(operator, 'PATCH /models/costly', body)).body.offers[0]?.cost
+    (await context.call<CreatedView>(operator, 'PATCH /models/costly', body)).body.offers[0]?.cost
   expect(await change({ offers })).toMatchObject(dear.cost)
   expect(await change({ offers: [{ ...offer, cost: null }] })).toMatchObject(price)
   const sale = { input: '4000', output: '5000', cached_input: '400' }
@@ -107,12 +107,12 @@ test('an offer costs again what the model is sold for, from this change on', asy
 })
 
 describe('a provider', () => {
-  type Shown = { base_url: string; has_key: boolean }
-  const change = (id: string, body: object) => desk.call<Shown>(operator, `PATCH /providers/${id}`, body)
-  const secretOf = (id: string): string | undefined => desk.gateway.office.catalog.provider(id)?.secret
+  type ShownView = { base_url: string; has_key: boolean }
+  const change = (id: string, body: object) => context.call<ShownView>(operator, `PATCH /providers/${id}`, body)
+  const secretOf = (id: string): string | undefined => context.gateway.services.catalog.provider(id)?.secret
 
   test('loses its key, and nothing else', async () => {
-    await desk.call(operator, 'POST /providers', { id: 'groq', key: 'gsk-nobody-calls' })
+    await context.call(operator, 'POST /providers', { id: 'groq', key: 'gsk-nobody-calls' })
     expect((await change('groq', {})).body).toMatchObject({ has_key: true })
     const { body } = await change('groq', { key: null })
     expect(body).toMatchObject({ base_url: 'https://api.groq.com/openai/v1', has_key: false })
@@ -121,15 +121,15 @@ describe('a provider', () => {
 
   test('goes back to the address of its preset, where it has one, and not with the key of another', async () => {
     const own = { id: 'mistral', key: 'nobody-calls', base_url: 'https://mirror.example.com/v1' }
-    await desk.call(operator, 'POST /providers', own)
+    await context.call(operator, 'POST /providers', own)
     const refused = await change('mistral', { base_url: null })
     expect([refused.status, secretOf('mistral')]).toEqual([400, 'nobody-calls'])
     const { body } = await change('mistral', { base_url: null, key: null })
     expect(body).toMatchObject({ base_url: 'https://api.mistral.ai/v1', has_key: false })
-    await desk.call(operator, 'POST /providers', { id: 'plain', base_url: 'https://models.example.com/v1' })
+    await context.call(operator, 'POST /providers', { id: 'plain', base_url: 'https://models.example.com/v1' })
     const nowhere = await change('plain', { base_url: null })
     expect(nowhere.body).toMatchObject({ error: { message: expect.stringContaining('base_url') } })
-    expect(desk.gateway.office.catalog.provider('plain')?.baseUrl).toBe('https://models.example.com/v1')
+    expect(context.gateway.services.catalog.provider('plain')?.baseUrl).toBe('https://models.example.com/v1')
   })
 })
 
@@ -141,31 +141,38 @@ test('limits, models and the warning of an account and a key are lifted one by o
     spend_per_day_nano_usd: '4',
     spend_per_month_nano_usd: '5',
   }
-  const account = `/accounts/${desk.accountId}`
-  await desk.call(operator, 'POST /models', { id: 'a', price, offers })
-  const key = await desk.call<{ id: string }>(operator, `POST ${account}/keys`, { name: 'k', models: ['a'], limits })
-  await desk.call(operator, `PATCH ${account}`, { models: ['a'], limits })
+  const account = `/accounts/${context.accountId}`
+  await context.call(operator, 'POST /models', { id: 'a', price, offers })
+  const key = await context.call<{ id: string }>(operator, `POST ${account}/keys`, { name: 'k', models: ['a'], limits })
+  await context.call(operator, `PATCH ${account}`, { models: ['a'], limits })
   for (const path of [account, `${account}/keys/${key.body.id}`]) {
     for (const name of Object.keys(limits)) {
-      const { body } = await desk.call(operator, `PATCH ${path}`, { limits: { [name]: null } })
+      const { body } = await context.call(operator, `PATCH ${path}`, { limits: { [name]: null } })
       expect(body).toMatchObject({ models: ['a'], limits: { [name]: null } })
-      await desk.call(operator, `PATCH ${path}`, { limits })
+      await context.call(operator, `PATCH ${path}`, { limits })
     }
-    expect((await desk.call(operator, `PATCH ${path}`, { models: null })).body).toMatchObject({ models: null, limits })
+    expect((await context.call(operator, `PATCH ${path}`, { models: null })).body).toMatchObject({
+      models: null,
+      limits,
+    })
   }
   const low = (threshold: string | null) =>
-    desk.call(operator, `PUT ${account}/low-balance`, { threshold_nano_usd: threshold })
+    context.call(operator, `PUT ${account}/low-balance`, { threshold_nano_usd: threshold })
   expect((await low('5')).body).toMatchObject({ low_balance_nano_usd: '5' })
   expect((await low(null)).body).toMatchObject({ low_balance_nano_usd: null })
 })
 
 test('null is refused where it would mean nothing, by the name of its field, and changes nothing', async () => {
-  const account = `/accounts/${desk.accountId}`
-  const key = await desk.call<{ id: string }>(operator, `POST ${account}/keys`, { name: 'named' })
-  const mine = await desk.call<{ id: string }>(operator, 'POST /saved-views', { name: 'mine', query: '' })
+  const account = `/accounts/${context.accountId}`
+  const key = await context.call<{ id: string }>(operator, `POST ${account}/keys`, { name: 'named' })
+  const mine = await context.call<{ id: string }>(operator, 'POST /saved-views', { name: 'mine', query: '' })
   const video = { id: 'reel', kind: 'video', price: { ...price, each: { second: '1' } }, offers, video: said.video }
-  await desk.call(operator, 'POST /models', video)
-  await desk.call(operator, 'POST /providers', { id: 'cohere', preset: 'custom', base_url: 'https://c.example.com/v1' })
+  await context.call(operator, 'POST /models', video)
+  await context.call(operator, 'POST /providers', {
+    id: 'cohere',
+    preset: 'custom',
+    base_url: 'https://c.example.com/v1',
+  })
   const refused: Record<string, readonly [field: string, body: object][]> = {
     '/models/reel': [
       ['price', { price: null }],
@@ -186,7 +193,7 @@ test('null is refused where it would mean nothing, by the name of its field, and
       ['preset', { preset: null }],
       ['allow_private', { allow_private: null }],
     ],
-    [`/users/${desk.ids.member}`]: [
+    [`/users/${context.ids.member}`]: [
       ['role', { role: null }],
       ['status', { status: null }],
     ],
@@ -195,11 +202,11 @@ test('null is refused where it would mean nothing, by the name of its field, and
   for (const [path, wishes] of Object.entries(refused)) {
     const read = async (): Promise<unknown> =>
       path.startsWith('/users') || path.startsWith('/saved')
-        ? (await desk.call(operator, `GET /${path.split('/')[1]}`)).body
-        : (await desk.call(operator, `GET ${path}`)).body
+        ? (await context.call(operator, `GET /${path.split('/')[1]}`)).body
+        : (await context.call(operator, `GET ${path}`)).body
     const before = await read()
     for (const [field, body] of wishes) {
-      const { status, body: answer } = await desk.call(operator, `PATCH ${path}`, body)
+      const { status, body: answer } = await context.call(operator, `PATCH ${path}`, body)
       const message = `${field}: must have a value: null means nothing here`
       const said = { reason: 'null_refused', facts: {}, message }
       expect({ path, status, answer }).toEqual({

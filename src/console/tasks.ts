@@ -69,13 +69,13 @@ type TaskPage = { readonly limit: number; readonly cursor?: string | undefined }
 type TaskSource = {
   readonly kind: TaskListItem['kind']
   /** Newest first, older than the cursor. */
-  readonly list: (desk: ConsoleContext, accountId: string, paging: TaskPage) => Promise<PageShape<TaskListItem>>
+  readonly list: (context: ConsoleContext, accountId: string, paging: TaskPage) => Promise<PageShape<TaskListItem>>
 }
 
 const IMAGE_ENDPOINTS = ['images.generations', 'images.edits']
 
-function imageTask(desk: ConsoleContext, record: StoredRecord): TaskListItem {
-  const seen = requestView(desk, record, { isOperator: false })
+function imageTask(context: ConsoleContext, record: StoredRecord): TaskListItem {
+  const seen = requestView(context, record, { isOperator: false })
   const isDone = seen.outcome === 'completed'
   return {
     id: seen.id,
@@ -101,11 +101,11 @@ function imageTask(desk: ConsoleContext, record: StoredRecord): TaskListItem {
 
 const imageTasks: TaskSource = {
   kind: 'image',
-  list: async (desk, accountId, { limit, cursor }) => {
+  list: async (context, accountId, { limit, cursor }) => {
     const before = cursor === undefined ? undefined : `req_${cursor}`
     const filter = { endpoints: IMAGE_ENDPOINTS }
-    const found = await desk.office.searchRecords(accountId, { filter, cursor: before, limit })
-    const data = found.records.map((record) => imageTask(desk, record))
+    const found = await context.services.searchRecords(accountId, { filter, cursor: before, limit })
+    const data = found.records.map((record) => imageTask(context, record))
     return { data, next_cursor: found.next === undefined ? null : ageOf(found.next) }
   },
 }
@@ -138,13 +138,13 @@ const wishView = ({ wish }: VideoTask): NonNullable<TaskListItem['wish']> => ({
 
 /** Tasks of an account, with what is known of them elsewhere: two questions, however many there are. */
 async function videoViews(
-  { office }: ConsoleContext,
+  { services }: ConsoleContext,
   accountId: string,
   tasks: readonly VideoTask[],
 ): Promise<TaskListItem[]> {
   const [kept, charged] = await Promise.all([
-    office.keptUntil(tasks.filter(({ stage }) => stage === 'completed').map(({ id }) => id)),
-    office.charged(
+    services.keptUntil(tasks.filter(({ stage }) => stage === 'completed').map(({ id }) => id)),
+    services.charged(
       accountId,
       tasks.flatMap(linesOf).map(({ request }) => request),
     ),
@@ -177,20 +177,24 @@ async function videoViews(
 
 const videoTasks: TaskSource = {
   kind: 'video',
-  list: async (desk, accountId, { limit, cursor }) => {
+  list: async (context, accountId, { limit, cursor }) => {
     const before = cursor === undefined ? undefined : `req_${cursor}`
-    const found = await desk.office.videos(accountId, { limit: limit + 1, before })
-    const data = await videoViews(desk, accountId, found.slice(0, limit))
+    const found = await context.services.videos(accountId, { limit: limit + 1, before })
+    const data = await videoViews(context, accountId, found.slice(0, limit))
     return { data, next_cursor: found.length > limit ? ageOf(data.at(-1)?.request ?? '') : null }
   },
 }
 
 /** One task, by its request's id; a video by its own, too. */
-export async function findTask(desk: ConsoleContext, accountId: string, id: string): Promise<TaskListItem | undefined> {
-  const video = await desk.office.video(accountId, id)
-  if (video) return (await videoViews(desk, accountId, [video]))[0]
-  const record = await desk.office.request(accountId, id)
-  return record && IMAGE_ENDPOINTS.includes(String(record['endpoint'])) ? imageTask(desk, record) : undefined
+export async function findTask(
+  context: ConsoleContext,
+  accountId: string,
+  id: string,
+): Promise<TaskListItem | undefined> {
+  const video = await context.services.video(accountId, id)
+  if (video) return (await videoViews(context, accountId, [video]))[0]
+  const record = await context.services.request(accountId, id)
+  return record && IMAGE_ENDPOINTS.includes(String(record['endpoint'])) ? imageTask(context, record) : undefined
 }
 
 /** All kinds there are. */
@@ -198,12 +202,12 @@ const sources: readonly TaskSource[] = [imageTasks, videoTasks]
 
 /** A page of all kinds, or of one. */
 export async function listTasks(
-  desk: ConsoleContext,
+  context: ConsoleContext,
   accountId: string,
   { kind, limit, cursor }: TaskPage & { readonly kind?: TaskListItem['kind'] | undefined },
 ): Promise<PageShape<TaskListItem>> {
   const wanted = sources.filter((source) => kind === undefined || source.kind === kind)
-  const pages = await Promise.all(wanted.map((source) => source.list(desk, accountId, { limit, cursor })))
+  const pages = await Promise.all(wanted.map((source) => source.list(context, accountId, { limit, cursor })))
   return mergePages(pages, limit)
 }
 

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { openConsole, type TestConsole } from '../../test/support/console.ts'
 import { routes } from './routes.ts'
 
-let desk: TestConsole
+let context: TestConsole
 beforeAll(async () => {
-  desk = await openConsole()
+  context = await openConsole()
 })
-afterAll(() => desk.close())
+afterAll(() => context.close())
 
 /** Bodies that nothing is wrong with, for the routes that take one. */
 const bodies: Readonly<Record<string, object>> = {
@@ -23,14 +23,14 @@ const bodies: Readonly<Record<string, object>> = {
 
 const changing = routes.filter(({ method, path }) => method !== 'GET' && /\{\w+\}/.test(path.replace('{account}', '')))
 
-const entries = async (): Promise<number> => (await desk.gateway.office.audit.list({ limit: 1_000 })).length
+const entries = async (): Promise<number> => (await context.gateway.services.audit.list({ limit: 1_000 })).length
 
 test.each(changing.map((route) => [`${route.method} ${route.path}`, route] as const))('%s', async (name, route) => {
   const body = bodies[name]
   if (route.body) expect({ name, isRight: route.body.safeParse(body).success }).toEqual({ name, isRight: true })
-  const path = route.path.replace('{account}', desk.accountId).replace(/\{\w+\}/g, 'nope')
+  const path = route.path.replace('{account}', context.accountId).replace(/\{\w+\}/g, 'nope')
   const before = await entries()
-  const { status } = await desk.call(await desk.as('operator'), `${route.method} ${path}`, body)
+  const { status } = await context.call(await context.as('operator'), `${route.method} ${path}`, body)
   expect({ name, status, written: (await entries()) - before }).toEqual({ name, status: 404, written: 0 })
 })
 
@@ -39,14 +39,14 @@ test('an account that is not there, too', async () => {
   const own = routes.filter(({ method, path }) => method !== 'GET' && path.includes('{account}'))
   for (const { method, path } of own) {
     const at = path.replace('{account}', 'acct_nope').replace(/\{\w+\}/g, 'nope')
-    expect((await desk.call(await desk.as('operator'), `${method} ${at}`, {})).status).toBe(404)
+    expect((await context.call(await context.as('operator'), `${method} ${at}`, {})).status).toBe(404)
   }
-  const viewed = await desk.call(await desk.as('operator'), 'POST /session/view-as', { account: 'acct_nope' })
+  const viewed = await context.call(await context.as('operator'), 'POST /session/view-as', { account: 'acct_nope' })
   expect([viewed.status, (await entries()) - before]).toEqual([404, 0])
 })
 
 test('to stop looking at an account where nobody does changes nothing', async () => {
   const before = await entries()
-  expect((await desk.call(await desk.as('operator'), 'DELETE /session/view-as')).status).toBe(200)
+  expect((await context.call(await context.as('operator'), 'DELETE /session/view-as')).status).toBe(200)
   expect((await entries()) - before).toBe(0)
 })

@@ -117,10 +117,10 @@ const usageShape = z
   .meta({ id: 'Usage' })
 type UsageShape = z.infer<typeof usageShape>
 
-function nameOf({ office }: ConsoleContext, by: UsageGroup | undefined, group: string | undefined): string | null {
+function nameOf({ services }: ConsoleContext, by: UsageGroup | undefined, group: string | undefined): string | null {
   if (group === undefined) return null
-  if (by === 'key') return office.accounts.findKey(group)?.name ?? group
-  return by === 'account' ? (office.accounts.find(group)?.name ?? group) : group
+  if (by === 'key') return services.accounts.findKey(group)?.name ?? group
+  return by === 'account' ? (services.accounts.find(group)?.name ?? group) : group
 }
 
 /** Whole hours: what they hold is known by the hour. */
@@ -136,12 +136,12 @@ function rangeOf({ from, to, step }: Query): { fromHour: number; toHour: number 
 }
 
 async function usage(call: RouteContext<{ account?: string }, Query>): Promise<RouteReply> {
-  const { desk, params, query: asked } = call
+  const { context, params, query: asked } = call
   const range = rangeOf(asked)
   if ('kind' in range) return range
   const { step, by, key: keyId, model, endpoint } = asked
   const shifts = shiftsOf(asked.time_zone, range.fromHour, range.toHour)
-  const rows = await desk.office.usage({
+  const rows = await context.services.usage({
     ...range,
     accountId: params.account,
     stepHours: step === 'hour' ? 1 : 24,
@@ -158,7 +158,7 @@ async function usage(call: RouteContext<{ account?: string }, Query>): Promise<R
     time: isoTime(row.startMs),
     date: step === 'day' ? dateAt(row.startMs, shifts) : null,
     group: row.group ?? null,
-    name: nameOf(desk, by, row.group),
+    name: nameOf(context, by, row.group),
     ...sumsView(row, isOperator(call)),
   }))
   const value: UsageShape = {
@@ -167,7 +167,7 @@ async function usage(call: RouteContext<{ account?: string }, Query>): Promise<R
     step,
     by: by ?? null,
     total: sumsView(total, isOperator(call)),
-    refused: [...(await desk.office.refused.counted(params.account, range))],
+    refused: [...(await context.services.refused.counted(params.account, range))],
     data,
   }
   if (asked.format === 'json') return json(value)
@@ -223,7 +223,7 @@ const overviewShape = z
 async function overview(
   call: RouteContext<{ account: string }, { range: keyof typeof ranges; time_zone: string }>,
 ): Promise<RouteReply> {
-  const { desk, params } = call
+  const { context, params } = call
   const { days, stepHours } = ranges[call.query.range]
   const toHour = Math.ceil((Date.now() + 1) / HOUR_MS)
   const shifts = shiftsOf(call.query.time_zone, toHour - (days + 1) * 24, toHour)
@@ -237,27 +237,27 @@ async function overview(
     shifts,
     by: undefined,
   }
-  const { office } = desk
+  const { services } = context
   const [rows, failed, openHolds] = await Promise.all([
-    office.usage(asked),
-    office.searchRecords(params.account, { filter: { outcome: 'failed' }, limit: 5 }),
-    office.countOpenHolds(params.account),
+    services.usage(asked),
+    services.searchRecords(params.account, { filter: { outcome: 'failed' }, limit: 5 }),
+    services.countOpenHolds(params.account),
   ])
   const total = addUp(rows)
-  const keys = office.accounts.keysOf(params.account)
+  const keys = services.accounts.keysOf(params.account)
   const isThere = async (filter: RecordFilter): Promise<boolean> =>
-    (await office.searchRecords(params.account, { filter, limit: 1 })).records.length > 0
+    (await services.searchRecords(params.account, { filter, limit: 1 })).records.length > 0
   const hasSucceeded = total.sums.requests > total.sums.failed || (await isThere({ outcome: 'completed' }))
   const hasCalled = hasSucceeded || (await isThere({}))
   return json({
-    balance: accountBalanceView(desk, params.account),
+    balance: accountBalanceView(context, params.account),
     spent_nano_usd: total.sums.charged.toString(),
-    days_left: daysLeft(office.ledger.balance(params.account).available, total.sums.charged, toHour - fromHour),
-    low_balance_nano_usd: office.accounts.find(params.account)?.lowBalance?.toString() ?? null,
+    days_left: daysLeft(services.ledger.balance(params.account).available, total.sums.charged, toHour - fromHour),
+    low_balance_nano_usd: services.accounts.find(params.account)?.lowBalance?.toString() ?? null,
     step: stepHours === 1 ? 'hour' : 'day',
     total: sumsView(total, isOperator(call)),
     series: rows.map((row: UsageRow) => ({ time: isoTime(row.startMs), ...sumsView(row, isOperator(call)) })),
-    last_failures: failed.records.map((record) => requestView(desk, record, { isOperator: isOperator(call) })),
+    last_failures: failed.records.map((record) => requestView(context, record, { isOperator: isOperator(call) })),
     first_steps: {
       has_key: keys.some(({ revokedAtMs }) => revokedAtMs === undefined),
       has_called: hasCalled,

@@ -34,12 +34,12 @@ const linkShape = userShape
   })
   .meta({ id: 'InvitedUser' })
 
-const viewOf = ({ desk }: Pick<RouteContext, 'desk'>, user: User): z.infer<typeof userShape> => ({
+const viewOf = ({ context }: Pick<RouteContext, 'context'>, user: User): z.infer<typeof userShape> => ({
   id: user.id,
   name: user.name,
   role: user.role,
   account: user.accountId ?? null,
-  account_name: (user.accountId && desk.office.accounts.find(user.accountId)?.name) ?? null,
+  account_name: (user.accountId && context.services.accounts.find(user.accountId)?.name) ?? null,
   status: user.status,
   created_at: isoTime(user.createdAtMs),
 })
@@ -47,8 +47,8 @@ const viewOf = ({ desk }: Pick<RouteContext, 'desk'>, user: User): z.infer<typeo
 const asItIs = (value: unknown): unknown => value
 
 /** A user of the account in the path; of any where the path has none. */
-function userIn({ desk, params }: RouteContext<{ account?: string; user: string }>): User | undefined {
-  const user = desk.office.users.find(params.user)
+function userIn({ context, params }: RouteContext<{ account?: string; user: string }>): User | undefined {
+  const user = context.services.users.find(params.user)
   return user && (params.account === undefined || user.accountId === params.account) ? user : undefined
 }
 
@@ -73,7 +73,7 @@ async function changeUser(
     const changed = await call.operate(status === 'active' ? 'user.enable' : 'user.disable', { user: user.id })
     if (!changed.ok) return answer(changed, asItIs)
   }
-  return json(viewOf(call, call.desk.office.users.find(user.id) ?? user))
+  return json(viewOf(call, call.context.services.users.find(user.id) ?? user))
 }
 
 async function resetUser(call: RouteContext<{ account?: string; user: string }>): Promise<RouteReply> {
@@ -88,12 +88,12 @@ const listQuery = z.strictObject({
 
 /** Those of some users that fit, the newest first. */
 function usersIn(
-  call: Pick<RouteContext, 'desk'>,
+  call: Pick<RouteContext, 'context'>,
   users: readonly User[],
   query: z.infer<typeof listQuery>,
 ): RouteReply {
   const isFound = finder(query.q)
-  const { accounts } = call.desk.office
+  const { accounts } = call.context.services
   const fitting = users.filter(({ id, name, accountId }) =>
     isFound([name, accountId === undefined ? undefined : accounts.find(accountId)?.name], id),
   )
@@ -106,7 +106,7 @@ const users: readonly ConsoleRoute[] = [
     summary: 'All users, newest first.',
     query: listQuery,
     answer: listShapeOf(userShape),
-    run: (call) => usersIn(call, call.desk.office.users.list(), call.query),
+    run: (call) => usersIn(call, call.context.services.users.list(), call.query),
   }),
   route('POST', '/users', {
     access: 'operator_people',
@@ -134,7 +134,7 @@ const users: readonly ConsoleRoute[] = [
     query: listQuery,
     answer: listShapeOf(userShape),
     run: (call) => {
-      const own = call.desk.office.users.list().filter(({ accountId }) => accountId === call.params.account)
+      const own = call.context.services.users.list().filter(({ accountId }) => accountId === call.params.account)
       return usersIn(call, own, call.query)
     },
   }),
@@ -194,13 +194,13 @@ const keyView = ({ users }: AdminServices, key: ManagementKey): z.infer<typeof k
 
 type KeysCall = RouteContext<{ account?: string }, z.infer<typeof listQuery>>
 
-function listKeys({ desk: { office }, params, query }: KeysCall): RouteReply {
+function listKeys({ context: { services }, params, query }: KeysCall): RouteReply {
   const isFound = finder(query.q)
-  const fitting = office.managementKeys
+  const fitting = services.managementKeys
     .listOf(params.account)
     .filter(({ id, name, last4 }) => isFound([name, `mk-tg-…${last4}`], id))
   return json(
-    pageIn(fitting, query, (key) => keyView(office, key), {
+    pageIn(fitting, query, (key) => keyView(services, key), {
       order: 'newest',
       isLast: ({ revokedAtMs }) => revokedAtMs !== undefined,
     }),
@@ -213,25 +213,25 @@ async function createKey(
   call: RouteContext<{ account?: string }, unknown, z.infer<typeof draft>>,
 ): Promise<RouteReply> {
   const { account } = call.params
-  const { office } = call.desk
+  const { services } = call.context
   return answer<{ id: string; secret: string }>(
     await call.operate('management_key.create', {
       name: call.body.name,
       ...(account === undefined ? {} : { account }),
     }),
     ({ id, secret }) => {
-      const key = office.managementKeys.find(id)
-      return key && { ...keyView(office, key), secret }
+      const key = services.managementKeys.find(id)
+      return key && { ...keyView(services, key), secret }
     },
   )
 }
 
 async function revokeKey(call: RouteContext<{ account?: string; key: string }>): Promise<RouteReply> {
-  const { office } = call.desk
-  const key = office.managementKeys.find(call.params.key)
+  const { services } = call.context
+  const key = services.managementKeys.find(call.params.key)
   if (!key || key.accountId !== call.params.account) return missing('management key')
   return answer(await call.operate('management_key.revoke', { key: key.id }), () =>
-    keyView(office, office.managementKeys.find(key.id) ?? key),
+    keyView(services, services.managementKeys.find(key.id) ?? key),
   )
 }
 

@@ -4,7 +4,7 @@ import { readModelPath } from '../formats/gemini/model-path.ts'
 import { ContentServer, CONTENT_PATH } from './content.ts'
 import type { Edge, EdgeOptions } from './edge-options.ts'
 import { stateRoute } from './responses.ts'
-import { surfaceOf, type Endpoint } from './endpoint.ts'
+import { endpointOf, type Endpoint } from './endpoint.ts'
 import { type PublicRoute } from './request-context.ts'
 import { videoIdOfContentPath, serveVideo, videoRoute } from './videos.ts'
 
@@ -14,37 +14,37 @@ const READ = ['GET', 'HEAD']
 
 /** Builds the request handler of the public server. */
 export function createEdge(options: EdgeOptions): Edge {
-  const desk = new PublicApi(options)
-  const oneModel: PublicRoute = { methods: READ, handle: (turn) => desk.oneModel(turn) }
+  const api = new PublicApi(options)
+  const oneModel: PublicRoute = { methods: READ, handle: (context) => api.oneModel(context) }
   const files = new ContentServer(options.blobs, options.visitors)
   const archive = { files, tasks: options.relay.videos.tasks }
   const content: PublicRoute = {
     methods: READ,
-    handle: (turn) => desk.file(turn, (recipient) => files.image(recipient)),
+    handle: (context) => api.file(context, (recipient) => files.image(recipient)),
   }
-  const alive: PublicRoute = { methods: READ, handle: (turn) => desk.reply(turn, 200, { status: 'ok' }) }
-  const models: PublicRoute = { methods: READ, handle: (turn) => desk.models(turn) }
+  const alive: PublicRoute = { methods: READ, handle: (context) => api.reply(context, 200, { status: 'ok' }) }
+  const models: PublicRoute = { methods: READ, handle: (context) => api.models(context) }
   const monitored: [string, PublicRoute][] = [
     ['/healthz', alive],
     ['/health', alive],
-    ['/readyz', { methods: READ, handle: (turn) => desk.ready(turn) }],
-    ['/metrics', { methods: READ, handle: (turn) => desk.metrics(turn) }],
+    ['/readyz', { methods: READ, handle: (context) => api.ready(context) }],
+    ['/metrics', { methods: READ, handle: (context) => api.metrics(context) }],
   ]
   const routes = new Map<string, PublicRoute>([
     ...monitored,
     ['/v1/models', models],
     ['/v1beta/models', models],
     ['/v1alpha/models', models],
-    ['/v1/balance', { methods: READ, handle: (turn) => desk.balance(turn) }],
-    ['/v1/responses/input_tokens', { methods: ['POST'], handle: desk.free.countResponse }],
+    ['/v1/balance', { methods: READ, handle: (context) => api.balance(context) }],
+    ['/v1/responses/input_tokens', { methods: ['POST'], handle: api.free.countResponse }],
   ])
   const monitorRoutes = new Map(monitored)
   const generating = new Map<Endpoint, PublicRoute>()
   const routeOf = ({ path, method }: ServerExchange['head']): PublicRoute | undefined => {
-    const surface = surfaceOf(path)
-    if (surface) {
-      const route = generating.get(surface) ?? desk.generates(surface)
-      generating.set(surface, route)
+    const endpoint = endpointOf(path)
+    if (endpoint) {
+      const route = generating.get(endpoint) ?? api.generates(endpoint)
+      generating.set(endpoint, route)
       return route
     }
     if (path.startsWith(CONTENT_PATH) && path.length > CONTENT_PATH.length) return content
@@ -54,14 +54,14 @@ export function createEdge(options: EdgeOptions): Edge {
     if (video !== undefined)
       return {
         methods: READ,
-        handle: (turn) => desk.file(turn, (to) => serveVideo(to, video, archive)),
+        handle: (context) => api.file(context, (to) => serveVideo(to, video, archive)),
       }
     const state = stateRoute(path) ?? videoRoute(path)
-    return routes.get(path) ?? (state && desk.free.kept(state))
+    return routes.get(path) ?? (state && api.free.kept(state))
   }
   return {
-    handle: (exchange) => desk.serve(desk.open(exchange, 'public'), routeOf(exchange.head)),
-    monitor: (exchange) => desk.serve(desk.open(exchange, 'monitor'), monitorRoutes.get(exchange.head.path)),
-    refuse: (malformed) => desk.refuseMalformed(malformed),
+    handle: (exchange) => api.serve(api.open(exchange, 'public'), routeOf(exchange.head)),
+    monitor: (exchange) => api.serve(api.open(exchange, 'monitor'), monitorRoutes.get(exchange.head.path)),
+    refuse: (malformed) => api.refuseMalformed(malformed),
   }
 }

@@ -61,7 +61,7 @@ const OF_OPENAI = /^\/v1\/(?:chat|responses|embeddings|images|videos?|balance)(?
  */
 export function envelopeOf(path: string, asker?: RequestHead): Envelope {
   if (/^(?:\/v1)*\/messages(?:\/|$)/.test(path)) return messagesEnvelope
-  if (/^\/v1(?:beta|alpha)(?:\/|$)/.test(path) || geminiSurface(path)) return geminiEnvelope
+  if (/^\/v1(?:beta|alpha)(?:\/|$)/.test(path) || geminiEndpoint(path)) return geminiEnvelope
   if (!asker || OF_OPENAI.test(path)) return chatEnvelope
   if ((asker.header('anthropic-version') ?? asker.header('x-api-key')) !== undefined) return messagesEnvelope
   const isGoogles = asker.header('x-goog-api-key') !== undefined || /[?&]key=/.test(asker.head.query)
@@ -74,7 +74,7 @@ const videos: Endpoint = {
 }
 
 /** By path; those whose path holds the model are found by `surfaceOf`. */
-const surfaces: Readonly<Record<string, Endpoint>> = {
+const endpoints: Readonly<Record<string, Endpoint>> = {
   '/v1/chat/completions': { read: ({ text, bytes }) => readChatClient(text, bytes) },
   '/v1/embeddings': {
     read: ({ text }) => readers.embeddings(({ readEmbeddingClient }) => readEmbeddingClient(text)),
@@ -127,16 +127,16 @@ const geminiActions: Readonly<Record<string, Endpoint>> = {
   },
 }
 
-const geminiSurface = (path: string): Endpoint | undefined => {
+const geminiEndpoint = (path: string): Endpoint | undefined => {
   const action = readModelPath(path)?.action
   return action !== undefined && Object.hasOwn(geminiActions, action) ? geminiActions[action] : undefined
 }
 
-export const surfaceOf = (path: string): Endpoint | undefined =>
-  Object.hasOwn(surfaces, path) ? surfaces[path] : geminiSurface(path)
+export const endpointOf = (path: string): Endpoint | undefined =>
+  Object.hasOwn(endpoints, path) ? endpoints[path] : geminiEndpoint(path)
 
 /** The path that a client meant whose base URL lacks its version, or has it twice; undefined where there is none. */
 export function meantPath(path: string): string | undefined {
   const rest = path.replace(/^(?:\/v1(?:beta|alpha)?(?=\/))+/, '')
-  return [`/v1beta${rest}`, `/v1${rest}`].find((one) => one !== path && surfaceOf(one))
+  return [`/v1beta${rest}`, `/v1${rest}`].find((one) => one !== path && endpointOf(one))
 }

@@ -18,7 +18,7 @@ const rejected = (failure: Failure): ReadForm => ({ kind: 'rejected', failure })
 const malformed = (message: string): Failure => ({ kind: 'malformed_request', message })
 
 /** What a part of a form is for. */
-type Open =
+type OpenForm =
   | { readonly kind: 'field'; readonly name: string; readonly pieces: Buffer[]; bytes: number }
   | {
       readonly kind: 'image' | 'mask'
@@ -71,7 +71,7 @@ class FormCollector {
   private readonly batch: UploadBatch
   private readonly fields = new Map<string, string>()
   private readonly files: NamedFile[] = []
-  private open: Open = { kind: 'dropped' }
+  private open: OpenForm = { kind: 'dropped' }
   private readonly counts = { image: 0, mask: 0 }
   /** The first thing that is wrong. The rest is still read: a client that is sending would not hear the answer. */
   private failure: Failure | undefined
@@ -104,12 +104,12 @@ class FormCollector {
     }
   }
 
-  private fail(failure: Failure): Open {
+  private fail(failure: Failure): OpenForm {
     this.failure ??= failure
     return { kind: 'dropped' }
   }
 
-  private begin({ name, filename }: Extract<MultipartEvent, { kind: 'part' }>): Open {
+  private begin({ name, filename }: Extract<MultipartEvent, { kind: 'part' }>): OpenForm {
     const kind = IMAGE_NAME.test(name) ? 'image' : MASK_NAME.test(name) ? 'mask' : undefined
     const param = name.slice(0, 100)
     if (!kind) {
@@ -176,7 +176,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 /** `image[2]` says where it belongs; the others stay in the order in which they came. */
 const placeOf = ({ name }: NamedFile): number => Number(IMAGE_NAME.exec(name)?.[1] || 0)
 
-function tooLarge({ kind, name }: Exclude<Open, { kind: 'dropped' | 'blank' }>, bytesMax: number): Failure {
+function tooLarge({ kind, name }: Exclude<OpenForm, { kind: 'dropped' | 'blank' }>, bytesMax: number): Failure {
   if (kind === 'mask') return invalidMask(`The mask is larger than ${bytesMax} bytes.`)
   const what = kind === 'image' ? 'The image' : `'${name.slice(0, 100)}'`
   return { kind: 'request_too_large', message: `${what} is larger than ${bytesMax} bytes.`, param: name.slice(0, 100) }
@@ -193,9 +193,9 @@ export function formOfJson(body: Readonly<Record<string, unknown>>, batch: Uploa
     const message = `A request may have ${imageFormBounds.filesMax} images at most.`
     return rejected({ kind: 'invalid_value', message, param: 'images' })
   }
-  for (const [i, entry] of list.entries()) {
+  for (const [i, limiterPermit] of list.entries()) {
     const param = `images[${i}].image_url`
-    const saved = saveDataUrl(entry, batch, { param, bytesMax: imageFormBounds.imageBytesMax })
+    const saved = saveDataUrl(limiterPermit, batch, { param, bytesMax: imageFormBounds.imageBytesMax })
     if ('message' in saved) return rejected(saved)
     images.push(saved)
   }
@@ -209,11 +209,14 @@ export function formOfJson(body: Readonly<Record<string, unknown>>, batch: Uploa
 }
 
 function saveDataUrl(
-  entry: unknown,
+  limiterPermit: unknown,
   batch: UploadBatch,
   { param, bytesMax }: { param: string; bytesMax: number },
 ): EditFile | Failure {
-  const url = typeof entry === 'object' && entry !== null ? (entry as Record<string, unknown>)['image_url'] : undefined
+  const url =
+    typeof limiterPermit === 'object' && limiterPermit !== null
+      ? (limiterPermit as Record<string, unknown>)['image_url']
+      : undefined
   // An address would have to be fetched for the client, from where the client cannot: it has to send the bytes.
   if (typeof url !== 'string' || !DATA_URL.test(url)) {
     const message = 'Pictures are sent as files of a form, or as image_url with data:image/png;base64,… (JPEG, WebP).'

@@ -58,38 +58,38 @@ export class PublicApi implements Responder {
   }
 
   /** A file, to whoever has its address. */
-  async file(turn: RequestContext, serve: (recipient: Recipient) => Promise<Failure | undefined>): Promise<void> {
-    const failure = await serve({ exchange: turn.exchange, client: this.clientOf(turn), always: turn.headers })
-    if (failure) this.refuse(turn, failure)
+  async file(context: RequestContext, serve: (recipient: Recipient) => Promise<Failure | undefined>): Promise<void> {
+    const failure = await serve({ exchange: context.exchange, client: this.clientOf(context), always: context.headers })
+    if (failure) this.refuse(context, failure)
   }
 
-  serve(turn: RequestContext, route: PublicRoute | undefined): void {
-    const { exchange } = turn
+  serve(context: RequestContext, route: PublicRoute | undefined): void {
+    const { exchange } = context
     const { method, path } = exchange.head
-    if (!route) return this.refuse(turn, noRoute(method, path))
-    if (route.methods.includes(method)) return this.run(turn, route)
-    const preflight = isForPages(turn.port, path) && this.options.cors.preflight(exchange, route.methods)
+    if (!route) return this.refuse(context, noRoute(method, path))
+    if (route.methods.includes(method)) return this.run(context, route)
+    const preflight = isForPages(context.port, path) && this.options.cors.preflight(exchange, route.methods)
     // They stand in for the turn's own: a preflight varies with more than the origin.
-    if (preflight) return this.write({ ...turn, headers: { ...turn.headers, ...preflight } }, 204, {}, '')
+    if (preflight) return this.write({ ...context, headers: { ...context.headers, ...preflight } }, 204, {}, '')
     const allow = route.methods.join(', ')
     const message = `${method} is not allowed here; allowed: ${allow}.`
-    return this.refuse(turn, { kind: 'method_not_allowed', message }, { allow })
+    return this.refuse(context, { kind: 'method_not_allowed', message }, { allow })
   }
 
   /** Runs a route. A programmer's error is an answer too, and a line in the log. */
-  private run(turn: RequestContext, route: PublicRoute): void {
+  private run(context: RequestContext, route: PublicRoute): void {
     try {
-      route.handle(turn)?.catch((error: unknown) => this.failed(turn, error))
+      route.handle(context)?.catch((error: unknown) => this.failed(context, error))
     } catch (error) {
-      this.failed(turn, error)
+      this.failed(context, error)
     }
   }
 
-  private failed(turn: RequestContext, error: unknown): void {
-    const told = { request: turn.id, message: String(error), stack: (error as Error).stack }
+  private failed(context: RequestContext, error: unknown): void {
+    const told = { request: context.id, message: String(error), stack: (error as Error).stack }
     this.options.log('error', 'edge.internal', told)
-    if (turn.exchange.isUnanswered) this.refuse(turn, INTERNAL_ERROR)
-    else turn.exchange.destroy()
+    if (context.exchange.isUnanswered) this.refuse(context, INTERNAL_ERROR)
+    else context.exchange.destroy()
   }
 
   open(exchange: ServerExchange, port: RequestContext['port']): RequestContext {
@@ -101,22 +101,22 @@ export class PublicApi implements Responder {
     return { exchange, id, startedMs: performance.now(), port, dialect, failures, headers }
   }
 
-  reply(turn: RequestContext, status: number, body: object): void {
-    this.write(turn, status, JSON_TYPE, JSON.stringify(body))
+  reply(context: RequestContext, status: number, body: object): void {
+    this.write(context, status, JSON_TYPE, JSON.stringify(body))
   }
 
-  replyText(turn: RequestContext, text: string): void {
-    this.write(turn, 200, JSON_TYPE, text)
+  replyText(context: RequestContext, text: string): void {
+    this.write(context, 200, JSON_TYPE, text)
   }
 
   /** Writes a failure and its log line. */
-  refuse(turn: RequestContext, failure: Failure, extra?: ReplyHeaders): void {
-    const { status, code, body, headers } = turn.failures.write(failure, turn.id)
+  refuse(context: RequestContext, failure: Failure, extra?: ReplyHeaders): void {
+    const { status, code, body, headers } = context.failures.write(failure, context.id)
     const { relay, refused } = this.options
-    this.refusals.write(refusedLine(turn, relay.catalog, { client: this.clientOf(turn), status, code }))
-    const isNoted = turn.port === 'public' && !turn.isRecorded
-    if (isNoted) refused.note(refusedNote(turn, relay.accounts, { status, code }))
-    this.write(turn, status, { ...JSON_TYPE, ...headers, ...extra }, body)
+    this.refusals.write(refusedLine(context, relay.catalog, { client: this.clientOf(context), status, code }))
+    const isNoted = context.port === 'public' && !context.isRecorded
+    if (isNoted) refused.note(refusedNote(context, relay.accounts, { status, code }))
+    this.write(context, status, { ...JSON_TYPE, ...headers, ...extra }, body)
   }
 
   /** The envelope for what is not even a request. */
@@ -128,17 +128,18 @@ export class PublicApi implements Responder {
     return { headers: { ...JSON_TYPE, ...NOSNIFF, 'x-request-id': id }, body }
   }
 
-  ready(turn: RequestContext): void {
+  ready(context: RequestContext): void {
     const reason = this.options.relay.notReady()
-    if (reason === undefined) return this.reply(turn, 200, { status: 'ready' })
-    const body = { status: 'not ready', ...(this.isOperator(turn) ? { reason } : {}) }
-    this.write(turn, 503, { ...JSON_TYPE, 'retry-after': '1' }, JSON.stringify(body))
+    if (reason === undefined) return this.reply(context, 200, { status: 'ready' })
+    const body = { status: 'not ready', ...(this.isOperator(context) ? { reason } : {}) }
+    this.write(context, 503, { ...JSON_TYPE, 'retry-after': '1' }, JSON.stringify(body))
   }
 
   /** Without its token the route is not there: the figures say who buys what, and how much. */
-  metrics(turn: RequestContext): void {
-    if (!this.isOperator(turn)) return this.refuse(turn, { kind: 'not_found', message: 'There is no GET /metrics.' })
-    this.write(turn, 200, { 'content-type': 'text/plain; version=0.0.4' }, this.options.metrics.text())
+  metrics(context: RequestContext): void {
+    if (!this.isOperator(context))
+      return this.refuse(context, { kind: 'not_found', message: 'There is no GET /metrics.' })
+    this.write(context, 200, { 'content-type': 'text/plain; version=0.0.4' }, this.options.metrics.text())
   }
 
   private isOperator({ exchange, port }: RequestContext): boolean {
@@ -147,85 +148,96 @@ export class PublicApi implements Responder {
     return metricsToken !== undefined && digestsEqual(bearerOf(exchange) ?? '', metricsToken)
   }
 
-  balance(turn: RequestContext): void {
-    const caller = this.callerOf(turn)
-    if ('kind' in caller) return this.refuse(turn, caller)
-    this.reply(turn, 200, balanceView(caller, this.options.relay, this.options.limiter))
+  balance(context: RequestContext): void {
+    const caller = this.callerOf(context)
+    if ('kind' in caller) return this.refuse(context, caller)
+    this.reply(context, 200, balanceView(caller, this.options.relay, this.options.limiter))
   }
 
-  models(turn: RequestContext): void {
-    const caller = this.callerOf(turn)
-    if ('kind' in caller) return this.refuse(turn, caller)
+  models(context: RequestContext): void {
+    const caller = this.callerOf(context)
+    if ('kind' in caller) return this.refuse(context, caller)
     const usable = this.options.relay.catalog.models().filter((model) => mayUse(caller, model))
-    const answer = modelList[turn.dialect](usable, new URLSearchParams(turn.exchange.head.query))
-    if (answer.kind === 'refused') this.refuse(turn, answer.failure)
-    else this.reply(turn, 200, answer.list)
+    const answer = modelList[context.dialect](usable, new URLSearchParams(context.exchange.head.query))
+    if (answer.kind === 'refused') this.refuse(context, answer.failure)
+    else this.reply(context, 200, answer.list)
   }
 
-  oneModel(turn: RequestContext): void {
-    const caller = this.callerOf(turn)
-    if ('kind' in caller) return this.refuse(turn, caller)
-    const id = decoded(MODEL_PATH.exec(turn.exchange.head.path)?.[1] ?? '')
+  oneModel(context: RequestContext): void {
+    const caller = this.callerOf(context)
+    if ('kind' in caller) return this.refuse(context, caller)
+    const id = decoded(MODEL_PATH.exec(context.exchange.head.path)?.[1] ?? '')
     const model = modelFor(this.options.relay.catalog, caller, id)
-    if ('message' in model) this.refuse(turn, model)
-    else this.reply(turn, 200, modelObject[turn.dialect](model))
+    if ('message' in model) this.refuse(context, model)
+    else this.reply(context, 200, modelObject[context.dialect](model))
   }
 
   /** The route of an endpoint that generates. */
-  generates(surface: Endpoint): PublicRoute {
-    const list = surface.list && this.free.kept(surface.list)
-    const handle = (turn: RequestContext) =>
-      list && turn.exchange.head.method !== 'POST' ? list.handle(turn) : this.generate(turn, surface)
+  generates(endpoint: Endpoint): PublicRoute {
+    const list = endpoint.list && this.free.kept(endpoint.list)
+    const handle = (context: RequestContext) =>
+      list && context.exchange.head.method !== 'POST' ? list.handle(context) : this.generate(context, endpoint)
     return { methods: ['POST', ...(list?.methods ?? [])], handle }
   }
 
-  private async generate(turn: RequestContext, surface: Endpoint): Promise<void> {
-    if (surface.count) return this.free.count(turn, surface, surface.count)
-    const caller = this.callerOf(turn)
-    if ('kind' in caller) return this.refuse(turn, caller)
-    const entry = this.options.limiter.enter(caller)
-    if (!(entry instanceof LimiterPermit)) {
-      return this.refuse(turn, limitFailure(entry), this.options.limiter.headers(caller))
+  private async generate(context: RequestContext, endpoint: Endpoint): Promise<void> {
+    if (endpoint.count) return this.free.count(context, endpoint, endpoint.count)
+    const caller = this.callerOf(context)
+    if ('kind' in caller) return this.refuse(context, caller)
+    const limiterPermit = this.options.limiter.enter(caller)
+    if (!(limiterPermit instanceof LimiterPermit)) {
+      return this.refuse(context, limitFailure(limiterPermit), this.options.limiter.headers(caller))
     }
     let call: GatewayRequest | Failure | undefined
     try {
-      const refusal = turnedAway(this.options.relay, caller, turn.exchange.header('idempotency-key') !== undefined)
-      if (refusal) return this.refuse(turn, refusal, entry.withRates())
-      const receiving = receive(turn, surface, this.options)
+      const refusal = turnedAway(this.options.relay, caller, context.exchange.header('idempotency-key') !== undefined)
+      if (refusal) return this.refuse(context, refusal, limiterPermit.withRates())
+      const receiving = receive(context, endpoint, this.options)
       // Nearly every request is there already: it is carried out in its own tick.
       const received = receiving instanceof Promise ? await receiving : receiving
       try {
-        call = received.kind === 'rejected' ? received.failure : this.callFor(turn, received, { caller, entry })
-        if (!(call instanceof GatewayRequest)) return this.refuse(turn, call)
-        const streaming = this.answer(turn, call, await relayRequest(this.options.relay, call))
+        call =
+          received.kind === 'rejected' ? received.failure : this.callFor(context, received, { caller, limiterPermit })
+        if (!(call instanceof GatewayRequest)) return this.refuse(context, call)
+        const streaming = this.answer(context, call, await relayRequest(this.options.relay, call))
         if (streaming) await streaming
       } finally {
         if (received.release) await received.release()
       }
     } finally {
-      entry.leave()
-      if (call instanceof GatewayRequest && call.replyMemory) await call.forgetReplies(turn.exchange.drained())
+      limiterPermit.leave()
+      if (call instanceof GatewayRequest && call.replyMemory) await call.forgetReplies(context.exchange.drained())
     }
   }
 
   /** The call that a request is, or why it is none. */
   private callFor(
-    turn: RequestContext,
+    context: RequestContext,
     { request, fingerprint }: ReceivedRequest,
-    { caller, entry }: AdmittedCaller,
+    { caller, limiterPermit }: AdmittedCaller,
   ): GatewayRequest | Failure {
-    const { exchange, id, startedMs } = turn
-    turn.request = request
+    const { exchange, id, startedMs } = context
+    context.request = request
     // Asked after the body has arrived: from here to the hold a shutdown can only begin while an idempotency key is
     // looked up, and the relay asks again after that.
     const refusal = unready(this.options.relay)
     if (refusal) return refusal
-    const clientAddress = this.clientOf(turn)
+    const clientAddress = this.clientOf(context)
     const linkBase = linkBaseOf(exchange, this.options.links)
     const { replies } = this.options
     const once = readIdempotencyKey(exchange.header('idempotency-key'), exchange.head.path, fingerprint)
     if (once && 'kind' in once) return once
-    const call = new GatewayRequest({ id, caller, request, entry, startedMs, clientAddress, once, linkBase, replies })
+    const call = new GatewayRequest({
+      id,
+      caller,
+      request,
+      limiterPermit,
+      startedMs,
+      clientAddress,
+      once,
+      linkBase,
+      replies,
+    })
     if (!isBackground(request)) {
       if (exchange.isGone) call.cancel('client_closed')
       exchange.onClosed = () => this.options.relay.live.left(call)
@@ -234,52 +246,55 @@ export class PublicApi implements Responder {
   }
 
   /** Gives the client what became of its call. A promise where that takes a while. */
-  private answer(turn: RequestContext, call: GatewayRequest, relayed: RelayResult): void | Promise<void> {
-    const { entry } = call
+  private answer(context: RequestContext, call: GatewayRequest, relayed: RelayResult): void | Promise<void> {
+    const { limiterPermit } = call
     switch (relayed.kind) {
       case 'failure':
         if (relayed.failure === CLIENT_CLOSED) return undefined
-        turn.isRecorded = call.attempts.length > 0
-        return this.refuse(turn, relayed.failure, entry.withRates(failureHeaders(call.attempts, call.paid)))
+        context.isRecorded = call.attempts.length > 0
+        return this.refuse(context, relayed.failure, limiterPermit.withRates(failureHeaders(call.attempts, call.paid)))
       case 'repeated': {
         const { answer, requestId } = relayed
         const headers = { ...answer.headers, 'idempotent-replayed': 'true', 'x-tollgate-request': requestId }
-        return this.write(turn, answer.status, entry.withRates(headers), answer.body)
+        return this.write(context, answer.status, limiterPermit.withRates(headers), answer.body)
       }
       case 'background':
-        return this.answerBackground(turn, call, { ...relayed, headers: entry.withRates({ ...relayed.headers }) })
+        return this.answerBackground(context, call, {
+          ...relayed,
+          headers: limiterPermit.withRates({ ...relayed.headers }),
+        })
       case 'answer': {
         const { answer } = relayed
-        const headers = entry.withRates(answer.headers)
-        if (answer.kind === 'stream') return this.answerWithStream(turn, call, answer, headers)
-        return this.write(turn, 200, headers, answer.text)
+        const headers = limiterPermit.withRates(answer.headers)
+        if (answer.kind === 'stream') return this.answerWithStream(context, call, answer, headers)
+        return this.write(context, 200, headers, answer.text)
       }
     }
   }
 
   /** Answers for a call that goes on without its client. */
   private async answerBackground(
-    turn: RequestContext,
+    context: RequestContext,
     { request }: GatewayRequest,
     { run, text, headers }: Background,
   ): Promise<void> {
-    if (request.conversation?.mode === 'followed') await this.replyWithEvents(turn, run.follow(-1), headers)
-    else this.write(turn, 200, { ...JSON_TYPE, ...headers }, text)
+    if (request.conversation?.mode === 'followed') await this.replyWithEvents(context, run.follow(-1), headers)
+    else this.write(context, 200, { ...JSON_TYPE, ...headers }, text)
     // It counts among the requests of its key until it is over.
     return run.over
   }
 
   private answerWithStream(
-    turn: RequestContext,
+    context: RequestContext,
     call: GatewayRequest,
     answer: StreamedAnswer,
     headers: ReplyHeaders,
   ): Promise<void> {
     const { log, metrics, relay } = this.options
     metrics.answered(200)
-    return replyWithStream(turn.exchange, call, {
+    return replyWithStream(context.exchange, call, {
       events: answer.events,
-      headers: { ...STREAM_TYPE, ...headers, ...turn.headers },
+      headers: { ...STREAM_TYPE, ...headers, ...context.headers },
       heartbeatMs: relay.limits.heartbeatMs,
       heartbeat: call.request.heartbeat,
       begun: answer.begun,
@@ -288,12 +303,12 @@ export class PublicApi implements Responder {
   }
 
   /** Events of an answer that is made without this client. */
-  async replyWithEvents(turn: RequestContext, events: ReplyEvents, headers: ReplyHeaders): Promise<void> {
-    const { exchange, id } = turn
+  async replyWithEvents(context: RequestContext, events: ReplyEvents, headers: ReplyHeaders): Promise<void> {
+    const { exchange, id } = context
     this.options.metrics.answered(200)
     await replyWithStream(exchange, presenceOf(exchange), {
       events,
-      headers: { ...STREAM_TYPE, ...headers, ...turn.headers },
+      headers: { ...STREAM_TYPE, ...headers, ...context.headers },
       heartbeatMs: this.options.relay.limits.heartbeatMs,
       begun: 'answering',
       onError: (error) => this.options.log('error', 'edge.stream', { request: id, message: String(error) }),
@@ -305,8 +320,8 @@ export class PublicApi implements Responder {
   }
 
   /** The caller behind the key of a request, or why not. */
-  callerOf(turn: RequestContext): Caller | Failure {
-    const { exchange } = turn
+  callerOf(context: RequestContext): Caller | Failure {
+    const { exchange } = context
     const { notes } = exchange
     const { accounts } = this.options.relay
     // A client sends the same key with every request of a connection: it is read once. A pass may have ended.
@@ -319,7 +334,7 @@ export class PublicApi implements Responder {
       notes.clear()
       return INVALID_KEY
     }
-    turn.caller = caller
+    context.caller = caller
     if (known === undefined) {
       // All of one caller: what is left of another would make this one's requests theirs.
       notes.clear()
@@ -344,7 +359,7 @@ export class PublicApi implements Responder {
   }
 }
 
-type AdmittedCaller = { readonly caller: Caller; readonly entry: LimiterPermit }
+type AdmittedCaller = { readonly caller: Caller; readonly limiterPermit: LimiterPermit }
 type Background = Extract<RelayResult, { kind: 'background' }>
 type StreamedAnswer = Extract<Answer, { kind: 'stream' }>
 

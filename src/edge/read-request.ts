@@ -43,40 +43,40 @@ const MULTIPART = /^multipart\/form-data\s*(?:;|$)/i
 /** To be called in the tick of the request. A promise where something has to be waited for. */
 export const receive = (
   { exchange, caller }: Pick<RequestContext, 'exchange' | 'caller'>,
-  surface: Endpoint,
+  endpoint: Endpoint,
   reception: ReceiveOptions,
 ): Outcome | Promise<Outcome> =>
-  surface.readForm
-    ? receiveFiles(exchange, surface.readForm, { ...reception, caller })
-    : receiveText(exchange, surface, reception.chatBody)
+  endpoint.readForm
+    ? receiveFiles(exchange, endpoint.readForm, { ...reception, caller })
+    : receiveText(exchange, endpoint, reception.chatBody)
 
-function receiveText(exchange: ServerExchange, surface: Endpoint, chatBody: BodyLimits): Outcome | Promise<Outcome> {
-  const { bodyBytesMax = 0 } = surface
+function receiveText(exchange: ServerExchange, endpoint: Endpoint, chatBody: BodyLimits): Outcome | Promise<Outcome> {
+  const { bodyBytesMax = 0 } = endpoint
   const limits = bodyBytesMax > chatBody.bytesMax ? { ...chatBody, bytesMax: bodyBytesMax } : chatBody
   const body = readJsonBody(exchange, limits)
   return body instanceof Promise
-    ? body.then((arrived) => readHeld(surface, exchange, arrived))
-    : readAs(surface, exchange, body)
+    ? body.then((arrived) => readHeld(endpoint, exchange, arrived))
+    : readAs(endpoint, exchange, body)
 }
 
 /** What arrives in pieces is counted while it is carried out, too: it is there until then, and what is made of it. */
-async function readHeld(surface: Endpoint, exchange: ServerExchange, body: ReadBody): Promise<Outcome> {
+async function readHeld(endpoint: Endpoint, exchange: ServerExchange, body: ReadBody): Promise<Outcome> {
   const { share } = exchange
-  if (body.kind === 'rejected' || !share) return readAs(surface, exchange, body)
+  if (body.kind === 'rejected' || !share) return readAs(endpoint, exchange, body)
   const taken = share.take(body.bytes, 0)
   if (taken !== 'taken') return { kind: 'rejected', failure: CROWDED[taken] }
   const release = (): Promise<void> => Promise.resolve(share.give(body.bytes))
   try {
-    return { ...(await readAs(surface, exchange, body)), release }
+    return { ...(await readAs(endpoint, exchange, body)), release }
   } catch (error) {
     await release()
     throw error
   }
 }
 
-function readAs(surface: Endpoint, exchange: ServerExchange, body: ReadBody): Outcome | Promise<Outcome> {
+function readAs(endpoint: Endpoint, exchange: ServerExchange, body: ReadBody): Outcome | Promise<Outcome> {
   if (body.kind === 'rejected') return body
-  const reading = surface.read(body, exchange)
+  const reading = endpoint.read(body, exchange)
   // What is read at once is not put off to another tick.
   return reading instanceof Promise ? reading.then((read) => outcomeOf(read, body.text)) : outcomeOf(reading, body.text)
 }

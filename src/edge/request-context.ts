@@ -68,17 +68,17 @@ export function noRoute(method: string, path: string): Failure {
 
 export type PublicRoute = {
   readonly methods: readonly string[]
-  readonly handle: (turn: RequestContext) => void | Promise<void>
+  readonly handle: (context: RequestContext) => void | Promise<void>
 }
 
 /** How routes answer. */
 export type Responder = {
   /** The caller behind the key of a request, or why not. */
-  callerOf(turn: RequestContext): Caller | Failure
+  callerOf(context: RequestContext): Caller | Failure
   /** A failure and its log line. */
-  refuse(turn: RequestContext, failure: Failure, extra?: ReplyHeaders): void
+  refuse(context: RequestContext, failure: Failure, extra?: ReplyHeaders): void
   /** JSON that is written already. */
-  replyText(turn: RequestContext, text: string): void
+  replyText(context: RequestContext, text: string): void
   /** Events of an answer that is made without this client. */
-  replyWithEvents(turn: RequestContext, events: ReplyEvents, headers: ReplyHeaders): Promise<void>
+  replyWithEvents(context: RequestContext, events: ReplyEvents, headers: ReplyHeaders): Promise<void>
 }

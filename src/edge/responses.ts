@@ -82,17 +82,17 @@ const includeOf = (query: URLSearchParams): string[] =>
 
 async function show(ask: Ask): Promise<StateAnswer> {
   const { relay, caller, query, id } = ask
-  const turn = await find(ask)
-  if (!turn) return NOT_FOUND
+  const context = await find(ask)
+  if (!context) return NOT_FOUND
   const include = includeOf(query)
-  if (query.get('stream') !== 'true') return { kind: 'body', body: showKept(turn, include) }
+  if (query.get('stream') !== 'true') return { kind: 'body', body: showKept(context, include) }
   const startingAfter = query.get('starting_after') ?? '-1'
   const after = Number(startingAfter)
   if (!EVENT_NUMBER.test(startingAfter)) return invalid('starting_after', 'must be the number of an event')
-  const run = turn.state === 'running' ? relay.backgrounds.find(scopeOf(caller), id) : undefined
+  const run = context.state === 'running' ? relay.backgrounds.find(scopeOf(caller), id) : undefined
   if (run) return { kind: 'stream', events: run.follow(after) }
   // It may have ended since it was read.
-  const ended = turn.state === 'running' ? await find(ask) : turn
+  const ended = context.state === 'running' ? await find(ask) : context
   if (!ended) return NOT_FOUND
   const text = followKept(ended, { after, include })
   if (text === undefined) return invalid('stream', 'only responses made with background: true can be followed')
@@ -124,15 +124,15 @@ async function remove({ relay, caller, id }: Ask): Promise<StateAnswer> {
 
 async function cancel(ask: Ask): Promise<StateAnswer> {
   const { relay, caller, id } = ask
-  const turn = await find(ask)
-  if (!turn) return NOT_FOUND
-  const shown = showKept(turn, []) as { background?: unknown }
+  const context = await find(ask)
+  if (!context) return NOT_FOUND
+  const shown = showKept(context, []) as { background?: unknown }
   if (shown.background !== true) {
     const message = 'Only responses made with background: true can be cancelled.'
     return failed({ kind: 'invalid_value', message, param: 'response_id' })
   }
   const run = relay.backgrounds.find(scopeOf(caller), id)
-  if (!run && turn.state === 'ended') return { kind: 'body', body: shown }
+  if (!run && context.state === 'ended') return { kind: 'body', body: shown }
   await run?.cancel('stopped')
   const now = await find(ask)
   return now ? { kind: 'body', body: showKept(now, []) } : NOT_FOUND

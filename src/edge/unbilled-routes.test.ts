@@ -23,7 +23,7 @@ function setUp(bounds: Partial<FreeBounds>) {
   const refused: Failure[] = []
   let replied = 0
   const readers: (() => void)[] = []
-  const desk = {
+  const api = {
     callerOf: ({ id }: RequestContext) =>
       ({ key: { id, limits: {} }, account: { id, limits: {} } }) as unknown as Caller,
     refuse: (_: RequestContext, failure: Failure) => void refused.push(failure),
@@ -31,13 +31,16 @@ function setUp(bounds: Partial<FreeBounds>) {
   } as unknown as Responder
   const routes = new FreeRoutes(
     { free, limiter: new Limiter([]), links: { publicUrl: 'http://x', isLoopback: false } } as unknown as FreeOptions,
-    desk,
+    api,
   )
   const ask = (account: string, text = LARGE): Promise<void> => {
     const answer = (): Promise<StateAnswer> => Promise.resolve({ kind: 'body', body: { text } })
     const drained = (): Promise<void> => new Promise((resolve) => void readers.push(resolve))
-    const turn = { id: account, exchange: { head: { method: 'GET', query: '' }, drained } } as unknown as RequestContext
-    return Promise.resolve(routes.kept({ methods: [], id: 'resp', answer }).handle(turn))
+    const context = {
+      id: account,
+      exchange: { head: { method: 'GET', query: '' }, drained },
+    } as unknown as RequestContext
+    return Promise.resolve(routes.kept({ methods: [], id: 'resp', answer }).handle(context))
   }
   const readAll = (): void => readers.splice(0).forEach((read) => read())
   return { ask, refused, readAll, replied: () => replied }

@@ -60,7 +60,7 @@ const UNREAD: Failure = {
 
 export class FreeRoutes {
   private readonly options: FreeOptions
-  private readonly desk: Responder
+  private readonly api: Responder
   private readonly states: IpRateLimiter
   private readonly counts: IpRateLimiter
   /** By account, of bytes that are counted. */
@@ -68,9 +68,9 @@ export class FreeRoutes {
   /** By account, of answers that are being sent. */
   private readonly unread = new Map<string, number>()
 
-  constructor(options: FreeOptions, desk: Responder) {
+  constructor(options: FreeOptions, api: Responder) {
     this.options = options
-    this.desk = desk
+    this.api = api
     const { statePerMinute, stateConcurrent, countPerMinute, countConcurrent } = options.free
     this.states = new IpRateLimiter({ perMinute: statePerMinute, concurrent: stateConcurrent })
     this.counts = new IpRateLimiter({ perMinute: countPerMinute, concurrent: countConcurrent })
@@ -81,16 +81,16 @@ export class FreeRoutes {
     const { relay, links } = this.options
     return {
       methods,
-      handle: (turn) =>
-        this.within(turn, this.states, async (caller) => {
-          const { method, query } = turn.exchange.head
-          const linkBase = linkBaseOf(turn.exchange, links) ?? ''
+      handle: (context) =>
+        this.within(context, this.states, async (caller) => {
+          const { method, query } = context.exchange.head
+          const linkBase = linkBaseOf(context.exchange, links) ?? ''
           const asked = { relay, caller, method, id, query: new URLSearchParams(query), linkBase }
           const share = new UnreadShare(this.unread, caller.account.id, this.options.free.unreadBytesMax)
           try {
             // What is too large is not even read.
-            if (bytes && !share.set(await bytes(asked))) return this.desk.refuse(turn, UNREAD)
-            await this.give(turn, share, await answer(asked))
+            if (bytes && !share.set(await bytes(asked))) return this.api.refuse(context, UNREAD)
+            await this.give(context, share, await answer(asked))
           } finally {
             share.set(0)
           }
@@ -99,32 +99,32 @@ export class FreeRoutes {
   }
 
   /** `POST /v1/responses/input_tokens` */
-  readonly countResponse = (turn: RequestContext): Promise<void> =>
-    this.counting(turn, async (caller, spend) => {
-      const body = await readJsonBody(turn.exchange, this.options.chatBody)
-      if (body.kind === 'rejected') return this.desk.refuse(turn, body.failure)
-      spend(body.bytes - this.declaredBytes(turn))
-      if (this.lostRight(turn)) return
+  readonly countResponse = (context: RequestContext): Promise<void> =>
+    this.counting(context, async (caller, spend) => {
+      const body = await readJsonBody(context.exchange, this.options.chatBody)
+      if (body.kind === 'rejected') return this.api.refuse(context, body.failure)
+      spend(body.bytes - this.declaredBytes(context))
+      if (this.lostRight(context)) return
       const answer = await countResponse(this.options.relay, caller, { body, spend })
-      if (answer.kind === 'failure') this.desk.refuse(turn, answer.failure)
-      else this.desk.replyText(turn, JSON.stringify(answer.body))
+      if (answer.kind === 'failure') this.api.refuse(context, answer.failure)
+      else this.api.replyText(context, JSON.stringify(answer.body))
     })
 
   /** Says how many tokens a request would put in, by our own count: nothing is sent and nothing is charged. */
-  count(turn: RequestContext, surface: Endpoint, write: Required<Endpoint>['count']): Promise<void> {
+  count(context: RequestContext, endpoint: Endpoint, write: Required<Endpoint>['count']): Promise<void> {
     const { relay } = this.options
-    return this.counting(turn, async (caller, spend) => {
-      const received = await receive(turn, surface, this.options)
+    return this.counting(context, async (caller, spend) => {
+      const received = await receive(context, endpoint, this.options)
       try {
-        if (received.kind === 'rejected') return this.desk.refuse(turn, received.failure)
-        if (this.lostRight(turn)) return
+        if (received.kind === 'rejected') return this.api.refuse(context, received.failure)
+        if (this.lostRight(context)) return
         const { request } = received
-        turn.request = request
-        if (this.declaredBytes(turn) === 0) spend(request.textBytes)
+        context.request = request
+        if (this.declaredBytes(context) === 0) spend(request.textBytes)
         const model = suitableModel(relay.catalog, caller, request)
-        if ('message' in model) return this.desk.refuse(turn, model)
-        this.desk.replyText(
-          turn,
+        if ('message' in model) return this.api.refuse(context, model)
+        this.api.replyText(
+          context,
           JSON.stringify(write(await countInput(relay, request, { accountId: caller.account.id, model }))),
         )
       } finally {
@@ -134,10 +134,10 @@ export class FreeRoutes {
   }
 
   /** Asked again once a body has arrived, which may have taken a while. */
-  private lostRight(turn: RequestContext): boolean {
-    const caller = this.desk.callerOf(turn)
+  private lostRight(context: RequestContext): boolean {
+    const caller = this.api.callerOf(context)
     if (!('kind' in caller)) return false
-    this.desk.refuse(turn, caller)
+    this.api.refuse(context, caller)
     return true
   }
 
@@ -146,10 +146,10 @@ export class FreeRoutes {
     return declaredBytes > this.options.chatBody.bytesMax ? 0 : declaredBytes
   }
 
-  private counting(turn: RequestContext, work: (caller: Caller, spend: Spend) => Promise<void>): Promise<void> {
-    return this.within(turn, this.counts, async (caller) => {
+  private counting(context: RequestContext, work: (caller: Caller, spend: Spend) => Promise<void>): Promise<void> {
+    return this.within(context, this.counts, async (caller) => {
       const limited = this.options.limiter.enterFree(caller)
-      if (limited) return this.desk.refuse(turn, limitFailure(limited))
+      if (limited) return this.api.refuse(context, limitFailure(limited))
       const { id } = caller.account
       const { relay, free } = this.options
       const perMinute = relay.ledger.isEmpty(id) ? free.countBytesPerMinuteUnfunded : free.countBytesPerMinute
@@ -157,22 +157,22 @@ export class FreeRoutes {
       this.counted.set(id, bucket)
       // One larger than all that may be is counted all the same; those behind it wait the longer.
       const waitMs = bucket.waitMs(perMinute, performance.now(), 1)
-      if (waitMs > 0) return this.desk.refuse(turn, { ...MUCH_COUNTED, retryAfterMs: waitMs })
+      if (waitMs > 0) return this.api.refuse(context, { ...MUCH_COUNTED, retryAfterMs: waitMs })
       const spend: Spend = (bytes) => bucket.take(perMinute, performance.now(), bytes)
-      spend(this.declaredBytes(turn))
+      spend(this.declaredBytes(context))
       await work(caller, spend)
     })
   }
 
   private async within(
-    turn: RequestContext,
+    context: RequestContext,
     visitors: IpRateLimiter,
     work: (caller: Caller) => Promise<void>,
   ): Promise<void> {
-    const caller = this.desk.callerOf(turn)
-    if ('kind' in caller) return this.desk.refuse(turn, caller)
+    const caller = this.api.callerOf(context)
+    if ('kind' in caller) return this.api.refuse(context, caller)
     const left = visitors.enter(caller.account.id)
-    if (typeof left === 'number') return this.desk.refuse(turn, { ...BUSY, retryAfterMs: left })
+    if (typeof left === 'number') return this.api.refuse(context, { ...BUSY, retryAfterMs: left })
     try {
       await work(caller)
     } finally {
@@ -181,24 +181,24 @@ export class FreeRoutes {
   }
 
   /** Gives an answer, and is done when its client has taken it. */
-  private async give(turn: RequestContext, share: UnreadShare, answer: StateAnswer): Promise<void> {
-    if (answer.kind === 'failure') return this.desk.refuse(turn, answer.failure)
+  private async give(context: RequestContext, share: UnreadShare, answer: StateAnswer): Promise<void> {
+    if (answer.kind === 'failure') return this.api.refuse(context, answer.failure)
     const text = answer.kind === 'text' ? answer.text : answer.kind === 'body' ? JSON.stringify(answer.body) : ''
     const bytes = answer.kind === 'stream' ? (answer.bytes ?? 0) : text.length
-    if (!share.set(bytes)) return this.desk.refuse(turn, UNREAD)
-    if (answer.kind === 'stream') await this.follow(turn, answer.events)
-    else this.desk.replyText(turn, text)
-    await turn.exchange.drained()
+    if (!share.set(bytes)) return this.api.refuse(context, UNREAD)
+    if (answer.kind === 'stream') await this.follow(context, answer.events)
+    else this.api.replyText(context, text)
+    await context.exchange.drained()
   }
 
   /** Events of an answer in the making are for those who may ask for it, for as long as they may. */
-  private async follow(turn: RequestContext, events: ReplyEvents): Promise<void> {
-    const { exchange, caller } = turn
+  private async follow(context: RequestContext, events: ReplyEvents): Promise<void> {
+    const { exchange, caller } = context
     const unwatch = caller && this.options.relay.live.watch(caller, () => exchange.destroy())
     try {
       // It may have been lost while the answer was looked up.
-      if (this.lostRight(turn)) await events.close()
-      else await this.desk.replyWithEvents(turn, events, {})
+      if (this.lostRight(context)) await events.close()
+      else await this.api.replyWithEvents(context, events, {})
     } finally {
       unwatch?.()
     }

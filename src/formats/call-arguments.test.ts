@@ -48,10 +48,10 @@ const answers: Readonly<Record<string, { side: UpstreamSide; whole: string; even
 describe.each(Object.keys(answers))('numbers in the arguments of a call by %s', (upstream) => {
   test.each(Object.keys(clients))('keep their source text for a client that speaks %s', async (client) => {
     const { side, whole, events } = answers[upstream] ?? expect.unreachable()
-    const passage = translated({ kind: 'turn', turn }, false, clients[client] ?? expect.unreachable(), side)
-    const read = await passage.readReply(whole, quirks)
+    const adapter = translated({ kind: 'turn', turn }, false, clients[client] ?? expect.unreachable(), side)
+    const read = await adapter.readReply(whole, quirks)
     if (read.kind === 'failed') throw new Error(read.failure.message)
-    const stream = passage.openStream(facts, quirks)
+    const stream = adapter.openStream(facts, quirks)
     let streamed = ''
     for (const event of new SseDecoder(10_000).push(Buffer.from(events.map(dataEvent).join('')))) {
       const came = stream.read(event)

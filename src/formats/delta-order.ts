@@ -27,10 +27,10 @@ export function wholeChoice({ parts, finish }: Choice): Choice {
   return { parts: whole, finish: end }
 }
 
-type Open = { readonly call: number; readonly tool: 'function' | 'custom'; readonly words: JsonEnd }
+type OpenCall = { readonly call: number; readonly tool: 'function' | 'custom'; readonly words: JsonEnd }
 type State = {
   /** The call that is being said. */
-  open: Open | undefined
+  open: OpenCall | undefined
   /** What waits for its end. */
   readonly waiting: Delta[]
   hasCalls: boolean

@@ -60,7 +60,7 @@ export type ClientRequest = {
   /** What images that arrived come to. */
   meter?(images: ImageMeter): MeteredUsage
   /** The way to an upstream that speaks one of these dialects; the first is used where none is the client's own. */
-  passage(offers: readonly Dialect[], context: AdapterContext): Adapter
+  adapter(offers: readonly Dialect[], context: AdapterContext): Adapter
   /** In dialects whose conversations the gateway keeps. */
   readonly conversation?: Conversation | undefined
 }
@@ -117,7 +117,7 @@ export type Follower = {
 }
 
 /** What a passage may want to know of its surroundings. */
-export type AdapterContext = { readonly model: Model; readonly desk: ImageService }
+export type AdapterContext = { readonly model: Model; readonly imageService: ImageService }
 
 /** What is done with the bytes of images on their way; the relay lends it. */
 export type ImageService = {

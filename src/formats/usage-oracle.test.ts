@@ -17,9 +17,9 @@ const ours = (usage: Usage | undefined): Totals | undefined =>
     output: outputTokens(usage),
   }
 
-type Asked = { readonly vendor: string; readonly flavor: string }
+type ReceivedBody = { readonly vendor: string; readonly flavor: string }
 
-function theirs({ vendor, flavor }: Asked, answer: object): Totals {
+function theirs({ vendor, flavor }: ReceivedBody, answer: object): Totals {
   const provider = findProvider({ providerId: vendor })
   if (!provider) throw new Error(`${vendor} is not in the list`)
   const { usage } = extractUsage(provider, answer, flavor)

@@ -3,7 +3,7 @@ import { rawClient, type RawClient } from '../../test/support/raw-client.ts'
 import {
   ConnectionLimiter,
   type ConnectionLimiterStats,
-  type CrowdLimits,
+  type ConnectionCountLimits,
   type LimitedConnection,
 } from './connection-limiter.ts'
 import type { ServerExchange } from './exchange.ts'
@@ -27,7 +27,7 @@ const greet: Handle = (exchange) => {
   exchange.reply(200, {}, 'hello')
 }
 
-function start(limits: Partial<CrowdLimits>, others: Partial<ServerOptions> = {}): Server {
+function start(limits: Partial<ConnectionCountLimits>, others: Partial<ServerOptions> = {}): Server {
   const server = listen({
     hostname: '127.0.0.1',
     port: 0,
@@ -108,7 +108,7 @@ test('where everybody waits for an answer and is known, newcomers are turned awa
     exchange.notes.set('who', 'somebody')
     waiting.push(exchange)
   }
-  const server = start({ connectionsMax: 16 }, { handle, onCrowding: (crowding) => told.push(crowding) })
+  const server = start({ connectionsMax: 16 }, { handle, onConnectionLimit: (crowding) => told.push(crowding) })
   const busy = await dial(server, 16)
   for (const client of busy) client.send('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
   for (let i = 0; i < 200 && waiting.length < 16; i++) await Bun.sleep(5)
@@ -221,15 +221,15 @@ describe('who gives way', () => {
   const NOW = 10_000
   const crowdOf = (kinds: readonly Kind[]): ConnectionLimiter<Fake> => {
     gone.length = 0
-    const crowd = new ConnectionLimiter<Fake>(
+    const limiter = new ConnectionLimiter<Fake>(
       { connectionsMax: kinds.length, strangersPerAddressMax: Infinity },
       () => undefined,
     )
-    for (const kind of kinds) crowd.admit(new Fake(kind), 0)
-    return crowd
+    for (const kind of kinds) limiter.admit(new Fake(kind), 0)
+    return limiter
   }
-  const late = (crowd: ConnectionLimiter<Fake>, atMs: number): boolean =>
-    crowd.admit(new Fake({ name: 'late', openedMs: atMs, work: 'answering', known: true }), atMs)
+  const late = (limiter: ConnectionLimiter<Fake>, atMs: number): boolean =>
+    limiter.admit(new Fake({ name: 'late', openedMs: atMs, work: 'answering', known: true }), atMs)
 
   test('in this order', () => {
     const all: Kind[] = [
@@ -241,8 +241,8 @@ describe('who gives way', () => {
       { name: 'stranger at work', work: 'answering' },
       { name: 'stranger' },
     ]
-    const crowd = crowdOf(all)
-    const came = [0, 1, 2, 3, 4, 5, 6].map((i) => late(crowd, NOW + i * 0.001))
+    const limiter = crowdOf(all)
+    const came = [0, 1, 2, 3, 4, 5, 6].map((i) => late(limiter, NOW + i * 0.001))
     expect(came).toEqual([true, true, true, true, true, true, false])
     expect(gone).toEqual([
       'stranger',
@@ -252,37 +252,37 @@ describe('who gives way', () => {
       'young stranger at work',
       'known, sending',
     ])
-    expect([crowd.dismissed, crowd.turnedAway, crowd.size]).toEqual([6, 1, 7])
+    expect([limiter.dismissed, limiter.turnedAway, limiter.size]).toEqual([6, 1, 7])
   })
 
   test('where nearly nobody could, nobody is looked for again for a quarter of a second', () => {
     const busy = Array.from({ length: 63 }, (_, i): Kind => ({ name: `busy ${i}`, known: true, work: 'answering' }))
-    const crowd = crowdOf([...busy, { name: 'idle', known: true }])
+    const limiter = crowdOf([...busy, { name: 'idle', known: true }])
     let work: LimitedConnection['work'] = 'answering'
     const restless = new Fake({ name: 'restless', known: true })
     Object.defineProperty(restless, 'work', { get: () => work })
-    expect(crowd.admit(restless, NOW)).toBe(true)
+    expect(limiter.admit(restless, NOW)).toBe(true)
     work = 'none'
-    expect([late(crowd, NOW + 1), late(crowd, NOW + 249), late(crowd, NOW + 250)]).toEqual([false, false, true])
+    expect([late(limiter, NOW + 1), late(limiter, NOW + 249), late(limiter, NOW + 250)]).toEqual([false, false, true])
     expect(gone).toEqual(['idle', 'restless'])
   })
 
   test('one part of all at once', () => {
-    const crowd = crowdOf(Array.from({ length: 64 }, (_, i): Kind => ({ name: `idle ${i}` })))
-    expect([late(crowd, NOW), gone, late(crowd, NOW), gone]).toEqual([true, ['idle 0', 'idle 1'], true, gone])
-    expect(late(crowd, NOW)).toBe(true)
+    const limiter = crowdOf(Array.from({ length: 64 }, (_, i): Kind => ({ name: `idle ${i}` })))
+    expect([late(limiter, NOW), gone, late(limiter, NOW), gone]).toEqual([true, ['idle 0', 'idle 1'], true, gone])
+    expect(late(limiter, NOW)).toBe(true)
     expect(gone).toHaveLength(4)
   })
 
   test('and it is told, at most every ten seconds, of what was not told before', () => {
-    const crowd = crowdOf([{ name: 'a', known: true, work: 'answering' }])
-    expect(crowd.crowding(NOW)).toBeUndefined()
-    late(crowd, NOW)
-    expect(crowd.crowding(NOW)).toEqual({ connections: 1, dismissed: 0, turnedAway: 1 })
-    late(crowd, NOW + 1)
-    late(crowd, NOW + 2)
-    expect(crowd.crowding(NOW + 9_999)).toBeUndefined()
-    expect(crowd.crowding(NOW + 10_000)).toEqual({ connections: 1, dismissed: 0, turnedAway: 2 })
-    expect(crowd.crowding(NOW + 30_000)).toBeUndefined()
+    const limiter = crowdOf([{ name: 'a', known: true, work: 'answering' }])
+    expect(limiter.crowding(NOW)).toBeUndefined()
+    late(limiter, NOW)
+    expect(limiter.crowding(NOW)).toEqual({ connections: 1, dismissed: 0, turnedAway: 1 })
+    late(limiter, NOW + 1)
+    late(limiter, NOW + 2)
+    expect(limiter.crowding(NOW + 9_999)).toBeUndefined()
+    expect(limiter.crowding(NOW + 10_000)).toEqual({ connections: 1, dismissed: 0, turnedAway: 2 })
+    expect(limiter.crowding(NOW + 30_000)).toBeUndefined()
   })
 })

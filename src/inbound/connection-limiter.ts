@@ -1,6 +1,6 @@
 /** The connections of a server: how many there may be, and which of them give way to others. */
 
-export type CrowdLimits = {
+export type ConnectionCountLimits = {
   /** Of all connections together. */
   readonly connectionsMax: number
   /** Of one origin's strangers, after their time of grace. */
@@ -44,12 +44,12 @@ export class ConnectionLimiter<Member extends LimitedConnection> {
   dismissed = 0
   turnedAway = 0
   private readonly origins = new Map<Member, string | undefined>()
-  private readonly limits: CrowdLimits
+  private readonly limits: ConnectionCountLimits
   private readonly originOf: OriginOf
   private pausedUntilMs = Number.NEGATIVE_INFINITY
   private told = { dismissed: 0, turnedAway: 0, atMs: Number.NEGATIVE_INFINITY }
 
-  constructor(limits: CrowdLimits, originOf: OriginOf) {
+  constructor(limits: ConnectionCountLimits, originOf: OriginOf) {
     this.limits = limits
     this.originOf = originOf
   }

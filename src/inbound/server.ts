@@ -4,16 +4,16 @@
  */
 import { connectionLimits, type ConnectionLimits } from './connection-limits.ts'
 import { ServerConnection, type Host } from './connection.ts'
-import { ConnectionLimiter, type CrowdLimits, type ConnectionLimiterStats } from './connection-limiter.ts'
+import { ConnectionLimiter, type ConnectionCountLimits, type ConnectionLimiterStats } from './connection-limiter.ts'
 
 export type ServerOptions = Pick<Host, 'handle' | 'refuse'> & {
   readonly hostname: string
   readonly port: number
-  readonly limits?: Partial<ConnectionLimits & CrowdLimits>
+  readonly limits?: Partial<ConnectionLimits & ConnectionCountLimits>
   /** Where an address belongs, as far as strangers are counted by it; undefined: they are not. */
   readonly originOf?: (remoteAddress: string) => string | undefined
   /** Told when there were too many connections, and now and then while it goes on. */
-  readonly onCrowding?: (crowding: ConnectionLimiterStats) => void
+  readonly onConnectionLimit?: (crowding: ConnectionLimiterStats) => void
   /** Keeps what clients send until `begin` is called. */
   readonly isHeld?: boolean
   /** A programmer's error in a handler: its connection is broken off. */
@@ -33,12 +33,12 @@ export type Server = {
   readonly dropped: Pick<ConnectionLimiterStats, 'dismissed' | 'turnedAway'>
 }
 
-const unbounded: CrowdLimits = { connectionsMax: Infinity, strangersPerAddressMax: Infinity }
+const unbounded: ConnectionCountLimits = { connectionsMax: Infinity, strangersPerAddressMax: Infinity }
 const SWEEP_MS = 250
 
 /** Listens. Throws where the address cannot be had. */
 export function listen(options: ServerOptions): Server {
-  const { hostname, port, handle, refuse, limits, originOf, onCrowding, onError } = options
+  const { hostname, port, handle, refuse, limits, originOf, onConnectionLimit, onError } = options
   const connections = new ConnectionLimiter<ServerConnection>(
     { ...unbounded, ...limits },
     originOf ?? (() => undefined),
@@ -96,7 +96,7 @@ export function listen(options: ServerOptions): Server {
     withEach((connection) => connection.sweep(nowMs))
     connections.thin(nowMs)
     const crowding = connections.crowding(nowMs)
-    if (crowding) onCrowding?.(crowding)
+    if (crowding) onConnectionLimit?.(crowding)
   }, sweepMs)
   const stop = (): void => {
     isStopping = true

@@ -72,10 +72,10 @@ async function isOpaque(file: Buffer): Promise<boolean> {
   return true
 }
 
-type Done = { readonly said: PictureResult; readonly bytes?: Buffer }
+type DoneState = { readonly said: PictureResult; readonly bytes?: Buffer }
 
 /** The pixels of a picture, four bytes each, scaled down to so many. */
-async function pixels(file: Buffer, pixelsMax: number): Promise<Done> {
+async function pixels(file: Buffer, pixelsMax: number): Promise<DoneState> {
   const drawing = drawable(file, Number.POSITIVE_INFINITY)
   if (drawing.kind !== 'drawing') return { said: drawing }
   const { width: fileWidth, height: fileHeight } = drawing
@@ -87,7 +87,7 @@ async function pixels(file: Buffer, pixelsMax: number): Promise<Done> {
   return { said: { kind: 'pixels', width: info.width, height: info.height, fileWidth, fileHeight }, bytes }
 }
 
-async function carryOut(job: PictureJob): Promise<Done> {
+async function carryOut(job: PictureJob): Promise<DoneState> {
   // Of a job that comes with its file, the file is next in any case.
   const sent = 'bytes' in job ? await input.bytes(job.bytes) : undefined
   try {

@@ -19,7 +19,7 @@ type TokenName = (typeof tokenNames)[number]
 export type StatedUnits = { readonly [Name in TokenName]?: bigint | null | undefined } & {
   readonly each?: Readonly<Record<string, bigint>> | null | undefined
 }
-export type ListedPrices = StatedUnits & {
+export type CardStatement = StatedUnits & {
   /** By a number of input tokens: what all tokens of a longer request cost. */
   readonly above?: Readonly<Record<string, StatedUnits>> | null | undefined
 }
@@ -68,7 +68,7 @@ function unitsOf(stated: StatedUnits, before: UnitPrices | undefined): UnitPrice
 }
 
 /** The prices that a statement makes of those before, tiers by rising length. */
-export function pricesFrom(stated: ListedPrices, before?: PricesBefore): Prices {
+export function pricesFrom(stated: CardStatement, before?: PricesBefore): Prices {
   const { above } = stated
   const known = before?.tiers ?? []
   const units = unitsOf(stated, before?.units)
@@ -88,7 +88,7 @@ type PricedModel = {
 }
 
 /** What a model could not be sold without. A unit that is there before needs no naming. */
-export function missingUnit(stated: ListedPrices, sold: PricedModel, before?: PricesBefore): MissingUnit | undefined {
+export function missingUnit(stated: CardStatement, sold: PricedModel, before?: PricesBefore): MissingUnit | undefined {
   const { above } = stated
   const missing = missingOf(stated, sold, before?.units)
   if (missing !== undefined) return { path: [missing], unit: missing }

@@ -94,7 +94,7 @@ export function admit(relay: Relay, call: GatewayRequest, taskSteps?: TaskSteps)
   if (!taskSteps && isShut(relay, plan, account.id)) return refuse(failureForClient(FULL))
 
   const balance = ledger.balance(account.id)
-  const { spendable } = call.entry
+  const { spendable } = call.limiterPermit
   const affordable = spendable !== undefined && spendable < balance.available ? spendable : balance.available
   const quoted = quote(request, withHabits(relay, model), {
     available: affordable,
@@ -102,14 +102,14 @@ export function admit(relay: Relay, call: GatewayRequest, taskSteps?: TaskSteps)
     canGrow: model.kind === 'text',
   })
   if (quoted.kind === 'unaffordable') {
-    const limited = quoted.needed <= balance.available && call.entry.obstacle(quoted.needed, 0)
+    const limited = quoted.needed <= balance.available && call.limiterPermit.obstacle(quoted.needed, 0)
     const fitting = { endpoint: request.endpoint, tokens: quoted.fitting }
     return refuse(limited ? limitFailure(limited, fitting) : insufficient(balance, quoted.needed, fitting))
   }
   const known = likelyTokens(request, model)
   const isOpen = model.kind === 'text' && request.outputTokensMax === undefined
-  const tokens = isOpen ? call.entry.forecast(known, quoted.outputTokensMax) : known
-  const obstacle = call.entry.obstacle(quoted.amount, tokens)
+  const tokens = isOpen ? call.limiterPermit.forecast(known, quoted.outputTokensMax) : known
+  const obstacle = call.limiterPermit.obstacle(quoted.amount, tokens)
   if (obstacle) return refuse(limitFailure(obstacle, { endpoint: request.endpoint, tokens: 0 }))
   // Of a whole reply the client sees nothing before the settlement, which is behind the hold or in one with it.
   const isNow = request.stream || quoted.grows || model.kind === 'image' || taskSteps || claim
@@ -125,7 +125,7 @@ export function admit(relay: Relay, call: GatewayRequest, taskSteps?: TaskSteps)
   const livesWith = taskSteps ? 'task' : 'process'
   const held = ledger.hold({ id: call.id, accountId: account.id, amount, written, also, createdAtMs, livesWith })
   if (held.kind === 'insufficient') return refuse(insufficient(held.balance, amount))
-  call.entry.reserve(amount, tokens, isOpen)
+  call.limiterPermit.reserve(amount, tokens, isOpen)
   call.outputCap = quoted.cap
   const { hold } = held
   const growing = quoted.grows ? new GrowingHold(relay, call, { model, hold, tokens: quoted.outputTokens }) : undefined
@@ -154,10 +154,10 @@ function tooLong({ id, offers }: Model, { endpoint }: ClientRequest, { inputToke
 }
 
 /** Whether none of the offers could be asked, not even after a wait: who hears it now leaves nothing on the disk. */
-const isShut = ({ catalog, seats }: Relay, offers: readonly Offer[], accountId: string): boolean =>
+const isShut = ({ catalog, concurrency }: Relay, offers: readonly Offer[], accountId: string): boolean =>
   offers.every(({ providerId }) => {
     const provider = catalog.provider(providerId)
-    return provider && !seats.isOpenTo(provider, accountId)
+    return provider && !concurrency.isOpenTo(provider, accountId)
   })
 
 export const INVALID_KEY: Failure = {

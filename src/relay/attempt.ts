@@ -77,7 +77,7 @@ export function dialectsOf(
 /** An offer that was asked. */
 type AttemptedOffer = {
   readonly choice: Choice
-  readonly seat: Permit
+  readonly permit: Permit
   readonly startedMs: number
   readonly dropped: readonly string[]
   /** Whether it was to answer in one piece, however its client gets that. */
@@ -129,8 +129,8 @@ class Tries {
       const offer = admission.offers[this.next++]
       if (!offer) return this.end()
       const choice = choiceOf(relay, offer)
-      const seat = choice && relay.seats.take(choice.provider)
-      if (seat) return this.ask(choice, seat)
+      const permit = choice && relay.concurrency.take(choice.provider)
+      if (permit) return this.ask(choice, permit)
       if (choice) this.full.push(choice)
     }
   }
@@ -143,9 +143,9 @@ class Tries {
     const providers = choices.map(({ provider }) => provider)
     // One that failed bills nothing on: who leaves meanwhile ends the wait.
     call.outlivesClient = isAwaited(call)
-    const [provider, seat] = (await relay.seats.wait(providers, call.caller.account.id, call)) ?? []
+    const [provider, permit] = (await relay.concurrency.wait(providers, call.caller.account.id, call)) ?? []
     const choice = choices.find((one) => one.provider === provider)
-    return choice && seat ? this.ask(choice, seat) : this.goOn()
+    return choice && permit ? this.ask(choice, permit) : this.goOn()
   }
 
   private end(): AttemptOutcome | Promise<AttemptOutcome> {
@@ -165,43 +165,43 @@ class Tries {
     call.outlivesClient = isAwaited(call)
     await pause(call, waitMs)
     const choice = choiceOf(relay, offer)
-    const seat = isForNobody(call) ? undefined : choice && relay.seats.take(choice.provider)
-    if (!choice || !seat) return { ...this.failed, cancelled: call.cancelled, stopped: call.upstreamStopped }
+    const permit = isForNobody(call) ? undefined : choice && relay.concurrency.take(choice.provider)
+    if (!choice || !permit) return { ...this.failed, cancelled: call.cancelled, stopped: call.upstreamStopped }
     this.left--
-    return this.tryOffer(choice, seat)
+    return this.tryOffer(choice, permit)
   }
 
-  private ask(choice: Choice, seat: Permit): AttemptOutcome | Promise<AttemptOutcome> {
+  private ask(choice: Choice, permit: Permit): AttemptOutcome | Promise<AttemptOutcome> {
     const { relay, call } = this
     const isOver = this.left === 0 || (this.full.length > 0 && isForNobody(call))
     // What was beyond one offer is no load that a vendor which is down would have to be spared.
     const isFree = !this.failed.last || isBeyond(this.failed.failure)
     if (isOver || (!isFree && !relay.retries.spend(performance.now()))) {
-      seat.leave()
+      permit.leave()
       return this.failed
     }
     this.left--
     this.without = NOTHING
-    return this.tryOffer(choice, seat)
+    return this.tryOffer(choice, permit)
   }
 
-  private tryOffer(choice: Choice, seat: Permit): AttemptOutcome | Promise<AttemptOutcome> {
+  private tryOffer(choice: Choice, permit: Permit): AttemptOutcome | Promise<AttemptOutcome> {
     const { relay, call, admission } = this
     const { offer, provider, preset } = choice
-    call.seat = seat
+    call.permit = permit
     const startedMs = call.elapsedMs()
-    const passage = call.request.passage(
+    const adapter = call.request.adapter(
       dialectsOf(choice, call.request),
       relay.pictures.deskOf(call, provider, admission.model),
     )
-    const target = { provider, preset, failures: passage.failures }
-    const trial = prepareAttempt(relay, call, { target, passage, offer, admission, without: this.without })
-    if ('kind' in trial) return this.failedAt(trial, { choice, seat, startedMs, dropped: NOTHING, isWhole: false })
+    const target = { provider, preset, failures: adapter.failures }
+    const trial = prepareAttempt(relay, call, { target, adapter, offer, admission, without: this.without })
+    if ('kind' in trial) return this.failedAt(trial, { choice, permit, startedMs, dropped: NOTHING, isWhole: false })
     relay.health.tried(offer.id)
     call.upstreamRequestId = undefined
     const { demandedOutputTokensMax: demanded } = trial.request
     call.outputCap = demanded === undefined ? capOf(admission) : { tokens: demanded, reason: 'vendor' }
-    const asked = { choice, seat, startedMs, dropped: trial.request.dropped, isWhole: trial.isWhole }
+    const asked = { choice, permit, startedMs, dropped: trial.request.dropped, isWhole: trial.isWhole }
     const isCollected = trial.destination.collected === true
     return carriedOut(call, trial).then((tried) => {
       if (tried.kind !== 'failed') return this.cameOf(asked, tried)
@@ -215,12 +215,12 @@ class Tries {
   private cameOf(asked: AttemptedOffer, tried: AttemptResult): AttemptOutcome | Promise<AttemptOutcome> {
     if (tried.kind === 'failed') return this.failedAt(tried, asked)
     const { relay, call } = this
-    const { choice, seat, startedMs, dropped } = asked
+    const { choice, permit, startedMs, dropped } = asked
     const { offer } = choice
     note(call, offer, startedMs, 'ok')
     // It has yet to show that it does not break, and keeps its seat until then.
     if (tried.kind === 'stream') return { kind: 'stream', open: tried.open, offer, dropped }
-    seat.leave()
+    permit.leave()
     relay.health.succeeded(offer.id)
     return { kind: 'whole', reply: tried.reply, isCut: tried.isCut ?? false, offer, dropped }
   }
@@ -228,11 +228,11 @@ class Tries {
   /** Asks the same offer for its answer in one piece: only for the hold's sake was it asked for a stream. */
   private async askWhole(asked: AttemptedOffer, tried: FailedAttempt): Promise<AttemptOutcome> {
     const { relay, call, admission } = this
-    const { choice, seat, startedMs } = asked
+    const { choice, permit, startedMs } = asked
     if (isForNobody(call)) return this.failedAt(tried, asked)
     note(call, choice.offer, startedMs, discreetly(relay, call, tried.failure, { offer: choice.offer }))
     await admission.growing?.coverUnseen()
-    return this.tryOffer(choice, seat)
+    return this.tryOffer(choice, permit)
   }
 
   /** Asks the same offer again, without what it has refused to hear of. A refusal is billed by nobody. */
@@ -242,11 +242,11 @@ class Tries {
     tried: FailedAttempt,
   ): AttemptOutcome | Promise<AttemptOutcome> {
     const { relay, call } = this
-    const { choice, seat, startedMs } = asked
+    const { choice, permit, startedMs } = asked
     if (isForNobody(call)) return this.failedAt(tried, asked)
     note(call, choice.offer, startedMs, discreetly(relay, call, tried.failure, { offer: choice.offer }))
     this.without = [...this.without, field]
-    return this.tryOffer(choice, seat)
+    return this.tryOffer(choice, permit)
   }
 
   private failedAt(
@@ -254,12 +254,12 @@ class Tries {
     asked: AttemptedOffer,
   ): AttemptOutcome | Promise<AttemptOutcome> {
     const { relay, call } = this
-    const { choice, seat, startedMs, dropped, isWhole } = asked
+    const { choice, permit, startedMs, dropped, isWhole } = asked
     const { offer, provider } = choice
     const failure = discreetly(relay, call, said, { offer })
     note(call, offer, startedMs, failure)
     call.replyMemory?.forget()
-    seat.leave()
+    permit.leave()
     const last = { offer, dropped }
     const came = { last, progress, cancelled: call.cancelled, stopped: call.upstreamStopped }
     // More than this offer can do: that it is more than any can is only known where none failed otherwise.

@@ -16,7 +16,10 @@ export type CancelReason = 'client_closed' | 'revoked' | 'suspended' | 'shutdown
 /** What is told to a client that has left: nothing, the record of its call says it. */
 export const CLIENT_CLOSED: Failure = { kind: 'unavailable', message: 'The client closed the connection.' }
 
-export type CallStart = Pick<GatewayRequest, 'id' | 'caller' | 'request' | 'entry' | 'clientAddress' | 'once'> & {
+export type CallStart = Pick<
+  GatewayRequest,
+  'id' | 'caller' | 'request' | 'limiterPermit' | 'clientAddress' | 'once'
+> & {
   /** Where long replies to it are read. */
   readonly replies?: ReplyMemory | undefined
   /** When the request arrived, by `performance.now()`. */
@@ -31,7 +34,7 @@ export class GatewayRequest implements Stoppable, RosterMember {
   readonly caller: Caller
   readonly request: ClientRequest
   /** Its stand with the limits of its key and account. */
-  readonly entry: LimiterPermit
+  readonly limiterPermit: LimiterPermit
   /** For the log. */
   readonly clientAddress: string
   /** The address of this gateway as its client can reach it; undefined where that is not known. */
@@ -58,7 +61,7 @@ export class GatewayRequest implements Stoppable, RosterMember {
   outlivesClient = false
   upstreamStopped = false
   /** At the provider that was asked last; given back when the call is over, where not before. */
-  seat: Permit | undefined
+  permit: Permit | undefined
   /** What long replies to it take, if there are any. */
   replyMemory: ReplyClaim | undefined
   private readonly replies: ReplyMemory | undefined
@@ -67,11 +70,11 @@ export class GatewayRequest implements Stoppable, RosterMember {
   /** What is stopped with the call: the attempt, and a fetch for what is in its stream. */
   private flights: readonly Abortable[] = []
 
-  constructor({ id, caller, request, entry, startedMs, clientAddress, once, linkBase, replies }: CallStart) {
+  constructor({ id, caller, request, limiterPermit, startedMs, clientAddress, once, linkBase, replies }: CallStart) {
     this.id = id
     this.caller = caller
     this.request = request
-    this.entry = entry
+    this.limiterPermit = limiterPermit
     this.clientAddress = clientAddress
     this.once = once
     this.linkBase = linkBase
@@ -156,7 +159,7 @@ export class LiveCalls {
   }
 
   delete(call: GatewayRequest): void {
-    call.seat?.leave()
+    call.permit?.leave()
     this.calls.delete(call)
     this.detached.delete(call)
     if (this.calls.size === 0) this.onEmpty?.()

@@ -9,7 +9,7 @@ import { BoundedEvents } from './stream-bounds.ts'
 
 type ToCollect = {
   readonly target: Target
-  readonly passage: Adapter
+  readonly adapter: Adapter
   readonly admission: Admission
   readonly destination: Destination
   readonly request: UpstreamRequest
@@ -31,14 +31,14 @@ export async function tryCollected(
   asked: ToCollect,
   facts: AnswerFacts,
 ): Promise<CollectedReply> {
-  const { target, passage, admission, destination, request, limits } = asked
+  const { target, adapter, admission, destination, request, limits } = asked
   const { growing } = admission
-  const collector = passage.collector?.()
+  const collector = adapter.collector?.()
   if (!collector || !growing) throw new Error('a reply is collected where its hold grows')
   const opened = await attemptStream(target, request, { ...limits, takesWhole: true })
   if (opened.kind === 'failed') return opened
   if (opened.kind === 'reply') return paidWhole(await readWhole(opened.text, asked), growing)
-  const stream = passage.openStream(facts, destination.quirks)
+  const stream = adapter.openStream(facts, destination.quirks)
   const events = new BoundedEvents(opened.events, stream, { admission, limits })
   let chars = 0
   try {
@@ -68,8 +68,8 @@ export async function tryCollected(
   }
 }
 
-async function readWhole(text: string, { passage, destination }: ToCollect): Promise<CollectedReply> {
-  const read = await passage.readReply(text, destination.quirks)
+async function readWhole(text: string, { adapter, destination }: ToCollect): Promise<CollectedReply> {
+  const read = await adapter.readReply(text, destination.quirks)
   if (read.kind === 'failed') return read
   return { kind: 'whole', reply: read.reply, isCut: false }
 }

@@ -35,7 +35,7 @@ export type Relay = {
   readonly ledger: Ledger
   readonly health: HealthBook
   readonly retries: RetryBudget
-  readonly seats: ProviderConcurrency
+  readonly concurrency: ProviderConcurrency
   readonly live: LiveCalls
   readonly tokens: TokenCounter
   readonly pictures: Pictures

@@ -48,7 +48,11 @@ export function settle(relay: Relay, call: GatewayRequest, ending: RequestEnd): 
     const output = outputTokens(metered.usage)
     // The next hold for this model has to be for all of an answer.
     if (admission.growing?.cannotFollow(metered.usage)) relay.hiddenReasoners.add(admission.model.id)
-    call.entry.settle(charged, inputTokens(metered.usage) + output, outcome === 'completed' ? output : undefined)
+    call.limiterPermit.settle(
+      charged,
+      inputTokens(metered.usage) + output,
+      outcome === 'completed' ? output : undefined,
+    )
     const steps = recordSteps(record)
     if (call.claim) steps.push(...call.claim.keep(ending.answer?.(record) ?? NOT_REPEATABLE))
     steps.push(...endedSteps(relay, call, 'served'))
@@ -86,7 +90,7 @@ export async function fail(
   // Only the request's own faults are told in an upstream's words.
   const told = isRequestFault(upstream.kind) ? withOwnParam(scrubbed(relay, passed, last), call.request) : passed
   const owed = owedFor(call, attempted)
-  if (isRequestFault(upstream.kind) && !owed) call.entry.wasFutile()
+  if (isRequestFault(upstream.kind) && !owed) call.limiterPermit.wasFutile()
   const refusal = owed?.said === undefined ? told : { ...told, message: `${sentence(told.message)} ${owed.said}` }
   const failure = call.cancelled ? failureOfCancel(call.cancelled) : lastWord(call, refusal)
   if (tell) tell(failure)
@@ -219,7 +223,7 @@ async function giveBack(
       : { outcome: 'failed' as const, failure }
   const ending = { admission, served: undefined, metered: nothing, ...ended } as const
   const record = recordOf(call, ending, { charged: 0n, writtenOff: 0n, upstreamCost: 0n })
-  call.entry.settle(0n, 0)
+  call.limiterPermit.settle(0n, 0)
   await relay.ledger.release(admission.hold, [
     ...recordSteps(record),
     ...(call.claim?.drop() ?? []),

@@ -79,15 +79,15 @@ let serial = 0
 /** Admits an answer as the relay would; undefined where there is no money for it. */
 function begin(accountId: string, limits: Limits = NO_LIMITS, limiter = new Limiter([])): Answer | undefined {
   const caller = { key: { id: `${accountId}-k`, limits: NO_LIMITS }, account: { id: accountId, limits } }
-  const entry = limiter.enter(caller as unknown as Caller)
-  if ('kind' in entry) throw new Error(entry.kind)
-  const available = entry.spendable ?? ledger.balance(accountId).available
+  const limiterPermit = limiter.enter(caller as unknown as Caller)
+  if ('kind' in limiterPermit) throw new Error(limiterPermit.kind)
+  const available = limiterPermit.spendable ?? ledger.balance(accountId).available
   const quoted = quote(request, model, { available, isAlone: false, canGrow: true })
   if (quoted.kind !== 'quoted') return undefined
   const held = ledger.hold({ id: `${accountId}-${serial++}`, accountId, amount: quoted.amount })
   if (held.kind !== 'held') throw new Error('what was quoted was not to be had')
-  entry.reserve(quoted.amount, 0)
-  const call = { request, entry, caller } as unknown as GatewayRequest
+  limiterPermit.reserve(quoted.amount, 0)
+  const call = { request, limiterPermit, caller } as unknown as GatewayRequest
   const relay = { ledger, tokens } as unknown as Relay
   const growing = new GrowingHold(relay, call, { model, hold: held.hold, tokens: quoted.outputTokens })
   return {

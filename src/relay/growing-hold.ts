@@ -132,7 +132,7 @@ export class GrowingHold {
   private async extend(tokens: number): Promise<void> {
     const { relay, call, hold, model } = this
     const amount = heldFor(call.request, model, tokens) - hold.amount
-    if (tokens <= this.tokens || !call.entry.extend(amount)) return
+    if (tokens <= this.tokens || !call.limiterPermit.extend(amount)) return
     const extended = relay.ledger.extend(hold, amount)
     if (extended.kind === 'insufficient') throw new Error('what is available was not to be had')
     this.tokens = tokens
@@ -141,7 +141,7 @@ export class GrowingHold {
 
   private affordable(): number {
     const { available } = this.relay.ledger.balance(this.hold.accountId)
-    const { spendable } = this.call.entry
+    const { spendable } = this.call.limiterPermit
     const left: NanoUsd = spendable !== undefined && spendable < available ? spendable : available
     return tokensFor(this.call.request, this.model, left)
   }

@@ -64,7 +64,7 @@ class CallDesk implements ImageService, AdapterContext {
     this.canHost = call.linkBase !== undefined && !pictures.isShortOfRoom
   }
 
-  get desk(): ImageService {
+  get imageService(): ImageService {
     return this
   }
 

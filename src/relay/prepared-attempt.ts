@@ -79,7 +79,7 @@ export const factsOf = ({ id }: GatewayRequest, { model, hold }: Admission): Ans
 /** An offer to be tried. */
 type Candidate = {
   readonly target: Target
-  readonly passage: Adapter
+  readonly adapter: Adapter
   readonly offer: Offer
   readonly admission: Admission
   /** Fields that the vendor has refused in this call. */
@@ -97,23 +97,23 @@ type PreparedAttempt = Omit<Candidate, 'offer' | 'without'> & {
 export function prepareAttempt(
   relay: Relay,
   call: GatewayRequest,
-  { target, passage, offer, admission, without }: Candidate,
+  { target, adapter, offer, admission, without }: Candidate,
 ): PreparedAttempt | FailedAttempt {
   const { preset, provider } = target
-  if (passage.obstacle) return refused(passage.obstacle)
+  if (adapter.obstacle) return refused(adapter.obstacle)
   const billsOn = (provider.hangUp ?? preset.quirks.hangUp) === 'bills_on'
   call.outlivesClient = billsOn || isAwaited(call)
   const destination: Destination = {
     upstreamModel: offer.upstreamModel,
     outputTokensMax: capOf(admission)?.tokens ?? call.request.outputTokensMax,
     modelOutputTokensMax: admission.model.limits.outputTokensMax,
-    collected: isCollected(call, admission, passage),
+    collected: isCollected(call, admission, adapter),
     quirks: { ...preset.quirks, account: accountOf(provider.id), rules: rulesFor(preset.id, offer.upstreamModel) },
   }
-  const isWhole = !call.request.stream || passage.asEvents !== undefined
+  const isWhole = !call.request.stream || adapter.asEvents !== undefined
   const limits = limitsOf(relay, call, { admission, isWhole })
-  const request = lessOf(passage.request(destination), without)
-  return { target, passage, admission, destination, request, limits, isWhole }
+  const request = lessOf(adapter.request(destination), without)
+  return { target, adapter, admission, destination, request, limits, isWhole }
 }
 
 const lessOf = (request: UpstreamRequest, fields: readonly string[]): UpstreamRequest =>
@@ -122,8 +122,8 @@ const lessOf = (request: UpstreamRequest, fields: readonly string[]): UpstreamRe
     : { ...request, body: bodyWithout(request.body, fields), dropped: [...request.dropped, ...fields] }
 
 /** Whether a whole reply is asked for as a stream, so that its hold can grow while it is made. */
-const isCollected = ({ request }: GatewayRequest, { growing }: Admission, passage: Adapter): boolean =>
-  growing !== undefined && growing.wholeCap === undefined && !request.stream && 'collector' in passage
+const isCollected = ({ request }: GatewayRequest, { growing }: Admission, adapter: Adapter): boolean =>
+  growing !== undefined && growing.wholeCap === undefined && !request.stream && 'collector' in adapter
 
 /** The output limit that the gateway sets. */
 export const capOf = ({ growing, quoted }: Admission): OutputCap | undefined => growing?.wholeCap ?? quoted.cap
@@ -131,10 +131,10 @@ export const capOf = ({ growing, quoted }: Admission): OutputCap | undefined => 
 export function carriedOut(call: GatewayRequest, trial: PreparedAttempt): Promise<AttemptResult> {
   if (call.request.stream) return tryStream(call, trial)
   if (trial.destination.collected) return tryCollected(call, trial, factsOf(call, trial.admission))
-  const { target, passage, destination, request, limits } = trial
-  if (passage.split || passage.join) return tryParts(trial)
+  const { target, adapter, destination, request, limits } = trial
+  if (adapter.split || adapter.join) return tryParts(trial)
   return attemptWhole(target, request, limits, (text) => {
-    const read = passage.readReply(text, destination.quirks)
+    const read = adapter.readReply(text, destination.quirks)
     return read instanceof Promise ? read.then(triedOf) : triedOf(read)
   })
 }
@@ -146,15 +146,15 @@ const triedOf = (read: ReadReply): AttemptResult =>
 const ERROR_CHARS_MAX = 64 * 1024
 
 /** A request that is several of this upstream's. */
-async function tryParts({ target, passage, destination, request, limits }: PreparedAttempt): Promise<AttemptResult> {
+async function tryParts({ target, adapter, destination, request, limits }: PreparedAttempt): Promise<AttemptResult> {
   const texts: string[] = []
-  const parts = passage.split?.(destination) ?? [request]
+  const parts = adapter.split?.(destination) ?? [request]
   for (const part of parts) {
     const attempt = await attemptWhole(target, part, limits, (text) => readPart(text, parts, target))
-    if (attempt.kind === 'failed') return { ...attempt, progress: progressOf(passage, texts.length) }
+    if (attempt.kind === 'failed') return { ...attempt, progress: progressOf(adapter, texts.length) }
     texts.push(attempt.text)
   }
-  return triedOf(await (passage.join?.(texts) ?? passage.readReply(texts[0] ?? '', destination.quirks)))
+  return triedOf(await (adapter.join?.(texts) ?? adapter.readReply(texts[0] ?? '', destination.quirks)))
 }
 
 /** An error is found before the next part is sent; in the answer to the only part, when that is read. */
@@ -168,11 +168,11 @@ const progressOf = ({ firstParts }: Adapter, answered: number): Progress | undef
 
 async function tryStream(
   call: GatewayRequest,
-  { target, passage, admission, destination, request, limits }: PreparedAttempt,
+  { target, adapter, admission, destination, request, limits }: PreparedAttempt,
 ): Promise<AttemptResult> {
-  const opened = await openEvents(target, { request, passage }, limits)
+  const opened = await openEvents(target, { request, adapter }, limits)
   if (opened.kind === 'failed') return opened
-  const passed = passage.openStream(factsOf(call, admission), destination.quirks)
+  const passed = adapter.openStream(factsOf(call, admission), destination.quirks)
   // A whole reply has a bound of its own.
   const isLive = opened.events instanceof EventReader
   const bounded = isLive ? new BoundedEvents(opened.events, passed, { admission, limits }) : opened.events
@@ -201,16 +201,16 @@ function limitsOf(
   }
 }
 
-type StreamOpening = { readonly request: UpstreamRequest; readonly passage: Adapter }
+type StreamOpening = { readonly request: UpstreamRequest; readonly adapter: Adapter }
 
 /** The events of an upstream, or of its whole reply where it does not stream. */
 async function openEvents(
   target: Target,
-  { request, passage }: StreamOpening,
+  { request, adapter }: StreamOpening,
   limits: AttemptLimits,
 ): Promise<{ readonly kind: 'stream'; readonly events: EventReader | GivenEvents } | FailedAttempt> {
-  const { eventsOfReply } = passage
-  if (!passage.asEvents) {
+  const { eventsOfReply } = adapter
+  if (!adapter.asEvents) {
     const streamed = await attemptStream(target, request, { ...limits, takesWhole: eventsOfReply !== undefined })
     if (streamed.kind !== 'reply') return streamed
     if (!eventsOfReply) throw new Error('a stream was asked for')
@@ -218,7 +218,7 @@ async function openEvents(
   }
   const attempt = await attemptWhole(target, request, limits, asReply)
   if (attempt.kind === 'failed') return attempt
-  return { kind: 'stream', events: new GivenEvents(passage.asEvents(attempt.text)) }
+  return { kind: 'stream', events: new GivenEvents(adapter.asEvents(attempt.text)) }
 }
 
 /** A request that cannot be put in this upstream's dialect is the client's own affair. */

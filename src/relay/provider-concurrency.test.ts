@@ -6,97 +6,97 @@ const one = { id: 'vendor', concurrentRequests: 1 }
 const call = { upstreamStopped: false, took: () => undefined, landed: () => undefined }
 
 test('there are so many seats, and each is given back once', () => {
-  const seats = new ProviderConcurrency()
+  const concurrency = new ProviderConcurrency()
   const pair = { id: 'vendor', concurrentRequests: 2 }
-  const [first, second] = [seats.take(pair), seats.take(pair)]
-  expect(seats.take(pair)).toBeUndefined()
-  expect(seats.take({ id: 'other', concurrentRequests: 1 })).toBeDefined()
+  const [first, second] = [concurrency.take(pair), concurrency.take(pair)]
+  expect(concurrency.take(pair)).toBeUndefined()
+  expect(concurrency.take({ id: 'other', concurrentRequests: 1 })).toBeDefined()
   first?.leave()
   first?.leave()
-  expect(seats.take(pair)).toBeDefined()
-  expect(seats.take(pair)).toBeUndefined()
+  expect(concurrency.take(pair)).toBeDefined()
+  expect(concurrency.take(pair)).toBeUndefined()
   second?.leave()
-  expect(seats.take(pair)).toBeDefined()
+  expect(concurrency.take(pair)).toBeDefined()
 })
 
 test('who waits is served in the order of arrival, before whoever comes then', async () => {
-  const seats = new ProviderConcurrency()
+  const concurrency = new ProviderConcurrency()
   const pair = { id: 'vendor', concurrentRequests: 2 }
-  const taken = [seats.take(pair), seats.take(pair)]
+  const taken = [concurrency.take(pair), concurrency.take(pair)]
   const order: string[] = []
-  const waits = ['a', 'b'].map((name) => seats.wait([pair], 'acct', call).then((got) => (order.push(name), got)))
+  const waits = ['a', 'b'].map((name) => concurrency.wait([pair], 'acct', call).then((got) => (order.push(name), got)))
   taken[0]?.leave()
-  expect(seats.take(pair)).toBeUndefined()
+  expect(concurrency.take(pair)).toBeUndefined()
   taken[1]?.leave()
   expect((await Promise.all(waits)).every(Boolean)).toBe(true)
   expect(order).toEqual(['a', 'b'])
 })
 
 test('accounts take turns', async () => {
-  const seats = new ProviderConcurrency()
+  const concurrency = new ProviderConcurrency()
   const four = { id: 'vendor', concurrentRequests: 4 }
-  const taken = Array.from({ length: 4 }, () => seats.take(four))
+  const taken = Array.from({ length: 4 }, () => concurrency.take(four))
   const order: string[] = []
   const wait = (account: string, name: string): Promise<number> =>
-    seats.wait([four], account, call).then(() => order.push(name))
+    concurrency.wait([four], account, call).then(() => order.push(name))
   const waits = [wait('greedy', 'g1'), wait('greedy', 'g2'), wait('greedy', 'g3'), wait('modest', 'm1')]
-  for (const seat of taken) seat?.leave()
+  for (const permit of taken) permit?.leave()
   await Promise.all(waits)
   expect(order).toEqual(['g1', 'm1', 'g2', 'g3'])
 })
 
 test('who waits in vain is told so, and takes no seat later', async () => {
-  const seats = new ProviderConcurrency()
-  const taken = seats.take(one)
+  const concurrency = new ProviderConcurrency()
+  const taken = concurrency.take(one)
   const startedMs = performance.now()
   // The first of each account may wait, whoever waits already.
-  const waiting = ['greedy', 'other', 'third'].map((account) => seats.wait([one], account, call))
+  const waiting = ['greedy', 'other', 'third'].map((account) => concurrency.wait([one], account, call))
   // Of an account as many wait as may be served: the next one is told at once.
-  expect(seats.isOpenTo(one, 'greedy')).toBe(false)
-  expect(seats.isOpenTo(one, 'fourth')).toBe(true)
-  expect(await seats.wait([one], 'greedy', call)).toBeUndefined()
+  expect(concurrency.isOpenTo(one, 'greedy')).toBe(false)
+  expect(concurrency.isOpenTo(one, 'fourth')).toBe(true)
+  expect(await concurrency.wait([one], 'greedy', call)).toBeUndefined()
   expect(performance.now() - startedMs).toBeLessThan(seatBounds.waitMs)
   expect(await Promise.all(waiting)).toEqual([undefined, undefined, undefined])
   taken?.leave()
-  expect(seats.take(one)).toBeDefined()
+  expect(concurrency.take(one)).toBeDefined()
 })
 
 test('of several providers the first with room is taken, and only that one', async () => {
-  const seats = new ProviderConcurrency()
+  const concurrency = new ProviderConcurrency()
   const other = { id: 'other', concurrentRequests: 1 }
-  const taken = [seats.take(one), seats.take(other)]
-  const waiting = seats.wait([one, other, one], 'acct', call)
+  const taken = [concurrency.take(one), concurrency.take(other)]
+  const waiting = concurrency.wait([one, other, one], 'acct', call)
   taken[1]?.leave()
   taken[0]?.leave()
-  const [provider, seat] = (await waiting) ?? []
+  const [provider, permit] = (await waiting) ?? []
   expect(provider).toBe(other)
-  expect([seats.take(one) !== undefined, seats.take(other)]).toEqual([true, undefined])
-  seat?.leave()
-  expect(seats.take(other)).toBeDefined()
+  expect([concurrency.take(one) !== undefined, concurrency.take(other)]).toEqual([true, undefined])
+  permit?.leave()
+  expect(concurrency.take(other)).toBeDefined()
 })
 
 test('a limit that is changed holds for who is there already, and serves who waits', async () => {
-  const seats = new ProviderConcurrency()
-  const taken = seats.take(one)
-  const waiting = seats.wait([one], 'acct', call)
-  expect(seats.take({ ...one, concurrentRequests: 3 })).toBeDefined()
-  const [, seat] = (await waiting) ?? []
-  expect(seat).toBeDefined()
+  const concurrency = new ProviderConcurrency()
+  const taken = concurrency.take(one)
+  const waiting = concurrency.wait([one], 'acct', call)
+  expect(concurrency.take({ ...one, concurrentRequests: 3 })).toBeDefined()
+  const [, permit] = (await waiting) ?? []
+  expect(permit).toBeDefined()
   taken?.leave()
-  seat?.leave()
-  expect(seats.take(one)).toBeUndefined()
+  permit?.leave()
+  expect(concurrency.take(one)).toBeUndefined()
 })
 
 test('a seat that became free before anybody waited is had at once', async () => {
-  const seats = new ProviderConcurrency()
-  const [, seat] = (await seats.wait([one], 'acct', call)) ?? []
-  expect(seat).toBeDefined()
-  expect(seats.take(one)).toBeUndefined()
+  const concurrency = new ProviderConcurrency()
+  const [, permit] = (await concurrency.wait([one], 'acct', call)) ?? []
+  expect(permit).toBeDefined()
+  expect(concurrency.take(one)).toBeUndefined()
 })
 
 test('a call that is stopped waits no longer, before and meanwhile', async () => {
-  const seats = new ProviderConcurrency()
-  const taken = seats.take(one)
+  const concurrency = new ProviderConcurrency()
+  const taken = concurrency.take(one)
   const owner = new (class {
     upstreamStopped = false
     waiting: { abort(): void } | undefined
@@ -108,13 +108,13 @@ test('a call that is stopped waits no longer, before and meanwhile', async () =>
     }
   })()
   const startedMs = performance.now()
-  const stopped = seats.wait([one], 'acct', owner)
+  const stopped = concurrency.wait([one], 'acct', owner)
   owner.waiting?.abort()
   expect(await stopped).toBeUndefined()
   expect(owner.waiting).toBeUndefined()
   owner.upstreamStopped = true
-  expect(await seats.wait([one], 'acct', owner)).toBeUndefined()
+  expect(await concurrency.wait([one], 'acct', owner)).toBeUndefined()
   expect(performance.now() - startedMs).toBeLessThan(seatBounds.waitMs)
   taken?.leave()
-  expect(seats.take(one)).toBeDefined()
+  expect(concurrency.take(one)).toBeDefined()
 })

@@ -55,10 +55,10 @@ class ProviderQueue {
   }
 
   take(): Permit | undefined {
-    return this.hasRoom ? this.seat() : undefined
+    return this.hasRoom ? this.permit() : undefined
   }
 
-  seat(): Permit {
+  permit(): Permit {
     this.taken++
     return new Permit(this)
   }
@@ -123,8 +123,8 @@ export class ProviderConcurrency {
   ): Promise<[Any, Permit] | undefined> {
     // One may have become free since it was asked for: who waits is told of those only that become free from now on.
     for (const provider of providers) {
-      const seat = this.take(provider)
-      if (seat) return [provider, seat]
+      const permit = this.take(provider)
+      if (permit) return [provider, permit]
     }
     const { promise, resolve } = Promise.withResolvers<[Any, Permit] | undefined>()
     const rows = new Map(providers.map((provider) => [this.rowOf(provider), provider]))
@@ -132,7 +132,7 @@ export class ProviderConcurrency {
       for (const row of rows.keys()) row.forget(account, sit)
       resolve(got)
     }
-    const sit: PermitTaker = (row) => end([rows.get(row) as Any, row.seat()])
+    const sit: PermitTaker = (row) => end([rows.get(row) as Any, row.permit()])
     let isWaiting = false
     for (const row of rows.keys()) isWaiting = row.await(account, sit) || isWaiting
     if (!isWaiting) return undefined

@@ -44,7 +44,7 @@ export async function relayVideo(relay: Relay, call: GatewayRequest, body: Video
   relay.live.add(call)
   try {
     await admission.held.durable
-    const reservation = call.entry
+    const reservation = call.limiterPermit
     const accepted = await relay.videos.begin({ task, body: fit.body, reservation, undo: call.claim?.drop() ?? [] })
     if (accepted.kind === 'refused') return { kind: 'failure', failure: failureOf(relay, accepted) }
     const { headers, body: text } = answerOf(task, fit.dropped)

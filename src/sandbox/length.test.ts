@@ -3,10 +3,10 @@ import { createVendor } from './server.ts'
 
 const vendor = createVendor({})
 
-type Answered = { status: number; text: string; tookMs: number; longestMs: number }
+type ReadAnswer = { status: number; text: string; tookMs: number; longestMs: number }
 
 /** Asks, and watches meanwhile how long the thread has no time for anybody else. */
-async function ask(path: string, body: object, headers: object = {}): Promise<Answered> {
+async function ask(path: string, body: object, headers: object = {}): Promise<ReadAnswer> {
   const text = JSON.stringify(body)
   const request = new Request(`http://sandbox${path}`, {
     method: 'POST',

@@ -30,12 +30,12 @@ export function longText(body: unknown): ErrorFields | undefined {
 const MEDIA = new Set(['image_url', 'source', 'input_audio', 'file', 'inline_data', 'inlineData'])
 const PAYLOADS = new Set(['url', 'data', 'file_data'])
 
-type Open = { readonly value: unknown; readonly isMedia: boolean }
+type OpenValue = { readonly value: unknown; readonly isMedia: boolean }
 
 /** Not much further than it has to be. */
 function textCharsOf(body: unknown): number {
   let chars = 0
-  const open: Open[] = [{ value: body, isMedia: false }]
+  const open: OpenValue[] = [{ value: body, isMedia: false }]
   for (let next = open.pop(); next && chars <= TEXT_CHARS_MAX; next = open.pop()) {
     const { value, isMedia } = next
     chars += VALUE_CHARS

@@ -5,7 +5,7 @@ import { EventReader } from './event-reader.ts'
 import { InFlightAttempt } from './in-flight-attempt.ts'
 
 /** A response that does what it is told, and notes what it was told. */
-class Scripted implements IncomingResponse {
+class ScriptedResponse implements IncomingResponse {
   readonly status = 200
   readonly headers = new Map<string, string>()
   readonly declaredBytes = 0
@@ -43,7 +43,7 @@ const owner: Owner = { upstreamStopped: false, took: () => undefined, landed: ()
 const NONE = Buffer.alloc(0)
 
 function reading({ gapMs = 1_000, firstMs = 1_000, eventCharsMax = 1_000, by = owner } = {}) {
-  const response = new Scripted()
+  const response = new ScriptedResponse()
   const flight = new InFlightAttempt(by, firstMs)
   flight.stop.target = response
   const reader = new EventReader(response, flight, { eventGapTimeoutMs: gapMs, eventCharsMax })

@@ -125,8 +125,8 @@ describe('of messages', () => {
       { role: 'tool', tool_call_id: 'call_a', content: '1' },
       { role: 'tool', tool_call_id: 'abcdefghi', content: '2' },
     ]
-    type Told = { readonly tool_calls: readonly { readonly id: string }[]; readonly tool_call_id: string }
-    const [said, one, two] = fitted('mistral', 'm', { messages })['messages'] as readonly Told[]
+    type HttpAnswer = { readonly tool_calls: readonly { readonly id: string }[]; readonly tool_call_id: string }
+    const [said, one, two] = fitted('mistral', 'm', { messages })['messages'] as readonly HttpAnswer[]
     const [first, second] = said?.tool_calls ?? []
     expect(first?.id).toMatch(/^[a-zA-Z0-9]{9}$/)
     expect([one?.tool_call_id, two?.tool_call_id]).toEqual([first?.id ?? '', 'abcdefghi'])

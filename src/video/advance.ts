@@ -131,12 +131,12 @@ function verdict(task: VideoTask, offerId: string, { why, code }: Extract<VideoS
   }
 }
 
-type Done = Extract<VideoState, { kind: 'done' }>
+type DoneState = Extract<VideoState, { kind: 'done' }>
 type Upscaler = NonNullable<ReturnType<typeof upscaleVendor>>
 type UpscaleStart = {
   readonly upscaler: Upscaler
   readonly maker: VideoVendor<unknown>
-  readonly state: Done
+  readonly state: DoneState
 }
 
 /** Hands the finished video on. The same token goes with every try: the vendor carries it out once. */
@@ -181,7 +181,7 @@ function orderOf(task: VideoTask, source: VideoSource, { provider }: UpscaleStar
 async function bring(
   shop: Workshop,
   job: VideoJob,
-  { state, vendor }: { readonly state: Done; readonly vendor: VideoVendor<unknown> },
+  { state, vendor }: { readonly state: DoneState; readonly vendor: VideoVendor<unknown> },
 ): Promise<void> {
   const { task } = job
   if (task.stage !== 'storing') {

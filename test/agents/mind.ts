@@ -3,8 +3,8 @@
  * and says at the end what their results said. It reads nothing but the request, as a model does.
  */
 import type { Dialect } from '../../src/domain/turn.ts'
-import type { Call, Said } from '../vendors/answers.ts'
-import { fieldsOf, listOf, textOf, type Fields, type Seen } from '../vendors/seen.ts'
+import type { Call, VendorAnswer } from '../vendors/answers.ts'
+import { fieldsOf, listOf, textOf, type Fields, type SeenRequest } from '../vendors/seen.ts'
 
 export const WORD = 'XYZZY'
 export const TEXT = 'Grüße, 世界'
@@ -59,7 +59,7 @@ function named(kind: Tool['kind'], value: unknown): Tool {
 const WRITE = `printf '${TEXT}' > hello.txt && echo written`
 const READ = 'cat hello.txt'
 
-export function think({ dialect, body, seen }: { dialect: Dialect; body: Fields; seen: Seen }): Said {
+export function think({ dialect, body, seen }: { dialect: Dialect; body: Fields; seen: SeenRequest }): VendorAnswer {
   const tools = toolsIn(dialect, body)
   const heard = seen.messages.flatMap(({ results }) => results.map(({ text }) => text)).join('\n')
   const count = seen.messages.reduce((sum, { calls }) => sum + calls.length, 0)
@@ -75,7 +75,7 @@ export function think({ dialect, body, seen }: { dialect: Dialect; body: Fields;
 
 type NewCall = Omit<Call, 'id'>
 
-function nextCalls(tools: readonly Tool[], { messages }: Seen, heard: string): readonly NewCall[] {
+function nextCalls(tools: readonly Tool[], { messages }: SeenRequest, heard: string): readonly NewCall[] {
   const called = messages.flatMap((message) => message.calls.map(({ args }) => args)).join('\n')
   const shell = shellIn(tools)
   const word = tools.find(({ name }) => name.includes('secret_word'))
@@ -105,10 +105,10 @@ function byName(tools: readonly Tool[], heard: string): readonly NewCall[] {
 
 const isScript = ({ kind, description }: Tool): boolean => kind === 'custom' || /javascript/i.test(description)
 
-const say = (text: string): Said => ({ thought: '', text, calls: [] })
+const say = (text: string): VendorAnswer => ({ thought: '', text, calls: [] })
 
 /** Titles, summaries, and what an agent does that edits by its answers. */
-function withoutTools(body: Fields, { messages }: Seen): string {
+function withoutTools(body: Fields, { messages }: SeenRequest): string {
   const all = JSON.stringify(body)
   if (!all.includes('file listing') || !messages.some(({ text }) => text.includes(TASK))) return 'Greetings'
   return `The file:\n\nhello.txt\n\`\`\`\n${TEXT}\n\`\`\`\n`

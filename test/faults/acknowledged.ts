@@ -4,7 +4,7 @@ import { verifyLedger } from '../../src/ledger/verify.ts'
 import { openStore } from '../../src/store/store.ts'
 
 /** One acknowledged event, with the end of the log at that time. */
-export type Acknowledged = {
+export type AcknowledgedWrite = {
   readonly kind: 'held' | 'settled' | 'released' | 'booked'
   readonly id: string
   readonly amount: bigint | undefined
@@ -13,10 +13,10 @@ export type Acknowledged = {
   readonly frame: number
 }
 
-export type Told = {
+export type AcknowledgedFacts = {
   /** Ids of everything that was begun: nothing else may be in the books. */
   readonly tried: readonly string[]
-  readonly acknowledged: readonly Acknowledged[]
+  readonly acknowledged: readonly AcknowledgedWrite[]
   /** How far it came: to its first round, to its end, or to a stop of its own, as the gateway stops itself. */
   readonly isReady: boolean
   readonly isDone: boolean
@@ -24,14 +24,14 @@ export type Told = {
 }
 
 /** Reads the lines of a workload. The last one is ignored when it was cut. */
-export function readTold(output: string): Told {
+export function readTold(output: string): AcknowledgedFacts {
   const lines = output.slice(0, output.lastIndexOf('\n') + 1).split('\n')
-  const acknowledged = lines.flatMap((line): Acknowledged[] => {
+  const acknowledged = lines.flatMap((line): AcknowledgedWrite[] => {
     const match = /^(held|settled|released|booked) (\S+)(?: (\d+))? @(\w+):(\d+)$/.exec(line)
     if (!match) return []
     const [, kind, id = '', amount, salt = '', frame] = match
     const size = amount === undefined ? undefined : BigInt(amount)
-    return [{ kind: kind as Acknowledged['kind'], id, amount: size, salt, frame: Number(frame) }]
+    return [{ kind: kind as AcknowledgedWrite['kind'], id, amount: size, salt, frame: Number(frame) }]
   })
   const tried = lines.flatMap((line) => (line.startsWith('try ') ? [line.slice(4)] : []))
   const isStopped = lines.some((line) => line.startsWith('stopped '))
@@ -43,7 +43,7 @@ const BOOKINGS = `SELECT journal.ref, entry.amount FROM journal
   JOIN entry ON entry.journal_id = journal.id AND entry.account_id NOT LIKE 'system:%'`
 
 /** Opens the folder as the next start would and says what is wrong with it: nothing, it should be. */
-export async function complaintsOf(folder: string, { tried, acknowledged }: Told): Promise<string[]> {
+export async function complaintsOf(folder: string, { tried, acknowledged }: AcknowledgedFacts): Promise<string[]> {
   const stop = (message: string): never => {
     throw new Error(message)
   }
@@ -73,6 +73,6 @@ export async function complaintsOf(folder: string, { tried, acknowledged }: Told
 }
 
 /** A hold that was held may have ended since; its end may be what the crash swallowed, or what was not acknowledged. */
-function isKept(kind: Acknowledged['kind'], state: string): boolean {
+function isKept(kind: AcknowledgedWrite['kind'], state: string): boolean {
   return kind === 'held' ? ['settled', 'released', 'expired'].includes(state) : state === kind
 }

@@ -1,6 +1,6 @@
 /** SQLite's write-ahead log as bytes: where its frames end, and ways to damage what lies behind. */
 import { readFileSync, writeFileSync } from 'node:fs'
-import type { Acknowledged } from './acknowledged.ts'
+import type { AcknowledgedWrite } from './acknowledged.ts'
 
 const HEADER_BYTES = 32
 const FRAME_HEADER_BYTES = 24
@@ -24,7 +24,7 @@ export const readIndex = (index: Buffer): LogIndex => ({
  * no checkpoint has begun to copy it, before which the log is synced. An acknowledgement of another filling of the log
  * rests on nothing in it: a log is begun anew only when all of it is in the database.
  */
-export function unsyncedFrom(log: Buffer, index: LogIndex, acknowledged: readonly Acknowledged[]): number {
+export function unsyncedFrom(log: Buffer, index: LogIndex, acknowledged: readonly AcknowledgedWrite[]): number {
   if (log.length < HEADER_BYTES) return log.length
   const { frameBytes, salt } = readHeader(log)
   // It is about to be begun anew: all of it was synced, copied, and synced there.

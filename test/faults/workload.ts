@@ -116,12 +116,12 @@ for (let i = Number(known?.['count']); i < ACCOUNTS; i++) {
   ledger.register(`a${i}`)
 }
 const index = openSync(join(options.folder, 'tollgate.db-shm'), 'r')
-const desk: Desk = { store, ledger, life, acknowledge: (line) => say(`${line} @${logEnd(index)}`) }
+const context: Desk = { store, ledger, life, acknowledge: (line) => say(`${line} @${logEnd(index)}`) }
 say('ready')
 for (let round = 0; round < Number(options.rounds); round++) {
   const width = Number(options.width)
-  const requests = Array.from({ length: width }, (_, i) => request(desk, round * width + i))
-  await Promise.all([bookTwice(desk, round), ...requests])
+  const requests = Array.from({ length: width }, (_, i) => request(context, round * width + i))
+  await Promise.all([bookTwice(context, round), ...requests])
 }
 closeSync(index)
 await store.close()

@@ -15,7 +15,7 @@ import { Violation } from './books.ts'
 import { session } from './command.ts'
 import { Books, playSession } from './session.ts'
 
-export type Played =
+export type PlayedRun =
   | {
       readonly kind: 'kept'
       readonly histories: number
@@ -87,7 +87,7 @@ const result = await fc.check(property, { numRuns, seed, endOnFailure: !values.s
 await leave()
 const error = result.errorInstance
 if (result.failed && !(error instanceof Violation)) throw new Error(`no verdict, seed ${seed}`, { cause: error })
-const played: Played =
+const played: PlayedRun =
   error instanceof Violation
     ? { kind: 'violated', message: error.message, seed }
     : { kind: 'kept', histories: sessions * sideBySide, commands, holds, restarts }

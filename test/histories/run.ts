@@ -1,10 +1,10 @@
 import { join } from 'node:path'
-import type { Played } from './play.ts'
+import type { PlayedRun } from './play.ts'
 
 export type PlayRun = {
   readonly exitCode: number
   /** Undefined when the program could not tell: it crashed, say. */
-  readonly played: Played | undefined
+  readonly played: PlayedRun | undefined
   readonly output: string
 }
 
@@ -17,6 +17,6 @@ export async function playHistories(root: string, { histories, seed }: PlayOptio
   const child = Bun.spawn([process.execPath, ...args], { stdout: 'pipe', stderr: 'pipe' })
   const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()])
   const line = stdout.trim().split('\n').at(-1) ?? ''
-  const played = line.startsWith('{') ? (JSON.parse(line) as Played) : undefined
+  const played = line.startsWith('{') ? (JSON.parse(line) as PlayedRun) : undefined
   return { exitCode: await child.exited, played, output: `seed ${seed}\n${stdout}${stderr}` }
 }

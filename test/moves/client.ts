@@ -2,18 +2,18 @@
 import type { Dialect } from '../../src/domain/turn.ts'
 import { parseExact } from '../../src/lib/exact-json.ts'
 import { fieldsOf, listOf, type Fields } from '../vendors/seen.ts'
-import type { Heard } from './echo.ts'
+import type { ClientView } from './echo.ts'
 import type { Plan, PlannedTurn } from './plan.ts'
 import type { TrueCall } from './truth.ts'
 
 /** The result of a call, under the id that the client knows the call by. */
-export type Given = { readonly id: string; readonly name: string; readonly call: TrueCall }
+export type IssuedCall = { readonly id: string; readonly name: string; readonly call: TrueCall }
 
 export type Client = {
   system(text: string): void
   user(text: string, pictures: readonly string[]): void
-  results(given: readonly Given[]): void
-  heard(answer: Heard): void
+  results(given: readonly IssuedCall[]): void
+  heard(answer: ClientView): void
   /** The request, as JSON text. `model` is what the gateway's public model is called. */
   body(turn: PlannedTurn, how: { readonly stream: boolean; readonly previousId?: string | undefined }): string
 }
@@ -89,7 +89,7 @@ function messages(plan: Plan): Client {
     type: 'image',
     source: { type: 'base64', media_type: 'image/png', data },
   })
-  const result = ({ id, call }: Given): Fields => ({
+  const result = ({ id, call }: IssuedCall): Fields => ({
     type: 'tool_result',
     tool_use_id: id,
     content: [{ type: 'text', text: textOfResult(call) }, ...(call.result?.pictures ?? []).map(image)],
@@ -185,7 +185,7 @@ function gemini(plan: Plan): Client {
     else contents[contents.length - 1] = { role: 'user', parts: [...last.parts, ...parts] }
   }
   const image = (data: string): Fields => ({ inlineData: { mimeType: 'image/png', data } })
-  const result = ({ id, name, call }: Given): Fields => ({
+  const result = ({ id, name, call }: IssuedCall): Fields => ({
     functionResponse: {
       ...(id === '' ? {} : { id }),
       name,

@@ -13,7 +13,7 @@ export type HeardCall = {
   readonly args: string
   readonly kind: 'function' | 'custom'
 }
-export type Heard = {
+export type ClientView = {
   /** What the client sends back of it, in its own dialect. */
   readonly turn: readonly Fields[]
   readonly text: string
@@ -22,9 +22,9 @@ export type Heard = {
   readonly finish: string
 }
 
-class Broken extends Error {}
+class BrokenRule extends Error {}
 const need = (holds: boolean, message: string): void => {
-  if (!holds) throw new Broken(message)
+  if (!holds) throw new BrokenRule(message)
 }
 
 type Event = { readonly name: string | undefined; readonly data: string }
@@ -36,20 +36,20 @@ function eventsIn(text: string): Event[] {
 const parsed = ({ data }: Event): Fields => fieldsOf(parseExact(data))
 
 /** Reads an answer. Throws where it is not whole and lawful. */
-export function heard(dialect: Dialect, text: string, isStream: boolean): Heard {
+export function heard(dialect: Dialect, text: string, isStream: boolean): ClientView {
   if (!isStream) return wholes[dialect](fieldsOf(parseExact(text)))
   return wholes[dialect](joined[dialect](eventsIn(text)))
 }
 
 /** By dialect: a whole answer. */
-const wholes: Readonly<Record<Dialect, (answer: Fields) => Heard>> = {
+const wholes: Readonly<Record<Dialect, (answer: Fields) => ClientView>> = {
   chat: ofChat,
   messages: ofMessages,
   responses: ofResponses,
   gemini: ofGemini,
 }
 
-function ofChat(answer: Fields): Heard {
+function ofChat(answer: Fields): ClientView {
   const [choice = {}] = listOf(answer['choices'])
   const message = fieldsOf(choice['message'])
   need(answer['usage'] !== undefined, 'the answer has no usage')
@@ -69,7 +69,7 @@ function ofChat(answer: Fields): Heard {
   return { turn: [message], text: textOf(message['content']), thought, calls, finish }
 }
 
-function ofMessages(answer: Fields): Heard {
+function ofMessages(answer: Fields): ClientView {
   const content = listOf(answer['content'])
   const finish = textOf(answer['stop_reason'])
   const calls = content
@@ -99,7 +99,7 @@ const itemFields = new Set(
   'type id role content summary encrypted_content call_id name arguments input tollgate_sealed phase'.split(' '),
 )
 
-function ofResponses(answer: Fields): Heard {
+function ofResponses(answer: Fields): ClientView {
   const output = listOf(answer['output'])
   need(answer['status'] === 'completed', `the status is ${String(answer['status'])}`)
   const calls = output
@@ -125,7 +125,7 @@ function ofResponses(answer: Fields): Heard {
   }
 }
 
-function ofGemini(answer: Fields): Heard {
+function ofGemini(answer: Fields): ClientView {
   const [candidate = {}] = listOf(answer['candidates'])
   const parts = listOf(fieldsOf(candidate['content'])['parts'])
   need(candidate['finishReason'] === 'STOP', `the answer ended for ${String(candidate['finishReason'])}`)

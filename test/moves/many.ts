@@ -5,12 +5,12 @@ import { shortest } from './shrink.ts'
 import { Violation } from './truth.ts'
 import { kindsOfVendors } from './vendor.ts'
 
-export type Played =
+export type PlayedRun =
   | { readonly kind: 'kept'; readonly turns: number; readonly results: number }
   | { readonly kind: 'violated'; readonly message: string; readonly seed: number; readonly plan: string }
 
 /** Each conversation has a seed of its own: the first one's is `seed`. */
-export async function playMany(count: number, seed: number): Promise<Played> {
+export async function playMany(count: number, seed: number): Promise<PlayedRun> {
   let [turns, results] = [0, 0]
   for (let i = 0; i < count; i++) {
     const plan = planOf((seed + i) | 0, kindsOfVendors)

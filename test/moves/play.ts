@@ -5,8 +5,8 @@ import type { KeptTurn, Adapter, AdapterContext, UpstreamRequest } from '../../s
 import { SseDecoder, type SseEvent } from '../../src/lib/sse.ts'
 import { dialectsOf } from '../../src/relay/attempt.ts'
 import { readSent } from '../support/dialect-fixtures.ts'
-import { clients, type Client, type Given } from './client.ts'
-import { heard, type Heard } from './echo.ts'
+import { clients, type Client, type IssuedCall } from './client.ts'
+import { heard, type ClientView } from './echo.ts'
 import type { Plan, PlannedResult, PlannedTurn } from './plan.ts'
 import {
   checkTold,
@@ -19,10 +19,10 @@ import {
   type TrueCall,
   type TrueResult,
 } from './truth.ts'
-import { answer, destinationOf, received, vendors, type Answered, type Request, type Vendor } from './vendor.ts'
+import { answer, destinationOf, received, vendors, type VendorReply, type Request, type Vendor } from './vendor.ts'
 
 /** A model of text; nothing else of it is looked at. */
-const context = { model: { kind: 'text' } as Model, desk: {} } as AdapterContext
+const imageService = { model: { kind: 'text' } as Model, imageService: {} } as AdapterContext
 const USAGE = {
   inputFresh: 40,
   inputCached: 0,
@@ -47,7 +47,12 @@ export async function play(plan: Plan): Promise<number> {
 }
 
 /** What a vendor thought before it called. */
-type Thought = { readonly vendor: Vendor; readonly request: Request; readonly seal: string; readonly mark: string }
+type SpokenThought = {
+  readonly vendor: Vendor
+  readonly request: Request
+  readonly seal: string
+  readonly mark: string
+}
 
 class Conversation {
   results = 0
@@ -56,8 +61,8 @@ class Conversation {
   private readonly steps: Step[] = []
   private readonly kept: KeptTurn[] = []
   /** The calls of the last answer, as the client knows them. */
-  private open: readonly Given[] = []
-  private thought: Thought | undefined
+  private open: readonly IssuedCall[] = []
+  private thought: SpokenThought | undefined
   private marks = 0
 
   constructor(plan: Plan) {
@@ -73,14 +78,17 @@ class Conversation {
     const body = this.client.body(turn, { stream: isStream, previousId: this.kept.at(-1)?.id })
     const mode = isStream ? 'stream' : 'whole'
     const client = await readSent(this.plan.client, body, { mode, earlier: this.kept })
-    const passage = client.passage(dialectsOf({ offer: offerOf(vendor), preset: presetOf(vendor) }, client), context)
-    if (passage.obstacle) violated(`an obstacle before ${vendor.preset}: ${passage.obstacle.message}`)
-    const collected = turn.mode === 'collected' && passage.collector !== undefined
-    const sent = passage.request({ ...destinationOf(vendor, client.outputTokensMax), collected })
-    const request = this.told(vendor, passage, sent)
+    const adapter = client.adapter(
+      dialectsOf({ offer: offerOf(vendor), preset: presetOf(vendor) }, client),
+      imageService,
+    )
+    if (adapter.obstacle) violated(`an obstacle before ${vendor.preset}: ${adapter.obstacle.message}`)
+    const collected = turn.mode === 'collected' && adapter.collector !== undefined
+    const sent = adapter.request({ ...destinationOf(vendor, client.outputTokensMax), collected })
+    const request = this.told(vendor, adapter, sent)
     const texts = this.textsOf(turn, i, vendor)
     const answered = answer({ vendor, request, turn, plan: this.plan }, texts)
-    const text = await carried({ passage, vendor, answered, isStream, collected, i })
+    const text = await carried({ adapter, vendor, answered, isStream, collected, i })
     this.hear(turn, answered, heard(this.plan.client, text, isStream))
     const ended = this.plan.isKept ? client.conversation?.ended() : undefined
     if (ended) this.kept.push(ended)
@@ -163,7 +171,7 @@ class Conversation {
   }
 
   /** What the client got must be what was said, in its own names. */
-  private hear({ answer: planned }: PlannedTurn, { said }: Answered, got: Heard): void {
+  private hear({ answer: planned }: PlannedTurn, { said }: VendorReply, got: ClientView): void {
     const isByTool = said.calls.length === 1 && said.calls[0]?.id === 'toolu_answer'
     const text = isByTool ? (said.calls[0]?.args ?? '') : said.text
     const calls = isByTool ? [] : said.calls
@@ -180,7 +188,7 @@ class Conversation {
       const result = hasResults ? call.result : undefined
       return { tool: call.tool, ...tool, args: call.args, result: result && this.resultOf(result) }
     })
-    this.open = made.map((call, at): Given => {
+    this.open = made.map((call, at): IssuedCall => {
       const { id, name, args, kind } = got.calls[at] ?? violated('no such call')
       const asExpected = kind === 'custom' ? args : compact(args)
       const expected = kind === 'custom' ? call.args : compact(call.args)
@@ -211,16 +219,16 @@ const offerOf = ({ model }: Vendor) => ({ upstreamModel: model })
 const presetOf = ({ preset: id, dialects }: Vendor) => ({ id, dialects })
 
 type Carrying = {
-  readonly passage: Adapter
+  readonly adapter: Adapter
   readonly vendor: Vendor
-  readonly answered: Answered
+  readonly answered: VendorReply
   readonly isStream: boolean
   readonly collected: boolean
   readonly i: number
 }
 
 /** The answer as the gateway gives it to the client. */
-async function carried({ passage, vendor, answered, isStream, collected, i }: Carrying): Promise<string> {
+async function carried({ adapter, vendor, answered, isStream, collected, i }: Carrying): Promise<string> {
   const facts = {
     requestId: `req_${String(i).padStart(26, '0')}`,
     createdAtMs: 1_700_000_000_000,
@@ -228,7 +236,7 @@ async function carried({ passage, vendor, answered, isStream, collected, i }: Ca
   }
   const { quirks } = vendor
   if (isStream) {
-    const stream = passage.openStream(facts, quirks)
+    const stream = adapter.openStream(facts, quirks)
     let text = ''
     for (const event of eventsIn(answered.stream)) {
       const read = stream.read(event)
@@ -239,13 +247,13 @@ async function carried({ passage, vendor, answered, isStream, collected, i }: Ca
     if (!stream.finished) violated('the stream is not taken for a whole one')
     return text + stream.end(stream.usage ?? USAGE)
   }
-  const read = await passage.readReply(collected ? joined(passage, answered.stream) : answered.whole, quirks)
+  const read = await adapter.readReply(collected ? joined(adapter, answered.stream) : answered.whole, quirks)
   if (read.kind === 'failed') return violated(`the answer failed: ${JSON.stringify(read.failure)}`)
   return read.reply.write(facts, read.reply.usage ?? USAGE)
 }
 
-function joined(passage: Adapter, stream: string): string {
-  const collector = passage.collector?.() ?? violated('no collector')
+function joined(adapter: Adapter, stream: string): string {
+  const collector = adapter.collector?.() ?? violated('no collector')
   for (const event of eventsIn(stream)) if (event.data !== '[DONE]') collector.add(event)
   return collector.text()
 }

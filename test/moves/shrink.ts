@@ -3,11 +3,11 @@ import { play } from './play.ts'
 import type { Plan, PlannedTurn } from './plan.ts'
 import { Violation } from './truth.ts'
 
-export type Found = { readonly plan: Plan; readonly violation: Violation }
+export type FoundViolation = { readonly plan: Plan; readonly violation: Violation }
 
 /** The shortest that steps of this kind lead to. */
-export async function shortest(plan: Plan, violation: Violation): Promise<Found> {
-  let found: Found = { plan, violation }
+export async function shortest(plan: Plan, violation: Violation): Promise<FoundViolation> {
+  let found: FoundViolation = { plan, violation }
   for (let steps = 0; steps < 200; steps++) {
     const next = await firstBroken(shorter(found.plan))
     if (!next) break
@@ -16,7 +16,7 @@ export async function shortest(plan: Plan, violation: Violation): Promise<Found>
   return found
 }
 
-async function firstBroken(plans: Iterable<Plan>): Promise<Found | undefined> {
+async function firstBroken(plans: Iterable<Plan>): Promise<FoundViolation | undefined> {
   for (const plan of plans) {
     try {
       await play(plan)

@@ -1,7 +1,7 @@
 /** What was said in a conversation, and whether a vendor is told that: all of it, in its order, digit by digit. */
 import { parseExact } from '../../src/lib/exact-json.ts'
 import { GEMINI_SEAL, MESSAGES_SEAL, RESPONSES_SEAL } from '../vendors/refusals.ts'
-import { fieldsOf, type Seen, type SeenCall, type SeenMessage, type SeenResult } from '../vendors/seen.ts'
+import { fieldsOf, type SeenRequest, type SeenCall, type SeenMessage, type SeenResult } from '../vendors/seen.ts'
 
 export type TrueResult = {
   readonly text: string
@@ -64,7 +64,7 @@ const argsOf = ({ kind, args }: TrueCall): string => (kind === 'custom' ? args :
 const resultLine = (call: number, text: string): string => `result of call ${call}: ${compact(text).trim()}`
 
 /** The same of what a vendor was told. */
-class Told {
+class ToldFacts {
   readonly lines: string[] = []
   readonly system: string[]
   private readonly calls: SeenCall[] = []
@@ -73,10 +73,10 @@ class Told {
   private group = 0
   private isCalling = false
   private results = new Map<number, string>()
-  private readonly seen: Seen
+  private readonly seen: SeenRequest
   private readonly truth: readonly TrueCall[]
 
-  constructor(seen: Seen, truth: readonly TrueCall[]) {
+  constructor(seen: SeenRequest, truth: readonly TrueCall[]) {
     this.seen = seen
     this.truth = truth
     this.system = tokensIn(seen.system).map(line)
@@ -124,9 +124,9 @@ class Told {
 }
 
 /** Throws where a vendor is not told what was said. */
-export function checkTold(steps: readonly Step[], seen: Seen): void {
+export function checkTold(steps: readonly Step[], seen: SeenRequest): void {
   const truth = steps.flatMap((step) => (step.kind === 'assistant' ? step.calls : []))
-  const told = new Told(seen, truth)
+  const told = new ToldFacts(seen, truth)
   compare(linesOf(steps), told.lines)
   compare(
     steps.flatMap((step) => (step.kind === 'system' ? tokensIn(step.text).map(line) : [])),

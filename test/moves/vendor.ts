@@ -5,10 +5,10 @@ import { parseExact } from '../../src/lib/exact-json.ts'
 import { findPreset } from '../../src/providers/presets.ts'
 import { rulesFor } from '../../src/vendors/fit.ts'
 import { Chooser } from '../support/random.ts'
-import { Raw, written, type Call, type Said } from '../vendors/answers.ts'
+import { Raw, written, type Call, type VendorAnswer } from '../vendors/answers.ts'
 import { profiles, type Profile } from '../vendors/fake.ts'
 import { vertexContents } from '../vendors/refusals.ts'
-import { fieldsOf, seenBy, type Fields, type Seen } from '../vendors/seen.ts'
+import { fieldsOf, seenBy, type Fields, type SeenRequest } from '../vendors/seen.ts'
 import type { IdStyle, Plan, PlannedTurn } from './plan.ts'
 import { violated } from './truth.ts'
 
@@ -53,7 +53,7 @@ export const destinationOf = ({ model, quirks }: Vendor, outputTokensMax: number
   quirks,
 })
 
-export type Request = { readonly dialect: Dialect; readonly body: Fields; readonly seen: Seen }
+export type Request = { readonly dialect: Dialect; readonly body: Fields; readonly seen: SeenRequest }
 
 /** What a vendor makes of a request. Throws where it refuses it. */
 export function received(vendor: Vendor, dialect: Dialect, text: string): Request {
@@ -65,8 +65,8 @@ export function received(vendor: Vendor, dialect: Dialect, text: string): Reques
   return { dialect, body, seen }
 }
 
-export type Answered = { readonly said: Said; readonly whole: string; readonly stream: string }
-export type Asked = {
+export type VendorReply = { readonly said: VendorAnswer; readonly whole: string; readonly stream: string }
+export type VendorAsk = {
   readonly vendor: Vendor
   readonly request: Request
   readonly turn: PlannedTurn
@@ -75,9 +75,9 @@ export type Asked = {
 
 /** The planned answer, as this vendor gives it to this request. */
 export function answer(
-  { vendor, request, turn, plan }: Asked,
-  texts: Pick<Said, 'thought' | 'text' | 'seal'>,
-): Answered {
+  { vendor, request, turn, plan }: VendorAsk,
+  texts: Pick<VendorAnswer, 'thought' | 'text' | 'seal'>,
+): VendorReply {
   const { dialect, seen } = request
   const { tools, customTools } = seen
   const choose = new Chooser(turn.cut)
@@ -93,7 +93,7 @@ export function answer(
   const isByTool = tools.length > plan.tools.length
   const only = { id: 'toolu_answer', name: tools.at(-1) ?? '', args: texts.text }
   const thought = mayThink(request) && !isByTool ? texts.thought : ''
-  const said: Said = {
+  const said: VendorAnswer = {
     ...texts,
     thought,
     calls,

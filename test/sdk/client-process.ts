@@ -1,13 +1,13 @@
 /** Starts a client in another process, perhaps in another language, and passes it orders. */
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import type { Addressed, Reply } from './protocol.ts'
+import type { AddressedCall, Reply } from './protocol.ts'
 
 const ROOT = resolve(import.meta.dir, '../..')
 
 export type ClientProcess = {
   /** One order at a time. */
-  obey(order: Addressed): Promise<Reply>
+  obey(order: AddressedCall): Promise<Reply>
   stop(): Promise<void>
 }
 

@@ -1,26 +1,26 @@
 /** What every official client must get through the gateway, in whatever language it is written, and what it costs. */
 import { describe, expect, test } from 'bun:test'
-import type { Answered, Streamed, Usage } from './protocol.ts'
+import type { ReadAnswer, StreamedAnswer, Usage } from './protocol.ts'
 import type { Clerk, Stage } from './stage.ts'
 import { costOfRecord, type Bought } from './till.ts'
 
 const model = 'org/chat'
 export const ask = (content: unknown): { messages: object[] } => ({ messages: [{ role: 'user', content }] })
 
-const bought = ({ completion: { usage }, requestId }: Answered): Bought => {
+const bought = ({ completion: { usage }, requestId }: ReadAnswer): Bought => {
   expect(usage).toBeObject()
   return { usage: usage as Usage, requestId }
 }
 
 /** The text of one choice of a stream. */
-const textOf = ({ chunks }: Streamed, index = 0): string =>
+const textOf = ({ chunks }: StreamedAnswer, index = 0): string =>
   chunks
     .flatMap(({ choices }) => choices.filter((choice) => choice.index === index))
     .map(({ delta }) => delta.content ?? '')
     .join('')
 
 /** The usage of the last chunk, which is there once and without choices. */
-function usageOf({ chunks, error }: Streamed): Usage {
+function usageOf({ chunks, error }: StreamedAnswer): Usage {
   expect(error).toBeNull()
   const usages = chunks.flatMap(({ usage }) => usage ?? [])
   expect(usages).toHaveLength(1)
@@ -29,7 +29,7 @@ function usageOf({ chunks, error }: Streamed): Usage {
   return last?.usage ?? expect.unreachable()
 }
 
-const streamed = (seen: Streamed): Bought => ({ usage: usageOf(seen), requestId: seen.requestId })
+const streamed = (seen: StreamedAnswer): Bought => ({ usage: usageOf(seen), requestId: seen.requestId })
 const withUsage = { stream_options: { include_usage: true } }
 
 export function testTexts({ join, expectPaid }: Stage, clerk: Clerk): void {
@@ -220,7 +220,7 @@ const both = { model, ...ask('What is the weather in both Oslo and Rome?'), tool
 const inputs = [{ city: 'Oslo' }, { city: 'Rome' }]
 
 /** The calls of a message, ids aside: those differ each time. */
-const callsOf = ({ completion }: Answered): unknown[] =>
+const callsOf = ({ completion }: ReadAnswer): unknown[] =>
   (completion.choices[0]?.message.tool_calls ?? []).map((call) => {
     expect(call.id).toMatch(/^call_/)
     return call.type === 'function' ? JSON.parse(call.function.arguments) : call.custom.input

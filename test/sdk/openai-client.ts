@@ -8,7 +8,16 @@ import type * as Package from 'openai-6'
 import type { OpenAI } from 'openai-6'
 import type * as ZodHelpers from 'openai-6/helpers/zod'
 import { z } from 'zod'
-import type { Addressed, Answered, Command, Replies, Reply, SeenError, SeenImageEvent, Streamed } from './protocol.ts'
+import type {
+  AddressedCall,
+  ReadAnswer,
+  Command,
+  Replies,
+  Reply,
+  SeenError,
+  SeenImageEvent,
+  StreamedAnswer,
+} from './protocol.ts'
 
 const is7 = process.env['SDK'] === 'openai-7'
 /** The two majors have the same surface here, but private members keep their types apart. */
@@ -22,7 +31,7 @@ const person = z.object({ name: z.string(), age: z.int().min(0), tags: z.array(z
 
 type Body = OpenAI.ChatCompletionCreateParamsNonStreaming
 
-const answered = (completion: OpenAI.ChatCompletion & { _request_id?: string | null }): Answered => ({
+const answered = (completion: OpenAI.ChatCompletion & { _request_id?: string | null }): ReadAnswer => ({
   completion,
   requestId: completion._request_id ?? null,
 })
@@ -30,7 +39,7 @@ const answered = (completion: OpenAI.ChatCompletion & { _request_id?: string | n
 /** Kept, like in a program that runs for long: one that was failed or aborted must serve the next call as well. */
 const clients = new Map<string, OpenAI>()
 
-function connect({ baseUrl, key, retriesMax, timeoutMs, organization }: Addressed): OpenAI {
+function connect({ baseUrl, key, retriesMax, timeoutMs, organization }: AddressedCall): OpenAI {
   const options = {
     baseURL: baseUrl,
     apiKey: key,
@@ -44,7 +53,7 @@ function connect({ baseUrl, key, retriesMax, timeoutMs, organization }: Addresse
   return client
 }
 
-async function stream(client: OpenAI, body: Body, { stopAfter, leave }: Addressed): Promise<Streamed> {
+async function stream(client: OpenAI, body: Body, { stopAfter, leave }: AddressedCall): Promise<StreamedAnswer> {
   const opened = await client.chat.completions.create({ ...body, stream: true }).withResponse()
   const chunks: OpenAI.ChatCompletionChunk[] = []
   let error: SeenError | null = null
@@ -61,7 +70,7 @@ async function stream(client: OpenAI, body: Body, { stopAfter, leave }: Addresse
   return { chunks, requestId: opened.request_id, error }
 }
 
-async function toolRound(client: OpenAI, body: Body, result: string): Promise<Answered[]> {
+async function toolRound(client: OpenAI, body: Body, result: string): Promise<ReadAnswer[]> {
   const first = await client.chat.completions.create(body)
   const message = first.choices[0]?.message
   if (!message) throw new Error('no choice')
@@ -90,7 +99,7 @@ async function runTools(client: OpenAI, body: Body, result: string): Promise<Rep
 }
 
 /** The parameters of an edit: PNG files as the package makes them. */
-async function withFiles({ body, pictures = [], mask }: Addressed): Promise<OpenAI.ImageEditParams> {
+async function withFiles({ body, pictures = [], mask }: AddressedCall): Promise<OpenAI.ImageEditParams> {
   const file = (base64: string, name: string): Promise<File> =>
     sdk.toFile(Buffer.from(base64, 'base64'), name, { type: 'image/png' })
   const files = await Promise.all(pictures.map((one, i) => file(one, `${i}.png`)))
@@ -103,7 +112,7 @@ async function withFiles({ body, pictures = [], mask }: Addressed): Promise<Open
   }
 }
 
-const commands: { [Name in Command]: (client: OpenAI, order: Addressed) => Promise<Replies[Name]> } = {
+const commands: { [Name in Command]: (client: OpenAI, order: AddressedCall) => Promise<Replies[Name]> } = {
   describe: async () => {
     const runtime = process.versions['bun'] ? `bun ${process.versions['bun']}` : `node ${process.versions.node}`
     return { runtime, sdk: VERSION }
@@ -157,7 +166,7 @@ function seenError(thrown: unknown): SeenError {
   return { name, isApiError, message, ...fields, requestId: requestID ?? null }
 }
 
-async function obey(order: Addressed): Promise<Reply> {
+async function obey(order: AddressedCall): Promise<Reply> {
   try {
     return { seen: await commands[order.command](connect(order), order) }
   } catch (thrown) {
@@ -166,5 +175,5 @@ async function obey(order: Addressed): Promise<Reply> {
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
-  console.log(JSON.stringify(await obey(JSON.parse(line) as Addressed)))
+  console.log(JSON.stringify(await obey(JSON.parse(line) as AddressedCall)))
 }

@@ -4,10 +4,10 @@ import type { ChatCompletion, ChatCompletionChunk } from 'openai-6/resources/cha
 export type Usage = NonNullable<ChatCompletion['usage']>
 
 /** `requestId` as the SDK shows it, null where it shows none. */
-export type Answered = { readonly completion: ChatCompletion; readonly requestId: string | null }
+export type ReadAnswer = { readonly completion: ChatCompletion; readonly requestId: string | null }
 
 /** `error`: what the SDK threw in the middle, after these chunks. */
-export type Streamed = {
+export type StreamedAnswer = {
   readonly chunks: readonly ChatCompletionChunk[]
   readonly requestId: string | null
   readonly error: SeenError | null
@@ -29,20 +29,20 @@ export type SeenError = {
 export type Replies = {
   readonly describe: { readonly runtime: string; readonly sdk: string }
   /** One call. With `stream` in the body, its chunks, read until `stopAfter`. */
-  readonly create: Answered
-  readonly stream: Streamed
+  readonly create: ReadAnswer
+  readonly stream: StreamedAnswer
   /** The SDK's own helper that puts a stream together again. */
-  readonly assemble: Answered
+  readonly assemble: ReadAnswer
   /** The SDK's own structured output: a person, by a zod or pydantic schema. */
-  readonly parse: Answered & { readonly parsed: { name: string; age: number; tags: readonly string[] } }
+  readonly parse: ReadAnswer & { readonly parsed: { name: string; age: number; tags: readonly string[] } }
   /** Calls, answers each tool call with `result`, calls again with the SDK's own message object in the history. */
-  readonly toolRound: readonly Answered[]
+  readonly toolRound: readonly ReadAnswer[]
   /** The SDK's own tool loop, JavaScript only. */
   readonly runTools: { readonly text: string | null; readonly inputs: readonly unknown[]; readonly usage: Usage }
   readonly models: readonly { readonly id: string; readonly object: string; readonly owned_by: string }[]
   readonly model: { readonly id: string; readonly object: string; readonly created: number }
   /** The same call so many `times` at once on one client; in Python on the asynchronous one. */
-  readonly parallel: readonly Answered[]
+  readonly parallel: readonly ReadAnswer[]
   /** `images.generate`, or `images.edit` where the order has pictures. */
   readonly image: { readonly data?: readonly SeenImage[]; readonly usage?: { readonly output_tokens: number } }
   readonly imageStream: readonly SeenImageEvent[]
@@ -69,6 +69,6 @@ export type Order = {
   readonly organization?: string
 }
 
-export type Addressed = Order & { readonly command: Command; readonly baseUrl: string; readonly key: string }
+export type AddressedCall = Order & { readonly command: Command; readonly baseUrl: string; readonly key: string }
 
 export type Reply = { readonly seen: unknown } | { readonly error: SeenError }

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect } from 'bun:test'
 import { startGateway, startSandboxProcess, type TestGateway, type TestSandbox } from '../support/gateway.ts'
 import type { ClientProcess } from './client-process.ts'
-import type { Addressed, Command, Order, Replies, Reply, SeenError } from './protocol.ts'
+import type { AddressedCall, Command, Order, Replies, Reply, SeenError } from './protocol.ts'
 import { openTill, PRICE, type Member, type Till } from './till.ts'
 
 /** Public models and the faults of the upstream model behind each. */
@@ -93,7 +93,7 @@ export function hireClerk({ start, baseUrl }: ClerkOptions): Clerk {
   afterAll(async () => {
     await client?.stop()
   })
-  const obey = ({ key, baseUrl: other }: Someone, order: Omit<Addressed, 'key' | 'baseUrl'>): Promise<Reply> => {
+  const obey = ({ key, baseUrl: other }: Someone, order: Omit<AddressedCall, 'key' | 'baseUrl'>): Promise<Reply> => {
     if (!client) throw new Error('the client is not up yet')
     return client.obey({ ...order, key, baseUrl: other ?? baseUrl() })
   }

@@ -94,9 +94,9 @@ export async function sendBombs(gateway: TestGateway, bombs: readonly Bomb[], bo
 
 const BOMB_MS_MAX = 60_000
 
-type Written = { readonly name: string; readonly path: string; readonly text: string }
+type BombFile = { readonly name: string; readonly path: string; readonly text: string }
 
-async function sendBomb(baseUrl: string, key: string, { name, path, text: body }: Written): Promise<number> {
+async function sendBomb(baseUrl: string, key: string, { name, path, text: body }: BombFile): Promise<number> {
   const headers = {
     authorization: `Bearer ${key}`,
     'content-type': 'application/json',

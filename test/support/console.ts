@@ -41,23 +41,23 @@ export async function openConsole(
 ): Promise<TestConsole> {
   const config = await loadConfig({ TOLLGATE_DATA: folder, TOLLGATE_CONFIG: '', ...env })
   const gateway = await openGateway(config, { log, sandboxUrl: () => 'http://127.0.0.1:9', firstAccount: 'leave' })
-  const { office } = gateway
+  const { services } = gateway
   const accountOf = async (name: string): Promise<string> => {
-    const { id } = await office.accounts.create({ name })
-    office.ledger.register(id)
+    const { id } = await services.accounts.create({ name })
+    services.ledger.register(id)
     return id
   }
   const [accountId, otherId] = [await accountOf('acme'), await accountOf('other')]
   const people = {
-    operator: await office.users.create({ name: 'op', role: 'operator', accountId: undefined }),
-    owner: await office.users.create({ name: 'kim', role: 'owner', accountId }),
-    member: await office.users.create({ name: 'lee', role: 'member', accountId }),
-    stranger: await office.users.create({ name: 'ann', role: 'owner', accountId: otherId }),
+    operator: await services.users.create({ name: 'op', role: 'operator', accountId: undefined }),
+    owner: await services.users.create({ name: 'kim', role: 'owner', accountId }),
+    member: await services.users.create({ name: 'lee', role: 'member', accountId }),
+    stranger: await services.users.create({ name: 'ann', role: 'owner', accountId: otherId }),
   }
-  for (const user of Object.values(people)) await office.users.setPassword(user?.id ?? '', 'no hash at all')
+  for (const user of Object.values(people)) await services.users.setPassword(user?.id ?? '', 'no hash at all')
   const isSecure = publicUrl?.startsWith('https:') ?? false
   const { publicModels } = config
-  const dispatch = createDispatcher(office, { version: 'test', publicUrl, publicModels, isSecure, settings: {} })
+  const dispatch = createDispatcher(services, { version: 'test', publicUrl, publicModels, isSecure, settings: {} })
   const idOf = (role: Role): string => people[role]?.id ?? ''
   return {
     gateway,
@@ -65,12 +65,12 @@ export async function openConsole(
     otherId,
     ids: { operator: idOf('operator'), owner: idOf('owner'), member: idOf('member'), stranger: idOf('stranger') },
     async as(role) {
-      const { token } = await office.sessions.begin(idOf(role), { address: '192.0.2.1', agent: 'test' })
+      const { token } = await services.sessions.begin(idOf(role), { address: '192.0.2.1', agent: 'test' })
       return { headers: { cookie: `${isSecure ? '__Host-' : ''}tollgate=${token}` } }
     },
     call: (caller, request, body) => send(dispatch, caller, { request, body }),
     async close() {
-      expect(await office.verify()).toEqual([])
+      expect(await services.verify()).toEqual([])
       await gateway.store.close()
       rmSync(folder, { recursive: true, force: true })
     },

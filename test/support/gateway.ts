@@ -145,7 +145,7 @@ export async function startSandboxProcess(): Promise<TestSandbox> {
   }
 }
 
-type Started = { readonly child: Bun.Subprocess; readonly baseUrl: string; readonly output: () => string }
+type StartedProcess = { readonly child: Bun.Subprocess; readonly baseUrl: string; readonly output: () => string }
 
 type Environment = Readonly<Record<string, string>>
 
@@ -154,7 +154,7 @@ async function startProcess(
   args: readonly string[],
   env: Environment = {},
   { onSpawn, descriptors }: Pick<GatewayOptions, 'onSpawn' | 'descriptors'> = {},
-): Promise<Started> {
+): Promise<StartedProcess> {
   const limited = descriptors === undefined ? [] : ['sh', '-c', `ulimit -n ${descriptors}; exec "$0" "$@"`]
   const child = Bun.spawn([...limited, process.execPath, ...process.execArgv, ...args], {
     env: {

@@ -1,5 +1,5 @@
 /** The ways in which clients of the dialects present a key. */
-export type Presented = (key: string) => {
+export type PresentedKey = (key: string) => {
   readonly headers: Readonly<Record<string, string>>
   readonly query?: readonly [string, string]
 }
@@ -9,4 +9,4 @@ export const presentations = {
   'x-api-key': (key) => ({ headers: { 'x-api-key': key } }),
   'x-goog-api-key': (key) => ({ headers: { 'x-goog-api-key': key } }),
   '?key=': (key) => ({ headers: {}, query: ['key', key] }),
-} as const satisfies Readonly<Record<string, Presented>>
+} as const satisfies Readonly<Record<string, PresentedKey>>

@@ -116,10 +116,10 @@ async function enter({ stage, values }: Scene, look: Look, who: string): Promise
 }
 
 /** Places have steps that are in no language; scenes act in the one that they find. */
-type Taken = Shot & Pick<Place, 'steps' | 'undo' | 'height'>
+type Screenshot = Shot & Pick<Place, 'steps' | 'undo' | 'height'>
 
 const operators = [...accountPlaces, ...operatorPlaces, ...operatorScenes, ...overlayScenes]
-const shots: readonly Taken[] = [
+const shots: readonly Screenshot[] = [
   ...operators.map((place) => ({ ...place, who: 'operator' as const })),
   ...accountScenes,
 ]
@@ -128,7 +128,7 @@ async function take(page: BrowserPage, steps: Place['steps'] = []): Promise<void
   for (const [method, ...args] of steps) await page.call(method, ...args)
 }
 
-async function shoot(scene: Scene, look: Look, all: readonly Taken[]): Promise<void> {
+async function shoot(scene: Scene, look: Look, all: readonly Screenshot[]): Promise<void> {
   const { stage, values } = scene
   const called = `${look.theme}-${look.language}-${look.name}`
   const wanted = all.filter(({ name }) => isWanted(`${called}/${name}`))
@@ -166,7 +166,7 @@ async function shoot(scene: Scene, look: Look, all: readonly Taken[]): Promise<v
   }
 }
 
-async function shootAll(scene: Scene, wanted: readonly Taken[]): Promise<void> {
+async function shootAll(scene: Scene, wanted: readonly Screenshot[]): Promise<void> {
   const left = [...looks]
   const lane = async (): Promise<void> => {
     for (let look = left.shift(); look; look = left.shift()) await shoot(scene, look, wanted)
@@ -178,7 +178,7 @@ if (import.meta.main) {
   rmSync(OUT, { recursive: true, force: true })
   const scene = await openScene()
   const { stage, folder, values } = scene
-  const isAnybodys = ({ who }: Taken): boolean => who === 'nobody'
+  const isAnybodys = ({ who }: Screenshot): boolean => who === 'nobody'
   // First of all: once there is an operator, the link for the first one is no good any more.
   await shootAll(scene, shots.filter(isAnybodys))
   const others = await dressUpForOperators(stage.gateway)

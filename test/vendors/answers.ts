@@ -13,7 +13,7 @@ export type Call = {
   readonly kind?: 'function' | 'custom' | 'tool_search'
   readonly namespace?: string
 }
-export type Said = {
+export type VendorAnswer = {
   readonly thought: string
   readonly text: string
   readonly calls: readonly Call[]
@@ -24,16 +24,16 @@ export type Said = {
 }
 
 const inTwo = (text: string): readonly string[] => [text.slice(0, 5), text.slice(5)].filter((piece) => piece !== '')
-const sealOf = (prefix: string, { seal, thought }: Said): string =>
+const sealOf = (prefix: string, { seal, thought }: VendorAnswer): string =>
   `${prefix}${Buffer.from(seal ?? thought).toString('base64')}`
 
-type Written = { readonly whole: object; readonly stream: string }
+type WireAnswer = { readonly whole: object; readonly stream: string }
 
 const chatUsage = { prompt_tokens: 40, completion_tokens: 10, total_tokens: 50 }
 const responsesUsage = { input_tokens: 40, output_tokens: 10, total_tokens: 50 }
 const json = (value: object): string => dataEvent(JSON.stringify(value))
 
-function chat({ thought, text, calls, cut = inTwo }: Said): Written {
+function chat({ thought, text, calls, cut = inTwo }: VendorAnswer): WireAnswer {
   const bodyOf = ({ kind = 'function', name }: Call, words: string): object =>
     kind === 'custom' ? { custom: { name, input: words } } : { function: { name, arguments: words } }
   const toolCalls = calls.map((call) => ({ id: call.id, type: call.kind ?? 'function', ...bodyOf(call, call.args) }))
@@ -79,7 +79,7 @@ function responsesCall({ id, name, args, kind = 'function', namespace }: Call, i
   return { ...head, type: 'tool_search_call', execution: 'client', arguments: JSON.parse(args) as object }
 }
 
-function responses(said: Said): Written {
+function responses(said: VendorAnswer): WireAnswer {
   const { thought, text, calls, cut = inTwo } = said
   const reasoning = {
     type: 'reasoning',
@@ -143,7 +143,7 @@ function wordsOf(item: Fields): readonly [kind: string, words: string] {
   return ['response.function_call_arguments', textOf(item['arguments'])]
 }
 
-function messages(said: Said): Written {
+function messages(said: VendorAnswer): WireAnswer {
   const { thought, text, calls, cut = inTwo } = said
   const signature = sealOf(MESSAGES_SEAL, said)
   const head = { id: 'msg_1', type: 'message', role: 'assistant', model: 'up', stop_sequence: null }
@@ -190,7 +190,7 @@ function messages(said: Said): Written {
   return { whole: new Raw(`{"content":[${blocks.join(',')}],${rest.slice(1)}`), stream }
 }
 
-function gemini(said: Said): Written {
+function gemini(said: VendorAnswer): WireAnswer {
   const { thought, text, calls, cut = inTwo } = said
   const seal = sealOf(GEMINI_SEAL, said)
   const callParts = calls.map(({ id, name, args }, i) => {
@@ -222,4 +222,9 @@ export class Raw {
   }
 }
 
-export const written: Readonly<Record<Dialect, (said: Said) => Written>> = { chat, responses, messages, gemini }
+export const written: Readonly<Record<Dialect, (said: VendorAnswer) => WireAnswer>> = {
+  chat,
+  responses,
+  messages,
+  gemini,
+}

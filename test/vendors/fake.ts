@@ -4,10 +4,10 @@
  */
 import type { Dialect } from '../../src/domain/turn.ts'
 import { parseExact } from '../../src/lib/exact-json.ts'
-import { Raw, written, type Said } from './answers.ts'
+import { Raw, written, type VendorAnswer } from './answers.ts'
 import * as checks from './refusals.ts'
 import type { Check, Refusal } from './refusals.ts'
-import { fieldsOf, seenBy, type Fields, type Seen } from './seen.ts'
+import { fieldsOf, seenBy, type Fields, type SeenRequest } from './seen.ts'
 
 export type Profile = {
   readonly preset: string
@@ -57,7 +57,7 @@ export const profiles: readonly Profile[] = [
 /** Arguments whose digits no number of JavaScript holds, and spellings that none keeps. */
 export const ARGS = ['{"n":1,"at":9007199254740993}', '{"n":2,"at":1.0}', '{"n":3,"at":1e3}'] as const
 
-const script: readonly Said[] = [
+const script: readonly VendorAnswer[] = [
   {
     thought: 'I need both.',
     text: '',
@@ -71,7 +71,7 @@ const script: readonly Said[] = [
 ]
 
 /** The number of the call that a result belongs to must be in it, and all that was called must be as it was said. */
-function mixedUp({ messages }: Seen): string | undefined {
+function mixedUp({ messages }: SeenRequest): string | undefined {
   const calls = messages.flatMap((message) => message.calls)
   const results = messages.flatMap((message) => message.results)
   for (const [i, { args }] of calls.entries()) {
@@ -86,7 +86,11 @@ function mixedUp({ messages }: Seen): string | undefined {
 }
 
 /** What a vendor says to a request that it takes; or what is wrong with what came back of its own words. */
-export type Mind = (sent: { readonly dialect: Dialect; readonly body: Fields; readonly seen: Seen }) => Said | string
+export type Mind = (sent: {
+  readonly dialect: Dialect
+  readonly body: Fields
+  readonly seen: SeenRequest
+}) => VendorAnswer | string
 
 export type Vendor = {
   readonly origin: string

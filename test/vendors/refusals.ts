@@ -2,12 +2,12 @@
  * What vendors refuse, in their words, each with the public place where it was reported or is documented, read on
  * 2026-11-25. Written apart from src/vendors/rules.ts: what both have wrong would otherwise stand.
  */
-import { fieldsOf, listOf, textOf, type Fields, type Seen, type SeenCall } from './seen.ts'
+import { fieldsOf, listOf, textOf, type Fields, type SeenRequest, type SeenCall } from './seen.ts'
 
 export type Refusal = { readonly status: number; readonly body: object }
 /** What a vendor looks at. */
-export type Sent = { readonly body: Fields; readonly seen: Seen; readonly model: string }
-export type Check = (sent: Sent) => Refusal | undefined
+export type VendorRequest = { readonly body: Fields; readonly seen: SeenRequest; readonly model: string }
+export type Check = (sent: VendorRequest) => Refusal | undefined
 
 const openai = (message: string, param: string | null = null, code: string | null = null, status = 400): Refusal => ({
   status,
@@ -28,7 +28,7 @@ const google = (message: string): Refusal => ({
   body: { error: { code: 400, status: 'INVALID_ARGUMENT', message } },
 })
 
-const callsOf = ({ messages }: Seen): readonly SeenCall[] => messages.flatMap(({ calls }) => calls)
+const callsOf = ({ messages }: SeenRequest): readonly SeenCall[] => messages.flatMap(({ calls }) => calls)
 
 /** Of models that reason: OpenAI's names, for every place that serves them. */
 const REASONS = /^(?:gpt-(?:[5-9]|\d\d)|o\d)/
@@ -277,7 +277,7 @@ export const deepseekChat: Check = (sent) => {
   return noDeveloper(sent) ?? thoughtsBack(seen) ?? chatShape(sent)
 }
 
-function thoughtsBack({ messages }: Seen): Refusal | undefined {
+function thoughtsBack({ messages }: SeenRequest): Refusal | undefined {
   const lacks = messages.some(({ calls, thought }) => calls.length > 0 && !thought)
   return lacks
     ? openai(

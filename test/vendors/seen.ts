@@ -19,7 +19,7 @@ export type SeenMessage = {
   readonly calls: readonly SeenCall[]
   readonly results: readonly SeenResult[]
 }
-export type Seen = {
+export type SeenRequest = {
   readonly tools: readonly string[]
   /** Of those the ones that take free text. */
   readonly customTools: readonly string[]
@@ -37,7 +37,7 @@ const EMPTY: SeenMessage = { role: 'user', text: '', pictures: [], thought: unde
 
 const NO_SYSTEM = { system: '', customTools: [] }
 
-export const seenBy: Readonly<Record<Dialect, (body: Fields) => Seen>> = {
+export const seenBy: Readonly<Record<Dialect, (body: Fields) => SeenRequest>> = {
   chat: (body) => ({
     ...NO_SYSTEM,
     tools: listOf(body['tools']).map((tool) => textOf(fieldsOf(tool['function'] ?? tool['custom'])['name'])),

@@ -91,7 +91,7 @@ class ChatClient implements ClientRequest {
     return this.request.text
   }
 
-  passage(offered: readonly Dialect[]): Adapter {
+  adapter(offered: readonly Dialect[]): Adapter {
     if (!offered.includes('chat')) return this.translated(offered)
     const direct = new DirectChat(this.request)
     return hasFreeText(this.request.body) ? this.orByFunctions(direct) : direct

@@ -35,16 +35,16 @@ function direct(body: object): DirectChat {
   return new DirectChat(read.request)
 }
 
-type Named = { readonly function: { readonly name: string } }
-type Written = {
-  readonly tools: readonly Named[]
-  readonly messages: readonly { readonly note?: number; readonly tool_calls?: readonly Named[] }[]
-  readonly tool_choice: { readonly allowed_tools: { readonly tools: readonly Named[] } }
+type NamedItem = { readonly function: { readonly name: string } }
+type WrittenBody = {
+  readonly tools: readonly NamedItem[]
+  readonly messages: readonly { readonly note?: number; readonly tool_calls?: readonly NamedItem[] }[]
+  readonly tool_choice: { readonly allowed_tools: { readonly tools: readonly NamedItem[] } }
 }
 
 test('names that vendors refuse go up as others wherever they stand, and nothing else changes', () => {
   const { body } = direct(sent).request(to)
-  const written = JSON.parse(body) as Written
+  const written = JSON.parse(body) as WrittenBody
   const [long = '', dotted = '', plain] = written.tools.map((one) => one.function.name)
   for (const name of [long, dotted]) expect(name).toMatch(/^[\w-]{1,64}$/)
   expect(plain).toBe('plain')
@@ -57,16 +57,16 @@ test('names that vendors refuse go up as others wherever they stand, and nothing
 })
 
 test('an answer has them as the client knows them, whole and streamed', async () => {
-  const passage = direct(sent)
-  const { tools } = JSON.parse(passage.request(to).body) as Written
+  const adapter = direct(sent)
+  const { tools } = JSON.parse(adapter.request(to).body) as WrittenBody
   const call = { id: 'call_2', type: 'function', function: { name: tools[0]?.function.name, arguments: '{"n":1.0}' } }
   const message = { role: 'assistant', content: null, tool_calls: [call] }
   const choices = [{ index: 0, message, finish_reason: 'tool_calls' }]
-  const read = await passage.readReply(JSON.stringify({ id: 'x', model: 'm', choices }), quirks)
+  const read = await adapter.readReply(JSON.stringify({ id: 'x', model: 'm', choices }), quirks)
   if (read.kind === 'failed') throw new Error(read.failure.message)
   const usage = { inputText: 1, outputText: 1 } as unknown as Parameters<typeof read.reply.write>[1]
   expect(read.reply.write(facts, usage)).toContain(`"name":"${LONG}","arguments":"{\\"n\\":1.0}"`)
-  const stream = passage.openStream(facts, quirks)
+  const stream = adapter.openStream(facts, quirks)
   const delta = { role: 'assistant', tool_calls: [{ index: 0, ...call }] }
   const data = JSON.stringify({ id: 'x', model: 'm', choices: [{ index: 0, delta, finish_reason: null }] })
   expect(stream.read({ name: undefined, data })).toMatchObject({ text: expect.stringContaining(`"name":"${LONG}"`) })

@@ -30,15 +30,15 @@ const body = {
   a_new_field: 1,
 }
 
-async function passage(fields: object): Promise<Adapter> {
+async function adapter(fields: object): Promise<Adapter> {
   const text = JSON.stringify({ model: 'public', ...fields })
   const read = await readChatClient(text, text.length)
   if (read.kind === 'rejected') throw new Error(read.failure.message)
-  return read.request.passage(['chat'], {} as AdapterContext)
+  return read.request.adapter(['chat'], {} as AdapterContext)
 }
 
 const sent = async (fields: object, to: Destination): Promise<Fields> =>
-  JSON.parse((await passage(fields)).request(to).body) as Fields
+  JSON.parse((await adapter(fields)).request(to).body) as Fields
 
 test('go as they came to a vendor that has them', async () => {
   expect(await sent(body, at('openai', 'gpt-5.1'))).toMatchObject(body)
@@ -55,7 +55,7 @@ test('are functions for a vendor that has none, and called as the client knows t
     tools: [{ type: 'function', function: { name: 'note' } }],
   })
   const calls = [{ index: 0, id: 'c1', type: 'function', function: { name: 'note', arguments: '{"input":"x\\ny"}' } }]
-  const whole = await passage(body)
+  const whole = await adapter(body)
   whole.request(to)
   const choice = { index: 0, finish_reason: 'tool_calls', message: { role: 'assistant', tool_calls: calls } }
   const read = await whole.readReply(JSON.stringify({ choices: [choice], usage: {} }), to.quirks)
@@ -63,7 +63,7 @@ test('are functions for a vendor that has none, and called as the client knows t
   expect(JSON.parse(read.reply.write(answer, usage))).toMatchObject({
     choices: [{ message: { tool_calls: [{ id: 'c1', type: 'custom', custom: { name: 'note', input: 'x\ny' } }] } }],
   })
-  const streamed = await passage({ ...body, stream: true })
+  const streamed = await adapter({ ...body, stream: true })
   streamed.request(to)
   const stream = streamed.openStream(answer, to.quirks)
   const event = stream.read({

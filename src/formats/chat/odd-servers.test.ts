@@ -21,7 +21,7 @@ const turn: Turn = { messages: [], tools: [], choices: 1, foreign: [] }
 // oxlint-disable-next-line typescript/no-explicit-any
 type Event = Record<string, any>
 type Call = { name: string; arguments: string }
-type Said = { text: string; thought: string; calls: Call[]; finish: string }
+type SpokenAnswer = { text: string; thought: string; calls: Call[]; finish: string }
 
 const chunk = (delta: object, finish: string | null = null): object => ({
   id: 'x',
@@ -38,7 +38,7 @@ const NONE = { name: 'a', arguments: '{}' }
 const both = { text: '', thought: '', calls: [A, B], finish: 'tool_calls' }
 const one = { ...both, calls: [A] }
 
-const servers: Readonly<Record<string, { chunks: object[]; says: Said }>> = {
+const servers: Readonly<Record<string, { chunks: object[]; says: SpokenAnswer }>> = {
   'the format itself': {
     chunks: [
       calls({ index: 0, id: 'A', type: 'function', ...fn('a', '') }),
@@ -233,8 +233,8 @@ function streamed(chunks: readonly object[], stream: AdaptedStream): Event[] {
 }
 
 /** As the vendor's SDKs put chunks together: by index, and the last id that came. */
-function bySdk(events: readonly Event[]): Said {
-  const said: Said = { text: '', thought: '', calls: [], finish: '' }
+function bySdk(events: readonly Event[]): SpokenAnswer {
+  const said: SpokenAnswer = { text: '', thought: '', calls: [], finish: '' }
   const ids: string[] = []
   for (const { choices } of events) {
     for (const { delta, finish_reason: finish } of choices as Event[]) {
@@ -254,8 +254,8 @@ function bySdk(events: readonly Event[]): Said {
 }
 
 /** As clients of Messages do: one block at a time, and nothing behind its end. */
-function byBlocks(events: readonly Event[]): Said {
-  const said: Said = { text: '', thought: '', calls: [], finish: '' }
+function byBlocks(events: readonly Event[]): SpokenAnswer {
+  const said: SpokenAnswer = { text: '', thought: '', calls: [], finish: '' }
   let open: number | undefined
   for (const event of events) {
     if (event['type'] === 'content_block_start') {
@@ -323,7 +323,7 @@ describe.each(Object.entries(servers))('%s', (name, { chunks, says }) => {
         part.kind === 'tool_call' ? [{ name: part.name, arguments: part.arguments }] : [],
       ),
       finish: choice?.finish,
-    } as Said).toEqual(says)
+    } as SpokenAnswer).toEqual(says)
   })
 })
 

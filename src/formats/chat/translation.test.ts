@@ -23,7 +23,7 @@ const counted: Usage = {
   outputReasoning: 0,
 }
 
-function passage(body: object, stream: boolean, usageAsked: boolean) {
+function adapter(body: object, stream: boolean, usageAsked: boolean) {
   const text = JSON.stringify({ model: 'public', ...body })
   const read = readChatRequest(text, text.length)
   if (read.kind === 'rejected') throw new Error(read.failure.message)
@@ -67,7 +67,7 @@ const full = {
 }
 
 test('a request survives', () => {
-  const { body, path, dropped } = passage(full, true, true).request({
+  const { body, path, dropped } = adapter(full, true, true).request({
     upstreamModel: 'theirs',
     outputTokensMax: 50,
     quirks,
@@ -91,7 +91,7 @@ test('what no other dialect has is named', () => {
     prediction: null,
     modalities: ['text'],
   }
-  expect(passage(body, false, false).request({ upstreamModel: 'x', outputTokensMax: 1, quirks }).dropped).toEqual([
+  expect(adapter(body, false, false).request({ upstreamModel: 'x', outputTokensMax: 1, quirks }).dropped).toEqual([
     'logit_bias',
     'modalities',
   ])
@@ -99,7 +99,7 @@ test('what no other dialect has is named', () => {
 
 test('what cannot be said in a turn is refused with its place', () => {
   const body = { messages: [{ role: 'user', content: [{ type: 'thinking', thinking: 'hm' }] }] }
-  expect(passage(body, false, false).obstacle).toMatchObject({ param: 'messages[0].content[0].type' })
+  expect(adapter(body, false, false).obstacle).toMatchObject({ param: 'messages[0].content[0].type' })
 })
 
 test('a whole reply survives', async () => {
@@ -112,7 +112,7 @@ test('a whole reply survives', async () => {
   }
   const usage = { prompt_tokens: 5, completion_tokens: 6, total_tokens: 11 }
   const reply = { choices: [{ index: 0, message, finish_reason: 'tool_calls' }], usage }
-  const read = await passage(full, false, false).readReply(JSON.stringify(reply), quirks)
+  const read = await adapter(full, false, false).readReply(JSON.stringify(reply), quirks)
   if (read.kind === 'failed') throw new Error(read.failure.message)
   expect(JSON.parse(read.reply.write(answer, read.reply.usage ?? counted))).toMatchObject({
     id: 'chatcmpl-1',
@@ -137,7 +137,7 @@ test('a stream survives: every delta, one finish, usage only when asked', () => 
     JSON.stringify({ choices: [], usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } }),
   ]
   for (const asked of [true, false]) {
-    const stream = passage({ ...full, n: 1 }, true, asked).openStream(answer, quirks)
+    const stream = adapter({ ...full, n: 1 }, true, asked).openStream(answer, quirks)
     let text = ''
     for (const data of events) {
       const read = stream.read({ name: undefined, data })

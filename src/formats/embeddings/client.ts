@@ -6,7 +6,7 @@ import { writeFailure } from '../chat/failure.ts'
 import type { ClientRequest, FailureWriter, Adapter } from '../format.ts'
 import { writeGeminiFailure } from '../gemini/failure.ts'
 import { countable, type EmbeddingBody } from './body.ts'
-import { EmbeddingPassage } from './passage.ts'
+import { EmbeddingAdapter } from './adapter.ts'
 import { geminiEmbeddings, openaiEmbeddings } from './upstream.ts'
 
 /** What an encoder puts round each input. */
@@ -61,8 +61,8 @@ export class EmbeddingClient implements ClientRequest {
     throw new Error('embeddings are not streamed')
   }
 
-  passage(offered: readonly Dialect[]): Adapter {
+  adapter(offered: readonly Dialect[]): Adapter {
     const upstream = offered.includes('chat') || !offered.includes('gemini') ? openaiEmbeddings : geminiEmbeddings
-    return new EmbeddingPassage(this.body, upstream)
+    return new EmbeddingAdapter(this.body, upstream)
   }
 }

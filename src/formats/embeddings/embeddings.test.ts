@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Destination } from '../format.ts'
-import { EmbeddingPassage } from './passage.ts'
+import { EmbeddingAdapter } from './adapter.ts'
 import { readEmbeddingClient } from './request.ts'
 import { geminiEmbeddings, openaiEmbeddings } from './upstream.ts'
 import { rewritten } from './vector.ts'
@@ -12,8 +12,8 @@ const body = (inputs: string[], dimensions?: number) =>
 
 test('inputs go in as many exchanges as the upstream wants, and come back in order', async () => {
   const inputs = Array.from({ length: 250 }, (_, i) => `text ${i}`)
-  const passage = new EmbeddingPassage(body(inputs, 2), geminiEmbeddings)
-  const parts = passage
+  const adapter = new EmbeddingAdapter(body(inputs, 2), geminiEmbeddings)
+  const parts = adapter
     .split(to)
     .map(({ path, body: text }) => ({ path, body: JSON.parse(text) as { requests: object[] } }))
   expect(parts.map(({ path, body: { requests } }) => [path, requests.length])).toEqual(
@@ -27,7 +27,7 @@ test('inputs go in as many exchanges as the upstream wants, and come back in ord
   const answers = parts.map(({ body: { requests } }, part) =>
     JSON.stringify({ embeddings: requests.map((_, i) => ({ values: [part * 100 + i + 1, 0] })) }),
   )
-  const read = await passage.join(answers)
+  const read = await adapter.join(answers)
   if (read.kind === 'failed') throw new Error(read.failure.message)
   expect(read.reply.usage).toBeUndefined()
   const counted = { inputFresh: 9, inputCached: 0, cacheWrite5m: 0, cacheWrite1h: 0, outputText: 0, outputReasoning: 0 }
@@ -43,20 +43,20 @@ test('inputs go in as many exchanges as the upstream wants, and come back in ord
 
 test('a part without usage, or with none to speak of, leaves the whole without', async () => {
   const inputs = Array.from({ length: 2_049 }, () => 'x')
-  const passage = new EmbeddingPassage(body(inputs), openaiEmbeddings)
+  const adapter = new EmbeddingAdapter(body(inputs), openaiEmbeddings)
   const answer = (count: number, usage?: object): string =>
     JSON.stringify({ data: Array.from({ length: count }, (_, index) => ({ index, embedding: [1] })), usage })
-  const with_ = await passage.join([answer(2_048, { prompt_tokens: 5 }), answer(1, { prompt_tokens: 2 })])
+  const with_ = await adapter.join([answer(2_048, { prompt_tokens: 5 }), answer(1, { prompt_tokens: 2 })])
   expect(with_.kind === 'reply' && with_.reply.usage?.inputFresh).toBe(7)
   for (const none of [undefined, { prompt_tokens: 0, total_tokens: 0 }]) {
-    const without = await passage.join([answer(2_048, { prompt_tokens: 5 }), answer(1, none)])
+    const without = await adapter.join([answer(2_048, { prompt_tokens: 5 }), answer(1, none)])
     expect(without.kind === 'reply' && without.reply.usage).toBeUndefined()
   }
 })
 
 test('Gemini takes no token numbers', () => {
-  const passage = new EmbeddingPassage({ ...body([]), inputs: [[1, 2]] }, geminiEmbeddings)
-  expect(passage.obstacle).toMatchObject({ param: 'input' })
+  const adapter = new EmbeddingAdapter({ ...body([]), inputs: [[1, 2]] }, geminiEmbeddings)
+  expect(adapter.obstacle).toMatchObject({ param: 'input' })
 })
 
 test('vectors survive both forms; what is no vector is none', () => {
@@ -77,11 +77,11 @@ test('vectors survive both forms; what is no vector is none', () => {
 
 test('a large reply is read elsewhere, with the same result', async () => {
   const inputs = Array.from({ length: 600 }, (_, i) => `text ${i}`)
-  const passage = new EmbeddingPassage(body(inputs), openaiEmbeddings)
+  const adapter = new EmbeddingAdapter(body(inputs), openaiEmbeddings)
   const embedding = Array.from({ length: 256 }, (_, i) => i / 256)
   const reply = JSON.stringify({ data: inputs.map((_, index) => ({ index, embedding })), usage: { prompt_tokens: 9 } })
   expect(reply.length).toBeGreaterThan(256 * 1024)
-  const read = await passage.join([reply])
+  const read = await adapter.join([reply])
   if (read.kind === 'failed') throw new Error(read.failure.message)
   const written = JSON.parse(read.reply.write(facts, read.reply.usage as never)) as {
     data: { embedding: number[] }[]

@@ -65,8 +65,8 @@ export class GeminiClient implements ClientRequest {
     return dataEvent(writeGeminiFailure(failure).body)
   }
 
-  passage(offered: readonly Dialect[], { model, desk }: AdapterContext): Adapter {
-    if (paintsInTurn(model)) return new PaintedGemini(this.request, desk, offered)
+  adapter(offered: readonly Dialect[], { model, imageService }: AdapterContext): Adapter {
+    if (paintsInTurn(model)) return new PaintedGemini(this.request, imageService, offered)
     if (offered.includes('gemini')) return new DirectGemini(this.request)
     const { body, stream } = this.request
     const exact = exactGeminiBody(this.request)

@@ -75,24 +75,24 @@ const NOT_SPOKEN: Failure = {
 
 /** The same with images in the answer: each is decoded before the answer is passed on, because only then it is paid. */
 export class PaintedGemini extends DirectGemini {
-  private readonly desk: ImageService
+  private readonly imageService: ImageService
 
-  constructor(client: GeminiRequest, desk: ImageService, offered: readonly Dialect[]) {
+  constructor(client: GeminiRequest, imageService: ImageService, offered: readonly Dialect[]) {
     super(client, offered.includes('gemini') ? undefined : NOT_SPOKEN)
     this.silence = 'lawful'
-    this.desk = desk
+    this.imageService = imageService
   }
 
   async join([text = '']: readonly string[]): Promise<ReadReply> {
     const read = await readReceived(text, this.read)
     if (read.kind === 'failed') return read
-    const painted = await paintedIn(read.response, this.desk)
+    const painted = await paintedIn(read.response, this.imageService)
     if (painted.images === 0 && painted.spoiled > 0) return garbage(SPOILED)
     return { kind: 'reply', reply: { ...read.reply, painted } }
   }
 
   override openStream({ publicModel }: AnswerFacts): AdaptedStream {
-    return new GeminiStream(publicModel, { silence: this.silence, desk: this.desk })
+    return new GeminiStream(publicModel, { silence: this.silence, imageService: this.imageService })
   }
 }
 

@@ -7,7 +7,7 @@ import { asFields, asText, type Fields } from '../fields.ts'
 import { NO_RESULT } from '../open-calls.ts'
 import { callsOfResults } from './call-results.ts'
 import type { GeminiFamily } from './families.ts'
-import { isFields, itemsOf, mapMember, memberOf, partsOf } from './members.ts'
+import { isFields, listedItems, mapMember, memberOf, partsOf } from './members.ts'
 import type { GeminiBody, GeminiContent } from './request.ts'
 import { isForeign, SKIP_VALIDATOR } from './signature.ts'
 
@@ -48,7 +48,7 @@ function hasOpenCalls(contents: GeminiBody['contents']): boolean {
 export const withoutStrangers = (text: string, family: GeminiFamily): string =>
   JSON.stringify(
     mapMember(asFields(parseExact(text)), 'contents', (contents) =>
-      withResults(itemsOf(contents).flatMap((content) => lawfulContent(content, family))),
+      withResults(listedItems(contents).flatMap((content) => lawfulContent(content, family))),
     ),
   )
 
@@ -104,7 +104,7 @@ function withResults(contents: readonly unknown[]): unknown[] {
   for (const { at, calls, missing } of added.toReversed()) {
     const next = answered[at]
     if (!isFields(next) || isModels(next)) answered.splice(at, 0, { role: 'user', parts: missing.map(noResult) })
-    else answered[at] = mapMember(next, 'parts', (parts) => withMissing(itemsOf(parts), calls, missing))
+    else answered[at] = mapMember(next, 'parts', (parts) => withMissing(listedItems(parts), calls, missing))
   }
   return answered
 }

@@ -5,7 +5,7 @@ import { camelOf } from './spelling.ts'
 export const isFields = (value: unknown): value is Fields => fieldsIn(value) !== undefined
 
 /** A list may come as its only element. */
-export const itemsOf = (value: unknown): readonly unknown[] => (isFields(value) ? [value] : asList(value))
+export const listedItems = (value: unknown): readonly unknown[] => (isFields(value) ? [value] : asList(value))
 
 /** A member in whichever spelling it came. */
 export const memberOf = (fields: Fields, name: string): unknown =>
@@ -14,4 +14,4 @@ export const memberOf = (fields: Fields, name: string): unknown =>
 export const mapMember = (fields: Fields, name: string, change: (value: unknown) => unknown): Fields =>
   Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, camelOf(key) === name ? change(value) : value]))
 
-export const partsOf = (content: unknown): readonly unknown[] => itemsOf(memberOf(asFields(content), 'parts'))
+export const partsOf = (content: unknown): readonly unknown[] => listedItems(memberOf(asFields(content), 'parts'))

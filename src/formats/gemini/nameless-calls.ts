@@ -2,7 +2,7 @@
 import { parseExact } from '../../lib/exact-json.ts'
 import { asFields, type Fields } from '../fields.ts'
 import { callsOfResults } from './call-results.ts'
-import { isFields, itemsOf, mapMember, memberOf, partsOf } from './members.ts'
+import { isFields, listedItems, mapMember, memberOf, partsOf } from './members.ts'
 
 /**
  * The body without the ids of calls and results, which Vertex refuses
@@ -20,7 +20,7 @@ type Part = { readonly content: number; readonly part: number; readonly result: 
 
 /** Contents in which results stand as their calls do. */
 function inOrder(contents: unknown): unknown[] {
-  const list = itemsOf(contents)
+  const list = listedItems(contents)
   const moved = new Map<unknown, unknown>()
   let calls: Fields[] = []
   let results: Part[] = []
@@ -48,7 +48,7 @@ function inOrder(contents: unknown): unknown[] {
   }
   close()
   return list.map((content) =>
-    mapMember(asFields(content), 'parts', (parts) => itemsOf(parts).map((part) => moved.get(part) ?? part)),
+    mapMember(asFields(content), 'parts', (parts) => listedItems(parts).map((part) => moved.get(part) ?? part)),
   )
 }
 
@@ -75,7 +75,7 @@ function withoutIds(contents: readonly unknown[]): readonly unknown[] {
   }
   return contents.map((content) =>
     mapMember(asFields(content), 'parts', (parts) =>
-      itemsOf(parts).map((part) =>
+      listedItems(parts).map((part) =>
         isFields(part) ? mapMember(mapMember(part, 'functionCall', stripped), 'functionResponse', stripped) : part,
       ),
     ),

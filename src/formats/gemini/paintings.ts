@@ -35,7 +35,7 @@ export function checkPainting({ generationConfig }: GeminiBody, { limits }: Mode
  * Decodes the images of a response, one after the other: each is large. What a model sketches while it thinks is part
  * of its thoughts, and no image of the answer.
  */
-export async function paintedIn(response: Fields, desk: Pick<ImageService, 'inspect'>): Promise<InlineImages> {
+export async function paintedIn(response: Fields, imageService: Pick<ImageService, 'inspect'>): Promise<InlineImages> {
   const painted = { images: 0, spoiled: 0 }
   const candidates = asList(response['candidates']).map(asFields)
   for (const { content } of candidates) {
@@ -43,7 +43,7 @@ export async function paintedIn(response: Fields, desk: Pick<ImageService, 'insp
       const { mimeType, data } = asFields(part['inlineData'])
       if (part['thought'] === true || !asText(mimeType).startsWith('image/')) continue
       await nextTurn()
-      const info = await desk.inspect(Buffer.from(asText(data), 'base64'))
+      const info = await imageService.inspect(Buffer.from(asText(data), 'base64'))
       painted[info ? 'images' : 'spoiled']++
     }
   }

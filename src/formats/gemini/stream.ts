@@ -49,14 +49,17 @@ export class GeminiStream implements AdaptedStream {
   private readonly publicModel: string
 
   /** With a desk the images in it are decoded. */
-  constructor(publicModel: string, { silence, desk }: { silence: Silence; desk?: Pick<ImageService, 'inspect'> }) {
+  constructor(
+    publicModel: string,
+    { silence, imageService }: { silence: Silence; imageService?: Pick<ImageService, 'inspect'> },
+  ) {
     this.publicModel = publicModel
     this.silence = silence
-    if (!desk) return
+    if (!imageService) return
     this.painted = { images: 0, spoiled: 0, endedBy: 'vendor' }
     this.prepare = async (event) => {
       const response = await parseLongFields(event.data)
-      this.looked.set(event, { response, painted: await paintedIn(response ?? {}, desk) })
+      this.looked.set(event, { response, painted: await paintedIn(response ?? {}, imageService) })
     }
   }
 

@@ -7,7 +7,7 @@ import { writeFailure } from '../chat/failure.ts'
 import type { ClientRequest, ImageMeter, MeteredUsage, Adapter, AdapterContext } from '../format.ts'
 import type { ImageAsk } from './ask.ts'
 import type { ImageBody } from './body.ts'
-import { ImagePassage } from './passage.ts'
+import { ImageAdapter } from './adapter.ts'
 import { checkImage, readImageJson } from './request.ts'
 import { failEvent } from './stream.ts'
 import { meterImages } from './usage.ts'
@@ -97,8 +97,8 @@ export class ImageClient implements ClientRequest {
     return failEvent(failure)
   }
 
-  passage(offered: readonly Dialect[], { model, desk }: AdapterContext): Adapter {
-    return new ImagePassage(this.askOf(model.limits.image), desk, offered)
+  adapter(offered: readonly Dialect[], { model, imageService }: AdapterContext): Adapter {
+    return new ImageAdapter(this.askOf(model.limits.image), imageService, offered)
   }
 
   private askOf(facts: ImageFacts): ImageAsk {

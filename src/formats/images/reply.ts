@@ -18,16 +18,20 @@ export type DeliveredPicture = DeliveredImage & {
 export type ReplyFacts = { readonly background: string | undefined; readonly created: number | undefined }
 
 /** Which way the images go: to the gateway's own address where that is wished for and possible. */
-function deliveryOf({ body, facts }: ImageAsk, desk: ImageService): ImageDelivery {
+function deliveryOf({ body, facts }: ImageAsk, imageService: ImageService): ImageDelivery {
   const wished = body.delivery ?? facts.deliveries[0] ?? 'b64_json'
-  return wished === 'url' && !desk.canHost ? 'b64_json' : wished
+  return wished === 'url' && !imageService.canHost ? 'b64_json' : wished
 }
 
 /** The images of a reply that can be decoded, at most as many as were asked for. One at a time: each is large. */
-export async function picturesOf(reply: Fields, ask: ImageAsk, desk: ImageService): Promise<DeliveredPicture[]> {
+export async function picturesOf(
+  reply: Fields,
+  ask: ImageAsk,
+  imageService: ImageService,
+): Promise<DeliveredPicture[]> {
   const pictures: DeliveredPicture[] = []
   for (const raw of asList(reply['data']).slice(0, imagesOf(ask.facts, ask.wish))) {
-    const picture = await pictureOf({ ...reply, ...asFields(raw) }, ask, desk)
+    const picture = await pictureOf({ ...reply, ...asFields(raw) }, ask, imageService)
     if (picture) pictures.push(picture)
   }
   return pictures
@@ -37,19 +41,20 @@ export async function picturesOf(reply: Fields, ask: ImageAsk, desk: ImageServic
 export async function pictureOf(
   entry: Fields,
   ask: ImageAsk,
-  desk: ImageService,
+  imageService: ImageService,
 ): Promise<DeliveredPicture | undefined> {
   await nextTurn()
   const given = textIn(entry['b64_json'])
   const sent = given?.startsWith('data:') ? given.replace(/^data:[^,]{0,100},/, '') : given
-  const bytes = sent ? Buffer.from(sent, 'base64') : await fetched(textIn(entry['url']), desk)
-  const info = bytes && (await desk.inspect(bytes))
+  const bytes = sent ? Buffer.from(sent, 'base64') : await fetched(textIn(entry['url']), imageService)
+  const info = bytes && (await imageService.inspect(bytes))
   if (!bytes || !info) return undefined
   const { facts, wish } = ask
   const size = wish.size ?? facts.sizeDefault
   const quality = wish.quality ?? facts.qualityDefault
   const revised = textIn(entry['revised_prompt'])
-  const hosted = deliveryOf(ask, desk) === 'url' ? { url: await desk.host(bytes, info.format) } : undefined
+  const hosted =
+    deliveryOf(ask, imageService) === 'url' ? { url: await imageService.host(bytes, info.format) } : undefined
   const isBytesOnly = !facts.deliveries.includes('url')
   const inline = { b64_json: sent ?? bytes.toString('base64'), ...(isBytesOnly ? { url: '' } : {}) }
   return {
@@ -70,8 +75,8 @@ const known = (value: unknown, otherwise: string): string => {
   return text !== undefined && /^[\w-]{1,32}$/.test(text) && text !== 'auto' ? text : otherwise
 }
 
-const fetched = (url: string | undefined, desk: ImageService): Promise<Buffer | undefined> =>
-  url ? desk.fetch(url) : Promise.resolve(undefined)
+const fetched = (url: string | undefined, imageService: ImageService): Promise<Buffer | undefined> =>
+  url ? imageService.fetch(url) : Promise.resolve(undefined)
 
 export const factsOfReply = (reply: Fields): ReplyFacts => ({
   background: textIn(reply['background']),

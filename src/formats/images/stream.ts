@@ -50,16 +50,16 @@ export class ImageStream implements AdaptedStream {
   private previewsLeft: number
   private readonly answer: AnswerFacts
   private readonly ask: ImageAsk
-  private readonly desk: ImageService
+  private readonly imageService: ImageService
   private readonly name: string
   private readonly prepared = new WeakMap<SseEvent, PreparedEvent>()
   /** The image that came last, until the next one or the settlement. */
   private kept: Extract<PreparedEvent, { kind: 'completed' }> | undefined
 
-  constructor(answer: AnswerFacts, ask: ImageAsk, desk: ImageService) {
+  constructor(answer: AnswerFacts, ask: ImageAsk, imageService: ImageService) {
     this.answer = answer
     this.ask = ask
-    this.desk = desk
+    this.imageService = imageService
     const { facts, wish } = ask
     this.previewsLeft = Math.max(facts.partialsMax, wish.partials) * imagesOf(facts, wish)
     this.name = ask.kind === 'edit' ? 'image_edit' : 'image_generation'
@@ -129,14 +129,14 @@ export class ImageStream implements AdaptedStream {
   private async pictures(event: Fields): Promise<DeliveredPicture[]> {
     const left = imagesOf(this.ask.facts, this.ask.wish) - this.delivered.length
     if (left <= 0) return []
-    if (event['b64_json'] === undefined) return (await picturesOf(event, this.ask, this.desk)).slice(0, left)
-    const picture = await pictureOf(event, this.ask, this.desk)
+    if (event['b64_json'] === undefined) return (await picturesOf(event, this.ask, this.imageService)).slice(0, left)
+    const picture = await pictureOf(event, this.ask, this.imageService)
     return picture ? [picture] : []
   }
 
   private async partial(event: Fields): Promise<PreparedEvent> {
     const inline: ImageAsk = { ...this.ask, body: { ...this.ask.body, delivery: 'b64_json' } }
-    const picture = await pictureOf(event, inline, this.desk)
+    const picture = await pictureOf(event, inline, this.imageService)
     // Nobody is worse off without a preview.
     if (!picture) return { kind: 'nothing' }
     const index = numberIn(event['partial_image_index']) ?? 0

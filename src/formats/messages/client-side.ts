@@ -87,7 +87,7 @@ const thought = (text: string, sealed: SealedData | undefined): object =>
     ? { type: 'redacted_thinking', data: sealed.data }
     : { type: 'thinking', thinking: text, signature: signatureOf(sealed) }
 
-type Open = { readonly kind: 'text' | 'refusal' | 'thinking' | 'call'; readonly index: number }
+type OpenBlock = { readonly kind: 'text' | 'refusal' | 'thinking' | 'call'; readonly index: number }
 
 type WireEvent = { readonly type: string; readonly [field: string]: unknown }
 const event = (body: WireEvent): string => namedEvent(body.type, JSON.stringify(body))
@@ -97,7 +97,7 @@ class MessagesEncoder implements StreamEncoder {
   private readonly wish: ClientWish
   private begun = false
   private blocks = 0
-  private open: Open | undefined
+  private open: OpenBlock | undefined
   /** Where the arguments of a call go, also when another block has begun since. */
   private readonly calls = new Map<number, number>()
   private finish: FinishReason = 'stop'
@@ -154,7 +154,7 @@ class MessagesEncoder implements StreamEncoder {
     return this.begin(kind, block)
   }
 
-  private begin(kind: Open['kind'], block: object): string {
+  private begin(kind: OpenBlock['kind'], block: object): string {
     const before = this.close()
     const index = this.blocks++
     this.open = { kind, index }

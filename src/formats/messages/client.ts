@@ -81,7 +81,7 @@ class MessagesClient implements ClientRequest {
     return namedEvent('error', writeMessagesFailure(failure, requestId).body)
   }
 
-  passage(offered: readonly Dialect[]): Adapter {
+  adapter(offered: readonly Dialect[]): Adapter {
     const { body, stream, textBytes, imageParts } = this.request
     if (offered.includes('messages')) return new DirectMessages(this.request, this.betas)
     const inputTokens = Math.ceil(textBytes / BYTES_PER_TOKEN) + imageParts * IMAGE_TOKENS

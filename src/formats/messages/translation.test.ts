@@ -32,9 +32,9 @@ const recorded = (name: string): string =>
   readFileSync(join(import.meta.dir, `../../../test/fixtures/messages/${name}.sse`), 'utf8')
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
 
-type Heard = { deltas: Delta[]; end: string; decoder: MessagesDecoder }
+type DecodedAnswer = { deltas: Delta[]; end: string; decoder: MessagesDecoder }
 
-function decode(bytes: readonly Uint8Array[], turn = plain): Heard {
+function decode(bytes: readonly Uint8Array[], turn = plain): DecodedAnswer {
   const sse = new SseDecoder(1_000_000)
   const decoder = new MessagesDecoder(turn)
   const deltas: Delta[] = []
@@ -135,8 +135,8 @@ function chatPassage(fields: object = {}) {
 }
 
 /** What a client gets of recorded bytes. */
-function pass(passage: ReturnType<typeof chatPassage>, bytes: string): string {
-  const stream = passage.openStream(answer, quirks)
+function pass(adapter: ReturnType<typeof chatPassage>, bytes: string): string {
+  const stream = adapter.openStream(answer, quirks)
   let text = ''
   for (const event of new SseDecoder(1_000_000).push(encode(bytes))) {
     const read = stream.read(event)
@@ -310,8 +310,8 @@ const full = {
 }
 
 test('a full request of this dialect as chat', () => {
-  const passage = messagesPassage(full)
-  const { body, dropped, path } = passage.request({ upstreamModel: 'theirs', outputTokensMax: 50, quirks })
+  const adapter = messagesPassage(full)
+  const { body, dropped, path } = adapter.request({ upstreamModel: 'theirs', outputTokensMax: 50, quirks })
   const call = (id: string, args: string): object => ({
     id,
     type: 'function',

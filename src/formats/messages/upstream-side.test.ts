@@ -14,10 +14,10 @@ const quirks: WriterQuirks = {
 const hi = { role: 'user', content: 'Hi' }
 const said = (text: string): object => ({ role: 'user', content: [{ type: 'text', text }] })
 
-type Written = { readonly body: Record<string, unknown>; readonly dropped: readonly string[] }
+type WrittenBody = { readonly body: Record<string, unknown>; readonly dropped: readonly string[] }
 
 /** A chat request as this dialect's upstream gets it. */
-function write(fields: object, upstreamModel = 'claude-opus-4-6', outputTokensMax = 10_000): Written {
+function write(fields: object, upstreamModel = 'claude-opus-4-6', outputTokensMax = 10_000): WrittenBody {
   const text = JSON.stringify({ model: 'public', messages: [hi], ...fields })
   const read = readChatRequest(text, text.length)
   if (read.kind === 'rejected') throw new Error(read.failure.message)
@@ -242,7 +242,7 @@ test('a forced tool leaves no room for a thought', () => {
 test('tools: chosen by name, none, some of them; strict ones', () => {
   const other = { type: 'function', function: { name: 'other', strict: true, parameters: { type: 'object' } } }
   const tools = [look, other]
-  const choose = (tool_choice: unknown): Written => write({ tools, tool_choice })
+  const choose = (tool_choice: unknown): WrittenBody => write({ tools, tool_choice })
   expect(choose({ type: 'function', function: { name: 'look' } }).body['tool_choice']).toEqual({
     type: 'tool',
     name: 'look',

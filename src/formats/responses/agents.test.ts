@@ -20,25 +20,25 @@ const openai = (model: string): Destination => ({
 })
 const plain: Destination = { upstreamModel: 'theirs', outputTokensMax: undefined, quirks }
 
-function passage(body: object, dialect: Dialect = 'chat'): Adapter {
+function adapter(body: object, dialect: Dialect = 'chat'): Adapter {
   const text = JSON.stringify({ model: 'public', ...body })
   const read = readResponsesClient(text, Buffer.byteLength(text))
   if (read instanceof Promise) throw new Error('it is too large')
   if (read.kind === 'rejected') throw new Error(read.failure.message)
   const failure = read.request.conversation.recall([], [])
   if (failure) throw new Error(`${failure.message} (${failure.param})`)
-  return read.request.passage([dialect], context)
+  return read.request.adapter([dialect], context)
 }
 
-type Sent = { readonly body: Fields; readonly dropped: readonly string[] }
+type SentBody = { readonly body: Fields; readonly dropped: readonly string[] }
 
-function sent(body: object, dialect: Dialect = 'chat', to = plain): Sent {
-  const { body: text, dropped } = passage(body, dialect).request(to)
+function sent(body: object, dialect: Dialect = 'chat', to = plain): SentBody {
+  const { body: text, dropped } = adapter(body, dialect).request(to)
   return { body: JSON.parse(text) as Fields, dropped }
 }
 
 type ChatTool = { readonly type: string; readonly function: { readonly name: string } & Fields }
-const namesOf = ({ body }: Sent): string[] => (body['tools'] as ChatTool[]).map((tool) => tool.function.name)
+const namesOf = ({ body }: SentBody): string[] => (body['tools'] as ChatTool[]).map((tool) => tool.function.name)
 
 const fn = (name: string, rest: object = {}): object => ({ type: 'function', name, description: name, ...rest })
 const group = (name: string, ...tools: object[]): object => ({ type: 'namespace', name, description: '', tools })
@@ -55,14 +55,14 @@ async function called(body: object, calls: readonly (readonly [string, string])[
     function: { name, arguments: words },
   }))
   const choice = { index: 0, finish_reason: 'tool_calls', message: { role: 'assistant', tool_calls: toolCalls } }
-  const whole = passage(body)
+  const whole = adapter(body)
   whole.request(to)
   const read = await whole.readReply(JSON.stringify({ choices: [choice], usage: {} }), to.quirks)
   if (read.kind === 'failed') throw new Error(read.failure.message)
   const chunks = [{ tool_calls: toolCalls }, {}].map((delta, i) => ({
     choices: [{ index: 0, delta, finish_reason: i === 0 ? null : 'tool_calls' }],
   }))
-  const streamed = passage({ ...body, stream: true })
+  const streamed = adapter({ ...body, stream: true })
   streamed.request(to)
   const stream = streamed.openStream(answer, to.quirks)
   let text = ''
@@ -218,7 +218,7 @@ describe('tools that are declared in the input', () => {
       expect(text).toContain('"name":"exec"')
       expect(text).not.toContain('additional_tools')
     }
-    expect(() => passage({ input: [additional, user], tool_choice: 'required' })).not.toThrow()
+    expect(() => adapter({ input: [additional, user], tool_choice: 'required' })).not.toThrow()
   })
 
   test('are searched by the client, and callable from then on', async () => {
@@ -433,13 +433,13 @@ describe('a conversation in short', () => {
     const { body: asked } = sent(body)
     expect(asked).toMatchObject({ tool_choice: 'none', tools: [{ function: { name: 'look' } }] })
     expect(JSON.stringify(asked['messages'])).toContain('Write a summary of this conversation')
-    const whole = passage(body)
+    const whole = adapter(body)
     const message = { role: 'assistant', content: 'Ada wants “X”.' }
     const text = JSON.stringify({ choices: [{ index: 0, finish_reason: 'stop', message }], usage: {} })
     const read = await whole.readReply(text, quirks)
     if (read.kind === 'failed') throw new Error(read.failure.message)
     const { output } = JSON.parse(read.reply.write(answer, usage)) as { output: Fields[] }
-    const stream = passage({ ...body, stream: true }).openStream(answer, quirks)
+    const stream = adapter({ ...body, stream: true }).openStream(answer, quirks)
     let events = ''
     for (const delta of [{ content: 'Ada wants' }, { content: ' “X”.' }]) {
       const event = stream.read({ data: JSON.stringify({ choices: [{ index: 0, delta }] }) } as never)
@@ -462,7 +462,7 @@ describe('a conversation in short', () => {
 
   test('is the vendor’s own affair where it has a way', async () => {
     const to = openai('gpt-5.5')
-    const way = passage(body, 'responses')
+    const way = adapter(body, 'responses')
     expect(JSON.parse(way.request(to).body)).toMatchObject({ input: [{}, { type: 'compaction_trigger' }] })
     const item = { type: 'compaction', id: 'cmp_1', encrypted_content: 'gAAAAA' }
     const read = await way.readReply(JSON.stringify({ status: 'completed', output: [item], usage: {} }), to.quirks)

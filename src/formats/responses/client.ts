@@ -95,7 +95,7 @@ class ResponsesClient implements ClientRequest {
     return this.conversation.failed(failure, answer)
   }
 
-  passage(offered: readonly Dialect[]): Adapter {
+  adapter(offered: readonly Dialect[]): Adapter {
     const upstream = upstreamSideOf(offered.includes('responses') ? ['responses'] : offered)
     const way = (compaction: Compaction): Adapter =>
       translated({ kind: 'turn', turn: this.turn }, this.stream, this.conversation.side(compaction), upstream)

@@ -38,12 +38,12 @@ function recalled(
   return request
 }
 
-const passage = (body: object): Adapter => client(body).passage(['responses'], {} as AdapterContext)
+const adapter = (body: object): Adapter => client(body).adapter(['responses'], {} as AdapterContext)
 
-type Sent = { readonly body: Fields; readonly input: readonly Fields[]; readonly dropped: readonly string[] }
+type SentBody = { readonly body: Fields; readonly input: readonly Fields[]; readonly dropped: readonly string[] }
 
-function sent(body: object, to = newest): Sent {
-  const { body: text, dropped } = passage(body).request(to)
+function sent(body: object, to = newest): SentBody {
+  const { body: text, dropped } = adapter(body).request(to)
   const parsed = JSON.parse(text) as Fields
   return { body: parsed, input: parsed['input'] as Fields[], dropped }
 }
@@ -131,7 +131,7 @@ describe('a request', () => {
       ]),
     } as const
     const request = client({ input: 'on', previous_response_id: id }, [turn])
-    const { body } = request.passage(['responses'], {} as AdapterContext).request(newest)
+    const { body } = request.adapter(['responses'], {} as AdapterContext).request(newest)
     expect(JSON.parse(body)).not.toHaveProperty('previous_response_id')
     expect((JSON.parse(body) as { input: unknown }).input).toEqual([
       user,
@@ -294,7 +294,7 @@ function eventsOf(item: Fields, output_index: number): object[] {
 
 function streamed(body: object): { text: string; request: ReturnType<typeof client> } {
   const request = client({ ...body, stream: true })
-  const way = request.passage(['responses'], {} as AdapterContext)
+  const way = request.adapter(['responses'], {} as AdapterContext)
   way.request(newest)
   const stream = way.openStream(answer, newest.quirks)
   const head = { type: 'response.created', response: { ...whole, status: 'in_progress', output: [] } }
@@ -320,7 +320,7 @@ describe('an answer', () => {
 
   test('keeps phases, sources, groups and items that nobody here knows, whole and streamed', async () => {
     const body = { input: 'go', tools: [fn('look')] }
-    const way = passage(body)
+    const way = adapter(body)
     way.request(newest)
     const read = await way.readReply(JSON.stringify(whole), newest.quirks)
     if (read.kind === 'failed') throw new Error(read.failure.message)
@@ -339,7 +339,7 @@ describe('an answer', () => {
   })
 
   test('goes back up as it came', async () => {
-    const way = passage({ input: 'go', include: ['reasoning.encrypted_content'] })
+    const way = adapter({ input: 'go', include: ['reasoning.encrypted_content'] })
     way.request(newest)
     const read = await way.readReply(JSON.stringify(whole), newest.quirks)
     if (read.kind === 'failed') throw new Error(read.failure.message)
@@ -371,7 +371,7 @@ describe('an answer', () => {
 
   test('that needs no words of this format reaches clients of others', async () => {
     const turn = client({ input: 'go' })
-    const way = turn.passage(['responses'], {} as AdapterContext)
+    const way = turn.adapter(['responses'], {} as AdapterContext)
     way.request(newest)
     const read = await way.readReply(JSON.stringify({ ...whole, output: [output[2], output[3]] }), newest.quirks)
     if (read.kind === 'failed') throw new Error(read.failure.message)

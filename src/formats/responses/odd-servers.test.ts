@@ -120,8 +120,8 @@ const servers: Readonly<Record<string, { events: Fields[]; calls: object[]; text
 
 describe.each(Object.entries(servers))('%s', (_, { events, calls, text = '' }) => {
   test('for a client of chat', () => {
-    const passage = translated({ kind: 'turn', turn }, true, chatClientSide(false), responsesUpstreamSide)
-    const stream = passage.openStream(facts, quirks)
+    const adapter = translated({ kind: 'turn', turn }, true, chatClientSide(false), responsesUpstreamSide)
+    const stream = adapter.openStream(facts, quirks)
     let said = ''
     for (const event of new SseDecoder(100_000).push(
       Buffer.from(

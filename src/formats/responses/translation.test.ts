@@ -87,7 +87,7 @@ const full = {
 }
 
 test('to an upstream that speaks chat', () => {
-  const { body, dropped } = read(full).passage(['chat'], context).request(to)
+  const { body, dropped } = read(full).adapter(['chat'], context).request(to)
   expect(JSON.parse(body)).toEqual({
     model: 'theirs',
     max_tokens: 50,
@@ -142,7 +142,7 @@ test('to an upstream that speaks chat', () => {
 })
 
 test('to an upstream that speaks responses: nothing is stored there, and sealed reasoning comes back', () => {
-  const request = read(full).passage(['chat', 'responses'], context).request(to)
+  const request = read(full).adapter(['chat', 'responses'], context).request(to)
   expect(request.path).toBe('/responses')
   const user = { type: 'message', role: 'user' }
   expect(JSON.parse(request.body)).toEqual({
@@ -184,7 +184,7 @@ test('to an upstream that speaks responses: nothing is stored there, and sealed 
     ],
   })
   const never = read(full)
-    .passage(['responses'], context)
+    .adapter(['responses'], context)
     .request({ ...to, upstreamModel: 'gpt-4o-mini' })
   expect(JSON.parse(never.body)).not.toHaveProperty('include')
 })
@@ -199,11 +199,11 @@ test('a chat client reaches an upstream that only speaks responses', async () =>
   })
   const got = await readChatClient(text, text.length)
   if (got.kind === 'rejected') throw new Error(got.failure.message)
-  const passage = got.request.passage(['responses'], context)
-  const { body, dropped } = passage.request(to)
+  const adapter = got.request.adapter(['responses'], context)
+  const { body, dropped } = adapter.request(to)
   expect(JSON.parse(body)).toMatchObject({ input: [{ role: 'user', content: [{ text: 'hi' }] }], store: false })
   expect(dropped).toEqual(['stop', 'seed', 'n'])
-  const reply = await passage.readReply(JSON.stringify(wholeReply), quirks)
+  const reply = await adapter.readReply(JSON.stringify(wholeReply), quirks)
   if (reply.kind === 'failed') throw new Error(reply.failure.message)
   const completion = JSON.parse(reply.reply.write(answer, reply.reply.usage as never)) as unknown
   expect(completion).toMatchObject({
@@ -236,13 +236,13 @@ const wholeReply = {
 
 test('a reply of the same dialect: ids are ours, sealed reasoning is stamped and goes back to it', async () => {
   const request = read({ input: 'hi', include: ['reasoning.encrypted_content'] })
-  const got = await request.passage(['responses'], context).readReply(JSON.stringify(wholeReply), quirks)
+  const got = await request.adapter(['responses'], context).readReply(JSON.stringify(wholeReply), quirks)
   if (got.kind === 'failed') throw new Error(got.failure.message)
   const response = JSON.parse(got.reply.write(answer, got.reply.usage as never)) as { output: { id: string }[] }
   const tail = '0'.repeat(26)
   expect(response.output.map(({ id }) => id)).toEqual([`rs_${tail}_0`, `msg_${tail}_1`, `fc_${tail}_2`])
   const next = read({ input: [...response.output, { type: 'function_call_output', call_id: 'c1', output: 'x' }] })
-  const { input } = JSON.parse(next.passage(['responses'], context).request(to).body) as { input: object[] }
+  const { input } = JSON.parse(next.adapter(['responses'], context).request(to).body) as { input: object[] }
   expect(input[0]).toEqual({
     type: 'reasoning',
     id: 'rs_9',
@@ -252,16 +252,16 @@ test('a reply of the same dialect: ids are ours, sealed reasoning is stamped and
 })
 
 test('a reply that failed, is cut off, or is none', async () => {
-  const passage = read({ input: 'hi' }).passage(['responses'], context)
+  const adapter = read({ input: 'hi' }).adapter(['responses'], context)
   const failed = { ...wholeReply, status: 'failed', error: { code: 'server_error', message: 'Oh.' } }
-  expect(passage.readReply(JSON.stringify(failed), quirks)).toMatchObject({
+  expect(adapter.readReply(JSON.stringify(failed), quirks)).toMatchObject({
     kind: 'failed',
     failure: { kind: 'server' },
   })
-  expect(passage.readReply('{}', quirks)).toMatchObject({ kind: 'failed', failure: { kind: 'garbage' } })
-  expect(passage.readReply('<', quirks)).toMatchObject({ kind: 'failed', failure: { kind: 'garbage' } })
+  expect(adapter.readReply('{}', quirks)).toMatchObject({ kind: 'failed', failure: { kind: 'garbage' } })
+  expect(adapter.readReply('<', quirks)).toMatchObject({ kind: 'failed', failure: { kind: 'garbage' } })
   const cut = { ...wholeReply, status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
-  const got = await passage.readReply(JSON.stringify(cut), quirks)
+  const got = await adapter.readReply(JSON.stringify(cut), quirks)
   if (got.kind === 'failed') throw new Error(got.failure.message)
   const response: unknown = JSON.parse(got.reply.write(answer, got.reply.usage as never))
   expect(response).toMatchObject({ status: 'incomplete', output: [{}, {}, { status: 'incomplete' }] })
@@ -346,7 +346,7 @@ test('tools that run at a vendor are left out and named; where one is forced, th
   const hosted = ['web_search', 'file_search', 'mcp', 'image_generation', 'code_interpreter', 'a_new_one']
   const offered = [...tools, ...hosted.map((type) => ({ type }))]
   for (const dialects of [['chat'], ['responses'], ['messages'], ['gemini']] as const) {
-    const { body, dropped } = read({ input: 'x', tools: offered }).passage(dialects, context).request(to)
+    const { body, dropped } = read({ input: 'x', tools: offered }).adapter(dialects, context).request(to)
     expect(body).toContain('note')
     for (const type of hosted) expect(body).not.toContain(type)
     expect(dropped).toEqual(hosted.map((type) => `tools.${type}`))

@@ -54,7 +54,7 @@ class VideoClient implements ClientRequest {
     throw new Error('a video is not streamed')
   }
 
-  passage(): Adapter {
+  adapter(): Adapter {
     throw new Error('a video is made by a task')
   }
 }

@@ -12,14 +12,14 @@ const NODE_STEPS = 4
 
 /** `nodes` are spent on every schema looked at: definitions that name each other twice double with each step. */
 export type SchemaScope = { root: Schema; depth: number; nodes: { left: number }; budget: Budget }
-export type Flat = { schema: Schema; depth: number }
+export type FlatSchema = { schema: Schema; depth: number }
 
 export function isDeep(depth: number): boolean {
   return depth > DEPTH_COMFORTABLE
 }
 
 /** Follows `$ref` and folds `allOf`, `anyOf` and `oneOf` into one schema whose values satisfy the original. */
-export function flatten(given: AnySchema, scope: SchemaScope): Flat {
+export function flatten(given: AnySchema, scope: SchemaScope): FlatSchema {
   scope.nodes.left -= 1
   scope.budget.spendSteps(NODE_STEPS)
   const isExhausted = scope.depth > DEPTH_MAX || scope.nodes.left < 0 || scope.budget.isSpent
@@ -30,7 +30,7 @@ export function flatten(given: AnySchema, scope: SchemaScope): Flat {
   if ($ref !== undefined) parts.push(resolve($ref, scope))
   if (anyOf !== undefined) parts.push(choose(anyOf, { ...scope, depth }))
   if (oneOf !== undefined) parts.push(choose(oneOf, { ...scope, depth }))
-  const flat: Flat = { schema: own, depth }
+  const flat: FlatSchema = { schema: own, depth }
   for (const part of parts) {
     if (scope.budget.isSpent) break
     const inner = flatten(part, { ...scope, depth })

@@ -1,6 +1,6 @@
 import type { SandboxChatRequest, ChatMessage } from '../chat/request.ts'
 import type { ErrorFields } from '../reply.ts'
-import type { GeminiContent, SandboxGeminiRequest, Part } from './request.ts'
+import type { RequestContent, SandboxGeminiRequest, Part } from './request.ts'
 
 /** The same mind answers in every dialect: a request, as the part of the sandbox that thinks of answers reads it. */
 export function asChatRequest(model: string, request: SandboxGeminiRequest): SandboxChatRequest {
@@ -73,7 +73,7 @@ const textOf = (parts: readonly Part[]): string => parts.map(({ text = '', thoug
 /** Calls and results find each other by their place: the nth result of a turn answers the nth call before it. */
 const callId = (turn: number, index: number): string => `turn${turn}_${index}`
 
-function modelMessage({ parts }: GeminiContent, turn: number): ChatMessage {
+function modelMessage({ parts }: RequestContent, turn: number): ChatMessage {
   const calls = parts.flatMap(({ functionCall }) => functionCall ?? [])
   const tool_calls = calls.map(({ name, args = {} }, index) => ({
     id: callId(turn, index),
@@ -83,7 +83,7 @@ function modelMessage({ parts }: GeminiContent, turn: number): ChatMessage {
   return { role: 'assistant', content: textOf(parts), ...(calls.length === 0 ? {} : { tool_calls }) }
 }
 
-function userMessages({ parts }: GeminiContent, turn: number): ChatMessage[] {
+function userMessages({ parts }: RequestContent, turn: number): ChatMessage[] {
   const results = parts.flatMap(({ functionResponse }) => functionResponse ?? [])
   const messages = results.map(({ response }, index): ChatMessage => {
     const { output = response } = response
@@ -109,7 +109,7 @@ function attachmentOf(mimeType: string): UserPart {
 }
 
 /** Google counts: as many results as calls, of the same names, right behind them. */
-export function geminiConflict(contents: readonly GeminiContent[]): ErrorFields | undefined {
+export function geminiConflict(contents: readonly RequestContent[]): ErrorFields | undefined {
   for (const [i, { role, parts }] of contents.entries()) {
     const before = i === 0 ? undefined : contents[i - 1]
     const results = parts.flatMap(({ functionResponse }) => functionResponse?.name ?? [])

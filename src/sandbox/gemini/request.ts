@@ -183,5 +183,5 @@ export const geminiRequest = z.strictObject({
 })
 
 export type SandboxGeminiRequest = z.output<typeof geminiRequest>
-export type GeminiContent = SandboxGeminiRequest['contents'][number]
+export type RequestContent = SandboxGeminiRequest['contents'][number]
 export type Part = z.output<typeof part>

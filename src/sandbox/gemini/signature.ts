@@ -1,6 +1,6 @@
 import { hashOf } from '../random.ts'
 import type { ErrorFields } from '../reply.ts'
-import type { GeminiContent, Part } from './request.ts'
+import type { RequestContent, Part } from './request.ts'
 
 /** What Google documents for histories whose signatures were lost. */
 const SKIP = 'skip_thought_signature_validator'
@@ -15,7 +15,7 @@ export const signatureOfCall = (name: string, args: object): string => encode([n
 export const signatureOfText = (): string => encode('text')
 
 /** The first call of each model turn must carry its signature, or the word that waives it. */
-export function findForgery(contents: readonly GeminiContent[]): ErrorFields | undefined {
+export function findForgery(contents: readonly RequestContent[]): ErrorFields | undefined {
   for (const [i, { role, parts }] of contents.entries()) {
     if (role !== 'model') continue
     const first = parts.findIndex((part) => part.functionCall)

@@ -50,7 +50,7 @@ export function canvasSidesOf(size: string | null | undefined): { width: number;
 const TOKENS = { low: [272, 408], medium: [1_056, 1_584], high: [4_160, 6_240] } as const
 const PARTIAL_TOKENS = 100
 
-export type Modern = {
+export type CurrentImageFields = {
   canvas: Canvas
   faults: Faults
   event: 'image_generation' | 'image_edit'
@@ -60,7 +60,7 @@ export type Modern = {
 /** The answer of a GPT-image model, whole or streamed. */
 export async function modern(
   request: ModernRequest,
-  { canvas, faults, event, inputImageTokens }: Modern,
+  { canvas, faults, event, inputImageTokens }: CurrentImageFields,
 ): Promise<SandboxReply> {
   const format = request.output_format ?? 'png'
   const quality = request.quality === 'low' || request.quality === 'high' ? request.quality : 'medium'

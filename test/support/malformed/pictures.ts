@@ -11,10 +11,10 @@ export type PictureBomb = {
   readonly holds: 'picture' | 'nothing' | 'either'
 }
 
-type Made = Omit<PictureBomb, 'name'>
-const picture = (file: Buffer): Made => ({ file, holds: 'picture' })
-const nothing = (file: Buffer): Made => ({ file, holds: 'nothing' })
-const either = (file: Buffer): Made => ({ file, holds: 'either' })
+type BombDraft = Omit<PictureBomb, 'name'>
+const picture = (file: Buffer): BombDraft => ({ file, holds: 'picture' })
+const nothing = (file: Buffer): BombDraft => ({ file, holds: 'nothing' })
+const either = (file: Buffer): BombDraft => ({ file, holds: 'either' })
 
 const MB = 1_000_000
 const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1')
@@ -49,7 +49,7 @@ const IEND = chunk('IEND')
 const png = (...between: Buffer[]): Buffer => Buffer.concat([SIGNATURE, ihdr(), ...between, PIXELS, IEND])
 const zeros = (megabytes: number): Buffer => deflateSync(Buffer.alloc(megabytes * MB), { level: 9 })
 
-const pngs: Record<string, () => Made> = {
+const pngs: Record<string, () => BombDraft> = {
   'PNG: 150 compressed texts': () =>
     picture(png(times(150, chunk('zTXt', Buffer.concat([latin1('k\0\0'), zeros(8)]))))),
   'PNG: 150 compressed international texts': () =>
@@ -142,7 +142,7 @@ const withSides = (jpeg: Buffer, width: number, height: number): Buffer => {
 }
 const scansOf = (jpeg: Buffer): Buffer => jpeg.subarray(jpeg.lastIndexOf(Buffer.from([0xff, 0xda])), -2)
 
-const jpegs = (base: Buffer, progressive: Buffer): Record<string, () => Made> => ({
+const jpegs = (base: Buffer, progressive: Buffer): Record<string, () => BombDraft> => ({
   'JPEG: 300 segments of EXIF': () => picture(inJpeg(base, times(300, segment(0xe1, padded('Exif\0\0MM\0*'))))),
   'JPEG: a profile in 255 parts': () =>
     picture(
@@ -226,7 +226,7 @@ const frame = (picture: Buffer): Buffer =>
 const ANIM = riffPart('ANIM', Buffer.alloc(6))
 
 /** `image`: the chunk of a picture of 64 × 64. */
-const webps = (image: Buffer): Record<string, () => Made> => ({
+const webps = (image: Buffer): Record<string, () => BombDraft> => ({
   'WebP: EXIF of 20 MB': () => picture(riff(extended(0x08), image, riffPart('EXIF', Buffer.alloc(20 * MB, 'MM')))),
   'WebP: XMP of 20 MB': () => picture(riff(extended(0x04), image, riffPart('XMP ', Buffer.alloc(20 * MB, '<x>')))),
   'WebP: a profile of 20 MB': () => picture(riff(extended(0x20), riffPart('ICCP', Buffer.alloc(20 * MB)), image)),
@@ -255,7 +255,7 @@ const webps = (image: Buffer): Record<string, () => Made> => ({
 })
 
 /** Formats that are not taken, whatever they would cost. */
-const others: Record<string, () => Made> = {
+const others: Record<string, () => BombDraft> = {
   'GIF: 1,000 frames of 65,535 by 65,535': () =>
     nothing(
       Buffer.concat([

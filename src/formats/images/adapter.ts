@@ -33,18 +33,18 @@ const HOMELESS: Failure = {
   param: 'response_format',
 }
 
-export class ImagePassage implements Adapter {
+export class ImageAdapter implements Adapter {
   readonly dialect = 'chat'
   readonly failures = chatFailures
   readonly obstacle: Failure | undefined
   readonly asEvents: Adapter['asEvents']
   private readonly ask: ImageAsk
-  private readonly desk: ImageService
+  private readonly imageService: ImageService
 
-  constructor(ask: ImageAsk, desk: ImageService, offered: readonly Dialect[]) {
+  constructor(ask: ImageAsk, imageService: ImageService, offered: readonly Dialect[]) {
     this.ask = ask
-    this.desk = desk
-    const isHomeless = ask.body.delivery === 'url' && !desk.canHost
+    this.imageService = imageService
+    const isHomeless = ask.body.delivery === 'url' && !imageService.canHost
     this.obstacle = !offered.includes('chat') ? NATIVE : isHomeless ? HOMELESS : undefined
     // A model that cannot stream is asked for the whole, and its answer is a stream of one event.
     if (!ask.facts.streams) this.asEvents = (text): readonly SseEvent[] => [{ name: undefined, data: text }]
@@ -90,7 +90,7 @@ export class ImagePassage implements Adapter {
     if (!reply) return garbage('the reply is not a JSON object')
     const failure = hiddenError(reply)
     if (failure) return { kind: 'failed', failure }
-    const pictures = await picturesOf(reply, this.ask, this.desk)
+    const pictures = await picturesOf(reply, this.ask, this.imageService)
     const [first] = pictures
     if (!first) return garbage('the reply has no image that can be fetched and decoded')
     const facts = factsOfReply(reply)
@@ -106,7 +106,7 @@ export class ImagePassage implements Adapter {
   }
 
   openStream(answer: AnswerFacts): AdaptedStream {
-    return new ImageStream(answer, this.ask, this.desk)
+    return new ImageStream(answer, this.ask, this.imageService)
   }
 }
 

@@ -13,7 +13,7 @@ import type { Batch, EmbeddingUpstream } from './upstream.ts'
 /** Replies above this are read by another thread: here they would hold up everybody's streams. */
 const LARGE_REPLY_CHARS = 256 * 1024
 
-export class EmbeddingPassage implements Adapter {
+export class EmbeddingAdapter implements Adapter {
   readonly dialect: Adapter['dialect']
   readonly obstacle: Failure | undefined
   readonly failures: Adapter['failures']

@@ -1,0 +1,69 @@
+/** Rules for names: a type says what a thing is, and a name leads to one file. */
+import type { Program } from 'oxc-parser'
+
+type File = { readonly path: string; readonly program: Program; readonly lineOf: (offset: number) => number }
+type Finding = { readonly path: string; readonly line: number; readonly rule: string; readonly message: string }
+
+/** They say that something was done, and not what it was done to. */
+const participles = new Set(
+  `Asked Begun Broken Brought Built Chosen Done Drawn Found Given Got Heard Held Kept Known Left Looked Lost Made Met Paid
+  Read Said Seen Sent Shown Sold Spent Spoken Stood Sworn Taken Taught Thought Told Torn Won Written`.split(/\s+/),
+)
+/** One word that ends like a participle and is none. */
+const nouns = new Set(['Feed', 'Need', 'Seed', 'Speed', 'Breed', 'Bed', 'Deed'])
+const isParticiple = (name: string): boolean =>
+  participles.has(name) || (/^[A-Z][a-z]+ed$/.test(name) && !nouns.has(name))
+
+type NamedDeclaration = {
+  readonly name: string
+  readonly start: number
+  readonly kind: 'type' | 'value'
+  readonly isExported: boolean
+}
+
+function* declarationsOf({ program }: File): Generator<NamedDeclaration> {
+  for (const statement of program.body) {
+    const isExported = statement.type === 'ExportNamedDeclaration'
+    const declaration = isExported ? statement.declaration : statement
+    if (!declaration) continue
+    const { start } = declaration
+    switch (declaration.type) {
+      case 'TSTypeAliasDeclaration':
+      case 'TSInterfaceDeclaration':
+        yield { name: declaration.id.name, start, kind: 'type', isExported }
+        break
+      case 'ClassDeclaration':
+        if (declaration.id) yield { name: declaration.id.name, start, kind: 'type', isExported }
+        break
+      case 'FunctionDeclaration':
+        if (declaration.id) yield { name: declaration.id.name, start, kind: 'value', isExported }
+        break
+      case 'VariableDeclaration':
+        for (const { id } of declaration.declarations) {
+          if (id.type === 'Identifier') yield { name: id.name, start, kind: 'value', isExported }
+        }
+        break
+      default:
+    }
+  }
+}
+
+/** Of all files that may be read together; names are compared within `src`, where any file may import any name. */
+export function* checkNames(files: Iterable<File>): Generator<Finding> {
+  const homes = new Map<string, string>()
+  for (const file of files) {
+    const { path, lineOf } = file
+    for (const { name, start, kind, isExported } of declarationsOf(file)) {
+      const at = { path, line: lineOf(start) }
+      if (kind === 'type' && isParticiple(name)) {
+        yield { ...at, rule: 'participle', message: `${name}: say what of` }
+      }
+      if (!isExported || !path.startsWith('src/') || path.endsWith('.test.ts')) continue
+      const home = homes.get(name)
+      if (home !== undefined && home !== path) {
+        yield { ...at, rule: 'name-twice', message: `${name} is exported by ${home}, too` }
+      }
+      homes.set(name, path)
+    }
+  }
+}
