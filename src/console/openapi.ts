@@ -20,12 +20,12 @@ const forPrograms: readonly RouteAccess[] = ['account_read', 'account_write', 'o
 type Schema = Readonly<Record<string, unknown>>
 
 /** Shapes with a name, each once: routes refer to them. */
-type Named = Map<string, Schema>
+type NamedShape = Map<string, Schema>
 
 const REFERENCE = /"#\/\$defs\/([^"]+)"/g
 
 /** The schema of a shape; what has a name in it is added to `named`, and only referred to. */
-function schemaOf(shape: z.ZodType, io: 'input' | 'output', named: Named): Schema {
+function schemaOf(shape: z.ZodType, io: 'input' | 'output', named: NamedShape): Schema {
   const { $schema: _, ...whole } = z.toJSONSchema(shape, { io, unrepresentable: 'any' })
   const text = JSON.stringify(whole).replaceAll(REFERENCE, (_all, name: string) => `"#/components/schemas/${name}"`)
   const { $defs = {}, ...schema } = JSON.parse(text) as Schema & { readonly $defs?: Readonly<Record<string, Schema>> }
@@ -45,7 +45,7 @@ type Parameter = {
   readonly schema: Schema
 }
 
-function parametersOf({ path, query }: ConsoleRoute, named: Named): readonly Parameter[] {
+function parametersOf({ path, query }: ConsoleRoute, named: NamedShape): readonly Parameter[] {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']): Parameter => ({
     name,
     in: 'path',
@@ -80,12 +80,12 @@ const tagOf = ({ path }: ConsoleRoute): string => {
 const jsonOf = (schema: Schema): object => ({ 'application/json': { schema } })
 
 /** Of events: what the data of each is. */
-function contentOf({ answer, answers }: ConsoleRoute, named: Named): object {
+function contentOf({ answer, answers }: ConsoleRoute, named: NamedShape): object {
   const schema = schemaOf(answer, 'output', named)
   return answers === 'events' ? { 'text/event-stream': { schema } } : jsonOf(schema)
 }
 
-function operationOf(route: ConsoleRoute, named: Named): object {
+function operationOf(route: ConsoleRoute, named: NamedShape): object {
   const security = [{ session: [] }, ...(forPrograms.includes(route.access) ? [{ management_key: [] }] : [])]
   return {
     operationId: idOf(route),
@@ -117,7 +117,7 @@ const error = z
 
 export function openApiOf(routes: readonly ConsoleRoute[], version: string): object {
   const byPath = Object.groupBy(routes, ({ path }) => path)
-  const named: Named = new Map()
+  const named: NamedShape = new Map()
   schemaOf(error, 'output', named)
   const paths = Object.fromEntries(
     Object.entries(byPath).map(([path, all = []]) => [
