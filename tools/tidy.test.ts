@@ -86,7 +86,7 @@ describe('in a file', () => {
     const long = lines(401, 'a()')
     expect(inLib(long)).toEqual(['src/lib/a.ts:401 file-lines'])
     expect(inLib(lines(400, 'a()'))).toEqual([])
-    expect(found({ 'src/lib/a.test.ts': long, 'src/providers/a.ts': long })).toEqual([])
+    expect(found({ 'src/lib/a.test.ts': long, 'src/providers/a.ts': long, 'src/lib/a.gen.ts': long })).toEqual([])
     expect(found({ 'test/a.ts': lines(801, 'a()') })).toEqual(['test/a.ts:801 file-lines'])
   })
 

@@ -1,0 +1,107 @@
+/**
+ * npm run api-types: writes web/src/lib/api-types.gen.ts, the types of the admin API for the console, from the document
+ * that the server serves at /admin/v1/openapi.json. tools/api-types.test.ts fails when the file is out of date.
+ *
+ * Not openapi-typescript: it prints through the compiler API of TypeScript 5, which would be installed beside the
+ * version in use for this alone. The document has few forms of JSON Schema; an unknown one stops the program.
+ */
+import { openApiOf } from '../src/console/openapi.ts'
+import { routes } from '../src/console/routes.ts'
+
+export const FILE = `${import.meta.dir}/../web/src/lib/api-types.gen.ts`
+
+/** A schema as zod writes it. What only narrows a value, such as `pattern`, has no place in a type. */
+type Schema = {
+  readonly $ref?: string
+  readonly description?: string
+  readonly type?: string | readonly string[]
+  readonly const?: unknown
+  readonly enum?: readonly unknown[]
+  readonly anyOf?: readonly Schema[]
+  readonly oneOf?: readonly Schema[]
+  readonly items?: Schema
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: Schema | boolean
+}
+type Content = { readonly content: Readonly<Record<string, { readonly schema: Schema }>> }
+type Operation = { readonly requestBody?: Content; readonly responses: { readonly 200: Content } }
+type ApiDocument = {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
+}
+
+const plainTypes: Readonly<Record<string, string>> = {
+  string: 'string',
+  boolean: 'boolean',
+  null: 'null',
+  number: 'number',
+  integer: 'number',
+}
+
+/** A schema as a type, in the layout of nobody. Throws for a form that it does not know. */
+export function typeOf(schema: Schema): string {
+  const { $ref, const: only, enum: some, type } = schema
+  if ($ref !== undefined) return $ref.slice($ref.lastIndexOf('/') + 1)
+  if (only !== undefined) return JSON.stringify(only)
+  if (some) return some.map((value) => JSON.stringify(value)).join(' | ')
+  const either = schema.anyOf ?? schema.oneOf
+  if (either) return either.map(typeOf).join(' | ')
+  if (Array.isArray(type)) return type.map((one: string) => typeOf({ ...schema, type: one })).join(' | ')
+  if (type === 'array') return `readonly (${typeOf(schema.items ?? {})})[]`
+  if (type === 'object') return objectOf(schema)
+  const plain = typeof type === 'string' ? plainTypes[type] : undefined
+  if (plain !== undefined) return plain
+  const said = Object.keys(schema).filter((name) => name !== 'description')
+  if (said.length > 0) throw new Error(`no type for ${JSON.stringify(schema)}`)
+  return 'unknown'
+}
+
+function objectOf({ properties, required = [], additionalProperties: values }: Schema): string {
+  if (!properties) return `Readonly<Record<string, ${typeof values === 'object' ? typeOf(values) : 'unknown'}>>`
+  const fields = Object.entries(properties).map(
+    ([name, schema]) =>
+      `${commentOf(schema)}readonly ${name}${required.includes(name) ? '' : '?'}: ${typeOf(schema)}\n`,
+  )
+  return `{\n${fields.join('')}}`
+}
+
+const commentOf = ({ description }: Schema): string => (description === undefined ? '' : `/** ${description} */\n`)
+
+/** The document's shapes by their names; then what each route answers and, where it has one, its body. */
+export function writeTypes({ paths, components }: ApiDocument): string {
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      name: `${method.toUpperCase()} ${path.replace('/v1', '')}`,
+      ...operation,
+    })),
+  )
+  const line = (name: string, { content }: Content): string =>
+    `readonly '${name}': ${typeOf(Object.values(content)[0]?.schema ?? {})}\n`
+  const answers = operations.map(({ name, responses }) => line(name, responses[200]))
+  const bodies = operations.flatMap(({ name, requestBody }) => (requestBody ? [line(name, requestBody)] : []))
+  return [
+    '/** The types of the admin API. Do not edit: change the shapes in src/console/, then `npm run api-types`. */\n',
+    ...Object.entries(components.schemas).map(
+      ([name, schema]) => `${commentOf(schema)}export type ${name} = ${typeOf(schema)}\n`,
+    ),
+    `/** By route: what it answers; of events, what each is. */\nexport type Answers = {\n${answers.join('')}}\n`,
+    `/** By route: what it takes. */\nexport type Bodies = {\n${bodies.join('')}}\n`,
+  ].join('\n')
+}
+
+/** What the file should be, in the layout of all other files. */
+export async function currentTypes(): Promise<string> {
+  const document = JSON.parse(JSON.stringify(openApiOf(routes, '0'))) as ApiDocument
+  const formatter = `${import.meta.dir}/../node_modules/oxfmt/bin/oxfmt`
+  const child = Bun.spawn([process.execPath, formatter, `--stdin-filepath=${FILE}`], {
+    stdin: new TextEncoder().encode(writeTypes(document)),
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  const text = await new Response(child.stdout).text()
+  if ((await child.exited) !== 0) throw new Error('the types cannot be formatted')
+  return text
+}
+
+if (import.meta.main) await Bun.write(FILE, await currentTypes())

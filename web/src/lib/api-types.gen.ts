@@ -1,0 +1,1758 @@
+/** The types of the admin API. Do not edit: change the shapes in src/console/, then `npm run api-types`. */
+
+export type Account = {
+  readonly id: string
+  readonly name: string
+  readonly status: 'active' | 'suspended'
+  /** declared: tollgate.yaml has its models and limits, which are read-only here */
+  readonly origin: Origin
+  /** the models it may use; null: all */
+  readonly models: readonly string[] | null
+  readonly limits: Limits
+  /** below so much available the console warns; null: never */
+  readonly low_balance_nano_usd: string | null
+  readonly balance: Balance
+  readonly active_keys: number
+  readonly created_at: string
+}
+
+export type ApiKey = {
+  readonly id: string
+  readonly name: string
+  /** the key with all but its end left out */
+  readonly key: string
+  readonly status: 'active' | 'revoked'
+  /** of the account’s models, those it may use; null: all */
+  readonly models: readonly string[] | null
+  readonly limits: Limits
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly spent_today_nano_usd: string
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly spent_this_month_nano_usd: string
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly held_nano_usd: string
+  /** to the hour, of the last 30 days */
+  readonly last_used_at: string | null
+  readonly created_at: string
+  readonly revoked_at: string | null
+}
+
+export type Attempt = {
+  /** ok; aborted where the call was ended first; full where it was not sent for want of room; or the kind of failure */
+  readonly result: string
+  readonly status: number | null
+  readonly code: string | null
+  /** from the start of the request */
+  readonly started_ms: number
+  readonly took_ms: number
+  /** operators only, as what follows */
+  readonly provider?: string
+  readonly upstream_model?: string
+  /** the vendor’s word for the kind of error */
+  readonly type?: string | null
+  /** the vendor’s, bounded, without words of the request; or what we saw */
+  readonly message?: string | null
+  /** the vendor’s id of the request */
+  readonly upstream_request_id?: string | null
+}
+
+export type AuditEntry = {
+  readonly id: string
+  readonly at: string
+  readonly actor: {
+    readonly kind: 'command' | 'user' | 'management_key' | 'nobody'
+    readonly id: string | null
+    readonly name: string | null
+    readonly address: string | null
+  }
+  readonly request: string | null
+  readonly action: string
+  readonly subject: string | null
+  /** without secrets */
+  readonly input: unknown
+  readonly before: unknown
+  readonly after: unknown
+  /** done, or the code of the refusal; null: under way, or cut short */
+  readonly outcome: string | null
+}
+
+export type Balance = {
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly available_nano_usd: string
+  /** set aside for requests under way, as an integer of nano-USD */
+  readonly held_nano_usd: string
+  /** available and held together, in nano-USD */
+  readonly posted_nano_usd: string
+}
+
+export type Code = {
+  readonly id: string
+  readonly batch: string
+  /** the code with all but its end left out */
+  readonly code: string
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly amount_nano_usd: string
+  readonly note: string
+  readonly state: 'open' | 'redeemed' | 'voided' | 'expired'
+  readonly created_at: string
+  readonly expires_at: string | null
+  readonly redeemed_at: string | null
+  /** id of the account */
+  readonly redeemed_by: string | null
+}
+
+export type Effects = {
+  /** under way, that would be cut */
+  readonly requests: number
+  /** API keys that work now and would no longer */
+  readonly keys: number
+  /** management keys that work now and would no longer */
+  readonly management_keys: number
+  /** sign-ins that would end */
+  readonly sessions: number
+  /** of models that another provider goes on to serve */
+  readonly offers: number
+  readonly models: {
+    /** models that nobody would offer any more */
+    readonly total: number
+    /** the first 20 of them */
+    readonly ids: readonly string[]
+  }
+}
+
+export type Error = {
+  readonly error: {
+    readonly message: string
+    readonly type: string
+    readonly param: string | null
+    readonly code: string
+    /** the sentence of the message, more exact than the code */
+    readonly reason: string
+    /** what is put into it */
+    readonly facts: Readonly<Record<string, string | number>>
+  }
+}
+
+export type Explanation = {
+  readonly model: string
+  readonly admitted: boolean
+  readonly reason: string
+  /** the same for programs; empty: admitted */
+  readonly lacking: readonly (
+    | 'account_suspended'
+    | 'key_revoked'
+    | 'account_model'
+    | 'key_model'
+    | 'balance'
+    | 'offer'
+  )[]
+  readonly steps: readonly {
+    readonly provider: string
+    readonly model: string
+    readonly verdict: 'first' | 'next' | 'last_resort' | 'skipped'
+    /** of requests, how many would try it first */
+    readonly share_percent: number
+    readonly reason: string
+  }[]
+}
+
+export type Health = {
+  /** of the last verification since the start; null: none yet */
+  readonly ledger: Verification | null
+  readonly open_holds: number
+  readonly oldest_hold_at: string | null
+  readonly last_day: {
+    readonly requests: number
+    readonly failed: number
+    readonly cut: number
+    readonly estimated: number
+    /** nano-USD (1e-9 dollars), an integer as text */
+    readonly charged_nano_usd: string
+    /** nano-USD (1e-9 dollars), an integer as text */
+    readonly written_off_nano_usd: string
+    /** nano-USD (1e-9 dollars), an integer as text */
+    readonly upstream_cost_nano_usd: string
+  }
+  readonly process: Readonly<Record<string, unknown>>
+}
+
+export type ImageFacts = {
+  /** turn: in a conversation; images, or left out: at the endpoints for images */
+  readonly surface?: 'images' | 'turn'
+  readonly sizes: readonly string[]
+  /** the bounds of sizes that no list has */
+  readonly freeSizes?: {
+    readonly multipleOf: number
+    readonly ratioMax: number
+    readonly pixelsMax: number
+  }
+  readonly sizeDefault: string
+  readonly qualities: readonly string[]
+  readonly qualityDefault: string
+  readonly formats: readonly ('png' | 'jpeg' | 'webp')[]
+  readonly backgrounds: readonly string[]
+  readonly moderations: readonly string[]
+  readonly styles: readonly string[]
+  readonly countMax: number
+  /** one image comes, however many are asked for */
+  readonly isSingle: boolean
+  readonly deliveries: readonly ('url' | 'b64_json')[]
+  readonly promptCharsMax: number
+  readonly streams: boolean
+  readonly partialsMax: number
+  /** input images an edit may have; 0: no edits */
+  readonly inputsMax: number
+  /** of one image, by quality */
+  readonly tokens: Readonly<Record<string, number>>
+}
+
+export type InvitedUser = {
+  readonly id: string
+  readonly name: string
+  readonly role: 'operator' | 'owner' | 'member'
+  readonly account: string | null
+  readonly account_name: string | null
+  /** invited: has chosen no password yet */
+  readonly status: 'invited' | 'active' | 'disabled'
+  readonly created_at: string
+  /** one-time link, below the public address; shown only this once */
+  readonly setup_path: string
+}
+
+export type LedgerLine = {
+  /** of the booking; of charges, the end of their day (UTC) or the next booking in it */
+  readonly time: string
+  readonly kind: 'credit' | 'debit' | 'refund' | 'charges'
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly amount_nano_usd: string
+  /** after it, in nano-USD */
+  readonly balance_nano_usd: string
+  readonly ref: string | null
+  readonly reason: string | null
+  /** of the day’s charges; null where a booking divides them */
+  readonly requests: number | null
+  /** what the reason says, as data; null: somebody typed it */
+  readonly own: {
+    readonly code: string
+    readonly facts: Readonly<Record<string, string | number>>
+  } | null
+}
+
+export type Limits = {
+  readonly requests_per_minute: number | null
+  readonly tokens_per_minute: number | null
+  readonly concurrent_requests: number | null
+  readonly spend_per_day_nano_usd: string | null
+  readonly spend_per_month_nano_usd: string | null
+}
+
+export type Loss = {
+  /** as a price names it, or a kind of piece */
+  readonly unit: string
+  readonly above_input_tokens: number | null
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly sale: string
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly cost: string
+}
+
+export type LowBalance = {
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly threshold_nano_usd: string
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly available_nano_usd: string
+  /** at the pace of the last seven days; null: nothing was spent */
+  readonly days_left: number | null
+}
+
+export type ManagementKey = {
+  readonly id: string
+  /** null: may do what operators may */
+  readonly account: string | null
+  readonly name: string
+  /** the key with all but its end left out */
+  readonly key: string
+  /** suspended: its maker is barred, or has lost the role for it */
+  readonly status: 'active' | 'suspended' | 'revoked'
+  /** null: made by a command */
+  readonly created_by: {
+    readonly id: string
+    readonly name: string
+  } | null
+  readonly created_at: string
+  readonly revoked_at: string | null
+}
+
+export type Margin = {
+  /** of the sale price, what the offer leaves; null: sold for nothing */
+  readonly input_percent: number | null
+  /** the least of what is sold as output; null as well: paid for by what it is not sold by */
+  readonly output_percent: number | null
+  /** of the cost, what is put on it; null: it costs nothing, or is sold for nothing */
+  readonly input_markup_percent: number | null
+  /** the same of output, as for `output_percent` */
+  readonly output_markup_percent: number | null
+}
+
+export type Me = {
+  readonly user: {
+    readonly id: string
+    readonly name: string
+    readonly role: 'operator' | 'owner' | 'member'
+  }
+  /** whose pages are shown: one’s own account, or the one an operator views; null for an operator */
+  readonly account: {
+    readonly id: string
+    readonly name: string
+    readonly low_balance: LowBalance | null
+  } | null
+  /** an operator looks at this account as a member: nothing can be changed */
+  readonly view_as: boolean
+  readonly session: {
+    readonly id: string
+    readonly created_at: string
+  }
+  readonly version: string
+  readonly public_url: string | null
+}
+
+export type Model = {
+  readonly id: string
+  readonly kind: 'text' | 'embedding' | 'image' | 'video'
+  readonly owned_by: string
+  readonly context_tokens: number | null
+  readonly output_tokens_max: number | null
+  readonly dimensions: number | null
+  readonly dimensions_adjustable: boolean
+  readonly takes_media: boolean
+  readonly takes_pictures: boolean
+  /** what may be asked of an image model */
+  readonly image: ImageFacts | null
+  /** what may be asked of a video model */
+  readonly video: VideoFacts | null
+  readonly price: PriceCard
+  readonly created_at: string
+  /** somebody offers it at the moment */
+  readonly available: boolean
+}
+
+export type ModelDetail = {
+  readonly id: string
+  readonly kind: 'text' | 'embedding' | 'image' | 'video'
+  readonly owned_by: string
+  readonly context_tokens: number | null
+  readonly output_tokens_max: number | null
+  readonly dimensions: number | null
+  readonly dimensions_adjustable: boolean
+  readonly takes_media: boolean
+  readonly takes_pictures: boolean
+  /** what may be asked of an image model */
+  readonly image: ImageFacts | null
+  /** what may be asked of a video model */
+  readonly video: VideoFacts | null
+  readonly price: PriceCard
+  readonly created_at: string
+  /** somebody offers it at the moment */
+  readonly available: boolean
+  readonly price_history: readonly PriceCard[]
+}
+
+export type NewApiKey = {
+  readonly id: string
+  readonly name: string
+  /** the key with all but its end left out */
+  readonly key: string
+  readonly status: 'active' | 'revoked'
+  /** of the account’s models, those it may use; null: all */
+  readonly models: readonly string[] | null
+  readonly limits: Limits
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly spent_today_nano_usd: string
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly spent_this_month_nano_usd: string
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly held_nano_usd: string
+  /** to the hour, of the last 30 days */
+  readonly last_used_at: string | null
+  readonly created_at: string
+  readonly revoked_at: string | null
+  /** the full key, shown only this once */
+  readonly secret: string
+}
+
+export type NewManagementKey = {
+  readonly id: string
+  /** null: may do what operators may */
+  readonly account: string | null
+  readonly name: string
+  /** the key with all but its end left out */
+  readonly key: string
+  /** suspended: its maker is barred, or has lost the role for it */
+  readonly status: 'active' | 'suspended' | 'revoked'
+  /** null: made by a command */
+  readonly created_by: {
+    readonly id: string
+    readonly name: string
+  } | null
+  readonly created_at: string
+  readonly revoked_at: string | null
+  /** shown only this once */
+  readonly secret: string
+}
+
+export type Offer = {
+  readonly provider: string
+  readonly model: string
+  readonly priority: number
+  readonly weight: number
+  /** how many tokens it takes; null: as many as the model */
+  readonly context_tokens: number | null
+  readonly state: 'ready' | 'resting' | 'drained'
+  readonly resting_until: string | null
+  readonly cost: PriceCard
+  readonly margin: Margin
+  /** what the model is sold for less than this offer costs */
+  readonly below_cost: readonly Loss[]
+}
+
+export type Origin = 'declared' | 'stored' | 'environment'
+
+export type Overview = {
+  readonly balance: Balance
+  /** in the range, in nano-USD */
+  readonly spent_nano_usd: string
+  /** at the pace of the range; null: nothing was spent */
+  readonly days_left: number | null
+  /** the account is warned below it; null: never */
+  readonly low_balance_nano_usd: string | null
+  readonly step: 'hour' | 'day'
+  readonly total: UsageSums
+  /** hours or days without requests are left out */
+  readonly series: readonly {
+    readonly requests: number
+    /** ended before any output, free of charge */
+    readonly failed: number
+    /** broken off by the upstream or a limit in the middle */
+    readonly cut: number
+    /** the upstream reported no usage: counted by the gateway */
+    readonly estimated: number
+    readonly input_fresh_tokens: number
+    readonly input_cached_tokens: number
+    readonly cache_write_tokens: number
+    readonly output_text_tokens: number
+    readonly output_reasoning_tokens: number
+    readonly input_image_tokens: number
+    readonly output_image_tokens: number
+    readonly images: number
+    readonly video_seconds: number
+    /** nano-USD (1e-9 dollars), an integer as text */
+    readonly charged_nano_usd: string
+    readonly first_event_p50_ms: number | null
+    readonly first_event_p95_ms: number | null
+    /** operators only */
+    readonly upstream_cost_nano_usd?: string
+    readonly time: string
+  }[]
+  readonly last_failures: readonly RequestRow[]
+  readonly first_steps: {
+    readonly has_key: boolean
+    readonly has_called: boolean
+    readonly has_succeeded: boolean
+  }
+  readonly open_holds: number
+}
+
+export type Preset = {
+  readonly id: string
+  readonly label: string
+  readonly base_url: string | null
+  readonly key_variable: string | null
+}
+
+export type PriceCard = {
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly input: string
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly cached_input: string
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly cache_write: string
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly cache_write_1h: string
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly output: string
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly reasoning: string
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly image_input: string
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly image_output: string
+  /** for one piece, such as image/1024x1024 */
+  readonly each: Readonly<Record<string, string>>
+  readonly card: number
+  readonly effective_from: string
+  /** what holds instead for requests with more input tokens */
+  readonly tiers: readonly PriceTier[]
+}
+
+export type PriceDifference = {
+  readonly what: string
+  /** what it is of, as data */
+  readonly about: {
+    readonly kind: 'origin' | 'sale' | 'cost' | 'limit'
+    /** of a unit of a price, or of a limit */
+    readonly name: string
+    /** whose cost it is: provider/model */
+    readonly offer: string | null
+    readonly above_input_tokens: number | null
+  }
+  readonly before: string | null
+  readonly after: string
+}
+
+export type PriceImport = {
+  readonly source: unknown
+  readonly markup: string
+  readonly changes: readonly {
+    readonly model: string
+    readonly kind: 'new' | 'changed'
+    readonly differences: readonly PriceDifference[]
+  }[]
+  readonly unchanged: number
+  readonly skipped: readonly {
+    readonly what: string
+    readonly reason: string
+    /** stands for the reason */
+    readonly code: string
+    /** what is in it */
+    readonly facts: Readonly<Record<string, string | number>>
+  }[]
+  readonly changing: readonly {
+    readonly model: string
+    readonly on: string
+  }[]
+  readonly fingerprint: string
+  readonly applied: boolean
+}
+
+export type PriceLine = {
+  /** a bucket of tokens, or a piece such as piece:image/1024x1024 */
+  readonly unit: string
+  readonly count: number
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly nano_usd_per_million: string
+  /** exact, with up to six decimals: the sum is rounded, not the lines */
+  readonly amount_nano_usd: string
+}
+
+export type PriceLines = {
+  readonly lines: readonly PriceLine[]
+  /** what rounding up once adds */
+  readonly rounding_nano_usd: string
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly total_nano_usd: string
+  /** the day of the price card */
+  readonly prices_from: string
+}
+
+export type PriceTier = {
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly input: string
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly cached_input: string
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly cache_write: string
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly cache_write_1h: string
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly output: string
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly reasoning: string
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly image_input: string
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly image_output: string
+  /** for one piece, such as image/1024x1024 */
+  readonly each: Readonly<Record<string, string>>
+  readonly above_input_tokens: number
+}
+
+export type Provider = {
+  readonly id: string
+  readonly preset: string
+  readonly base_url: string
+  readonly allow_private: boolean
+  /** at once; null: as many as anywhere */
+  readonly concurrent_requests: number | null
+  /** the key itself is never shown */
+  readonly has_key: boolean
+  readonly origin: Origin
+  readonly state: 'serving' | 'drained'
+  readonly offers: number
+  /** not tried at the moment, after failures */
+  readonly resting_offers: number
+  /** of this process, and of the connection as it is; null: none */
+  readonly last_test: {
+    readonly ok: boolean
+    readonly status: number | null
+    readonly problem: string | null
+    readonly at: string
+  } | null
+  readonly since_start: {
+    readonly succeeded: number
+    readonly failed: number
+    readonly last_failure: {
+      readonly result: string
+      readonly status: number | null
+      readonly message: string
+      readonly at: string
+    } | null
+  }
+}
+
+export type ProviderTest = {
+  readonly id: string
+  readonly ok: boolean
+  readonly status: number | null
+  readonly took_ms: number
+  readonly models: readonly string[]
+  readonly problem: string | null
+}
+
+export type PublicModel = {
+  readonly id: string
+  readonly kind: 'text' | 'embedding' | 'image' | 'video'
+  readonly context_tokens: number | null
+  readonly output_tokens_max: number | null
+  readonly dimensions: number | null
+  readonly dimensions_adjustable: boolean
+  readonly takes_media: boolean
+  readonly takes_pictures: boolean
+  /** what may be asked of an image model */
+  readonly image: ImageFacts | null
+  /** what may be asked of a video model */
+  readonly video: VideoFacts | null
+  readonly price: PriceCard
+  /** somebody offers it at the moment */
+  readonly available: boolean
+}
+
+export type RefusedRequest = {
+  readonly id: string
+  readonly created_at: string
+  /** id of the key, also of one that is revoked */
+  readonly key: string | null
+  readonly method: string
+  /** as requests name it; the path, where it is none that generates */
+  readonly endpoint: string
+  /** as it was asked for, where it was read and could be a name */
+  readonly model: string | null
+  readonly status: number
+  /** as the client was told */
+  readonly code: string
+  /** how many like it followed within the minute, without rows of their own */
+  readonly repeats: number
+  readonly last_at: string
+}
+
+export type RequestDetail = {
+  readonly id: string
+  readonly created_at: string
+  readonly endpoint: string
+  readonly model: string
+  readonly key: {
+    readonly id: string
+    readonly name: string
+  }
+  readonly stream: boolean
+  readonly status: number
+  readonly outcome: 'completed' | 'failed' | 'cut' | 'client_closed' | 'barred'
+  readonly error_code: string | null
+  readonly input_tokens: number
+  /** of the input, what came from the vendor’s cache */
+  readonly cached_input_tokens: number
+  readonly output_tokens: number
+  readonly images: number
+  readonly usage_source: 'reported' | 'estimated' | null
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly charged_nano_usd: string
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly held_nano_usd: string
+  readonly first_event_ms: number | null
+  readonly total_ms: number
+  readonly attempts: number
+  /** operators only */
+  readonly provider?: string | null
+  readonly attempts_made: readonly Attempt[]
+  /** before the first attempt, each attempt, the answer after its first event */
+  readonly phases: readonly {
+    readonly phase: 'before' | 'attempt' | 'answer'
+    readonly started_ms: number
+    readonly took_ms: number
+  }[]
+  readonly usage: Readonly<Record<string, number>>
+  readonly pieces: readonly {
+    readonly unit: string
+    readonly count: number
+  }[]
+  /** tokens of an output limit that the client did not set */
+  readonly output_cap: number | null
+  /** who set it: the operator, the vendor that demands one, what is available, the model */
+  readonly output_cap_reason: 'operator' | 'vendor' | 'balance' | 'model_maximum' | null
+  /** null: nothing was charged */
+  readonly price: PriceLines | null
+  /** what the balance lacked for the full price, in nano-USD */
+  readonly written_off_nano_usd: string
+  /** of what was held, what went back, in nano-USD */
+  readonly released_nano_usd: string
+  /** operators only */
+  readonly upstream_cost?: PriceLines | null
+}
+
+export type RequestRow = {
+  readonly id: string
+  readonly created_at: string
+  readonly endpoint: string
+  readonly model: string
+  readonly key: {
+    readonly id: string
+    readonly name: string
+  }
+  readonly stream: boolean
+  readonly status: number
+  readonly outcome: 'completed' | 'failed' | 'cut' | 'client_closed' | 'barred'
+  readonly error_code: string | null
+  readonly input_tokens: number
+  /** of the input, what came from the vendor’s cache */
+  readonly cached_input_tokens: number
+  readonly output_tokens: number
+  readonly images: number
+  readonly usage_source: 'reported' | 'estimated' | null
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly charged_nano_usd: string
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly held_nano_usd: string
+  readonly first_event_ms: number | null
+  readonly total_ms: number
+  readonly attempts: number
+  /** operators only */
+  readonly provider?: string | null
+}
+
+export type RoutedModel = {
+  readonly id: string
+  readonly kind: 'text' | 'embedding' | 'image' | 'video'
+  readonly owned_by: string
+  readonly context_tokens: number | null
+  readonly output_tokens_max: number | null
+  readonly dimensions: number | null
+  readonly dimensions_adjustable: boolean
+  readonly takes_media: boolean
+  readonly takes_pictures: boolean
+  /** what may be asked of an image model */
+  readonly image: ImageFacts | null
+  /** what may be asked of a video model */
+  readonly video: VideoFacts | null
+  readonly price: PriceCard
+  readonly created_at: string
+  /** the output limit set where the client sets none; null: none is set */
+  readonly output_tokens_default: number | null
+  /** with less affordable a request without a limit is refused */
+  readonly output_tokens_min: number
+  /** the most that an image in a request counts as */
+  readonly image_tokens_max: number
+  /** of models that think in silence 300 s, unless it is said */
+  readonly first_event_timeout_ms: number
+  readonly origin: Origin
+  /** images that have no price: requests for them are refused */
+  readonly unpriced: readonly string[]
+  readonly offers: readonly Offer[]
+}
+
+export type SavedView = {
+  readonly id: string
+  readonly name: string
+  /** the search part of the address of the page, without its question mark */
+  readonly query: string
+  readonly created_at: string
+}
+
+export type SecretHolder = {
+  /** unknown: none of ours, or not to be seen from here */
+  readonly kind: 'key' | 'management_key' | 'code' | 'link' | 'unknown'
+  readonly id: string | null
+  /** of the key; of a code its note */
+  readonly name: string | null
+  readonly status: string | null
+  /** id of the account it belongs to */
+  readonly account: string | null
+  readonly account_name: string | null
+}
+
+export type Session = {
+  readonly id: string
+  readonly address: string
+  readonly agent: string
+  readonly created_at: string
+  readonly seen_at: string
+  readonly current: boolean
+}
+
+export type Statement = {
+  readonly month: string
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly opening_nano_usd: string
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly credits_nano_usd: string
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly debits_nano_usd: string
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly charges_nano_usd: string
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly closing_nano_usd: string
+  /** newest first */
+  readonly data: readonly LedgerLine[]
+  /** the month before; null: the account is not older */
+  readonly next_cursor: string | null
+}
+
+export type Task = {
+  readonly id: string
+  /** the request that asked for it */
+  readonly request: string
+  readonly kind: 'image' | 'video'
+  readonly model: string
+  readonly endpoint: string
+  readonly status: 'queued' | 'in_progress' | 'completed' | 'failed'
+  /** of a video: where in its making it is */
+  readonly stage: 'submitting' | 'queued' | 'running' | 'upscaling' | 'storing' | 'completed' | 'failed' | null
+  /** null: not known */
+  readonly progress: number | null
+  readonly error_code: string | null
+  /** of a video: what error_code says, as data */
+  readonly failure: string | null
+  /** images or videos that came of it */
+  readonly outputs: number
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly held_nano_usd: string
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly charged_nano_usd: string
+  /** what was charged, line by line */
+  readonly charges: readonly TaskCharge[]
+  /** of a video: what was asked for. Prompts and pictures are not kept */
+  readonly wish: TaskWish | null
+  readonly created_at: string
+  readonly elapsed_ms: number
+  /** until when its file is kept; null: there is none */
+  readonly expires_at: string | null
+}
+
+export type TaskCharge = {
+  readonly request: string
+  /** videos, and videos.upscale for its super-resolution */
+  readonly endpoint: string
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly charged_nano_usd: string
+}
+
+export type TaskWish = {
+  readonly resolution: string
+  readonly ratio: string | null
+  /** -1: as the model likes */
+  readonly seconds: number
+  readonly audio: boolean
+  readonly seed: number
+  readonly upscale: {
+    readonly resolution: string | null
+    /** the shorter edge, in pixels */
+    readonly limit: number | null
+    readonly scene: string | null
+    readonly version: string
+    readonly fps: number | null
+  } | null
+}
+
+export type Usage = {
+  readonly from: string
+  readonly to: string
+  readonly step: 'hour' | 'day'
+  readonly by: 'key' | 'model' | 'endpoint' | 'account' | null
+  readonly total: UsageSums
+  /** requests that were refused before any money was held, the most first; they are no `requests` */
+  readonly refused: readonly {
+    readonly status: number
+    readonly code: string
+    readonly requests: number
+  }[]
+  readonly data: readonly UsageRow[]
+}
+
+export type UsageRow = {
+  readonly requests: number
+  /** ended before any output, free of charge */
+  readonly failed: number
+  /** broken off by the upstream or a limit in the middle */
+  readonly cut: number
+  /** the upstream reported no usage: counted by the gateway */
+  readonly estimated: number
+  readonly input_fresh_tokens: number
+  readonly input_cached_tokens: number
+  readonly cache_write_tokens: number
+  readonly output_text_tokens: number
+  readonly output_reasoning_tokens: number
+  readonly input_image_tokens: number
+  readonly output_image_tokens: number
+  readonly images: number
+  readonly video_seconds: number
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly charged_nano_usd: string
+  readonly first_event_p50_ms: number | null
+  readonly first_event_p95_ms: number | null
+  /** operators only */
+  readonly upstream_cost_nano_usd?: string
+  readonly time: string
+  /** of a day, in the time zone: `2026-11-25` */
+  readonly date: string | null
+  /** id of the key or account, or name of the model or endpoint */
+  readonly group: string | null
+  /** what people call it */
+  readonly name: string | null
+}
+
+export type UsageSums = {
+  readonly requests: number
+  /** ended before any output, free of charge */
+  readonly failed: number
+  /** broken off by the upstream or a limit in the middle */
+  readonly cut: number
+  /** the upstream reported no usage: counted by the gateway */
+  readonly estimated: number
+  readonly input_fresh_tokens: number
+  readonly input_cached_tokens: number
+  readonly cache_write_tokens: number
+  readonly output_text_tokens: number
+  readonly output_reasoning_tokens: number
+  readonly input_image_tokens: number
+  readonly output_image_tokens: number
+  readonly images: number
+  readonly video_seconds: number
+  /** nano-USD (1e-9 dollars), an integer as text */
+  readonly charged_nano_usd: string
+  readonly first_event_p50_ms: number | null
+  readonly first_event_p95_ms: number | null
+  /** operators only */
+  readonly upstream_cost_nano_usd?: string
+}
+
+export type User = {
+  readonly id: string
+  readonly name: string
+  readonly role: 'operator' | 'owner' | 'member'
+  readonly account: string | null
+  readonly account_name: string | null
+  /** invited: has chosen no password yet */
+  readonly status: 'invited' | 'active' | 'disabled'
+  readonly created_at: string
+}
+
+export type Verification = {
+  readonly at: string
+  readonly took_ms: number
+  readonly clean: boolean
+  readonly findings: readonly {
+    readonly invariant: string
+    readonly subject: string
+    readonly detail: string
+    /** stands for the invariant and the detail */
+    readonly code: string
+    /** what is in the detail */
+    readonly facts: Readonly<Record<string, string | number>>
+  }[]
+}
+
+export type VideoFacts = {
+  readonly resolutions: readonly ('480p' | '720p' | '1080p')[]
+  readonly resolutionDefault: '480p' | '720p' | '1080p'
+  readonly ratios: readonly ('16:9' | '4:3' | '1:1' | '3:4' | '9:16' | '21:9' | 'adaptive')[]
+  /** whole seconds, rising */
+  readonly durations: readonly number[]
+  readonly durationDefault: number
+  readonly choosesDuration: boolean
+  readonly audio: 'never' | 'optional' | 'always'
+  readonly audioDefault: boolean
+  readonly frames: 'none' | 'first' | 'first_last'
+  readonly referenceImagesMax: number
+  readonly referenceVideosMax: number
+  readonly referenceAudiosMax: number
+  readonly mixesFramesWithReferences: boolean
+  readonly takesAudioAlone: boolean
+  readonly webSearch: boolean
+  readonly watermark: boolean
+  readonly seed: boolean
+  readonly promptCharsMax: number
+  readonly fps: number
+  readonly inputVideoSecondsMax: number
+  /** after so long without an end a task has failed */
+  readonly deadlineMs: number
+  /** whether anybody enlarges what it makes */
+  readonly upscales: boolean
+  /** who does, for operators */
+  readonly upscaler?: string
+}
+
+/** By route: what it answers; of events, what each is. */
+export type Answers = {
+  readonly 'POST /session': Me
+  readonly 'GET /session': Me
+  readonly 'DELETE /session': {
+    readonly ended: number
+  }
+  readonly 'POST /links/check': {
+    /** null: the first operator, who chooses one */
+    readonly name: string | null
+    readonly password_chars_min: number
+  }
+  readonly 'POST /links/redeem': Me
+  readonly 'POST /session/password': Me
+  readonly 'POST /session/view-as': Me
+  readonly 'DELETE /session/view-as': Me
+  readonly 'GET /sessions': {
+    /** all there are: this list has no pages */
+    readonly data: readonly Session[]
+  }
+  readonly 'DELETE /sessions': {
+    readonly ended: number
+  }
+  readonly 'DELETE /sessions/{session}': {
+    readonly ended: number
+  }
+  readonly 'GET /accounts/{account}/overview': Overview
+  readonly 'GET /accounts/{account}/usage': Usage
+  readonly 'GET /usage': Usage
+  readonly 'GET /accounts/{account}/keys': {
+    readonly data: readonly ApiKey[]
+    /** null: this is the last page */
+    readonly next_cursor: string | null
+    /** how many fit, on all pages */
+    readonly total: number
+  }
+  readonly 'POST /accounts/{account}/keys': NewApiKey
+  readonly 'GET /accounts/{account}/keys/{key}': ApiKey
+  readonly 'PATCH /accounts/{account}/keys/{key}': ApiKey
+  readonly 'DELETE /accounts/{account}/keys/{key}': ApiKey
+  readonly 'POST /accounts/{account}/playground-token': {
+    readonly token: string
+    readonly expires_at: string
+  }
+  readonly 'GET /accounts/{account}/requests': {
+    readonly data: readonly RequestRow[]
+    /** null: this is the last page */
+    readonly next_cursor: string | null
+  }
+  readonly 'GET /accounts/{account}/requests/live':
+    | {
+        readonly data: readonly RequestRow[]
+        /** null: this is the last page */
+        readonly next_cursor: string | null
+        readonly type: 'start'
+      }
+    | {
+        readonly type: 'rows'
+        /** requests that ended, newest first */
+        readonly data: readonly RequestRow[]
+        /** how many that are older than the last of these were left out */
+        readonly more: number
+      }
+    | {
+        readonly type: 'end'
+        readonly reason: 'not_allowed' | 'shutdown'
+      }
+  readonly 'GET /accounts/{account}/requests/{request}': RequestDetail
+  readonly 'GET /requests/{request}': {
+    readonly id: string
+    readonly created_at: string
+    readonly endpoint: string
+    readonly model: string
+    readonly key: {
+      readonly id: string
+      readonly name: string
+    }
+    readonly stream: boolean
+    readonly status: number
+    readonly outcome: 'completed' | 'failed' | 'cut' | 'client_closed' | 'barred'
+    readonly error_code: string | null
+    readonly input_tokens: number
+    /** of the input, what came from the vendor’s cache */
+    readonly cached_input_tokens: number
+    readonly output_tokens: number
+    readonly images: number
+    readonly usage_source: 'reported' | 'estimated' | null
+    /** nano-USD (1e-9 dollars), an integer as text */
+    readonly charged_nano_usd: string
+    /** nano-USD (1e-9 dollars), an integer as text */
+    readonly held_nano_usd: string
+    readonly first_event_ms: number | null
+    readonly total_ms: number
+    readonly attempts: number
+    /** operators only */
+    readonly provider?: string | null
+    readonly attempts_made: readonly Attempt[]
+    /** before the first attempt, each attempt, the answer after its first event */
+    readonly phases: readonly {
+      readonly phase: 'before' | 'attempt' | 'answer'
+      readonly started_ms: number
+      readonly took_ms: number
+    }[]
+    readonly usage: Readonly<Record<string, number>>
+    readonly pieces: readonly {
+      readonly unit: string
+      readonly count: number
+    }[]
+    /** tokens of an output limit that the client did not set */
+    readonly output_cap: number | null
+    /** who set it: the operator, the vendor that demands one, what is available, the model */
+    readonly output_cap_reason: 'operator' | 'vendor' | 'balance' | 'model_maximum' | null
+    /** null: nothing was charged */
+    readonly price: PriceLines | null
+    /** what the balance lacked for the full price, in nano-USD */
+    readonly written_off_nano_usd: string
+    /** of what was held, what went back, in nano-USD */
+    readonly released_nano_usd: string
+    /** operators only */
+    readonly upstream_cost?: PriceLines | null
+    readonly account: string
+  }
+  readonly 'GET /accounts/{account}/tasks': {
+    readonly data: readonly Task[]
+    /** null: this is the last page */
+    readonly next_cursor: string | null
+  }
+  readonly 'GET /accounts/{account}/tasks/{task}': Task
+  readonly 'GET /accounts/{account}/refused-requests': {
+    readonly data: readonly RefusedRequest[]
+    /** null: this is the last page */
+    readonly next_cursor: string | null
+  }
+  readonly 'GET /accounts/{account}/refused-requests/{request}': RefusedRequest
+  readonly 'GET /saved-views': {
+    /** all there are: this list has no pages */
+    readonly data: readonly SavedView[]
+  }
+  readonly 'POST /saved-views': SavedView
+  readonly 'PATCH /saved-views/{view}': SavedView
+  readonly 'DELETE /saved-views/{view}': {
+    /** all there are: this list has no pages */
+    readonly data: readonly SavedView[]
+  }
+  readonly 'GET /accounts/{account}/ledger': Statement
+  readonly 'GET /accounts/{account}/holds': {
+    readonly data: readonly {
+      readonly request: string
+      /** nano-USD (1e-9 dollars), an integer as text */
+      readonly amount_nano_usd: string
+      readonly created_at: string
+    }[]
+    /** null: this is the last page */
+    readonly next_cursor: string | null
+    /** nano-USD (1e-9 dollars), an integer as text */
+    readonly held_nano_usd: string
+  }
+  readonly 'POST /accounts/{account}/redemptions': {
+    /** nano-USD (1e-9 dollars), an integer as text */
+    readonly amount_nano_usd: string
+    readonly balance: Balance
+  }
+  readonly 'GET /models': {
+    readonly data: readonly RoutedModel[]
+    /** null: this is the last page */
+    readonly next_cursor: string | null
+    /** how many fit, on all pages */
+    readonly total: number
+  }
+  readonly 'POST /models': RoutedModel
+  readonly 'GET /models/{model}': RoutedModel
+  readonly 'PATCH /models/{model}': RoutedModel
+  readonly 'DELETE /models/{model}': {
+    readonly id: string
+    readonly removed: boolean
+  }
+  readonly 'POST /models/{model}/explain': Explanation
+  readonly 'GET /models/{model}/prices': {
+    /** all there are: this list has no pages */
+    readonly data: readonly {
+      /** nano-USD (1e-9 dollars), an integer as text */
+      readonly input: string
+      /** nano-USD (1e-9 dollars), an integer as text */
+      readonly cached_input: string
+      /** nano-USD (1e-9 dollars), an integer as text */
+      readonly cache_write: string
+      /** nano-USD (1e-9 dollars), an integer as text */
+      readonly cache_write_1h: string
+      /** nano-USD (1e-9 dollars), an integer as text */
+      readonly output: string
+      /** nano-USD (1e-9 dollars), an integer as text */
+      readonly reasoning: string
+      /** nano-USD (1e-9 dollars), an integer as text */
+      readonly image_input: string
+      /** nano-USD (1e-9 dollars), an integer as text */
+      readonly image_output: string
+      /** for one piece, such as image/1024x1024 */
+      readonly each: Readonly<Record<string, string>>
+      readonly card: number
+      readonly effective_from: string
+      /** what holds instead for requests with more input tokens */
+      readonly tiers: readonly PriceTier[]
+      /** sale, or provider/model of an offer */
+      readonly of: string
+    }[]
+  }
+  readonly 'POST /price-imports': PriceImport
+  readonly 'GET /accounts/{account}/models': {
+    readonly data: readonly Model[]
+    /** null: this is the last page */
+    readonly next_cursor: string | null
+    /** how many fit, on all pages */
+    readonly total: number
+  }
+  readonly 'GET /accounts/{account}/models/{model}': ModelDetail
+  readonly 'GET /public-models': {
+    readonly data: readonly PublicModel[]
+    /** null: this is the last page */
+    readonly next_cursor: string | null
+    /** how many fit, on all pages */
+    readonly total: number
+  }
+  readonly 'GET /public-models/{model}': PublicModel
+  readonly 'GET /accounts': {
+    readonly data: readonly Account[]
+    /** null: this is the last page */
+    readonly next_cursor: string | null
+    /** how many fit, on all pages */
+    readonly total: number
+  }
+  readonly 'POST /accounts': Account
+  readonly 'GET /accounts/{account}': Account
+  readonly 'PATCH /accounts/{account}': Account
+  readonly 'PUT /accounts/{account}/low-balance': Account
+  readonly 'POST /accounts/{account}/adjustments': Account
+  readonly 'GET /users': {
+    readonly data: readonly User[]
+    /** null: this is the last page */
+    readonly next_cursor: string | null
+    /** how many fit, on all pages */
+    readonly total: number
+  }
+  readonly 'POST /users': InvitedUser
+  readonly 'PATCH /users/{user}': User
+  readonly 'POST /users/{user}/reset': InvitedUser
+  readonly 'GET /accounts/{account}/users': {
+    readonly data: readonly User[]
+    /** null: this is the last page */
+    readonly next_cursor: string | null
+    /** how many fit, on all pages */
+    readonly total: number
+  }
+  readonly 'POST /accounts/{account}/users': InvitedUser
+  readonly 'PATCH /accounts/{account}/users/{user}': User
+  readonly 'POST /accounts/{account}/users/{user}/reset': InvitedUser
+  readonly 'GET /management-keys': {
+    readonly data: readonly ManagementKey[]
+    /** null: this is the last page */
+    readonly next_cursor: string | null
+    /** how many fit, on all pages */
+    readonly total: number
+  }
+  readonly 'POST /management-keys': NewManagementKey
+  readonly 'DELETE /management-keys/{key}': ManagementKey
+  readonly 'GET /accounts/{account}/management-keys': {
+    readonly data: readonly ManagementKey[]
+    /** null: this is the last page */
+    readonly next_cursor: string | null
+    /** how many fit, on all pages */
+    readonly total: number
+  }
+  readonly 'POST /accounts/{account}/management-keys': NewManagementKey
+  readonly 'DELETE /accounts/{account}/management-keys/{key}': ManagementKey
+  readonly 'GET /providers': {
+    readonly data: readonly Provider[]
+    /** null: this is the last page */
+    readonly next_cursor: string | null
+    /** how many fit, on all pages */
+    readonly total: number
+  }
+  readonly 'POST /providers': Provider
+  readonly 'GET /providers/{provider}': Provider
+  readonly 'PATCH /providers/{provider}': Provider
+  readonly 'DELETE /providers/{provider}': {
+    readonly id: string
+    readonly removed: boolean
+  }
+  readonly 'PUT /providers/{provider}/state': Provider
+  readonly 'POST /providers/{provider}/resume': {
+    readonly id: string
+    /** how many offers rested */
+    readonly resumed: number
+  }
+  readonly 'POST /providers/{provider}/test': ProviderTest
+  readonly 'GET /presets': {
+    readonly image_families: readonly string[]
+    readonly video_families: readonly string[]
+    readonly data: readonly Preset[]
+  }
+  readonly 'GET /providers/{provider}/effects': Effects
+  readonly 'GET /models/{model}/effects': Effects
+  readonly 'GET /accounts/{account}/effects': Effects
+  readonly 'GET /accounts/{account}/keys/{key}/effects': Effects
+  readonly 'GET /users/{user}/effects': Effects
+  readonly 'GET /accounts/{account}/users/{user}/effects': Effects
+  readonly 'POST /secrets/lookup': SecretHolder
+  readonly 'POST /accounts/{account}/secrets/lookup': SecretHolder
+  readonly 'GET /codes': {
+    readonly data: readonly Code[]
+    /** null: this is the last page */
+    readonly next_cursor: string | null
+    /** how many fit, on all pages */
+    readonly total: number
+  }
+  readonly 'POST /codes': {
+    readonly id: string
+    readonly codes: readonly {
+      readonly id: string
+      readonly code: string
+    }[]
+  }
+  readonly 'DELETE /codes/{code}': Code
+  readonly 'GET /health': Health
+  readonly 'POST /health/verification': Verification
+  readonly 'GET /audit': {
+    readonly data: readonly AuditEntry[]
+    /** null: this is the last page */
+    readonly next_cursor: string | null
+    /** how many fit, on all pages; null: more than 10000 */
+    readonly total: number | null
+  }
+  readonly 'GET /audit/{entry}': AuditEntry
+  readonly 'GET /settings': {
+    readonly origin: 'declared'
+    readonly settings: Readonly<Record<string, unknown>>
+  }
+  readonly 'GET /openapi.json': {
+    readonly openapi: string
+  }
+}
+
+/** By route: what it takes. */
+export type Bodies = {
+  readonly 'POST /session': {
+    readonly name: string
+    readonly password: string
+  }
+  readonly 'POST /links/check': {
+    readonly token: string
+  }
+  readonly 'POST /links/redeem': {
+    readonly token: string
+    readonly name?: string
+    readonly password: string
+  }
+  readonly 'POST /session/password': {
+    readonly current: string
+    readonly password: string
+  }
+  readonly 'POST /session/view-as': {
+    readonly account: string
+  }
+  readonly 'POST /accounts/{account}/keys': {
+    readonly name: string
+    readonly models?: readonly string[]
+    readonly limits?: {
+      readonly requests_per_minute?: number | null
+      readonly tokens_per_minute?: number | null
+      readonly concurrent_requests?: number | null
+      readonly spend_per_day_nano_usd?: string | null
+      readonly spend_per_month_nano_usd?: string | null
+    }
+  }
+  readonly 'PATCH /accounts/{account}/keys/{key}': {
+    readonly name?: string
+    readonly models?: readonly string[] | null
+    readonly limits?: {
+      readonly requests_per_minute?: number | null
+      readonly tokens_per_minute?: number | null
+      readonly concurrent_requests?: number | null
+      readonly spend_per_day_nano_usd?: string | null
+      readonly spend_per_month_nano_usd?: string | null
+    }
+  }
+  readonly 'POST /saved-views': {
+    readonly name: string
+    readonly query: string
+  }
+  readonly 'PATCH /saved-views/{view}': {
+    readonly name: string
+  }
+  readonly 'POST /accounts/{account}/redemptions': {
+    readonly code: string
+  }
+  readonly 'POST /models': {
+    readonly id: string
+    readonly kind?: 'text' | 'embedding' | 'image' | 'video'
+    readonly owned_by?: string
+    readonly image?: {
+      readonly family?:
+        | 'gemini-2.5-flash-image'
+        | 'gemini-3-pro-image'
+        | 'gemini-3.1-flash-image'
+        | 'gpt-image'
+        | 'gpt-image-2'
+        | 'dall-e-3'
+        | 'dall-e-2'
+        | 'open'
+      readonly sizes?: readonly string[]
+      readonly qualities?: readonly string[]
+      readonly formats?: readonly ('png' | 'jpeg' | 'webp')[]
+      readonly backgrounds?: readonly string[]
+      readonly n_max?: number
+      readonly response_formats?: readonly ('url' | 'b64_json')[]
+      readonly streams?: boolean
+      readonly edit_images_max?: number
+      readonly tokens?: Readonly<Record<string, number>>
+    }
+    readonly video?: {
+      readonly family?: 'open' | 'seedance-2' | 'seedance-2-fast' | 'seedance-1-5' | 'veo-3'
+      readonly resolutions?: readonly ('480p' | '720p' | '1080p')[]
+      readonly ratios?: readonly ('16:9' | '4:3' | '1:1' | '3:4' | '9:16' | '21:9' | 'adaptive')[]
+      readonly durations?: readonly number[]
+      readonly chooses_duration?: boolean
+      readonly audio?: 'never' | 'optional' | 'always'
+      readonly frames?: 'none' | 'first' | 'first_last'
+      readonly reference_images_max?: number
+      readonly reference_videos_max?: number
+      readonly reference_audios_max?: number
+      readonly mixes_frames_with_references?: boolean
+      readonly web_search?: boolean
+      readonly deadline_s?: number
+      readonly upscaler?: string
+    }
+    readonly dimensions?: number
+    readonly dimensions_adjustable?: boolean
+    readonly context_tokens?: number
+    readonly output_tokens_max?: number
+    readonly output_tokens_default?: number
+    readonly output_tokens_min?: number
+    readonly hidden_reasoning?: boolean
+    readonly image_tokens_max?: number
+    readonly pictures?: boolean
+    readonly first_event_timeout_ms?: number
+    readonly price: {
+      readonly input?: string | null
+      readonly output?: string | null
+      readonly cached_input?: string | null
+      readonly cache_write?: string | null
+      readonly cache_write_1h?: string | null
+      readonly reasoning?: string | null
+      readonly image_input?: string | null
+      readonly image_output?: string | null
+      /** for one piece; null: none */
+      readonly each?: Readonly<Record<string, string>> | null
+      /** by a number of input tokens: what a longer request costs; left out: as before; null: no tier */
+      readonly above?: Readonly<
+        Record<
+          string,
+          {
+            readonly input?: string | null
+            readonly output?: string | null
+            readonly cached_input?: string | null
+            readonly cache_write?: string | null
+            readonly cache_write_1h?: string | null
+            readonly reasoning?: string | null
+            readonly image_input?: string | null
+            readonly image_output?: string | null
+            /** for one piece; null: none */
+            readonly each?: Readonly<Record<string, string>> | null
+          }
+        >
+      > | null
+    }
+    readonly offers: readonly {
+      readonly provider: string
+      /** as the provider calls it */
+      readonly model: string
+      /** left out: the vendor's list price, or what the model is sold for where no list has one */
+      readonly cost?: {
+        readonly input?: string | null
+        readonly output?: string | null
+        readonly cached_input?: string | null
+        readonly cache_write?: string | null
+        readonly cache_write_1h?: string | null
+        readonly reasoning?: string | null
+        readonly image_input?: string | null
+        readonly image_output?: string | null
+        /** for one piece; null: none */
+        readonly each?: Readonly<Record<string, string>> | null
+        /** by a number of input tokens: what a longer request costs; left out: as before; null: no tier */
+        readonly above?: Readonly<
+          Record<
+            string,
+            {
+              readonly input?: string | null
+              readonly output?: string | null
+              readonly cached_input?: string | null
+              readonly cache_write?: string | null
+              readonly cache_write_1h?: string | null
+              readonly reasoning?: string | null
+              readonly image_input?: string | null
+              readonly image_output?: string | null
+              /** for one piece; null: none */
+              readonly each?: Readonly<Record<string, string>> | null
+            }
+          >
+        > | null
+      }
+      /** lower is tried first */
+      readonly priority?: number
+      /** share among offers of one priority */
+      readonly weight?: number
+      /** tokens it takes, input and output together; left out: as many as the model */
+      readonly context_tokens?: number
+    }[]
+  }
+  readonly 'PATCH /models/{model}': {
+    readonly price?: {
+      readonly input?: string | null
+      readonly output?: string | null
+      readonly cached_input?: string | null
+      readonly cache_write?: string | null
+      readonly cache_write_1h?: string | null
+      readonly reasoning?: string | null
+      readonly image_input?: string | null
+      readonly image_output?: string | null
+      /** for one piece; null: none */
+      readonly each?: Readonly<Record<string, string>> | null
+      /** by a number of input tokens: what a longer request costs; left out: as before; null: no tier */
+      readonly above?: Readonly<
+        Record<
+          string,
+          {
+            readonly input?: string | null
+            readonly output?: string | null
+            readonly cached_input?: string | null
+            readonly cache_write?: string | null
+            readonly cache_write_1h?: string | null
+            readonly reasoning?: string | null
+            readonly image_input?: string | null
+            readonly image_output?: string | null
+            /** for one piece; null: none */
+            readonly each?: Readonly<Record<string, string>> | null
+          }
+        >
+      > | null
+    }
+    /** left out: as before; null: as if it had never been said */
+    readonly image?: {
+      readonly family?:
+        | 'gemini-2.5-flash-image'
+        | 'gemini-3-pro-image'
+        | 'gemini-3.1-flash-image'
+        | 'gpt-image'
+        | 'gpt-image-2'
+        | 'dall-e-3'
+        | 'dall-e-2'
+        | 'open'
+      readonly sizes?: readonly string[]
+      readonly qualities?: readonly string[]
+      readonly formats?: readonly ('png' | 'jpeg' | 'webp')[]
+      readonly backgrounds?: readonly string[]
+      readonly n_max?: number
+      readonly response_formats?: readonly ('url' | 'b64_json')[]
+      readonly streams?: boolean
+      readonly edit_images_max?: number
+      readonly tokens?: Readonly<Record<string, number>>
+    } | null
+    /** left out: as before; null: as if it had never been said */
+    readonly video?: {
+      readonly family?: 'open' | 'seedance-2' | 'seedance-2-fast' | 'seedance-1-5' | 'veo-3'
+      readonly resolutions?: readonly ('480p' | '720p' | '1080p')[]
+      readonly ratios?: readonly ('16:9' | '4:3' | '1:1' | '3:4' | '9:16' | '21:9' | 'adaptive')[]
+      readonly durations?: readonly number[]
+      readonly chooses_duration?: boolean
+      readonly audio?: 'never' | 'optional' | 'always'
+      readonly frames?: 'none' | 'first' | 'first_last'
+      readonly reference_images_max?: number
+      readonly reference_videos_max?: number
+      readonly reference_audios_max?: number
+      readonly mixes_frames_with_references?: boolean
+      readonly web_search?: boolean
+      readonly deadline_s?: number
+      readonly upscaler?: string
+    } | null
+    /** left out: as before; null: as if it had never been said */
+    readonly dimensions?: number | null
+    /** left out: as before; null: as if it had never been said */
+    readonly dimensions_adjustable?: boolean | null
+    /** left out: as before; null: as if it had never been said */
+    readonly context_tokens?: number | null
+    /** left out: as before; null: as if it had never been said */
+    readonly output_tokens_max?: number | null
+    /** left out: as before; null: as if it had never been said */
+    readonly output_tokens_default?: number | null
+    /** left out: as before; null: as if it had never been said */
+    readonly output_tokens_min?: number | null
+    /** left out: as before; null: as if it had never been said */
+    readonly hidden_reasoning?: boolean | null
+    /** left out: as before; null: as if it had never been said */
+    readonly image_tokens_max?: number | null
+    /** left out: as before; null: as if it had never been said */
+    readonly pictures?: boolean | null
+    /** left out: as before; null: as if it had never been said */
+    readonly first_event_timeout_ms?: number | null
+    readonly offers?: readonly {
+      readonly provider: string
+      /** as the provider calls it */
+      readonly model: string
+      /** left out: as before, where the offer is there; null: the list price, or what the model is sold for */
+      readonly cost?: {
+        readonly input?: string | null
+        readonly output?: string | null
+        readonly cached_input?: string | null
+        readonly cache_write?: string | null
+        readonly cache_write_1h?: string | null
+        readonly reasoning?: string | null
+        readonly image_input?: string | null
+        readonly image_output?: string | null
+        /** for one piece; null: none */
+        readonly each?: Readonly<Record<string, string>> | null
+        /** by a number of input tokens: what a longer request costs; left out: as before; null: no tier */
+        readonly above?: Readonly<
+          Record<
+            string,
+            {
+              readonly input?: string | null
+              readonly output?: string | null
+              readonly cached_input?: string | null
+              readonly cache_write?: string | null
+              readonly cache_write_1h?: string | null
+              readonly reasoning?: string | null
+              readonly image_input?: string | null
+              readonly image_output?: string | null
+              /** for one piece; null: none */
+              readonly each?: Readonly<Record<string, string>> | null
+            }
+          >
+        > | null
+      } | null
+      /** lower is tried first */
+      readonly priority?: number
+      /** share among offers of one priority */
+      readonly weight?: number
+      /** left out: as before, where the offer is there; null: as many as the model */
+      readonly context_tokens?: number | null
+    }[]
+  }
+  readonly 'POST /models/{model}/explain': {
+    readonly account?: string
+    readonly key?: string
+  }
+  readonly 'POST /price-imports': {
+    readonly provider?: string
+    /** ids, with * for any characters */
+    readonly models?: readonly string[]
+    /** such as 20% */
+    readonly markup?: string
+    /** the fingerprint */
+    readonly approved?: string
+  }
+  readonly 'POST /accounts': {
+    readonly name: string
+    readonly models?: readonly string[]
+    readonly limits?: {
+      readonly requests_per_minute?: number | null
+      readonly tokens_per_minute?: number | null
+      readonly concurrent_requests?: number | null
+      readonly spend_per_day_nano_usd?: string | null
+      readonly spend_per_month_nano_usd?: string | null
+    }
+    readonly balance_nano_usd?: string
+  }
+  readonly 'PATCH /accounts/{account}': {
+    readonly status?: 'active' | 'suspended'
+    readonly models?: readonly string[] | null
+    readonly limits?: {
+      readonly requests_per_minute?: number | null
+      readonly tokens_per_minute?: number | null
+      readonly concurrent_requests?: number | null
+      readonly spend_per_day_nano_usd?: string | null
+      readonly spend_per_month_nano_usd?: string | null
+    }
+  }
+  readonly 'PUT /accounts/{account}/low-balance': {
+    readonly threshold_nano_usd: string | null
+  }
+  readonly 'POST /accounts/{account}/adjustments': {
+    readonly kind: 'credit' | 'debit' | 'refund'
+    readonly amount_nano_usd: string
+    readonly reason: string
+    /** the same reference is never booked twice */
+    readonly ref?: string
+  }
+  readonly 'POST /users': {
+    readonly name: string
+    readonly role: 'operator' | 'owner' | 'member'
+    readonly account?: string
+  }
+  readonly 'PATCH /users/{user}': {
+    readonly role?: 'owner' | 'member'
+    readonly status?: 'active' | 'disabled'
+  }
+  readonly 'POST /accounts/{account}/users': {
+    readonly name: string
+    readonly role: 'owner' | 'member'
+  }
+  readonly 'PATCH /accounts/{account}/users/{user}': {
+    readonly role?: 'owner' | 'member'
+    readonly status?: 'active' | 'disabled'
+  }
+  readonly 'POST /management-keys': {
+    readonly name: string
+  }
+  readonly 'POST /accounts/{account}/management-keys': {
+    readonly name: string
+  }
+  readonly 'POST /providers': {
+    readonly id: string
+    readonly preset?: string
+    /** null: the preset’s own */
+    readonly base_url?: string | null
+    /** whether it may be at a private address */
+    readonly allow_private?: boolean
+    /** how many requests may be under way there at once; null: as many as anywhere */
+    readonly concurrent_requests?: number | null
+    /** left out: the stored one stays, as long as the origin does; null: none */
+    readonly key?: string | null
+  }
+  readonly 'PATCH /providers/{provider}': {
+    readonly preset?: string
+    /** null: the preset’s own */
+    readonly base_url?: string | null
+    /** whether it may be at a private address */
+    readonly allow_private?: boolean
+    /** how many requests may be under way there at once; null: as many as anywhere */
+    readonly concurrent_requests?: number | null
+    /** left out: the stored one stays, as long as the origin does; null: none */
+    readonly key?: string | null
+  }
+  readonly 'PUT /providers/{provider}/state': {
+    readonly state: 'serving' | 'drained'
+  }
+  readonly 'POST /secrets/lookup': {
+    readonly secret: string
+  }
+  readonly 'POST /accounts/{account}/secrets/lookup': {
+    readonly secret: string
+  }
+  readonly 'POST /codes': {
+    readonly count: number
+    readonly amount_nano_usd: string
+    readonly note?: string
+    readonly expires_at?: string
+  }
+}
