@@ -1,5 +1,6 @@
 /** The way in: nobody reaches a page of the console without a session. */
 import { redirect } from '@tanstack/react-router'
+import type { Account } from '../lib/api-types.gen.ts'
 import { api, isStatus, type Page } from '../lib/api.ts'
 import { preferences } from '../lib/preferences.ts'
 import { sessionQuery } from '../lib/session.ts'
@@ -20,7 +21,7 @@ export async function goHome(): Promise<void> {
   if (account) redirect({ to: '/a/$account/overview', params: { account: account.id }, replace: true, throw: true })
   if (user.role !== 'operator') throw new Error('This user has no account.')
   const last = preferences().account
-  const id = last ?? (await api.get<Page<{ readonly id: string }>>('accounts', { limit: 1 })).data[0]?.id
+  const id = last ?? (await api.get<Page<Account>>('accounts', { limit: 1 })).data[0]?.id
   const target = { replace: true, throw: true } as const
   if (id === undefined) redirect({ ...target, to: '/operator/accounts' })
   else redirect({ ...target, to: '/a/$account/overview', params: { account: id } })

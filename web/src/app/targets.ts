@@ -1,7 +1,7 @@
 /** Where the command bar can lead, and what it can do. */
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import type { Account } from '../lib/accounts.ts'
+import type { Account, Answers, SecretHolder, Task } from '../lib/api-types.gen.ts'
 import { api, path, type Page } from '../lib/api.ts'
 import { accountChoices } from '../lib/choices.ts'
 import { chooseLanguage, useLanguage, useT } from '../lib/i18n/language.ts'
@@ -68,8 +68,7 @@ function useSecret(accountId: string | undefined, wanted: string): Target | unde
   if (kind === undefined || kind === 'video') return undefined
   const route = isOperators ? 'secrets/lookup' : path`accounts/${accountId ?? ''}/secrets/lookup`
   const go = async (): Promise<void> => {
-    type Holder = { readonly kind: string; readonly id: string | null; readonly account: string | null }
-    const { kind: found, id, account } = await api.post<Holder>(route, { secret: wanted.trim() })
+    const { kind: found, id, account } = await api.post<SecretHolder>(route, { secret: wanted.trim() })
     if (found === 'key' && id !== null && account !== null)
       await navigate({ to: '/a/$account/keys', params: { account }, search: { key: id } })
     else if (isOperators)
@@ -81,7 +80,7 @@ function useSecret(accountId: string | undefined, wanted: string): Target | unde
 /** Whose a request or a key is, for those who may look at every account; undefined: nobody’s, or it cannot be told. */
 async function ownerOf(kind: IdKind, id: string): Promise<string | undefined> {
   try {
-    if (kind === 'request') return (await api.get<{ readonly account: string }>(path`requests/${id}`)).account
+    if (kind === 'request') return (await api.get<Answers['GET /requests/{request}']>(path`requests/${id}`)).account
     if (kind === 'key') return (await api.get<Page<Account>>('accounts', { q: id, limit: 1 })).data[0]?.id
   } catch {
     // The page that is gone to says what is wrong.
@@ -92,7 +91,7 @@ async function ownerOf(kind: IdKind, id: string): Promise<string | undefined> {
 /** Whoever has the id of a video can fetch it: in an address its request stands for it, or only its beginning. */
 async function addressable(account: string, id: string): Promise<string> {
   try {
-    return (await api.get<{ readonly request: string }>(path`accounts/${account}/tasks/${id}`)).request
+    return (await api.get<Task>(path`accounts/${account}/tasks/${id}`)).request
   } catch {
     // The page that is gone to says what is wrong.
     return `${id.slice(0, 9)}…`

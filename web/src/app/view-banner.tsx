@@ -1,8 +1,9 @@
 import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
+import type { Me } from '../lib/api-types.gen.ts'
 import { api } from '../lib/api.ts'
 import { useT } from '../lib/i18n/language.ts'
-import { sessionQuery, useMe, type Me } from '../lib/session.ts'
+import { sessionQuery, useMe } from '../lib/session.ts'
 import { Button } from '../ui/button.tsx'
 import { queryClient } from './queries.ts'
 

@@ -1,9 +1,10 @@
 /** The playground calls the public API by a token of a few minutes, which ends with the session it was asked for in. */
 import { useRef } from 'react'
+import type { Answers } from './api-types.gen.ts'
 import { api, path } from './api.ts'
 import type { TokenSource } from './gateway.ts'
 
-type Token = { readonly token: string; readonly expires_at: string }
+type Token = Answers['POST /accounts/{account}/playground-token']
 const SPARE_MS = 60_000
 
 /** Gives a token that is good for another minute at least, and another one than `gone`. It is kept in memory alone. */

@@ -1,8 +1,9 @@
 import { queryOptions } from '@tanstack/react-query'
+import type { Provider } from './api-types.gen.ts'
 import { wholeList } from './lists.ts'
 
 /** The ids of all providers, for whoever chooses one. */
 export const providerIdsQuery = queryOptions({
   queryKey: ['providers', 'ids'],
-  queryFn: async () => (await wholeList<{ readonly id: string }>('providers')).map(({ id }) => id),
+  queryFn: async () => (await wholeList<Provider>('providers')).map(({ id }) => id),
 })

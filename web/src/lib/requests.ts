@@ -1,5 +1,7 @@
 /** Requests as the API lists them. */
-export type Outcome = 'completed' | 'failed' | 'cut' | 'client_closed' | 'barred'
+import type { RequestRow } from './api-types.gen.ts'
+
+export type Outcome = RequestRow['outcome']
 export const outcomes = ['completed', 'failed', 'cut', 'client_closed', 'barred'] as const satisfies readonly Outcome[]
 export const endpoints = [
   'chat.completions',
@@ -11,26 +13,3 @@ export const endpoints = [
   'images.edits',
   'videos',
 ] as const
-
-export type RequestRow = {
-  readonly id: string
-  readonly created_at: string
-  readonly endpoint: string
-  readonly model: string
-  readonly key: { readonly id: string; readonly name: string }
-  readonly stream: boolean
-  readonly status: number
-  readonly outcome: Outcome
-  readonly error_code: string | null
-  readonly input_tokens: number
-  readonly cached_input_tokens: number
-  readonly output_tokens: number
-  readonly images: number
-  readonly usage_source: 'reported' | 'estimated' | null
-  readonly charged_nano_usd: string
-  readonly held_nano_usd: string
-  readonly first_event_ms: number | null
-  readonly total_ms: number
-  readonly attempts: number
-  readonly provider?: string | null
-}

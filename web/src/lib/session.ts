@@ -1,27 +1,9 @@
 /** Who is signed in, and what they may do here. */
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
+import type { Me } from './api-types.gen.ts'
 import { api } from './api.ts'
 
-export type Role = 'operator' | 'owner' | 'member'
-export type LowBalance = {
-  readonly threshold_nano_usd: string
-  readonly available_nano_usd: string
-  /** At the pace of the last week; null: nothing was spent. */
-  readonly days_left: number | null
-}
-export type Me = {
-  readonly user: { readonly id: string; readonly name: string; readonly role: Role }
-  readonly account: {
-    readonly id: string
-    readonly name: string
-    /** null: enough is available. */
-    readonly low_balance: LowBalance | null
-  } | null
-  readonly view_as: boolean
-  readonly session: { readonly id: string; readonly created_at: string }
-  readonly version: string
-  readonly public_url: string | null
-}
+export type Role = Me['user']['role']
 
 export const sessionQuery = queryOptions({
   queryKey: ['session'],

@@ -1,31 +1,13 @@
-/** Sums of requests over time, as the API gives them: steps without any are left out. */
+/** UsageSums of requests over time, as the API gives them: steps without any are left out. */
+import type { Usage, UsageSums } from './api-types.gen.ts'
 import type { Range } from './ranges.ts'
 import type { Zone } from './time.ts'
 
-export type Sums = {
-  readonly requests: number
-  readonly failed: number
-  readonly cut: number
-  readonly estimated: number
-  readonly input_fresh_tokens: number
-  readonly input_cached_tokens: number
-  readonly cache_write_tokens: number
-  readonly output_text_tokens: number
-  readonly output_reasoning_tokens: number
-  readonly input_image_tokens: number
-  readonly output_image_tokens: number
-  readonly images: number
-  readonly video_seconds: number
-  readonly charged_nano_usd: string
-  readonly first_event_p50_ms: number | null
-  readonly first_event_p95_ms: number | null
-  readonly upstream_cost_nano_usd?: string
-}
-export type Step = 'hour' | 'day'
+export type Step = Usage['step']
 
-export const inputTokens = (sums: Sums): number =>
+export const inputTokens = (sums: UsageSums): number =>
   sums.input_fresh_tokens + sums.input_cached_tokens + sums.cache_write_tokens + sums.input_image_tokens
-export const outputTokens = (sums: Sums): number =>
+export const outputTokens = (sums: UsageSums): number =>
   sums.output_text_tokens + sums.output_reasoning_tokens + sums.output_image_tokens
 
 const HOUR_MS = 3_600_000
@@ -44,7 +26,7 @@ export function stepsOf(range: Range, step: Step, zone: Zone, nowMs: number = Da
   return { times: Array.from({ length: count * 24 }, (_, i) => toMs - (count * 24 - i) * HOUR_MS), toMs }
 }
 
-/** So many days from today. Sums are kept by whole hours of UTC: a day begins with the first of them in it. */
+/** So many days from today. UsageSums are kept by whole hours of UTC: a day begins with the first of them in it. */
 function dayStart(zone: Zone, nowMs: number, days: number): number {
   const now = new Date(nowMs)
   const midnight =

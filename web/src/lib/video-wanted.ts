@@ -1,5 +1,5 @@
 /** A video that is wanted, as choices and typed text: what is in the form, and what an address may begin it with. */
-import type { TaskWish } from './tasks.ts'
+import type { TaskWish } from './api-types.gen.ts'
 
 export type VideoWanted = {
   readonly resolution?: string

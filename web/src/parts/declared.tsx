@@ -1,4 +1,4 @@
-import type { Origin } from '../lib/accounts.ts'
+import type { Origin } from '../lib/api-types.gen.ts'
 import { useT } from '../lib/i18n/language.ts'
 import { Note } from '../ui/page.tsx'
 import { Badge } from '../ui/text.tsx'

@@ -1,4 +1,4 @@
-import type { Limits } from '../lib/accounts.ts'
+import type { Limits } from '../lib/api-types.gen.ts'
 import { useT } from '../lib/i18n/language.ts'
 import { exact } from '../lib/money.ts'
 import { useShow } from '../lib/show.ts'

@@ -1,6 +1,7 @@
 /** People who may sign in: of an account, or all of them. */
 import { useMutation } from '@tanstack/react-query'
 import { useState, type ReactNode, type SyntheticEvent } from 'react'
+import type { Bodies, InvitedUser, User } from '../lib/api-types.gen.ts'
 import { api, path } from '../lib/api.ts'
 import { useT } from '../lib/i18n/language.ts'
 import { listQuery, useRows } from '../lib/lists.ts'
@@ -16,20 +17,9 @@ import { Ago, CodeBlock, Status } from '../ui/text.tsx'
 import { ListPanel } from './list-panel.tsx'
 import { StopDialog } from './stop.tsx'
 
-type Person = {
-  readonly id: string
-  readonly name: string
-  readonly role: Role
-  readonly account: string | null
-  readonly account_name: string | null
-  readonly status: 'invited' | 'active' | 'disabled'
-  readonly created_at: string
-}
-/** `setup_path`: the one-time link by which a password is chosen. */
-type Invited = Person & { readonly setup_path: string }
 /** What is asked before it is done. */
-type Asked = { readonly person: Person; readonly change: Change }
-type Change = { readonly id: string; readonly role?: Role; readonly status?: 'active' | 'disabled' }
+type Asked = { readonly person: User; readonly change: Change }
+type Change = Bodies['PATCH /users/{user}'] & { readonly id: string }
 
 /** `base`: `users`, or `accounts/…/users`. */
 type Props = { readonly base: string; readonly roles: readonly Role[]; readonly title: string }
@@ -37,22 +27,22 @@ type Props = { readonly base: string; readonly roles: readonly Role[]; readonly 
 export function People({ base, roles, title }: Props) {
   const t = useT()
   const [isInviting, setInviting] = useState(false)
-  const [linked, setLinked] = useState<Invited>()
+  const [linked, setLinked] = useState<InvitedUser>()
   const [q, setQ] = useState<string>()
   const [asked, setAsked] = useState<Asked>()
-  const list = useRows(listQuery<Person>('people', base, only({ q })))
+  const list = useRows(listQuery<User>('people', base, only({ q })))
   const change = useMutation({
-    mutationFn: ({ id, ...body }: Change) => api.patch<Person>(`${base}/${id}`, body),
+    mutationFn: ({ id, ...body }: Change) => api.patch<User>(`${base}/${id}`, body),
     onSuccess: () => setAsked(undefined),
   })
-  const ask = (person: Person, wanted: Change): void => {
+  const ask = (person: User, wanted: Change): void => {
     change.reset()
     // What gives somebody more, or back what they had, stops nothing.
     if (wanted.status === 'disabled' || wanted.role === 'member') setAsked({ person, change: wanted })
     else change.mutate(wanted)
   }
   const reset = useMutation({
-    mutationFn: (id: string) => api.post<Invited>(`${base}/${id}/reset`),
+    mutationFn: (id: string) => api.post<InvitedUser>(`${base}/${id}/reset`),
     onSuccess: setLinked,
   })
   return (
@@ -108,11 +98,11 @@ export function People({ base, roles, title }: Props) {
 }
 
 type TableProps = {
-  readonly people: readonly Person[]
+  readonly people: readonly User[]
   readonly label: string
   /** Of every account, so that each has to be named. */
   readonly isOfAll: boolean
-  readonly onChange: (person: Person, change: Change) => void
+  readonly onChange: (person: User, change: Change) => void
   readonly onReset: (id: string) => void
 }
 
@@ -120,7 +110,7 @@ function PeopleTable({ people, label, isOfAll, onChange, onReset }: TableProps) 
   const t = useT()
   const me = useMe()
   const tones = { invited: 'busy', active: 'good', disabled: 'none' } as const
-  const menu = (person: Person): ReactNode => {
+  const menu = (person: User): ReactNode => {
     const { id, role, status, name } = person
     if (id === me.user.id) return <span className="text-soft">{t('people.you')}</span>
     const other = role === 'owner' ? 'member' : 'owner'
@@ -147,7 +137,7 @@ function PeopleTable({ people, label, isOfAll, onChange, onReset }: TableProps) 
       />
     )
   }
-  const account: Column<Person> = {
+  const account: Column<User> = {
     key: 'account',
     head: t('shell.account'),
     isOptional: true,
@@ -191,7 +181,7 @@ function PeopleTable({ people, label, isOfAll, onChange, onReset }: TableProps) 
 }
 
 type InviteProps = Omit<Props, 'title'> & {
-  readonly onDone: (person: Invited) => void
+  readonly onDone: (person: InvitedUser) => void
   readonly onCancel: () => void
 }
 
@@ -200,7 +190,7 @@ function InviteForm({ base, roles, onDone, onCancel }: InviteProps) {
   const [name, setName] = useState('')
   const [role, setRole] = useState<Role>(roles[0] ?? 'member')
   const invite = useMutation({
-    mutationFn: () => api.post<Invited>(base, { name: name.trim(), role }),
+    mutationFn: () => api.post<InvitedUser>(base, { name: name.trim(), role }),
     onSuccess: onDone,
   })
   const submit = (event: SyntheticEvent): void => {
@@ -237,7 +227,7 @@ function InviteForm({ base, roles, onDone, onCancel }: InviteProps) {
   )
 }
 
-function Linked({ person, onClose }: { readonly person: Invited; readonly onClose: () => void }) {
+function Linked({ person, onClose }: { readonly person: InvitedUser; readonly onClose: () => void }) {
   const t = useT()
   // Beside this page, wherever a proxy has put it.
   const link = new URL(person.setup_path.replace('/console/', ''), document.baseURI).href

@@ -1,7 +1,8 @@
 /** Price cards in words: what a million tokens cost, or one piece. */
+import type { PriceCard } from '../lib/api-types.gen.ts'
 import { hasWords, useT, type Key } from '../lib/i18n/language.ts'
 import { exact, nano, shortPrice } from '../lib/money.ts'
-import type { ModelKind, PriceCard, UnitPrices } from '../lib/models.ts'
+import type { ModelKind, UnitPrices } from '../lib/models.ts'
 import { pieceRanges } from '../lib/pieces.ts'
 import { useShow } from '../lib/show.ts'
 import { Money } from '../ui/text.tsx'

@@ -1,6 +1,7 @@
 /** Management keys: programs that may do here what people may, with their secrets shown once. */
 import { useMutation } from '@tanstack/react-query'
 import { useState, type SyntheticEvent } from 'react'
+import type { ManagementKey, NewManagementKey } from '../lib/api-types.gen.ts'
 import { api } from '../lib/api.ts'
 import { useT } from '../lib/i18n/language.ts'
 import { listQuery, useRows } from '../lib/lists.ts'
@@ -14,26 +15,17 @@ import { Ago, CodeBlock, Status } from '../ui/text.tsx'
 import { ListPanel } from './list-panel.tsx'
 import { StopDialog } from './stop.tsx'
 
-type Program = {
-  readonly id: string
-  readonly name: string
-  readonly key: string
-  readonly status: 'active' | 'suspended' | 'revoked'
-  readonly created_by: { readonly name: string } | null
-  readonly created_at: string
-}
 const words = { active: 'keys.active', suspended: 'programs.suspended', revoked: 'keys.revoked' } as const
-type NewProgram = Program & { readonly secret: string }
 
 /** `base`: `management-keys`, or an account's. */
 export function Programs({ base }: { readonly base: string }) {
   const t = useT()
   const [isMaking, setMaking] = useState(false)
   const [q, setQ] = useState<string>()
-  const [revoking, setRevoking] = useState<Program>()
-  const list = useRows(listQuery<Program>('programs', base, only({ q })))
+  const [revoking, setRevoking] = useState<ManagementKey>()
+  const list = useRows(listQuery<ManagementKey>('programs', base, only({ q })))
   const revoke = useMutation({
-    mutationFn: (id: string) => api.remove<Program>(`${base}/${id}`),
+    mutationFn: (id: string) => api.remove<ManagementKey>(`${base}/${id}`),
     onSuccess: () => setRevoking(undefined),
   })
   return (
@@ -66,7 +58,7 @@ export function Programs({ base }: { readonly base: string }) {
   )
 }
 
-type TableProps = { readonly programs: readonly Program[]; readonly onRevoke: (program: Program) => void }
+type TableProps = { readonly programs: readonly ManagementKey[]; readonly onRevoke: (program: ManagementKey) => void }
 
 function ProgramTable({ programs, onRevoke }: TableProps) {
   const t = useT()
@@ -137,7 +129,7 @@ function NewProgramDialog({
 }) {
   const t = useT()
   const [name, setName] = useState('')
-  const create = useMutation({ mutationFn: () => api.post<NewProgram>(base, { name: name.trim() }) })
+  const create = useMutation({ mutationFn: () => api.post<NewManagementKey>(base, { name: name.trim() }) })
   const close = (): void => {
     create.reset()
     setName('')

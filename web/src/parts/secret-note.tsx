@@ -1,19 +1,12 @@
 import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect } from 'react'
+import type { SecretHolder } from '../lib/api-types.gen.ts'
 import { api } from '../lib/api.ts'
 import { useT } from '../lib/i18n/language.ts'
 import { secretIn } from '../lib/secrets.ts'
 import { IconButton } from '../ui/button.tsx'
 import { Failure, Note } from '../ui/page.tsx'
-
-type Holder = {
-  readonly kind: 'key' | 'management_key' | 'code' | 'link' | 'unknown'
-  readonly id: string | null
-  readonly name: string | null
-  readonly account: string | null
-  readonly account_name: string | null
-}
 
 type Props = {
   readonly secret: string
@@ -26,7 +19,7 @@ type Props = {
 export function SecretNote({ secret, lookUpAt, onClose }: Props) {
   const t = useT()
   const { mutate, data, error } = useMutation({
-    mutationFn: (at: string) => api.post<Holder>(at, { secret: secret.trim() }),
+    mutationFn: (at: string) => api.post<SecretHolder>(at, { secret: secret.trim() }),
   })
   useEffect(() => {
     if (lookUpAt !== undefined) mutate(lookUpAt)
@@ -40,7 +33,7 @@ export function SecretNote({ secret, lookUpAt, onClose }: Props) {
   )
 }
 
-function Whose({ holder, isOperators }: { readonly holder: Holder; readonly isOperators: boolean }) {
+function Whose({ holder, isOperators }: { readonly holder: SecretHolder; readonly isOperators: boolean }) {
   const t = useT()
   const { kind, id, account, name, account_name: owner } = holder
   if (kind === 'unknown') return <p>{t('secret.unknown')}</p>

@@ -1,21 +1,13 @@
 /** Asking before something is stopped, with what would stop. */
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
+import type { Effects } from '../lib/api-types.gen.ts'
 import { api } from '../lib/api.ts'
 import { useT } from '../lib/i18n/language.ts'
 import { useShow } from '../lib/show.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog, DialogButtons } from '../ui/dialog.tsx'
 import { Failure, Waiting } from '../ui/page.tsx'
-
-type Effects = {
-  readonly requests: number
-  readonly keys: number
-  readonly management_keys: number
-  readonly sessions: number
-  readonly offers: number
-  readonly models: { readonly total: number; readonly ids: readonly string[] }
-}
 
 /** What would stop, in numbers of this moment. `of`: the route of what is to be stopped. */
 export function WhatStops({ of }: { readonly of: string }) {

@@ -1,8 +1,9 @@
 /** Of a task: what was held, and line by line what became of it. */
 import { Link } from '@tanstack/react-router'
+import type { Task } from '../lib/api-types.gen.ts'
 import { useT } from '../lib/i18n/language.ts'
 import { columnOf, nano } from '../lib/money.ts'
-import { isOpen, type Task } from '../lib/tasks.ts'
+import { isOpen } from '../lib/tasks.ts'
 import { Money } from '../ui/text.tsx'
 
 type Props = {

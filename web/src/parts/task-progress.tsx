@@ -1,7 +1,7 @@
+import type { Task } from '../lib/api-types.gen.ts'
 import { useT } from '../lib/i18n/language.ts'
 import { useTaskFailure } from '../lib/problem.ts'
 import { useShow } from '../lib/show.ts'
-import type { Task } from '../lib/tasks.ts'
 import { Status } from '../ui/text.tsx'
 
 type State = Pick<Task, 'status' | 'progress' | 'error_code' | 'failure' | 'stage'>

@@ -1,5 +1,6 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
+import type { AuditEntry } from '../lib/api-types.gen.ts'
 import { api, path } from '../lib/api.ts'
 import { useT } from '../lib/i18n/language.ts'
 import { listQuery, useRows } from '../lib/lists.ts'
@@ -11,28 +12,10 @@ import { Empty, Facts, Failure, PageHead, Panel, Waiting } from '../ui/page.tsx'
 import { Table } from '../ui/table.tsx'
 import { Ago, CodeBlock, Id, Nothing, Status, Time } from '../ui/text.tsx'
 
-type Entry = {
-  readonly id: string
-  readonly at: string
-  readonly actor: {
-    readonly kind: 'command' | 'user' | 'management_key' | 'nobody'
-    readonly id: string | null
-    readonly name: string | null
-    readonly address: string | null
-  }
-  readonly request: string | null
-  readonly action: string
-  readonly subject: string | null
-  readonly input: unknown
-  readonly before: unknown
-  readonly after: unknown
-  readonly outcome: string | null
-}
-
 const entryQuery = (id: string) =>
   queryOptions({
     queryKey: ['audit-entry', id],
-    queryFn: () => api.get<Entry>(path`audit/${id}`),
+    queryFn: () => api.get<AuditEntry>(path`audit/${id}`),
     staleTime: 5_000,
   })
 
@@ -40,7 +23,7 @@ export function AuditPage() {
   const t = useT()
   const { open, q } = useSearch({ from: '/inside/operator/audit' })
   const navigate = useNavigate({ from: '/operator/audit' })
-  const list = useRows(listQuery<Entry>('audit', 'audit', only({ subject: q })))
+  const list = useRows(listQuery<AuditEntry>('audit', 'audit', only({ subject: q })))
   const { rows: entries, error, refetch } = list
   const listed = entries?.find(({ id }) => id === open)
   // An address may lead to what no page of the list had.
@@ -77,9 +60,9 @@ export function AuditPage() {
   )
 }
 
-const hasFailed = (outcome: Entry['outcome']): outcome is string => outcome !== null && outcome !== 'done'
+const hasFailed = (outcome: AuditEntry['outcome']): outcome is string => outcome !== null && outcome !== 'done'
 
-function Outcome({ outcome }: Pick<Entry, 'outcome'>) {
+function Outcome({ outcome }: Pick<AuditEntry, 'outcome'>) {
   const t = useT()
   if (hasFailed(outcome)) return <Status tone="bad">{outcome}</Status>
   return outcome === null ? (
@@ -89,13 +72,19 @@ function Outcome({ outcome }: Pick<Entry, 'outcome'>) {
   )
 }
 
-function useActor(): (actor: Entry['actor']) => string {
+function useActor(): (actor: AuditEntry['actor']) => string {
   const t = useT()
   return ({ kind, name }) =>
     kind === 'user' ? (name ?? '') : name === null ? t(`actor.${kind}`) : `${name} (${t(`actor.${kind}`)})`
 }
 
-function Entries({ entries, onOpen }: { readonly entries: readonly Entry[]; readonly onOpen: (id: string) => void }) {
+function Entries({
+  entries,
+  onOpen,
+}: {
+  readonly entries: readonly AuditEntry[]
+  readonly onOpen: (id: string) => void
+}) {
   const t = useT()
   const actorOf = useActor()
   return (
@@ -154,7 +143,7 @@ function Entries({ entries, onOpen }: { readonly entries: readonly Entry[]; read
   )
 }
 
-function EntryView({ entry }: { readonly entry: Entry }) {
+function EntryView({ entry }: { readonly entry: AuditEntry }) {
   const t = useT()
   const actorOf = useActor()
   const values = (['input', 'before', 'after'] as const).filter(

@@ -1,6 +1,7 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { codesQuery, type Code } from '../features/codes/codes.ts'
+import type { Code } from '../lib/api-types.gen.ts'
+import { codesQuery } from '../features/codes/codes.ts'
 import { MakeCodes } from '../features/codes/make-codes.tsx'
 import { VoidCode } from '../features/codes/void-code.tsx'
 import { useT } from '../lib/i18n/language.ts'

@@ -1,7 +1,7 @@
 import { queryOptions, useMutation, useQuery } from '@tanstack/react-query'
+import type { Health, Verification } from '../lib/api-types.gen.ts'
 import { api } from '../lib/api.ts'
 import { useRetell, useT } from '../lib/i18n/language.ts'
-import type { Facts } from '../lib/i18n/said.ts'
 import { useShow } from '../lib/show.ts'
 import { duration } from '../lib/time.ts'
 import { SettingsList } from '../parts/settings-list.tsx'
@@ -9,36 +9,6 @@ import { Button } from '../ui/button.tsx'
 import { Failure, Figure, Note, PageHead, Panel, Waiting } from '../ui/page.tsx'
 import { Table } from '../ui/table.tsx'
 import { Ago, Id, Money } from '../ui/text.tsx'
-
-/** `code` and `facts` are its sentences as data. */
-type Finding = {
-  readonly invariant: string
-  readonly subject: string
-  readonly detail: string
-  readonly code: string
-  readonly facts: Facts
-}
-type Verification = {
-  readonly at: string
-  readonly took_ms: number
-  readonly clean: boolean
-  readonly findings: readonly Finding[]
-}
-type Health = {
-  readonly ledger: Verification | null
-  readonly open_holds: number
-  readonly oldest_hold_at: string | null
-  readonly last_day: {
-    readonly requests: number
-    readonly failed: number
-    readonly cut: number
-    readonly estimated: number
-    readonly charged_nano_usd: string
-    readonly written_off_nano_usd: string
-    readonly upstream_cost_nano_usd: string
-  }
-  readonly process: Readonly<Record<string, unknown>>
-}
 
 const healthQuery = queryOptions({
   queryKey: ['health'],

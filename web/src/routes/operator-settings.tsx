@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
+import type { Answers } from '../lib/api-types.gen.ts'
 import { api } from '../lib/api.ts'
 import { useT } from '../lib/i18n/language.ts'
 import { useMe } from '../lib/session.ts'
@@ -38,7 +39,7 @@ function Server() {
   const { version, public_url: publicUrl } = useMe()
   const { data, error, refetch } = useQuery({
     queryKey: ['settings'],
-    queryFn: () => api.get<{ readonly settings: Readonly<Record<string, unknown>> }>('settings'),
+    queryFn: () => api.get<Answers['GET /settings']>('settings'),
   })
   if (error) return <Failure error={error} onRetry={refetch} />
   if (!data) return <Waiting />

@@ -6,6 +6,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { Door } from '../features/door/door.tsx'
 import { useForm } from '../features/door/use-form.ts'
+import type { Answers } from '../lib/api-types.gen.ts'
 import { api, type ApiError } from '../lib/api.ts'
 import { useT } from '../lib/i18n/language.ts'
 import { useProblemText } from '../lib/problem.ts'
@@ -13,7 +14,7 @@ import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Failure, Waiting } from '../ui/page.tsx'
 
-type Holder = { readonly name: string | null; readonly password_chars_min: number }
+type Holder = Answers['POST /links/check']
 
 /** Read once, and then taken out of the address, so that no history keeps it. */
 function takeToken(): string {

@@ -1,8 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState, type SyntheticEvent } from 'react'
+import type { Answers, Me, Session } from '../lib/api-types.gen.ts'
 import { ApiError, api, path } from '../lib/api.ts'
 import { useT } from '../lib/i18n/language.ts'
-import { sessionQuery, useMe, type Me } from '../lib/session.ts'
+import { sessionQuery, useMe } from '../lib/session.ts'
 import { StopDialog } from '../parts/stop.tsx'
 import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/field.tsx'
@@ -10,15 +11,6 @@ import { useProblemText } from '../lib/problem.ts'
 import { Failure, Note, PageHead, Panel, Waiting } from '../ui/page.tsx'
 import { Table } from '../ui/table.tsx'
 import { Ago, Status } from '../ui/text.tsx'
-
-type Session = {
-  readonly id: string
-  readonly address: string
-  readonly agent: string
-  readonly created_at: string
-  readonly seen_at: string
-  readonly current: boolean
-}
 
 export function YouPage() {
   const t = useT()
@@ -40,7 +32,7 @@ function Sessions() {
   const t = useT()
   const { data, error, refetch } = useQuery({
     queryKey: ['sessions'],
-    queryFn: () => api.get<{ readonly data: readonly Session[] }>('sessions'),
+    queryFn: () => api.get<Answers['GET /sessions']>('sessions'),
   })
   const [ending, setEnding] = useState<Session>()
   const end = useMutation({

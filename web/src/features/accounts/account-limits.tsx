@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState, type SyntheticEvent } from 'react'
-import type { Account } from '../../lib/accounts.ts'
+import type { Account } from '../../lib/api-types.gen.ts'
 import { anyModelChoices } from '../../lib/choices.ts'
 import { editing } from '../../lib/editing.ts'
 import { useT } from '../../lib/i18n/language.ts'

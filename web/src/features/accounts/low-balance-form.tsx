@@ -1,7 +1,7 @@
 /** Below which available balance an account's people are warned. Nothing: they are not. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState, type SyntheticEvent } from 'react'
-import type { Account } from '../../lib/accounts.ts'
+import type { Account } from '../../lib/api-types.gen.ts'
 import { api, path } from '../../lib/api.ts'
 import { useT } from '../../lib/i18n/language.ts'
 import { asTyped, exact, isAmount, nanoOf, typedDollars } from '../../lib/money.ts'

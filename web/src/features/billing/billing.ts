@@ -1,32 +1,9 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import type { Balance } from '../../lib/accounts.ts'
-import { addressOf, api, path, type Page } from '../../lib/api.ts'
-import type { Facts } from '../../lib/i18n/said.ts'
+import type { Answers, Statement } from '../../lib/api-types.gen.ts'
+import { addressOf, api, path } from '../../lib/api.ts'
 
-export type LedgerLine = {
-  readonly time: string
-  readonly kind: 'credit' | 'debit' | 'refund' | 'charges' | 'redemption'
-  readonly amount_nano_usd: string
-  readonly balance_nano_usd: string
-  readonly ref: string | null
-  readonly reason: string | null
-  /** What it says, as data, where nobody typed it. */
-  readonly own: { readonly code: string; readonly facts: Facts } | null
-  readonly requests: number | null
-}
-export type Statement = {
-  readonly month: string
-  readonly opening_nano_usd: string
-  readonly credits_nano_usd: string
-  readonly debits_nano_usd: string
-  readonly charges_nano_usd: string
-  readonly closing_nano_usd: string
-  readonly data: readonly LedgerLine[]
-  /** The month before; null: the account is not older. */
-  readonly next_cursor: string | null
-}
-type Hold = { readonly request: string; readonly amount_nano_usd: string; readonly created_at: string }
-export type Holds = Page<Hold> & { readonly held_nano_usd: string }
+type Holds = Answers['GET /accounts/{account}/holds']
+type Redemption = Answers['POST /accounts/{account}/redemptions']
 
 export const statementQuery = (account: string, month: string | undefined) =>
   queryOptions({
@@ -46,7 +23,7 @@ export const holdsQuery = (account: string) =>
     refetchInterval: 5_000,
   })
 
-export const redeem = (account: string, code: string): Promise<{ amount_nano_usd: string; balance: Balance }> =>
+export const redeem = (account: string, code: string): Promise<Redemption> =>
   api.post(path`accounts/${account}/redemptions`, { code })
 
 /** The month after, as `2026-12`. */

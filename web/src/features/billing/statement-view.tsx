@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import type { LedgerLine, Statement } from '../../lib/api-types.gen.ts'
 import { useRetell, useT } from '../../lib/i18n/language.ts'
 import { shortId } from '../../lib/ids.ts'
 import { columnOf } from '../../lib/money.ts'
@@ -10,7 +11,7 @@ import { Icon } from '../../ui/icon.tsx'
 import { Empty, Figure, Panel } from '../../ui/page.tsx'
 import { Table, type Column } from '../../ui/table.tsx'
 import { Id, Money, Nothing } from '../../ui/text.tsx'
-import { monthAfter, statementFile, type LedgerLine, type Statement } from './billing.ts'
+import { monthAfter, statementFile } from './billing.ts'
 
 const DAY_MS = 86_400_000
 

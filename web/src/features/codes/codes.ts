@@ -1,25 +1,9 @@
+import type { Answers, Bodies, Code } from '../../lib/api-types.gen.ts'
 import { api, path } from '../../lib/api.ts'
 import { listQuery } from '../../lib/lists.ts'
 
-export type Code = {
-  readonly id: string
-  readonly batch: string
-  readonly code: string
-  readonly amount_nano_usd: string
-  readonly note: string
-  readonly state: 'open' | 'redeemed' | 'voided' | 'expired'
-  readonly created_at: string
-  readonly expires_at: string | null
-  readonly redeemed_at: string | null
-  readonly redeemed_by: string | null
-}
-export type Batch = { readonly id: string; readonly codes: readonly { readonly id: string; readonly code: string }[] }
-export type CodeDraft = {
-  readonly count: number
-  readonly amount_nano_usd: string
-  readonly note?: string
-  readonly expires_at?: string
-}
+export type Batch = Answers['POST /codes']
+export type CodeDraft = Bodies['POST /codes']
 
 export const codesQuery = (wanted: { readonly q?: string; readonly state?: string }) =>
   listQuery<Code>('codes', 'codes', wanted)

@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router'
+import type { ApiKey } from '../../lib/api-types.gen.ts'
 import { useT } from '../../lib/i18n/language.ts'
 import { columnOf, exact, nano } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
@@ -6,7 +7,6 @@ import { IconButton } from '../../ui/button.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { Table, type Column } from '../../ui/table.tsx'
 import { Ago, Badge, Money, Nothing, Status } from '../../ui/text.tsx'
-import type { ApiKey } from './keys.ts'
 import { useUsedHour } from './used-hour.ts'
 
 type Props = {

@@ -1,25 +1,10 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { Limits } from '../../lib/accounts.ts'
+import type { ApiKey, Bodies, NewApiKey } from '../../lib/api-types.gen.ts'
 import { api, path } from '../../lib/api.ts'
 import { listQuery } from '../../lib/lists.ts'
 
-export type ApiKey = {
-  readonly id: string
-  readonly name: string
-  /** `sk-tg-…WXYZ` */
-  readonly key: string
-  readonly status: 'active' | 'revoked'
-  readonly models: readonly string[] | null
-  readonly limits: Limits
-  readonly spent_today_nano_usd: string
-  readonly spent_this_month_nano_usd: string
-  readonly held_nano_usd: string
-  readonly last_used_at: string | null
-  readonly created_at: string
-  readonly revoked_at: string | null
-}
-export type NewKey = ApiKey & { readonly secret: string }
-export type KeyDraft = { readonly name: string; readonly models?: readonly string[] | null; readonly limits?: Limits }
+/** As a key is changed; a new one has all models where it names none. */
+export type KeyDraft = Bodies['PATCH /accounts/{account}/keys/{key}'] & { readonly name: string }
 
 export const keysQuery = (account: string, wanted: { readonly q?: string; readonly status?: ApiKey['status'] }) =>
   listQuery<ApiKey>('keys', path`accounts/${account}/keys`, wanted)
@@ -27,7 +12,7 @@ export const keysQuery = (account: string, wanted: { readonly q?: string; readon
 export const keyQuery = (account: string, id: string) =>
   queryOptions({ queryKey: ['key', id], queryFn: () => api.get<ApiKey>(path`accounts/${account}/keys/${id}`) })
 
-export const createKey = (account: string, { models, ...draft }: KeyDraft): Promise<NewKey> =>
+export const createKey = (account: string, { models, ...draft }: KeyDraft): Promise<NewApiKey> =>
   api.post(path`accounts/${account}/keys`, { ...draft, ...(models ? { models } : {}) })
 
 export const changeKey = (account: string, id: string, draft: KeyDraft): Promise<ApiKey> =>

@@ -1,14 +1,14 @@
 import { useState } from 'react'
+import type { NewApiKey } from '../../lib/api-types.gen.ts'
 import { useT } from '../../lib/i18n/language.ts'
 import { clientBaseUrl, useMe } from '../../lib/session.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { Segments } from '../../ui/field.tsx'
 import { CodeBlock, useCopy } from '../../ui/text.tsx'
-import type { NewKey } from './keys.ts'
 import { snippetOf, tools, type Tool } from './snippets.ts'
 import { TestCall } from './test-call.tsx'
 
-type Props = { readonly account: string; readonly made: NewKey; readonly onTaken: () => void }
+type Props = { readonly account: string; readonly made: NewApiKey; readonly onTaken: () => void }
 
 /** The key itself, this once: blurred until somebody wants to see it, copied without being seen. */
 export function Reveal({ account, made, onTaken }: Props) {

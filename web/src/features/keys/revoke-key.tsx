@@ -1,5 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState, type SyntheticEvent } from 'react'
+import type { ApiKey } from '../../lib/api-types.gen.ts'
 import { path } from '../../lib/api.ts'
 import { useT } from '../../lib/i18n/language.ts'
 import { WhatStops } from '../../parts/stop.tsx'
@@ -7,7 +8,7 @@ import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogButtons } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Failure } from '../../ui/page.tsx'
-import { revokeKey, type ApiKey } from './keys.ts'
+import { revokeKey } from './keys.ts'
 import { useUsedHour } from './used-hour.ts'
 
 type Props = { readonly account: string; readonly apiKey: ApiKey | undefined; readonly onClose: () => void }

@@ -1,12 +1,12 @@
 /** A real call with the new key, streamed: one line of answer, what it cost, how long it took. */
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
+import type { RequestRow } from '../../lib/api-types.gen.ts'
 import { api, path } from '../../lib/api.ts'
 import { eventsOf } from '../../lib/events.ts'
 import { modelsFor, postGateway } from '../../lib/gateway.ts'
 import { useT } from '../../lib/i18n/language.ts'
 import { money } from '../../lib/money.ts'
-import type { RequestRow } from '../../lib/requests.ts'
 import { useShow } from '../../lib/show.ts'
 import { duration } from '../../lib/time.ts'
 import { Button } from '../../ui/button.tsx'

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import type { Model, ModelDetail } from '../../lib/api-types.gen.ts'
 import { api, path } from '../../lib/api.ts'
 import { useT } from '../../lib/i18n/language.ts'
-import type { Model, PriceCard } from '../../lib/models.ts'
 import { clientBaseUrl, useMe } from '../../lib/session.ts'
 import { useShow } from '../../lib/show.ts'
 import { PriceTable } from '../../parts/prices.tsx'
@@ -10,8 +10,6 @@ import { buttonClass } from '../../ui/button.tsx'
 import { Failure, Waiting } from '../../ui/page.tsx'
 import { CodeBlock, Status } from '../../ui/text.tsx'
 import { ModelFacts } from './model-facts.tsx'
-
-type Detail = Model & { readonly price_history: readonly PriceCard[] }
 
 export function ModelView({ account, id }: { readonly account: string; readonly id: string }) {
   const t = useT()
@@ -22,7 +20,7 @@ export function ModelView({ account, id }: { readonly account: string; readonly 
     refetch,
   } = useQuery({
     queryKey: ['model', account, id],
-    queryFn: () => api.get<Detail>(path`accounts/${account}/models/${id}`),
+    queryFn: () => api.get<ModelDetail>(path`accounts/${account}/models/${id}`),
   })
   if (error) return <Failure error={error} onRetry={refetch} />
   if (!model) return <Waiting />

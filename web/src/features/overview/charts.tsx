@@ -1,17 +1,18 @@
 import { useNavigate } from '@tanstack/react-router'
+import type { Overview, UsageSums } from '../../lib/api-types.gen.ts'
 import { useT } from '../../lib/i18n/language.ts'
 import { axisMoney, columnOf, dollarsAbout, money } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
 import { duration, period } from '../../lib/time.ts'
-import { inputTokens, outputTokens, stepAt, stepsOf, type Sums } from '../../lib/usage.ts'
+import { inputTokens, outputTokens, stepAt, stepsOf } from '../../lib/usage.ts'
 import { BandLine } from '../../ui/chart/band-line.tsx'
 import { StackedBars } from '../../ui/chart/stacked-bars.tsx'
 import { useTicks } from '../../parts/ticks.ts'
-import type { Overview, OverviewRange } from './overview.ts'
+import type { OverviewRange } from './overview.ts'
 
 type Props = { readonly account: string; readonly overview: Overview; readonly range: OverviewRange }
 
-type Rows = readonly (Sums | undefined)[]
+type Rows = readonly (UsageSums | undefined)[]
 
 /** The steps of the range, those without requests too, and what all charts over them share. */
 function useSteps({ account, overview, range }: Props) {
@@ -37,13 +38,13 @@ export function Charts(props: Props) {
   const { overview } = props
   const { rows, frame } = useSteps(props)
   const dollars = columnOf(rows.map((sums) => sums?.charged_nano_usd ?? '0'))
-  const counted = (name: string, read: (sums: Sums) => number, color: number) => {
+  const counted = (name: string, read: (sums: UsageSums) => number, color: number) => {
     const values = rows.map((sums) => (sums ? read(sums) : 0))
     const sum = read(overview.total)
     const total = sum < 10_000 ? show.number(sum) : show.compact(sum)
     return { name, color, values, total, show: (at: number) => show.number(values[at] ?? 0) }
   }
-  const timed = (name: string, read: (sums: Sums) => number | null) => {
+  const timed = (name: string, read: (sums: UsageSums) => number | null) => {
     const values = rows.map((sums) => (sums ? read(sums) : null))
     return { name, values, total: duration(read(overview.total)), show: (at: number) => duration(values[at]) }
   }

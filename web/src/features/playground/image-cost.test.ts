@@ -1,6 +1,7 @@
 /** What the console says an image comes to has to be what the gateway holds for it. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { Model } from '../../lib/api-types.gen.ts'
 import {
   dearestImage,
   imageFamilies,
@@ -10,7 +11,6 @@ import {
 } from '../../../../src/domain/image.ts'
 import { divideUp } from '../../../../src/domain/money.ts'
 import { unitPrices } from '../../../../src/domain/price.ts'
-import type { Model } from '../../lib/models.ts'
 import { priceAtMost, priceOf } from './image-cost.ts'
 
 const MILLION = 1_000_000n

@@ -1,5 +1,5 @@
 /** What images will cost, before they are asked for (a test compares it with what the gateway holds). */
-import type { ImageFacts, Model } from '../../lib/models.ts'
+import type { ImageFacts, Model } from '../../lib/api-types.gen.ts'
 import type { Look } from './image-look.ts'
 
 /** One image comes piece by piece, where the model can. */

@@ -1,5 +1,5 @@
 /** How an image is wanted, as it was chosen; and what of that the model at hand can do. */
-import type { ImageFacts } from '../../lib/models.ts'
+import type { ImageFacts } from '../../lib/api-types.gen.ts'
 
 export type Look = {
   readonly size: string

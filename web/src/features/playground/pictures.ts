@@ -1,9 +1,9 @@
 /** Making images and editing them, as any client does. */
+import type { Model } from '../../lib/api-types.gen.ts'
 import type { Told } from '../../lib/api.ts'
 import { eventsOf } from '../../lib/events.ts'
 import { callGateway, failureIn, postGateway, type TokenSource } from '../../lib/gateway.ts'
 import type { Made, Picture } from '../../lib/made.ts'
-import type { Model } from '../../lib/models.ts'
 import { isStreamed, partialsOf } from './image-cost.ts'
 import type { Look } from './image-look.ts'
 

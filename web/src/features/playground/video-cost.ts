@@ -2,7 +2,7 @@
  * What a video will cost, before it is asked for: the same bound that the gateway holds (a test compares the two). The
  * making and the super-resolution are charged on lines of their own, each rounded up by itself.
  */
-import type { Model, VideoFacts } from '../../lib/models.ts'
+import type { Model, VideoFacts } from '../../lib/api-types.gen.ts'
 import { shorterEdge, upscaleResolutions, type Upscale, type VideoWish } from './video-wish.ts'
 
 export type VideoCost = {

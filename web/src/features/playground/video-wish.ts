@@ -1,6 +1,6 @@
 /** What is wished for a video, as it is chosen; what of it the model can do; and the request that asks for it. */
+import type { VideoFacts } from '../../lib/api-types.gen.ts'
 import { dataUrlOf } from '../../lib/data-url.ts'
-import type { VideoFacts } from '../../lib/models.ts'
 import type { VideoWanted } from '../../lib/video-wanted.ts'
 import type { Problem } from './settings.ts'
 

@@ -1,9 +1,9 @@
 import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import type { VideoFacts } from '../../lib/api-types.gen.ts'
 import { useT, type Key } from '../../lib/i18n/language.ts'
 import { postGateway } from '../../lib/gateway.ts'
-import type { VideoFacts } from '../../lib/models.ts'
 import { columnOf, shortPrice } from '../../lib/money.ts'
 import { useToken } from '../../lib/play-token.ts'
 import { start, useStarted } from '../../lib/started.ts'
@@ -17,37 +17,17 @@ import { MediaFields } from './video-media.tsx'
 import { bodyOf, contentOf, noMedia, problemOf, videosOf, wishOf, type Media } from './video-wish.ts'
 import { Watched } from './watched.tsx'
 
-/** Of a model of which nothing is said: what the public contract has. */
-const open: VideoFacts = {
-  resolutions: ['480p', '720p', '1080p'],
-  resolutionDefault: '720p',
-  ratios: ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9', 'adaptive'],
-  durations: [4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
-  durationDefault: 5,
-  choosesDuration: true,
-  audio: 'optional',
-  audioDefault: true,
-  frames: 'first_last',
-  referenceImagesMax: 9,
-  referenceVideosMax: 3,
-  referenceAudiosMax: 3,
-  mixesFramesWithReferences: true,
-  takesAudioAlone: true,
-  webSearch: true,
-  watermark: true,
-  seed: true,
-  promptCharsMax: 32_000,
-  fps: 24,
-  inputVideoSecondsMax: 15,
-  upscales: false,
-}
-
 type Props = StudioProps & { readonly begun: VideoWanted | undefined }
 
-export function VideoStudio({ account, model, begun = {}, ...props }: Props) {
+/** Every video model says what may be asked of it. */
+export function VideoStudio(props: Props) {
+  const { video } = props.model
+  return video && <Making {...props} facts={video} />
+}
+
+function Making({ account, model, facts, begun = {}, ...props }: Props & { readonly facts: VideoFacts }) {
   const t = useT()
   const token = useToken(account)
-  const facts = model.video ?? open
   const [wanted, setWanted] = useState<VideoWanted>(begun)
   const [media, setMedia] = useState<Media>(noMedia)
   const started = useStarted().filter((one) => one.account === account)

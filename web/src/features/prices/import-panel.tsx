@@ -1,5 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState, type SyntheticEvent } from 'react'
+import type { PriceDifference, PriceImport } from '../../lib/api-types.gen.ts'
 import { hasWords, useRetell, useT } from '../../lib/i18n/language.ts'
 import { exact, nanoOf, shortPrice } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
@@ -9,7 +10,7 @@ import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Empty, Failure, Note, Panel } from '../../ui/page.tsx'
 import { Badge } from '../../ui/text.tsx'
-import { importPrices, type About, type Difference, type Import, type Wanted } from './prices.ts'
+import { importPrices, type Wanted } from './prices.ts'
 
 /** List prices are looked at before they hold: what is approved is what was shown, or nothing. */
 export function ImportPanel() {
@@ -72,7 +73,7 @@ export function ImportPanel() {
 const isSaid = (value: string | null): value is string => value !== null && value !== 'unknown' && value !== 'none'
 
 /** Prices are dollars, counts have thousands, and limits come as JSON. */
-function useValue(): (about: About, value: string) => string {
+function useValue(): (about: PriceDifference['about'], value: string) => string {
   const t = useT()
   const show = useShow()
   const wordFor = (key: string, value: string): string => (hasWords(key) ? t(key) : value)
@@ -88,7 +89,7 @@ function useValue(): (about: About, value: string) => string {
 }
 
 /** What would change, in the language of whoever looks. */
-function useSubject(): (difference: Difference) => string {
+function useSubject(): (difference: PriceDifference) => string {
   const t = useT()
   const show = useShow()
   const pieceName = usePieceName()
@@ -103,7 +104,7 @@ function useSubject(): (difference: Difference) => string {
   }
 }
 
-type FoundProps = { readonly found: Import; readonly isBusy: boolean; readonly onApprove: () => void }
+type FoundProps = { readonly found: PriceImport; readonly isBusy: boolean; readonly onApprove: () => void }
 
 function Found({ found, isBusy, onApprove }: FoundProps) {
   const t = useT()
@@ -159,7 +160,7 @@ function Found({ found, isBusy, onApprove }: FoundProps) {
   )
 }
 
-function Values({ difference: { about, before, after } }: { readonly difference: Difference }) {
+function Values({ difference: { about, before, after } }: { readonly difference: PriceDifference }) {
   const valueOf = useValue()
   const isMoney = about.kind === 'sale' || about.kind === 'cost'
   const titleOf = (value: string): string | undefined => (isMoney ? exact(nanoOf(value)) : undefined)

@@ -1,16 +1,16 @@
 import { Link } from '@tanstack/react-router'
+import type { RoutedModel } from '../../lib/api-types.gen.ts'
 import { useT } from '../../lib/i18n/language.ts'
 import { exact, nano, shortPrice } from '../../lib/money.ts'
 import { earnedBy, MarkUp } from '../../parts/margin.tsx'
 import { Amounts, outputOf, usePieces } from '../../parts/prices.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Ago, Nothing, Status } from '../../ui/text.tsx'
-import type { SoldModel } from './prices.ts'
 
-type Row = { readonly model: SoldModel; readonly offer: SoldModel['offers'][number] | undefined }
+type Row = { readonly model: RoutedModel; readonly offer: RoutedModel['offers'][number] | undefined }
 
 /** One row for each offer: what it is sold for, what it costs, what is left. */
-export function MarginTable({ models }: { readonly models: readonly SoldModel[] }) {
+export function MarginTable({ models }: { readonly models: readonly RoutedModel[] }) {
   const t = useT()
   const rows = models.flatMap((model): readonly Row[] =>
     model.offers.length === 0 ? [{ model, offer: undefined }] : model.offers.map((offer) => ({ model, offer })),
@@ -90,7 +90,7 @@ export function MarginTable({ models }: { readonly models: readonly SoldModel[] 
   )
 }
 
-type PairProps = { readonly model: SoldModel; readonly card: SoldModel['price'] }
+type PairProps = { readonly model: RoutedModel; readonly card: RoutedModel['price'] }
 
 function Pair({ model, card }: PairProps) {
   const piecesOf = usePieces()

@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router'
+import type { Provider } from '../../lib/api-types.gen.ts'
 import { useT } from '../../lib/i18n/language.ts'
 import { useShow } from '../../lib/show.ts'
 import { OriginBadge } from '../../parts/declared.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Ago, Nothing, Status } from '../../ui/text.tsx'
-import type { Provider } from './providers.ts'
 
 export function ProviderTable({ providers }: { readonly providers: readonly Provider[] }) {
   const t = useT()

@@ -1,5 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
+import type { Provider, ProviderTest } from '../../lib/api-types.gen.ts'
 import { path } from '../../lib/api.ts'
 import { useT } from '../../lib/i18n/language.ts'
 import { useShow } from '../../lib/show.ts'
@@ -11,7 +12,7 @@ import { Facts, Failure, Note } from '../../ui/page.tsx'
 import { Ago, Status } from '../../ui/text.tsx'
 import { ProviderForm } from './provider-form.tsx'
 import { ProviderState } from './provider-table.tsx'
-import { removeProvider, resumeProvider, setState, testProvider, type Provider, type Tested } from './providers.ts'
+import { removeProvider, resumeProvider, setState, testProvider } from './providers.ts'
 
 type Props = { readonly provider: Provider; readonly onClose: () => void }
 
@@ -131,7 +132,7 @@ function LastTest({ test }: { readonly test: Provider['last_test'] }) {
   )
 }
 
-function TestResult({ tested }: { readonly tested: Tested }) {
+function TestResult({ tested }: { readonly tested: ProviderTest }) {
   const t = useT()
   const took = duration(tested.took_ms)
   if (!tested.ok)

@@ -1,5 +1,5 @@
 /** A request as a command to send one like it: nothing that was said in it is kept, so that has to be filled in. */
-import type { RequestDetail } from './requests.ts'
+import type { RequestDetail } from '../../lib/api-types.gen.ts'
 
 /** What each endpoint takes besides the model, where a sentence does. */
 const bodies: Readonly<Record<string, readonly [path: string, body: Readonly<Record<string, unknown>>]>> = {

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState, type SyntheticEvent } from 'react'
+import type { ApiKey } from '../../lib/api-types.gen.ts'
 import { api, path } from '../../lib/api.ts'
 import { keyChoices, modelChoices, providerChoices } from '../../lib/choices.ts'
 import { useT } from '../../lib/i18n/language.ts'
@@ -151,7 +152,7 @@ function changed(before: RequestFilters, name: keyof RequestFilters, value: stri
 function useKeyName(account: string, id: string | undefined): string | undefined {
   const { data } = useQuery({
     queryKey: ['key', id],
-    queryFn: () => api.get<{ readonly id: string; readonly name: string }>(path`accounts/${account}/keys/${id ?? ''}`),
+    queryFn: () => api.get<ApiKey>(path`accounts/${account}/keys/${id ?? ''}`),
     enabled: id !== undefined,
   })
   return id !== undefined && data?.id === id ? data.name : id

@@ -1,17 +1,14 @@
 /** Requests as they end: they come into the list by themselves, or are held back while somebody reads it. */
 import { useQueryClient, type InfiniteData } from '@tanstack/react-query'
 import { useCallback, useEffect, useRef, useState } from 'react'
+import type { Answers, RequestRow } from '../../lib/api-types.gen.ts'
 import { ApiError, isStatus, openEvents, path, type Page } from '../../lib/api.ts'
 import { eventsOf } from '../../lib/events.ts'
 import { queryOf, type RequestFilters } from '../../lib/request-filters.ts'
-import type { RequestRow } from '../../lib/requests.ts'
 import { merged, nothing, together, type Arrived } from './merge.ts'
 import { PAGE_ROWS, requestsQuery } from './requests.ts'
 
-type LiveEvent =
-  | ({ readonly type: 'start' } & Page<RequestRow>)
-  | { readonly type: 'rows'; readonly data: readonly RequestRow[]; readonly more: number }
-  | { readonly type: 'end'; readonly reason: 'not_allowed' | 'shutdown' }
+type LiveEvent = Answers['GET /accounts/{account}/requests/live']
 
 export type Connection =
   | { readonly kind: 'off' | 'connecting' | 'open' }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { RequestRow } from '../../lib/requests.ts'
+import type { RequestRow } from '../../lib/api-types.gen.ts'
 import { HELD_MAX, LISTED_MAX, merged, nothing, together, type Arrived, type Listed } from './merge.ts'
 
 const row = (n: number): RequestRow => ({ id: `req_${String(n).padStart(6, '0')}` }) as RequestRow

@@ -1,5 +1,5 @@
 /** How rows that arrive by themselves get into the list: in its order, without a hole, and bounded. */
-import type { RequestRow } from '../../lib/requests.ts'
+import type { RequestRow } from '../../lib/api-types.gen.ts'
 
 /** Rows that came, newest first. Below `floor` some may be missing; null: none is. */
 export type Arrived = {

@@ -1,5 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import type { RefusedRequest } from '../../lib/api-types.gen.ts'
 import { useT } from '../../lib/i18n/language.ts'
 import type { RequestFilters } from '../../lib/request-filters.ts'
 import { useShow } from '../../lib/show.ts'
@@ -7,7 +8,7 @@ import { Button } from '../../ui/button.tsx'
 import { Empty, Failure, Panel, Waiting } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Ago, Id, Nothing, Status } from '../../ui/text.tsx'
-import { endpointOf, isNarrowed, refusalsQuery, type Refusal } from './refused.ts'
+import { endpointOf, isNarrowed, refusalsQuery } from './refused.ts'
 
 type Props = { readonly account: string; readonly filters: RequestFilters }
 
@@ -39,7 +40,7 @@ export function RefusedList({ account, filters }: Props) {
   )
 }
 
-function Rows({ account, filters, rows }: Props & { readonly rows: readonly Refusal[] }) {
+function Rows({ account, filters, rows }: Props & { readonly rows: readonly RefusedRequest[] }) {
   const t = useT()
   const show = useShow()
   return (

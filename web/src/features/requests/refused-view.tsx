@@ -1,11 +1,12 @@
+import type { RefusedRequest } from '../../lib/api-types.gen.ts'
 import { useT } from '../../lib/i18n/language.ts'
 import { useShow } from '../../lib/show.ts'
 import { Facts, Note } from '../../ui/page.tsx'
 import { Id, Nothing, Status, Time } from '../../ui/text.tsx'
-import { endpointOf, type Refusal } from './refused.ts'
+import { endpointOf } from './refused.ts'
 
 /** One request that was refused; `asked` is the id that led here, which may be that of another like it. */
-export function RefusedView({ asked, refusal }: { readonly asked: string; readonly refusal: Refusal }) {
+export function RefusedView({ asked, refusal }: { readonly asked: string; readonly refusal: RefusedRequest }) {
   const t = useT()
   const show = useShow()
   const { id, status, code, model, key, repeats } = refusal

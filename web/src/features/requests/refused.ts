@@ -1,24 +1,11 @@
 /** Requests that were refused before any money was held. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import type { RefusedRequest } from '../../lib/api-types.gen.ts'
 import { api, path, type Page } from '../../lib/api.ts'
 import { queryOf, type RequestFilters } from '../../lib/request-filters.ts'
 
-export type Refusal = {
-  readonly id: string
-  readonly created_at: string
-  readonly key: string | null
-  readonly method: string
-  readonly endpoint: string
-  readonly model: string | null
-  readonly status: number
-  readonly code: string
-  /** How many like it followed without rows of their own. */
-  readonly repeats: number
-  readonly last_at: string
-}
-
 /** A path stands with its method; what has a name of its own is posted to. */
-export const endpointOf = ({ method, endpoint }: Refusal): string =>
+export const endpointOf = ({ method, endpoint }: RefusedRequest): string =>
   endpoint.startsWith('/') ? `${method} ${endpoint}` : endpoint
 
 /** Chosen in place of an outcome: what was refused had none. */
@@ -41,7 +28,7 @@ export const refusalsQuery = (account: string, filters: RequestFilters) =>
   infiniteQueryOptions({
     queryKey: ['refused', account, narrowed(filters)],
     queryFn: ({ pageParam: cursor }) =>
-      api.get<Page<Refusal>>(path`accounts/${account}/refused-requests`, {
+      api.get<Page<RefusedRequest>>(path`accounts/${account}/refused-requests`, {
         ...queryOf(narrowed(filters), Date.now()),
         limit: PAGE_ROWS,
         cursor,
@@ -54,6 +41,6 @@ export const refusalsQuery = (account: string, filters: RequestFilters) =>
 export const refusalQuery = (account: string, id: string) =>
   queryOptions({
     queryKey: ['refused-request', account, id],
-    queryFn: () => api.get<Refusal>(path`accounts/${account}/refused-requests/${id}`),
+    queryFn: () => api.get<RefusedRequest>(path`accounts/${account}/refused-requests/${id}`),
     staleTime: 60_000,
   })

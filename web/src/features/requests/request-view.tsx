@@ -1,6 +1,7 @@
 /** One request: when what happened, and how its price came about. */
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import type { Attempt, PriceLines, RequestDetail } from '../../lib/api-types.gen.ts'
 import { useT, type Key } from '../../lib/i18n/language.ts'
 import { columnOf, money, nano, perPiece, shortPrice } from '../../lib/money.ts'
 import { clientBaseUrl, useMe } from '../../lib/session.ts'
@@ -12,7 +13,6 @@ import { Waterfall, type Phase } from '../../ui/chart/waterfall.tsx'
 import { Facts, Note } from '../../ui/page.tsx'
 import { CodeBlock, Id, Money, Time } from '../../ui/text.tsx'
 import { commandFor } from './again.ts'
-import type { Attempt, PriceLines, RequestDetail } from './requests.ts'
 
 type Props = { readonly account: string; readonly request: RequestDetail }
 

@@ -1,50 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import type { RequestDetail, RequestRow } from '../../lib/api-types.gen.ts'
 import { api, path, type Page } from '../../lib/api.ts'
 import { queryOf, type RequestFilters } from '../../lib/request-filters.ts'
-import type { RequestRow } from '../../lib/requests.ts'
-
-type PriceLine = {
-  /** A bucket of tokens, or a piece such as `piece:image/1024x1024`. */
-  readonly unit: string
-  readonly count: number
-  readonly nano_usd_per_million: string
-  /** With a fraction: the sum is rounded, not the lines. */
-  readonly amount_nano_usd: string
-}
-export type PriceLines = {
-  readonly lines: readonly PriceLine[]
-  readonly rounding_nano_usd: string
-  readonly total_nano_usd: string
-  readonly prices_from: string
-}
-export type Attempt = {
-  readonly result: string
-  readonly status: number | null
-  readonly code: string | null
-  readonly started_ms: number
-  readonly took_ms: number
-  /** Operators alone know these. */
-  readonly provider?: string
-  readonly upstream_model?: string
-  readonly type?: string | null
-  readonly message?: string | null
-  /** The vendor's id of the request. */
-  readonly upstream_request_id?: string | null
-}
-export type RequestDetail = RequestRow & {
-  readonly attempts_made: readonly Attempt[]
-  readonly phases: readonly {
-    readonly phase: 'before' | 'attempt' | 'answer'
-    readonly started_ms: number
-    readonly took_ms: number
-  }[]
-  readonly output_cap: number | null
-  readonly output_cap_reason: 'operator' | 'vendor' | 'balance' | 'model_maximum' | null
-  readonly price: PriceLines | null
-  readonly written_off_nano_usd: string
-  readonly released_nano_usd: string
-  readonly upstream_cost?: PriceLines | null
-}
 
 export const PAGE_ROWS = 100
 

@@ -1,6 +1,7 @@
 /** Filters under a name: chosen, made, renamed and forgotten. A view leads to an address, which is all it knows. */
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import type { Answers, SavedView } from '../../lib/api-types.gen.ts'
 import { api, path } from '../../lib/api.ts'
 import { useT } from '../../lib/i18n/language.ts'
 import { filtersOfText, textOfFilters, type RequestFilters } from '../../lib/request-filters.ts'
@@ -11,8 +12,7 @@ import { TextField } from '../../ui/field.tsx'
 import { Menu, type MenuItem } from '../../ui/menu.tsx'
 import { Failure } from '../../ui/page.tsx'
 
-type SavedView = { readonly id: string; readonly name: string; readonly query: string }
-type Views = { readonly data: readonly SavedView[] }
+type Views = Answers['GET /saved-views']
 
 const viewsQuery = queryOptions({
   queryKey: ['saved-views'],

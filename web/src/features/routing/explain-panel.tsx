@@ -1,5 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
+import type { Explanation, Offer, RoutedModel } from '../../lib/api-types.gen.ts'
 import { accountChoices } from '../../lib/choices.ts'
 import { useT } from '../../lib/i18n/language.ts'
 import { useShow } from '../../lib/show.ts'
@@ -8,7 +9,7 @@ import { Button } from '../../ui/button.tsx'
 import type { Choice } from '../../ui/field.tsx'
 import { Failure, Note } from '../../ui/page.tsx'
 import { Ago, Status } from '../../ui/text.tsx'
-import { explain, type Explanation, type Offer, type RoutedModel } from './routing.ts'
+import { explain } from './routing.ts'
 
 const tones = { first: 'good', next: 'busy', last_resort: 'warn', skipped: 'none' } as const
 

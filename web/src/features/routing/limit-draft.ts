@@ -1,7 +1,7 @@
 /** What a model can do and within which bounds, as it is typed. An empty field: no limit, or the usual one. */
+import type { RoutedModel } from '../../lib/api-types.gen.ts'
 import type { Key } from '../../lib/i18n/language.ts'
 import type { ModelKind } from '../../lib/models.ts'
-import type { RoutedModel } from './routing.ts'
 
 export type LimitField = {
   readonly name: string

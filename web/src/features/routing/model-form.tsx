@@ -1,5 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState, type SyntheticEvent } from 'react'
+import type { RoutedModel } from '../../lib/api-types.gen.ts'
 import { editing } from '../../lib/editing.ts'
 import { useT } from '../../lib/i18n/language.ts'
 import { modelKinds, type ModelKind } from '../../lib/models.ts'
@@ -11,15 +12,7 @@ import { Failure } from '../../ui/page.tsx'
 import { LimitFields } from './limit-fields.tsx'
 import { areAmounts } from './price-draft.ts'
 import { PriceFields } from './price-fields.tsx'
-import {
-  addModel,
-  changeModel,
-  draftOf,
-  newOffer,
-  type ModelDraft,
-  type OfferDraft,
-  type RoutedModel,
-} from './routing.ts'
+import { addModel, changeModel, draftOf, newOffer, type ModelDraft, type OfferDraft } from './routing.ts'
 
 type Props = { readonly before?: RoutedModel; readonly onDone: (id: string) => void; readonly onCancel: () => void }
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import type { ModelKind, UnitPrices, VideoFacts } from '../../lib/models.ts'
+import type { VideoFacts } from '../../lib/api-types.gen.ts'
+import type { ModelKind, UnitPrices } from '../../lib/models.ts'
 import { limitDraftOf, limitsOf, noLimits } from './limit-draft.ts'
 import { areAmounts, noPrice, priceDraftOf, pricesOf, unitsShown } from './price-draft.ts'
 

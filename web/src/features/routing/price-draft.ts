@@ -1,5 +1,6 @@
 /** Prices as they are typed: dollars per million tokens, and for one piece. */
-import type { ModelKind, PriceCard, UnitPrices } from '../../lib/models.ts'
+import type { PriceCard } from '../../lib/api-types.gen.ts'
+import type { ModelKind, UnitPrices } from '../../lib/models.ts'
 import { asTyped, isAmount, nanoOf, typedDollars } from '../../lib/money.ts'
 
 export type TokenUnit = Exclude<keyof UnitPrices, 'each'>

@@ -1,51 +1,10 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { Origin } from '../../lib/accounts.ts'
+import type { Answers, Bodies, Explanation, RoutedModel } from '../../lib/api-types.gen.ts'
 import { api, path } from '../../lib/api.ts'
 import { listQuery } from '../../lib/lists.ts'
-import type { Loss, Margin, ModelFacts, ModelKind, PriceCard } from '../../lib/models.ts'
+import type { ModelKind } from '../../lib/models.ts'
 import { limitDraftOf, limitsOf, noLimits, type LimitDraft } from './limit-draft.ts'
 import { noPrice, priceDraftOf, pricesOf, type PriceDraft } from './price-draft.ts'
-
-export type Offer = {
-  readonly provider: string
-  readonly model: string
-  readonly priority: number
-  readonly weight: number
-  /** How many tokens it takes; null: as many as the model. */
-  readonly context_tokens: number | null
-  readonly state: 'ready' | 'resting' | 'drained'
-  readonly resting_until: string | null
-  readonly cost: PriceCard
-  readonly margin: Margin
-  readonly below_cost: readonly Loss[]
-}
-export type RoutedModel = ModelFacts & {
-  readonly output_tokens_default: number | null
-  readonly first_event_timeout_ms: number
-  readonly origin: Origin
-  /** Images that have no price: `1024x1024/high`. */
-  readonly unpriced: readonly string[]
-  readonly offers: readonly Offer[]
-}
-
-export type Explanation = {
-  readonly model: string
-  readonly admitted: boolean
-  readonly lacking: readonly (
-    | 'account_suspended'
-    | 'key_revoked'
-    | 'account_model'
-    | 'key_model'
-    | 'balance'
-    | 'offer'
-  )[]
-  readonly steps: readonly {
-    readonly provider: string
-    readonly model: string
-    readonly verdict: 'first' | 'next' | 'last_resort' | 'skipped'
-    readonly share_percent: number
-  }[]
-}
 
 export const routedQuery = (wanted: { readonly q?: string }) => listQuery<RoutedModel>('routed', 'models', wanted)
 
@@ -55,18 +14,15 @@ export const routedModelQuery = (id: string) =>
 export const historyQuery = (id: string) =>
   queryOptions({
     queryKey: ['price-history', id],
-    queryFn: () =>
-      api.get<{ readonly data: readonly (PriceCard & { readonly of: string })[] }>(path`models/${id}/prices`),
+    queryFn: () => api.get<Answers['GET /models/{model}/prices']>(path`models/${id}/prices`),
   })
 
-export const explain = (id: string, asked: { account?: string; key?: string }): Promise<Explanation> =>
+export const explain = (id: string, asked: Bodies['POST /models/{model}/explain']): Promise<Explanation> =>
   api.post(path`models/${id}/explain`, asked)
-
-export type Families = { readonly image_families: readonly string[]; readonly video_families: readonly string[] }
 
 export const familiesQuery = queryOptions({
   queryKey: ['presets'],
-  queryFn: () => api.get<Families>('presets'),
+  queryFn: () => api.get<Answers['GET /presets']>('presets'),
   staleTime: Number.POSITIVE_INFINITY,
 })
 

@@ -1,8 +1,9 @@
 /** One task: what came of it, what was asked for, what it cost. */
+import type { Task } from '../../lib/api-types.gen.ts'
 import { useT, type Translate } from '../../lib/i18n/language.ts'
 import { useMade } from '../../lib/made.ts'
 import { useTaskFailure } from '../../lib/problem.ts'
-import { isOpen, type Task } from '../../lib/tasks.ts'
+import { isOpen } from '../../lib/tasks.ts'
 import { duration } from '../../lib/time.ts'
 import { Player } from '../../parts/player.tsx'
 import { TaskMoney } from '../../parts/task-money.tsx'

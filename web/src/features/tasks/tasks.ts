@@ -1,6 +1,7 @@
 import { infiniteQueryOptions } from '@tanstack/react-query'
+import type { Task } from '../../lib/api-types.gen.ts'
 import { api, path, type Page } from '../../lib/api.ts'
-import { isOpen, type Task } from '../../lib/tasks.ts'
+import { isOpen } from '../../lib/tasks.ts'
 
 export const taskKinds = ['image', 'video'] as const
 

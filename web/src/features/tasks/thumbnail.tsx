@@ -1,5 +1,5 @@
+import type { Task } from '../../lib/api-types.gen.ts'
 import type { Made } from '../../lib/made.ts'
-import type { Task } from '../../lib/tasks.ts'
 import { videoAddress } from '../../parts/player.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { hasFile } from './tasks.ts'

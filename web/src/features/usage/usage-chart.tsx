@@ -1,4 +1,5 @@
 import { useNavigate } from '@tanstack/react-router'
+import type { Usage } from '../../lib/api-types.gen.ts'
 import { useT } from '../../lib/i18n/language.ts'
 import { axisMoney, columnOf } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
@@ -6,7 +7,7 @@ import { stepAt, stepsOf } from '../../lib/usage.ts'
 import { useTicks } from '../../parts/ticks.ts'
 import { StackedBars } from '../../ui/chart/stacked-bars.tsx'
 import type { Series } from '../../ui/chart/frame.tsx'
-import { biggestOf, measured, type Asked, type Measure, type Usage } from './usage.ts'
+import { biggestOf, measured, type Asked, type Measure } from './usage.ts'
 
 const SHOWN = 5
 

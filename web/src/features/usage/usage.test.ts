@@ -1,12 +1,11 @@
 import { expect, test } from 'bun:test'
-import type { Sums } from '../../lib/usage.ts'
-import type { UsageRow } from './usage.ts'
+import type { UsageRow, UsageSums } from '../../lib/api-types.gen.ts'
 
 // What calls the API looks at the page it is on as soon as it is loaded.
 Object.assign(globalThis, { document: { baseURI: 'http://test/console/' } })
 const { biggestOf, exportOf, totalsOf } = await import('./usage.ts')
 
-const none: Sums = {
+const none: UsageSums = {
   requests: 0,
   failed: 0,
   cut: 0,

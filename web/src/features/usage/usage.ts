@@ -1,23 +1,18 @@
 import { queryOptions } from '@tanstack/react-query'
+import type { Usage, UsageRow, UsageSums } from '../../lib/api-types.gen.ts'
 import { addressOf, api, path, type Query } from '../../lib/api.ts'
 import { shortId } from '../../lib/ids.ts'
 import { nano } from '../../lib/money.ts'
 import type { Range } from '../../lib/ranges.ts'
 import { zoneName, type Zone } from '../../lib/time.ts'
-import { inputTokens, outputTokens, stepsOf, type Step, type Sums } from '../../lib/usage.ts'
+import { inputTokens, outputTokens, stepsOf, type Step } from '../../lib/usage.ts'
 
 export const groups = ['model', 'key', 'endpoint'] as const
 export type Group = (typeof groups)[number]
 export const measures = ['cost', 'requests', 'input', 'output', 'errors'] as const
 export type Measure = (typeof measures)[number]
 
-export type UsageRow = Sums & { readonly time: string; readonly group: string | null; readonly name: string | null }
-export type RefusedCount = { readonly status: number; readonly code: string; readonly requests: number }
-export type Usage = {
-  readonly refused: readonly RefusedCount[]
-  readonly total: Sums
-  readonly data: readonly UsageRow[]
-}
+export type RefusedCount = Usage['refused'][number]
 
 export type Asked = {
   readonly range: Range
@@ -103,7 +98,7 @@ export function biggestOf(rows: readonly UsageRow[], measure: Measure): readonly
 }
 
 /** As a whole number: of money, nano-dollars. */
-export function measured(sums: Sums, measure: Measure): bigint {
+export function measured(sums: UsageSums, measure: Measure): bigint {
   switch (measure) {
     case 'cost':
       return nano(sums.charged_nano_usd)
