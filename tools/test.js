@@ -1,6 +1,6 @@
 // node tools/test.js [arguments of bun test]: runs the whole suite and ends with one line, `N passed, N failed`.
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -14,14 +14,45 @@ const given = process.argv.slice(2)
 const namesFiles = given.some((arg, i) => !arg.startsWith('-') && !['-t', '--test-name-pattern'].includes(given[i - 1]))
 // With `./` Bun takes them as folders; without, as words to look for anywhere in a path.
 const folders = namesFiles ? [] : ['./src', './tools', './web/src', './test'].filter((folder) => existsSync(folder))
+// Much of the suite waits, so there is a worker more than there are cores.
 // Workers are processes, and a file has the worker's globals for itself. That is not only faster: without --parallel a
 // test that calls process.exit(0) ends the whole run as a success, with it the file counts as crashed (Bun 1.4.5).
 const workers = Math.max(2, Math.min(4, availableParallelism() + 1))
-const report = join(mkdtempSync(join(tmpdir(), 'tollgate-test-')), 'junit.xml')
+const work = mkdtempSync(join(tmpdir(), 'tollgate-test-'))
+const report = join(work, 'junit.xml')
+const timings = join(work, 'timings.json')
+// Those of test/ that take the longest, first: one that began last would leave the other cores idle at the end. What
+// computes and what waits take turns here, as two of a kind are slower side by side.
+const longest = [
+  'console-widths',
+  'console-totals',
+  'failing-writes',
+  'sdk-heartbeat',
+  'console-pages',
+  'memory',
+  'wide-answers',
+  'cli',
+  'busy-upstream',
+  'console-inert',
+  'sdk-gemini',
+  'malformed',
+  'ledger-mutants',
+  'video-crash',
+  'runners',
+  'crash',
+  'console-play-video',
+  'console-lists',
+  'control',
+  'picture-bombs',
+  'idempotency',
+  'ledger-histories',
+]
+writeFileSync(timings, JSON.stringify({ version: 1, files: timesOf(folders) }))
 
 const code = await run(findBun(), [
   'test',
   `--parallel=${workers}`,
+  `--timings=${timings}`,
   '--timeout=60000',
   '--no-env-file',
   // Gateways that a test started, and this run itself when it is killed, must leave nothing behind.
@@ -32,10 +63,18 @@ const code = await run(findBun(), [
   ...given,
 ])
 const { passed, failed, skipped } = count(code)
-rmSync(join(report, '..'), { recursive: true })
+rmSync(work, { recursive: true })
 
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
 process.exitCode = failed > 0 || passed === 0 ? 1 : 0
+
+/** A time for every test file, by which Bun sorts them: it begins with those of which it has none. */
+function timesOf(from) {
+  const names = from.flatMap((folder) => readdirSync(folder, { recursive: true }).map((name) => join(folder, name)))
+  const rankOf = (name) => longest.findIndex((long) => name === join('test', `${long}.test.ts`))
+  const timeOf = (name) => (rankOf(name) < 0 ? 1 : 1_000 - rankOf(name))
+  return Object.fromEntries(names.filter((name) => name.endsWith('.test.ts')).map((name) => [name, timeOf(name)]))
+}
 
 /** Resolves to the exit code, or to the signal that ended the process. */
 function run(command, args) {
