@@ -46,6 +46,15 @@ test('a file imports its own layer or a lower one, and no feature another', () =
   expect(breaches).toEqual([])
 })
 
+test('the words know nothing of the console', () => {
+  const words = [...tree].filter(([path]) => path.startsWith(`${ROOT}lib/i18n/`))
+  const outside = words.flatMap(([path, text]) =>
+    importsOf(path, text).filter((target) => !target.startsWith(`${ROOT}lib/i18n/`)),
+  )
+  expect(words.length).toBeGreaterThan(15)
+  expect(outside).toEqual([])
+})
+
 /** Names, which are the same in every language. */
 const names = new Set(['Tollgate', 'CSV'])
 const attributes = new Set(['aria-label', 'title', 'placeholder', 'label', 'alt', 'hint'])

@@ -1,7 +1,7 @@
 /** ⌘K: pages and accounts by name, whatever has an id by that, and what can be done. */
 import { Dialog } from '@base-ui/react/dialog'
 import { useState, type KeyboardEvent } from 'react'
-import { useT } from '../lib/i18n/language.ts'
+import { useT } from '../lib/language.ts'
 import { classes } from '../ui/classes.ts'
 import { Icon } from '../ui/icon.tsx'
 import { useOpener } from '../ui/opener.ts'

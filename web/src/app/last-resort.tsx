@@ -1,6 +1,6 @@
 /** What is left when a page is not there or could not be drawn. */
 import { Link } from '@tanstack/react-router'
-import { useT } from '../lib/i18n/language.ts'
+import { useT } from '../lib/language.ts'
 
 const frame = 'mx-auto max-w-md px-4 py-16 text-center'
 

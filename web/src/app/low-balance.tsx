@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useT } from '../lib/i18n/language.ts'
+import { useT } from '../lib/language.ts'
 import { money } from '../lib/money.ts'
 import { sessionQuery } from '../lib/session.ts'
 import { useShow } from '../lib/show.ts'

@@ -1,7 +1,7 @@
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { RouterProvider } from '@tanstack/react-router'
-import { openLanguage } from '../lib/i18n/language.ts'
+import { openLanguage } from '../lib/language.ts'
 import { withoutSecret } from '../lib/search.ts'
 import { router } from './router.tsx'
 import './styles.css'

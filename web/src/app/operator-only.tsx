@@ -1,6 +1,6 @@
 /** All pages of operators: who may not use them, or looks at an account as its members do, is told so instead. */
 import { Link, Outlet } from '@tanstack/react-router'
-import { useT } from '../lib/i18n/language.ts'
+import { useT } from '../lib/language.ts'
 import { isOperator, useMe } from '../lib/session.ts'
 
 export function OperatorOnly() {

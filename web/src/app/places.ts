@@ -1,5 +1,5 @@
 /** The pages of the console in the order of its navigation. */
-import type { Key } from '../lib/i18n/language.ts'
+import type { Key } from '../lib/language.ts'
 import type { IconName } from '../ui/icon.tsx'
 
 export type Place = { readonly to: string; readonly name: Key; readonly icon: IconName }

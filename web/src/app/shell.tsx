@@ -2,7 +2,7 @@
 import { QueryClientProvider } from '@tanstack/react-query'
 import { Outlet, useNavigate, useParams, useRouter, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
-import { useLanguage } from '../lib/i18n/language.ts'
+import { useLanguage } from '../lib/language.ts'
 import { prefer, preferences } from '../lib/preferences.ts'
 import { isOperator, useMe } from '../lib/session.ts'
 import { IconButton } from '../ui/button.tsx'

@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { chooseLanguage, useLanguage } from '../lib/i18n/language.ts'
+import { chooseLanguage, useLanguage } from '../lib/language.ts'
 import { prefer, usePreferences, type Language } from '../lib/preferences.ts'
 import { useMe } from '../lib/session.ts'
 import { StopDialog } from '../parts/stop.tsx'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { en } from './i18n/en.ts'
-import type { Dictionary } from './i18n/language.ts'
+import type { Dictionary } from './language.ts'
 import { zh } from './i18n/zh.ts'
 import type { UnitPrices } from './models.ts'
 import { pieceRanges } from './pieces.ts'

@@ -1,5 +1,5 @@
 /** What the pieces of a price card cost, in short. */
-import type { Key, Translate } from './i18n/language.ts'
+import type { Key, Translate } from './language.ts'
 import type { UnitPrices } from './models.ts'
 import { nano, shortPrice } from './money.ts'
 

@@ -1,6 +1,6 @@
 import type { Task } from './api-types.gen.ts'
 import { ApiError } from './api.ts'
-import { useRetell, useT } from './i18n/language.ts'
+import { useRetell, useT } from './language.ts'
 
 /** `original`: what the API said itself, where `text` is something else. Support asks for it. */
 type ProblemText = { readonly text: string; readonly original?: string }

@@ -1,5 +1,5 @@
 /** Numbers and times in the language and zone of whoever looks. */
-import { useLanguage } from './i18n/language.ts'
+import { useLanguage } from './language.ts'
 import { usePreferences } from './preferences.ts'
 import { relativeTime, showTime, type Zone } from './time.ts'
 

@@ -11,3 +11,7 @@ export const taskQuery = (account: string, request: string) =>
     queryKey: ['task', account, request],
     queryFn: () => api.get<Task>(path`accounts/${account}/tasks/${request}`),
   })
+
+/** Whether there is a file to be seen. */
+export const hasFile = ({ kind, status, expires_at: expiresAt }: Task): boolean =>
+  kind === 'video' && status === 'completed' && expiresAt !== null && Date.parse(expiresAt) > Date.now()

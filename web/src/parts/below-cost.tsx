@@ -1,5 +1,5 @@
 import type { Loss } from '../lib/api-types.gen.ts'
-import { hasWords, useT } from '../lib/i18n/language.ts'
+import { hasWords, useT } from '../lib/language.ts'
 import { shortPrice } from '../lib/money.ts'
 import { useShow } from '../lib/show.ts'
 import { usePieceName } from './prices.tsx'

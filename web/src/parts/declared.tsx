@@ -1,5 +1,5 @@
 import type { Origin } from '../lib/api-types.gen.ts'
-import { useT } from '../lib/i18n/language.ts'
+import { useT } from '../lib/language.ts'
 import { Note } from '../ui/page.tsx'
 import { Badge } from '../ui/text.tsx'
 

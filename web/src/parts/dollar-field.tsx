@@ -1,5 +1,5 @@
 import type { ComponentProps } from 'react'
-import { useT } from '../lib/i18n/language.ts'
+import { useT } from '../lib/language.ts'
 import { isAmount } from '../lib/money.ts'
 import { TextField } from '../ui/field.tsx'
 

@@ -1,6 +1,6 @@
 /** What a key or an account may use at most. An empty field is no limit. */
 import type { Limits } from '../lib/api-types.gen.ts'
-import { useT, type Key } from '../lib/i18n/language.ts'
+import { useT, type Key } from '../lib/language.ts'
 import { asTyped, nanoOf, typedDollars } from '../lib/money.ts'
 import { TextField } from '../ui/field.tsx'
 

@@ -1,5 +1,5 @@
 import type { Limits } from '../lib/api-types.gen.ts'
-import { useT } from '../lib/i18n/language.ts'
+import { useT } from '../lib/language.ts'
 import { exact } from '../lib/money.ts'
 import { useShow } from '../lib/show.ts'
 import { Facts } from '../ui/page.tsx'

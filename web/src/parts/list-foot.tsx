@@ -1,4 +1,4 @@
-import { useT } from '../lib/i18n/language.ts'
+import { useT } from '../lib/language.ts'
 import type { Rows } from '../lib/lists.ts'
 import { useShow } from '../lib/show.ts'
 import { Button } from '../ui/button.tsx'

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { useT } from '../lib/i18n/language.ts'
+import { useT } from '../lib/language.ts'
 import type { Rows } from '../lib/lists.ts'
 import { Button } from '../ui/button.tsx'
 import { Empty, Failure, Panel, Waiting } from '../ui/page.tsx'

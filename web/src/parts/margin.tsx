@@ -1,5 +1,5 @@
 import type { Margin as Figures } from '../lib/api-types.gen.ts'
-import { useT } from '../lib/i18n/language.ts'
+import { useT } from '../lib/language.ts'
 import { useShow } from '../lib/show.ts'
 import { Nothing } from '../ui/text.tsx'
 

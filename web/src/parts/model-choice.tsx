@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { FoundQuery } from '../lib/choices.ts'
-import { useT } from '../lib/i18n/language.ts'
+import { useT } from '../lib/language.ts'
 import { secretIn } from '../lib/secrets.ts'
 import { useSettled } from '../lib/settled.ts'
 import { useShow } from '../lib/show.ts'

@@ -1,5 +1,5 @@
 import type { Outcome } from '../lib/requests.ts'
-import { useT } from '../lib/i18n/language.ts'
+import { useT } from '../lib/language.ts'
 import { Status, type Tone } from '../ui/text.tsx'
 
 const tones: Readonly<Record<Outcome, Tone>> = {

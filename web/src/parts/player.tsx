@@ -1,5 +1,5 @@
 /** A finished video. Its address is the right to see it: it is shown to nobody but the player. */
-import { useT } from '../lib/i18n/language.ts'
+import { useT } from '../lib/language.ts'
 import { buttonClass } from '../ui/button.tsx'
 import { Icon } from '../ui/icon.tsx'
 

@@ -1,6 +1,6 @@
 /** Price cards in words: what a million tokens cost, or one piece. */
 import type { PriceCard } from '../lib/api-types.gen.ts'
-import { hasWords, useT, type Key } from '../lib/i18n/language.ts'
+import { hasWords, useT, type Key } from '../lib/language.ts'
 import { exact, nano, shortPrice } from '../lib/money.ts'
 import type { ModelKind, UnitPrices } from '../lib/models.ts'
 import { pieceRanges } from '../lib/pieces.ts'

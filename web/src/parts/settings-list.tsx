@@ -1,6 +1,6 @@
 /** Names and values as the server gives them, in words: every name it can give has some, in every language. */
 import { server } from '../lib/i18n/en/server.ts'
-import { useRetell, useT } from '../lib/i18n/language.ts'
+import { useRetell, useT } from '../lib/language.ts'
 import { bytes } from '../lib/bytes.ts'
 import { useShow } from '../lib/show.ts'
 import { duration, period } from '../lib/time.ts'

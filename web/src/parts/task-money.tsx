@@ -1,7 +1,7 @@
 /** Of a task: what was held, and line by line what became of it. */
 import { Link } from '@tanstack/react-router'
 import type { Task } from '../lib/api-types.gen.ts'
-import { useT } from '../lib/i18n/language.ts'
+import { useT } from '../lib/language.ts'
 import { columnOf, nano } from '../lib/money.ts'
 import { isOpen } from '../lib/tasks.ts'
 import { Money } from '../ui/text.tsx'

@@ -1,5 +1,5 @@
 import type { Task } from '../lib/api-types.gen.ts'
-import { useT } from '../lib/i18n/language.ts'
+import { useT } from '../lib/language.ts'
 import { useTaskFailure } from '../lib/problem.ts'
 import { useShow } from '../lib/show.ts'
 import { Status } from '../ui/text.tsx'

@@ -1,7 +1,7 @@
 import { queryOptions, useMutation, useQuery } from '@tanstack/react-query'
 import type { Health, Verification } from '../lib/api-types.gen.ts'
 import { api } from '../lib/api.ts'
-import { useRetell, useT } from '../lib/i18n/language.ts'
+import { useRetell, useT } from '../lib/language.ts'
 import { useShow } from '../lib/show.ts'
 import { duration } from '../lib/time.ts'
 import { SettingsList } from '../parts/settings-list.tsx'

@@ -1,7 +1,7 @@
 /** Dialogs and drawers: the focus is kept inside, goes back where it came from, and Escape closes. */
 import { Dialog as Base } from '@base-ui/react/dialog'
 import { memo, useRef, type ReactNode, type RefObject } from 'react'
-import { useT } from '../lib/i18n/language.ts'
+import { useT } from '../lib/language.ts'
 import { classes } from './classes.ts'
 import { IconButton } from './button.tsx'
 import { useOpener } from './opener.ts'

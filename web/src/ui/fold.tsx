@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { useT } from '../lib/i18n/language.ts'
+import { useT } from '../lib/language.ts'
 import { Icon } from './icon.tsx'
 
 type Props = {

@@ -1,7 +1,7 @@
 /** What pages are made of: a heading with its tools, panels, empty and failed states. */
 import type { ReactNode } from 'react'
 import { ApiError, isStatus } from '../lib/api.ts'
-import { useT } from '../lib/i18n/language.ts'
+import { useT } from '../lib/language.ts'
 import { useProblemText } from '../lib/problem.ts'
 import { Button } from './button.tsx'
 import { classes } from './classes.ts'

@@ -1,6 +1,6 @@
 /** Small pieces of text that are drawn alike wherever they are: money, times, ids, states. */
 import { useState, type ReactNode } from 'react'
-import { useT } from '../lib/i18n/language.ts'
+import { useT } from '../lib/language.ts'
 import { shortId } from '../lib/ids.ts'
 import { exact, money } from '../lib/money.ts'
 import { useShow } from '../lib/show.ts'

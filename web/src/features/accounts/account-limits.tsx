@@ -3,12 +3,12 @@ import { useState, type SyntheticEvent } from 'react'
 import type { Account } from '../../lib/api-types.gen.ts'
 import { anyModelChoices } from '../../lib/choices.ts'
 import { editing } from '../../lib/editing.ts'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import { draftOf, limitsOf, LimitsFields } from '../../parts/limits-fields.tsx'
 import { ModelChoice } from '../../parts/model-choice.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failure } from '../../ui/page.tsx'
-import { changeAccount } from './accounts.ts'
+import { changeAccount } from './api.ts'
 
 type Props = { readonly account: Account; readonly onDone: () => void }
 

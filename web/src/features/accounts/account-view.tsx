@@ -4,7 +4,7 @@ import { useState } from 'react'
 import type { Account, Me } from '../../lib/api-types.gen.ts'
 import { accountQuery } from '../../lib/accounts.ts'
 import { api, path } from '../../lib/api.ts'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import { sessionQuery } from '../../lib/session.ts'
 import { useShow } from '../../lib/show.ts'
 import { Declared } from '../../parts/declared.tsx'
@@ -15,7 +15,7 @@ import { Facts, Failure, Figure, Waiting } from '../../ui/page.tsx'
 import { Id, Money, Status, Time } from '../../ui/text.tsx'
 import { AccountLimits } from './account-limits.tsx'
 import { Adjust } from './adjust.tsx'
-import { changeAccount } from './accounts.ts'
+import { changeAccount } from './api.ts'
 
 export function AccountView({ id }: { readonly id: string }) {
   const { data: account, error, refetch } = useQuery(accountQuery(id))

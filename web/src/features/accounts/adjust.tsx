@@ -1,12 +1,12 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState, type SyntheticEvent } from 'react'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import { nanoOf, typedDollars } from '../../lib/money.ts'
 import { DollarField } from '../../parts/dollar-field.tsx'
 import { Button } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { Failure } from '../../ui/page.tsx'
-import { adjust, adjustmentKinds } from './accounts.ts'
+import { adjust, adjustmentKinds } from './api.ts'
 
 type Props = { readonly id: string; readonly onDone: () => void }
 

@@ -1,13 +1,13 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState, type SyntheticEvent } from 'react'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import { exact, money } from '../../lib/money.ts'
 import { sessionQuery } from '../../lib/session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogButtons } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Failure, Note } from '../../ui/page.tsx'
-import { redeem } from './billing.ts'
+import { redeem } from './api.ts'
 
 type Props = { readonly account: string; readonly open: boolean; readonly onClose: () => void }
 

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { LedgerLine, Statement } from '../../lib/api-types.gen.ts'
-import { useRetell, useT } from '../../lib/i18n/language.ts'
+import { useRetell, useT } from '../../lib/language.ts'
 import { shortId } from '../../lib/ids.ts'
 import { columnOf } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
@@ -11,7 +11,7 @@ import { Icon } from '../../ui/icon.tsx'
 import { Empty, Figure, Panel } from '../../ui/page.tsx'
 import { Table, type Column } from '../../ui/table.tsx'
 import { Id, Money, Nothing } from '../../ui/text.tsx'
-import { monthAfter, statementFile } from './billing.ts'
+import { statementFile } from './api.ts'
 
 const DAY_MS = 86_400_000
 
@@ -195,4 +195,10 @@ function Reference({ account, id }: { readonly account: string; readonly id: str
       {shortId(id)}
     </Link>
   )
+}
+
+/** The month after, as `2026-12`. */
+function monthAfter(month: string): string {
+  const [year = 0, number = 1] = month.split('-').map(Number)
+  return new Date(Date.UTC(year, number)).toISOString().slice(0, 7)
 }

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState, type SyntheticEvent } from 'react'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import { nanoOf, typedDollars } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
 import { endOfDay } from '../../lib/time.ts'
@@ -10,7 +10,7 @@ import { Dialog, DialogButtons } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Failure } from '../../ui/page.tsx'
 import { CodeBlock } from '../../ui/text.tsx'
-import { makeCodes, type Batch } from './codes.ts'
+import { makeCodes, type Batch } from './api.ts'
 
 type Props = { readonly open: boolean; readonly onClose: () => void }
 

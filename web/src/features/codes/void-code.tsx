@@ -1,11 +1,11 @@
 import { useMutation } from '@tanstack/react-query'
 import type { Code } from '../../lib/api-types.gen.ts'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogButtons } from '../../ui/dialog.tsx'
 import { Facts, Failure } from '../../ui/page.tsx'
 import { Money, Nothing } from '../../ui/text.tsx'
-import { voidCode } from './codes.ts'
+import { voidCode } from './api.ts'
 
 type Props = { readonly code: Code | undefined; readonly onClose: () => void }
 

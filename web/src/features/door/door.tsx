@@ -1,6 +1,6 @@
 /** The frame of the pages before one is signed in. */
 import type { ReactNode } from 'react'
-import { chooseLanguage, useLanguage } from '../../lib/i18n/language.ts'
+import { chooseLanguage, useLanguage } from '../../lib/language.ts'
 
 export function Door({
   title,

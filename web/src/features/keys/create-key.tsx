@@ -1,11 +1,11 @@
 /** From a name to a first answer: the form, the key itself once, and a call that shows that it works. */
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogButtons } from '../../ui/dialog.tsx'
 import { Note } from '../../ui/page.tsx'
-import { createKey } from './keys.ts'
+import { createKey } from './api.ts'
 import { KeyForm } from './key-form.tsx'
 import { Reveal } from './reveal.tsx'
 

@@ -1,6 +1,6 @@
 import { useState, type ReactNode, type SyntheticEvent } from 'react'
 import type { ApiKey } from '../../lib/api-types.gen.ts'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import { modelChoices } from '../../lib/choices.ts'
 import { draftOf, limitsOf, LimitsFields } from '../../parts/limits-fields.tsx'
 import { ModelChoice } from '../../parts/model-choice.tsx'
@@ -9,7 +9,7 @@ import { DialogButtons } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Fold } from '../../ui/fold.tsx'
 import { Failure } from '../../ui/page.tsx'
-import type { KeyDraft } from './keys.ts'
+import type { KeyDraft } from './api.ts'
 
 type Props = {
   readonly account: string

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { ApiKey } from '../../lib/api-types.gen.ts'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import { columnOf, exact, nano } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
 import { IconButton } from '../../ui/button.tsx'

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { NewApiKey } from '../../lib/api-types.gen.ts'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import { clientBaseUrl, useMe } from '../../lib/session.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { Segments } from '../../ui/field.tsx'

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import type { PublicModel } from '../../lib/api-types.gen.ts'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import { useShow } from '../../lib/show.ts'
 import { CurrentPrice } from '../../parts/prices.tsx'
 import { Facts } from '../../ui/page.tsx'

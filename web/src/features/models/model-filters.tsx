@@ -1,5 +1,5 @@
 /** Narrowing a list of models: by what they make, and by a part of the id. */
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import { modelKinds } from '../../lib/models.ts'
 import { SearchField } from '../../parts/search-field.tsx'
 import { Segments } from '../../ui/field.tsx'

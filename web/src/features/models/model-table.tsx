@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import type { PublicModel } from '../../lib/api-types.gen.ts'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import { nano, shortPrice } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
 import { Amounts, outputOf, usePieces } from '../../parts/prices.tsx'

@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import type { Overview, UsageSums } from '../../lib/api-types.gen.ts'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import { axisMoney, columnOf, dollarsAbout, money } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
 import { duration, period } from '../../lib/time.ts'
@@ -8,7 +8,7 @@ import { inputTokens, outputTokens, stepAt, stepsOf } from '../../lib/usage.ts'
 import { BandLine } from '../../ui/chart/band-line.tsx'
 import { StackedBars } from '../../ui/chart/stacked-bars.tsx'
 import { useTicks } from '../../parts/ticks.ts'
-import type { OverviewRange } from './overview.ts'
+import type { OverviewRange } from './api.ts'
 
 type Props = { readonly account: string; readonly overview: Overview; readonly range: OverviewRange }
 

@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Overview, RequestRow } from '../../lib/api-types.gen.ts'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import { money, nano } from '../../lib/money.ts'
 import { useCanWrite } from '../../lib/session.ts'
 import { useShow } from '../../lib/show.ts'
@@ -13,7 +13,7 @@ import { OutcomeMark } from '../../parts/outcome.tsx'
 import { Figure, Panel } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Ago, Money, Nothing } from '../../ui/text.tsx'
-import type { OverviewRange } from './overview.ts'
+import type { OverviewRange } from './api.ts'
 
 type Props = { readonly account: string; readonly overview: Overview }
 

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import { clientBaseUrl, useMe } from '../../lib/session.ts'
 import { Segments } from '../../ui/field.tsx'
 import { CodeBlock } from '../../ui/text.tsx'

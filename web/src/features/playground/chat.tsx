@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { useT, type Key } from '../../lib/i18n/language.ts'
+import { useT, type Key } from '../../lib/language.ts'
 import { useToken } from '../../lib/play-token.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'

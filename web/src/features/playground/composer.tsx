@@ -8,7 +8,7 @@ import {
   type KeyboardEvent,
   type SyntheticEvent,
 } from 'react'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { attach, pictureTypes } from './attachments.ts'
 import type { Attached } from './messages.ts'

@@ -1,5 +1,5 @@
 import { useEffect, useId, useState, type DragEvent } from 'react'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import { buttonClass, IconButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { ImageFacts, Model } from '../../lib/api-types.gen.ts'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import { keepMade, useMade, type Made, type Picture } from '../../lib/made.ts'
 import { shortPrice } from '../../lib/money.ts'
 import { useToken } from '../../lib/play-token.ts'

@@ -1,6 +1,6 @@
 /** Painting over the part of a picture that is to be made anew. */
 import { useRef, useState, type KeyboardEvent, type PointerEvent } from 'react'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import { Button } from '../../ui/button.tsx'
 import { useFileAddress } from './files-field.tsx'
 

@@ -1,5 +1,5 @@
 import type { Model } from '../../lib/api-types.gen.ts'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import { nano, shortPrice } from '../../lib/money.ts'
 import { outputOf, usePieces } from '../../parts/prices.tsx'
 import { Picker } from '../../parts/picker.tsx'

@@ -1,5 +1,5 @@
 /** What else may be asked of a chat model; what is left open is as the model likes it. */
-import { useT, type Key } from '../../lib/i18n/language.ts'
+import { useT, type Key } from '../../lib/language.ts'
 import { Button } from '../../ui/button.tsx'
 import { SelectField, TextArea, TextField } from '../../ui/field.tsx'
 import { Fold } from '../../ui/fold.tsx'

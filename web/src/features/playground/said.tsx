@@ -1,6 +1,6 @@
 /** What was said, by whom, what it cost; and what can still be done about it. */
 import { useState, type SyntheticEvent } from 'react'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextArea } from '../../ui/field.tsx'
 import { CopyButton } from '../../ui/text.tsx'

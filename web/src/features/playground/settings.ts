@@ -1,5 +1,5 @@
 /** What may be said of a chat beside its messages, as it is typed, and what is wrong with it. */
-import type { Key } from '../../lib/i18n/language.ts'
+import type { Key } from '../../lib/language.ts'
 import { readJson } from '../../lib/json-text.ts'
 
 export type Settings = {

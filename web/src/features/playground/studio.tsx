@@ -1,7 +1,7 @@
 /** What making images and making videos have in common: wishes with their price at the left, results at the right. */
 import { useState, type ReactNode, type SyntheticEvent } from 'react'
 import type { Model } from '../../lib/api-types.gen.ts'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextArea } from '../../ui/field.tsx'
 import { Failure } from '../../ui/page.tsx'

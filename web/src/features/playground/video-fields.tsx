@@ -1,6 +1,6 @@
 /** What may be asked of a video model beside its prompt and its pictures. */
 import type { VideoFacts } from '../../lib/api-types.gen.ts'
-import { useT, type Key } from '../../lib/i18n/language.ts'
+import { useT, type Key } from '../../lib/language.ts'
 import type { VideoWanted } from '../../lib/video-wanted.ts'
 import { Checkbox, SelectField, TextField } from '../../ui/field.tsx'
 import { Fold } from '../../ui/fold.tsx'

@@ -1,6 +1,6 @@
 /** Pictures to begin and end with, and media to go by. Where a model takes one or the other, the other is shut. */
 import type { VideoFacts } from '../../lib/api-types.gen.ts'
-import { useT, type Key } from '../../lib/i18n/language.ts'
+import { useT, type Key } from '../../lib/language.ts'
 import { TextArea } from '../../ui/field.tsx'
 import { Fold } from '../../ui/fold.tsx'
 import { FilesField } from './files-field.tsx'

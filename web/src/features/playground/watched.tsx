@@ -1,6 +1,6 @@
 /** A video that was started here, from its beginning to the player. Whoever asks after it is in the shell. */
 import { useQuery } from '@tanstack/react-query'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import { useTaskFailure } from '../../lib/problem.ts'
 import type { Started } from '../../lib/started.ts'
 import { isOpen, taskQuery } from '../../lib/tasks.ts'

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState, type SyntheticEvent } from 'react'
 import type { PriceDifference, PriceImport } from '../../lib/api-types.gen.ts'
-import { hasWords, useRetell, useT } from '../../lib/i18n/language.ts'
+import { hasWords, useRetell, useT } from '../../lib/language.ts'
 import { exact, nanoOf, shortPrice } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
 import { duration } from '../../lib/time.ts'
@@ -10,7 +10,7 @@ import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Empty, Failure, Note, Panel } from '../../ui/page.tsx'
 import { Badge } from '../../ui/text.tsx'
-import { importPrices, type Wanted } from './prices.ts'
+import { importPrices, type Wanted } from './api.ts'
 
 /** List prices are looked at before they hold: what is approved is what was shown, or nothing. */
 export function ImportPanel() {

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { RoutedModel } from '../../lib/api-types.gen.ts'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import { exact, nano, shortPrice } from '../../lib/money.ts'
 import { earnedBy, MarkUp } from '../../parts/margin.tsx'
 import { Amounts, outputOf, usePieces } from '../../parts/prices.tsx'

@@ -2,12 +2,12 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState, type SyntheticEvent } from 'react'
 import type { Provider } from '../../lib/api-types.gen.ts'
 import { editing } from '../../lib/editing.ts'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import { Button } from '../../ui/button.tsx'
 import { DialogButtons } from '../../ui/dialog.tsx'
 import { Checkbox, SelectField, TextField } from '../../ui/field.tsx'
 import { Failure } from '../../ui/page.tsx'
-import { addProvider, changeProvider, presetsQuery, type ProviderDraft } from './providers.ts'
+import { addProvider, changeProvider, presetsQuery, type ProviderDraft } from './api.ts'
 
 type Props = { readonly before?: Provider; readonly onDone: (id: string) => void; readonly onCancel: () => void }
 

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { Provider } from '../../lib/api-types.gen.ts'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import { useShow } from '../../lib/show.ts'
 import { OriginBadge } from '../../parts/declared.tsx'
 import { Table } from '../../ui/table.tsx'

@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Provider, ProviderTest } from '../../lib/api-types.gen.ts'
 import { path } from '../../lib/api.ts'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import { useShow } from '../../lib/show.ts'
 import { duration } from '../../lib/time.ts'
 import { Declared } from '../../parts/declared.tsx'
@@ -12,7 +12,7 @@ import { Facts, Failure, Note } from '../../ui/page.tsx'
 import { Ago, Status } from '../../ui/text.tsx'
 import { ProviderForm } from './provider-form.tsx'
 import { ProviderState } from './provider-table.tsx'
-import { removeProvider, resumeProvider, setState, testProvider } from './providers.ts'
+import { removeProvider, resumeProvider, setState, testProvider } from './api.ts'
 
 type Props = { readonly provider: Provider; readonly onClose: () => void }
 

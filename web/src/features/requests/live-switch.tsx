@@ -1,5 +1,5 @@
 /** Whether the list follows what happens, whether it can, and what waits to be shown. */
-import { useT, type Key } from '../../lib/i18n/language.ts'
+import { useT, type Key } from '../../lib/language.ts'
 import { prefer, usePreferences } from '../../lib/preferences.ts'
 import { useProblemText } from '../../lib/problem.ts'
 import { Button } from '../../ui/button.tsx'

@@ -6,7 +6,7 @@ import { ApiError, isStatus, openEvents, path, type Page } from '../../lib/api.t
 import { eventsOf } from '../../lib/events.ts'
 import { queryOf, type RequestFilters } from '../../lib/request-filters.ts'
 import { merged, nothing, together, type Arrived } from './merge.ts'
-import { PAGE_ROWS, requestsQuery } from './requests.ts'
+import { PAGE_ROWS, requestsQuery } from './api.ts'
 
 type LiveEvent = Answers['GET /accounts/{account}/requests/live']
 

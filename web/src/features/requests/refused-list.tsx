@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { RefusedRequest } from '../../lib/api-types.gen.ts'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import type { RequestFilters } from '../../lib/request-filters.ts'
 import { useShow } from '../../lib/show.ts'
 import { Button } from '../../ui/button.tsx'

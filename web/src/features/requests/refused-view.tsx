@@ -1,5 +1,5 @@
 import type { RefusedRequest } from '../../lib/api-types.gen.ts'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import { useShow } from '../../lib/show.ts'
 import { Facts, Note } from '../../ui/page.tsx'
 import { Id, Nothing, Status, Time } from '../../ui/text.tsx'

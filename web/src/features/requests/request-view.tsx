@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Attempt, PriceLines, RequestDetail } from '../../lib/api-types.gen.ts'
-import { useT, type Key } from '../../lib/i18n/language.ts'
+import { useT, type Key } from '../../lib/language.ts'
 import { columnOf, money, nano, perPiece, shortPrice } from '../../lib/money.ts'
 import { clientBaseUrl, useMe } from '../../lib/session.ts'
 import { useShow } from '../../lib/show.ts'

@@ -2,14 +2,14 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Explanation, Offer, RoutedModel } from '../../lib/api-types.gen.ts'
 import { accountChoices } from '../../lib/choices.ts'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import { useShow } from '../../lib/show.ts'
 import { Picker } from '../../parts/picker.tsx'
 import { Button } from '../../ui/button.tsx'
 import type { Choice } from '../../ui/field.tsx'
 import { Failure, Note } from '../../ui/page.tsx'
 import { Ago, Status } from '../../ui/text.tsx'
-import { explain } from './routing.ts'
+import { explain } from './api.ts'
 
 const tones = { first: 'good', next: 'busy', last_resort: 'warn', skipped: 'none' } as const
 

@@ -1,6 +1,6 @@
 /** What a model can do and within which bounds, as it is typed. An empty field: no limit, or the usual one. */
 import type { RoutedModel } from '../../lib/api-types.gen.ts'
-import type { Key } from '../../lib/i18n/language.ts'
+import type { Key } from '../../lib/language.ts'
 import type { ModelKind } from '../../lib/models.ts'
 
 export type LimitField = {

@@ -1,10 +1,10 @@
 /** What a model can do, and within which bounds. */
 import { useQuery } from '@tanstack/react-query'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import type { ModelKind } from '../../lib/models.ts'
 import { Checkbox, SelectField, TextField } from '../../ui/field.tsx'
 import { abilityFields, limitFields, type LimitDraft, type LimitField } from './limit-draft.ts'
-import { familiesQuery } from './routing.ts'
+import { familiesQuery } from './api.ts'
 
 type Props = {
   readonly draft: LimitDraft

@@ -2,7 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState, type SyntheticEvent } from 'react'
 import type { RoutedModel } from '../../lib/api-types.gen.ts'
 import { editing } from '../../lib/editing.ts'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import { modelKinds, type ModelKind } from '../../lib/models.ts'
 import { providerIdsQuery } from '../../lib/providers.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
@@ -12,7 +12,8 @@ import { Failure } from '../../ui/page.tsx'
 import { LimitFields } from './limit-fields.tsx'
 import { areAmounts } from './price-draft.ts'
 import { PriceFields } from './price-fields.tsx'
-import { addModel, changeModel, draftOf, newOffer, type ModelDraft, type OfferDraft } from './routing.ts'
+import { addModel, changeModel } from './api.ts'
+import { draftOf, newOffer, type ModelDraft, type OfferDraft } from './model-draft.ts'
 
 type Props = { readonly before?: RoutedModel; readonly onDone: (id: string) => void; readonly onCancel: () => void }
 

@@ -1,5 +1,5 @@
 /** Prices of a model or an offer: what a million tokens of each kind cost, and what one piece does. */
-import { useT, type Key } from '../../lib/i18n/language.ts'
+import { useT, type Key } from '../../lib/language.ts'
 import type { ModelKind } from '../../lib/models.ts'
 import { DollarField } from '../../parts/dollar-field.tsx'
 import { Button, IconButton } from '../../ui/button.tsx'

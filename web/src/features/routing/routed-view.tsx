@@ -2,7 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { Fragment, useState } from 'react'
 import type { Offer } from '../../lib/api-types.gen.ts'
 import { path } from '../../lib/api.ts'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import { useShow } from '../../lib/show.ts'
 import { BelowCost } from '../../parts/below-cost.tsx'
 import { Declared } from '../../parts/declared.tsx'
@@ -14,7 +14,7 @@ import { Failure, Waiting } from '../../ui/page.tsx'
 import { Ago, Status } from '../../ui/text.tsx'
 import { ExplainPanel } from './explain-panel.tsx'
 import { ModelForm } from './model-form.tsx'
-import { historyQuery, removeModel, routedModelQuery } from './routing.ts'
+import { historyQuery, removeModel, routedModelQuery } from './api.ts'
 
 type Props = { readonly id: string; readonly onClose: () => void }
 

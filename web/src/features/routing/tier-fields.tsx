@@ -1,5 +1,5 @@
 /** What long requests cost: by a number of input tokens, prices of their own. */
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import type { ModelKind } from '../../lib/models.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'

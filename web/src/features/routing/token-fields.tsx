@@ -1,5 +1,5 @@
 /** What a million tokens of each kind cost. */
-import { useT, type Key } from '../../lib/i18n/language.ts'
+import { useT, type Key } from '../../lib/language.ts'
 import type { ModelKind } from '../../lib/models.ts'
 import { DollarField } from '../../parts/dollar-field.tsx'
 import { unitsShown, type PriceDraft, type TokenUnit } from './price-draft.ts'

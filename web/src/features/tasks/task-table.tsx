@@ -1,15 +1,14 @@
 import { Link } from '@tanstack/react-router'
 import type { Task } from '../../lib/api-types.gen.ts'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import { useMade } from '../../lib/made.ts'
 import { columnOf } from '../../lib/money.ts'
-import { isOpen } from '../../lib/tasks.ts'
+import { isOpen, hasFile } from '../../lib/tasks.ts'
 import { duration } from '../../lib/time.ts'
 import { TaskProgress } from '../../parts/task-progress.tsx'
 import { Table, type Column } from '../../ui/table.tsx'
 import { Ago, Badge, Id, Money, Nothing } from '../../ui/text.tsx'
 import { TaskActions } from './task-actions.tsx'
-import { hasFile } from './tasks.ts'
 import { Thumbnail } from './thumbnail.tsx'
 
 type Props = {

@@ -1,16 +1,15 @@
 /** One task: what came of it, what was asked for, what it cost. */
 import type { Task } from '../../lib/api-types.gen.ts'
-import { useT, type Translate } from '../../lib/i18n/language.ts'
+import { useT, type Translate } from '../../lib/language.ts'
 import { useMade } from '../../lib/made.ts'
 import { useTaskFailure } from '../../lib/problem.ts'
-import { isOpen } from '../../lib/tasks.ts'
+import { isOpen, hasFile } from '../../lib/tasks.ts'
 import { duration } from '../../lib/time.ts'
 import { Player } from '../../parts/player.tsx'
 import { TaskMoney } from '../../parts/task-money.tsx'
 import { TaskProgress } from '../../parts/task-progress.tsx'
 import { Facts } from '../../ui/page.tsx'
 import { Id, Time } from '../../ui/text.tsx'
-import { hasFile } from './tasks.ts'
 
 export function TaskView({ account, task }: { readonly account: string; readonly task: Task }) {
   const t = useT()

@@ -2,7 +2,7 @@ import type { Task } from '../../lib/api-types.gen.ts'
 import type { Made } from '../../lib/made.ts'
 import { videoAddress } from '../../parts/player.tsx'
 import { Icon } from '../../ui/icon.tsx'
-import { hasFile } from './tasks.ts'
+import { hasFile } from '../../lib/tasks.ts'
 
 type Props = {
   readonly task: Task

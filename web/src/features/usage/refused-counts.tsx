@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import { useShow } from '../../lib/show.ts'
 import { Panel } from '../../ui/page.tsx'
 import { Table } from '../../ui/table.tsx'
-import type { RefusedCount } from './usage.ts'
+import type { RefusedCount } from './api.ts'
 
 type Props = { readonly account: string; readonly counts: readonly RefusedCount[] }
 

@@ -1,13 +1,14 @@
 import { useNavigate } from '@tanstack/react-router'
 import type { Usage } from '../../lib/api-types.gen.ts'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import { axisMoney, columnOf } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
 import { stepAt, stepsOf } from '../../lib/usage.ts'
 import { useTicks } from '../../parts/ticks.ts'
 import { StackedBars } from '../../ui/chart/stacked-bars.tsx'
 import type { Series } from '../../ui/chart/frame.tsx'
-import { biggestOf, measured, type Asked, type Measure } from './usage.ts'
+import type { Asked } from './api.ts'
+import { biggestOf, measured, type Measure } from './totals.ts'
 
 const SHOWN = 5
 

@@ -1,12 +1,13 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Usage } from '../../lib/api-types.gen.ts'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 import { columnOf } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
 import { Table, type Column } from '../../ui/table.tsx'
 import { Money } from '../../ui/text.tsx'
-import { totalsOf, type Asked, type GroupTotal } from './usage.ts'
+import type { Asked } from './api.ts'
+import { totalsOf, type GroupTotal } from './totals.ts'
 
 type Props = { readonly account: string; readonly usage: Usage; readonly asked: Asked }
 

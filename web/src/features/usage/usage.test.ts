@@ -3,7 +3,8 @@ import type { UsageRow, UsageSums } from '../../lib/api-types.gen.ts'
 
 // What calls the API looks at the page it is on as soon as it is loaded.
 Object.assign(globalThis, { document: { baseURI: 'http://test/console/' } })
-const { biggestOf, exportOf, totalsOf } = await import('./usage.ts')
+const { exportOf } = await import('./api.ts')
+const { biggestOf, totalsOf } = await import('./totals.ts')
 
 const none: UsageSums = {
   requests: 0,

@@ -4,7 +4,7 @@
  */
 import { scaleLinear } from 'd3-scale'
 import { useId, useLayoutEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
-import { useT } from '../../lib/i18n/language.ts'
+import { useT } from '../../lib/language.ts'
 
 export const PLOT = { height: 148, left: 48, right: 4, top: 8, bottom: 20 } as const
 

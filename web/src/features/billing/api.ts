@@ -25,9 +25,3 @@ export const holdsQuery = (account: string) =>
 
 export const redeem = (account: string, code: string): Promise<Redemption> =>
   api.post(path`accounts/${account}/redemptions`, { code })
-
-/** The month after, as `2026-12`. */
-export function monthAfter(month: string): string {
-  const [year = 0, number = 1] = month.split('-').map(Number)
-  return new Date(Date.UTC(year, number)).toISOString().slice(0, 7)
-}

@@ -1,8 +1,8 @@
 /** The language of the page and its dictionary. English is in the bundle; another is loaded when it is asked for. */
-import { prefer, type Language } from '../preferences.ts'
-import { tabState } from '../tab-state.ts'
-import type { Retell } from './said.ts'
-import { en } from './en.ts'
+import { prefer, type Language } from './preferences.ts'
+import { tabState } from './tab-state.ts'
+import type { Retell } from './i18n/said.ts'
+import { en } from './i18n/en.ts'
 
 export type Key = keyof typeof en
 export type Dictionary = Readonly<Record<Key, string>>
@@ -19,7 +19,7 @@ const spoken = tabState<Spoken>({ language: 'en', ...inEnglish })
 
 async function wordsIn(language: Language): Promise<Words> {
   if (language === 'en') return inEnglish
-  const { zh, retell } = await import('./zh.ts')
+  const { zh, retell } = await import('./i18n/zh.ts')
   return { dictionary: zh, retell }
 }
 

@@ -1,30 +1,8 @@
-import { queryOptions } from '@tanstack/react-query'
-import type { Answers, Bodies, Explanation, RoutedModel } from '../../lib/api-types.gen.ts'
-import { api, path } from '../../lib/api.ts'
-import { listQuery } from '../../lib/lists.ts'
+/** A model as it is typed, and what of it is sent. */
+import type { RoutedModel } from '../../lib/api-types.gen.ts'
 import type { ModelKind } from '../../lib/models.ts'
 import { limitDraftOf, limitsOf, noLimits, type LimitDraft } from './limit-draft.ts'
 import { noPrice, priceDraftOf, pricesOf, type PriceDraft } from './price-draft.ts'
-
-export const routedQuery = (wanted: { readonly q?: string }) => listQuery<RoutedModel>('routed', 'models', wanted)
-
-export const routedModelQuery = (id: string) =>
-  queryOptions({ queryKey: ['routed-model', id], queryFn: () => api.get<RoutedModel>(path`models/${id}`) })
-
-export const historyQuery = (id: string) =>
-  queryOptions({
-    queryKey: ['price-history', id],
-    queryFn: () => api.get<Answers['GET /models/{model}/prices']>(path`models/${id}/prices`),
-  })
-
-export const explain = (id: string, asked: Bodies['POST /models/{model}/explain']): Promise<Explanation> =>
-  api.post(path`models/${id}/explain`, asked)
-
-export const familiesQuery = queryOptions({
-  queryKey: ['presets'],
-  queryFn: () => api.get<Answers['GET /presets']>('presets'),
-  staleTime: Number.POSITIVE_INFINITY,
-})
 
 export type OfferDraft = {
   readonly provider: string
@@ -81,22 +59,21 @@ const offersOf = (offers: readonly OfferDraft[], before: readonly OfferDraft[]):
     }
   })
 
-export const addModel = ({ id, kind, limits, price, offers }: ModelDraft): Promise<RoutedModel> =>
-  api.post('models', {
-    id: id.trim(),
-    kind,
-    ...limitsOf(limits, kind),
-    price: pricesOf(price) ?? { input: '0', output: '0' },
-    offers: offersOf(offers, []),
-  })
+/** A new model, whole. */
+export const modelOf = ({ id, kind, limits, price, offers }: ModelDraft): object => ({
+  id: id.trim(),
+  kind,
+  ...limitsOf(limits, kind),
+  price: pricesOf(price) ?? { input: '0', output: '0' },
+  offers: offersOf(offers, []),
+})
 
-/** Sends what was changed. */
-export const changeModel = (before: ModelDraft, after: ModelDraft): Promise<RoutedModel> => {
+/** What was changed. */
+export function changesOf(before: ModelDraft, after: ModelDraft): object {
   const prices = isSame(before.price, after.price) ? undefined : pricesOf(after.price, before.price)
-  return api.patch(path`models/${before.id}`, {
+  return {
     ...limitsOf(after.limits, after.kind, before.limits),
     ...(prices && { price: prices }),
     offers: offersOf(after.offers, before.offers),
-  })
+  }
 }
-export const removeModel = (id: string): Promise<unknown> => api.remove(path`models/${id}`)

@@ -15,7 +15,3 @@ export const tasksQuery = (account: string, kind: Task['kind'] | undefined) =>
     // Only as long as there is something to wait for.
     refetchInterval: ({ state }) => (state.data?.pages.some(({ data }) => data.some(isOpen)) ? 3_000 : false),
   })
-
-/** Whether there is a file to be seen. */
-export const hasFile = ({ kind, status, expires_at: expiresAt }: Task): boolean =>
-  kind === 'video' && status === 'completed' && expiresAt !== null && Date.parse(expiresAt) > Date.now()
