@@ -1,6 +1,6 @@
 /** What a chunk costs that is put in another dialect's words, beside the same chunk passed on, both of one round. */
+import type { Sample } from './sample.ts'
 import { isCounted, spread, type Spread } from './spread.ts'
-import type { Sample } from './summary.ts'
 import { cases, type Answer } from './workload.ts'
 
 export type ChunkRow = {

@@ -1,7 +1,7 @@
 /** Figures that are measured by programs of their own, a process a round: what they are, their bars, the running. */
 import { join } from 'node:path'
+import type { Verdict } from './sample.ts'
 import { spread as spreadOf, type Spread } from './spread.ts'
-import type { Verdict } from './summary.ts'
 
 /** What such a program prints, as one line of JSON. */
 export type Measurement = { readonly values: Readonly<Record<string, number>>; readonly problem?: string | undefined }

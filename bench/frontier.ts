@@ -1,7 +1,7 @@
 /** How many requests a second there can be, and at which price in waiting: more clients until that adds nothing. */
 import type { Crew } from './crew.ts'
 import { measure, type Target } from './measure.ts'
-import type { Sample } from './summary.ts'
+import type { Sample } from './sample.ts'
 import { frontierCase } from './workload.ts'
 
 const CLIENTS = [1, 2, 4, 8, 16, 32, 64, 128, 256]

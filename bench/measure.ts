@@ -4,7 +4,7 @@ import type { Running } from './contender.ts'
 import type { Crew } from './crew.ts'
 import { hostMemoryNs } from './host-memory.ts'
 import type { Address, LoadReport } from './load.ts'
-import type { HeldSample, Sample } from './summary.ts'
+import type { HeldSample, Sample } from './sample.ts'
 import type { Case } from './workload.ts'
 
 export type Target = { readonly name: string; readonly address: Address; readonly running: Running | undefined }

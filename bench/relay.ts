@@ -20,7 +20,8 @@ import { addressOf, measure, measureHeld, type Target } from './measure.ts'
 import { isQuiet, quietHost } from './host-memory.ts'
 import { helpText, isChosen, options, progress } from './options.ts'
 import { printReport } from './report.ts'
-import { summarize, type HeldSample, type Resident, type Sample } from './summary.ts'
+import type { HeldSample, Sample } from './sample.ts'
+import { summarize, type Resident } from './summary.ts'
 import { cases, frontierCase, heldCase, models, whole32, type Case } from './workload.ts'
 
 const WARM_UP_MS = 6_000

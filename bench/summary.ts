@@ -2,42 +2,9 @@
 import { chunkRows, translatedRatio, TRANSLATED_TIMES_MAX, type ChunkRow } from './chunks.ts'
 import { summarizeFigures, type FigureRow, type FigureSample } from './figures.ts'
 import type { LoadReport } from './load.ts'
+import type { HeldSample, Sample, Verdict } from './sample.ts'
 import { isCounted, spread, type Spread } from './spread.ts'
 import { cases, heldCase, type Case } from './workload.ts'
-
-/** One case measured once against one target. */
-export type Sample = {
-  readonly caseId: string
-  readonly target: string
-  /** `busy`: it is not counted, as the host was, and is measured again. */
-  readonly round?: number | 'warm-up' | 'busy'
-  /** CPU per request; undefined for the vendor itself. */
-  readonly cpuUs: number | undefined
-  /** The same by thread. */
-  readonly threads: Readonly<Record<string, number>>
-  /** What a read of the host's memory cost just before, in ns. */
-  readonly memoryNs: number
-  /** Opened to the vendor during the counted run. */
-  readonly upstreamConnections: number
-  readonly report: LoadReport
-  readonly problem: string | undefined
-  /** Requests sent, the warm-up included. */
-  readonly sent: number
-}
-
-/** Memory of all processes of a target, and which part of a core they take. */
-type Load = { readonly residentMb: number; readonly corePart: number }
-
-/** Streams that were open all at once, beside the same process without them. */
-export type HeldSample = {
-  readonly caseId: string
-  readonly target: string
-  readonly idle: Load
-  readonly held: Load
-  readonly report: LoadReport
-  readonly problem: string | undefined
-  readonly sent: number
-}
 
 export type Row = {
   readonly work: Case
@@ -75,11 +42,6 @@ export type HeldRow = {
 
 /** Resident memory in MB: before the first request, and after the last. */
 export type Resident = { readonly idleMb: number; readonly afterMb: number }
-
-export type Verdict = {
-  readonly text: string
-  readonly verdict: 'met' | 'missed' | 'not measured'
-}
 
 export type Summary = {
   readonly cores: number

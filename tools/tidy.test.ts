@@ -49,6 +49,22 @@ describe('between files', () => {
     expect(found(tree)).toEqual(['src/lib/c.ts:1 cycle'])
   })
 
+  test.each(['web/src/lib/', 'bench/', 'tools/', 'test/support/'])('a cycle is found in %s, too', (folder) => {
+    const tree = {
+      [`${folder}a.ts`]: "import type { B } from './b.ts'\nexport const a = (b: B) => b\n",
+      [`${folder}b.ts`]: "import { a } from './a.ts'\nexport type B = Parameters<typeof a>\n",
+    }
+    expect(found(tree)).toEqual([`${folder}b.ts:1 cycle`])
+  })
+
+  test('a cycle goes through components and what is loaded late', () => {
+    const tree = {
+      'web/src/ui/a.tsx': "import { b } from './b.tsx'\nexport const a = b\n",
+      'web/src/ui/b.tsx': "export const b = () => import('./a.tsx')\n",
+    }
+    expect(found(tree)).toEqual(['web/src/ui/b.tsx:1 cycle'])
+  })
+
   test('a name is exported by one file, and a type is called by what it is', () => {
     const tree = {
       'src/lib/a.ts': 'export const one = 1\nexport type Seed = number\nexport type Told = string\n',

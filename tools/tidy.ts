@@ -110,7 +110,7 @@ export function inspect(tree: Tree): Finding[] {
     ...sources.flatMap((source) => [...checkShape(source), ...checkSize(source)]),
     ...[...inSrc.values()].flatMap((source) => [...checkImports(source), ...checkContent(source)]),
     ...checkNames(sources.filter(({ path }) => !path.startsWith('web/'))),
-    ...checkCycles(inSrc),
+    ...checkCycles(new Map(sources.map((source) => [source.path, source]))),
     ...checkOrphans(inSrc),
   ]
   return found.toSorted((a, b) => a.path.localeCompare(b.path) || a.line - b.line)
@@ -345,7 +345,7 @@ function* checkImports({ path, imports }: Source): Generator<Finding> {
   }
 }
 
-/** Depth first: an import of a file that is still being visited closes a cycle. */
+/** In all code, src or not. Depth first: an import of a file that is still being visited closes a cycle. */
 function* checkCycles(sources: ReadonlyMap<string, Source>): Generator<Finding> {
   const done = new Set<string>()
   function* visit(source: Source, trail: readonly string[]): Generator<Finding> {

@@ -3,17 +3,9 @@
  * what unpacks. A modality is a generator; each is sent by test/malformed.test.ts.
  */
 import type fc from 'fast-check'
+import type { Bomb } from './bomb.ts'
 import { knownPictureBombs, pictureBombsLike } from './picture-bombs.ts'
 import { knownTextBombs, textBombs } from './text-bombs.ts'
-
-export type Bomb = {
-  /** For the report of a failure. */
-  readonly name: string
-  /** Below the gateway's origin. */
-  readonly path: string
-  /** JSON. */
-  readonly body: object
-}
 
 export type Modality = {
   /** Those that went off once. */

@@ -1,7 +1,7 @@
 /** Bombs for whoever decodes pictures: edits with one of them, of a model that takes any. */
 import { deflateSync } from 'node:zlib'
 import fc from 'fast-check'
-import type { Bomb } from './bombs.ts'
+import type { Bomb } from './bomb.ts'
 import { pictureBombs, withMetadata } from './pictures.ts'
 
 const MB = 1_000_000

@@ -1,6 +1,6 @@
 /** Bombs for whoever makes text, calls and vectors: the sandbox, in every dialect. */
 import fc from 'fast-check'
-import type { Bomb } from './bombs.ts'
+import type { Bomb } from './bomb.ts'
 
 const MODEL = 'sandbox-chat'
 const size = (max: number): fc.Arbitrary<number> => fc.oneof(fc.constant(max), fc.integer({ min: 1, max }))

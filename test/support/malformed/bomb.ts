@@ -1,0 +1,9 @@
+/** A request that is valid, small, and asks for enormous work. */
+export type Bomb = {
+  /** For the report of a failure. */
+  readonly name: string
+  /** Below the gateway's origin. */
+  readonly path: string
+  /** JSON. */
+  readonly body: object
+}
