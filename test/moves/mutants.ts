@@ -23,7 +23,7 @@ export const mutants: readonly Mutant[] = [
       edit(
         'gemini/nameless-calls.ts',
         'withoutIds(inOrder(contents))',
-        'withoutIds(inOrder(contents) && listOf(contents))',
+        'withoutIds(inOrder(contents) && listedItems(contents))',
       ),
     ],
   },
@@ -67,7 +67,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'what one vendor thought is told to another',
-    edits: [edit('chat/upstream-side.ts', "wantsThoughts(quirks) ? 'said' : 'lost'", "quirks ? 'said' : 'lost'")],
+    edits: [edit('chat/upstream-side.ts', "takesThoughtsBack(quirks) ? 'said' : 'lost'", "quirks ? 'said' : 'lost'")],
   },
   {
     name: 'what one account sealed goes to another',
