@@ -55,6 +55,26 @@ test('the words know nothing of the console', () => {
   expect(outside).toEqual([])
 })
 
+/** STYLE.md counts what is nested in a function apart; of a component that would be nearly all of it. */
+const WHOLE_LINES_MAX = 70
+
+test('a component is on one screen, with all that is nested in it', () => {
+  const long: string[] = []
+  for (const [path, text] of tree) {
+    const note = ({ start, end }: { readonly start: number; readonly end: number }): void => {
+      const lines = text.slice(start, end).split('\n').length
+      if (lines > WHOLE_LINES_MAX) long.push(`${path}: ${text.slice(start, start + 40)} ${lines}`)
+    }
+    const visitor = new Visitor({
+      FunctionDeclaration: note,
+      FunctionExpression: note,
+      ArrowFunctionExpression: note,
+    })
+    visitor.visit(parseSync(path, text).program)
+  }
+  expect(long).toEqual([])
+})
+
 /** Names, which are the same in every language. */
 const names = new Set(['Tollgate', 'CSV'])
 const attributes = new Set(['aria-label', 'title', 'placeholder', 'label', 'alt', 'hint'])

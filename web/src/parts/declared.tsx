@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import type { Origin } from '../lib/api-types.gen.ts'
 import { useT } from '../lib/language.ts'
 import { Note } from '../ui/page.tsx'
@@ -7,6 +8,16 @@ import { Badge } from '../ui/text.tsx'
 export function Declared({ origin }: { readonly origin: Origin }) {
   const t = useT()
   return origin === 'stored' ? null : <Note>{t(`origin.${origin}.hint`)}</Note>
+}
+
+/** A name that may be cut short, and where it comes from beside it. */
+export function WithOrigin({ origin, children }: { readonly origin: Origin; readonly children: ReactNode }) {
+  return (
+    <span className="flex items-center gap-2">
+      {children}
+      <OriginBadge origin={origin} />
+    </span>
+  )
 }
 
 export function OriginBadge({ origin }: { readonly origin: Origin }) {

@@ -1,6 +1,6 @@
 /** People who may sign in: of an account, or all of them. */
 import { useMutation } from '@tanstack/react-query'
-import { useState, type ReactNode, type SyntheticEvent } from 'react'
+import { useState, type SyntheticEvent } from 'react'
 import type { Bodies, InvitedUser, User } from '../lib/api-types.gen.ts'
 import { api, path } from '../lib/api.ts'
 import { useT } from '../lib/language.ts'
@@ -62,18 +62,13 @@ export function People({ base, roles, title }: Props) {
           <PeopleTable people={people} label={title} isOfAll={base === 'users'} onChange={ask} onReset={reset.mutate} />
         )}
       </ListPanel>
-      <StopDialog
-        open={asked !== undefined}
-        onClose={() => setAsked(undefined)}
-        title={t(asked?.change.status ? 'people.disableTitle' : 'people.demoteTitle', {
-          name: asked?.person.name ?? '',
-        })}
-        text={t(asked?.change.status ? 'people.disableText' : 'people.demoteText')}
-        of={asked && `${base}/${asked.person.id}`}
-        action={t(asked?.change.status ? 'people.disable' : 'people.make.member')}
+      <Question
+        base={base}
+        asked={asked}
         isBusy={change.isPending}
         error={change.error}
-        onStop={() => asked && change.mutate(asked.change)}
+        onClose={() => setAsked(undefined)}
+        onDo={change.mutate}
       />
       <Dialog open={isInviting} onClose={() => setInviting(false)} title={t('people.invite')}>
         <InviteForm
@@ -97,6 +92,31 @@ export function People({ base, roles, title }: Props) {
   )
 }
 
+type QuestionProps = {
+  readonly base: string
+  readonly asked: Asked | undefined
+  readonly isBusy: boolean
+  readonly error: Error | null
+  readonly onClose: () => void
+  readonly onDo: (change: Change) => void
+}
+
+function Question({ base, asked, onDo, ...rest }: QuestionProps) {
+  const t = useT()
+  const isDisabling = asked?.change.status !== undefined
+  return (
+    <StopDialog
+      {...rest}
+      open={asked !== undefined}
+      title={t(isDisabling ? 'people.disableTitle' : 'people.demoteTitle', { name: asked?.person.name ?? '' })}
+      text={t(isDisabling ? 'people.disableText' : 'people.demoteText')}
+      of={asked && `${base}/${asked.person.id}`}
+      action={t(isDisabling ? 'people.disable' : 'people.make.member')}
+      onStop={() => asked && onDo(asked.change)}
+    />
+  )
+}
+
 type TableProps = {
   readonly people: readonly User[]
   readonly label: string
@@ -108,35 +128,7 @@ type TableProps = {
 
 function PeopleTable({ people, label, isOfAll, onChange, onReset }: TableProps) {
   const t = useT()
-  const me = useMe()
   const tones = { invited: 'busy', active: 'good', disabled: 'none' } as const
-  const menu = (person: User): ReactNode => {
-    const { id, role, status, name } = person
-    if (id === me.user.id) return <span className="text-soft">{t('people.you')}</span>
-    const other = role === 'owner' ? 'member' : 'owner'
-    return (
-      <Menu
-        trigger={<IconButton icon="more" label={t('people.menu', { name })} className="-my-1 align-middle" />}
-        groups={[
-          [
-            ...(role === 'operator'
-              ? []
-              : [{ label: t(`people.make.${other}`), onPick: () => onChange(person, { id, role: other }) }]),
-            { label: t('people.reset'), onPick: () => onReset(id) },
-          ],
-          [
-            status === 'disabled'
-              ? { label: t('people.enable'), onPick: () => onChange(person, { id, status: 'active' }) }
-              : {
-                  label: t('people.disable'),
-                  kind: 'danger',
-                  onPick: () => onChange(person, { id, status: 'disabled' }),
-                },
-          ],
-        ]}
-      />
-    )
-  }
   const account: Column<User> = {
     key: 'account',
     head: t('shell.account'),
@@ -174,7 +166,44 @@ function PeopleTable({ people, label, isOfAll, onChange, onReset }: TableProps) 
           isOptional: true,
           cell: (person) => <Ago at={person.created_at} />,
         },
-        { key: 'do', head: <span className="sr-only">{t('column.do')}</span>, align: 'right', cell: menu },
+        {
+          key: 'do',
+          head: <span className="sr-only">{t('column.do')}</span>,
+          align: 'right',
+          cell: (person) => <PersonMenu person={person} onChange={onChange} onReset={onReset} />,
+        },
+      ]}
+    />
+  )
+}
+
+type MenuProps = Pick<TableProps, 'onChange' | 'onReset'> & { readonly person: User }
+
+function PersonMenu({ person, onChange, onReset }: MenuProps) {
+  const t = useT()
+  const me = useMe()
+  const { id, role, status, name } = person
+  if (id === me.user.id) return <span className="text-soft">{t('people.you')}</span>
+  const other = role === 'owner' ? 'member' : 'owner'
+  return (
+    <Menu
+      trigger={<IconButton icon="more" label={t('people.menu', { name })} className="-my-1 align-middle" />}
+      groups={[
+        [
+          ...(role === 'operator'
+            ? []
+            : [{ label: t(`people.make.${other}`), onPick: () => onChange(person, { id, role: other }) }]),
+          { label: t('people.reset'), onPick: () => onReset(id) },
+        ],
+        [
+          status === 'disabled'
+            ? { label: t('people.enable'), onPick: () => onChange(person, { id, status: 'active' }) }
+            : {
+                label: t('people.disable'),
+                kind: 'danger',
+                onPick: () => onChange(person, { id, status: 'disabled' }),
+              },
+        ],
       ]}
     />
   )

@@ -74,6 +74,14 @@ type SearchProps = Pick<Props, 'name' | 'value' | 'onChoose' | 'query' | 'always
 const LEAP = 10
 const steps: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1, PageDown: LEAP, PageUp: -LEAP }
 
+/** One step more than there is goes round; a leap stops at the end. */
+function stepped(from: number, step: number, count: number): number {
+  const next = from + step
+  if (next >= 0 && next < count) return next
+  if (Math.abs(step) === 1) return next < 0 ? count - 1 : 0
+  return Math.max(0, Math.min(next, count - 1))
+}
+
 function Search({ name, value, onChoose, query, always = [], after, onDone }: SearchProps) {
   const t = useT()
   const list = useId()
@@ -84,11 +92,8 @@ function Search({ name, value, onChoose, query, always = [], after, onDone }: Se
   const choices = [...(wanted === '' ? always : []), ...(isSecret ? [] : (data?.choices ?? []))]
   const [at, setAt] = useState<number>()
   // At first on what is chosen; where it is not on the list, or something is looked for, on the first.
-  const chosen = Math.max(
-    0,
-    choices.findIndex((choice) => choice.value === value),
-  )
-  const active = Math.min(at ?? (wanted === '' ? chosen : 0), choices.length - 1)
+  const first = wanted === '' ? choices.findIndex((choice) => choice.value === value) : 0
+  const active = Math.min(at ?? Math.max(0, first), choices.length - 1)
   const pick = (choice: Choice | undefined): void => {
     if (!choice) return
     onDone()
@@ -98,11 +103,7 @@ function Search({ name, value, onChoose, query, always = [], after, onDone }: Se
     const step = steps[event.key]
     if (step !== undefined) {
       event.preventDefault()
-      const next = active + step
-      const isOver = next < 0 || next >= choices.length
-      // One step more than there is goes round; a leap stops at the end.
-      const round = next < 0 ? choices.length - 1 : 0
-      setAt(!isOver ? next : Math.abs(step) === 1 ? round : Math.max(0, Math.min(next, choices.length - 1)))
+      setAt(stepped(active, step, choices.length))
     }
     // What is shown may still be what was looked for before.
     if (event.key === 'Enter') {
@@ -133,38 +134,66 @@ function Search({ name, value, onChoose, query, always = [], after, onDone }: Se
       />
       <ul id={list} role="listbox" aria-label={name} className="max-h-72 overflow-y-auto py-1">
         {choices.map((choice, index) => (
-          <li
+          <Option
             key={choice.value}
             id={`${list}-${index}`}
-            role="option"
-            aria-selected={choice.value === value}
-            title={choice.label}
-            ref={(row) => {
-              if (index === active) row?.scrollIntoView({ block: 'nearest' })
-            }}
-            onPointerMove={() => setAt(index)}
-            onClick={() => pick(choice)}
-            className={classes('flex min-h-8 items-center gap-2 px-3', index === active && 'bg-hover')}
-          >
-            <span className="min-w-0 grow truncate">{choice.label}</span>
-            {choice.value === value && <Icon name="check" className="text-accent" />}
-          </li>
+            label={choice.label}
+            isChosen={choice.value === value}
+            isActive={index === active}
+            onPoint={() => setAt(index)}
+            onPick={() => pick(choice)}
+          />
         ))}
       </ul>
       <Foot found={data} isSecret={isSecret} />
-      {after && (
-        <button
-          type="button"
-          onClick={() => {
-            onDone()
-            after.onPick()
-          }}
-          className="block min-h-8 w-full border-t px-3 text-left hover:bg-hover"
-        >
-          {after.label}
-        </button>
-      )}
+      {after && <After after={after} onDone={onDone} />}
     </>
+  )
+}
+
+type AfterProps = Required<Pick<Props, 'after'>> & Pick<SearchProps, 'onDone'>
+
+function After({ after, onDone }: AfterProps) {
+  return (
+    <button
+      type="button"
+      onClick={() => {
+        onDone()
+        after.onPick()
+      }}
+      className="block min-h-8 w-full border-t px-3 text-left hover:bg-hover"
+    >
+      {after.label}
+    </button>
+  )
+}
+
+type OptionProps = {
+  readonly id: string
+  readonly label: string
+  readonly isChosen: boolean
+  readonly isActive: boolean
+  readonly onPoint: () => void
+  readonly onPick: () => void
+}
+
+function Option({ id, label, isChosen, isActive, onPoint, onPick }: OptionProps) {
+  return (
+    <li
+      id={id}
+      role="option"
+      aria-selected={isChosen}
+      title={label}
+      ref={(row) => {
+        if (isActive) row?.scrollIntoView({ block: 'nearest' })
+      }}
+      onPointerMove={onPoint}
+      onClick={onPick}
+      className={classes('flex min-h-8 items-center gap-2 px-3', isActive && 'bg-hover')}
+    >
+      <span className="min-w-0 grow truncate">{label}</span>
+      {isChosen && <Icon name="check" className="text-accent" />}
+    </li>
   )
 }
 

@@ -116,34 +116,40 @@ function CodeTable({ codes }: { readonly codes: readonly Code[] }) {
             key: 'by',
             head: t('codes.by'),
             isOptional: true,
-            cell: ({ redeemed_by: by, redeemed_at: at }) =>
-              by ? (
-                <Link to="/operator/accounts" search={{ open: by }} className="underline hover:text-accent">
-                  <Ago at={at} />
-                </Link>
-              ) : (
-                <Nothing />
-              ),
+            cell: (code) => <Redeemed code={code} />,
           },
           {
             key: 'do',
             head: <span className="sr-only">{t('column.do')}</span>,
             align: 'right',
-            cell: (code) =>
-              code.state === 'open' && (
-                <Button
-                  kind="quiet_danger"
-                  className="-my-1 -mr-2 !px-2 align-middle"
-                  aria-label={`${t('codes.void')} ${code.code}`}
-                  onClick={() => setVoiding(code)}
-                >
-                  {t('codes.void')}
-                </Button>
-              ),
+            cell: (code) => code.state === 'open' && <VoidButton code={code} onVoid={() => setVoiding(code)} />,
           },
         ]}
       />
       <VoidCode code={voiding} onClose={() => setVoiding(undefined)} />
     </>
+  )
+}
+
+function Redeemed({ code: { redeemed_by: by, redeemed_at: at } }: { readonly code: Code }) {
+  if (!by) return <Nothing />
+  return (
+    <Link to="/operator/accounts" search={{ open: by }} className="underline hover:text-accent">
+      <Ago at={at} />
+    </Link>
+  )
+}
+
+function VoidButton({ code, onVoid }: { readonly code: Code; readonly onVoid: () => void }) {
+  const t = useT()
+  return (
+    <Button
+      kind="quiet_danger"
+      className="-my-1 -mr-2 !px-2 align-middle"
+      aria-label={`${t('codes.void')} ${code.code}`}
+      onClick={onVoid}
+    >
+      {t('codes.void')}
+    </Button>
   )
 }

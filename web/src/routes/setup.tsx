@@ -4,14 +4,13 @@
  */
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
+import { DoorForm, NameField, PasswordField } from '../features/door/door-form.tsx'
 import { Door } from '../features/door/door.tsx'
 import { useForm } from '../features/door/use-form.ts'
 import type { Answers } from '../lib/api-types.gen.ts'
 import { api, type ApiError } from '../lib/api.ts'
 import { useT } from '../lib/language.ts'
 import { useProblemText } from '../lib/problem.ts'
-import { Button } from '../ui/button.tsx'
-import { TextField } from '../ui/field.tsx'
 import { Failure, Waiting } from '../ui/page.tsx'
 
 type Holder = Answers['POST /links/check']
@@ -52,53 +51,42 @@ function Choose({ token, holder }: { readonly token: string; readonly holder: Ho
   const [password, setPassword] = useState('')
   const [again, setAgain] = useState('')
   const isDifferent = again !== '' && again !== password
-  const { isBusy, error, submit } = useForm(async () => {
+  const form = useForm(async () => {
     if (again !== password) return
     await api.post('links/redeem', { token, password, ...(holder.name === null ? { name } : {}) })
     await navigate({ to: '/' })
   })
+  const { error } = form
   const isFirst = holder.name === null
   return (
     <Door
       title={isFirst ? t('setup.first') : t('setup.hello', { name: holder.name })}
       hint={isFirst ? t('setup.firstHint') : t('setup.hint')}
     >
-      <form onSubmit={submit} className="space-y-3">
-        {error && error.param !== 'name' && <Failure error={error} />}
-        <TextField
-          label={t('signIn.name')}
+      <DoorForm form={form} submit={t('setup.submit')} disabled={again !== password} beside="name">
+        <NameField
           value={name}
-          onChange={(event) => setName(event.target.value)}
-          autoComplete="username"
-          autoCapitalize="none"
+          onType={setName}
           readOnly={!isFirst}
           autoFocus={isFirst}
           error={error?.param === 'name' ? problemText(error).text : undefined}
-          required
         />
-        <TextField
+        <PasswordField
           label={t('setup.password')}
           hint={t('setup.passwordHint', { n: holder.password_chars_min })}
-          type="password"
           minLength={holder.password_chars_min}
           value={password}
-          onChange={(event) => setPassword(event.target.value)}
+          onType={setPassword}
           autoComplete="new-password"
-          required
         />
-        <TextField
+        <PasswordField
           label={t('setup.again')}
-          type="password"
           value={again}
-          onChange={(event) => setAgain(event.target.value)}
+          onType={setAgain}
           autoComplete="new-password"
           error={isDifferent ? t('setup.different') : undefined}
-          required
         />
-        <Button kind="primary" type="submit" busy={isBusy} disabled={again !== password} className="w-full">
-          {t('setup.submit')}
-        </Button>
-      </form>
+      </DoorForm>
     </Door>
   )
 }

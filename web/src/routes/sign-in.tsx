@@ -1,13 +1,11 @@
 import { Link, useRouter, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
+import { DoorForm, NameField, PasswordField } from '../features/door/door-form.tsx'
 import { Door } from '../features/door/door.tsx'
 import { useForm } from '../features/door/use-form.ts'
 import { api } from '../lib/api.ts'
 import { useT } from '../lib/language.ts'
 import { hasOperator, showsModels } from '../lib/page-facts.ts'
-import { Button } from '../ui/button.tsx'
-import { TextField } from '../ui/field.tsx'
-import { Failure } from '../ui/page.tsx'
 
 export function SignInPage() {
   return hasOperator() ? <SignIn /> : <NoOperator />
@@ -31,7 +29,7 @@ function SignIn() {
   const { next } = useSearch({ from: '/sign-in' })
   const [name, setName] = useState('')
   const [password, setPassword] = useState('')
-  const { isBusy, error, submit } = useForm(async () => {
+  const form = useForm(async () => {
     await api.post('session', { name, password })
     // Only a path of ours: whatever else is in the address leads home.
     if (next?.startsWith('/') && !next.startsWith('//')) router.history.push(router.basepath.replace(/\/$/, '') + next)
@@ -39,31 +37,24 @@ function SignIn() {
   })
   return (
     <Door title={t('signIn.title')}>
-      <form onSubmit={submit} className="space-y-3">
-        {error && <Failure error={error} />}
-        <TextField
-          label={t('signIn.name')}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-          autoComplete="username"
-          autoCapitalize="none"
-          autoFocus
-          required
-        />
-        <TextField
+      <DoorForm
+        form={form}
+        submit={t('signIn.submit')}
+        below={
+          <>
+            <p className="text-xs text-soft">{t('signIn.lost')}</p>
+            <ModelsLink />
+          </>
+        }
+      >
+        <NameField value={name} onType={setName} autoFocus />
+        <PasswordField
           label={t('signIn.password')}
-          type="password"
           value={password}
-          onChange={(event) => setPassword(event.target.value)}
+          onType={setPassword}
           autoComplete="current-password"
-          required
         />
-        <Button kind="primary" type="submit" busy={isBusy} className="w-full">
-          {t('signIn.submit')}
-        </Button>
-        <p className="text-xs text-soft">{t('signIn.lost')}</p>
-        <ModelsLink />
-      </form>
+      </DoorForm>
     </Door>
   )
 }

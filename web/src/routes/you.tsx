@@ -47,52 +47,7 @@ function Sessions() {
     <Panel isFlush title={t('you.sessions')}>
       {error && <Failure error={error} onRetry={refetch} />}
       {!data && !error && <Waiting />}
-      {data && (
-        <Table
-          label={t('you.sessions')}
-          rows={data.data}
-          keyOf={({ id }) => id}
-          columns={[
-            {
-              key: 'agent',
-              head: t('you.browser'),
-              className: 'max-w-36 truncate sm:max-w-64',
-              cell: ({ agent, address }) => (
-                <>
-                  <span title={agent}>{browserOf(agent)}</span>
-                  <code className="block truncate font-mono text-xs text-soft md:hidden">{address}</code>
-                </>
-              ),
-            },
-            {
-              key: 'address',
-              head: t('you.address'),
-              isOptional: true,
-              cell: ({ address }) => <code className="font-mono text-xs">{address}</code>,
-            },
-            { key: 'seen', head: t('you.seen'), cell: (session) => <Ago at={session.seen_at} /> },
-            {
-              key: 'created',
-              head: t('you.since'),
-              isOptional: true,
-              cell: (session) => <Ago at={session.created_at} />,
-            },
-            {
-              key: 'do',
-              head: <span className="sr-only">{t('column.do')}</span>,
-              align: 'right',
-              cell: (session) =>
-                session.current ? (
-                  <Status tone="good">{t('you.current')}</Status>
-                ) : (
-                  <Button kind="quiet" onClick={() => ask(session)}>
-                    {t('shell.signOut')}
-                  </Button>
-                ),
-            },
-          ]}
-        />
-      )}
+      {data && <SessionTable sessions={data.data} onEnd={ask} />}
       <StopDialog
         open={ending !== undefined}
         onClose={() => setEnding(undefined)}
@@ -104,6 +59,58 @@ function Sessions() {
         onStop={() => ending && end.mutate(ending)}
       />
     </Panel>
+  )
+}
+
+type TableProps = { readonly sessions: readonly Session[]; readonly onEnd: (session: Session) => void }
+
+function SessionTable({ sessions, onEnd }: TableProps) {
+  const t = useT()
+  return (
+    <Table
+      label={t('you.sessions')}
+      rows={sessions}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          key: 'agent',
+          head: t('you.browser'),
+          className: 'max-w-36 truncate sm:max-w-64',
+          cell: ({ agent, address }) => (
+            <>
+              <span title={agent}>{browserOf(agent)}</span>
+              <code className="block truncate font-mono text-xs text-soft md:hidden">{address}</code>
+            </>
+          ),
+        },
+        {
+          key: 'address',
+          head: t('you.address'),
+          isOptional: true,
+          cell: ({ address }) => <code className="font-mono text-xs">{address}</code>,
+        },
+        { key: 'seen', head: t('you.seen'), cell: (session) => <Ago at={session.seen_at} /> },
+        {
+          key: 'created',
+          head: t('you.since'),
+          isOptional: true,
+          cell: (session) => <Ago at={session.created_at} />,
+        },
+        {
+          key: 'do',
+          head: <span className="sr-only">{t('column.do')}</span>,
+          align: 'right',
+          cell: (session) =>
+            session.current ? (
+              <Status tone="good">{t('you.current')}</Status>
+            ) : (
+              <Button kind="quiet" onClick={() => onEnd(session)}>
+                {t('shell.signOut')}
+              </Button>
+            ),
+        },
+      ]}
+    />
   )
 }
 

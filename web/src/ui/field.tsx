@@ -115,66 +115,61 @@ export function Checkbox({ label, hint, ...rest }: Around & ComponentProps<'inpu
   )
 }
 
+type PressProps<V extends string> = Pick<SelectProps<V>, 'choices' | 'value' | 'onChoose'> & {
+  /** How the one that holds looks, and how the others. */
+  readonly look: readonly [chosen: string, other: string]
+  readonly className: string
+}
+
+/** Choices as buttons, of which the one that holds is pressed. */
+const Presses = <V extends string>({ choices, value, onChoose, look: [chosen, other], className }: PressProps<V>) =>
+  choices.map((choice) => (
+    <button
+      key={choice.value}
+      type="button"
+      aria-pressed={choice.value === value}
+      onClick={() => onChoose(choice.value)}
+      className={classes(className, choice.value === value ? chosen : other)}
+    >
+      {choice.label}
+    </button>
+  ))
+
+type NamedProps<V extends string> = SelectProps<V> & { readonly name: string }
+
 /** A few choices side by side, of which one holds. */
-export function Segments<V extends string>({
-  choices,
-  value,
-  onChoose,
-  name,
-}: SelectProps<V> & { readonly name: string }) {
+export function Segments<V extends string>({ name, ...rest }: NamedProps<V>) {
   return (
     <div
       role="group"
       aria-label={name}
       className="inline-flex max-w-full overflow-x-auto rounded-md border border-edge"
     >
-      {choices.map((choice) => (
-        <button
-          key={choice.value}
-          type="button"
-          aria-pressed={choice.value === value}
-          onClick={() => onChoose(choice.value)}
-          className={classes(
-            'min-h-[30px] px-2.5 whitespace-nowrap not-first:border-l border-line -outline-offset-2',
-            choice.value === value ? 'bg-accent-soft font-medium text-accent-strong' : 'text-soft hover:bg-hover',
-          )}
-        >
-          {choice.label}
-        </button>
-      ))}
+      <Presses
+        {...rest}
+        look={['bg-accent-soft font-medium text-accent-strong', 'text-soft hover:bg-hover']}
+        className="min-h-[30px] px-2.5 whitespace-nowrap not-first:border-l border-line -outline-offset-2"
+      />
     </div>
   )
 }
 
 /** Choices that are many or long: they go on in the next line. */
-export function Chips<V extends string>({
-  choices,
-  value,
-  onChoose,
-  name,
-}: SelectProps<V> & { readonly name: string }) {
+export function Chips<V extends string>({ name, ...rest }: NamedProps<V>) {
   return (
     <div role="group" aria-label={name} className="min-w-0">
       <span aria-hidden="true" className="mb-1 block font-medium">
         {name}
       </span>
       <div className="flex flex-wrap gap-1.5">
-        {choices.map((choice) => (
-          <button
-            key={choice.value}
-            type="button"
-            aria-pressed={choice.value === value}
-            onClick={() => onChoose(choice.value)}
-            className={classes(
-              'min-h-7 rounded-full border px-2.5 whitespace-nowrap',
-              choice.value === value
-                ? 'border-accent bg-accent-soft font-medium text-accent-strong'
-                : 'border-edge text-soft hover:bg-hover hover:text-ink',
-            )}
-          >
-            {choice.label}
-          </button>
-        ))}
+        <Presses
+          {...rest}
+          look={[
+            'border-accent bg-accent-soft font-medium text-accent-strong',
+            'border-edge text-soft hover:bg-hover hover:text-ink',
+          ]}
+          className="min-h-7 rounded-full border px-2.5 whitespace-nowrap"
+        />
       </div>
     </div>
   )

@@ -26,17 +26,7 @@ export function KeyTable({ account, rows, onEdit, onRevoke }: Props) {
       key: 'name',
       head: t('keys.name'),
       className: 'max-w-36 sm:max-w-56',
-      cell: (key) => (
-        <Link
-          to="/a/$account/usage"
-          params={{ account }}
-          search={{ key: key.id, by: 'model' }}
-          title={key.name}
-          className="block truncate font-medium hover:text-accent hover:underline"
-        >
-          {key.name}
-        </Link>
-      ),
+      cell: (key) => <Name account={account} of={key} />,
     },
     {
       key: 'key',
@@ -75,33 +65,14 @@ export function KeyTable({ account, rows, onEdit, onRevoke }: Props) {
       key: 'models',
       head: t('keys.models'),
       isOptional: true,
-      cell: ({ models }) =>
-        models === null ? (
-          t('modelChoice.all')
-        ) : (
-          <Badge title={models.join('\n')}>{t('keys.someModels', { n: models.length })}</Badge>
-        ),
+      cell: ({ models }) => <Models models={models} />,
     },
     { key: 'created', head: t('column.created'), isOptional: true, cell: (key) => <Ago at={key.created_at} /> },
     {
       key: 'do',
       head: <span className="sr-only">{t('column.do')}</span>,
       align: 'right',
-      cell: (key) =>
-        key.status === 'revoked' ? (
-          // Where there is no room for the column of states, only what is out of the ordinary is said.
-          <span className="text-xs md:hidden">{t('keys.revoked')}</span>
-        ) : (
-          onEdit && (
-            <Menu
-              trigger={<IconButton icon="more" label={t('keys.menu', { name: key.name })} />}
-              groups={[
-                [{ label: t('keys.edit'), icon: 'settings', onPick: () => onEdit(key) }],
-                [{ label: t('keys.revoke'), icon: 'cross', kind: 'danger', onPick: () => onRevoke(key) }],
-              ]}
-            />
-          )
-        ),
+      cell: (key) => <Actions of={key} onEdit={onEdit} onRevoke={onRevoke} />,
     },
   ]
   return (
@@ -111,6 +82,42 @@ export function KeyTable({ account, rows, onEdit, onRevoke }: Props) {
       rows={rows}
       keyOf={({ id }) => id}
       rowClass={({ status }) => (status === 'revoked' ? 'text-soft' : undefined)}
+    />
+  )
+}
+
+function Name({ account, of: key }: { readonly account: string; readonly of: ApiKey }) {
+  return (
+    <Link
+      to="/a/$account/usage"
+      params={{ account }}
+      search={{ key: key.id, by: 'model' }}
+      title={key.name}
+      className="block truncate font-medium hover:text-accent hover:underline"
+    >
+      {key.name}
+    </Link>
+  )
+}
+
+function Models({ models }: Pick<ApiKey, 'models'>) {
+  const t = useT()
+  if (models === null) return t('modelChoice.all')
+  return <Badge title={models.join('\n')}>{t('keys.someModels', { n: models.length })}</Badge>
+}
+
+function Actions({ of: key, onEdit, onRevoke }: Pick<Props, 'onEdit' | 'onRevoke'> & { readonly of: ApiKey }) {
+  const t = useT()
+  // Where there is no room for the column of states, only what is out of the ordinary is said.
+  if (key.status === 'revoked') return <span className="text-xs md:hidden">{t('keys.revoked')}</span>
+  if (!onEdit) return null
+  return (
+    <Menu
+      trigger={<IconButton icon="more" label={t('keys.menu', { name: key.name })} />}
+      groups={[
+        [{ label: t('keys.edit'), icon: 'settings', onPick: () => onEdit(key) }],
+        [{ label: t('keys.revoke'), icon: 'cross', kind: 'danger', onPick: () => onRevoke(key) }],
+      ]}
     />
   )
 }

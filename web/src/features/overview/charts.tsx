@@ -32,12 +32,9 @@ function useSteps({ account, overview, range }: Props) {
   return { rows, frame }
 }
 
-export function Charts(props: Props) {
-  const t = useT()
+/** Numbers and times of the steps as lines of a chart. */
+function useSeries(rows: Rows, overview: Overview) {
   const show = useShow()
-  const { overview } = props
-  const { rows, frame } = useSteps(props)
-  const dollars = columnOf(rows.map((sums) => sums?.charged_nano_usd ?? '0'))
   const counted = (name: string, read: (sums: UsageSums) => number, color: number) => {
     const values = rows.map((sums) => (sums ? read(sums) : 0))
     const sum = read(overview.total)
@@ -48,6 +45,16 @@ export function Charts(props: Props) {
     const values = rows.map((sums) => (sums ? read(sums) : null))
     return { name, values, total: duration(read(overview.total)), show: (at: number) => duration(values[at]) }
   }
+  return { counted, timed }
+}
+
+export function Charts(props: Props) {
+  const t = useT()
+  const show = useShow()
+  const { overview } = props
+  const { rows, frame } = useSteps(props)
+  const { counted, timed } = useSeries(rows, overview)
+  const dollars = columnOf(rows.map((sums) => sums?.charged_nano_usd ?? '0'))
   return (
     <div className="grid gap-4 lg:grid-cols-2">
       <Box>

@@ -8,7 +8,7 @@ import { AsCode } from './as-code.tsx'
 import { Composer, isEmpty, noDraft, type Draft } from './composer.tsx'
 import { useConversation } from './conversation.ts'
 import { useFollow } from './follow.ts'
-import { bodyOf, bytesIn, openCalls, type Message } from './messages.ts'
+import { bodyOf, bytesIn, openCalls, type Call, type Message } from './messages.ts'
 import { ModelPicker } from './model-picker.tsx'
 import { Parameters } from './parameters.tsx'
 import { ResultsForm, SaidView } from './said.tsx'
@@ -55,31 +55,7 @@ export function Chat({ account, models, model, onModel }: StudioProps) {
   return (
     <div className="grid gap-4 lg:grid-cols-[1fr_19rem]">
       <div className="flex min-h-[60vh] min-w-0 flex-col self-start rounded-lg border bg-panel">
-        <div
-          {...useFollow(messages)}
-          role="log"
-          aria-label={t('play.conversation')}
-          tabIndex={0}
-          className="max-h-[60vh] grow space-y-4 overflow-y-auto p-4"
-        >
-          {messages.length === 0 && <Empty>{t('play.emptyChat')}</Empty>}
-          {messages.map((message, at) => (
-            <SaidView
-              key={at}
-              account={account}
-              message={message}
-              isBusy={!canRun}
-              onAgain={() => go(messages.slice(0, at))}
-              onEdit={(text) =>
-                go([...messages.slice(0, at), { ...message, role: 'user', text, pictures: picturesOf(message) }])
-              }
-            />
-          ))}
-          {waiting.length > 0 && (
-            <ResultsForm key={messages.length} calls={waiting} onSend={(results) => go([...messages, ...results])} />
-          )}
-          {error !== undefined && <Failure error={error} />}
-        </div>
+        <Log account={account} messages={messages} waiting={waiting} error={error} canRun={canRun} onSay={go} />
         <Composer
           draft={draft}
           onDraft={setDraft}
@@ -110,6 +86,48 @@ export function Chat({ account, models, model, onModel }: StudioProps) {
       <Dialog open={isCode} onClose={() => setCode(false)} title={t('play.code')} wide>
         {!isWrong && <AsCode body={bodyOf(model.id, settings, nextOf(messages, draft, t('play.hello')))} />}
       </Dialog>
+    </div>
+  )
+}
+
+type LogProps = {
+  readonly account: string
+  readonly messages: readonly Message[]
+  /** Calls of tools whose results are missing. */
+  readonly waiting: readonly Call[]
+  readonly error: unknown
+  readonly canRun: boolean
+  /** Sends a conversation, which stands in place of the one that is shown. */
+  readonly onSay: (messages: readonly Message[]) => void
+}
+
+function Log({ account, messages, waiting, error, canRun, onSay }: LogProps) {
+  const t = useT()
+  return (
+    <div
+      {...useFollow(messages)}
+      role="log"
+      aria-label={t('play.conversation')}
+      tabIndex={0}
+      className="max-h-[60vh] grow space-y-4 overflow-y-auto p-4"
+    >
+      {messages.length === 0 && <Empty>{t('play.emptyChat')}</Empty>}
+      {messages.map((message, at) => (
+        <SaidView
+          key={at}
+          account={account}
+          message={message}
+          isBusy={!canRun}
+          onAgain={() => onSay(messages.slice(0, at))}
+          onEdit={(text) =>
+            onSay([...messages.slice(0, at), { ...message, role: 'user', text, pictures: picturesOf(message) }])
+          }
+        />
+      ))}
+      {waiting.length > 0 && (
+        <ResultsForm key={messages.length} calls={waiting} onSend={(results) => onSay([...messages, ...results])} />
+      )}
+      {error !== undefined && <Failure error={error} />}
     </div>
   )
 }

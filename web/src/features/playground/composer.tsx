@@ -34,62 +34,34 @@ type Props = {
 
 export function Composer({ draft, onDraft, obstacle, noPictures, bytes, isBusy, onSend, onStop }: Props) {
   const t = useT()
-  const input = useRef<HTMLInputElement>(null)
   const noteId = useId()
-  const [problem, setProblem] = useState<Problem>()
+  const { problem, forgive, take } = usePictures({ draft, onDraft, noPictures, bytes })
   const isReady = !isBusy && obstacle === undefined && !isEmpty(draft)
   const send = (event: SyntheticEvent): void => {
     event.preventDefault()
     if (!isReady) return
-    setProblem(undefined)
+    forgive()
     onSend()
   }
   const onKey = (event: KeyboardEvent): void => {
     // Enter also ends what an input method is about to write.
     if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) send(event)
   }
-  const take = async (files: readonly File[]): Promise<void> => {
-    if (files.length === 0) return
-    if (noPictures !== undefined) return setProblem({ key: 'play.noPictures' })
-    const { added, problem: wrong } = await attach(files, { count: draft.pictures.length, bytes })
-    // Meanwhile somebody may have typed on.
-    onDraft((now) => ({ ...now, pictures: [...now.pictures, ...added] }))
-    setProblem(wrong)
-  }
   const drop = (event: DragEvent): void => {
     event.preventDefault()
-    void take([...event.dataTransfer.files])
+    take([...event.dataTransfer.files])
   }
   const paste = (event: ClipboardEvent): void => {
     if (event.clipboardData.files.length === 0) return
     event.preventDefault()
-    void take([...event.clipboardData.files])
+    take([...event.clipboardData.files])
   }
   const said = problem ? t(problem.key, problem.values) : obstacle
   return (
     <form onSubmit={send} onDragOver={(event) => event.preventDefault()} onDrop={drop} className="border-t p-3">
       <Pictures pictures={draft.pictures} onChange={(pictures) => onDraft((now) => ({ ...now, pictures }))} />
       <div className="flex items-end gap-2">
-        <input
-          ref={input}
-          type="file"
-          multiple
-          hidden
-          accept={pictureTypes.join()}
-          aria-label={t('play.addPictures')}
-          onChange={({ target }) => {
-            const files = [...(target.files ?? [])]
-            target.value = ''
-            void take(files)
-          }}
-        />
-        <IconButton
-          icon="image"
-          label={noPictures ?? t('play.addPictures')}
-          disabled={noPictures !== undefined}
-          onClick={() => input.current?.click()}
-          className="!size-8 border border-edge"
-        />
+        <AddPictures noPictures={noPictures} onTake={take} />
         <textarea
           aria-label={t('play.message')}
           aria-describedby={noteId}
@@ -115,6 +87,63 @@ export function Composer({ draft, onDraft, obstacle, noPictures, bytes, isBusy, 
         {said && <span className="mt-1.5 block">{said}</span>}
       </p>
     </form>
+  )
+}
+
+type Taking = {
+  /** Why a file was not taken. */
+  readonly problem: Problem | undefined
+  readonly forgive: () => void
+  readonly take: (files: readonly File[]) => void
+}
+
+/** Puts files into the draft, as far as they are pictures and there is room. */
+function usePictures({
+  draft,
+  onDraft,
+  noPictures,
+  bytes,
+}: Pick<Props, 'draft' | 'onDraft' | 'noPictures' | 'bytes'>): Taking {
+  const [problem, setProblem] = useState<Problem>()
+  const take = async (files: readonly File[]): Promise<void> => {
+    if (files.length === 0) return
+    if (noPictures !== undefined) return setProblem({ key: 'play.noPictures' })
+    const { added, problem: wrong } = await attach(files, { count: draft.pictures.length, bytes })
+    // Meanwhile somebody may have typed on.
+    onDraft((now) => ({ ...now, pictures: [...now.pictures, ...added] }))
+    setProblem(wrong)
+  }
+  return { problem, forgive: () => setProblem(undefined), take: (files) => void take(files) }
+}
+
+type AddProps = Pick<Props, 'noPictures'> & { readonly onTake: (files: readonly File[]) => void }
+
+function AddPictures({ noPictures, onTake }: AddProps) {
+  const t = useT()
+  const input = useRef<HTMLInputElement>(null)
+  return (
+    <>
+      <input
+        ref={input}
+        type="file"
+        multiple
+        hidden
+        accept={pictureTypes.join()}
+        aria-label={t('play.addPictures')}
+        onChange={({ target }) => {
+          const files = [...(target.files ?? [])]
+          target.value = ''
+          onTake(files)
+        }}
+      />
+      <IconButton
+        icon="image"
+        label={noPictures ?? t('play.addPictures')}
+        disabled={noPictures !== undefined}
+        onClick={() => input.current?.click()}
+        className="!size-8 border border-edge"
+      />
+    </>
   )
 }
 

@@ -18,6 +18,9 @@ type Props = {
 const takes = (accept: readonly string[], { type }: File): boolean =>
   accept.some((one) => one === type || (one.endsWith('/*') && type.startsWith(one.slice(0, -1))))
 
+const addClass =
+  '-ml-3 cursor-pointer peer-focus-visible:outline-2 peer-focus-visible:outline-accent peer-disabled:cursor-not-allowed peer-disabled:opacity-55'
+
 /** Files by choice or by dropping them, as many as there may be. */
 export function FilesField({ label, accept, max, files, onFiles, closed, hint }: Props) {
   const t = useT()
@@ -28,8 +31,8 @@ export function FilesField({ label, accept, max, files, onFiles, closed, hint }:
     const good = chosen.filter((file) => takes(accept, file))
     const all = max === 1 ? good.slice(0, 1) : [...files, ...good]
     const wrong = chosen.find((file) => !takes(accept, file))
-    if (wrong) setRefused(t('play.wrong.fileType', { name: wrong.name }))
-    else setRefused(all.length > max ? t('play.wrong.fileCount', { n: max }) : undefined)
+    const tooMany = all.length > max ? t('play.wrong.fileCount', { n: max }) : undefined
+    setRefused(wrong ? t('play.wrong.fileType', { name: wrong.name }) : tooMany)
     if (good.length > 0) onFiles(all.slice(0, max))
   }
   const drop = (event: DragEvent): void => {
@@ -59,40 +62,21 @@ export function FilesField({ label, accept, max, files, onFiles, closed, hint }:
         }}
         className="peer sr-only"
       />
-      <label
-        htmlFor={id}
-        className={buttonClass(
-          'quiet',
-          '-ml-3 cursor-pointer peer-focus-visible:outline-2 peer-focus-visible:outline-accent peer-disabled:cursor-not-allowed peer-disabled:opacity-55',
-        )}
-      >
+      <label htmlFor={id} className={buttonClass('quiet', addClass)}>
         <Icon name="plus" />
         {label}
-        {max > 1 && (
-          <span className="text-soft">
-            {files.length}/{max}
-          </span>
-        )}
+        {max > 1 && <span className="text-soft">{`${files.length}/${max}`}</span>}
       </label>
       <ul className="flex flex-wrap gap-2">
         {files.map((file, at) => (
-          <li
+          <Item
             key={`${at} ${file.name}`}
-            className="flex min-w-0 items-center gap-1.5 rounded border py-0.5 pl-1.5 text-xs"
-          >
-            <Preview file={file} />
-            <span title={file.name} className="max-w-40 truncate">
-              {file.name}
-            </span>
-            <IconButton
-              icon="cross"
-              label={t('play.removeNamed', { name: file.name })}
-              onClick={() => {
-                setRefused(undefined)
-                onFiles(files.filter((_, other) => other !== at))
-              }}
-            />
-          </li>
+            file={file}
+            onRemove={() => {
+              setRefused(undefined)
+              onFiles(files.filter((_, other) => other !== at))
+            }}
+          />
         ))}
       </ul>
       <p
@@ -103,6 +87,19 @@ export function FilesField({ label, accept, max, files, onFiles, closed, hint }:
         {note && <span className="mt-1 block">{note}</span>}
       </p>
     </div>
+  )
+}
+
+function Item({ file, onRemove }: { readonly file: File; readonly onRemove: () => void }) {
+  const t = useT()
+  return (
+    <li className="flex min-w-0 items-center gap-1.5 rounded border py-0.5 pl-1.5 text-xs">
+      <Preview file={file} />
+      <span title={file.name} className="max-w-40 truncate">
+        {file.name}
+      </span>
+      <IconButton icon="cross" label={t('play.removeNamed', { name: file.name })} onClick={onRemove} />
+    </li>
   )
 }
 

@@ -25,33 +25,14 @@ export function MarginTable({ models }: { readonly models: readonly RoutedModel[
           key: 'model',
           head: t('column.model'),
           className: 'max-w-32 sm:max-w-56',
-          cell: ({ model: { id } }) => (
-            <Link
-              to="/operator/models"
-              search={{ open: id }}
-              title={id}
-              className="block truncate font-medium hover:text-accent hover:underline"
-            >
-              {id}
-            </Link>
-          ),
+          cell: ({ model }) => <Name id={model.id} />,
         },
         {
           key: 'offer',
           head: t('routing.provider'),
           isOptional: true,
           className: 'max-w-40',
-          cell: ({ offer }) =>
-            offer ? (
-              <>
-                <span title={offer.model} className="block truncate">
-                  {offer.provider}
-                </span>
-                {offer.below_cost.length > 0 && <Status tone="bad">{t('prices.belowCost')}</Status>}
-              </>
-            ) : (
-              <Status tone="bad">{t('routing.nobody')}</Status>
-            ),
+          cell: ({ offer }) => <Offered offer={offer} />,
         },
         {
           key: 'sale',
@@ -87,6 +68,32 @@ export function MarginTable({ models }: { readonly models: readonly RoutedModel[
         },
       ]}
     />
+  )
+}
+
+function Name({ id }: Pick<RoutedModel, 'id'>) {
+  return (
+    <Link
+      to="/operator/models"
+      search={{ open: id }}
+      title={id}
+      className="block truncate font-medium hover:text-accent hover:underline"
+    >
+      {id}
+    </Link>
+  )
+}
+
+function Offered({ offer }: Pick<Row, 'offer'>) {
+  const t = useT()
+  if (!offer) return <Status tone="bad">{t('routing.nobody')}</Status>
+  return (
+    <>
+      <span title={offer.model} className="block truncate">
+        {offer.provider}
+      </span>
+      {offer.below_cost.length > 0 && <Status tone="bad">{t('prices.belowCost')}</Status>}
+    </>
   )
 }
 

@@ -11,6 +11,15 @@ import { addProvider, changeProvider, presetsQuery, type ProviderDraft } from '.
 
 type Props = { readonly before?: Provider; readonly onDone: (id: string) => void; readonly onCancel: () => void }
 
+type Typed = { readonly baseUrl: string; readonly isPrivate: boolean; readonly most: number }
+
+/** What is typed otherwise than before. */
+const changesOf = (before: Provider | undefined, { baseUrl, isPrivate, most }: Typed): ProviderDraft => ({
+  ...(baseUrl === (before?.base_url ?? '') ? {} : { base_url: baseUrl || null }),
+  ...(isPrivate === (before?.allow_private ?? false) ? {} : { allow_private: isPrivate }),
+  ...(most === (before?.concurrent_requests ?? 0) ? {} : { concurrent_requests: most || null }),
+})
+
 /** A vendor connection. The key goes in and never comes out again. */
 export function ProviderForm({ before, onDone, onCancel }: Props) {
   const t = useT()
@@ -26,14 +35,9 @@ export function ProviderForm({ before, onDone, onCancel }: Props) {
   const save = useMutation({
     meta: editing,
     mutationFn: () => {
-      const draft: ProviderDraft = {
-        ...(before ? {} : { preset }),
-        ...(baseUrl.trim() === (before?.base_url ?? '') ? {} : { base_url: baseUrl.trim() || null }),
-        ...(isPrivate === (before?.allow_private ?? false) ? {} : { allow_private: isPrivate }),
-        ...(Number(most) === (before?.concurrent_requests ?? 0) ? {} : { concurrent_requests: Number(most) || null }),
-        ...(isForgotten ? { key: null } : key === '' ? {} : { key }),
-      }
-      return before ? changeProvider(before.id, draft) : addProvider(id.trim(), draft)
+      const settings = changesOf(before, { baseUrl: baseUrl.trim(), isPrivate, most: Number(most) })
+      const draft = { ...settings, ...(isForgotten ? { key: null } : key === '' ? {} : { key }) }
+      return before ? changeProvider(before.id, draft) : addProvider(id.trim(), { preset, ...draft })
     },
   })
   const submit = (event: SyntheticEvent): void => {
@@ -53,22 +57,13 @@ export function ProviderForm({ before, onDone, onCancel }: Props) {
         required={known?.base_url === null}
         hint={before ? t('providers.urlHint') : undefined}
       />
-      <TextField
-        label={t('providers.key')}
-        type="password"
-        autoComplete="off"
+      <KeyFields
+        hasKey={before?.has_key ?? false}
         value={key}
-        onChange={(event) => setKey(event.target.value)}
-        hint={before?.has_key ? t('providers.keyStays') : t('providers.keyHint')}
-        disabled={isForgotten}
+        onType={setKey}
+        isForgotten={isForgotten}
+        onForget={setForgotten}
       />
-      {before?.has_key && (
-        <Checkbox
-          label={t('providers.forgetKey')}
-          checked={isForgotten}
-          onChange={(event) => setForgotten(event.target.checked)}
-        />
-      )}
       <Checkbox
         label={t('providers.private')}
         hint={t('providers.privateHint')}
@@ -90,6 +85,39 @@ export function ProviderForm({ before, onDone, onCancel }: Props) {
         </Button>
       </DialogButtons>
     </form>
+  )
+}
+
+type KeyProps = {
+  /** Whether one is stored. */
+  readonly hasKey: boolean
+  readonly value: string
+  readonly onType: (key: string) => void
+  readonly isForgotten: boolean
+  readonly onForget: (isForgotten: boolean) => void
+}
+
+function KeyFields({ hasKey, value, onType, isForgotten, onForget }: KeyProps) {
+  const t = useT()
+  return (
+    <>
+      <TextField
+        label={t('providers.key')}
+        type="password"
+        autoComplete="off"
+        value={value}
+        onChange={(event) => onType(event.target.value)}
+        hint={hasKey ? t('providers.keyStays') : t('providers.keyHint')}
+        disabled={isForgotten}
+      />
+      {hasKey && (
+        <Checkbox
+          label={t('providers.forgetKey')}
+          checked={isForgotten}
+          onChange={(event) => onForget(event.target.checked)}
+        />
+      )}
+    </>
   )
 }
 

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import type { Provider } from '../../lib/api-types.gen.ts'
 import { useT } from '../../lib/language.ts'
 import { useShow } from '../../lib/show.ts'
-import { OriginBadge } from '../../parts/declared.tsx'
+import { WithOrigin } from '../../parts/declared.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Ago, Nothing, Status } from '../../ui/text.tsx'
 
@@ -20,17 +20,9 @@ export function ProviderTable({ providers }: { readonly providers: readonly Prov
           head: t('column.name'),
           className: 'max-w-36 sm:max-w-56',
           cell: ({ id, origin }) => (
-            <span className="flex items-center gap-2">
-              <Link
-                to="/operator/providers"
-                search={{ open: id }}
-                title={id}
-                className="truncate font-medium hover:text-accent hover:underline"
-              >
-                {id}
-              </Link>
-              <OriginBadge origin={origin} />
-            </span>
+            <WithOrigin origin={origin}>
+              <Name id={id} />
+            </WithOrigin>
           ),
         },
         { key: 'state', head: t('column.status'), cell: (provider) => <ProviderState provider={provider} /> },
@@ -72,17 +64,33 @@ export function ProviderTable({ providers }: { readonly providers: readonly Prov
           head: t('providers.lastFailure'),
           isOptional: true,
           className: 'max-w-56 truncate',
-          cell: ({ since_start: { last_failure: last } }) =>
-            last ? (
-              <span title={last.message}>
-                {last.result} · <Ago at={last.at} />
-              </span>
-            ) : (
-              <Nothing />
-            ),
+          cell: (provider) => <LastFailure provider={provider} />,
         },
       ]}
     />
+  )
+}
+
+function Name({ id }: Pick<Provider, 'id'>) {
+  return (
+    <Link
+      to="/operator/providers"
+      search={{ open: id }}
+      title={id}
+      className="truncate font-medium hover:text-accent hover:underline"
+    >
+      {id}
+    </Link>
+  )
+}
+
+function LastFailure({ provider }: { readonly provider: Provider }) {
+  const { last_failure: last } = provider.since_start
+  if (!last) return <Nothing />
+  return (
+    <span title={last.message}>
+      {last.result} · <Ago at={last.at} />
+    </span>
   )
 }
 

@@ -36,21 +36,7 @@ export function TaskTable({ account, tasks, kind, onDelete }: Props) {
     {
       key: 'time',
       head: t('column.time'),
-      cell: (task) => (
-        <>
-          <Link
-            to="/a/$account/tasks"
-            params={{ account }}
-            search={{ ...(kind && { kind }), task: task.request }}
-            className="inline-flex min-h-6 items-center hover:text-accent hover:underline"
-          >
-            <Ago at={task.created_at} />
-          </Link>
-          <span className="-mt-1 block text-xs text-soft md:hidden">
-            <Charged task={task} show={charged} />
-          </span>
-        </>
-      ),
+      cell: (task) => <When account={account} kind={kind} task={task} charged={charged} />,
     },
     { key: 'kind', head: t('models.kind'), isOptional: true, cell: (task) => <Badge>{t(`kind.${task.kind}`)}</Badge> },
     { key: 'id', head: t('column.id'), isOptional: true, cell: (task) => <Id id={task.id} /> },
@@ -89,12 +75,7 @@ export function TaskTable({ account, tasks, kind, onDelete }: Props) {
       isOptional: true,
       cell: (task) => <Charged task={task} show={charged} />,
     },
-    {
-      key: 'kept',
-      head: t('tasks.expires'),
-      isOptional: true,
-      cell: (task) => <Kept task={task} />,
-    },
+    { key: 'kept', head: t('tasks.expires'), isOptional: true, cell: (task) => <Kept task={task} /> },
     {
       key: 'do',
       head: <span className="sr-only">{t('column.do')}</span>,
@@ -105,8 +86,30 @@ export function TaskTable({ account, tasks, kind, onDelete }: Props) {
   return <Table label={t('nav.tasks')} columns={columns} rows={tasks} keyOf={({ id }) => id} />
 }
 
+type Show = ReturnType<typeof columnOf>
+type WhenProps = Pick<Props, 'account' | 'kind'> & { readonly task: Task; readonly charged: Show }
+
+/** When it was asked for; where the window is narrow, also what it cost. */
+function When({ account, kind, task, charged }: WhenProps) {
+  return (
+    <>
+      <Link
+        to="/a/$account/tasks"
+        params={{ account }}
+        search={{ ...(kind && { kind }), task: task.request }}
+        className="inline-flex min-h-6 items-center hover:text-accent hover:underline"
+      >
+        <Ago at={task.created_at} />
+      </Link>
+      <span className="-mt-1 block text-xs text-soft md:hidden">
+        <Charged task={task} show={charged} />
+      </span>
+    </>
+  )
+}
+
 /** Nothing is charged before the end, which is not the same as zero. */
-const Charged = ({ task, show }: { readonly task: Task; readonly show: ReturnType<typeof columnOf> }) =>
+const Charged = ({ task, show }: { readonly task: Task; readonly show: Show }) =>
   isOpen(task) ? <Nothing /> : <Money amount={task.charged_nano_usd} show={show} />
 
 function Kept({ task }: { readonly task: Task }) {

@@ -1,0 +1,43 @@
+/** The form of a page before one is signed in: who one is, passwords, and one button. */
+import type { ComponentProps, ReactNode } from 'react'
+import { useT } from '../../lib/language.ts'
+import { Button } from '../../ui/button.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Failure } from '../../ui/page.tsx'
+import type { Sending } from './use-form.ts'
+
+type Props = {
+  readonly form: Sending
+  readonly submit: string
+  readonly disabled?: boolean
+  /** Said beside a field and not above the form: that field's `param`. */
+  readonly beside?: string
+  readonly children: ReactNode
+  readonly below?: ReactNode
+}
+
+export function DoorForm({ form: { isBusy, error, submit: send }, submit, disabled, beside, children, below }: Props) {
+  return (
+    <form onSubmit={send} className="space-y-3">
+      {error && (beside === undefined || error.param !== beside) && <Failure error={error} />}
+      {children}
+      <Button kind="primary" type="submit" busy={isBusy} disabled={disabled} className="w-full">
+        {submit}
+      </Button>
+      {below}
+    </form>
+  )
+}
+
+type FieldProps = Omit<ComponentProps<typeof TextField>, 'onChange'> & { readonly onType: (text: string) => void }
+
+const Typed = ({ onType, ...rest }: FieldProps) => (
+  <TextField {...rest} onChange={(event) => onType(event.target.value)} required />
+)
+
+export function NameField(props: Omit<FieldProps, 'label'>) {
+  const t = useT()
+  return <Typed {...props} label={t('signIn.name')} autoComplete="username" autoCapitalize="none" />
+}
+
+export const PasswordField = (props: FieldProps) => <Typed {...props} type="password" />
