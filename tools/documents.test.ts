@@ -36,6 +36,25 @@ test('a name in the glossary is one of its file', () => {
   expect(rows.flatMap(([, path = '', name]) => (name && isUnknown(path, name) ? [`${path}: ${name}`] : []))).toEqual([])
 })
 
+test.each(['ARCHITECTURE.md', 'CONTRIBUTING.md'])('a name that %s places in a file is there', (path) => {
+  const placed = [...read(path).matchAll(/`(\w+)` (?:in|of)\s+`((?:\w[\w-]*\/)*[\w.-]+\.ts)`/g)]
+  const fileOf = (name: string): string | undefined =>
+    [name, `src/${name}`].find((file) => existsSync(join(ROOT, file)))
+  const missing = placed.flatMap(([, name = '', file = '']) => {
+    const found = fileOf(file)
+    return found && new RegExp(`\\b${name}\\b`).test(read(found)) ? [] : [`${name} in ${file}`]
+  })
+  expect(placed.length).toBeGreaterThan(2)
+  expect(missing).toEqual([])
+})
+
+test('files of the map of the code are there', () => {
+  const named = [...read('ARCHITECTURE.md').matchAll(/(?:`|\*\*)((?:[a-z][\w-]*\/)*[a-z][\w.-]*\.ts)(?:`|\*\*)/g)]
+  const isThere = (name: string): boolean => existsSync(join(ROOT, name)) || existsSync(join(ROOT, 'src', name))
+  expect(named.length).toBeGreaterThan(20)
+  expect(named.map(([, name = '']) => name).filter((name) => !isThere(name))).toEqual([])
+})
+
 test('decisions are numbered without a gap, and listed in both places', () => {
   const names = decisions.map((path) => path.replace('docs/decisions/', '')).filter((name) => name !== 'README.md')
   expect(names.toSorted().map((name) => Number(name.slice(0, 3)))).toEqual(names.map((_, i) => i + 1))
