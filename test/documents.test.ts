@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { failures } from '../src/edge/public-answers.ts'
 import { documentedRoutes, publicOpenApi, type DocumentedRoute } from '../src/edge/route-documents.ts'
-import { failureCodes } from '../src/formats/chat/failure.ts'
+import { failureCodes } from '../src/formats/core/openai-failure.ts'
 import { startGateway, type TestGateway } from './support/gateway.ts'
 import { photo } from './support/test-pictures.ts'
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, setSystemTime, test } from 'bun:
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { dialects, type Dialect, type Reply } from '../src/domain/turn.ts'
-import type { AnswerFacts, ClientRequest, AdapterContext } from '../src/formats/format.ts'
+import type { AnswerFacts, ClientRequest, AdapterContext } from '../src/formats/core/contract.ts'
 import {
   answers,
   destination,

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'bun:test'
 import { dialects, type Dialect } from '../src/domain/turn.ts'
-import type { AdapterContext } from '../src/formats/format.ts'
+import type { AdapterContext } from '../src/formats/core/contract.ts'
 import { destination, readClient } from './support/dialect-fixtures.ts'
 
 type Fields = Record<string, unknown>

@@ -1,7 +1,7 @@
 /** Media that clients name and the gateway brings along: where it goes for them, and how much it takes. */
 import { afterAll, beforeEach, expect, test } from 'bun:test'
 import { videoBounds } from '../src/domain/video.ts'
-import type { VideoBody, VideoMedium } from '../src/formats/videos/body.ts'
+import type { VideoBody, VideoMedium } from '../src/formats/core/video-body.ts'
 import { Outbound } from '../src/outbound/send.ts'
 import { AbortGroup } from '../src/video/abort-group.ts'
 import { inlineMedia } from '../src/video/media.ts'

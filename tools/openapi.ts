@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 import { statusOf, videoStages } from '../src/domain/video-task.ts'
-import { writeFailure } from '../src/formats/chat/failure.ts'
+import { writeFailure } from '../src/formats/core/openai-failure.ts'
 import { videoRequest } from '../src/formats/videos/request.ts'
 import { FAILED_CODE } from '../src/formats/videos/view.ts'
 import type { FailureKind } from '../src/domain/failure.ts'

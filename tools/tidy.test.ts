@@ -65,6 +65,16 @@ describe('between files', () => {
     expect(found(tree)).toEqual(['web/src/ui/b.tsx:1 cycle'])
   })
 
+  test('a dialect imports what all share, and nothing of another; core imports none', () => {
+    const tree = {
+      'src/formats/chat/a.ts': "import { b } from '../core/b.ts'\nexport const a = b\n",
+      'src/formats/core/b.ts': "import { c } from '../gemini/c.ts'\nexport const b = c\n",
+      'src/formats/gemini/c.ts': "import { a } from '../chat/d.ts'\nexport const c = a\n",
+      'src/formats/chat/c.test.ts': "import { c } from '../gemini/c.ts'\nc()\n",
+    }
+    expect(found(tree)).toEqual(['src/formats/core/b.ts:1 dialects', 'src/formats/gemini/c.ts:1 dialects'])
+  })
+
   test('a name is exported by one file, and a type is called by what it is', () => {
     const tree = {
       'src/lib/a.ts': 'export const one = 1\nexport type Seed = number\nexport type Told = string\n',

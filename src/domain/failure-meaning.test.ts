@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { chatFailures } from '../formats/chat/failure.ts'
-import { geminiFailures } from '../formats/gemini/failure.ts'
+import { chatFailures } from '../formats/core/openai-failure.ts'
+import { geminiFailures } from '../formats/core/google-failure.ts'
 import { messagesFailures } from '../formats/messages/failure.ts'
 import { meaningOf, seenFailures } from './failure-meaning.ts'
 

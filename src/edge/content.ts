@@ -5,7 +5,7 @@
 import { open } from 'node:fs/promises'
 import type { Blob, BlobPurpose, Blobs } from '../blobs/blobs.ts'
 import type { Failure } from '../domain/failure.ts'
-import { writeFailure } from '../formats/chat/failure.ts'
+import { writeFailure } from '../formats/core/openai-failure.ts'
 import type { ServerExchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
 import { IpRateLimiter, type VisitorLimits } from './ip-rate-limiter.ts'

@@ -1,6 +1,6 @@
 /** The public server: which route a path is, on each of its ports. */
 import type { ServerExchange } from '../inbound/exchange.ts'
-import { readModelPath } from '../formats/gemini/model-path.ts'
+import { readModelPath } from '../formats/core/google-model-path.ts'
 import { ContentServer, CONTENT_PATH } from './content.ts'
 import type { Edge, EdgeOptions } from './edge-options.ts'
 import { stateRoute } from './responses.ts'

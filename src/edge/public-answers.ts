@@ -1,6 +1,6 @@
 /** What the public API answers, for its description: fields that vendors add pass, and are not listed. */
 import { z } from 'zod'
-import { failureCodes } from '../formats/chat/failure.ts'
+import { failureCodes } from '../formats/core/openai-failure.ts'
 
 const count = z.int().min(0)
 const seconds = z.int().meta({ description: 'Unix time' })

@@ -1,7 +1,7 @@
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Caller } from '../domain/account.ts'
 import type { Failure } from '../domain/failure.ts'
-import type { ClientRequest, FailureWriter } from '../formats/format.ts'
+import type { ClientRequest, FailureWriter } from '../formats/core/contract.ts'
 import type { ServerExchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
 import type { LogFields } from '../lib/log.ts'

@@ -1,13 +1,13 @@
 import type { Dialect } from '../domain/turn.ts'
 import { chatUpstreamSide } from './chat/upstream-side.ts'
-import type { UpstreamSide } from './format.ts'
+import type { UpstreamSide } from './core/contract.ts'
 import { geminiUpstreamSide } from './gemini/upstream-side.ts'
 import { messagesUpstreamSide } from './messages/upstream-side.ts'
-import { responsesUpstreamSide } from './responses/upstream-side.ts'
+import { responsesUpstreamSideWith } from './responses/upstream-side.ts'
 
 const sides: Partial<Record<Dialect, UpstreamSide>> = {
   chat: chatUpstreamSide,
-  responses: responsesUpstreamSide,
+  responses: responsesUpstreamSideWith(chatUpstreamSide),
   messages: messagesUpstreamSide,
   gemini: geminiUpstreamSide,
 }

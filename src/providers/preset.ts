@@ -1,6 +1,6 @@
 import type { HangUp } from '../domain/catalog.ts'
 import type { Dialect } from '../domain/turn.ts'
-import type { UsageDialect } from '../formats/chat/usage.ts'
+import type { UsageDialect } from '../formats/core/openai-usage.ts'
 import type { UpscaleApi, VideoApi } from '../formats/videos/adapters.ts'
 
 /** How the credential travels. */

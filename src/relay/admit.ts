@@ -1,11 +1,11 @@
 /** Admission: may this caller have this model, can it be served, and is there money for it. No await, no I/O. */
+import { failureForClient } from '../domain/failure-policy.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { mayUse, type Caller } from '../domain/account.ts'
 import { paintsInTurn, type Model, type Offer } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
 import { formatUsd, type NanoUsd } from '../domain/money.ts'
-import { failureForClient } from '../formats/chat/failure.ts'
-import type { ClientRequest } from '../formats/format.ts'
+import type { ClientRequest } from '../formats/core/contract.ts'
 import type { Balance, Hold, HoldRequest, HoldResult } from '../ledger/ledger.ts'
 import { estimateTokens } from '../lib/token-estimate.ts'
 import { planAttempts, type RequestLength } from '../router/plan.ts'

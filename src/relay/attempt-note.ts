@@ -3,7 +3,7 @@ import type { Offer } from '../domain/catalog.ts'
 import { discreet, keptOf } from '../domain/discreet.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import { PRIVATE_CHARS_MAX, PrivateTexts } from '../domain/kept-words.ts'
-import type { ClientRequest } from '../formats/format.ts'
+import type { ClientRequest } from '../formats/core/contract.ts'
 import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
 

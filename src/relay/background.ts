@@ -1,6 +1,6 @@
 /** Answers that are made without their client: it asks for them later, listens meanwhile, or calls them off. */
 import type { Failure } from '../domain/failure.ts'
-import type { AnswerFacts, Conversation } from '../formats/format.ts'
+import type { AnswerFacts, Conversation } from '../formats/core/contract.ts'
 import type { TurnScope } from '../responses/turns.ts'
 import type { GatewayRequest } from './call.ts'
 

@@ -1,6 +1,6 @@
 /** Whole replies that are asked for as a stream, so that their hold can grow. Nothing leaves before the end. */
 import type { UpstreamFailure } from '../domain/failure.ts'
-import type { AnswerFacts, Destination, AdaptedReply, Adapter, UpstreamRequest } from '../formats/format.ts'
+import type { AnswerFacts, Destination, AdaptedReply, Adapter, UpstreamRequest } from '../formats/core/contract.ts'
 import { attemptStream, type AttemptLimits, type Target } from '../upstream/attempt.ts'
 import type { Admission } from './admit.ts'
 import type { GatewayRequest } from './call.ts'

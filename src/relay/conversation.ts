@@ -1,7 +1,7 @@
 /** Requests that continue a conversation the gateway keeps: what was said before is read before they can be priced. */
 import type { Model } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
-import type { ClientRequest, PastTurn } from '../formats/format.ts'
+import type { ClientRequest, PastTurn } from '../formats/core/contract.ts'
 import { requestScanLimits, scanLongJson, type ScanLimits } from '../lib/json-scan.ts'
 import { isLong } from '../lib/long-text.ts'
 import { KEPT_DAYS, type TurnScope, type Turns } from '../responses/turns.ts'

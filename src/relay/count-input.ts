@@ -1,5 +1,5 @@
 import type { Model } from '../domain/catalog.ts'
-import type { ClientRequest } from '../formats/format.ts'
+import type { ClientRequest } from '../formats/core/contract.ts'
 import type { Relay } from './context.ts'
 
 /** What a chat template adds to each message, by the vendors' own cookbooks. */

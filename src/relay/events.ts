@@ -1,5 +1,5 @@
 /** Where the events of an answer come from, where that is not an upstream's stream as it is. */
-import type { AdaptedStream } from '../formats/format.ts'
+import type { AdaptedStream } from '../formats/core/contract.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import type { EventReader, ReadEvents } from '../upstream/event-reader.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { readChatUsage } from '../formats/chat/usage.ts'
+import { readChatUsage } from '../formats/core/openai-usage.ts'
 import { readGeminiUsage } from '../formats/gemini/usage.ts'
 import type { Admission } from './admit.ts'
 import type { GatewayRequest } from './call.ts'

@@ -1,10 +1,10 @@
 /** What an answer comes to: what its upstream reports, where that can be believed, or what we count. */
+import { estimatedUsage } from '../formats/core/usage-estimate.ts'
 import { tokensOfImage } from '../domain/image.ts'
 import { inputTokens, outputTokens, sameUsage, type Usage } from '../domain/usage.ts'
-import { estimatedUsage } from '../formats/chat/usage.ts'
-import type { DeliveredImage, MeteredUsage, InlineImages } from '../formats/format.ts'
+import type { DeliveredImage, MeteredUsage, InlineImages } from '../formats/core/contract.ts'
 import { paintedUsage } from '../formats/gemini/usage.ts'
-import { asGeneratedText, scaledTokens, type GeneratedText } from '../formats/generated-text.ts'
+import { asGeneratedText, scaledTokens, type GeneratedText } from '../formats/core/generated-text.ts'
 import type { Admission } from './admit.ts'
 import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'

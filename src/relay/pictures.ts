@@ -2,7 +2,7 @@
 import type { Blobs } from '../blobs/blobs.ts'
 import type { Model, Provider, ProviderReach } from '../domain/catalog.ts'
 import { imageFetchBounds, type ImageFormat } from '../domain/image.ts'
-import type { ImageService, ImageInfo, AdapterContext } from '../formats/format.ts'
+import type { ImageService, ImageInfo, AdapterContext } from '../formats/core/contract.ts'
 import { inspectPicture } from '../lib/picture.ts'
 import type { Log } from '../lib/log.ts'
 import { readBytes } from '../outbound/bytes.ts'

@@ -12,9 +12,9 @@ import type {
   ReadEvent,
   ReadReply,
   UpstreamRequest,
-} from '../formats/format.ts'
-import { bodyWithout } from '../formats/refused-field.ts'
-import { accountOf } from '../formats/own-seals.ts'
+} from '../formats/core/contract.ts'
+import { bodyWithout } from '../formats/core/refused-field.ts'
+import { accountOf } from '../formats/core/own-seals.ts'
 import type { SseEvent } from '../lib/sse.ts'
 import {
   asReply,

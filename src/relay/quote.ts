@@ -4,8 +4,8 @@ import { dearestImage, imagesOf, imageTokensMax, tokensOfImage, type ImageWish }
 import { divideUp, millionthUp, type NanoUsd } from '../domain/money.ts'
 import { dearestInput, dearestOutput, priceOf } from '../domain/price.ts'
 import { secondsMax, tokensMax } from '../domain/video-price.ts'
-import type { ClientRequest } from '../formats/format.ts'
-import type { VideoBody } from '../formats/videos/body.ts'
+import type { ClientRequest } from '../formats/core/contract.ts'
+import type { VideoBody } from '../formats/core/video-body.ts'
 import { wishOf } from '../formats/videos/check.ts'
 import { usageOfUpscaling, usageOfVideo } from '../formats/videos/usage.ts'
 

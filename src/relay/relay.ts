@@ -3,7 +3,7 @@
  * cookies; what it touches comes in through `Relay`.
  */
 import type { Failure } from '../domain/failure.ts'
-import type { Conversation } from '../formats/format.ts'
+import type { Conversation } from '../formats/core/contract.ts'
 import { admit, permittedModel, unready, type Admission } from './admit.ts'
 import { answerStream, answerWhole, type Answer } from './answer.ts'
 import { tryOffers } from './attempt.ts'

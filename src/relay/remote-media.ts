@@ -1,5 +1,5 @@
 import type { Failure } from '../domain/failure.ts'
-import type { ClientRequest } from '../formats/format.ts'
+import type { ClientRequest } from '../formats/core/contract.ts'
 import { faultOfClientUrl } from '../outbound/guard.ts'
 
 /**

@@ -3,8 +3,8 @@
  * comments, finishes of choices that nobody asked for) costs as much to read and to pass on, and no vendor charges it.
  */
 import type { UpstreamFailure } from '../domain/failure.ts'
-import type { AdaptedStream } from '../formats/format.ts'
-import { charsOf } from '../formats/generated-text.ts'
+import type { AdaptedStream } from '../formats/core/contract.ts'
+import { charsOf } from '../formats/core/generated-text.ts'
 import type { AttemptLimits } from '../upstream/attempt.ts'
 import type { EventReader, ReadEvents } from '../upstream/event-reader.ts'
 import type { Admission } from './admit.ts'

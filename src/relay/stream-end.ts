@@ -1,9 +1,9 @@
 /** How a stream ends: whole, cut at its length, or broken; and what its client is told. */
+import { failureForClient } from '../domain/failure-policy.ts'
 import type { Failure, UpstreamFailure } from '../domain/failure.ts'
 import type { Usage } from '../domain/usage.ts'
-import { failureForClient } from '../formats/chat/failure.ts'
-import type { AdaptedStream, ReadEvent } from '../formats/format.ts'
-import { charsOf } from '../formats/generated-text.ts'
+import type { AdaptedStream, ReadEvent } from '../formats/core/contract.ts'
+import { charsOf } from '../formats/core/generated-text.ts'
 import type { Admission } from './admit.ts'
 import type { StreamServed } from './attempt.ts'
 

@@ -3,7 +3,7 @@
  * alone. A turn is written in the transaction that resolves its request's hold, so that it is there exactly when its
  * charge is.
  */
-import type { KeptTurn, PastTurn } from '../formats/format.ts'
+import type { KeptTurn, PastTurn } from '../formats/core/contract.ts'
 import type { Check } from '../lib/checks.ts'
 import type { DiskRoom } from '../lib/disk-room.ts'
 import { statement, type Row, type SqlValue, type WriteStep } from '../store/statement.ts'

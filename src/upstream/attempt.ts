@@ -4,7 +4,7 @@
  */
 import type { Provider } from '../domain/catalog.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
-import type { FailureReader, UpstreamRequest } from '../formats/format.ts'
+import type { FailureReader, UpstreamRequest } from '../formats/core/contract.ts'
 import { ERROR_BYTES_MAX, outbound, type OutboundRequest, type WholeResult } from '../outbound/send.ts'
 import { inOwnTurn } from '../lib/long-text.ts'
 import type { HeaderFields } from '../lib/message-head.ts'

@@ -1,11 +1,12 @@
 /** The end of a task: its hold settled or released, once, with its last stage and its record in one transaction. */
+import { failureForClient } from '../domain/failure-policy.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import { priceOf, type PriceCard } from '../domain/price.ts'
 import type { Offer } from '../domain/catalog.ts'
 import type { Usage, UsageSource } from '../domain/usage.ts'
 import { upscaleLineId, type VideoTask } from '../domain/video-task.ts'
-import { failureForClient, writeFailure } from '../formats/chat/failure.ts'
+import { writeFailure } from '../formats/core/openai-failure.ts'
 import { meterVideo, NO_USAGE, usageOfUpscaling, usageOfVideo, type VideoUsage } from '../formats/videos/usage.ts'
 import { FAILED_CODE } from '../formats/videos/view.ts'
 import type { Hold } from '../ledger/ledger.ts'

@@ -1,8 +1,8 @@
 /** Media for vendors that fetch none: what a client names by its address is brought into the request, within bounds. */
 import type { UpstreamFailure } from '../domain/failure.ts'
 import { videoBounds } from '../domain/video.ts'
-import { isTypeOf, type VideoBody, type VideoMedium } from '../formats/videos/body.ts'
-import { isInline } from '../formats/remote-media.ts'
+import { isTypeOf, type VideoBody, type VideoMedium } from '../formats/core/video-body.ts'
+import { isInline } from '../formats/core/remote-media.ts'
 import { readBytes } from '../outbound/bytes.ts'
 import { follow } from '../outbound/follow.ts'
 import { faultOfClientUrl } from '../outbound/guard.ts'

@@ -2,7 +2,7 @@
 import type { Provider } from '../domain/catalog.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import { videoBounds } from '../domain/video.ts'
-import type { UpstreamRequest } from '../formats/format.ts'
+import type { UpstreamRequest } from '../formats/core/contract.ts'
 import type {
   ReadState,
   ReadSubmission,

@@ -1,7 +1,7 @@
 /** Plays a planned conversation: client, gateway and vendors in one process, turn by turn. */
 import type { Model } from '../../src/domain/catalog.ts'
 import type { Dialect } from '../../src/domain/turn.ts'
-import type { KeptTurn, Adapter, AdapterContext, UpstreamRequest } from '../../src/formats/format.ts'
+import type { KeptTurn, Adapter, AdapterContext, UpstreamRequest } from '../../src/formats/core/contract.ts'
 import { SseDecoder, type SseEvent } from '../../src/lib/sse.ts'
 import { dialectsOf } from '../../src/relay/attempt.ts'
 import { readSent } from '../support/dialect-fixtures.ts'

@@ -1,7 +1,7 @@
 /** Chat requests for tests of what comes after their reading. */
 import { readBySchema } from '../../src/formats/chat/by-schema.ts'
 import { readOrdinaryRequest, type ReadChatRequest } from '../../src/formats/chat/request.ts'
-import { scanRequest } from '../../src/formats/request-json.ts'
+import { scanRequest } from '../../src/formats/core/request-json.ts'
 
 /** Reads a request's JSON text as the gateway does, but in one step. */
 export function readChatRequest(text: string, bytes: number): ReadChatRequest {

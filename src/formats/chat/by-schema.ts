@@ -1,5 +1,5 @@
 /** Chat completion requests that take the schema to be judged. */
-import { failureOfIssue } from './issue.ts'
+import { failureOfIssue } from '../core/issue.ts'
 import { chatRequestOf, type ReadChatRequest, type ScannedBody, type RequestText } from './request.ts'
 import { chatRequestSchema } from './schema.ts'
 import { safeParse } from '../../lib/safe-parse.ts'

@@ -4,7 +4,7 @@
  * call (2026-11). SDKs hand unknown fields of a message back as they came.
  */
 import type { SealedData } from '../../domain/turn.ts'
-import { asFields, textIn, type Fields } from '../fields.ts'
+import { asFields, textIn, type Fields } from '../core/fields.ts'
 
 export const writeCallSignature = (sealed: SealedData | undefined): object =>
   sealed?.origin === 'gemini' ? { extra_content: { google: { thought_signature: sealed.data } } } : {}

@@ -3,11 +3,11 @@ import type { Failure } from '../../domain/failure.ts'
 import type { Delta, FinishReason, OutputPart, Reply } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
 import { dataEvent } from '../../lib/sse.ts'
-import type { AnswerFacts, ClientSide, StreamEncoder } from '../format.ts'
+import type { AnswerFacts, ClientSide, StreamEncoder } from '../core/contract.ts'
 import { writeCallSignature } from './call-signature.ts'
-import { writeFailure } from './failure.ts'
+import { writeFailure } from '../core/openai-failure.ts'
 import { detailOf, type ReasoningDetail } from './reasoning-details.ts'
-import { writeChatUsage } from './usage.ts'
+import { writeChatUsage } from '../core/openai-usage.ts'
 
 /** `usageAsked`: the client wants the usage chunk of a stream. */
 export const chatClientSide = (usageAsked: boolean): ClientSide => ({

@@ -1,9 +1,9 @@
 /** A chat completion from the chunks of its stream. */
 import type { SseEvent } from '../../lib/sse.ts'
 import { isRawNumber } from '../../lib/exact-json.ts'
-import { asFields, asList, numberIn, ownIn, parseExactFields, type Fields } from '../fields.ts'
-import type { ReplyCollector } from '../format.ts'
-import { gather, withoutNulls } from '../gather.ts'
+import { asFields, asList, numberIn, ownIn, parseExactFields, type Fields } from '../core/fields.ts'
+import type { ReplyCollector } from '../core/contract.ts'
+import { gather, withoutNulls } from '../core/gather.ts'
 import { longerName } from './call-name.ts'
 import { LawfulChunks } from './lawful.ts'
 

@@ -1,8 +1,8 @@
 /** Names of tools between a client and an upstream of this format: what a vendor refuses goes up shorter. */
-import { asFields, asList, asText, type Fields } from '../fields.ts'
-import { FittedNames } from '../tool-names.ts'
+import { toolOfCall } from '../core/call-arguments.ts'
+import { asFields, asList, asText, type Fields } from '../core/fields.ts'
+import { FittedNames } from '../core/tool-names.ts'
 import type { ChatBody } from './schema.ts'
-import { toolOfCall } from './stream-calls.ts'
 
 /** What OpenAI takes, and whoever keeps to its format. */
 const LAWFUL = /^[\w-]{1,64}$/

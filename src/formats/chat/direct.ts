@@ -7,14 +7,14 @@ import type {
   ReplyCollector,
   UpstreamRequest,
   WriterQuirks,
-} from '../format.ts'
+} from '../core/contract.ts'
 import { fit, type FittedBody } from '../../vendors/fit.ts'
-import { exactBody } from '../exact-body.ts'
-import { readReceived } from '../buffered-reply.ts'
-import type { FittedNames } from '../tool-names.ts'
+import { exactBody } from '../core/exact-body.ts'
+import { readReceived } from '../core/buffered-reply.ts'
+import type { FittedNames } from '../core/tool-names.ts'
 import { ChatCollector } from './collector.ts'
 import { directNames, withFittedNames } from './direct-names.ts'
-import { chatFailures } from './failure.ts'
+import { chatFailures } from '../core/openai-failure.ts'
 import { lawfulHistory } from './history.ts'
 import { eventsOfReply } from './reply-events.ts'
 import { readChatReply } from './reply.ts'
@@ -22,7 +22,7 @@ import { writeUpstreamRequest, type ChatRequest } from './request.ts'
 import type { ChatBody } from './schema.ts'
 import { ChatStream } from './stream.ts'
 import { isVendorTool, splitChatTools } from './disallowed-fields.ts'
-import { namesOf } from '../vendor-tools.ts'
+import { namesOf } from '../core/vendor-tools.ts'
 import { CHAT_PATH } from './wire.ts'
 
 export class DirectChat implements Adapter {

@@ -1,8 +1,8 @@
 /** What is refused because it would cost more than the model's price says, or because nobody here can bound it. */
 import type { Failure } from '../../domain/failure.ts'
-import { asFields, asList, type Fields } from '../fields.ts'
-import { isMediaData } from '../media-data.ts'
-import type { ToolSplit } from '../vendor-tools.ts'
+import { asFields, asList, type Fields } from '../core/fields.ts'
+import { isMediaData } from '../core/media-data.ts'
+import type { ToolSplit } from '../core/vendor-tools.ts'
 
 /** Fields the gateway prices or edits. */
 const pricedFields = new Set([

@@ -1,8 +1,8 @@
 /** A chat client's custom tools before vendors of the same format that have them, and that have none. */
 import { expect, test } from 'bun:test'
 import { rulesFor } from '../../vendors/fit.ts'
-import type { Fields } from '../fields.ts'
-import type { Destination, Adapter, AdapterContext } from '../format.ts'
+import type { Fields } from '../core/fields.ts'
+import type { Destination, Adapter, AdapterContext } from '../core/contract.ts'
 import { readChatClient } from './client.ts'
 
 const answer = { requestId: 'req_1', createdAtMs: 1_000_500, publicModel: 'public' }

@@ -2,19 +2,13 @@
  * The history of a request, as every vendor takes it: the arguments of a call are the JSON text of an object, each call
  * has a result, and what the gateway put into answers of vendors of other formats goes to none of this one.
  */
+import { argumentsIn, toolOfCall } from '../core/call-arguments.ts'
 import { isTaken } from '../../vendors/fit.ts'
 import type { Rule } from '../../vendors/rules.ts'
-import { CallIds } from '../call-ids.ts'
-import { asFields, asList, asText, fieldsIn, type Fields } from '../fields.ts'
-import { NO_RESULT, withResults } from '../open-calls.ts'
+import { CallIds } from '../core/call-ids.ts'
+import { asFields, asList, asText, fieldsIn, type Fields } from '../core/fields.ts'
+import { NO_RESULT, withResults } from '../core/open-calls.ts'
 import { isSealedDetail } from './reasoning-details.ts'
-import { toolOfCall, wordsOfCall } from './stream-calls.ts'
-
-/** The arguments of a function: `{}` where there are none, and as text where they came as an object. */
-export const argumentsIn = ({ arguments: given }: Fields): string => {
-  const words = wordsOfCall(given)
-  return words.trim() === '' ? '{}' : words
-}
 
 type Lawful = { readonly messages: readonly Fields[]; readonly dropped: readonly string[] }
 

@@ -2,6 +2,7 @@
  * Answers of servers that are nearly of this format, as the format has them: its clients, and what is read here, know
  * only that. What is as it should be stays the object it was.
  */
+import { toolOfCall, wordsOfCall } from '../core/call-arguments.ts'
 import {
   asFields,
   asList,
@@ -13,12 +14,12 @@ import {
   parseFields,
   textIn,
   type Fields,
-} from '../fields.ts'
+} from '../core/fields.ts'
 import type { UpstreamFailure } from '../../domain/failure.ts'
 import { randomId } from '../../lib/ids.ts'
-import type { FittedNames } from '../tool-names.ts'
-import { readUpstreamError } from './failure.ts'
-import { StreamCalls, toolOfCall, wordsOfCall } from './stream-calls.ts'
+import type { FittedNames } from '../core/tool-names.ts'
+import { readUpstreamError } from '../core/openai-failure.ts'
+import { StreamCalls } from './stream-calls.ts'
 import { withOwnNames } from './direct-names.ts'
 
 /** Words of other dialects that servers say here, too (2026-11). */

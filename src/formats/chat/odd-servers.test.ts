@@ -1,17 +1,17 @@
 /** Servers that are nearly of the format: what their answers mean, streamed to each kind of client, and collected. */
+import { estimatedUsage } from '../core/usage-estimate.ts'
 import { describe, expect, test } from 'bun:test'
 import { SseDecoder, dataEvent } from '../../lib/sse.ts'
 import type { Turn } from '../../domain/turn.ts'
 import { messagesClientSide } from '../messages/client-side.ts'
 import { geminiClientSide } from '../gemini/client-side.ts'
-import type { AdaptedStream, WriterQuirks } from '../format.ts'
-import { translated } from '../translated.ts'
-import { BufferedReply } from '../buffered-reply.ts'
+import type { AdaptedStream, WriterQuirks } from '../core/contract.ts'
+import { translated } from '../core/translated.ts'
+import { BufferedReply } from '../core/buffered-reply.ts'
 import { ChatCollector } from './collector.ts'
 import { readChatReply } from './reply.ts'
 import { ChatStream } from './stream.ts'
 import { chatUpstreamSide } from './upstream-side.ts'
-import { estimatedUsage } from './usage.ts'
 
 const quirks: WriterQuirks = { outputMaxField: 'max_tokens', usageInStream: 'unasked', usageDialect: 'inclusive' }
 const facts = { requestId: 'req_1', createdAtMs: 0, publicModel: 'public' }

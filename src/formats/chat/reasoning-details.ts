@@ -3,7 +3,7 @@
  * back with the message it came in. Without it a model that signs its thoughts cannot go on behind a tool call.
  */
 import { dialects, type ReasoningPart, type SealedData } from '../../domain/turn.ts'
-import { asFields, asList, asText, textIn } from '../fields.ts'
+import { asFields, asList, asText, textIn } from '../core/fields.ts'
 
 export type ReasoningDetail = {
   readonly type: 'reasoning.sealed'

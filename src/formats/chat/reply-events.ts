@@ -1,5 +1,5 @@
 import type { SseEvent } from '../../lib/sse.ts'
-import { asFields, fieldsIn, parseExactFields, type Fields } from '../fields.ts'
+import { asFields, fieldsIn, parseExactFields, type Fields } from '../core/fields.ts'
 
 /** A whole reply as the one chunk of a stream. What is no reply is an event of that text, and read as one. */
 export function eventsOfReply(text: string): readonly SseEvent[] {

@@ -1,16 +1,16 @@
 /** Whole replies of the chat format: read for their usage, passed on byte for byte but for the spec's own fields. */
 import { sameUsage, type Usage } from '../../domain/usage.ts'
-import type { AnswerFacts, AdaptedReply, ReadReply } from '../format.ts'
+import type { AnswerFacts, AdaptedReply, ReadReply } from '../core/contract.ts'
 import { parseExact } from '../../lib/exact-json.ts'
 import type { Edit } from '../../lib/json-scan.ts'
-import { asFields } from '../fields.ts'
-import type { GeneratedText } from '../generated-text.ts'
-import type { BufferedReply } from '../buffered-reply.ts'
-import type { FittedNames } from '../tool-names.ts'
-import { hiddenError } from './failure.ts'
+import { asFields } from '../core/fields.ts'
+import type { GeneratedText } from '../core/generated-text.ts'
+import type { BufferedReply } from '../core/buffered-reply.ts'
+import type { FittedNames } from '../core/tool-names.ts'
+import { hiddenError } from '../core/openai-failure.ts'
 import { failureOfEnd, lawfulReply } from './lawful.ts'
 import { wordsOfMessage } from './generated-text.ts'
-import { correctedUsage, readChatUsage, statedUsage, writeChatUsage, type UsageDialect } from './usage.ts'
+import { correctedUsage, readChatUsage, statedUsage, writeChatUsage, type UsageDialect } from '../core/openai-usage.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 type Choice = { readonly message: Readonly<Record<string, unknown>> }

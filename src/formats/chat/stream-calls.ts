@@ -3,10 +3,11 @@
  * each call an index, and its id and name once. Servers are known (2026-11) that give every call the index 0 and an id
  * of its own (Google's endpoint of this format), no index at all, each chunk another id (vLLM until 0.6), or no id.
  */
+import { toolOfCall, wordsOfCall } from '../core/call-arguments.ts'
 import { ANSWER_CALLS_MAX } from '../../domain/limits.ts'
 import { randomId } from '../../lib/ids.ts'
 import { JsonEnd } from '../../lib/json-end.ts'
-import { asFields, asText, fieldsIn, numberIn, textIn, type Fields } from '../fields.ts'
+import { asFields, asText, fieldsIn, numberIn, textIn, type Fields } from '../core/fields.ts'
 import { longerName } from './call-name.ts'
 
 type StreamCall = {
@@ -29,13 +30,6 @@ type Piece = {
   /** Whether another call stands before it in the same chunk. */
   readonly isBehind: boolean
 }
-
-/** The words of a call, as text: some servers give arguments as the object that they are. */
-export const wordsOfCall = (words: unknown): string =>
-  typeof words === 'string' ? words : typeof words === 'object' && words !== null ? JSON.stringify(words) : ''
-
-export const toolOfCall = ({ type, custom }: Fields): 'function' | 'custom' =>
-  type === 'custom' || (type === undefined && typeof custom === 'object' && custom !== null) ? 'custom' : 'function'
 
 /** Calls of one choice. */
 export class StreamCalls {

@@ -1,8 +1,8 @@
+import { estimatedUsage } from '../core/usage-estimate.ts'
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { SseDecoder } from '../../lib/sse.ts'
 import { ChatStream, type ChatStreamOptions } from './stream.ts'
-import { estimatedUsage } from './usage.ts'
 
 const options: ChatStreamOptions = { publicModel: 'm', choices: 1, usageAsked: false, usageDialect: 'inclusive' }
 

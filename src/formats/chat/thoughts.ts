@@ -5,7 +5,7 @@
 import type { Delta, OutputPart, Reply, SealedData } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
 import type { SseEvent } from '../../lib/sse.ts'
-import type { DecodedEvent, StreamDecoder, WriterQuirks } from '../format.ts'
+import type { DecodedEvent, StreamDecoder, WriterQuirks } from '../core/contract.ts'
 
 export const takesThoughtsBack = ({ rules = [] }: Pick<WriterQuirks, 'rules'>): boolean =>
   rules.some(({ takes }) => takes === 'thoughts')

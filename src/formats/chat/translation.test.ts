@@ -1,8 +1,8 @@
 /** Chat through the neutral turn and back to chat: nothing that both sides know may be lost on the way. */
 import { expect, test } from 'bun:test'
 import type { Usage } from '../../domain/usage.ts'
-import type { WriterQuirks } from '../format.ts'
-import { translated } from '../translated.ts'
+import type { WriterQuirks } from '../core/contract.ts'
+import { translated } from '../core/translated.ts'
 import { chatClientSide } from './client-side.ts'
 import { readChatRequest } from '../../../test/support/read-chat.ts'
 import { chatTurn } from './turn.ts'

@@ -1,23 +1,15 @@
 /** A chat request as a neutral turn, for upstreams of another dialect. */
+import { argumentsIn } from '../core/call-arguments.ts'
+import { sourceOf } from '../core/media-source.ts'
 import type { Failure } from '../../domain/failure.ts'
-import type {
-  InputPart,
-  MediaSource,
-  Message,
-  OutputFormat,
-  OutputPart,
-  TextPart,
-  Tool,
-  ToolChoice,
-} from '../../domain/turn.ts'
-import { asFields, asList, asText, fieldsIn, numberIn, ownIn, textIn, wordFor, type Fields } from '../fields.ts'
-import { effortIn } from '../effort.ts'
-import type { TurnRead } from '../translated.ts'
+import type { InputPart, Message, OutputFormat, OutputPart, TextPart, Tool, ToolChoice } from '../../domain/turn.ts'
+import { asFields, asList, asText, fieldsIn, numberIn, ownIn, textIn, wordFor, type Fields } from '../core/fields.ts'
+import { effortIn } from '../core/effort.ts'
+import type { TurnRead } from '../core/translated.ts'
 import { readCallSignature } from './call-signature.ts'
-import { argumentsIn } from './history.ts'
 import { readDetails } from './reasoning-details.ts'
 import type { ChatBody } from './schema.ts'
-import { namesOf } from '../vendor-tools.ts'
+import { namesOf } from '../core/vendor-tools.ts'
 import { isVendorTool, splitChatTools } from './disallowed-fields.ts'
 
 /** What a turn carries, or what is nothing to an upstream. Any other field is foreign. */
@@ -162,15 +154,6 @@ function partOf(part: Fields, path: string): InputPart {
 function textOnly(part: InputPart, path: string): TextPart {
   if (part.kind === 'text') return part
   throw new Untranslatable(`${path}.content`, `A system message takes text only, not ${part.kind}.`)
-}
-
-const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)?(?:;[\w=.-]+)*?;base64,/i
-
-/** A `data:` URL in base64 as bytes, any other as an address. */
-export function sourceOf(url: string): MediaSource {
-  const match = DATA_URL.exec(url.slice(0, 200))
-  if (!match) return { kind: 'url', url }
-  return { kind: 'data', mediaType: match[1] ?? 'application/octet-stream', base64: url.slice(match[0].length) }
 }
 
 function toolOf(tool: NonNullable<ChatBody['tools']>[number], path: string): Tool {

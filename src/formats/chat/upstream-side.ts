@@ -1,10 +1,11 @@
 /** The chat format towards upstreams, for clients of another dialect. */
+import { argumentsIn, toolOfCall, wordsOfCall } from '../core/call-arguments.ts'
+import { urlOf } from '../core/media-source.ts'
 import type { UpstreamFailure } from '../../domain/failure.ts'
 import type {
   Delta,
   FinishReason,
   InputPart,
-  MediaSource,
   Message,
   OutputPart,
   Reply,
@@ -26,8 +27,8 @@ import {
   ownIn,
   parseExactFields,
   type Fields,
-} from '../fields.ts'
-import { functionSchema } from '../schema-map.ts'
+} from '../core/fields.ts'
+import { functionSchema } from '../core/schema-map.ts'
 import type {
   DecodedEvent,
   Destination,
@@ -35,18 +36,16 @@ import type {
   UpstreamRequest,
   UpstreamSide,
   WriterQuirks,
-} from '../format.ts'
+} from '../core/contract.ts'
 import { longerName } from './call-name.ts'
 import { ChatCollector } from './collector.ts'
-import { chatFailures, hiddenError } from './failure.ts'
-import { argumentsIn } from './history.ts'
+import { chatFailures, hiddenError } from '../core/openai-failure.ts'
 import { eventsOfReply } from './reply-events.ts'
 import { failureOfEnd, lawfulReply, LawfulChunks, parseChunk, thoughtIn } from './lawful.ts'
-import { lostOf } from '../unsupported-fields.ts'
-import { runningUsage } from '../running-usage.ts'
-import { toolOfCall, wordsOfCall } from './stream-calls.ts'
+import { lostOf } from '../core/unsupported-fields.ts'
+import { runningUsage } from '../core/running-usage.ts'
 import { SealingDecoder, thoughtsIn, takesThoughtsBack, withSeals } from './thoughts.ts'
-import { readChatUsage, statedUsage, type UsageDialect } from './usage.ts'
+import { readChatUsage, statedUsage, type UsageDialect } from '../core/openai-usage.ts'
 import { CHAT_PATH } from './wire.ts'
 
 export const chatUpstreamSide: UpstreamSide = {
@@ -170,9 +169,6 @@ function contentOf(parts: readonly InputPart[]): string | object[] {
   if (parts.every((part) => part.kind === 'text')) return parts.map(({ text }) => text).join('\n\n')
   return parts.map(partOf)
 }
-
-export const urlOf = (source: MediaSource): string =>
-  source.kind === 'url' ? source.url : `data:${source.mediaType};base64,${source.base64}`
 
 function partOf(part: InputPart): object {
   switch (part.kind) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { Destination } from '../format.ts'
+import type { Destination } from '../core/contract.ts'
 import { EmbeddingAdapter } from './adapter.ts'
 import { readEmbeddingClient } from './request.ts'
 import { geminiEmbeddings, openaiEmbeddings } from './upstream.ts'

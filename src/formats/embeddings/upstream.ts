@@ -1,8 +1,8 @@
 /** How vendors are asked for embeddings. */
 import type { Failure } from '../../domain/failure.ts'
 import { fit } from '../../vendors/fit.ts'
-import { asText } from '../fields.ts'
-import type { Destination, UpstreamRequest } from '../format.ts'
+import { asText } from '../core/fields.ts'
+import type { Destination, UpstreamRequest } from '../core/contract.ts'
 import type { EmbeddingBody, EmbeddingInput } from './body.ts'
 import type { EmbeddingDialect } from './reading.ts'
 

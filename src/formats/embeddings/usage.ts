@@ -1,5 +1,5 @@
 import type { Usage } from '../../domain/usage.ts'
-import { asFields } from '../fields.ts'
+import { asFields } from '../core/fields.ts'
 
 /** Reads the usage of an embedding reply. Undefined when it is absent, no count or zero: unknown, and never nothing. */
 export function readEmbeddingUsage(raw: unknown): Usage | undefined {

@@ -1,5 +1,5 @@
 /** Which call a result is of, in a dialect where ids may be left out. */
-import { asText, type Fields } from '../fields.ts'
+import { asText, type Fields } from '../core/fields.ts'
 
 /** Places of calls that have one id, or one name. */
 class Queue {

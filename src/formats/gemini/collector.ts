@@ -1,8 +1,8 @@
 /** A response of Gemini's API from the responses of its stream. */
 import type { SseEvent } from '../../lib/sse.ts'
-import { asFields, asList, asText, numberIn, parseExactFields, type Fields } from '../fields.ts'
-import type { ReplyCollector } from '../format.ts'
-import { gather } from '../gather.ts'
+import { asFields, asList, asText, numberIn, parseExactFields, type Fields } from '../core/fields.ts'
+import type { ReplyCollector } from '../core/contract.ts'
+import { gather } from '../core/gather.ts'
 
 type Members = { [name: string]: unknown }
 type Candidate = { readonly fields: Members; readonly parts: Fields[] }

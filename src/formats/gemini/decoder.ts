@@ -3,9 +3,9 @@ import type { UpstreamFailure } from '../../domain/failure.ts'
 import type { Delta, OutputPart, Reply, Turn } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
 import type { SseEvent } from '../../lib/sse.ts'
-import { asFields, asList, fieldListIn, numberIn, parseExactFields, type Fields } from '../fields.ts'
-import type { DecodedEvent, StreamDecoder } from '../format.ts'
-import { runningUsage } from '../running-usage.ts'
+import { asFields, asList, fieldListIn, numberIn, parseExactFields, type Fields } from '../core/fields.ts'
+import type { DecodedEvent, StreamDecoder } from '../core/contract.ts'
+import { runningUsage } from '../core/running-usage.ts'
 import {
   failureOfFinish,
   finishOfGemini,
@@ -15,7 +15,7 @@ import {
   type FailedAnswer,
   type Silence,
 } from './ends.ts'
-import { readGeminiError } from './failure.ts'
+import { readGeminiError } from '../core/google-failure.ts'
 import { readParts } from './parts.ts'
 import { readGeminiUsage } from './usage.ts'
 

@@ -2,7 +2,7 @@
 import { wordsOfParts } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
 import type { Edit } from '../../lib/json-scan.ts'
-import type { Fields } from '../fields.ts'
+import type { Fields } from '../core/fields.ts'
 import { readParts } from './parts.ts'
 import { correctedGeminiUsage } from './usage.ts'
 

@@ -12,15 +12,15 @@ import type {
   ReadReply,
   ReplyCollector,
   UpstreamRequest,
-} from '../format.ts'
-import { asFields, fieldListIn, parseFields, type Fields } from '../fields.ts'
-import { readReceived, type BufferedReply } from '../buffered-reply.ts'
+} from '../core/contract.ts'
+import { asFields, fieldListIn, parseFields, type Fields } from '../core/fields.ts'
+import { readReceived, type BufferedReply } from '../core/buffered-reply.ts'
 import { GeminiCollector } from './collector.ts'
 import { editsOf, textOfCandidates } from './direct-edits.ts'
 import { failureOfFinish, hasContent, silentEnd, type FailedAnswer, type Silence } from './ends.ts'
 import { geminiFamilyOf } from './families.ts'
-import { geminiFailures, readGeminiError } from './failure.ts'
-import { upstreamPath } from './model-path.ts'
+import { geminiFailures, readGeminiError } from '../core/google-failure.ts'
+import { upstreamPath } from '../core/google-model-path.ts'
 import { strangersIn, withoutStrangers } from './lawful.ts'
 import { withoutCallIds } from './nameless-calls.ts'
 import { paintedIn, SPOILED } from './paintings.ts'

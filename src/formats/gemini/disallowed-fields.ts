@@ -1,7 +1,7 @@
 /** What is refused because it would cost more than the model's price says, or because nobody here can bound it. */
 import type { Failure } from '../../domain/failure.ts'
-import { asFields, asList, asText, type Fields } from '../fields.ts'
-import { isBase64 } from '../media-data.ts'
+import { asFields, asList, asText, type Fields } from '../core/fields.ts'
+import { isBase64 } from '../core/media-data.ts'
 import { isImageFile } from './media.ts'
 import { refuseGeminiTools } from './vendor-tools.ts'
 

@@ -1,10 +1,10 @@
 /** What a path of Gemini's API asks for, and with which body. */
 import type { Failure } from '../../domain/failure.ts'
-import { asFields } from '../fields.ts'
-import type { ClientRequest } from '../format.ts'
-import { afterScan } from '../request-json.ts'
+import { asFields } from '../core/fields.ts'
+import type { ClientRequest } from '../core/contract.ts'
+import { afterScan } from '../core/request-json.ts'
 import { GeminiClient } from './client.ts'
-import { readModelPath } from './model-path.ts'
+import { readModelPath } from '../core/google-model-path.ts'
 import { readGeminiRequest, type GeminiRead } from './request.ts'
 
 type GeminiCall = { readonly text: string; readonly bytes: number; readonly path: string; readonly query: string }

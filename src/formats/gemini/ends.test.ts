@@ -1,14 +1,14 @@
 /** Ends without an answer: whole and streamed, to Gemini's own clients and to others. */
+import { estimatedUsage } from '../core/usage-estimate.ts'
 import { expect, test } from 'bun:test'
 import type { SseEvent } from '../../lib/sse.ts'
 import { chatClientSide } from '../chat/client-side.ts'
-import type { Adapter, WriterQuirks } from '../format.ts'
-import { translated } from '../translated.ts'
+import type { Adapter, WriterQuirks } from '../core/contract.ts'
+import { translated } from '../core/translated.ts'
 import { DirectGemini } from './direct.ts'
 import { readGeminiRequest } from './request.ts'
 import { geminiTurn } from './turn.ts'
 import { geminiUpstreamSide } from './upstream-side.ts'
-import { estimatedUsage } from '../chat/usage.ts'
 
 const quirks: WriterQuirks = { outputMaxField: 'max_tokens', usageInStream: 'on_request', usageDialect: 'inclusive' }
 const answer = { requestId: 'req_1', createdAtMs: 1_000_500, publicModel: 'm' }

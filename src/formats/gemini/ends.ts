@@ -1,7 +1,7 @@
 /** How answers of Gemini's API end, and which of these ends are none: a model that broke off says nothing of it. */
 import type { UpstreamFailure } from '../../domain/failure.ts'
 import type { FinishReason } from '../../domain/turn.ts'
-import { asFields, asList, asText, ownIn, type Fields } from '../fields.ts'
+import { asFields, asList, asText, ownIn, type Fields } from '../core/fields.ts'
 
 /** From Google's SDK and documentation (`FinishReason`), November 2026. */
 const finishes: Readonly<Record<string, FinishReason>> = {

@@ -3,8 +3,8 @@
  * stands in for one that is not there; no thought that another vendor has sealed; a result for each call.
  */
 import { parseExact } from '../../lib/exact-json.ts'
-import { asFields, asText, type Fields } from '../fields.ts'
-import { NO_RESULT } from '../open-calls.ts'
+import { asFields, asText, type Fields } from '../core/fields.ts'
+import { NO_RESULT } from '../core/open-calls.ts'
 import { callsOfResults } from './call-results.ts'
 import type { GeminiFamily } from './families.ts'
 import { isFields, listedItems, mapMember, memberOf, partsOf } from './members.ts'

@@ -1,5 +1,5 @@
 /** Media by address: what Gemini's API fetches by itself, and what kind of thing an address names. */
-import { asText, ownIn, type Fields } from '../fields.ts'
+import { asText, ownIn, type Fields } from '../core/fields.ts'
 
 const types: Readonly<Record<string, string>> = {
   png: 'image/png',

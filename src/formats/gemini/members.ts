@@ -1,6 +1,6 @@
 /** Members of a request as its client wrote them: in two spellings, and a list of one without its brackets. */
-import { asFields, asList, fieldsIn, type Fields } from '../fields.ts'
-import { camelOf } from './spelling.ts'
+import { asFields, asList, fieldsIn, type Fields } from '../core/fields.ts'
+import { camelOf } from '../core/google-spelling.ts'
 
 export const isFields = (value: unknown): value is Fields => fieldsIn(value) !== undefined
 

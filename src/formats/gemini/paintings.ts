@@ -2,8 +2,8 @@
 import type { Model } from '../../domain/catalog.ts'
 import type { Failure } from '../../domain/failure.ts'
 import { nextTurn } from '../../lib/end-of-tick.ts'
-import { asFields, asList, asText, type Fields } from '../fields.ts'
-import type { ImageService, InlineImages } from '../format.ts'
+import { asFields, asList, asText, type Fields } from '../core/fields.ts'
+import type { ImageService, InlineImages } from '../core/contract.ts'
 import type { GeminiBody } from './request.ts'
 import { MODALITIES } from './disallowed-fields.ts'
 

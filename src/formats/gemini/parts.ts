@@ -1,7 +1,7 @@
 /** Parts of an answer, between the neutral turn and Gemini's API: the same for whole replies and streams. */
 import type { OutputPart, SealedData } from '../../domain/turn.ts'
 import { randomId } from '../../lib/ids.ts'
-import { asFields, asList, asText, parseExactFields, type Fields } from '../fields.ts'
+import { asFields, asList, asText, parseExactFields, type Fields } from '../core/fields.ts'
 import { readSignature, writeSignature } from './signature.ts'
 
 /** The parts of one candidate. A call without an id gets one: every other dialect has to name it. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { Fields } from '../fields.ts'
+import type { Fields } from '../core/fields.ts'
 import { schemaFromOpenApi } from './schema.ts'
 
 const plain: readonly (readonly [string, Fields, Fields])[] = [

@@ -1,6 +1,6 @@
 /** JSON schemas between what clients write and what Gemini takes. */
-import { asFields, asText, fieldsIn, type Fields } from '../fields.ts'
-import { mapSchema } from '../schema-map.ts'
+import { asFields, asText, fieldsIn, type Fields } from '../core/fields.ts'
+import { mapSchema } from '../core/schema-map.ts'
 
 /** For Gemini: it does not know `const` (2026-11); an `enum` of one value says the same. */
 export function schemaForGemini(schema: unknown): unknown {

@@ -1,6 +1,6 @@
 /** Thought signatures, which a client hands back as they are, and what stands in for one that was lost. */
 import { dialects, type Dialect, type SealedData } from '../../domain/turn.ts'
-import { parseFields, textIn } from '../fields.ts'
+import { parseFields, textIn } from '../core/fields.ts'
 
 /** Documented by Google for histories whose signatures are gone: its validator lets it pass (2026-11). */
 export const SKIP_VALIDATOR = 'skip_thought_signature_validator'

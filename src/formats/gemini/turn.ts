@@ -11,13 +11,13 @@ import type {
   ToolChoice,
   Turn,
 } from '../../domain/turn.ts'
-import { asFields, asList, asText, numberIn, type Fields } from '../fields.ts'
-import type { TurnRead } from '../translated.ts'
+import { asFields, asList, asText, numberIn, type Fields } from '../core/fields.ts'
+import type { TurnRead } from '../core/translated.ts'
 import { imageTypeOf, standardBase64 } from './media.ts'
 import type { GeminiBody, GeminiContent, GeminiPart } from './request.ts'
 import { schemaFromOpenApi } from './schema.ts'
 import { readSignature } from './signature.ts'
-import { namesOf } from '../vendor-tools.ts'
+import { namesOf } from '../core/vendor-tools.ts'
 import { splitGeminiTools } from './vendor-tools.ts'
 
 /** What a turn carries, or what is nothing to an upstream. Any other field is foreign. */

@@ -1,15 +1,15 @@
 /** Gemini's API towards upstreams, for clients of another dialect. */
 import type { Failure } from '../../domain/failure.ts'
 import type { InputPart, Tool, ToolChoice, Turn } from '../../domain/turn.ts'
-import type { Destination, UpstreamRequest, UpstreamSide } from '../format.ts'
-import { lostOf } from '../unsupported-fields.ts'
+import type { Destination, UpstreamRequest, UpstreamSide } from '../core/contract.ts'
+import { lostOf } from '../core/unsupported-fields.ts'
 import { namesOfCalls, writeContents } from './contents.ts'
 import { GeminiCollector } from './collector.ts'
 import { GeminiDecoder, readNeutralReply, silenceOf } from './decoder.ts'
-import { geminiFailures } from './failure.ts'
+import { geminiFailures } from '../core/google-failure.ts'
 import { geminiFamilyOf, thinkingConfigOf, type GeminiFamily } from './families.ts'
 import { isGooglesOwn } from './media.ts'
-import { upstreamPath } from './model-path.ts'
+import { upstreamPath } from '../core/google-model-path.ts'
 import { schemaForGemini } from './schema.ts'
 
 export const geminiUpstreamSide: UpstreamSide = {

@@ -1,8 +1,8 @@
 /** Usage of Gemini's API, normalised to disjoint buckets. The only place that builds one from its wire fields. */
+import { estimatedUsage } from '../core/usage-estimate.ts'
 import { inputTokens, outputTokens, type Usage } from '../../domain/usage.ts'
-import { estimatedUsage } from '../chat/usage.ts'
-import { asFields, asList, numberIn } from '../fields.ts'
-import type { MeteredUsage, InlineImages } from '../format.ts'
+import { asFields, asList, numberIn } from '../core/fields.ts'
+import type { MeteredUsage, InlineImages } from '../core/contract.ts'
 
 /** More tokens than any one answer can have. */
 const TOKENS_MAX = 1_000_000_000

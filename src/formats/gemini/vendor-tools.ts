@@ -1,8 +1,8 @@
 /** Tools of this dialect that run at the vendor: all that are not the client's functions. */
 import type { Failure } from '../../domain/failure.ts'
-import { asFields, asList, type Fields } from '../fields.ts'
-import type { ToolSplit } from '../vendor-tools.ts'
-import { camelOf } from './spelling.ts'
+import { asFields, asList, type Fields } from '../core/fields.ts'
+import type { ToolSplit } from '../core/vendor-tools.ts'
+import { camelOf } from '../core/google-spelling.ts'
 
 const isSet = (value: unknown): boolean => value !== undefined && value !== null && value !== false
 const isFunctions = (name: string): boolean => camelOf(name) === 'functionDeclarations'

@@ -3,8 +3,8 @@ import type { Failure } from '../../domain/failure.ts'
 import type { Dialect } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
 import type { SseEvent } from '../../lib/sse.ts'
-import { chatFailures, hiddenError } from '../chat/failure.ts'
-import { parseLongFields } from '../fields.ts'
+import { chatFailures, hiddenError } from '../core/openai-failure.ts'
+import { parseLongFields } from '../core/fields.ts'
 import type {
   AnswerFacts,
   Destination,
@@ -13,7 +13,7 @@ import type {
   AdaptedStream,
   ReadReply,
   UpstreamRequest,
-} from '../format.ts'
+} from '../core/contract.ts'
 import type { ImageAsk } from './ask.ts'
 import { describe, factsOfReply, picturesOf, usageField } from './reply.ts'
 import { ImageStream } from './stream.ts'

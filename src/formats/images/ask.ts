@@ -1,5 +1,5 @@
 import type { ImageFacts, ImageWish } from '../../domain/image.ts'
-import type { UpstreamRequest } from '../format.ts'
+import type { UpstreamRequest } from '../core/contract.ts'
 import type { ImageBody } from './body.ts'
 
 /** What is asked of a model: the request, what it counts as, and what the model can do. */

@@ -2,8 +2,8 @@
 import { nextTurn } from '../../lib/end-of-tick.ts'
 import { imagesOf, sidesOf, type ImageDelivery } from '../../domain/image.ts'
 import type { Usage } from '../../domain/usage.ts'
-import { asFields, asList, numberIn, textIn, type Fields } from '../fields.ts'
-import type { DeliveredImage, ImageService } from '../format.ts'
+import { asFields, asList, numberIn, textIn, type Fields } from '../core/fields.ts'
+import type { DeliveredImage, ImageService } from '../core/contract.ts'
 import type { ImageAsk } from './ask.ts'
 import { hasTokens, writeImageUsage } from './usage.ts'
 

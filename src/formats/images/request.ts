@@ -13,8 +13,8 @@ import {
 } from '../../domain/image.ts'
 import { piecePrice, type PriceCard } from '../../domain/price.ts'
 import type { PieceUnit } from '../../domain/usage.ts'
-import { failureOfIssue } from '../chat/issue.ts'
-import { scanRequest } from '../request-json.ts'
+import { failureOfIssue } from '../core/issue.ts'
+import { scanRequest } from '../core/request-json.ts'
 import type { ImageBody } from './body.ts'
 import { safeParse } from '../../lib/safe-parse.ts'
 

@@ -6,9 +6,9 @@ import type { Failure, UpstreamFailure } from '../../domain/failure.ts'
 import { imagesOf } from '../../domain/image.ts'
 import type { Usage } from '../../domain/usage.ts'
 import { dataEvent, namedEvent, type SseEvent } from '../../lib/sse.ts'
-import { readUpstreamError, writeFailure } from '../chat/failure.ts'
-import { asFields, asText, numberIn, parseLongFields, type Fields } from '../fields.ts'
-import type { AnswerFacts, DeliveredImage, ImageService, AdaptedStream, ReadEvent } from '../format.ts'
+import { readUpstreamError, writeFailure } from '../core/openai-failure.ts'
+import { asFields, asText, numberIn, parseLongFields, type Fields } from '../core/fields.ts'
+import type { AnswerFacts, DeliveredImage, ImageService, AdaptedStream, ReadEvent } from '../core/contract.ts'
 import type { ImageAsk } from './ask.ts'
 import {
   describe,

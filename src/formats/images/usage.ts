@@ -2,8 +2,8 @@
 import { imageUnit, sellsPieces, type ImageFacts, type ImageWish } from '../../domain/image.ts'
 import type { PriceCard } from '../../domain/price.ts'
 import { inputTokens, outputTokens, type PieceUnit, type Usage, type UsageSource } from '../../domain/usage.ts'
-import { asFields } from '../fields.ts'
-import type { DeliveredImage, MeteredUsage } from '../format.ts'
+import { asFields } from '../core/fields.ts'
+import type { DeliveredImage, MeteredUsage } from '../core/contract.ts'
 
 const TOKENS_MAX = 1_000_000_000
 

@@ -1,6 +1,6 @@
 /** What the blocks of an answer mean for a turn: its structured answer may be a tool. */
 import type { FinishReason, OutputPart, SealedData, Turn } from '../../domain/turn.ts'
-import { asFields, asText, ownIn, textIn, type Fields } from '../fields.ts'
+import { asFields, asText, ownIn, textIn, type Fields } from '../core/fields.ts'
 import { stopReasonIn } from './lawful-answer.ts'
 
 /** The tool by which models without structured output give one: a name that none of the client's tools has. */

@@ -1,8 +1,8 @@
 /** A message from the events of its stream. */
 import type { SseEvent } from '../../lib/sse.ts'
-import { asFields, asText, numberIn, ownIn, parseExactFields, parseFields, type Fields } from '../fields.ts'
-import type { ReplyCollector } from '../format.ts'
-import { gather, withoutNulls } from '../gather.ts'
+import { asFields, asText, numberIn, ownIn, parseExactFields, parseFields, type Fields } from '../core/fields.ts'
+import type { ReplyCollector } from '../core/contract.ts'
+import { gather, withoutNulls } from '../core/gather.ts'
 
 /** Fields that the stream goes on to fill. */
 type Block = { [field: string]: unknown }

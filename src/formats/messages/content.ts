@@ -1,6 +1,6 @@
 /** What content blocks hold, wherever they lie: tool results and documents have content of their own. */
-import { asFields, asList, asText, type Fields } from '../fields.ts'
-import type { RemoteMedium } from '../remote-media.ts'
+import { asFields, asList, asText, type Fields } from '../core/fields.ts'
+import type { RemoteMedium } from '../core/remote-media.ts'
 
 /** The blocks of a `content` or a `system`, a plain text as the one block that it is. */
 export function blocksOf(content: unknown): readonly Fields[] {

@@ -9,7 +9,7 @@ import type {
   TextPart,
   Turn,
 } from '../../domain/turn.ts'
-import { parseExactFields } from '../fields.ts'
+import { parseExactFields } from '../core/fields.ts'
 import type { ClaudeFamily } from './families.ts'
 
 type Block = { type: string; cache_control?: object; [field: string]: unknown }

@@ -1,5 +1,5 @@
 /** Messages to Messages: the client's own bytes up, the upstream's own bytes down. */
-import type { AnswerFacts, Destination, Adapter, AdaptedStream, ReadReply, UpstreamRequest } from '../format.ts'
+import type { AnswerFacts, Destination, Adapter, AdaptedStream, ReadReply, UpstreamRequest } from '../core/contract.ts'
 import { messagesFailures } from './failure.ts'
 import { readMessagesReply } from './reply.ts'
 import { writeMessagesBody, type MessagesRequest } from './request.ts'

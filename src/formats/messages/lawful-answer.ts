@@ -1,5 +1,5 @@
 /** Answers of servers that are nearly of this format, as the format has them. */
-import { asFields, asText, fieldsIn, ownIn, parseExactFields, type Fields } from '../fields.ts'
+import { asFields, asText, fieldsIn, ownIn, parseExactFields, type Fields } from '../core/fields.ts'
 
 /** What servers of several formats say here of an end (2026-11). */
 const otherWords: Readonly<Record<string, string>> = {

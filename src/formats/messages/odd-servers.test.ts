@@ -1,8 +1,8 @@
 /** Servers that are nearly of the format, as a client of it gets their answers, and what they mean to others. */
+import { estimatedUsage } from '../core/usage-estimate.ts'
 import { describe, expect, test } from 'bun:test'
 import type { Turn } from '../../domain/turn.ts'
 import { namedEvent, SseDecoder } from '../../lib/sse.ts'
-import { estimatedUsage } from '../chat/usage.ts'
 import { messagesUpstreamSide } from './upstream-side.ts'
 import { readMessagesReply } from './reply.ts'
 import { MessagesStream } from './stream.ts'

@@ -1,5 +1,5 @@
 /** JSON schemas for constrained answers: the vendor takes a part of the language, and is told of the rest in words. */
-import { asFields, asText, type Fields } from '../fields.ts'
+import { asFields, asText, type Fields } from '../core/fields.ts'
 
 /** Rules that are refused (Anthropic, 2026-11). They are told in the description: a model heeds words as well. */
 const refused = new Set(

@@ -14,12 +14,12 @@ import type {
   ToolChoice,
   Turn,
 } from '../../domain/turn.ts'
-import { asFields, asText, textIn, type Fields } from '../fields.ts'
-import type { TurnRead } from '../translated.ts'
+import { asFields, asText, textIn, type Fields } from '../core/fields.ts'
+import type { TurnRead } from '../core/translated.ts'
 import { allBlocks, blocksOf } from './content.ts'
 import type { MessagesBody } from './request.ts'
 import { inputIn } from './lawful-answer.ts'
-import { namesOf } from '../vendor-tools.ts'
+import { namesOf } from '../core/vendor-tools.ts'
 import { readStamp } from './seal.ts'
 import { isServerTool, splitMessagesTools } from './vendor-tools.ts'
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { readChatRequest } from '../../../test/support/read-chat.ts'
 import { chatTurn } from '../chat/turn.ts'
-import type { WriterQuirks } from '../format.ts'
+import type { WriterQuirks } from '../core/contract.ts'
 import { enforceable } from './schema.ts'
 import { messagesUpstreamSide } from './upstream-side.ts'
 

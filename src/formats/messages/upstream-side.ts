@@ -1,8 +1,8 @@
 /** The Messages format towards upstreams, for clients of another dialect. */
 import type { Failure, UpstreamFailure } from '../../domain/failure.ts'
 import type { Reply, Tool, Turn } from '../../domain/turn.ts'
-import { fieldListIn, parseExactFields } from '../fields.ts'
-import type { Destination, UpstreamRequest, UpstreamSide } from '../format.ts'
+import { fieldListIn, parseExactFields } from '../core/fields.ts'
+import type { Destination, UpstreamRequest, UpstreamSide } from '../core/contract.ts'
 import { answerToolName, AnswerReader } from './answer-reader.ts'
 import { conversationOf, unsayable, type MessageHistory } from './conversation.ts'
 import { MessagesDecoder } from './decoder.ts'

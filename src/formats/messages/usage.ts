@@ -1,7 +1,7 @@
 /** Usage of the Messages format in disjoint buckets. The only place that builds one from its wire fields. */
 import { outputTokens, type Usage } from '../../domain/usage.ts'
-import { asFields, asList, numberIn, ownIn, type Fields } from '../fields.ts'
-import { gather } from '../gather.ts'
+import { asFields, asList, numberIn, ownIn, type Fields } from '../core/fields.ts'
+import { gather } from '../core/gather.ts'
 
 /** More tokens than any one answer can have. */
 const TOKENS_MAX = 1_000_000_000

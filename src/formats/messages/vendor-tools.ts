@@ -1,7 +1,7 @@
 /** Tools of this dialect that run at the vendor. */
 import type { Failure } from '../../domain/failure.ts'
-import { asFields, asList, asText, type Fields } from '../fields.ts'
-import type { ToolSplit } from '../vendor-tools.ts'
+import { asFields, asList, asText, type Fields } from '../core/fields.ts'
+import type { ToolSplit } from '../core/vendor-tools.ts'
 
 /** Billed by the call, the hour, or another model's tokens (2026-11). */
 const VENDOR_TOOL = /^(?:web_search|web_fetch|code_execution|bash_code_execution|advisor|mcp_toolset)/

@@ -5,7 +5,7 @@
  * also as Codex 0.169 sends and takes them.
  */
 import type { Tool } from '../../domain/turn.ts'
-import { asFields, asList, asText, fieldsIn, parseExactFields, textIn, type Fields } from '../fields.ts'
+import { asFields, asList, asText, fieldsIn, parseExactFields, textIn, type Fields } from '../core/fields.ts'
 import type { CallShape, CallType, CallNames } from './call-names.ts'
 
 type Kind = {

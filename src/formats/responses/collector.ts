@@ -1,7 +1,7 @@
 /** A response from the events of its stream. */
 import type { SseEvent } from '../../lib/sse.ts'
-import { asFields, asList, asText, numberIn, ownIn, parseExactFields, type Fields } from '../fields.ts'
-import type { ReplyCollector } from '../format.ts'
+import { asFields, asList, asText, numberIn, ownIn, parseExactFields, type Fields } from '../core/fields.ts'
+import type { ReplyCollector } from '../core/contract.ts'
 
 type Item = { [field: string]: unknown }
 

@@ -3,7 +3,7 @@
  * summary, which travels the same way: in an item that the client sends back in place of what was said before.
  */
 import type { Delta, Message, OutputPart } from '../../domain/turn.ts'
-import { textIn, type Fields } from '../fields.ts'
+import { textIn, type Fields } from '../core/fields.ts'
 
 const STAMP = 'tgc1_'
 

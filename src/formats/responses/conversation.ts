@@ -3,9 +3,17 @@ import type { Failure } from '../../domain/failure.ts'
 import type { Delta, Reply, Turn } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
 import { parseExact } from '../../lib/exact-json.ts'
-import { writeFailure } from '../chat/failure.ts'
-import { asFields, asList, asText, parseFields, type Fields } from '../fields.ts'
-import type { AnswerFacts, ClientSide, Conversation, Follower, KeptTurn, PastTurn, StreamEncoder } from '../format.ts'
+import { writeFailure } from '../core/openai-failure.ts'
+import { asFields, asList, asText, parseFields, type Fields } from '../core/fields.ts'
+import type {
+  AnswerFacts,
+  ClientSide,
+  Conversation,
+  Follower,
+  KeptTurn,
+  PastTurn,
+  StreamEncoder,
+} from '../core/contract.ts'
 import { CompactionWriter, isCompaction, summaryOf } from './compaction.ts'
 import { ResponseEvents, type ErrorWords, type EventOptions } from './events.ts'
 import { BadInput, mediaOf, outputItemId, responseOfItem, withIds, type Item, type ItemMedia } from './items.ts'

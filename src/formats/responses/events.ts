@@ -1,6 +1,6 @@
 /** The event stream of a response, from neutral deltas. The same deltas always make the same events. */
 import type { Delta, FinishReason, OwnDelta, SealedData } from '../../domain/turn.ts'
-import { asText, type Fields } from '../fields.ts'
+import { asText, type Fields } from '../core/fields.ts'
 import { isAgentCall } from './agent-tools.ts'
 import {
   callItem,

@@ -1,9 +1,9 @@
 /** Items of a conversation: what clients send, brought into one shape, so that what is kept is always whole. */
+import { argumentsIn } from '../core/call-arguments.ts'
 import type { Failure, FailureKind } from '../../domain/failure.ts'
-import { argumentsIn } from '../chat/history.ts'
-import { asFields, asList, asText, fieldsIn, ownIn, textIn, wordFor, type Fields } from '../fields.ts'
-import { isMediaData } from '../media-data.ts'
-import { isInline, type RemoteMedium } from '../remote-media.ts'
+import { asFields, asList, asText, fieldsIn, ownIn, textIn, wordFor, type Fields } from '../core/fields.ts'
+import { isMediaData } from '../core/media-data.ts'
+import { isInline, type RemoteMedium } from '../core/remote-media.ts'
 
 export type Item = Fields & { readonly type: string; readonly id: string }
 

@@ -1,7 +1,7 @@
 /** Calls of a conversation that other vendors had a part in, as the vendor of this format takes them. */
-import { CallIds } from '../call-ids.ts'
-import { asText, type Fields } from '../fields.ts'
-import { NO_RESULT } from '../open-calls.ts'
+import { CallIds } from '../core/call-ids.ts'
+import { asText, type Fields } from '../core/fields.ts'
+import { NO_RESULT } from '../core/open-calls.ts'
 import { isBrokenCall, isCall, isResult } from './turn.ts'
 
 /** The output that a call has, by the type of its item. */

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'bun:test'
 import { SseDecoder } from '../../lib/sse.ts'
 import { rulesFor } from '../../vendors/fit.ts'
-import type { Fields } from '../fields.ts'
-import type { Destination, Adapter, AdapterContext } from '../format.ts'
+import type { Fields } from '../core/fields.ts'
+import type { Destination, Adapter, AdapterContext } from '../core/contract.ts'
 import { followKept } from './conversation.ts'
 import { readResponsesClient } from './client.ts'
 

@@ -1,12 +1,15 @@
 /** Servers that are nearly of the responses format: what their streams mean. */
+import { estimatedUsage } from '../core/usage-estimate.ts'
 import { describe, expect, test } from 'bun:test'
 import type { Turn } from '../../domain/turn.ts'
 import { dataEvent, SseDecoder } from '../../lib/sse.ts'
 import { chatClientSide } from '../chat/client-side.ts'
-import { estimatedUsage } from '../chat/usage.ts'
-import type { WriterQuirks } from '../format.ts'
-import { translated } from '../translated.ts'
-import { responsesUpstreamSide } from './upstream-side.ts'
+import type { WriterQuirks } from '../core/contract.ts'
+import { translated } from '../core/translated.ts'
+import { chatUpstreamSide } from '../chat/upstream-side.ts'
+import { responsesUpstreamSideWith } from './upstream-side.ts'
+
+const responsesUpstreamSide = responsesUpstreamSideWith(chatUpstreamSide)
 
 const quirks: WriterQuirks = { outputMaxField: 'max_tokens', usageInStream: 'unasked', usageDialect: 'inclusive' }
 const facts = { requestId: 'req_1', createdAtMs: 0, publicModel: 'public' }

@@ -1,6 +1,6 @@
 /** Output items as neutral parts make them. */
 import type { OutputPart, Reply, SealedData } from '../../domain/turn.ts'
-import type { Fields } from '../fields.ts'
+import type { Fields } from '../core/fields.ts'
 import { agentCallFields, isAgentCall } from './agent-tools.ts'
 import { outputItemId, tailOf, type Item } from './items.ts'
 import { sealedText } from './sealed.ts'

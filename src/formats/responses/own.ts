@@ -1,6 +1,6 @@
 /** What items of this format say that the neutral turn has no word for: passed on to clients of the format. */
 import type { OwnDelta } from '../../domain/turn.ts'
-import { asFields, asList, textIn, type Fields } from '../fields.ts'
+import { asFields, asList, textIn, type Fields } from '../core/fields.ts'
 
 type OwnFieldKey = 'message_rest' | 'reasoning_rest' | 'call_rest'
 

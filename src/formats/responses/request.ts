@@ -1,10 +1,10 @@
 /** Requests of the responses format: validation, and what the gateway has to know of them. */
 import { z } from 'zod'
 import type { Failure } from '../../domain/failure.ts'
-import { failureOfIssue } from '../chat/issue.ts'
-import type { Fields } from '../fields.ts'
-import { scanRequest, type ScannedRequest } from '../request-json.ts'
-import type { RemoteMedium } from '../remote-media.ts'
+import { failureOfIssue } from '../core/issue.ts'
+import type { Fields } from '../core/fields.ts'
+import { scanRequest, type ScannedRequest } from '../core/request-json.ts'
+import type { RemoteMedium } from '../core/remote-media.ts'
 import { BadInput, readInput, remoteMediaOf } from './items.ts'
 import { safeParse } from '../../lib/safe-parse.ts'
 

@@ -3,7 +3,7 @@
  * back goes only to the dialect it came from.
  */
 import { dialects, type Dialect, type SealedData } from '../../domain/turn.ts'
-import { asFields, parseFields, textIn, type Fields } from '../fields.ts'
+import { asFields, parseFields, textIn, type Fields } from '../core/fields.ts'
 
 const STAMP = 'tgs1_'
 

@@ -1,6 +1,6 @@
 /** The tools of a request as functions and custom tools, wherever this format lets a client declare them. */
 import type { Tool, ToolChoice } from '../../domain/turn.ts'
-import { asFields, asList, asText, fieldsIn, textIn, type Fields } from '../fields.ts'
+import { asFields, asList, asText, fieldsIn, textIn, type Fields } from '../core/fields.ts'
 import { agentShape, agentTool } from './agent-tools.ts'
 import { BadInput } from './items.ts'
 import type { ResponsesBody } from './request.ts'

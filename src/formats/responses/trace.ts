@@ -3,7 +3,7 @@
  * a few bytes an event, so that no text is kept twice.
  */
 import type { Delta, FinishReason, OwnDelta, SealedData } from '../../domain/turn.ts'
-import { asFields, asList, asText, textIn, type Fields } from '../fields.ts'
+import { asFields, asList, asText, textIn, type Fields } from '../core/fields.ts'
 import type { ErrorWords } from './events.ts'
 import { readAgentCall } from './agent-tools.ts'
 import { sealedFrom, sealOfCall } from './sealed.ts'

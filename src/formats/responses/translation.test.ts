@@ -2,10 +2,13 @@
 import { describe, expect, test } from 'bun:test'
 import type { Turn } from '../../domain/turn.ts'
 import type { SseEvent } from '../../lib/sse.ts'
-import type { Destination, AdapterContext, WriterQuirks } from '../format.ts'
+import type { Destination, AdapterContext, WriterQuirks } from '../core/contract.ts'
 import { readChatClient } from '../chat/client.ts'
 import { readResponsesClient } from './client.ts'
-import { responsesUpstreamSide } from './upstream-side.ts'
+import { chatUpstreamSide } from '../chat/upstream-side.ts'
+import { responsesUpstreamSideWith } from './upstream-side.ts'
+
+const responsesUpstreamSide = responsesUpstreamSideWith(chatUpstreamSide)
 
 const quirks: WriterQuirks = {
   outputMaxField: 'max_tokens',

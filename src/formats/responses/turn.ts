@@ -1,4 +1,5 @@
 /** A conversation in the responses format as a neutral turn. */
+import { sourceOf } from '../core/media-source.ts'
 import type {
   FilePart,
   InputPart,
@@ -9,11 +10,10 @@ import type {
   TextPart,
   Turn,
 } from '../../domain/turn.ts'
-import { sourceOf } from '../chat/turn.ts'
-import { asFields, asList, asText, fieldsIn, textIn, type Fields } from '../fields.ts'
+import { asFields, asList, asText, fieldsIn, textIn, type Fields } from '../core/fields.ts'
 import { isAgentCall, isAgentOutput, readAgentCall, readAgentOutput } from './agent-tools.ts'
 import { COMPACTION_ORDER, compactionIn, isCompaction } from './compaction.ts'
-import { effortIn } from '../effort.ts'
+import { effortIn } from '../core/effort.ts'
 import { BadInput } from './items.ts'
 import type { ResponsesBody } from './request.ts'
 import { sealedFrom, sealOfCall } from './sealed.ts'

@@ -1,34 +1,40 @@
 /** The responses format towards upstreams. Nothing is stored there: the conversation is ours. */
+import { argumentsIn, wordsOfCall } from '../core/call-arguments.ts'
+import { urlOf } from '../core/media-source.ts'
 import type { InputPart, Message, OutputPart, Tool, ToolChoice, Turn } from '../../domain/turn.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { fit, isTaken } from '../../vendors/fit.ts'
-import { chatFailures, readUpstreamError } from '../chat/failure.ts'
-import { argumentsIn } from '../chat/history.ts'
-import { wordsOfCall } from '../chat/stream-calls.ts'
-import { chatUpstreamSide, urlOf } from '../chat/upstream-side.ts'
-import { asFields, asList, asText, fieldListIn, parseExactFields, parseFields, textIn, type Fields } from '../fields.ts'
-import { functionSchema } from '../schema-map.ts'
-import type {
-  DecodedEvent,
-  Destination,
-  StreamDecoder,
-  UpstreamRequest,
-  UpstreamSide,
-  WriterQuirks,
-} from '../format.ts'
-import { lostOf } from '../unsupported-fields.ts'
+import { chatFailures, readUpstreamError } from '../core/openai-failure.ts'
+import {
+  asFields,
+  asList,
+  asText,
+  fieldListIn,
+  parseExactFields,
+  parseFields,
+  textIn,
+  type Fields,
+} from '../core/fields.ts'
+import { functionSchema } from '../core/schema-map.ts'
+import type { DecodedEvent, Destination, StreamDecoder, UpstreamRequest, UpstreamSide } from '../core/contract.ts'
+import { lostOf } from '../core/unsupported-fields.ts'
 import { ResponsesCollector } from './collector.ts'
 import { finishOfResponse, ResponsesDecoder, deltasOfItems } from './decoder.ts'
 import { readResponsesUsage } from './usage.ts'
 
-export const responsesUpstreamSide: UpstreamSide = {
+/** `chat`: for servers that know the chat format alone, and answer in it wherever they are asked. */
+export const responsesUpstreamSideWith = (chat: UpstreamSide): UpstreamSide => ({
   dialect: 'responses',
   failures: chatFailures,
   write,
-  readReply,
-  decoder: (quirks, turn) => new EitherDecoder(() => chatUpstreamSide.decoder(quirks, turn)),
+  readReply: (text, quirks, turn) => {
+    const response = parseExactFields(text)
+    if (!response) return garbage('the reply is not JSON')
+    return isOfChat(response) ? chat.readReply(text, quirks, turn) : readReply(response)
+  },
+  decoder: (quirks, turn) => new EitherDecoder(() => chat.decoder(quirks, turn)),
   collector: () => new ResponsesCollector(),
-}
+})
 
 /** Models that never reason: their vendor refuses a request that asks for sealed reasoning (OpenAI, 2026-08). */
 const NEVER_REASONS = /(?:^|\/)(?:chatgpt-|gpt-[34])/
@@ -174,13 +180,10 @@ type ReplyRead = ReturnType<UpstreamSide['readReply']>
 
 const garbage = (message: string): ReplyRead => ({ kind: 'failed', failure: { kind: 'garbage', status: 200, message } })
 
-function readReply(text: string, quirks: WriterQuirks, turn: Turn): ReplyRead {
-  const response = parseExactFields(text)
-  if (!response) return garbage('the reply is not JSON')
+function readReply(response: Fields): ReplyRead {
   const { error, status = 'completed' } = response
   if (error || status === 'failed') return { kind: 'failed', failure: readUpstreamError(undefined, response) }
   if (status !== 'completed' && status !== 'incomplete') return garbage('the reply is of a response that has not ended')
-  if (isOfChat(response)) return chatUpstreamSide.readReply(text, quirks, turn)
   const output = fieldListIn(response['output'])
   if (!output) return garbage('the reply has no output')
   const parts = output.flatMap(partsOf)
@@ -215,7 +218,6 @@ function partsOf(item: Fields): OutputPart[] {
   }
 }
 
-/** Servers that know the chat format alone answer in it wherever they are asked. */
 const isOfChat = ({ output, choices, type }: Fields): boolean =>
   output === undefined && type === undefined && Array.isArray(choices)
 

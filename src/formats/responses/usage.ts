@@ -1,7 +1,7 @@
 /** Usage of the responses format, normalised to disjoint buckets, and back. */
 import { inputTokens, outputTokens, type Usage } from '../../domain/usage.ts'
-import { readChatUsage } from '../chat/usage.ts'
-import { asFields } from '../fields.ts'
+import { readChatUsage } from '../core/openai-usage.ts'
+import { asFields } from '../core/fields.ts'
 
 /** Reads a `usage` object: OpenAI's rule of inclusive totals under other names. Undefined when it holds no counts. */
 export function readResponsesUsage(raw: unknown): Usage | undefined {

@@ -5,8 +5,8 @@
 import type { VideoMade } from '../../domain/video-task.ts'
 import type { UpscaleWish, VideoWish } from '../../domain/video.ts'
 import type { UpstreamFailure } from '../../domain/failure.ts'
-import type { FailureReader, UpstreamRequest } from '../format.ts'
-import type { VideoBody } from './body.ts'
+import type { FailureReader, UpstreamRequest } from '../core/contract.ts'
+import type { VideoBody } from '../core/video-body.ts'
 
 /** A video to be made. */
 export type VideoOrder = {

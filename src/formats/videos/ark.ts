@@ -1,8 +1,8 @@
 /** Seedance by Volcengine Ark and BytePlus ModelArk (documentation and SDK, August to November 2026). */
 import { DURATION_AUTO } from '../../domain/video.ts'
-import { chatFailures } from '../chat/failure.ts'
-import { asFields, asList, asText, codeIn, numberIn, parseFields, type Fields } from '../fields.ts'
-import type { FailureReader, UpstreamRequest } from '../format.ts'
+import { chatFailures } from '../core/openai-failure.ts'
+import { asFields, asList, asText, codeIn, numberIn, parseFields, type Fields } from '../core/fields.ts'
+import type { FailureReader, UpstreamRequest } from '../core/contract.ts'
 import {
   garbage,
   isPlainId,

@@ -11,7 +11,7 @@ import {
   type VideoWish,
 } from '../../domain/video.ts'
 import { sellsVideo, upscaleUnit } from '../../domain/video-price.ts'
-import type { VideoBody, VideoMedium, VideoRole } from './body.ts'
+import type { VideoBody, VideoMedium, VideoRole } from '../core/video-body.ts'
 
 const refuse = (param: string, message: string): Failure => ({ kind: 'invalid_value', message, param })
 const unsupported = (param: string, what: string): Failure => ({

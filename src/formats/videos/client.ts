@@ -1,11 +1,11 @@
 /** A client that asks for a video. */
 import type { Model } from '../../domain/catalog.ts'
 import type { Failure } from '../../domain/failure.ts'
-import { writeFailure } from '../chat/failure.ts'
-import type { ClientRequest, Adapter } from '../format.ts'
-import { isInline, type RemoteMedium } from '../remote-media.ts'
-import { afterScan } from '../request-json.ts'
-import type { VideoBody } from './body.ts'
+import { writeFailure } from '../core/openai-failure.ts'
+import type { ClientRequest, Adapter } from '../core/contract.ts'
+import { isInline, type RemoteMedium } from '../core/remote-media.ts'
+import { afterScan } from '../core/request-json.ts'
+import type { VideoBody } from '../core/video-body.ts'
 import { checkVideo } from './check.ts'
 import { readVideo, type ReadVideo } from './request.ts'
 

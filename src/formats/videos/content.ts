@@ -1,7 +1,7 @@
 /** The items of a request: what each is, and which part of the video it has. */
 import { z } from 'zod'
 import type { Failure } from '../../domain/failure.ts'
-import { isTypeOf, type VideoMedium, type VideoRole } from './body.ts'
+import { isTypeOf, type VideoMedium, type VideoRole } from '../core/video-body.ts'
 
 const address = z.looseObject({ url: z.string().min(1) }).nullish()
 

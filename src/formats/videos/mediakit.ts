@@ -1,7 +1,7 @@
 /** Super-resolution by Volcengine AI MediaKit (its agent skills and MCP server, August to November 2026). */
-import { chatFailures } from '../chat/failure.ts'
-import { asFields, asText, codeIn, numberIn, parseFields, type Fields } from '../fields.ts'
-import type { UpstreamRequest } from '../format.ts'
+import { chatFailures } from '../core/openai-failure.ts'
+import { asFields, asText, codeIn, numberIn, parseFields, type Fields } from '../core/fields.ts'
+import type { UpstreamRequest } from '../core/contract.ts'
 import {
   garbage,
   isPlainId,

@@ -11,9 +11,9 @@ import {
   videoResolutions,
   type UpscaleWish,
 } from '../../domain/video.ts'
-import { failureOfIssue } from '../chat/issue.ts'
-import type { ScannedRequest } from '../request-json.ts'
-import type { VideoBody } from './body.ts'
+import { failureOfIssue } from '../core/issue.ts'
+import type { ScannedRequest } from '../core/request-json.ts'
+import type { VideoBody } from '../core/video-body.ts'
 import { contentItem, readContent } from './content.ts'
 import { safeParse } from '../../lib/safe-parse.ts'
 

@@ -1,9 +1,9 @@
 /** Veo, by Google's Gemini API and by Vertex AI: one model, two ways to ask after it (documentation, November 2026). */
 import type { VideoMade } from '../../domain/video-task.ts'
-import { geminiFailures } from '../gemini/failure.ts'
-import { upstreamPath } from '../gemini/model-path.ts'
-import { asFields, asList, asText, numberIn, parseFields, type Fields } from '../fields.ts'
-import type { UpstreamRequest } from '../format.ts'
+import { geminiFailures } from '../core/google-failure.ts'
+import { upstreamPath } from '../core/google-model-path.ts'
+import { asFields, asList, asText, numberIn, parseFields, type Fields } from '../core/fields.ts'
+import type { UpstreamRequest } from '../core/contract.ts'
 import {
   garbage,
   readStateOf,
@@ -12,7 +12,7 @@ import {
   type VideoAdapter,
   type VideoOrder,
 } from './adapter.ts'
-import type { VideoMedium } from './body.ts'
+import type { VideoMedium } from '../core/video-body.ts'
 
 const DATA = /^data:([^;,]+);base64,/i
 

@@ -1,0 +1,67 @@
+/** Calls and their results: every vendor demands a result for each call, and most of them right behind it. */
+import type { Message, Turn } from '../../domain/turn.ts'
+
+/** For a call that its user interrupted. */
+export const NO_RESULT = 'The call was interrupted: it has no result.'
+
+/** How messages of a dialect are looked at. */
+type MessageAccess<M> = {
+  /** The ids of the calls that a message makes. */
+  readonly callsOf: (message: M) => readonly string[]
+  /** The id of the call that a message answers. */
+  readonly answers: (message: M) => string | undefined
+  readonly noResult: (callId: string) => M
+}
+
+/** Messages with a result for each call, behind it and in the order of the calls. An id may come again later. */
+export function withResults<M>(messages: readonly M[], { callsOf, answers, noResult }: MessageAccess<M>): M[] {
+  const places = { calls: new Map<string, number[]>(), results: new Map<string, number[]>() }
+  const add = (map: Map<string, number[]>, id: string, at: number): void => {
+    const list = map.get(id)
+    if (list) list.push(at)
+    else map.set(id, [at])
+  }
+  for (const [at, message] of messages.entries()) {
+    for (const id of callsOf(message)) add(places.calls, id, at)
+    const id = answers(message)
+    if (id !== undefined) add(places.results, id, at)
+  }
+  const moved = new Set<number>()
+  const resultOf = (id: string, at: number): M => {
+    const calls = places.calls.get(id) ?? []
+    while (calls[0] !== undefined && calls[0] <= at) calls.shift()
+    const results = places.results.get(id) ?? []
+    while (results[0] !== undefined && results[0] < at) results.shift()
+    const [found, before = Infinity] = [results[0], calls[0]]
+    const result = found !== undefined && found < before ? messages[found] : undefined
+    if (found === undefined || result === undefined) return noResult(id)
+    results.shift()
+    moved.add(found)
+    return result
+  }
+  const behind = messages.map((message, at) => callsOf(message).map((id) => resultOf(id, at)))
+  return messages.flatMap((message, at) => (moved.has(at) ? [] : [message, ...(behind[at] ?? [])]))
+}
+
+const callsOf = (message: Message): string[] =>
+  message.role === 'assistant' ? message.parts.flatMap((part) => (part.kind === 'tool_call' ? [part.id] : [])) : []
+
+const isInOrder = (messages: readonly Message[]): boolean =>
+  messages.every((message, at) =>
+    callsOf(message).every((id, i) => {
+      const next = messages[at + 1 + i]
+      return next?.role === 'tool' && next.callId === id
+    }),
+  )
+
+/** The turn, whose calls have ids that differ, with a result for each of them, behind it and in their order. */
+export function withAllResults(turn: Turn): Turn {
+  const { messages } = turn
+  if (isInOrder(messages)) return turn
+  const answered = withResults<Message>(messages, {
+    callsOf,
+    answers: (message) => (message.role === 'tool' ? message.callId : undefined),
+    noResult: (callId) => ({ role: 'tool', callId, parts: [{ kind: 'text', text: NO_RESULT }] }),
+  })
+  return { ...turn, messages: answered }
+}

@@ -1,0 +1,93 @@
+/** Usage of the chat format, normalised to disjoint buckets. The only place that builds one from chat wire fields. */
+import { inputTokens, outputTokens, type Usage } from '../../domain/usage.ts'
+import { asFields, asList, numberIn, type Fields } from './fields.ts'
+
+/**
+ * How a vendor counts. `inclusive` is OpenAI's rule: prompt_tokens includes cached and cache-write tokens,
+ * completion_tokens includes reasoning. `reasoning_apart` is xAI's chat endpoint and Perplexity: reasoning_tokens come
+ * on top of completion_tokens.
+ */
+export type UsageDialect = 'inclusive' | 'reasoning_apart'
+
+/** More tokens than any one answer can have. */
+const TOKENS_MAX = 1_000_000_000
+
+/** A token count, or undefined. Negative, fractional, absurd and non-numeric counts are lies and count as absent. */
+function count(value: unknown): number | undefined {
+  const tokens = numberIn(value)
+  return tokens !== undefined && Number.isSafeInteger(tokens) && tokens >= 0 && tokens <= TOKENS_MAX
+    ? tokens
+    : undefined
+}
+
+/** Where an answer or a chunk states its usage: Groq has had it in an extension, Moonshot in the choice (2026-11). */
+export const statedUsage = ({ usage, x_groq: groq, choices }: Fields): unknown =>
+  usage ?? asFields(groq)['usage'] ?? asFields(asList(choices)[0])['usage']
+
+/** Reads a `usage` object. Undefined when it is absent or holds no counts: that is unknown, never zero. */
+export function readChatUsage(raw: unknown, dialect: UsageDialect = 'inclusive'): Usage | undefined {
+  const usage = asFields(raw)
+  // Some servers call them as the responses format does.
+  const prompt = count(usage['prompt_tokens'] ?? usage['input_tokens'])
+  const completion = count(usage['completion_tokens'] ?? usage['output_tokens'])
+  if (prompt === undefined || completion === undefined) return undefined
+  // Mistral has had the singular, too (2026-08).
+  const promptDetails = asFields(
+    usage['prompt_tokens_details'] ?? usage['prompt_token_details'] ?? usage['input_tokens_details'],
+  )
+  const completionDetails = asFields(usage['completion_tokens_details'] ?? usage['output_tokens_details'])
+  // DeepSeek names its hits at the top level, Moonshot and Mistral too under other names (2026-08).
+  const cached = count(
+    promptDetails['cached_tokens'] ??
+      usage['prompt_cache_hit_tokens'] ??
+      usage['cached_tokens'] ??
+      usage['num_cached_tokens'] ??
+      0,
+  )
+  // Alibaba calls its writes as Anthropic does (2026-08).
+  const writes = promptDetails['cache_write_tokens'] ?? promptDetails['cache_creation_input_tokens']
+  const inputCached = Math.min(cached ?? 0, prompt)
+  const written = Math.min(count(writes) ?? 0, prompt - inputCached)
+  const reasoning = count(completionDetails['reasoning_tokens'] ?? usage['reasoning_tokens']) ?? 0
+  const apart = dialect === 'reasoning_apart'
+  const outputReasoning = apart ? reasoning : Math.min(reasoning, completion)
+  return {
+    inputFresh: prompt - inputCached - written,
+    inputCached,
+    cacheWrite5m: written,
+    cacheWrite1h: 0,
+    outputText: apart ? completion : completion - outputReasoning,
+    outputReasoning,
+  }
+}
+
+/** Writes a usage as the chat format's `usage` object, as JSON text. */
+export function writeChatUsage(usage: Usage): string {
+  const prompt = inputTokens(usage)
+  const completion = outputTokens(usage)
+  return JSON.stringify({
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    prompt_tokens_details: {
+      cached_tokens: usage.inputCached,
+      audio_tokens: 0,
+      cache_write_tokens: usage.cacheWrite5m + usage.cacheWrite1h,
+    },
+    completion_tokens_details: { reasoning_tokens: usage.outputReasoning, audio_tokens: 0 },
+  })
+}
+
+/**
+ * The text that must replace an upstream's usage object for the spec's sums to hold, or undefined when it may stay as
+ * it is, byte for byte. Other fields of the object survive.
+ */
+export function correctedUsage(raw: unknown, usage: Usage): string | undefined {
+  const fields = asFields(raw)
+  const prompt = inputTokens(usage)
+  const completion = outputTokens(usage)
+  const total = prompt + completion
+  const { prompt_tokens: saidPrompt, completion_tokens: saidCompletion, total_tokens: saidTotal } = fields
+  if (saidPrompt === prompt && saidCompletion === completion && saidTotal === total) return undefined
+  return JSON.stringify({ ...fields, prompt_tokens: prompt, completion_tokens: completion, total_tokens: total })
+}

@@ -1,0 +1,71 @@
+/** A field that a vendor refuses, which no rule of ours knew: the request is made again without it. */
+import type { UpstreamFailure } from '../../domain/failure.ts'
+import { parseExact } from '../../lib/exact-json.ts'
+import { editJson, requestScanLimits, scanJson } from '../../lib/json-scan.ts'
+import { fieldsIn, type Fields } from './fields.ts'
+
+/**
+ * What a client can live without: how it is answered changes, not what. Without `tools`, `response_format` or a limit
+ * an answer would be another one.
+ */
+const WISHES = new Set(
+  (
+    'temperature top_p top_k topP topK min_p presence_penalty frequency_penalty presencePenalty frequencyPenalty ' +
+    'repetition_penalty logit_bias logprobs top_logprobs responseLogprobs seed stop stop_sequences stopSequences user ' +
+    'safety_identifier prompt_cache_key prompt_cache_retention prompt_cache_options metadata labels store service_tier ' +
+    'verbosity reasoning_effort reasoning thinking thinkingConfig output_config parallel_tool_calls stream_options ' +
+    'prediction include truncation context_management mediaResolution safetySettings'
+  ).split(' '),
+)
+/** Where Gemini's API has most of them. */
+const INNER = 'generationConfig'
+
+/** How vendors say that they do not know or take a field. That a value is wrong is its client's to hear. */
+const COMPLAINT =
+  /unsupported|not supported|does not support|doesn't support|unrecogni[sz]ed|unknown|unexpected|extra|not permitted|not allowed|not available|cannot find field/i
+
+/** A longer body is not looked through for it. */
+const BODY_CHARS_MAX = 4 * 1024 * 1024
+
+/** The wish in a request's body that its vendor has refused to hear of; undefined where it refused something else. */
+export function refusedField({ kind, isQuoted, message, param }: UpstreamFailure, body: string): string | undefined {
+  if (kind !== 'bad_request' || !isQuoted || body.length > BODY_CHARS_MAX || !COMPLAINT.test(message)) return undefined
+  const sent = wishesIn(body)
+  const named = sent.find((field) => param !== undefined && spelt(lastOf(param)) === spelt(field))
+  if (named !== undefined) return named
+  // As a word of its own, and the one that is named first.
+  const words = [...message.matchAll(/[\w.]+/g)].map(([word]) => spelt(lastOf(word)))
+  return words.map((word) => sent.find((field) => spelt(field) === word)).find((field) => field !== undefined)
+}
+
+/** Google says `top_k` of what is called `topK`. */
+const spelt = (name: string): string => name.replaceAll('_', '').toLowerCase()
+const lastOf = (path: string): string => path.slice(path.lastIndexOf('.') + 1)
+
+function wishesIn(body: string): readonly string[] {
+  const fields = fieldsOf(body)
+  const inner = fieldsIn(fields?.[INNER])
+  return [...Object.keys(fields ?? {}), ...Object.keys(inner ?? {})].filter((field) => WISHES.has(field))
+}
+
+function fieldsOf(body: string): Fields | undefined {
+  const scan = scanJson(body, requestScanLimits)
+  if (scan.kind !== 'scanned') return undefined
+  // Names alone are wanted: of all but the inner object no value is read.
+  const names = Object.fromEntries([...scan.members.names()].map((name) => [name, null]))
+  const inner = scan.members.get(INNER)
+  return inner ? { ...names, [INNER]: parseExact(body.slice(inner.start, inner.end)) } : names
+}
+
+/** The body without these fields, its other bytes as they are. */
+export function bodyWithout(body: string, fields: readonly string[]): string {
+  const scan = scanJson(body, requestScanLimits)
+  if (scan.kind !== 'scanned') return body
+  const { members } = scan
+  const edits = fields.filter((field) => members.has(field)).map((key) => ({ key, value: undefined }))
+  const span = members.get(INNER)
+  const inner = span && fieldsIn(parseExact(body.slice(span.start, span.end)))
+  if (!inner || !fields.some((field) => field in inner)) return editJson(body, members, edits)
+  const kept = Object.fromEntries(Object.entries(inner).filter(([name]) => !fields.includes(name)))
+  return editJson(body, members, [...edits, { key: INNER, value: JSON.stringify(kept) }])
+}

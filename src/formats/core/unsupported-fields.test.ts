@@ -1,0 +1,23 @@
+import { expect, test } from 'bun:test'
+import type { Message } from '../../domain/turn.ts'
+import { lostOf } from './unsupported-fields.ts'
+
+const conversation: Message[] = [
+  { role: 'user', parts: [{ kind: 'text', text: 'x', cache: '5m' }] },
+  { role: 'assistant', parts: [{ kind: 'reasoning', text: 'Hm.', sealed: { origin: 'gemini', data: 's' } }] },
+  { role: 'tool', callId: 'c', parts: [], isError: true },
+  { role: 'user', parts: [{ kind: 'image', source: { kind: 'url', url: 'https://x' }, detail: 'low' }] },
+]
+
+test('what a dialect has no place for has a name, each once', () => {
+  expect(lostOf([...conversation, ...conversation], { dialect: 'chat' })).toEqual([
+    'cache_control',
+    'reasoning',
+    'is_error',
+    'detail',
+  ])
+})
+
+test('its own sealed thoughts, and what it has fields for, are not lost', () => {
+  expect(lostOf(conversation, { dialect: 'gemini', toolErrors: 'said', detail: 'said' })).toEqual(['cache_control'])
+})

@@ -1,0 +1,13 @@
+import type { Usage } from '../../domain/usage.ts'
+
+/** A usage counted by ourselves, for an answer whose upstream reported none. */
+export function estimatedUsage(promptTokens: number, completionTokens: number): Usage {
+  return {
+    inputFresh: promptTokens,
+    inputCached: 0,
+    cacheWrite5m: 0,
+    cacheWrite1h: 0,
+    outputText: completionTokens,
+    outputReasoning: 0,
+  }
+}

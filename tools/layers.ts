@@ -1,0 +1,72 @@
+/** The layers of ARCHITECTURE.md: which folder of src may import which. */
+
+const layer0 = ['domain', 'lib']
+const layer1 = [...layer0, 'formats', 'providers', 'prices', 'store', 'outbound']
+const layer2 = [...layer1, 'accounts', 'blobs', 'catalog', 'ledger', 'records', 'upstream']
+const layer3 = [...layer2, 'router', 'responses', 'video']
+const without = (folders: readonly string[], ...left: string[]) => folders.filter((folder) => !left.includes(folder))
+
+const wiring = ['config', 'connection-limit', 'fixed-limits', 'gateway']
+
+/** Who may import whom, type imports too. A folder may always import itself; test files may import anything. */
+export const mayImport: Readonly<Record<string, readonly string[]>> = {
+  domain: [],
+  lib: [],
+
+  vendors: ['domain'],
+  formats: [...layer0, 'vendors'],
+  providers: [...layer0, 'formats'],
+  prices: layer0,
+  store: ['lib'],
+  outbound: layer0,
+  inbound: ['lib'],
+
+  accounts: layer1,
+  blobs: [...layer0, 'store'],
+  catalog: layer1,
+  ledger: [...layer0, 'store'],
+  records: layer1,
+  upstream: without(layer1, 'store'),
+
+  router: layer0,
+  responses: layer2,
+  video: [...layer2, 'router'],
+
+  relay: [...without(layer3, 'store'), 'vendors'],
+
+  edge: [...layer0, 'formats', 'inbound', 'accounts', 'blobs', 'catalog', 'records', 'video', 'relay'],
+  admin: [...without(layer3, 'formats', 'store', 'blobs', 'responses'), 'relay'],
+  console: [...layer0, 'inbound', 'accounts', 'catalog', 'ledger', 'records', 'providers', 'router', 'admin'],
+  cli: [...layer0, 'prices', 'outbound', 'admin', 'sandbox'],
+
+  sandbox: layer0,
+
+  // The files at the root of src: what the operator declares, then the wiring.
+  declaration: [...layer0, 'providers', 'prices', 'outbound'],
+  'sandbox-provider': layer0,
+  config: [...layer0, 'providers', 'prices', 'declaration', 'sandbox-provider'],
+  'connection-limit': ['lib', 'config'],
+  'fixed-limits': ['domain', 'lib', 'inbound', 'outbound', 'records', 'upstream', 'relay'],
+  secrets: ['lib', 'store', 'config'],
+  backup: ['lib', 'ledger', 'store', 'admin', 'secrets'],
+  restore: ['lib', 'store', 'admin', 'config', 'secrets', 'backup'],
+  gateway: [...layer3, 'relay', 'admin', 'config', 'connection-limit', 'fixed-limits', 'secrets', 'backup'],
+  ports: ['lib', 'inbound', 'edge', 'config', 'connection-limit'],
+  'readiness-gate': ['lib', 'store'],
+  'maintenance-jobs': ['lib', 'blobs', 'config', 'gateway'],
+  'public-server': [...layer0, 'prices', 'inbound', 'accounts', 'edge', 'console', 'config', 'fixed-limits', 'gateway'],
+  serve: [
+    ...layer3,
+    'inbound',
+    'relay',
+    'edge',
+    'admin',
+    'sandbox',
+    ...wiring,
+    'public-server',
+    'ports',
+    'readiness-gate',
+    'maintenance-jobs',
+  ],
+  main: [...layer3, 'relay', 'edge', 'admin', 'cli', 'sandbox', ...wiring, 'secrets', 'restore', 'serve'],
+}
