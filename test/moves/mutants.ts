@@ -8,13 +8,13 @@ const edit = (file: string, from: string, to: string): Edit => ({ file: `src/for
 export const mutants: readonly Mutant[] = [
   {
     name: 'ids of calls stay as they came',
-    edits: [edit('translated.ts', 'withAllResults(withCallIds(own, dialect))', 'withAllResults(own)')],
+    edits: [edit('core/translated.ts', 'withAllResults(withCallIds(own, dialect))', 'withAllResults(own)')],
   },
   {
     name: 'results stay in the order in which they came',
     edits: [
-      edit('call-ids.ts', 'results.toSorted((a, b) => rank(a) - rank(b))', 'results.filter((a) => rank(a) >= 0)'),
-      edit('translated.ts', 'withAllResults(withCallIds(own, dialect))', 'withCallIds(own, dialect)'),
+      edit('core/call-ids.ts', 'results.toSorted((a, b) => rank(a) - rank(b))', 'results.filter((a) => rank(a) >= 0)'),
+      edit('core/translated.ts', 'withAllResults(withCallIds(own, dialect))', 'withCallIds(own, dialect)'),
     ],
   },
   {
@@ -73,7 +73,7 @@ export const mutants: readonly Mutant[] = [
     name: 'what one account sealed goes to another',
     edits: [
       edit(
-        'own-seals.ts',
+        'core/own-seals.ts',
         'account === undefined || own === undefined || account === own',
         'account === undefined || own !== ""',
       ),
@@ -96,7 +96,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the client gets the names of tools that its vendor knows',
     edits: [
-      edit('tool-names.ts', 'return this.originals.get(name) ?? name', 'return this.originals.size < 0 ? "" : name'),
+      edit('core/tool-names.ts', 'return this.originals.get(name) ?? name', 'return this.originals.size < 0 ? "" : name'),
     ],
   },
   {

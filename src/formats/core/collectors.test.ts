@@ -8,7 +8,7 @@ import { GeminiCollector } from '../gemini/collector.ts'
 import { MessagesCollector } from '../messages/collector.ts'
 import { ResponsesCollector } from '../responses/collector.ts'
 
-const SOURCES = join(import.meta.dir, '../../test/fixtures/golden/source')
+const SOURCES = join(import.meta.dir, '../../../test/fixtures/golden/source')
 const collectors: Readonly<Record<string, () => ReplyCollector>> = {
   chat: () => new ChatCollector(),
   messages: () => new MessagesCollector(),
