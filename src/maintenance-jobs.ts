@@ -12,28 +12,28 @@ type JobOptions = Pick<Config, 'limits'> & { readonly log: Log; readonly isDrain
 
 /** Forgets what is old, and verifies the books, as long as the gateway lives. */
 export function startSweeps(gateway: Gateway, blobs: Blobs, { log, limits, isDraining }: JobOptions): { stop(): void } {
-  const unswept = (event: string) => (error: unknown) => log('error', event, { message: String(error) })
+  const logFailure = (event: string) => (error: unknown) => log('error', event, { message: String(error) })
   const { turns, idempotency, tasks, usageDays, refused, store } = gateway
   const { sessions } = gateway.services
   const rows = { responses: turns, idempotency, video: tasks, sessions, usage: usageDays, refused }
   const sweep = (): void => {
-    const swept = Object.entries(rows).map(([name, one]) => one.sweep().catch(unswept(`${name}.unswept`)))
+    const swept = Object.entries(rows).map(([name, one]) => one.sweep().catch(logFailure(`${name}.sweep_failed`)))
     // What they deleted goes back to the disk.
     Promise.all(swept)
       .then(() => store.shrink())
-      .catch(unswept('store.unshrunk'))
+      .catch(logFailure('store.vacuum_failed'))
   }
   const hourly = setInterval(() => {
     verifyHourly(gateway, log).catch((error: unknown) => {
       // A shutdown does not wait for it.
-      if (!isDraining()) log('error', 'ledger.unverified', { message: String(error) })
+      if (!isDraining()) log('error', 'ledger.verification_failed', { message: String(error) })
     })
     sweep()
   }, HOUR_MS)
   // A gateway that never lives an hour would never forget.
   sweep()
   const filesMs = Math.min(SWEEP_MS, limits.imageUrlMs, limits.videoKeptMs)
-  const files = setInterval(() => void blobs.sweep().catch(unswept('blobs.unswept')), filesMs)
+  const files = setInterval(() => void blobs.sweep().catch(logFailure('blobs.sweep_failed')), filesMs)
   return {
     stop() {
       clearInterval(hourly)

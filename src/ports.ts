@@ -71,7 +71,8 @@ function bindPublic(config: Config, log: Log, shared: PortOptions): Server {
     port,
     limits: { ...config.limits, connectionsMax },
     originOf: (address) => trustedProxies.originOf(address),
-    onConnectionLimit: (stats) => log('warn', 'inbound.crowded', { ...stats, connectionsMax, strangersPerAddressMax }),
+    onConnectionLimit: (stats) =>
+      log('warn', 'connections.limit_reached', { ...stats, connectionsMax, strangersPerAddressMax }),
   })
 }
 

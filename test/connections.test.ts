@@ -63,7 +63,7 @@ test('a flood of connections leaves descriptors for upstreams, and those who ask
   expect(figure('tollgate_connections')).toBeLessThanOrEqual(DESCRIPTORS / 3)
   expect(figure('tollgate_connections_dismissed_total')).toBeGreaterThan(FLOOD / 4)
   expect(figure('tollgate_connections_turned_away_total')).toBe(0)
-  expect(gateway.output()).toContain('"event":"inbound.crowded"')
+  expect(gateway.output()).toContain('"event":"connections.limit_reached"')
 }, 60_000)
 
 test('as many streams at once as there may be connections are all served', async () => {

@@ -11,7 +11,7 @@ test('a flood of refusals is counted, not written out; others are told as before
   expect(lines).toHaveLength(51)
   expect(lines.at(-1)).toBe('request.refused {"account":"a","status":429}')
   await Bun.sleep(1_100)
-  expect(lines.slice(51)).toEqual(['request.refused_untold {"requests":950}'])
+  expect(lines.slice(51)).toEqual(['request.refused_suppressed {"requests":950}'])
   refusals.write({ status: 401 })
   expect(lines).toHaveLength(53)
 })

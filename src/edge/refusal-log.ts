@@ -34,7 +34,7 @@ export class RefusalLog {
   private nextSecond(): void {
     this.timer = undefined
     for (const { account, untold } of this.counts.values()) {
-      if (untold > 0) this.log('warn', 'request.refused_untold', { account, requests: untold })
+      if (untold > 0) this.log('warn', 'request.refused_suppressed', { account, requests: untold })
     }
     this.counts.clear()
   }

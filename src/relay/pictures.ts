@@ -37,7 +37,7 @@ export class Pictures {
   async fetch(call: GatewayRequest, url: string, reach: ProviderReach): Promise<Buffer | undefined> {
     const fetched = await fetchPicture(call, url, reach)
     if (typeof fetched !== 'string') return fetched
-    this.log('warn', 'picture.unfetched', { request: call.id, why: fetched })
+    this.log('warn', 'image.download_failed', { request: call.id, why: fetched })
     return undefined
   }
 

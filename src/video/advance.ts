@@ -90,7 +90,7 @@ async function heard(shop: Workshop, job: VideoJob, read: ReadState): Promise<Vi
   }
   const { failure } = read
   job.failures++
-  shop.log('info', 'video.unheard', { ...taskFields(job), result: failure.kind, status: failure.status })
+  shop.log('info', 'video.status_unavailable', { ...taskFields(job), result: failure.kind, status: failure.status })
   job.misses = failure.status === 404 ? job.misses + 1 : 0
   if (job.misses < videoBounds.missesMax) return undefined
   await failTask(shop, job, { reason: reasons.gone, orphan: 'its vendor does not know it any more' })
@@ -156,7 +156,7 @@ async function beginUpscaling(shop: Workshop, job: VideoJob, { upscaler, maker, 
   }
   const { failure } = sent
   job.failures++
-  shop.log('info', 'video.unheard', { ...taskFields(job), result: failure.kind, status: failure.status })
+  shop.log('info', 'video.status_unavailable', { ...taskFields(job), result: failure.kind, status: failure.status })
   if (isFinal(failure)) await failTask(shop, job, { reason: reasons.upscaling })
 }
 
@@ -201,7 +201,7 @@ async function bring(
   if (brought.kind === 'failed') {
     job.failures++
     job.downloads++
-    shop.log('warn', 'video.unfetched', { ...taskFields(job), message: brought.message })
+    shop.log('warn', 'video.download_failed', { ...taskFields(job), message: brought.message })
     await blob.discard()
     if (job.downloads < videoBounds.downloadTriesMax && brought.message !== TOO_LARGE) return
     return failTask(shop, job, { reason: reasons.unusable })

@@ -150,10 +150,11 @@ export class Videos {
       else await forgetTask(shop, job, result.failure)
       return result
     }
-    if (result.kind === 'unknown') shop.log('warn', 'video.unsure', { ...taskFields(job), result: result.failure.kind })
+    if (result.kind === 'unknown')
+      shop.log('warn', 'video.submission_unknown', { ...taskFields(job), result: result.failure.kind })
     else if (await shop.tasks.accepted(job.task, { ...taken(result), attempts: job.attempts })) {
       job.task = { ...job.task, stage: 'queued', ...taken(result) }
-    } else shop.log('error', 'video.unsure', { ...taskFields(job), result: 'a task that is another one’s' })
+    } else shop.log('error', 'video.submission_unknown', { ...taskFields(job), result: 'a task that is another one’s' })
     job.isKnown = true
     return STANDS
   }

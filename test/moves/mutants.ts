@@ -96,7 +96,11 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the client gets the names of tools that its vendor knows',
     edits: [
-      edit('core/tool-names.ts', 'return this.originals.get(name) ?? name', 'return this.originals.size < 0 ? "" : name'),
+      edit(
+        'core/tool-names.ts',
+        'return this.originals.get(name) ?? name',
+        'return this.originals.size < 0 ? "" : name',
+      ),
     ],
   },
   {
