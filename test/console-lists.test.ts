@@ -97,7 +97,8 @@ test('the switcher of accounts and the filter of keys find one of many by keyboa
   await page.call('keyboard.press', 'Enter')
   await until(`location.search.startsWith('?key=key_')`)
   await page.appears('role=combobox[name="Key"] >> text="robot 333"')
-  // Escape closes, and the focus is back on the button.
+  // Escape closes, and the focus is back on the button, as it is after a choice.
+  await until(`document.activeElement.getAttribute('aria-label') === 'Key'`)
   await page.call('keyboard.press', 'Enter')
   await page.appears('role=listbox')
   await page.call('keyboard.press', 'Escape')
