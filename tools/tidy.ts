@@ -39,7 +39,7 @@ export function inspect(tree: Tree): Finding[] {
     ...[...tree].flatMap(([path, text]) => [...checkText(path, text)]),
     ...sources.flatMap((source) => [...checkShape(source), ...checkSize(source)]),
     ...[...inSrc.values()].flatMap((source) => [...checkImports(source), ...checkContent(source)]),
-    ...checkNames(sources.filter(({ path }) => !path.startsWith('web/'))),
+    ...checkNames(sources),
     ...checkCycles(new Map(sources.map((source) => [source.path, source]))),
     ...checkOrphans(inSrc),
   ]

@@ -7,7 +7,7 @@ import { Link } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { isStatus } from '../lib/api.ts'
 import { useT } from '../lib/language.ts'
-import { end, forget, hush, seeTasks, useStarted, type Started } from '../lib/started.ts'
+import { end, forget, hush, seeTasks, useStarted, type StartedTasks } from '../lib/started.ts'
 import { isOpen, taskQuery } from '../lib/tasks.ts'
 import { IconButton } from '../ui/button.tsx'
 import { Icon } from '../ui/icon.tsx'
@@ -52,7 +52,7 @@ export function TaskWatch({ listed }: Props) {
   )
 }
 
-type OneProps = { readonly started: Started }
+type OneProps = { readonly started: StartedTasks }
 
 function Watch({ started: { account, request, startedAtMs } }: OneProps) {
   const { data, error } = useQuery({

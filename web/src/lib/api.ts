@@ -1,5 +1,5 @@
 /** The console's API. It is beside the console, wherever a proxy has put both. */
-import type { Said } from './i18n/said.ts'
+import type { LocalizedMessage } from './i18n/said.ts'
 import { isAttended } from './presence.ts'
 
 const root = new URL('../admin/v1/', document.baseURI)
@@ -12,7 +12,7 @@ export class ApiError extends Error {
   declare readonly code: string
   declare readonly param?: string | undefined
   /** What the message says, as data. */
-  declare readonly said?: Said
+  declare readonly said?: LocalizedMessage
   declare readonly requestId?: string | undefined
   declare readonly retryAfterSeconds?: number | undefined
 
@@ -73,8 +73,12 @@ async function send<T>(method: Method, url: URL, body?: unknown): Promise<T> {
 
 const unreachable = { status: 0, code: 'unreachable' }
 
-export type Told = Said & { readonly message?: string; readonly code?: string; readonly param?: string | null }
-type Envelope = { readonly error?: Told }
+export type ErrorAnswer = LocalizedMessage & {
+  readonly message?: string
+  readonly code?: string
+  readonly param?: string | null
+}
+type Envelope = { readonly error?: ErrorAnswer }
 
 /** An answer in the API's envelope as an error; whatever a proxy made of it, too. */
 export function failureOf(response: Response, text: string): ApiError {

@@ -4,11 +4,14 @@ import type { List } from './lists.ts'
 
 const SHOWN_MAX = 50
 
-export type Found = {
+export type FoundChoices = {
   readonly choices: readonly { readonly value: string; readonly label: string }[]
   readonly total: number
 }
-export type FoundQuery = { readonly queryKey: readonly unknown[]; readonly queryFn: () => Found | Promise<Found> }
+export type FoundQuery = {
+  readonly queryKey: readonly unknown[]
+  readonly queryFn: () => FoundChoices | Promise<FoundChoices>
+}
 
 type Item = { readonly id: string; readonly name?: string }
 

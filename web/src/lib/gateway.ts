@@ -1,5 +1,5 @@
 /** The public API, called as any client calls it: with a key, or with the token of the playground. */
-import { ApiError, failureOf, type Told } from './api.ts'
+import { ApiError, failureOf, type ErrorAnswer } from './api.ts'
 
 const root = new URL('../v1/', document.baseURI)
 
@@ -45,7 +45,7 @@ export const postGateway = (
   })
 
 /** What a stream said instead of the rest of its answer. */
-export const failureIn = ({ message = '', code = '', param }: Told, { status, headers }: Response): ApiError =>
+export const failureIn = ({ message = '', code = '', param }: ErrorAnswer, { status, headers }: Response): ApiError =>
   new ApiError(message, {
     status,
     code,

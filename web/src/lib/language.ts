@@ -12,10 +12,10 @@ type Values = Readonly<Record<string, string | number>>
 
 const english: Dictionary = en
 type Words = { readonly dictionary: Dictionary; readonly retell: Retell }
-type Spoken = Words & { readonly language: Language }
+type SpokenLanguage = Words & { readonly language: Language }
 /** The server speaks it itself. */
 const inEnglish: Words = { dictionary: english, retell: () => undefined }
-const spoken = tabState<Spoken>({ language: 'en', ...inEnglish })
+const spoken = tabState<SpokenLanguage>({ language: 'en', ...inEnglish })
 
 async function wordsIn(language: Language): Promise<Words> {
   if (language === 'en') return inEnglish

@@ -11,7 +11,7 @@ export type Picture = {
   /** Of a file that the gateway keeps for a while. */
   readonly expiresAtMs?: number | undefined
 }
-export type Made = {
+export type MadePicture = {
   readonly account: string
   readonly model: string
   readonly requestId: string | null
@@ -20,12 +20,12 @@ export type Made = {
 
 /** Pictures; one has a few megabytes. */
 const KEPT_MAX = 40
-const all = tabState<readonly Made[]>([])
+const all = tabState<readonly MadePicture[]>([])
 
 /** Newest first. */
 export const useMade = all.use
 
-export function keepMade(made: Made): void {
+export function keepMade(made: MadePicture): void {
   let room = KEPT_MAX
   all.set([made, ...all.get()].filter(({ pictures }) => (room -= pictures.length) >= 0))
 }

@@ -4,7 +4,7 @@
  */
 import { tabState } from './tab-state.ts'
 
-export type Started = {
+export type StartedTasks = {
   readonly account: string
   readonly request: string
   readonly model: string
@@ -17,16 +17,16 @@ export type Started = {
 }
 
 const KEPT_MAX = 30
-const all = tabState<readonly Started[]>([])
+const all = tabState<readonly StartedTasks[]>([])
 
-const change = (isMeant: (one: Started) => boolean, changes: Partial<Started>): void => {
+const change = (isMeant: (one: StartedTasks) => boolean, changes: Partial<StartedTasks>): void => {
   if (all.get().some(isMeant)) all.set(all.get().map((one) => (isMeant(one) ? { ...one, ...changes } : one)))
 }
 
 /** Newest first. */
 export const useStarted = all.use
 
-export function start(one: Pick<Started, 'account' | 'request' | 'model' | 'poster'>): void {
+export function start(one: Pick<StartedTasks, 'account' | 'request' | 'model' | 'poster'>): void {
   const next = [{ ...one, startedAtMs: Date.now(), state: 'open', news: 'none' } as const, ...all.get()]
   for (const { poster } of next.slice(KEPT_MAX)) if (poster) URL.revokeObjectURL(poster)
   all.set(next.slice(0, KEPT_MAX))
@@ -42,7 +42,7 @@ export const hush = (request: string): void =>
 export const seeTasks = (account: string): void =>
   change((one) => one.account === account && one.news !== 'none', { news: 'none' })
 
-export const forget = (isMeant: (one: Started) => boolean): void => {
+export const forget = (isMeant: (one: StartedTasks) => boolean): void => {
   for (const { poster } of all.get().filter(isMeant)) if (poster) URL.revokeObjectURL(poster)
   if (all.get().some(isMeant)) all.set(all.get().filter((one) => !isMeant(one)))
 }

@@ -6,16 +6,16 @@ import { Nothing } from '../ui/text.tsx'
 /** Beyond it the digits say nothing more, and take the room of the next columns. */
 const MOST_PERCENT = 9_999
 
-type Earned = { readonly markup: number | null; readonly share: number | null }
+type MarginView = { readonly markup: number | null; readonly share: number | null }
 
-const sidesOf = (margin: Figures): readonly Earned[] =>
+const sidesOf = (margin: Figures): readonly MarginView[] =>
   (['input', 'output'] as const).map((side) => ({
     markup: margin[`${side}_markup_percent`],
     share: margin[`${side}_percent`],
   }))
 
 /** Of one side of an offer, or the lowest of several offers: that is what the price has to bear. */
-export function earnedBy(margins: readonly Figures[], side?: 'input' | 'output'): Earned {
+export function earnedBy(margins: readonly Figures[], side?: 'input' | 'output'): MarginView {
   const all = margins
     .flatMap(sidesOf)
     .filter(({ share }, at) => share !== null && (side === undefined || at % 2 === (side === 'input' ? 0 : 1)))
@@ -26,7 +26,7 @@ export function earnedBy(margins: readonly Figures[], side?: 'input' | 'output')
  * What is put on the cost, which is how it is set; the share of the sale price is in the tooltip. Without a cost there
  * is none; without a share nothing is sold.
  */
-export function MarkUp({ markup, share }: Earned) {
+export function MarkUp({ markup, share }: MarginView) {
   const t = useT()
   const show = useShow()
   if (share === null) return <Nothing />

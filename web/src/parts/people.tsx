@@ -18,7 +18,7 @@ import { ListPanel } from './list-panel.tsx'
 import { StopDialog } from './stop.tsx'
 
 /** What is asked before it is done. */
-type Asked = { readonly person: User; readonly change: Change }
+type PendingChange = { readonly person: User; readonly change: Change }
 type Change = Bodies['PATCH /users/{user}'] & { readonly id: string }
 
 /** `base`: `users`, or `accounts/…/users`. */
@@ -29,7 +29,7 @@ export function People({ base, roles, title }: Props) {
   const [isInviting, setInviting] = useState(false)
   const [linked, setLinked] = useState<InvitedUser>()
   const [q, setQ] = useState<string>()
-  const [asked, setAsked] = useState<Asked>()
+  const [asked, setAsked] = useState<PendingChange>()
   const list = useRows(listQuery<User>('people', base, only({ q })))
   const change = useMutation({
     mutationFn: ({ id, ...body }: Change) => api.patch<User>(`${base}/${id}`, body),
@@ -94,7 +94,7 @@ export function People({ base, roles, title }: Props) {
 
 type QuestionProps = {
   readonly base: string
-  readonly asked: Asked | undefined
+  readonly asked: PendingChange | undefined
   readonly isBusy: boolean
   readonly error: Error | null
   readonly onClose: () => void

@@ -2,7 +2,7 @@
 import { Popover } from '@base-ui/react/popover'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useId, useState, type KeyboardEvent, type ReactElement } from 'react'
-import type { Found, FoundQuery } from '../lib/choices.ts'
+import type { FoundChoices, FoundQuery } from '../lib/choices.ts'
 import { useT } from '../lib/language.ts'
 import { secretIn } from '../lib/secrets.ts'
 import { useSettled } from '../lib/settled.ts'
@@ -197,7 +197,7 @@ function Option({ id, label, isChosen, isActive, onPoint, onPick }: OptionProps)
   )
 }
 
-function Foot({ found, isSecret }: { readonly found: Found | undefined; readonly isSecret: boolean }) {
+function Foot({ found, isSecret }: { readonly found: FoundChoices | undefined; readonly isSecret: boolean }) {
   const t = useT()
   const show = useShow()
   const said = (): string => {

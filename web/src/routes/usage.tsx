@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { exportOf, groups, usageQuery, type Asked } from '../features/usage/api.ts'
+import { exportOf, groups, usageQuery, type UsageSelection } from '../features/usage/api.ts'
 import { measures, type Measure } from '../features/usage/totals.ts'
 import { RefusedCounts } from '../features/usage/refused-counts.tsx'
 import { UsageChart } from '../features/usage/usage-chart.tsx'
@@ -21,7 +21,7 @@ export function UsagePage() {
   const { range = '30d', by = 'model', measure = 'cost', ...search } = useSearch({ from: '/inside/a/$account/usage' })
   const { model, key, endpoint } = search
   const step = range === '90d' ? 'day' : (search.step ?? (range === '24h' ? 'hour' : 'day'))
-  const asked: Asked = { range, step, by, model, key, endpoint, zone }
+  const asked: UsageSelection = { range, step, by, model, key, endpoint, zone }
   const { data, error, refetch } = useQuery(usageQuery(account, asked))
   return (
     <>
@@ -60,7 +60,7 @@ export function UsagePage() {
   )
 }
 
-function Choices({ asked, measure }: { readonly asked: Asked; readonly measure: Measure }) {
+function Choices({ asked, measure }: { readonly asked: UsageSelection; readonly measure: Measure }) {
   const t = useT()
   const search = useSearch({ from: '/inside/a/$account/usage' })
   const navigate = useNavigate({ from: '/a/$account/usage' })

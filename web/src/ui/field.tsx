@@ -3,13 +3,18 @@ import { useId, useState, type ComponentProps, type ReactNode } from 'react'
 import { classes } from './classes.ts'
 
 type Around = { readonly label: ReactNode; readonly hint?: ReactNode; readonly error?: string | undefined }
-type Wired = {
+type WiredField = {
   readonly id: string
   readonly 'aria-describedby': string | undefined
   readonly 'aria-invalid': boolean | undefined
 }
 
-export function Field({ label, hint, error, children }: Around & { readonly children: (wired: Wired) => ReactNode }) {
+export function Field({
+  label,
+  hint,
+  error,
+  children,
+}: Around & { readonly children: (wired: WiredField) => ReactNode }) {
   const id = useId()
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
   return (
@@ -76,7 +81,7 @@ export function Select<V extends string>({
   name,
   className,
   ...rest
-}: SelectProps<V> & { readonly wired?: Wired; readonly name?: string }) {
+}: SelectProps<V> & { readonly wired?: WiredField; readonly name?: string }) {
   const [chosen, setChosen] = useState<{ readonly value: V; readonly instead: V }>()
   // A choice that changes the address comes back as a value only when the page has followed. Until then React would put
   // the old value back: each further letter chose anew, and the list that Enter opens chose what had been before.

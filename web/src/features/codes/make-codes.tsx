@@ -28,7 +28,7 @@ export function MakeCodes({ open, onClose }: Props) {
       title={t('codes.make')}
       description={made ? t('codes.once') : t('codes.makeHint')}
     >
-      {made ? <Made batch={made} onClose={close} /> : <Form onMade={setMade} onCancel={close} />}
+      {made ? <MadePicture batch={made} onClose={close} /> : <Form onMade={setMade} onCancel={close} />}
     </Dialog>
   )
 }
@@ -94,7 +94,7 @@ function Form({ onMade, onCancel }: { readonly onMade: (batch: Batch) => void; r
   )
 }
 
-function Made({ batch, onClose }: { readonly batch: Batch; readonly onClose: () => void }) {
+function MadePicture({ batch, onClose }: { readonly batch: Batch; readonly onClose: () => void }) {
   const t = useT()
   const text = batch.codes.map(({ code }) => code).join('\n')
   return (

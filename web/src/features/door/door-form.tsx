@@ -31,13 +31,13 @@ export function DoorForm({ form: { isBusy, error, submit: send }, submit, disabl
 
 type FieldProps = Omit<ComponentProps<typeof TextField>, 'onChange'> & { readonly onType: (text: string) => void }
 
-const Typed = ({ onType, ...rest }: FieldProps) => (
+const TypedProvider = ({ onType, ...rest }: FieldProps) => (
   <TextField {...rest} onChange={(event) => onType(event.target.value)} required />
 )
 
 export function NameField(props: Omit<FieldProps, 'label'>) {
   const t = useT()
-  return <Typed {...props} label={t('signIn.name')} autoComplete="username" autoCapitalize="none" />
+  return <TypedProvider {...props} label={t('signIn.name')} autoComplete="username" autoCapitalize="none" />
 }
 
-export const PasswordField = (props: FieldProps) => <Typed {...props} type="password" />
+export const PasswordField = (props: FieldProps) => <TypedProvider {...props} type="password" />

@@ -1,6 +1,6 @@
 /** Pictures for a message: which are taken, and why the others are not. */
 import { dataUrlOf } from '../../lib/data-url.ts'
-import type { Attached } from './messages.ts'
+import type { AttachedPicture } from './messages.ts'
 import type { Problem } from './settings.ts'
 
 export const pictureTypes = ['image/png', 'image/jpeg', 'image/webp', 'image/gif']
@@ -12,9 +12,9 @@ const ALL_MIB_MAX = 20
 
 /** What there is already: of this message, and of the whole conversation. */
 type Here = { readonly count: number; readonly bytes: number }
-type Taken = { readonly added: readonly Attached[]; readonly problem: Problem | undefined }
+type AddedFiles = { readonly added: readonly AttachedPicture[]; readonly problem: Problem | undefined }
 
-export async function attach(files: readonly File[], here: Here): Promise<Taken> {
+export async function attach(files: readonly File[], here: Here): Promise<AddedFiles> {
   const good: File[] = []
   let problem: Problem | undefined
   let bytes = here.bytes

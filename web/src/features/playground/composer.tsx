@@ -11,10 +11,10 @@ import {
 import { useT } from '../../lib/language.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { attach, pictureTypes } from './attachments.ts'
-import type { Attached } from './messages.ts'
+import type { AttachedPicture } from './messages.ts'
 import type { Problem } from './settings.ts'
 
-export type Draft = { readonly text: string; readonly pictures: readonly Attached[] }
+export type Draft = { readonly text: string; readonly pictures: readonly AttachedPicture[] }
 export const noDraft: Draft = { text: '', pictures: [] }
 export const isEmpty = ({ text, pictures }: Draft): boolean => text.trim() === '' && pictures.length === 0
 
@@ -148,9 +148,9 @@ function AddPictures({ noPictures, onTake }: AddProps) {
 }
 
 type PicturesProps = {
-  readonly pictures: readonly Attached[]
+  readonly pictures: readonly AttachedPicture[]
   /** Left out: they are only shown. */
-  readonly onChange?: (pictures: readonly Attached[]) => void
+  readonly onChange?: (pictures: readonly AttachedPicture[]) => void
 }
 
 export function Pictures({ pictures, onChange }: PicturesProps) {

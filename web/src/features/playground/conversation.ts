@@ -1,13 +1,13 @@
 /** A conversation with a model: what was said, and the answer while it comes. */
 import { useEffect, useRef, useState } from 'react'
-import type { Told } from '../../lib/api.ts'
+import type { ErrorAnswer } from '../../lib/api.ts'
 import { eventsOf } from '../../lib/events.ts'
 import { failureIn, postGateway, type TokenSource } from '../../lib/gateway.ts'
 import { grown, type Answer, type Delta, type Message } from './messages.ts'
 
 type Chunk = {
   readonly choices?: readonly { readonly delta?: Delta }[]
-  readonly error?: Told
+  readonly error?: ErrorAnswer
 }
 
 export function useConversation(token: TokenSource) {

@@ -9,14 +9,14 @@ export type Look = {
   readonly format: string
   readonly style: string
 }
-export type Wanted = Omit<Look, 'count'> & { readonly count: string }
-export const nothing: Wanted = { size: '', quality: '', count: '1', background: '', format: '', style: '' }
+export type WantedLook = Omit<Look, 'count'> & { readonly count: string }
+export const nothing: WantedLook = { size: '', quality: '', count: '1', background: '', format: '', style: '' }
 
 const among = (list: readonly string[] | undefined, value: string, otherwise = ''): string =>
   list?.includes(value) ? value : otherwise
 
 /** As far as the model knows what is wanted; otherwise what it does by itself. */
-export function lookOf(facts: ImageFacts | null, wanted: Wanted): Look {
+export function lookOf(facts: ImageFacts | null, wanted: WantedLook): Look {
   const background = among(facts?.backgrounds, wanted.background)
   return {
     size: among(facts?.sizes, wanted.size, facts?.sizeDefault),

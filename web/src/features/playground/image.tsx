@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { ImageFacts, Model } from '../../lib/api-types.gen.ts'
 import { useT } from '../../lib/language.ts'
-import { keepMade, useMade, type Made, type Picture } from '../../lib/made.ts'
+import { keepMade, useMade, type MadePicture, type Picture } from '../../lib/made.ts'
 import { shortPrice } from '../../lib/money.ts'
 import { useToken } from '../../lib/play-token.ts'
 import { useShow } from '../../lib/show.ts'
@@ -14,7 +14,7 @@ import { Charge } from './charge.tsx'
 import { FilesField } from './files-field.tsx'
 import { MaskBrush } from './mask-brush.tsx'
 import { priceAtMost, priceOf } from './image-cost.ts'
-import { lookOf, nothing, type Look, type Wanted } from './image-look.ts'
+import { lookOf, nothing, type Look, type WantedLook } from './image-look.ts'
 import { make } from './pictures.ts'
 import { choicesOf, Studio, type StudioProps } from './studio.tsx'
 
@@ -23,7 +23,7 @@ export const pictureTypes = ['image/png', 'image/jpeg', 'image/webp']
 export function ImageStudio({ account, model, ...props }: StudioProps) {
   const t = useT()
   const token = useToken(account)
-  const [wanted, setWanted] = useState<Wanted>(nothing)
+  const [wanted, setWanted] = useState<WantedLook>(nothing)
   const [sources, setSources] = useState<readonly File[]>([])
   const [mask, setMask] = useState<Blob>()
   const [partial, setPartial] = useState<Picture>()
@@ -95,8 +95,8 @@ type WishesProps = {
   readonly facts: ImageFacts
   readonly look: Look
   readonly model: Model
-  readonly wanted: Wanted
-  readonly onChange: (wanted: Wanted) => void
+  readonly wanted: WantedLook
+  readonly onChange: (wanted: WantedLook) => void
 }
 
 /** What may be asked of this model. */
@@ -143,7 +143,7 @@ function Wishes({ facts, look, model, wanted, onChange }: WishesProps) {
   )
 }
 
-function Result({ account, made }: { readonly account: string; readonly made: Made }) {
+function Result({ account, made }: { readonly account: string; readonly made: MadePicture }) {
   const t = useT()
   return (
     <div className="space-y-2 rounded-lg border bg-panel p-3">

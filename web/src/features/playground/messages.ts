@@ -2,9 +2,13 @@
 import { settingFields, type Settings } from './settings.ts'
 
 /** A picture that goes along with a message; its address holds its bytes. */
-export type Attached = { readonly name: string; readonly address: string; readonly bytes: number }
+export type AttachedPicture = { readonly name: string; readonly address: string; readonly bytes: number }
 export type Call = { readonly id: string; readonly name: string; readonly arguments: string }
-export type Said = { readonly role: 'user'; readonly text: string; readonly pictures: readonly Attached[] }
+export type UserMessage = {
+  readonly role: 'user'
+  readonly text: string
+  readonly pictures: readonly AttachedPicture[]
+}
 export type Answer = {
   readonly role: 'assistant'
   readonly text: string
@@ -14,7 +18,7 @@ export type Answer = {
   readonly state: 'done' | 'coming' | 'stopped' | 'failed'
 }
 export type Result = { readonly role: 'tool'; readonly call: Call; readonly text: string }
-export type Message = Said | Answer | Result
+export type Message = UserMessage | Answer | Result
 
 /** The calls at the end that have not been answered: until they are, no model goes on. */
 export function openCalls(messages: readonly Message[]): readonly Call[] {

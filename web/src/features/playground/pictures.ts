@@ -1,9 +1,9 @@
 /** Making images and editing them, as any client does. */
 import type { Model } from '../../lib/api-types.gen.ts'
-import type { Told } from '../../lib/api.ts'
+import type { ErrorAnswer } from '../../lib/api.ts'
 import { eventsOf } from '../../lib/events.ts'
 import { callGateway, failureIn, postGateway, type TokenSource } from '../../lib/gateway.ts'
-import type { Made, Picture } from '../../lib/made.ts'
+import type { MadePicture, Picture } from '../../lib/made.ts'
 import { isStreamed, partialsOf } from './image-cost.ts'
 import type { Look } from './image-look.ts'
 
@@ -19,7 +19,7 @@ type Datum = { readonly b64_json?: string; readonly url?: string }
 type ImageEvent = Datum & {
   readonly type?: string
   readonly data?: readonly Datum[]
-  readonly error?: Told
+  readonly error?: ErrorAnswer
 }
 
 const typeOf = (format: string): Picture['type'] => (format === 'jpeg' || format === 'webp' ? format : 'png')
@@ -47,7 +47,7 @@ export async function make(
   model: Model,
   wish: Wish,
   onPartial: (picture: Picture) => void,
-): Promise<Pick<Made, 'pictures' | 'requestId'>> {
+): Promise<Pick<MadePicture, 'pictures' | 'requestId'>> {
   const streams = isStreamed(model.image, wish)
   const partials = model.image ? partialsOf(model.image) : 0
   const fields = {

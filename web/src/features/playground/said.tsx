@@ -6,7 +6,7 @@ import { TextArea } from '../../ui/field.tsx'
 import { CopyButton } from '../../ui/text.tsx'
 import { Charge } from './charge.tsx'
 import { Pictures } from './composer.tsx'
-import type { Answer, Call, Message, Result, Said } from './messages.ts'
+import type { Answer, Call, Message, Result, UserMessage } from './messages.ts'
 
 type Props = {
   readonly account: string
@@ -32,7 +32,7 @@ export function SaidView({ account, message, isBusy, onAgain, onEdit }: Props) {
 const headLook = 'mb-0.5 flex min-h-6 items-center gap-1 text-xs text-soft'
 const smallLook = '!min-h-6 !px-1.5 !py-0 text-xs'
 
-type UserProps = { readonly said: Said } & Pick<Props, 'isBusy' | 'onEdit'>
+type UserProps = { readonly said: UserMessage } & Pick<Props, 'isBusy' | 'onEdit'>
 
 function UserView({ said, isBusy, onEdit }: UserProps) {
   const t = useT()

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useT } from '../../lib/language.ts'
 import { useTaskFailure } from '../../lib/problem.ts'
-import type { Started } from '../../lib/started.ts'
+import type { StartedTasks } from '../../lib/started.ts'
 import { isOpen, taskQuery } from '../../lib/tasks.ts'
 import { duration } from '../../lib/time.ts'
 import { Player } from '../../parts/player.tsx'
@@ -12,7 +12,7 @@ import { Icon } from '../../ui/icon.tsx'
 import { Failure, Note, Waiting } from '../../ui/page.tsx'
 import { Id } from '../../ui/text.tsx'
 
-export function Watched({ started }: { readonly started: Started }) {
+export function Watched({ started }: { readonly started: StartedTasks }) {
   const t = useT()
   const failureOf = useTaskFailure()
   const { data: task, error } = useQuery(taskQuery(started.account, started.request))

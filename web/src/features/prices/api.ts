@@ -5,5 +5,5 @@ import { listQuery } from '../../lib/lists.ts'
 /** The same answer as the page of models and routes has. */
 export const soldQuery = (wanted: { readonly q?: string }) => listQuery<RoutedModel>('routed', 'models', wanted)
 
-export type Wanted = Bodies['POST /price-imports']
-export const importPrices = (wanted: Wanted): Promise<PriceImport> => api.post('price-imports', wanted)
+export type WantedPrices = Bodies['POST /price-imports']
+export const importPrices = (wanted: WantedPrices): Promise<PriceImport> => api.post('price-imports', wanted)

@@ -10,19 +10,22 @@ import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Empty, Failure, Note, Panel } from '../../ui/page.tsx'
 import { Badge } from '../../ui/text.tsx'
-import { importPrices, type Wanted } from './api.ts'
+import { importPrices, type WantedPrices } from './api.ts'
 
 /** List prices are looked at before they hold: what is approved is what was shown, or nothing. */
 export function ImportPanel() {
   const t = useT()
   const [provider, setProvider] = useState('')
   const [markup, setMarkup] = useState('')
-  const wanted: Wanted = {
+  const wanted: WantedPrices = {
     ...(provider.trim() === '' ? {} : { provider: provider.trim() }),
     ...(markup.trim() === '' ? {} : { markup: markup.trim().endsWith('%') ? markup.trim() : `${markup.trim()}%` }),
   }
-  const look = useMutation({ mutationFn: (asked: Wanted) => importPrices(asked) })
-  const approve = useMutation({ mutationFn: (asked: Wanted) => importPrices(asked), onSuccess: () => look.reset() })
+  const look = useMutation({ mutationFn: (asked: WantedPrices) => importPrices(asked) })
+  const approve = useMutation({
+    mutationFn: (asked: WantedPrices) => importPrices(asked),
+    onSuccess: () => look.reset(),
+  })
   const submit = (event: SyntheticEvent): void => {
     event.preventDefault()
     approve.reset()
@@ -59,7 +62,7 @@ export function ImportPanel() {
       {error && <Failure error={error} />}
       {approve.data && <Note kind="good">{t('prices.applied', { n: approve.data.changes.length })}</Note>}
       {look.data && (
-        <Found
+        <FoundChoices
           found={look.data}
           isBusy={approve.isPending}
           onApprove={() => approve.mutate({ ...look.variables, approved: look.data.fingerprint })}
@@ -106,7 +109,7 @@ function useSubject(): (difference: PriceDifference) => string {
 
 type FoundProps = { readonly found: PriceImport; readonly isBusy: boolean; readonly onApprove: () => void }
 
-function Found({ found, isBusy, onApprove }: FoundProps) {
+function FoundChoices({ found, isBusy, onApprove }: FoundProps) {
   const t = useT()
   const subjectOf = useSubject()
   const retell = useRetell()

@@ -11,10 +11,10 @@ import { addProvider, changeProvider, presetsQuery, type ProviderDraft } from '.
 
 type Props = { readonly before?: Provider; readonly onDone: (id: string) => void; readonly onCancel: () => void }
 
-type Typed = { readonly baseUrl: string; readonly isPrivate: boolean; readonly most: number }
+type TypedProvider = { readonly baseUrl: string; readonly isPrivate: boolean; readonly most: number }
 
 /** What is typed otherwise than before. */
-const changesOf = (before: Provider | undefined, { baseUrl, isPrivate, most }: Typed): ProviderDraft => ({
+const changesOf = (before: Provider | undefined, { baseUrl, isPrivate, most }: TypedProvider): ProviderDraft => ({
   ...(baseUrl === (before?.base_url ?? '') ? {} : { base_url: baseUrl || null }),
   ...(isPrivate === (before?.allow_private ?? false) ? {} : { allow_private: isPrivate }),
   ...(most === (before?.concurrent_requests ?? 0) ? {} : { concurrent_requests: most || null }),

@@ -11,10 +11,10 @@ const bodies: Readonly<Record<string, readonly [path: string, body: Readonly<Rec
   videos: ['videos', { content: [{ type: 'text', text: '…' }] }],
 }
 
-type Asked = Pick<RequestDetail, 'endpoint' | 'model' | 'stream' | 'id'>
+type RepeatableRequest = Pick<RequestDetail, 'endpoint' | 'model' | 'stream' | 'id'>
 
 /** Undefined where a request is made of files, or its model is part of its address. */
-export function commandFor({ endpoint, model, stream, id }: Asked, baseUrl: string): string | undefined {
+export function commandFor({ endpoint, model, stream, id }: RepeatableRequest, baseUrl: string): string | undefined {
   const known = bodies[endpoint]
   if (!known) return undefined
   const [path, body] = known

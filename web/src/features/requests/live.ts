@@ -5,7 +5,7 @@ import type { Answers, RequestRow } from '../../lib/api-types.gen.ts'
 import { ApiError, isStatus, openEvents, path, type Page } from '../../lib/api.ts'
 import { eventsOf } from '../../lib/events.ts'
 import { queryOf, type RequestFilters } from '../../lib/request-filters.ts'
-import { merged, nothing, together, type Arrived } from './merge.ts'
+import { merged, nothing, together, type ArrivedRequests } from './merge.ts'
 import { PAGE_ROWS, requestsQuery } from './api.ts'
 
 type LiveEvent = Answers['GET /accounts/{account}/requests/live']
@@ -37,7 +37,7 @@ export function useLive(account: string, filters: RequestFilters, { isOn, isRead
   const client = useQueryClient()
   const [connection, setConnection] = useState<Connection>({ kind: 'off' })
   const [count, setCount] = useState(0)
-  const held = useRef<Arrived>(nothing)
+  const held = useRef<ArrivedRequests>(nothing)
   const reading = useRef(isReading)
   const isVisible = useVisible()
   const { queryKey } = requestsQuery(account, filters)
@@ -87,7 +87,7 @@ export function useLive(account: string, filters: RequestFilters, { isOn, isRead
 type List = InfiniteData<Page<RequestRow>, string | undefined>
 
 /** As one page: where the next begins, its cursor says. */
-function withArrived({ pages }: List, arrived: Arrived): List {
+function withArrived({ pages }: List, arrived: ArrivedRequests): List {
   const floor = pages.at(-1)?.next_cursor ?? null
   const list = merged({ rows: pages.flatMap(({ data }) => data), floor }, arrived)
   return { pages: [{ data: list.rows, next_cursor: list.floor }], pageParams: [undefined] }
@@ -96,7 +96,7 @@ function withArrived({ pages }: List, arrived: Arrived): List {
 type Follower = {
   readonly signal: AbortSignal
   readonly tell: (connection: Connection) => void
-  readonly take: (arrived: Arrived) => void
+  readonly take: (arrived: ArrivedRequests) => void
   readonly onRefused: (error: ApiError) => void
 }
 
@@ -147,7 +147,7 @@ async function listen(
   }
 }
 
-function arrivedOf(event: LiveEvent & { readonly type: 'start' | 'rows' }): Arrived {
+function arrivedOf(event: LiveEvent & { readonly type: 'start' | 'rows' }): ArrivedRequests {
   const { data } = event
   if (event.type === 'start') return { rows: data, floor: event.next_cursor, count: data.length }
   return { rows: data, floor: event.more > 0 ? (data.at(-1)?.id ?? null) : null, count: data.length + event.more }

@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
 import type { RequestRow } from '../../lib/api-types.gen.ts'
-import { HELD_MAX, LISTED_MAX, merged, nothing, together, type Arrived, type Listed } from './merge.ts'
+import { HELD_MAX, LISTED_MAX, merged, nothing, together, type ArrivedRequests, type RequestList } from './merge.ts'
 
 const row = (n: number): RequestRow => ({ id: `req_${String(n).padStart(6, '0')}` }) as RequestRow
 /** Newest first, from the first to the last. */
 const rows = (first: number, last: number): RequestRow[] =>
   Array.from({ length: first - last + 1 }, (_, i) => row(first - i))
-const ids = ({ rows: all }: Pick<Listed, 'rows'>): number[] => all.map(({ id }) => Number(id.slice(4)))
-const came = (all: readonly RequestRow[], floor: string | null = null): Arrived => ({
+const ids = ({ rows: all }: Pick<RequestList, 'rows'>): number[] => all.map(({ id }) => Number(id.slice(4)))
+const came = (all: readonly RequestRow[], floor: string | null = null): ArrivedRequests => ({
   rows: all,
   floor,
   count: all.length,
@@ -37,7 +37,7 @@ test('rows that are held back are bounded, and all are counted', () => {
 })
 
 test('a list that is watched for a day does not grow without end', () => {
-  let list: Listed = { rows: [], floor: null }
+  let list: RequestList = { rows: [], floor: null }
   for (let at = 100; at < 5_000; at += 100) list = merged(list, came(rows(at + 99, at)))
   expect(list.rows).toHaveLength(LISTED_MAX)
   expect(list.floor).toBe(row(4_000).id)

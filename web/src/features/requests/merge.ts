@@ -2,7 +2,7 @@
 import type { RequestRow } from '../../lib/api-types.gen.ts'
 
 /** Rows that came, newest first. Below `floor` some may be missing; null: none is. */
-export type Arrived = {
+export type ArrivedRequests = {
   readonly rows: readonly RequestRow[]
   readonly floor: string | null
   /** How many came, those included that are not among the rows. */
@@ -10,9 +10,9 @@ export type Arrived = {
 }
 
 /** A list as far as it is read; below `floor` there may be more, null: there is none. */
-export type Listed = { readonly rows: readonly RequestRow[]; readonly floor: string | null }
+export type RequestList = { readonly rows: readonly RequestRow[]; readonly floor: string | null }
 
-export const nothing: Arrived = { rows: [], floor: null, count: 0 }
+export const nothing: ArrivedRequests = { rows: [], floor: null, count: 0 }
 
 /** Rows that are held back until somebody asks for them, and rows that a list keeps while more come in above. */
 export const HELD_MAX = 200
@@ -26,13 +26,13 @@ function joined(first: readonly RequestRow[], second: readonly RequestRow[]): Re
   return [...byId.values()].sort((a, b) => (a.id < b.id ? 1 : -1))
 }
 
-function atMost(rows: readonly RequestRow[], max: number, floor: string | null): Listed {
+function atMost(rows: readonly RequestRow[], max: number, floor: string | null): RequestList {
   const kept = rows.slice(0, max)
   return { rows: kept, floor: kept.length < rows.length ? higher(floor, kept.at(-1)?.id ?? null) : floor }
 }
 
 /** What came first and what came after it. */
-export function together(first: Arrived, second: Arrived): Arrived {
+export function together(first: ArrivedRequests, second: ArrivedRequests): ArrivedRequests {
   const floor = higher(first.floor, second.floor)
   return {
     ...atMost(aboveFloor(joined(first.rows, second.rows), floor), HELD_MAX, floor),
@@ -41,7 +41,7 @@ export function together(first: Arrived, second: Arrived): Arrived {
 }
 
 /** Rows below the floor are read again when somebody gets there: with a hole among them they would be a lie. */
-export function merged(list: Listed, { rows, floor }: Arrived): Listed {
+export function merged(list: RequestList, { rows, floor }: ArrivedRequests): RequestList {
   const whole = higher(list.floor, floor)
   return atMost(aboveFloor(joined(list.rows, rows), whole), LISTED_MAX, whole)
 }

@@ -60,9 +60,9 @@ function tokensOf(prices: UnitPrices, kind: ModelKind): PriceDraft['tokens'] {
   return Object.fromEntries(stated.map((unit) => [unit, asTyped(prices[unit])]))
 }
 
-type Priced = UnitPrices & Partial<Pick<PriceCard, 'tiers'>>
+type PricedDraft = UnitPrices & Partial<Pick<PriceCard, 'tiers'>>
 
-export const priceDraftOf = (prices: Priced, kind: ModelKind): PriceDraft => ({
+export const priceDraftOf = (prices: PricedDraft, kind: ModelKind): PriceDraft => ({
   tokens: tokensOf(prices, kind),
   pieces: Object.entries(prices.each).map(([name, price]) => {
     const [unit = '', size = '', ...rest] = name.split('/')

@@ -1,12 +1,12 @@
 import type { Task } from '../../lib/api-types.gen.ts'
-import type { Made } from '../../lib/made.ts'
+import type { MadePicture } from '../../lib/made.ts'
 import { videoAddress } from '../../parts/player.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { hasFile } from '../../lib/tasks.ts'
 
 type Props = {
   readonly task: Task
-  readonly made: readonly Made[]
+  readonly made: readonly MadePicture[]
   /** A frame of a video means fetching its beginning, which is allowed so often a minute. */
   readonly canFetch: boolean
 }

@@ -10,7 +10,7 @@ export type Group = (typeof groups)[number]
 
 export type RefusedCount = Usage['refused'][number]
 
-export type Asked = {
+export type UsageSelection = {
   readonly range: Range
   readonly step: Step
   readonly by: Group
@@ -20,13 +20,13 @@ export type Asked = {
   readonly zone: Zone
 }
 
-function queryOf({ range, step, by, model, key, endpoint, zone }: Asked): Query {
+function queryOf({ range, step, by, model, key, endpoint, zone }: UsageSelection): Query {
   const { times, toMs } = stepsOf(range, step, zone)
   const [from, to] = [times[0] ?? toMs, toMs].map((ms) => new Date(ms).toISOString())
   return { from, to, step, by, model, key, endpoint, time_zone: zoneName(zone) }
 }
 
-export const usageQuery = (account: string, asked: Asked) =>
+export const usageQuery = (account: string, asked: UsageSelection) =>
   queryOptions({
     queryKey: ['usage', account, asked],
     queryFn: () => api.get<Usage>(path`accounts/${account}/usage`, queryOf(asked)),
@@ -34,5 +34,5 @@ export const usageQuery = (account: string, asked: Asked) =>
   })
 
 /** The same rows as a file. */
-export const exportOf = (account: string, asked: Asked, format: 'csv' | 'json'): string =>
+export const exportOf = (account: string, asked: UsageSelection, format: 'csv' | 'json'): string =>
   addressOf(path`accounts/${account}/usage`, { ...queryOf(asked), format }).href

@@ -7,12 +7,17 @@ import { stepAt, stepsOf } from '../../lib/usage.ts'
 import { useTicks } from '../../parts/ticks.ts'
 import { StackedBars } from '../../ui/chart/stacked-bars.tsx'
 import type { Series } from '../../ui/chart/frame.tsx'
-import type { Asked } from './api.ts'
+import type { UsageSelection } from './api.ts'
 import { biggestOf, measured, type Measure } from './totals.ts'
 
 const SHOWN = 5
 
-type Props = { readonly account: string; readonly usage: Usage; readonly asked: Asked; readonly measure: Measure }
+type Props = {
+  readonly account: string
+  readonly usage: Usage
+  readonly asked: UsageSelection
+  readonly measure: Measure
+}
 
 export function UsageChart({ account, usage, asked, measure }: Props) {
   const t = useT()
@@ -68,9 +73,9 @@ export function UsageChart({ account, usage, asked, measure }: Props) {
   )
 }
 
-type Wanted = { readonly isIn: (group: string) => boolean; readonly measure: Measure }
+type WantedMeasure = { readonly isIn: (group: string) => boolean; readonly measure: Measure }
 
-function sumsBy(usage: Usage, times: readonly number[], { isIn, measure }: Wanted): readonly bigint[] {
+function sumsBy(usage: Usage, times: readonly number[], { isIn, measure }: WantedMeasure): readonly bigint[] {
   const sums = new Map<number, bigint>()
   for (const row of usage.data) {
     if (!isIn(row.group ?? '')) continue

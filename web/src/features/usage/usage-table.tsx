@@ -6,10 +6,10 @@ import { columnOf } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
 import { Table, type Column } from '../../ui/table.tsx'
 import { Money } from '../../ui/text.tsx'
-import type { Asked } from './api.ts'
+import type { UsageSelection } from './api.ts'
 import { totalsOf, type GroupTotal } from './totals.ts'
 
-type Props = { readonly account: string; readonly usage: Usage; readonly asked: Asked }
+type Props = { readonly account: string; readonly usage: Usage; readonly asked: UsageSelection }
 
 export function UsageTable({ account, usage, asked }: Props) {
   const t = useT()

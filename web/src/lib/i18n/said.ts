@@ -4,7 +4,7 @@
  * are words themselves: `what:account`.
  */
 export type Facts = Readonly<Record<string, string | number>>
-export type Said = { readonly reason?: string | undefined; readonly facts?: Facts | undefined }
+export type LocalizedMessage = { readonly reason?: string | undefined; readonly facts?: Facts | undefined }
 export type SaidWords = Readonly<Record<string, string>>
 
 /** What it speaks of, each with reasons of its own. */
@@ -12,7 +12,7 @@ type Saying = 'refusals' | 'gateway' | 'server' | 'invariants' | 'findings' | 's
 export type Sayings = Readonly<Record<Saying, SaidWords>>
 
 /** Undefined where there are no words, and those of the server have to do. */
-export type Retell = (saying: Saying, said: Said) => string | undefined
+export type Retell = (saying: Saying, said: LocalizedMessage) => string | undefined
 
 export const retellerOf =
   (sayings: Sayings, language: string): Retell =>
