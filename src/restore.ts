@@ -169,6 +169,6 @@ function problemOf(config: Config, name: SecretName, state: SecretState): string
     case 'differs':
       return [`${place} is not the one of this backup: put the right one back before the next start`]
     case 'unknown':
-      return [`the backup does not say whether ${place} is its own; keep it was when the backup was made`]
+      return [`the backup does not say whether ${place} is its own; keep it as it was when the backup was made`]
   }
 }

@@ -93,7 +93,7 @@ const accounts = command({
     }),
 })
 
-/** A command that names an account and shows it is after the operation. */
+/** A command that names an account and shows it as it is after the operation. */
 function onAccount(verb: 'show' | 'suspend' | 'resume', summary: string) {
   const example: Example = [`tollgate account ${verb} acme`]
   return {

@@ -1,4 +1,4 @@
-/** What the console's routes work with: the office, the facts of this server, and how often one may guess. */
+/** What the console's routes work with: the admin services, the facts of this server, and how often one may guess. */
 import { Passwords } from '../accounts/password.ts'
 import { Throttle } from '../accounts/throttle.ts'
 import type { AdminServices } from '../admin/operation.ts'

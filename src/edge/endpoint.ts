@@ -21,7 +21,7 @@ export type ReadClientRequest =
 export type Endpoint = {
   /** Reads a body that is valid UTF-8. */
   read(body: Body, asked: RequestHead): ReadClientRequest | Promise<ReadClientRequest>
-  /** Reads a form with files, or JSON with the like. Such a surface is read by this alone. */
+  /** Reads a form with files, or JSON with the like. Such an endpoint is read by this alone. */
   readonly readForm?: (form: EditForm, claim: SlotClaim) => Promise<ReadClientRequest>
   /** Where the tokens of a request are only to be counted, for nothing: how that is answered. */
   readonly count?: (inputTokens: number) => object

@@ -7,7 +7,7 @@ export function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment)
   } catch {
-    return segment // An id with a stray percent sign: the answer names it came.
+    return segment // An id with a stray percent sign: the answer names it as it came.
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * JSON whose numbers keep their source text. `JSON.parse` reads `1.0`, `1e3` and digits beyond 2^53 as numbers that are
  * written differently, the last ones as other numbers. Here such a number is read as `JSON.rawJSON` of its source:
- * `JSON.stringify` writes it stood. All others are plain numbers.
+ * `JSON.stringify` writes it as it stood. All others are plain numbers.
  */
 
 import { parsePlain, revivePlain } from './plain-json.ts'

@@ -28,7 +28,9 @@ export class Pictures {
     return this.blobs.isShortOfRoom
   }
 
-  /** The desk of one call at one provider. What is allowed to the provider is allowed at its own origin alone. */
+  /**
+   * The image service of one call at one provider. What is allowed to the provider is allowed at its own origin alone.
+   */
   deskOf(call: GatewayRequest, provider: Origin, model: Model): AdapterContext {
     return new CallDesk(this, call, provider, model)
   }

@@ -14,7 +14,7 @@ export const seatBounds = {
 /** Of an upstream where as many requests are under way as there may be. */
 export const FULL: UpstreamFailure = {
   kind: 'overload',
-  message: 'as many requests are under way there may be',
+  message: 'as many requests are under way there as there may be',
   retryAfterMs: 1_000,
 }
 

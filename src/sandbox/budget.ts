@@ -5,7 +5,7 @@ const STEPS_MAX = 200_000
 
 /**
  * What one answer may take, all its choices, patterns, comparisons and probabilities together. Who makes a part of an
- * answer spends from it goes and stops when it is spent: the answer then ends as one that met its token limit.
+ * answer spends from it as it goes and stops when it is spent: the answer then ends as one that met its token limit.
  */
 export class Budget {
   #charsLeft = CHARS_MAX

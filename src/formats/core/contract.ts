@@ -116,7 +116,7 @@ export type Follower = {
   read(upTo: 'here' | 'end'): string
 }
 
-/** What a passage may want to know of its surroundings. */
+/** What an adapter may want to know of its surroundings. */
 export type AdapterContext = { readonly model: Model; readonly imageService: ImageService }
 
 /** What is done with the bytes of images on their way; the relay lends it. */

@@ -39,6 +39,6 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    return text // An id with a stray percent sign: the answer names it came.
+    return text // An id with a stray percent sign: the answer names it as it came.
   }
 }

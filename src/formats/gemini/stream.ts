@@ -48,7 +48,7 @@ export class GeminiStream implements AdaptedStream {
   private readonly silence: Silence
   private readonly publicModel: string
 
-  /** With a desk the images in it are decoded. */
+  /** With an image service the images in it are decoded. */
   constructor(
     publicModel: string,
     { silence, imageService }: { silence: Silence; imageService?: Pick<ImageService, 'inspect'> },

@@ -54,7 +54,7 @@ export function wishOf(body: VideoBody, facts: VideoFacts, seed: number): VideoW
 
 /**
  * The super-resolution that changes something, and which of its fields do not: a limit or a frame rate that the video
- * does not pass leaves it is. Undefined where nothing would change: then there is nothing to pay for.
+ * does not pass leaves it as it is. Undefined where nothing would change: then there is nothing to pay for.
  */
 function fittedUpscale(
   wish: UpscaleWish,

@@ -70,7 +70,7 @@ function valueAt(body: Json, at: Place): Json | undefined {
   )
 }
 
-/** A copy in which another value is at a place. A place that is no longer there leaves it is. */
+/** A copy in which another value is at a place. A place that is no longer there leaves it as it is. */
 function withValue(body: Json, [step, ...rest]: Place, value: Json): Json {
   if (step === undefined) return value
   if (typeof body !== 'object' || body === null || !Object.hasOwn(body, step)) return body
