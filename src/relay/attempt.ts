@@ -192,7 +192,7 @@ class Tries {
     const startedMs = call.elapsedMs()
     const adapter = call.request.adapter(
       dialectsOf(choice, call.request),
-      relay.pictures.deskOf(call, provider, admission.model),
+      relay.pictures.adapterContextOf(call, provider, admission.model),
     )
     const target = { provider, preset, failures: adapter.failures }
     const trial = prepareAttempt(relay, call, { target, adapter, offer, admission, without: this.without })

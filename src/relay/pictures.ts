@@ -31,8 +31,8 @@ export class Pictures {
   /**
    * The image service of one call at one provider. What is allowed to the provider is allowed at its own origin alone.
    */
-  deskOf(call: GatewayRequest, provider: Origin, model: Model): AdapterContext {
-    return new CallDesk(this, call, provider, model)
+  adapterContextOf(call: GatewayRequest, provider: Origin, model: Model): AdapterContext {
+    return new CallImages(this, call, provider, model)
   }
 
   /** Fetches what a vendor names. Where that fails the operator is told why: the guard may not let us, say. */
@@ -51,7 +51,7 @@ export class Pictures {
 
 type Origin = Pick<Provider, 'baseUrl' | 'reach'>
 
-class CallDesk implements ImageService, AdapterContext {
+class CallImages implements ImageService, AdapterContext {
   readonly model: Model
   readonly canHost: boolean
   private readonly pictures: Pictures
