@@ -2,6 +2,7 @@
 import type { Model } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
 import type { ClientRequest, PastTurn } from '../formats/core/contract.ts'
+import { nextTurn } from '../lib/end-of-tick.ts'
 import { requestScanLimits, scanLongJson, type ScanLimits } from '../lib/json-scan.ts'
 import { isLong } from '../lib/long-text.ts'
 import { KEPT_DAYS, type TurnScope, type Turns } from '../responses/turns.ts'
@@ -15,7 +16,7 @@ const NO_STEPS: Steps = []
 export async function recall(
   turns: Turns,
   scope: TurnScope,
-  { conversation }: ClientRequest,
+  { conversation, textBytes }: ClientRequest,
 ): Promise<Failure | undefined> {
   if (!conversation) return undefined
   const { previousId, referredIds } = conversation
@@ -26,9 +27,18 @@ export async function recall(
   const referred = await turns.some(scope, referredIds.slice(0, REFERRED_MAX))
   if (chain.kind === 'busy' || referred.kind === 'busy') return BUSY
   if (referred.kind === 'too_long') return { ...TOO_LONG, param: 'input' }
-  if (await isTooFine([...chain.turns, ...referred.turns])) return TOO_LONG
-  return conversation.recall(chain.turns, referred.turns)
+  const text = textOf([...chain.turns, ...referred.turns])
+  if (await isTooFine(text)) return TOO_LONG
+  // Reading the request, putting the conversation together and writing it for a vendor are three steps of one size.
+  const isLarge = textBytes + text.length > LARGE_CHARS
+  if (isLarge) await nextTurn()
+  const failure = conversation.recall(chain.turns, referred.turns)
+  if (isLarge) await nextTurn()
+  return failure
 }
+
+/** A conversation above this is put together in a turn of the loop of its own. */
+const LARGE_CHARS = 512 * 1024
 
 /**
  * What all turns together may be made of, so that reading them takes the thread for less than 100 ms: a value costs
@@ -43,9 +53,11 @@ const turnLimits: ScanLimits = {
   escapesMax: 4_000_000,
 }
 
+const textOf = (turns: readonly PastTurn[]): string =>
+  `[${turns.map(({ input, output }) => `${input},${output}`).join(',')}]`
+
 /** Whether turns are made of more values than can be read at once. Looks in turns of the loop where there is much. */
-async function isTooFine(turns: readonly PastTurn[]): Promise<boolean> {
-  const text = `[${turns.map(({ input, output }) => `${input},${output}`).join(',')}]`
+async function isTooFine(text: string): Promise<boolean> {
   if (!isLong(text)) return false
   const { kind } = await scanLongJson(text, turnLimits)
   return kind !== 'scanned'

@@ -141,10 +141,11 @@ function withArguments(item: Fields, path: string): Fields {
 
 function need(item: Fields, path: string, names: readonly string[]): void {
   for (const name of names) {
-    const param = `${path}.${name}`
     const value = item[name] ?? undefined
+    if (typeof value === 'string') continue
+    const param = `${path}.${name}`
     if (value === undefined) throw new BadInput('missing_parameter', param, `Missing required parameter: '${param}'.`)
-    if (typeof value !== 'string') throw new BadInput('invalid_type', param, `Invalid '${param}': expected a string.`)
+    throw new BadInput('invalid_type', param, `Invalid '${param}': expected a string.`)
   }
 }
 
@@ -250,16 +251,16 @@ function refuseFileId(part: Fields, path: string): void {
 /** Pictures by address, in the input as it came, because its items are counted by their client. */
 export function remoteMediaOf(input: unknown): RemoteMedium[] {
   const found: RemoteMedium[] = []
-  const look = (part: Fields, path: string): void => {
+  const look = (part: Fields, path: () => string): void => {
     if (part['type'] !== 'input_image') return
     const url = addressOf(part)
-    if (typeof url === 'string' && !isInline(url)) found.push({ url, param: `${path}.image_url` })
+    if (typeof url === 'string' && !isInline(url)) found.push({ url, param: `${path()}.image_url` })
   }
   for (const [i, item] of asList(input).entries()) {
     const fields = asFields(item)
-    look(fields, `input[${i}]`)
+    look(fields, () => `input[${i}]`)
     for (const name of ['content', 'output'] as const) {
-      for (const [j, part] of asList(fields[name]).entries()) look(asFields(part), `input[${i}].${name}[${j}]`)
+      for (const [j, part] of asList(fields[name]).entries()) look(asFields(part), () => `input[${i}].${name}[${j}]`)
     }
   }
   return found
