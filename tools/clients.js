@@ -120,7 +120,7 @@ function run() {
   const env = { ...process.env, TOLLGATE_CLIENTS: folder, TOLLGATE_CLIENTS_REPORT: report }
   if (options.only !== undefined) env.TOLLGATE_CLIENTS_ONLY = options.only
   if (options.package !== undefined) env.TOLLGATE_CLIENTS_PACKAGES = options.package.join(' ')
-  const child = spawn(process.execPath, ['tools/test.js', './test/clients.test.ts'], { stdio: 'inherit', env })
+  const child = spawn(process.execPath, ['tools/test.js', './test/agents/clients.test.ts'], { stdio: 'inherit', env })
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal))
   return new Promise((resolve) => child.on('exit', resolve))
 }

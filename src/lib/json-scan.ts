@@ -27,7 +27,7 @@ export type Scan =
   | { readonly kind: 'scanned'; readonly members: Members }
   | { readonly kind: 'too_deep' | 'too_many_nodes' | 'too_dense' | 'key_too_long' | 'malformed' | 'repeated_key' }
 
-/** By the last three no step of reading the largest body takes the thread for 100 ms (test/malformed.test.ts). */
+/** By the last three no step of reading the largest body takes the thread for 100 ms (test/load/malformed.test.ts). */
 export const requestScanLimits: ScanLimits = {
   depthMax: 64,
   nodesMax: 200_000,

@@ -1,7 +1,7 @@
 /** Sends bombs to a gateway and watches what they do to everybody else. */
 import { readFileSync } from 'node:fs'
 import { chat, type TestGateway } from './gateway.ts'
-import type { Bomb } from './malformed/bomb.ts'
+import type { Bomb } from '../load/malformed/bomb.ts'
 
 const MB = 1024 * 1024
 const PAGE_BYTES = 4_096

@@ -1,0 +1,63 @@
+/**
+ * Every text model of the price list, asked without an output limit of a vendor that records what it gets: no limit is
+ * sent, or the record says why.
+ */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { priceList } from '../../src/prices/price-list.ts'
+import { findPreset } from '../../src/providers/presets.ts'
+import { chat, startGateway, type TestGateway } from '../support/gateway.ts'
+import { limitIn, startWordVendor, type WordVendor } from '../support/word-vendor.ts'
+
+const presets = Object.entries(priceList().vendors)
+  .filter(([, { models }]) => Object.values(models).some(({ kind = 'text' }) => kind === 'text'))
+  .map(([preset]) => preset)
+
+let vendor: WordVendor
+let gateway: TestGateway
+beforeAll(async () => {
+  vendor = startWordVendor()
+  const providers = presets.map(
+    (preset) => `  ${preset}: { preset: ${preset}, base_url: '${vendor.origin}/v1', key: k, allow_private: true }`,
+  )
+  gateway = await startGateway({ yaml: `sandbox: false\nproviders:\n${providers.join('\n')}\n`, balanceUsd: '1000' })
+})
+afterAll(async () => {
+  await gateway.close()
+  await vendor.stop()
+})
+
+type Model = {
+  readonly id: string
+  readonly kind: string
+  readonly limits: { readonly output_tokens_max: number | null }
+}
+
+test.each(presets)('%s', async (preset) => {
+  const input = { provider: preset }
+  const { fingerprint } = await gateway.operate<{ fingerprint: string }>('price.import', input)
+  await gateway.operate('price.import', { ...input, approved: fingerprint })
+  const models = (await gateway.operate<Model[]>('model.list')).filter(({ kind }) => kind === 'text')
+  const demands = findPreset(preset)?.dialects[0] === 'messages'
+  let asked = 0
+  for (const { id, limits } of models) {
+    for (const stream of [false, true]) {
+      const before = vendor.asked.length
+      const response = await chat(gateway, { model: id, stream })
+      await response.text()
+      expect([id, response.status]).toEqual([id, 200])
+      const [request] = vendor.asked.slice(before)
+      const record = await gateway.operate<Record<string, string | null>>('request.show', {
+        request: response.headers.get('x-request-id'),
+      })
+      const wanted = demands ? [String(limits.output_tokens_max ?? 8_192), 'vendor'] : [undefined, null]
+      expect([id, request && limitIn(request), record['output_cap_reason']]).toEqual([
+        id,
+        demands ? Number(wanted[0]) : undefined,
+        wanted[1] ?? null,
+      ])
+      asked++
+    }
+    await gateway.operate('model.remove', { id })
+  }
+  expect(asked).toBeGreaterThan(0)
+})

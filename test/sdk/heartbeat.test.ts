@@ -1,0 +1,59 @@
+import { expect, test } from 'bun:test'
+import { chat } from '../support/gateway.ts'
+import { startInBun, startInNode, startInPython, type ClientProcess } from './client-process.ts'
+import { ask } from './openai-answers.ts'
+import type { AddressedCall, Reply, StreamedAnswer } from './protocol.ts'
+import { findPython } from './python-package.ts'
+import { setStage } from './stage.ts'
+
+const { gateway, join, expectPaid } = setStage()
+
+/** Every client that there is on this machine; openai-*.test.ts say which there are not. */
+async function startClients(): Promise<Record<string, ClientProcess>> {
+  const node = Bun.which('node')
+  const found = findPython()
+  return {
+    'openai-6 in Bun': startInBun('openai-6'),
+    'openai-7 in Bun': startInBun('openai-7'),
+    ...(node && { 'openai-6 in Node': await startInNode(node, 'openai-6') }),
+    ...(found.kind === 'found' && { 'openai in Python': startInPython(found.python, found.folder, 'strict') }),
+  }
+}
+
+const prompt = 'Say exactly: Silence is golden'
+const body = { ...ask(prompt), stream_options: { include_usage: true } }
+
+const streamOf = (reply: Reply): StreamedAnswer =>
+  'seen' in reply ? (reply.seen as StreamedAnswer) : expect.unreachable(reply.error)
+
+/** The bytes themselves show what the SDKs hide: that there were heartbeats. */
+async function expectHeartbeats(model: string): Promise<void> {
+  const text = await (await chat(gateway(), { model, stream: true, ...body })).text()
+  expect(text.match(/^: ping$/gm)?.length).toBeGreaterThan(0)
+  expect(text).toEndWith('data: [DONE]\n\n')
+}
+
+/** All clients at once, each with a call of its own. */
+async function expectPatience(model: string): Promise<void> {
+  const clients = await startClients()
+  const listening = Object.entries(clients).map(async ([name, client]) => {
+    const me = await join()
+    const order: AddressedCall = {
+      command: 'stream',
+      baseUrl: gateway().baseUrl,
+      key: me.key,
+      body: { model, ...body },
+    }
+    const { chunks, error, requestId } = streamOf(await client.obey(order))
+    const text = chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')
+    expect({ name, text, error }).toEqual({ name, text: 'Silence is golden', error: null })
+    await expectPaid(me, [{ usage: chunks.at(-1)?.usage ?? expect.unreachable(), requestId }])
+    await client.stop()
+  })
+  await Promise.all([expectHeartbeats(model), ...listening])
+}
+
+// Both at once, and for twenty seconds: the gateway's heartbeat is ten seconds long, and at worst comes after two.
+test('a vendor that is silent before its first event, or between two, is no trouble for any client', async () => {
+  await Promise.all(['begins-late', 'pauses'].map(expectPatience))
+}, 300_000)

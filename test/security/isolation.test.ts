@@ -1,0 +1,166 @@
+/**
+ * Tenant isolation: every route that takes an id, with every kind of id that is not the caller's to see. Somebody
+ * else's, a deleted one and one that never was are answered alike, to the byte, however the key is presented; a session
+ * of the console opens none of them.
+ */
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { stateRoutes } from '../../src/edge/responses.ts'
+import { videoRoutes } from '../../src/edge/videos.ts'
+import type { Member } from '../sdk/till.ts'
+import { setVendorsStage } from '../sdk/vendors-stage.ts'
+import { presentations, type PresentedKey } from '../support/presentations.ts'
+import { signedIn } from '../support/people.ts'
+
+const stage = setVendorsStage()
+
+/** Ids of what one account has: a response, and an item of it. */
+type Ids = { readonly response: string; readonly item: string }
+type Request = { readonly path: string; readonly method: string; readonly body?: object }
+type Route = { readonly name: string; readonly takes: keyof Ids; readonly request: (id: string) => Request }
+
+const ofPaths: Route[] = stateRoutes.flatMap(({ path, methods }) =>
+  methods.flatMap((method) => {
+    const queries = method === 'GET' ? ['', '?stream=true&starting_after=0', '?include[]=x&limit=1&order=asc'] : ['']
+    return queries.map((query): Route => {
+      const request = (id: string): Request => ({ path: path.replace('{id}', id) + query, method })
+      return { name: `${method} ${path}${query}`, takes: 'response', request }
+    })
+  }),
+)
+
+/** Routes whose ids are in the body, by path: all that there are, see the last test. */
+const inBodies: Record<string, readonly ('previous_response_id' | 'item_reference')[]> = {
+  '/v1/responses': ['previous_response_id', 'item_reference'],
+  '/v1/responses/compact': ['previous_response_id', 'item_reference'],
+  '/v1/responses/input_tokens': ['previous_response_id', 'item_reference'],
+}
+const ofBodies: Route[] = Object.entries(inBodies).flatMap(([path, places]) =>
+  places.flatMap((place) =>
+    (place === 'item_reference' ? ([false] as const) : ([false, true] as const)).map((stream): Route => {
+      const body = (id: string): object =>
+        place === 'item_reference'
+          ? {
+              input: [
+                { type: 'item_reference', id },
+                { role: 'user', content: 'Hi' },
+              ],
+            }
+          : { input: 'Hi', previous_response_id: id }
+      return {
+        name: `POST ${path} ${place}${stream ? ', streamed' : ''}`,
+        takes: place === 'item_reference' ? 'item' : 'response',
+        request: (id) => ({ path, method: 'POST', body: { model: 'chatty', ...body(id), ...(stream && { stream }) } }),
+      }
+    }),
+  ),
+)
+const routes = [...ofPaths, ...ofBodies]
+
+let me: Member
+let other: Member
+/** Of somebody who owns my account, in the console. */
+let cookie: string
+const asCookie: PresentedKey = (value) => ({ headers: { cookie: value } })
+
+const asBearer = presentations.Bearer
+
+async function send(
+  { key }: Pick<Member, 'key'>,
+  { path, method, body }: Request,
+  present: PresentedKey = asBearer,
+): Promise<Response> {
+  const { headers, query } = present(key)
+  const url = new URL(path, stage.gateway().baseUrl)
+  if (query) url.searchParams.set(...query)
+  const typed = { 'content-type': 'application/json', ...headers }
+  return fetch(url, { method, headers: typed, ...(body ? { body: JSON.stringify(body) } : {}) })
+}
+
+async function make(member: Member): Promise<Ids> {
+  const body = { model: 'chatty', input: 'Write 3 tokens', background: true }
+  const made = (await (await send(member, { path: '/v1/responses', method: 'POST', body })).json()) as { id: string }
+  for (let tries = 0; tries < 250; tries++) {
+    const kept = await send(member, { path: `/v1/responses/${made.id}`, method: 'GET' })
+    const { status, output } = (await kept.json()) as { status: string; output: { id: string }[] }
+    if (status === 'completed') return { response: made.id, item: output[0]?.id ?? expect.unreachable() }
+    await Bun.sleep(20)
+  }
+  return expect.unreachable()
+}
+
+/** All of an answer, but for what is different every time. */
+async function seen(response: Response): Promise<string> {
+  const headers = [...response.headers].filter(([name]) => name !== 'x-request-id' && name !== 'date')
+  return `${response.status}\n${headers.map(([name, value]) => `${name}: ${value}`).join('\n')}\n\n${await response.text()}`
+}
+
+const swapped = (id: string): string => id.replace(/[0-9a-z](?=[^0-9a-z]*$)/, (end) => (end === '0' ? '1' : '0'))
+
+/** Ids that nobody has: nearly right ones, of the right length, of none, of the wrong kind. */
+const garbage = (own: string): string[] => [
+  swapped(own),
+  `${own}x`,
+  own.slice(0, -1),
+  own.toUpperCase(),
+  'resp_',
+  'x',
+  'resp_%00',
+  'resp_%2f..%2fresp_',
+  `resp_${'0'.repeat(26)}`,
+  `resp_${'0'.repeat(36)}`,
+  'a'.repeat(2_000),
+]
+
+beforeAll(async () => {
+  me = await stage.join()
+  other = await stage.join()
+  cookie = (await signedIn(stage.gateway(), { name: 'me', role: 'owner', account: me.account })).cookie
+}, 30_000)
+
+describe.each(routes)('$name', ({ takes, request }) => {
+  test('own is served; other, deleted and garbage are answered alike', async () => {
+    const [own, theirs, gone] = [await make(me), await make(other), await make(me)]
+    expect((await send(me, { path: `/v1/responses/${gone.response}`, method: 'DELETE' })).status).toBe(200)
+    const refused = await seen(await send(me, request(theirs[takes])))
+    expect(refused).toMatch(/^4\d\d\n/)
+    expect(refused).not.toContain(theirs[takes])
+    expect(await seen(await send(me, request(gone[takes])))).toBe(refused)
+    for (const id of garbage(own[takes])) expect(await seen(await send(me, request(id)))).toBe(refused)
+    for (const [by, present] of Object.entries<PresentedKey>(presentations)) {
+      for (const id of [theirs[takes], gone[takes], ...garbage(own[takes]).slice(0, 2)]) {
+        expect([by, id, await seen(await send(me, request(id), present))]).toEqual([by, id, refused])
+      }
+    }
+    const ids = [own[takes], theirs[takes], gone[takes], ...garbage(own[takes])]
+    const door = await Promise.all(ids.map(async (id) => seen(await send({ key: cookie }, request(id), asCookie))))
+    expect(door[0]).toMatch(/^401\n/)
+    expect(new Set(door).size).toBe(1)
+    const untouched = await send(other, { path: `/v1/responses/${theirs.response}`, method: 'GET' })
+    expect(((await untouched.json()) as { status: string }).status).toBe('completed')
+    const served = await send(me, request(own[takes]))
+    expect([served.status, await served.text()]).toMatchObject([200, expect.any(String)])
+  })
+})
+
+test('no other route takes an id', () => {
+  const folder = join(import.meta.dir, '../../src/edge')
+  // What these name is public, or what everybody with the key may see.
+  const open = `/v1/models /v1/models/ /v1/balance /v1/chat/completions /v1/embeddings /v1/messages
+    /v1/messages/count_tokens /v1/images/generations /v1/images/edits /v1/videos /v1/video/generations /v1
+    /v1/models/{model} /v1beta/models/{model}:generateContent /v1beta/models/{model}:streamGenerateContent
+    /v1beta/models/{model}:countTokens /v1beta/models/{model}:embedContent
+    /v1beta/models/{model}:batchEmbedContents /v1beta/models /v1alpha/models /v1beta/models/{model}`
+  // Whoever has one of these ids may fetch what it names: images/files.test.ts and video/content.test.ts.
+  const capabilities = ['/v1/images/files/', '/v1/images/files/{id}', '/v1/videos/{id}/content']
+  // Those of videos are tried in video/tasks.test.ts.
+  const kept = [...stateRoutes, ...videoRoutes].map(({ path }) => path)
+  const known = new Set(kept.concat(Object.keys(inBodies), open.split(/\s+/), capabilities))
+  const files = readdirSync(folder).filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+  const found = files.flatMap((file) =>
+    [...readFileSync(join(folder, file), 'utf8').matchAll(/'(\/v1[^'\n]*)'/g)].map(([, path = '']) => path),
+  )
+  expect(found.length).toBeGreaterThan(8)
+  expect(found.filter((path) => !known.has(path))).toEqual([])
+})
