@@ -1,7 +1,7 @@
 /** A month of requests, written straight into a data folder: a million by default, half of them one account's. */
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
-import { timeOrderedId } from '../src/lib/ids.ts'
+import { timeOrderedId } from '../src/lib/primitives/ids.ts'
 import { usageSums } from '../src/records/usage.ts'
 
 export type SeededAccounts = {

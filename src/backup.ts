@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import manifest from '../package.json' with { type: 'json' }
 import type { BackupRequest, Result } from './admin/operations.ts'
 import { countLedger, verifyLedger } from './ledger/verify.ts'
-import type { Finding } from './lib/checks.ts'
+import type { Finding } from './lib/primitives/checks.ts'
 import type { Secrets } from './secrets.ts'
 import { openCopy, writeManifest } from './store/copy.ts'
 import { DATABASE, type Store } from './store/store.ts'

@@ -1,5 +1,5 @@
 import type { Config } from './config.ts'
-import { clientsWithin, descriptorsMax } from './lib/descriptors.ts'
+import { clientsWithin, descriptorsMax } from './lib/runtime/descriptors.ts'
 
 /** Of the operator's own port: whoever watches comes once in a while. */
 export const MONITORING_CONNECTIONS_MAX = 64

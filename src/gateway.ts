@@ -14,9 +14,9 @@ import type { Config } from './config.ts'
 import { accountCallsMax, connectionsMaxOf } from './connection-limit.ts'
 import { detachedBounds } from './fixed-limits.ts'
 import { DIED } from './formats/responses/conversation.ts'
-import { timeOrderedId } from './lib/ids.ts'
-import { DiskRoom } from './lib/disk-room.ts'
-import type { Log } from './lib/log.ts'
+import { timeOrderedId } from './lib/primitives/ids.ts'
+import { DiskRoom } from './lib/runtime/disk-room.ts'
+import type { Log } from './lib/runtime/log.ts'
 import {
   bookingOf,
   bookingsBetween,
@@ -31,8 +31,8 @@ import { Codes } from './ledger/codes.ts'
 import { openLedger, type Ledger } from './ledger/ledger.ts'
 import { OPENING } from './ledger/system-reasons.ts'
 import { holdLifeCheck, ledgerChecks } from './ledger/verify.ts'
-import { findingsOf, type Check, type Finding } from './lib/checks.ts'
-import { utc } from './lib/time-zone.ts'
+import { findingsOf, type Check, type Finding } from './lib/primitives/checks.ts'
+import { utc } from './lib/primitives/time-zone.ts'
 import { Audit } from './records/audit.ts'
 import {
   forgetExpired,

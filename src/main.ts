@@ -50,7 +50,7 @@ async function onFolder<T>(
   firstAccount: 'make' | 'leave',
   use: (gateway: Gateway) => T,
 ): Promise<Awaited<T>> {
-  const [{ openGateway }, { createLog }] = await Promise.all([import('./gateway.ts'), import('./lib/log.ts')])
+  const [{ openGateway }, { createLog }] = await Promise.all([import('./gateway.ts'), import('./lib/runtime/log.ts')])
   // What a start would say: that it upgraded, gave back what a crash had left on hold, or ends for a failed commit.
   const gateway = await openGateway(config, { log: createLog('warn'), sandboxUrl: () => undefined, firstAccount })
   try {
@@ -131,7 +131,7 @@ const program: Program = {
       readConfig(),
       import('./store/store.ts'),
       import('./secrets.ts'),
-      import('./lib/log.ts'),
+      import('./lib/runtime/log.ts'),
     ])
     if (!existsSync(join(config.dataFolder, 'tollgate.db'))) return noFolder(config)
     const onFatal = (message: string): never => {

@@ -2,7 +2,7 @@
 import type { Blobs } from './blobs/blobs.ts'
 import type { Config } from './config.ts'
 import type { Gateway } from './gateway.ts'
-import type { Log } from './lib/log.ts'
+import type { Log } from './lib/runtime/log.ts'
 
 const HOUR_MS = 3_600_000
 /** Files that have expired are gone from the disk so soon after. */

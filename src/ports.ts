@@ -12,7 +12,7 @@ import { replyWithInternalError } from './edge/internal-error.ts'
 import { startingEdge } from './edge/starting.ts'
 import type { ServerExchange } from './inbound/exchange.ts'
 import { listen, type Server } from './inbound/server.ts'
-import type { Log } from './lib/log.ts'
+import type { Log } from './lib/runtime/log.ts'
 
 export type Ports = {
   /** The port of clients. */

@@ -9,7 +9,7 @@ import { replyWithInternalError } from './edge/internal-error.ts'
 import { fixedLimits } from './fixed-limits.ts'
 import type { Gateway } from './gateway.ts'
 import type { ServerExchange } from './inbound/exchange.ts'
-import type { Log } from './lib/log.ts'
+import type { Log } from './lib/runtime/log.ts'
 import { formatMarkUp } from './prices/mark-up.ts'
 
 /** One port for both: the public API, and what is for people. */

@@ -1,6 +1,6 @@
 /** Why there is no new work to be taken in: a disk that does not answer, or memory that is nearly used up. Says so. */
-import type { Log, LogFields } from './lib/log.ts'
-import type { MemoryRoom } from './lib/memory-room.ts'
+import type { Log, LogFields } from './lib/runtime/log.ts'
+import type { MemoryRoom } from './lib/runtime/memory-room.ts'
 import type { Store } from './store/store.ts'
 
 /** A disk that has not answered for so long takes no new work: it gives no error, and all would wait for ever. */

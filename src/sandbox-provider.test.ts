@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { answerChat } from './sandbox/chat/chat.ts'
+import { answerChat } from '../sandbox/chat/chat.ts'
 import { sandboxModels } from './sandbox-provider.ts'
 
 const usageOf = (fields: object): { prompt_tokens: number; completion_tokens: number } => {

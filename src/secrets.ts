@@ -1,7 +1,7 @@
 /** The key pepper and the master key: found, made at first use, and held to the database they belong to. */
 import { join } from 'node:path'
 import type { Config } from './config.ts'
-import { makeSecret, readSecret, writeSecret } from './lib/secret-file.ts'
+import { makeSecret, readSecret, writeSecret } from './lib/runtime/secret-file.ts'
 import { checkOf, checkStep, readChecks, secretNames, type SecretName } from './store/secret-check.ts'
 import { mustWrite, type Store } from './store/store.ts'
 

@@ -8,7 +8,7 @@ import { findBun } from '../bin/find-bun.js'
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 
 const node = process.execPath
-const formatted = ['src', 'test', 'tools', 'bench', 'bin', 'web/src', 'web/vite.config.ts'].filter((name) =>
+const formatted = ['src', 'sandbox', 'test', 'tools', 'bench', 'bin', 'web/src', 'web/vite.config.ts'].filter((name) =>
   existsSync(name),
 )
 /** Title and command. The binaries are named by path: npx would add half a second to each. */
@@ -20,7 +20,7 @@ const readers = [
   ['tidy', findBun(), '--no-env-file', 'tools/tidy.ts'],
   ['unused', node, 'node_modules/knip/bin/knip.js', '--no-progress'],
 ]
-const unitTests = ['unit tests', node, 'tools/test.js', './src', './tools', './web/src']
+const unitTests = ['unit tests', node, 'tools/test.js', './src', './sandbox', './tools', './web/src']
 
 // The readers only read: they run at once and report in order. The tests have the machine for themselves.
 for (const finished of readers.map(run)) report(await finished)

@@ -13,7 +13,9 @@ process.chdir(root)
 const given = process.argv.slice(2)
 const namesFiles = given.some((arg, i) => !arg.startsWith('-') && !['-t', '--test-name-pattern'].includes(given[i - 1]))
 // With `./` Bun takes them as folders; without, as words to look for anywhere in a path.
-const folders = namesFiles ? [] : ['./src', './tools', './web/src', './test'].filter((folder) => existsSync(folder))
+const folders = namesFiles
+  ? []
+  : ['./src', './sandbox', './tools', './web/src', './test'].filter((folder) => existsSync(folder))
 // Much of the suite waits, so there is a worker more than there are cores.
 // Workers are processes, and a file has the worker's globals for itself. That is not only faster: without --parallel a
 // test that calls process.exit(0) ends the whole run as a success, with it the file counts as crashed (Bun 1.4.5). A

@@ -34,7 +34,7 @@ export type Tree = ReadonlyMap<string, string>
 /** All findings of a tree, by path and line. */
 export function inspect(tree: Tree): Finding[] {
   const sources = [...tree].filter(([path]) => isCode(path)).map(([path, text]) => readSource(path, text))
-  const inSrc = new Map(sources.filter(({ path }) => path.startsWith('src/')).map((source) => [source.path, source]))
+  const inSrc = new Map(sources.filter(({ path }) => isProduct(path)).map((source) => [source.path, source]))
   const found = [
     ...[...tree].flatMap(([path, text]) => [...checkText(path, text)]),
     ...sources.flatMap((source) => [...checkShape(source), ...checkSize(source)]),
@@ -71,9 +71,12 @@ type Syntax = {
 }
 
 const isCode = (path: string) =>
-  /^(?:(?:src|tools|test|bench|bin)\/.*\.[jt]s|web\/src\/.*\.tsx?)$/.test(path) && !path.includes('/fixtures/')
+  /^(?:(?:src|sandbox|tools|test|bench|bin)\/.*\.[jt]s|web\/src\/.*\.tsx?)$/.test(path) && !path.includes('/fixtures/')
 const isTest = (path: string) => path.endsWith('.test.ts') || path.startsWith('test/')
-const folderOf = (path: string) => path.split('/')[1]?.replace(/\.ts$/, '') ?? ''
+/** What is shipped: the server, and the vendor that is built in. */
+const isProduct = (path: string) => /^(?:src|sandbox)\//.test(path)
+const folderOf = (path: string) =>
+  path.startsWith('sandbox/') ? 'sandbox' : (path.split('/')[1]?.replace(/\.ts$/, '') ?? '')
 
 function readSource(path: string, text: string): Source {
   const { program, module, errors } = parseSync(path, text)
@@ -270,7 +273,7 @@ function* checkImports({ path, imports }: Source): Generator<Finding> {
     if (/^(?:#|~|@\/|\/|src\/)/.test(specifier)) yield { path, line, rule: 'path-alias', message: specifier }
     if (target === '' || target === 'package.json' || isTest(path)) continue
     const other = folderOf(target)
-    const isAllowed = target.startsWith('src/') && (other === folder || allowed?.includes(other))
+    const isAllowed = isProduct(target) && (other === folder || allowed?.includes(other))
     if (!isAllowed) yield { path, line, rule: 'layers', message: `${folder} must not import ${target}` }
     if (isSibling(path, target)) yield { path, line, rule: 'dialects', message: `import formats/core, not ${target}` }
   }

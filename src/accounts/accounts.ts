@@ -6,7 +6,7 @@ import { type Account, type AccountStatus, type ApiKey, type Caller } from '../d
 import type { PriceOrigin } from '../domain/catalog.ts'
 import { limitsOf, limitsText, NO_LIMITS, type Limits } from '../domain/limits.ts'
 import type { NanoUsd } from '../domain/money.ts'
-import { timeOrderedId } from '../lib/ids.ts'
+import { timeOrderedId } from '../lib/primitives/ids.ts'
 import { statement, type Row, type WriteStep } from '../store/statement.ts'
 import { mustWrite, type Store } from '../store/store.ts'
 import { isKeyShaped, makeKey } from './key-format.ts'

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import { base62 } from '../lib/ids.ts'
+import { base62 } from '../lib/primitives/ids.ts'
 
 const PREFIX = 'sk-tg-'
 const SECRET_LENGTH = 43 // 62^43 > 2^256

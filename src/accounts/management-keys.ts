@@ -1,6 +1,6 @@
 /** Keys for programs that manage: an operator's, or an account's. In memory, by digest on disk. */
-import { timeOrderedId } from '../lib/ids.ts'
-import { makeToken, tokenDigest } from '../lib/token.ts'
+import { timeOrderedId } from '../lib/primitives/ids.ts'
+import { makeToken, tokenDigest } from '../lib/primitives/token.ts'
 import { statement, type Row } from '../store/statement.ts'
 import { mustWrite, type Store } from '../store/store.ts'
 import type { Users } from './users.ts'

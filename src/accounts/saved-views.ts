@@ -1,5 +1,5 @@
 /** Filters of the list of requests that somebody gave a name: a name for an address, and nothing more. */
-import { timeOrderedId } from '../lib/ids.ts'
+import { timeOrderedId } from '../lib/primitives/ids.ts'
 import { statement } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
 

@@ -1,7 +1,7 @@
 /** Who is signed in. In memory, and by digest on disk, so that a restart signs nobody out. */
 import type { User } from '../domain/user.ts'
-import { timeOrderedId } from '../lib/ids.ts'
-import { makeToken, tokenDigest } from '../lib/token.ts'
+import { timeOrderedId } from '../lib/primitives/ids.ts'
+import { makeToken, tokenDigest } from '../lib/primitives/token.ts'
 import { statement, type WriteStep } from '../store/statement.ts'
 import { mustWrite, type Store } from '../store/store.ts'
 import type { Users } from './users.ts'

@@ -1,7 +1,7 @@
 /** Who may sign in, and the one-time links by which they choose their passwords. All of it in memory: there are few. */
 import type { User, UserRole } from '../domain/user.ts'
-import { timeOrderedId } from '../lib/ids.ts'
-import { makeToken, tokenDigest } from '../lib/token.ts'
+import { timeOrderedId } from '../lib/primitives/ids.ts'
+import { makeToken, tokenDigest } from '../lib/primitives/token.ts'
 import { statement, type Row } from '../store/statement.ts'
 import { mustWrite, type Store } from '../store/store.ts'
 

@@ -11,7 +11,7 @@ import {
   type ProviderReach,
 } from '../domain/catalog.ts'
 import { firstEventTimeoutOf } from '../domain/first-token-timeout.ts'
-import type { LocalizedMessage } from '../lib/localized-message.ts'
+import type { LocalizedMessage } from '../lib/primitives/localized-message.ts'
 import { checkBaseUrl } from '../outbound/guard.ts'
 import { modelLimitChanges, modelLimitFields, modelLimitsOf } from '../providers/model-limits.ts'
 import { lossesOf } from '../domain/below-cost.ts'

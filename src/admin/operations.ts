@@ -23,7 +23,7 @@ import {
   type Operation,
   type Result,
 } from './operation.ts'
-import { safeParse } from '../lib/safe-parse.ts'
+import { safeParse } from '../lib/json/safe-parse.ts'
 
 const ledgerVerify = operation(z.strictObject({}), async ({ verify, accounts, ledger }) => {
   const startedMs = performance.now()

@@ -1,5 +1,5 @@
 /** Why operations refuse, in sentences that have a reason and facts. */
-import { speakerOf } from '../lib/localized-message.ts'
+import { speakerOf } from '../lib/primitives/localized-message.ts'
 import { UNSENDABLE_KEY } from '../providers/presets.ts'
 
 /** What there can be none of. */

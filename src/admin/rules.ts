@@ -1,6 +1,6 @@
 /** What a value has to be, and what is said of one that is not. */
 import type { z } from 'zod'
-import { reasonOf, speakerOf, type LocalizedMessage } from '../lib/localized-message.ts'
+import { reasonOf, speakerOf, type LocalizedMessage } from '../lib/primitives/localized-message.ts'
 
 /** Rules of our own. A schema is given the sentence; by the sentence its reason is found again. */
 export const operationRules = {

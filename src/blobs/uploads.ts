@@ -6,8 +6,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
 import { unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { DiskRoom } from '../lib/disk-room.ts'
-import type { Share, Shares } from '../lib/shares.ts'
+import type { DiskRoom } from '../lib/runtime/disk-room.ts'
+import type { Share, Shares } from '../lib/primitives/shares.ts'
 
 export type UploadedFile = {
   readonly path: string

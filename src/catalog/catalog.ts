@@ -15,7 +15,7 @@ import {
   type ProviderState,
 } from '../domain/catalog.ts'
 import type { PriceCard, PriceTier, UnitPrices } from '../domain/price.ts'
-import { seal, unseal } from '../lib/seal.ts'
+import { seal, unseal } from '../lib/primitives/seal.ts'
 import { findPreset, isOwnAddress } from '../providers/presets.ts'
 import { type Row, type WriteStep } from '../store/statement.ts'
 import { mustWrite, type Store } from '../store/store.ts'

@@ -1,5 +1,5 @@
 /** One chat request to the public API, as any client would make it. */
-import { SseDecoder } from '../lib/sse.ts'
+import { SseDecoder } from '../lib/http/sse.ts'
 import type { IncomingResponse, OutboundResult } from '../outbound/exchange.ts'
 import { outbound } from '../outbound/send.ts'
 import type { Stop } from '../outbound/stop.ts'

@@ -1,5 +1,5 @@
 import { Stop } from '../outbound/stop.ts'
-import { safeText } from '../lib/safe-text.ts'
+import { safeText } from '../lib/primitives/safe-text.ts'
 import { accessOf, accessOptions, costOnRecord } from './access.ts'
 import { callChat, type ChatEnd } from './chat-call.ts'
 import { command } from './command.ts'

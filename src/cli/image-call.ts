@@ -1,5 +1,5 @@
 /** One request for an image over the public API, streamed so that there is something to see while it is made. */
-import { SseDecoder } from '../lib/sse.ts'
+import { SseDecoder } from '../lib/http/sse.ts'
 import { readBytes } from '../outbound/bytes.ts'
 import type { IncomingResponse, OutboundResult } from '../outbound/exchange.ts'
 import { outbound } from '../outbound/send.ts'

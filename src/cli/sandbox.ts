@@ -66,8 +66,8 @@ Videos: /v1/contents/generations/tasks (Ark), /v1/tools/enhance-video and /v1/ta
 /v1beta/models/MODEL:predictLongRunning (Gemini), /v1/projects/… (Vertex); GET /sandbox/videos counts them.`,
   run: async ({ options, terminal }) => {
     const [{ startSandbox }, { parseKnobText }] = await Promise.all([
-      import('../sandbox/server.ts'),
-      import('../sandbox/faults.ts'),
+      import('../../sandbox/server.ts'),
+      import('../../sandbox/faults.ts'),
     ])
     const parsed = parseKnobText(options.fault.join(','))
     if (parsed.kind === 'refused') return usage(`sandbox: ${parsed.message}`)

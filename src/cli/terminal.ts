@@ -1,5 +1,5 @@
 /** Where a command reads and writes: data on stdout, talk on stderr, questions only to a person. */
-import { safeText } from '../lib/safe-text.ts'
+import { safeText } from '../lib/primitives/safe-text.ts'
 
 export type TerminalColor = 'bold' | 'dim' | 'red' | 'green' | 'yellow'
 

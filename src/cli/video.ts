@@ -1,7 +1,7 @@
 import { formatUsd, parseUsd } from '../domain/money.ts'
 import { upscaleResolutions, videoRatios, videoResolutions } from '../domain/video.ts'
 import { Stop } from '../outbound/stop.ts'
-import { safeText } from '../lib/safe-text.ts'
+import { safeText } from '../lib/primitives/safe-text.ts'
 import { accessOf, accessOptions, costOnRecord } from './access.ts'
 import { command } from './command.ts'
 import { exitWith, failed, refusedCall, shown, usage, type CommandOutcome } from './outcome.ts'

@@ -1,7 +1,7 @@
 /** Money of an account: the ledger's lines, what is on hold, statements by the month, codes to redeem. */
 import { z } from 'zod'
 import { ownReasonOf } from '../ledger/system-reasons.ts'
-import { networkOf } from '../lib/network.ts'
+import { networkOf } from '../lib/primitives/network.ts'
 import { operationRules } from '../admin/rules.ts'
 import { accountIn, balanceShape, accountBalanceView } from './account-routes.ts'
 import type { ConsoleContext } from './context.ts'

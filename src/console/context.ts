@@ -2,7 +2,7 @@
 import { Passwords } from '../accounts/password.ts'
 import { Throttle } from '../accounts/throttle.ts'
 import type { AdminServices } from '../admin/operation.ts'
-import { Shares } from '../lib/shares.ts'
+import { Shares } from '../lib/primitives/shares.ts'
 import { watchBounds } from '../records/feed.ts'
 
 export type ConsoleFacts = {

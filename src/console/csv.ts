@@ -1,5 +1,5 @@
 /** Rows as a file for spreadsheets (RFC 4180). */
-import { safeText } from '../lib/safe-text.ts'
+import { safeText } from '../lib/primitives/safe-text.ts'
 
 type Cell = string | number | null | undefined
 

@@ -14,8 +14,8 @@ import { sayConsoleRefusal } from './refusals.ts'
 import { missing, problem, type RouteContext, type Problem, type RouteReply, type ConsoleRoute } from './route.ts'
 import { routes } from './routes.ts'
 import type { Tail } from './tail.ts'
-import { hasProtoMember } from '../lib/plain-json.ts'
-import { safeParse } from '../lib/safe-parse.ts'
+import { hasProtoMember } from '../lib/json/plain-json.ts'
+import { safeParse } from '../lib/json/safe-parse.ts'
 
 export type ConsoleRequest = {
   readonly exchange: ServerExchange

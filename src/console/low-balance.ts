@@ -1,7 +1,7 @@
 /** How long a balance lasts, and the warning to an account whose balance is below what it wants to be warned at. */
 import { z } from 'zod'
 import type { Account } from '../domain/account.ts'
-import { utc } from '../lib/time-zone.ts'
+import { utc } from '../lib/primitives/time-zone.ts'
 import { addUp } from '../records/usage-report.ts'
 import type { ConsoleContext } from './context.ts'
 import { nano } from './shapes.ts'

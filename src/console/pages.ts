@@ -7,7 +7,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { ServerExchange } from '../inbound/exchange.ts'
-import { makeToken } from '../lib/token.ts'
+import { makeToken } from '../lib/primitives/token.ts'
 import type { ConsoleFacts } from './context.ts'
 import { securityHeaders } from './headers.ts'
 

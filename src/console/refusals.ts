@@ -1,5 +1,5 @@
 /** Why the console's API refuses, where no operation is in it, in sentences that have a reason and facts. */
-import { speakerOf } from '../lib/localized-message.ts'
+import { speakerOf } from '../lib/primitives/localized-message.ts'
 
 export const consoleRefusals = {
   cross_site: 'This request comes from another site.',

@@ -2,7 +2,7 @@
 import type { z } from 'zod'
 import type { Result } from '../admin/operations.ts'
 import type { ResourceName } from '../admin/refusals.ts'
-import type { LocalizedMessage } from '../lib/localized-message.ts'
+import type { LocalizedMessage } from '../lib/primitives/localized-message.ts'
 import type { RouteAccess, Principal } from './access.ts'
 import type { ConsoleContext } from './context.ts'
 import { sayConsoleRefusal } from './refusals.ts'

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
 import type { ServerExchange } from '../inbound/exchange.ts'
-import { timeOrderedId } from '../lib/ids.ts'
+import { timeOrderedId } from '../lib/primitives/ids.ts'
 import { RecordFeed, watchBounds } from '../records/feed.ts'
 import type { RequestRecord } from '../records/records.ts'
 import { Tail } from './tail.ts'

@@ -3,7 +3,7 @@
  * that are bounded in number and size: who is behind hears how many it missed. It ends with the rights it began with.
  */
 import type { ServerExchange } from '../inbound/exchange.ts'
-import { dataEvent } from '../lib/sse.ts'
+import { dataEvent } from '../lib/http/sse.ts'
 import { watchBounds, type RecordFeed, type Watcher } from '../records/feed.ts'
 import type { RequestRecord } from '../records/records.ts'
 

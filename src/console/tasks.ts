@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 import { statusOf, upscaleLineId, videoFaults, videoStages, type VideoTask } from '../domain/video-task.ts'
-import { reasonOf } from '../lib/localized-message.ts'
+import { reasonOf } from '../lib/primitives/localized-message.ts'
 import type { StoredRecord } from '../records/records.ts'
 import type { ConsoleContext } from './context.ts'
 import { requestView } from './request-view.ts'

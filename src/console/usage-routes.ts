@@ -1,8 +1,8 @@
 /** Usage over time and the overview, both from the sums by the hour. */
 import { z } from 'zod'
 import { operationRules } from '../admin/rules.ts'
-import { inTurns } from '../lib/end-of-tick.ts'
-import { dateOf, dayOf, hourOfDay, isTimeZone, shiftsOf, type Shifts } from '../lib/time-zone.ts'
+import { inTurns } from '../lib/runtime/end-of-tick.ts'
+import { dateOf, dayOf, hourOfDay, isTimeZone, shiftsOf, type Shifts } from '../lib/primitives/time-zone.ts'
 import type { RecordFilter } from '../records/search.ts'
 import type { UsageSums, UsageGroup, UsageRow } from '../records/usage-report.ts'
 import { percentile, addUp, USAGE_ROWS_MAX, usageGroups } from '../records/usage-report.ts'

@@ -5,7 +5,7 @@ import { imageFormBounds } from '../domain/image.ts'
 import type { EditFile, EditForm } from '../formats/images/edit.ts'
 import { invalidMask } from '../formats/images/invalid-mask.ts'
 import type { BodyLimits, ServerExchange, PiecesEnd } from '../inbound/exchange.ts'
-import { boundaryOf, MultipartError, MultipartReader, type MultipartEvent } from '../lib/multipart.ts'
+import { boundaryOf, MultipartError, MultipartReader, type MultipartEvent } from '../lib/http/multipart.ts'
 
 export type ReadForm =
   | { readonly kind: 'read'; readonly form: EditForm; readonly fingerprint: string }

@@ -1,5 +1,5 @@
 import type { ServerExchange } from '../inbound/exchange.ts'
-import { timeOrderedId } from '../lib/ids.ts'
+import { timeOrderedId } from '../lib/primitives/ids.ts'
 import { JSON_TYPE } from '../relay/headers.ts'
 import { envelopeOf } from './endpoint.ts'
 import { INTERNAL_ERROR } from './request-context.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { networkOf } from '../lib/network.ts'
+import { networkOf } from '../lib/primitives/network.ts'
 import { IpRateLimiter } from './ip-rate-limiter.ts'
 
 test('an address may fetch so often a minute, and waits for the next turn', () => {

@@ -1,5 +1,5 @@
 /** How much anybody without a key may fetch, by address and by file; and what costs nothing, by account. */
-import { networkOf } from '../lib/network.ts'
+import { networkOf } from '../lib/primitives/network.ts'
 
 export type VisitorLimits = { readonly perMinute: number; readonly concurrent: number }
 

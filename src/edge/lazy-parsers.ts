@@ -3,8 +3,8 @@
  * quarter of it. Each is here soon after the start, or when it is needed first.
  */
 import { chatBySchema } from '../formats/chat/client.ts'
-import { nextTurn } from '../lib/end-of-tick.ts'
-import { late } from '../lib/lazy.ts'
+import { nextTurn } from '../lib/runtime/end-of-tick.ts'
+import { late } from '../lib/primitives/lazy.ts'
 
 export const readers = {
   embeddings: late(() => import('../formats/embeddings/request.ts')),

@@ -1,6 +1,6 @@
 import { outputTokens, inputTokens } from '../domain/usage.ts'
-import { Counter, exposition, Gauge, Histogram, type Metric } from '../lib/prometheus.ts'
-import type { Decoders } from '../lib/picture-decoders.ts'
+import { Counter, exposition, Gauge, Histogram, type Metric } from '../lib/runtime/prometheus.ts'
+import type { Decoders } from '../lib/runtime/picture-decoders.ts'
 import type { RequestRecord } from '../records/records.ts'
 
 export type Gauges = {

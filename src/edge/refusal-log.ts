@@ -1,5 +1,5 @@
 /** A line in the log for each request that is refused, as long as they are not so many that they fill the disk. */
-import type { Log, LogFields } from '../lib/log.ts'
+import type { Log, LogFields } from '../lib/runtime/log.ts'
 
 /** Of one account, and of all strangers together. */
 const LINES_PER_SECOND = 50

@@ -1,7 +1,7 @@
 /** What clients are told while the gateway is not there yet. */
 import type { Failure } from '../domain/failure.ts'
 import type { ServerExchange } from '../inbound/exchange.ts'
-import { timeOrderedId } from '../lib/ids.ts'
+import { timeOrderedId } from '../lib/primitives/ids.ts'
 import { JSON_TYPE } from '../relay/headers.ts'
 import type { Cors } from './cors.ts'
 import type { Edge } from './edge-options.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { Shares } from '../lib/shares.ts'
+import { Shares } from '../lib/primitives/shares.ts'
 import { ArrivingText, decodeBody, type BodyText } from './body-text.ts'
 
 const BLOCK = 1024 * 1024

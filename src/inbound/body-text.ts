@@ -1,6 +1,6 @@
 /** Bodies of requests as text. */
-import type { Share, ShareOutcome } from '../lib/shares.ts'
-import { wholeCharactersEnd, withoutMark } from '../lib/utf8.ts'
+import type { Share, ShareOutcome } from '../lib/primitives/shares.ts'
+import { wholeCharactersEnd, withoutMark } from '../lib/primitives/utf8.ts'
 
 export type BodyText =
   | { readonly kind: 'read'; readonly text: string; readonly bytes: number }

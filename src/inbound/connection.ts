@@ -1,8 +1,8 @@
 /** One client connection: requests in, one at a time, answers out, in order. */
 import type { Socket } from 'bun'
-import { flushAtEndOfTick, inNextTurn } from '../lib/end-of-tick.ts'
-import { BodyReader, HeadReader, type Framing } from '../lib/http1.ts'
-import { fillWireBuffer, WIRE_CHARS_MAX, wireBuffer } from '../lib/wire-buffer.ts'
+import { flushAtEndOfTick, inNextTurn } from '../lib/runtime/end-of-tick.ts'
+import { BodyReader, HeadReader, type Framing } from '../lib/http/http1.ts'
+import { fillWireBuffer, WIRE_CHARS_MAX, wireBuffer } from '../lib/http/wire-buffer.ts'
 import type { ConnectionLimits } from './connection-limits.ts'
 import type { LimitedConnection } from './connection-limiter.ts'
 import { ServerExchange, type Wire } from './exchange.ts'

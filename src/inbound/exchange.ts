@@ -1,7 +1,7 @@
 /** One request and its answer, as the handler sees them. */
-import type { Framing } from '../lib/http1.ts'
-import { joinInOwnTurn } from '../lib/long-text.ts'
-import type { Share } from '../lib/shares.ts'
+import type { Framing } from '../lib/http/http1.ts'
+import { joinInOwnTurn } from '../lib/primitives/long-text.ts'
+import type { Share } from '../lib/primitives/shares.ts'
 import { ArrivingText, decodeBody, type BodyText } from './body-text.ts'
 import { replyHead, type ReplyHeaders } from './reply-head.ts'
 

@@ -1,6 +1,6 @@
 /** The head of a request: what it says, and that most say what the one before said. */
-import { framingOf, type Framing } from '../lib/http1.ts'
-import { HEADERS_MAX, parseHead } from '../lib/message-head.ts'
+import { framingOf, type Framing } from '../lib/http/http1.ts'
+import { HEADERS_MAX, parseHead } from '../lib/http/message-head.ts'
 import type { RequestHead } from './exchange.ts'
 
 /** What was wrong with something that is not a request. */

@@ -3,7 +3,7 @@ import { rawClient, type RawClient } from '../../test/support/raw-client.ts'
 import type { ConnectionLimits } from './connection-limits.ts'
 import type { BodyText } from './body-text.ts'
 import type { ServerExchange } from './exchange.ts'
-import { Shares } from '../lib/shares.ts'
+import { Shares } from '../lib/primitives/shares.ts'
 import { listen, type Server } from './server.ts'
 
 type Handler = (exchange: ServerExchange) => void

@@ -1,8 +1,8 @@
 /** Codes that add to a balance: made by the operator, given to somebody, redeemed once. */
 import type { NanoUsd } from '../domain/money.ts'
-import { makeVoucher, voucherOf } from '../lib/signed-token.ts'
-import { timeOrderedId } from '../lib/ids.ts'
-import { tokenDigest } from '../lib/token.ts'
+import { makeVoucher, voucherOf } from '../lib/primitives/signed-token.ts'
+import { timeOrderedId } from '../lib/primitives/ids.ts'
+import { tokenDigest } from '../lib/primitives/token.ts'
 import { statement, type Row, type SqlValue } from '../store/statement.ts'
 import { mustWrite, type Store } from '../store/store.ts'
 import type { Ledger } from './ledger.ts'

@@ -1,5 +1,5 @@
 /** Reasons of bookings that nobody typed, as they stand in the books. */
-import { fill, speakerOf, type LocalizedMessage } from '../lib/localized-message.ts'
+import { fill, speakerOf, type LocalizedMessage } from '../lib/primitives/localized-message.ts'
 
 export const ownReasons = {
   opening: 'opening balance',

@@ -1,4 +1,4 @@
-import { findingsOf, type Check, type Finding } from '../lib/checks.ts'
+import { findingsOf, type Check, type Finding } from '../lib/primitives/checks.ts'
 import type { Queryable } from '../store/store.ts'
 
 /**

@@ -1,6 +1,6 @@
 /** What the head of an answer says. */
-import { framingOf, type Framing } from '../lib/http1.ts'
-import { parseHead, type HeaderFields } from '../lib/message-head.ts'
+import { framingOf, type Framing } from '../lib/http/http1.ts'
+import { parseHead, type HeaderFields } from '../lib/http/message-head.ts'
 
 export type AnswerHead =
   | {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Socket } from 'bun'
-import { nextTurn } from '../lib/end-of-tick.ts'
-import { fillWireBuffer } from '../lib/wire-buffer.ts'
+import { nextTurn } from '../lib/runtime/end-of-tick.ts'
+import { fillWireBuffer } from '../lib/http/wire-buffer.ts'
 import { ClientConnection } from './connection.ts'
 import { ClientExchange, type OutboundResult } from './exchange.ts'
 

@@ -1,8 +1,8 @@
 /** One connection to an upstream: a socket, and the exchange it is at. */
 import type { Socket, SocketHandler } from 'bun'
-import { flushAtEndOfTick } from '../lib/end-of-tick.ts'
-import type { UploadBody } from '../lib/form.ts'
-import { fillWireBuffer, WIRE_CHARS_MAX, wireBuffer } from '../lib/wire-buffer.ts'
+import { flushAtEndOfTick } from '../lib/runtime/end-of-tick.ts'
+import type { UploadBody } from '../lib/http/form.ts'
+import { fillWireBuffer, WIRE_CHARS_MAX, wireBuffer } from '../lib/http/wire-buffer.ts'
 import type { Carrier, ClientExchange } from './exchange.ts'
 
 /** Where a connection belongs between exchanges. */

@@ -1,7 +1,7 @@
 /** One request and its answer: the head is parsed once, the body goes to a sink as it arrives. */
-import type { UploadBody } from '../lib/form.ts'
-import { BodyReader, HeadReader } from '../lib/http1.ts'
-import type { HeaderFields } from '../lib/message-head.ts'
+import type { UploadBody } from '../lib/http/form.ts'
+import { BodyReader, HeadReader } from '../lib/http/http1.ts'
+import type { HeaderFields } from '../lib/http/message-head.ts'
 import { readAnswerHead } from './answer-head.ts'
 
 /** What takes the body of an answer. After `end` or `broken` nothing more comes. */

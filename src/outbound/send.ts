@@ -5,8 +5,8 @@
  * the upstream can have seen it. A request on a kept connection is one write, one promise and no timer: `fetch` took
  * 60 µs of CPU for it, in two threads (Bun 1.4.5).
  */
-import type { UploadBody } from '../lib/form.ts'
-import type { HeaderFields } from '../lib/message-head.ts'
+import type { UploadBody } from '../lib/http/form.ts'
+import type { HeaderFields } from '../lib/http/message-head.ts'
 import { addressesOf } from './address.ts'
 import {
   ClientExchange,

@@ -1,6 +1,6 @@
 /** A body as text. */
-import type { ReplyClaim } from '../lib/reply-memory.ts'
-import { wholeCharactersEnd, withoutMark } from '../lib/utf8.ts'
+import type { ReplyClaim } from '../lib/runtime/reply-memory.ts'
+import { wholeCharactersEnd, withoutMark } from '../lib/primitives/utf8.ts'
 import type { IncomingResponse, Sink } from './exchange.ts'
 
 /** Who wants a body as text. It gets one: undefined when it is larger than may be, or breaks off. */

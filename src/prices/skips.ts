@@ -1,5 +1,5 @@
 /** Why an import leaves a model or a provider out, in sentences that have a code and facts. */
-import { reasonOf, speakerOf, type MessageFacts, type LocalizedMessage } from '../lib/localized-message.ts'
+import { reasonOf, speakerOf, type MessageFacts, type LocalizedMessage } from '../lib/primitives/localized-message.ts'
 
 export const skips = {
   declared: 'declared in tollgate.yaml; change it there',

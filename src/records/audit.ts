@@ -1,6 +1,6 @@
 /** The audit log: who changed what, from where, and what came of it. */
-import { timeOrderedId } from '../lib/ids.ts'
-import { maskedAddress } from '../lib/masked-address.ts'
+import { timeOrderedId } from '../lib/primitives/ids.ts'
+import { maskedAddress } from '../lib/primitives/masked-address.ts'
 import { statement, type Row } from '../store/statement.ts'
 import { mustWrite, type Store } from '../store/store.ts'
 

@@ -2,8 +2,8 @@
  * Requests with an `Idempotency-Key`: one execution and one charge for a key, however often its request is sent. The
  * first one claims the key, in memory at once and on disk with its hold; the others wait their turn or get its answer.
  */
-import type { Check } from '../lib/checks.ts'
-import type { DiskRoom } from '../lib/disk-room.ts'
+import type { Check } from '../lib/primitives/checks.ts'
+import type { DiskRoom } from '../lib/runtime/disk-room.ts'
 import { statement, type Row, type WriteStep } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
 

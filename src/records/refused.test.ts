@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { timeOrderedId } from '../lib/ids.ts'
+import { timeOrderedId } from '../lib/primitives/ids.ts'
 import { DATABASE, openStore, type Store } from '../store/store.ts'
 import { refusedBounds, RefusedRequests, type RefusedRequest } from './refused.ts'
 

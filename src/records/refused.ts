@@ -2,7 +2,7 @@
  * Requests that were refused before any money was held, so that a client's request id leads somewhere. Noted in memory
  * and written once a second, behind everything else: a flood of them costs a count each, and a bounded number of rows.
  */
-import { idBound, idTimeMs } from '../lib/ids.ts'
+import { idBound, idTimeMs } from '../lib/primitives/ids.ts'
 import { statement, type Row, type SqlValue, type WriteStep } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
 

@@ -4,7 +4,7 @@
  */
 import type { NanoUsd } from '../domain/money.ts'
 import type { Usage, UsageSource } from '../domain/usage.ts'
-import type { Check } from '../lib/checks.ts'
+import type { Check } from '../lib/primitives/checks.ts'
 import { addingStatement, type WriteStep } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
 

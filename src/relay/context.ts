@@ -1,7 +1,7 @@
 import type { Accounts } from '../accounts/accounts.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import type { Log } from '../lib/log.ts'
+import type { Log } from '../lib/runtime/log.ts'
 import type { Idempotency } from '../records/idempotency.ts'
 import type { RequestRecord } from '../records/records.ts'
 import type { Turns } from '../responses/turns.ts'

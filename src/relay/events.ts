@@ -1,6 +1,6 @@
 /** Where the events of an answer come from, where that is not an upstream's stream as it is. */
 import type { AdaptedStream } from '../formats/core/contract.ts'
-import type { SseEvent } from '../lib/sse.ts'
+import type { SseEvent } from '../lib/http/sse.ts'
 import type { EventReader, ReadEvents } from '../upstream/event-reader.ts'
 
 export type UpstreamEvents = Pick<EventReader, 'next' | 'rest' | 'close'>

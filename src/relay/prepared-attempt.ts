@@ -15,7 +15,7 @@ import type {
 } from '../formats/core/contract.ts'
 import { bodyWithout } from '../formats/core/refused-field.ts'
 import { accountOf } from '../formats/core/own-seals.ts'
-import type { SseEvent } from '../lib/sse.ts'
+import type { SseEvent } from '../lib/http/sse.ts'
 import {
   asReply,
   attemptStream,

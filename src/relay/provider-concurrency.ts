@@ -1,7 +1,7 @@
 /** How many requests may be under way at a provider at once. Who finds no seat asks elsewhere, or waits a moment. */
 import type { Provider } from '../domain/catalog.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
-import { FairQueue } from '../lib/fair-queue.ts'
+import { FairQueue } from '../lib/primitives/fair-queue.ts'
 import type { Stoppable } from '../upstream/in-flight-attempt.ts'
 
 export const seatBounds = {

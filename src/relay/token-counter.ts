@@ -1,4 +1,4 @@
-import { FairQueue } from '../lib/fair-queue.ts'
+import { FairQueue } from '../lib/primitives/fair-queue.ts'
 import type { CountReply, TokenCountRequest } from './token-worker.ts'
 
 const IDLE_MS = 60_000

@@ -1,6 +1,6 @@
 /** Counts tokens off the serving thread: a megabyte of prose takes it 100 ms and more. */
 import { readFileSync } from 'node:fs'
-import { Tokenizer } from '../lib/tokenizer.ts'
+import { Tokenizer } from '../lib/primitives/tokenizer.ts'
 
 declare const self: Worker
 

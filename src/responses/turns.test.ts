@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { KeptTurn } from '../formats/core/contract.ts'
-import { findingsOf } from '../lib/checks.ts'
+import { findingsOf } from '../lib/primitives/checks.ts'
 import { DATABASE, mustWrite, openStore, type Store } from '../store/store.ts'
 import { CHAIN_SQL, failExpired, KEPT_DAYS, openTurns, turnCheck, type TurnScope, type Turns } from './turns.ts'
 

@@ -4,8 +4,8 @@
  * charge is.
  */
 import type { KeptTurn, PastTurn } from '../formats/core/contract.ts'
-import type { Check } from '../lib/checks.ts'
-import type { DiskRoom } from '../lib/disk-room.ts'
+import type { Check } from '../lib/primitives/checks.ts'
+import type { DiskRoom } from '../lib/runtime/disk-room.ts'
 import { statement, type Row, type SqlValue, type WriteStep } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
 

@@ -1,4 +1,4 @@
-import { FairQueue } from '../lib/fair-queue.ts'
+import { FairQueue } from '../lib/primitives/fair-queue.ts'
 import type { Row, SqlValue } from './statement.ts'
 import type { Query, ReaderReply, ReaderRequest, ThreadPriority } from './reader-worker.ts'
 

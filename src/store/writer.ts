@@ -1,4 +1,4 @@
-import { NOWHERE, Roster, type RosterMember } from '../lib/roster.ts'
+import { NOWHERE, Roster, type RosterMember } from '../lib/primitives/roster.ts'
 import type { Statement, WriteStep, WriteOutcome } from './statement.ts'
 import { encodeBatch, encodeTx } from './wire.ts'
 import type { WriterReply, WriterRequest } from './writer-worker.ts'

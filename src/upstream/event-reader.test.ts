@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { ReplyMemory } from '../lib/reply-memory.ts'
+import { ReplyMemory } from '../lib/runtime/reply-memory.ts'
 import type { IncomingResponse, Sink } from '../outbound/exchange.ts'
 import { EventReader } from './event-reader.ts'
 import { InFlightAttempt } from './in-flight-attempt.ts'

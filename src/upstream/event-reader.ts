@@ -3,10 +3,10 @@
  * for is kept as events, and handed over all at once. A plain object with `next`, not a generator: one promise a read.
  */
 import type { UpstreamFailure } from '../domain/failure.ts'
-import { nextTurn } from '../lib/end-of-tick.ts'
-import { leaveBehind } from '../lib/gc-hint.ts'
-import type { ReplyClaim } from '../lib/reply-memory.ts'
-import { SseDecoder, type SseEvent } from '../lib/sse.ts'
+import { nextTurn } from '../lib/runtime/end-of-tick.ts'
+import { leaveBehind } from '../lib/runtime/gc-hint.ts'
+import type { ReplyClaim } from '../lib/runtime/reply-memory.ts'
+import { SseDecoder, type SseEvent } from '../lib/http/sse.ts'
 import type { IncomingResponse, Sink } from '../outbound/exchange.ts'
 import type { InFlightAttempt } from './in-flight-attempt.ts'
 

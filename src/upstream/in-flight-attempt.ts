@@ -1,5 +1,5 @@
 import type { UpstreamFailure } from '../domain/failure.ts'
-import type { ReplyClaim } from '../lib/reply-memory.ts'
+import type { ReplyClaim } from '../lib/runtime/reply-memory.ts'
 import { Stop } from '../outbound/stop.ts'
 import type { TextReader } from '../outbound/text.ts'
 import { Watchdog } from './watchdog.ts'

@@ -2,7 +2,7 @@
  * A time limit that is pushed forward by progress. Setting and clearing a timer costs a request more than noting a
  * time, so one timer looks after all limits: none is late by more than a sixteenth of itself, and 250 ms at most.
  */
-import { NOWHERE, Roster, type RosterMember } from '../lib/roster.ts'
+import { NOWHERE, Roster, type RosterMember } from '../lib/primitives/roster.ts'
 
 /** A timer holds 24 days, and one for longer fires at once: over and over, as long as a request runs. */
 const WAIT_MAX_MS = 24 * 3_600_000

@@ -4,7 +4,7 @@
  */
 import type { VideoMade, VideoStage, VideoTask } from '../domain/video-task.ts'
 
-import type { Check } from '../lib/checks.ts'
+import type { Check } from '../lib/primitives/checks.ts'
 import type { AttemptNote } from '../records/records.ts'
 import { statement, type WriteStep } from '../store/statement.ts'
 import { mustWrite, type Queryable, type Store } from '../store/store.ts'

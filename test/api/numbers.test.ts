@@ -3,7 +3,7 @@
  * all dialects, whole and streamed, requests and answers, and turns that the gateway keeps.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { SseDecoder } from '../../src/lib/sse.ts'
+import { SseDecoder } from '../../src/lib/http/sse.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 
 const dialects = ['chat', 'responses', 'messages', 'gemini'] as const

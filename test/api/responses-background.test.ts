@@ -8,7 +8,18 @@ import {
   type TestSandbox,
 } from '../support/gateway.ts'
 import { expectStream, responseSchema, type ShownResponse } from '../support/response-events.ts'
-import { create, failure, joined, made, send, textOf, until, yamlOf, type Member, type Who } from '../support/speaker.ts'
+import {
+  create,
+  failure,
+  joined,
+  made,
+  send,
+  textOf,
+  until,
+  yamlOf,
+  type Member,
+  type Who,
+} from '../support/speaker.ts'
 
 let sandbox: TestSandbox
 let gateway: TestGateway

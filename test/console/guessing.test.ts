@@ -1,7 +1,7 @@
 /** Guessing at the door: slow for whoever guesses, no trouble for anybody else, and nothing to be learned by it. */
 import { afterEach, beforeEach, describe, expect, setSystemTime, test } from 'bun:test'
 import { NAMES_MAX, Throttle } from '../../src/accounts/throttle.ts'
-import { networkOf } from '../../src/lib/network.ts'
+import { networkOf } from '../../src/lib/primitives/network.ts'
 import { openConsole, type Answer, type TestConsole } from '../support/console.ts'
 import { startGateway } from '../support/gateway.ts'
 

@@ -1,6 +1,6 @@
 /** Watching requests over real sockets: who sees what, how many may watch, and that it ends when it must. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { SseDecoder } from '../../src/lib/sse.ts'
+import { SseDecoder } from '../../src/lib/http/sse.ts'
 import { watchBounds } from '../../src/records/feed.ts'
 import { chat, startGateway, type TestGateway } from '../support/gateway.ts'
 import { PASSWORD, signedIn, type Person } from '../support/people.ts'

@@ -3,7 +3,7 @@
  * complete, paid once to the nano-dollar, and says so to clients of every dialect.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { SseDecoder } from '../../src/lib/sse.ts'
+import { SseDecoder } from '../../src/lib/http/sse.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 
 type Fields = Record<string, unknown>

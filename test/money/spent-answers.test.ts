@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai-7'
-import { dataEvent } from '../../src/lib/sse.ts'
+import { dataEvent } from '../../src/lib/http/sse.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 
 const NANO_PER_TOKEN = 10_000n

@@ -68,7 +68,7 @@ test('every metric of the guide is one of the program', () => {
 })
 
 test('every log event of the guide is one of the program', () => {
-  const sources = [...new Bun.Glob('src/**/*.ts').scanSync(ROOT)].map(read).join('\n')
+  const sources = [...new Bun.Glob('{src,sandbox}/**/*.ts').scanSync(ROOT)].map(read).join('\n')
   const current = guide.replace(/\| Event \| Its name before \|[^]*?\n\n/, (table) =>
     table.replaceAll(/^(\|[^|]*\|).*$/gm, '$1'),
   )
@@ -104,6 +104,7 @@ test('an image can hold what the program needs and nothing of the machine it is 
     'docs',
     'package-lock.json',
     'package.json',
+    'sandbox',
     'src',
     'tools/viewer.js',
     'web',

@@ -25,7 +25,7 @@ test('a start without tollgate.yaml loads no parser for it, no operations and no
   for (const late of [
     'src/declaration.ts',
     'src/admin/operations.ts',
-    'src/sandbox/server.ts',
+    'sandbox/server.ts',
     'src/formats/chat/schema.ts',
   ]) {
     expect(loaded).not.toContain(late)
@@ -34,5 +34,5 @@ test('a start without tollgate.yaml loads no parser for it, no operations and no
 
 test('no package is loaded at the start', async () => {
   const loaded = await reachable(['src/main.ts', 'src/cli/serve.ts', 'src/config.ts', 'src/serve.ts'])
-  expect([...loaded].filter((name) => !/^(src\/|node:|bun|package.json)/.test(name))).toEqual([])
+  expect([...loaded].filter((name) => !/^(src\/|sandbox\/|node:|bun|package.json)/.test(name))).toEqual([])
 })

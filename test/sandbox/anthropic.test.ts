@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import { zodOutputFormat } from '@anthropic-ai/sdk/helpers/zod'
 import { z } from 'zod'
-import type { Sandbox } from '../../src/sandbox/listen.ts'
-import { startSandbox } from '../../src/sandbox/server.ts'
+import type { Sandbox } from '../../sandbox/listen.ts'
+import { startSandbox } from '../../sandbox/server.ts'
 
 type Ask = Anthropic.MessageCreateParamsNonStreaming
 const KEY = 'sk-ant-test'

@@ -13,7 +13,7 @@ import { z } from 'zod'
  * raw socket, for what the SDKs hide: where exactly a broken answer breaks.
  */
 const ENTRY = `
-  import { startSandbox } from './src/sandbox/server.ts'
+  import { startSandbox } from './sandbox/server.ts'
   console.log(startSandbox({ paceMs: 0, apiKey: 'sk-test' }).url)
 `
 const counters = z.object({

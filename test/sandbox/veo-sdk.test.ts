@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { GenerateVideosOperation, GoogleGenAI, type GeneratedVideo } from '@google/genai'
-import { startSandbox } from '../../src/sandbox/server.ts'
+import { startSandbox } from '../../sandbox/server.ts'
 
 const KEY = 'sk-vendor'
 let sandbox: ReturnType<typeof startSandbox>

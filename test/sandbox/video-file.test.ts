@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { shoot, type Film } from '../../src/sandbox/video/film.ts'
-import { blocksAcross } from '../../src/sandbox/video/mosaic.ts'
-import { VideoScene } from '../../src/sandbox/video/scene.ts'
+import { shoot, type Film } from '../../sandbox/video/film.ts'
+import { blocksAcross } from '../../sandbox/video/mosaic.ts'
+import { VideoScene } from '../../sandbox/video/scene.ts'
 
 const hasDecoder = Bun.which('ffmpeg') !== null && Bun.which('ffprobe') !== null
 if (!hasDecoder) console.warn('SKIPPED: ffmpeg and ffprobe are not here, so no foreign decoder reads the videos')

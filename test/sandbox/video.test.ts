@@ -1,6 +1,6 @@
 /** The sandbox as a vendor of videos, asked by plain HTTP as its originals are. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { startSandbox } from '../../src/sandbox/server.ts'
+import { startSandbox } from '../../sandbox/server.ts'
 
 type Json = Record<string, unknown>
 type Answer = { status: number; body: Json; headers: Headers }

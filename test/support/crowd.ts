@@ -1,7 +1,7 @@
 /** A gateway as it is after a month with many people: 1,000 keys of one account, 500 people, 300 accounts. */
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
-import { timeOrderedId } from '../../src/lib/ids.ts'
+import { timeOrderedId } from '../../src/lib/primitives/ids.ts'
 
 const DAY_MS = 86_400_000
 const crowdCounts = { keys: 1_000, people: 500, accounts: 300 } as const

@@ -14,7 +14,7 @@ import { readMessagesRequest } from '../../src/formats/messages/request.ts'
 import { messagesTurn } from '../../src/formats/messages/turn.ts'
 import { readResponsesClient } from '../../src/formats/responses/client.ts'
 import type { TurnRead } from '../../src/formats/core/translated.ts'
-import { SseDecoder, type SseEvent } from '../../src/lib/sse.ts'
+import { SseDecoder, type SseEvent } from '../../src/lib/http/sse.ts'
 import { upstreamSideOf } from '../../src/formats/upstream-sides.ts'
 
 export const GOLDEN = join(import.meta.dir, '../fixtures/golden')

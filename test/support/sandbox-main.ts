@@ -1,5 +1,5 @@
 /** The sandbox vendor as a process of its own, without pauses between tokens. */
-import { startSandbox } from '../../src/sandbox/server.ts'
+import { startSandbox } from '../../sandbox/server.ts'
 
 const sandbox = startSandbox({ paceMs: 0 })
 process.stdout.write(`${sandbox.url}\n`)

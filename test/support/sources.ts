@@ -17,11 +17,11 @@ export function editText(text: string, { file, from, to }: Edit): string {
 
 export type SourceCopy = { readonly folder: string; remove(): void }
 
-/** Copies `src` and `test` (without test files) beside the installed packages, and edits the copy. */
+/** Copies `src`, `sandbox` and `test` (without test files) beside the installed packages, and edits the copy. */
 export function copySources(edits: readonly Edit[]): SourceCopy {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-sources-'))
   const filter = (path: string): boolean => !path.endsWith('.test.ts')
-  for (const part of ['src', 'test', 'package.json', 'bin'])
+  for (const part of ['src', 'sandbox', 'test', 'package.json', 'bin'])
     cpSync(join(ROOT, part), join(folder, part), { recursive: true, filter })
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
   for (const edit of edits) {

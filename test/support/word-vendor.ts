@@ -2,7 +2,7 @@
  * A vendor that says ` word`, a token of o200k_base, as often as the model's name says, streamed or whole, in the four
  * dialects of text. It records what it was asked and how far it came.
  */
-import { dataEvent, namedEvent } from '../../src/lib/sse.ts'
+import { dataEvent, namedEvent } from '../../src/lib/http/sse.ts'
 
 export type WordVendor = {
   readonly origin: string

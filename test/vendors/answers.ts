@@ -1,6 +1,6 @@
 /** What the fakes say, whole and as streams, in each dialect. */
 import type { Dialect } from '../../src/domain/turn.ts'
-import { dataEvent, namedEvent } from '../../src/lib/sse.ts'
+import { dataEvent, namedEvent } from '../../src/lib/http/sse.ts'
 import { GEMINI_SEAL, MESSAGES_SEAL, RESPONSES_SEAL } from './refusals.ts'
 import { listOf, textOf, type Fields } from './seen.ts'
 

@@ -3,7 +3,7 @@
  * Requests ask for all that such clients ask for.
  */
 import type { Dialect } from '../../src/domain/turn.ts'
-import { parseExact } from '../../src/lib/exact-json.ts'
+import { parseExact } from '../../src/lib/json/exact-json.ts'
 import { fieldsOf, listOf, textOf, type Fields } from './seen.ts'
 
 export type Answer = {

@@ -3,7 +3,7 @@
  * comes back must be what it said: results with their own calls, digits as they were.
  */
 import type { Dialect } from '../../src/domain/turn.ts'
-import { parseExact } from '../../src/lib/exact-json.ts'
+import { parseExact } from '../../src/lib/json/exact-json.ts'
 import { Raw, written, type VendorAnswer } from './answers.ts'
 import * as checks from './refusals.ts'
 import type { Check, Refusal } from './refusals.ts'

@@ -2,7 +2,7 @@
 import { failureOfIssue } from '../core/issue.ts'
 import { chatRequestOf, type ReadChatRequest, type ScannedBody, type RequestText } from './request.ts'
 import { chatRequestSchema } from './schema.ts'
-import { safeParse } from '../../lib/safe-parse.ts'
+import { safeParse } from '../../lib/json/safe-parse.ts'
 
 /** Reads what `readOrdinaryRequest` says nothing of. Fails with the field named. */
 export function readBySchema({ value, members }: ScannedBody, sent: RequestText): ReadChatRequest {

@@ -2,7 +2,7 @@
 import type { Failure } from '../../domain/failure.ts'
 import type { Delta, FinishReason, OutputPart, Reply } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
-import { dataEvent } from '../../lib/sse.ts'
+import { dataEvent } from '../../lib/http/sse.ts'
 import type { AnswerFacts, ClientSide, StreamEncoder } from '../core/contract.ts'
 import { writeCallSignature } from './call-signature.ts'
 import { writeFailure } from '../core/openai-failure.ts'

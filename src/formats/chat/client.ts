@@ -1,8 +1,8 @@
 /** A client that speaks chat. */
 import type { Failure } from '../../domain/failure.ts'
 import type { Dialect } from '../../domain/turn.ts'
-import { late } from '../../lib/lazy.ts'
-import { dataEvent } from '../../lib/sse.ts'
+import { late } from '../../lib/primitives/lazy.ts'
+import { dataEvent } from '../../lib/http/sse.ts'
 import { exactBody } from '../core/exact-body.ts'
 import { isTaken } from '../../vendors/fit.ts'
 import type { ClientRequest, Adapter, WriterQuirks } from '../core/contract.ts'

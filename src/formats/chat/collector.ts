@@ -1,6 +1,6 @@
 /** A chat completion from the chunks of its stream. */
-import type { SseEvent } from '../../lib/sse.ts'
-import { isRawNumber } from '../../lib/exact-json.ts'
+import type { SseEvent } from '../../lib/http/sse.ts'
+import { isRawNumber } from '../../lib/json/exact-json.ts'
 import { asFields, asList, numberIn, ownIn, parseExactFields, type Fields } from '../core/fields.ts'
 import type { ReplyCollector } from '../core/contract.ts'
 import { gather, withoutNulls } from '../core/gather.ts'

@@ -16,7 +16,7 @@ import {
   type Fields,
 } from '../core/fields.ts'
 import type { UpstreamFailure } from '../../domain/failure.ts'
-import { randomId } from '../../lib/ids.ts'
+import { randomId } from '../../lib/primitives/ids.ts'
 import type { FittedNames } from '../core/tool-names.ts'
 import { readUpstreamError } from '../core/openai-failure.ts'
 import { StreamCalls } from './stream-calls.ts'

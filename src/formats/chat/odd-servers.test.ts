@@ -1,7 +1,7 @@
 /** Servers that are nearly of the format: what their answers mean, streamed to each kind of client, and collected. */
 import { estimatedUsage } from '../core/usage-estimate.ts'
 import { describe, expect, test } from 'bun:test'
-import { SseDecoder, dataEvent } from '../../lib/sse.ts'
+import { SseDecoder, dataEvent } from '../../lib/http/sse.ts'
 import type { Turn } from '../../domain/turn.ts'
 import { messagesClientSide } from '../messages/client-side.ts'
 import { geminiClientSide } from '../gemini/client-side.ts'

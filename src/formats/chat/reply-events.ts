@@ -1,4 +1,4 @@
-import type { SseEvent } from '../../lib/sse.ts'
+import type { SseEvent } from '../../lib/http/sse.ts'
 import { asFields, fieldsIn, parseExactFields, type Fields } from '../core/fields.ts'
 
 /** A whole reply as the one chunk of a stream. What is no reply is an event of that text, and read as one. */

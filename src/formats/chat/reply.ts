@@ -1,8 +1,8 @@
 /** Whole replies of the chat format: read for their usage, passed on byte for byte but for the spec's own fields. */
 import { sameUsage, type Usage } from '../../domain/usage.ts'
 import type { AnswerFacts, AdaptedReply, ReadReply } from '../core/contract.ts'
-import { parseExact } from '../../lib/exact-json.ts'
-import type { Edit } from '../../lib/json-scan.ts'
+import { parseExact } from '../../lib/json/exact-json.ts'
+import type { Edit } from '../../lib/json/json-scan.ts'
 import { asFields } from '../core/fields.ts'
 import type { GeneratedText } from '../core/generated-text.ts'
 import type { BufferedReply } from '../core/buffered-reply.ts'

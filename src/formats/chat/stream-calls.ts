@@ -5,8 +5,8 @@
  */
 import { toolOfCall, wordsOfCall } from '../core/call-arguments.ts'
 import { ANSWER_CALLS_MAX } from '../../domain/limits.ts'
-import { randomId } from '../../lib/ids.ts'
-import { JsonEnd } from '../../lib/json-end.ts'
+import { randomId } from '../../lib/primitives/ids.ts'
+import { JsonEnd } from '../../lib/json/json-end.ts'
 import { asFields, asText, fieldsIn, numberIn, textIn, type Fields } from '../core/fields.ts'
 import { longerName } from './call-name.ts'
 

@@ -1,7 +1,7 @@
 import { estimatedUsage } from '../core/usage-estimate.ts'
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { SseDecoder } from '../../lib/sse.ts'
+import { SseDecoder } from '../../lib/http/sse.ts'
 import { ChatStream, type ChatStreamOptions } from './stream.ts'
 
 const options: ChatStreamOptions = { publicModel: 'm', choices: 1, usageAsked: false, usageDialect: 'inclusive' }

@@ -1,4 +1,4 @@
-import { detached } from '../../lib/copy-string.ts'
+import { detached } from '../../lib/primitives/copy-string.ts'
 
 /**
  * The shape of a stream's ordinary events. Token after token, an upstream sends the same JSON with another word in it;

@@ -4,7 +4,7 @@
  */
 import type { Delta, OutputPart, Reply, SealedData } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
-import type { SseEvent } from '../../lib/sse.ts'
+import type { SseEvent } from '../../lib/http/sse.ts'
 import type { DecodedEvent, StreamDecoder, WriterQuirks } from '../core/contract.ts'
 
 export const takesThoughtsBack = ({ rules = [] }: Pick<WriterQuirks, 'rules'>): boolean =>

@@ -14,9 +14,9 @@ import type {
   Turn,
 } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
-import type { SseEvent } from '../../lib/sse.ts'
+import type { SseEvent } from '../../lib/http/sse.ts'
 import { fit, isTaken } from '../../vendors/fit.ts'
-import { randomId } from '../../lib/ids.ts'
+import { randomId } from '../../lib/primitives/ids.ts'
 import {
   asFields,
   asList,

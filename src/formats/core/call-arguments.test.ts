@@ -2,7 +2,7 @@
 import { estimatedUsage } from './usage-estimate.ts'
 import { describe, expect, test } from 'bun:test'
 import type { Turn } from '../../domain/turn.ts'
-import { dataEvent, SseDecoder } from '../../lib/sse.ts'
+import { dataEvent, SseDecoder } from '../../lib/http/sse.ts'
 import { chatClientSide } from '../chat/client-side.ts'
 import { chatUpstreamSide } from '../chat/upstream-side.ts'
 import type { ClientSide, UpstreamSide, WriterQuirks } from './contract.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { SseDecoder } from '../../lib/sse.ts'
+import { SseDecoder } from '../../lib/http/sse.ts'
 import { ChatCollector } from '../chat/collector.ts'
 import type { ReplyCollector } from './contract.ts'
 import { GeminiCollector } from '../gemini/collector.ts'

@@ -3,7 +3,7 @@
  * it; a function without arguments is called with `{}`; and an answer ends for what is in it.
  */
 import type { Delta, FinishReason, OutputPart, Reply } from '../../domain/turn.ts'
-import { JsonEnd } from '../../lib/json-end.ts'
+import { JsonEnd } from '../../lib/json/json-end.ts'
 
 const endOf = (reason: FinishReason, hasCalls: boolean): FinishReason =>
   reason === 'length' || reason === 'content_filter' ? reason : hasCalls ? 'tool_calls' : 'stop'

@@ -2,7 +2,7 @@
  * A request's values that are only passed on: arguments and results of tools, and schemas. Their numbers leave as they
  * came (`1.0`, digits beyond 2^53); all others are numbers that are read.
  */
-import { isRawNumber, mayBeInexact, parseExact } from '../../lib/exact-json.ts'
+import { isRawNumber, mayBeInexact, parseExact } from '../../lib/json/exact-json.ts'
 import { asText, type Fields } from './fields.ts'
 
 /** Fields, in any dialect, whose value is the user's own. */

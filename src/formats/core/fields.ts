@@ -1,8 +1,8 @@
 /** Reading JSON that somebody else wrote: what is not as expected reads as absent. */
-import { isRawNumber, parseExact } from '../../lib/exact-json.ts'
-import { answerLimits, scanJson } from '../../lib/json-scan.ts'
-import { inOwnTurn } from '../../lib/long-text.ts'
-import { parsePlain } from '../../lib/plain-json.ts'
+import { isRawNumber, parseExact } from '../../lib/json/exact-json.ts'
+import { answerLimits, scanJson } from '../../lib/json/json-scan.ts'
+import { inOwnTurn } from '../../lib/primitives/long-text.ts'
+import { parsePlain } from '../../lib/json/plain-json.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 

@@ -1,4 +1,4 @@
-import { detached } from '../../lib/copy-string.ts'
+import { detached } from '../../lib/primitives/copy-string.ts'
 
 /** What was produced, for a count: all of a usual answer; of a very long one its beginning, and how much came after. */
 export type GeneratedText = {

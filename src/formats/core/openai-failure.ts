@@ -5,7 +5,7 @@
 import type { Failure, FailureKind, UpstreamFailure, UpstreamFailureKind } from '../../domain/failure.ts'
 import { meaningOf } from '../../domain/failure-meaning.ts'
 import { asFields, asList, numberIn, parseAnswer } from './fields.ts'
-import type { HeaderFields } from '../../lib/message-head.ts'
+import type { HeaderFields } from '../../lib/http/message-head.ts'
 import type { FailureReader, WrittenFailure } from './contract.ts'
 import { retryAfter } from './retry-after.ts'
 

@@ -1,8 +1,8 @@
 /** Words of vendors and clients that are looked up in a table: none may find what every object has. */
 import { describe, expect, test } from 'bun:test'
 import type { Turn } from '../../domain/turn.ts'
-import { dataEvent, namedEvent, SseDecoder } from '../../lib/sse.ts'
-import { parseKnobText } from '../../sandbox/faults.ts'
+import { dataEvent, namedEvent, SseDecoder } from '../../lib/http/sse.ts'
+import { parseKnobText } from '../../../sandbox/faults.ts'
 import type { UpstreamSide } from './contract.ts'
 import { imageTypeOf } from '../gemini/media.ts'
 import { upstreamSideOf } from '../upstream-sides.ts'

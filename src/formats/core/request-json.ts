@@ -1,9 +1,9 @@
 /** The JSON of a client's request: structure within bounds first, then syntax. */
 import type { Failure } from '../../domain/failure.ts'
-import { nextTurn } from '../../lib/end-of-tick.ts'
-import { noteRequest } from '../../lib/gc-hint.ts'
-import type { Members } from '../../lib/json-members.ts'
-import { repeatedName, requestScanLimits, scanJson, scanLongJson, type Scan } from '../../lib/json-scan.ts'
+import { nextTurn } from '../../lib/runtime/end-of-tick.ts'
+import { noteRequest } from '../../lib/runtime/gc-hint.ts'
+import type { Members } from '../../lib/json/json-members.ts'
+import { repeatedName, requestScanLimits, scanJson, scanLongJson, type Scan } from '../../lib/json/json-scan.ts'
 
 type RejectedJson = { readonly kind: 'rejected'; readonly failure: Failure }
 export type ScannedRequest =

@@ -1,5 +1,5 @@
 import { RETRY_AFTER_MS_MAX } from '../../domain/failure.ts'
-import type { HeaderFields } from '../../lib/message-head.ts'
+import type { HeaderFields } from '../../lib/http/message-head.ts'
 
 /** `retry-after-ms` before `retry-after`, which is in seconds or a date (RFC 9110, section 10.2.3). */
 export function retryAfter(headers: HeaderFields): number | undefined {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { editJson, requestScanLimits, scanJson } from '../../lib/json-scan.ts'
+import { editJson, requestScanLimits, scanJson } from '../../lib/json/json-scan.ts'
 import { splitMessagesTools } from '../messages/vendor-tools.ts'
 import { namesOf, withoutVendorTools } from './vendor-tools.ts'
 

@@ -3,9 +3,9 @@
  * runs they are a wish it can live without: they are left out, and named (cline 3.0 offers Claude and Gemini a search
  * in every request, captured 2026-11-25). Alone, or where one must be called, they are what was asked for, and refused.
  */
-import { parseExact } from '../../lib/exact-json.ts'
-import type { Members } from '../../lib/json-members.ts'
-import type { Edit } from '../../lib/json-scan.ts'
+import { parseExact } from '../../lib/json/exact-json.ts'
+import type { Members } from '../../lib/json/json-members.ts'
+import type { Edit } from '../../lib/json/json-scan.ts'
 import { fieldListIn, type Fields } from './fields.ts'
 
 /** A dialect's tools without those of the vendor; and what these are called. */

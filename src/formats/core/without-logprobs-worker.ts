@@ -1,4 +1,4 @@
-import type { WorkerRequest, WorkerResponse } from '../../lib/idle-worker.ts'
+import type { WorkerRequest, WorkerResponse } from '../../lib/runtime/idle-worker.ts'
 import { lightOf, type ReplyWithoutLogprobs } from './without-logprobs.ts'
 
 declare const self: Worker

@@ -2,7 +2,7 @@
  * Replies that are large for the probabilities in them: twenty for each of 30,000 tokens are four million values, and
  * nothing of them is looked at here. Without them a reply is as small as any other.
  */
-import { largeAnswerLimits, scanJson } from '../../lib/json-scan.ts'
+import { largeAnswerLimits, scanJson } from '../../lib/json/json-scan.ts'
 import { asFields, asList, type Fields } from './fields.ts'
 
 /** The reply without its probabilities, and where the members of the one that came stand in its text. */

@@ -1,7 +1,7 @@
 /** Embeddings in Gemini's dialect: `embedContent`, and `batchEmbedContents`, which Google's SDKs ask for (2026-11). */
 import { z } from 'zod'
 import type { Failure } from '../../domain/failure.ts'
-import { safeParse } from '../../lib/safe-parse.ts'
+import { safeParse } from '../../lib/json/safe-parse.ts'
 import { failureOfIssue } from '../core/issue.ts'
 import { asFields, type Fields } from '../core/fields.ts'
 import type { ClientRequest } from '../core/contract.ts'

@@ -1,4 +1,4 @@
-import { IdleWorker } from '../../lib/idle-worker.ts'
+import { IdleWorker } from '../../lib/runtime/idle-worker.ts'
 import type { ReadEmbeddings, EmbeddingReading } from './reading.ts'
 
 const worker = new IdleWorker<EmbeddingReading, ReadEmbeddings>(

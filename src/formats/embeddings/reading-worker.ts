@@ -1,5 +1,5 @@
 /** Reads large replies off the serving thread: 2,048 vectors of 3,072 numbers take it half a second and more. */
-import type { WorkerRequest, WorkerResponse } from '../../lib/idle-worker.ts'
+import type { WorkerRequest, WorkerResponse } from '../../lib/runtime/idle-worker.ts'
 import { readEmbeddings, type ReadEmbeddings, type EmbeddingReading } from './reading.ts'
 
 declare const self: Worker

@@ -1,13 +1,13 @@
 /** Requests for embeddings: a text, texts, or texts as token numbers. */
 import { z } from 'zod'
 import type { Failure } from '../../domain/failure.ts'
-import type { Members } from '../../lib/json-members.ts'
+import type { Members } from '../../lib/json/json-members.ts'
 import { failureOfIssue } from '../core/issue.ts'
 import type { ClientRequest } from '../core/contract.ts'
 import { scanRequest } from '../core/request-json.ts'
 import type { EmbeddingInput } from './body.ts'
 import { EmbeddingClient } from './client.ts'
-import { safeParse } from '../../lib/safe-parse.ts'
+import { safeParse } from '../../lib/json/safe-parse.ts'
 
 export const INPUTS_MAX = 2_048
 const TOKEN_MAX = 1_000_000

@@ -2,7 +2,7 @@
 import { paintsInTurn, type Model } from '../../domain/catalog.ts'
 import type { Failure } from '../../domain/failure.ts'
 import { wordsOfParts, type Dialect } from '../../domain/turn.ts'
-import { dataEvent } from '../../lib/sse.ts'
+import { dataEvent } from '../../lib/http/sse.ts'
 import type { ClientRequest, Adapter, AdapterContext } from '../core/contract.ts'
 import { translated } from '../core/translated.ts'
 import { upstreamSideOf } from '../upstream-sides.ts'

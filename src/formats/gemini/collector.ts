@@ -1,5 +1,5 @@
 /** A response of Gemini's API from the responses of its stream. */
-import type { SseEvent } from '../../lib/sse.ts'
+import type { SseEvent } from '../../lib/http/sse.ts'
 import { asFields, asList, asText, numberIn, parseExactFields, type Fields } from '../core/fields.ts'
 import type { ReplyCollector } from '../core/contract.ts'
 import { gather } from '../core/gather.ts'

@@ -1,6 +1,6 @@
 /** The conversation of a neutral turn as `contents` and `systemInstruction`. */
 import type { InputPart, MediaSource, Message, OutputPart, TextPart } from '../../domain/turn.ts'
-import { isRawNumber, parseExact } from '../../lib/exact-json.ts'
+import { isRawNumber, parseExact } from '../../lib/json/exact-json.ts'
 import { asFields, fieldsIn } from '../core/fields.ts'
 import type { GeminiFamily } from './families.ts'
 import { imageTypeOf } from './media.ts'

@@ -2,7 +2,7 @@
 import type { UpstreamFailure } from '../../domain/failure.ts'
 import type { Delta, OutputPart, Reply, Turn } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
-import type { SseEvent } from '../../lib/sse.ts'
+import type { SseEvent } from '../../lib/http/sse.ts'
 import { asFields, asList, fieldListIn, numberIn, parseExactFields, type Fields } from '../core/fields.ts'
 import type { DecodedEvent, StreamDecoder } from '../core/contract.ts'
 import { runningUsage } from '../core/running-usage.ts'

@@ -1,7 +1,7 @@
 /** Ends without an answer: whole and streamed, to Gemini's own clients and to others. */
 import { estimatedUsage } from '../core/usage-estimate.ts'
 import { expect, test } from 'bun:test'
-import type { SseEvent } from '../../lib/sse.ts'
+import type { SseEvent } from '../../lib/http/sse.ts'
 import { chatClientSide } from '../chat/client-side.ts'
 import type { Adapter, WriterQuirks } from '../core/contract.ts'
 import { translated } from '../core/translated.ts'

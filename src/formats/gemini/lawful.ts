@@ -2,7 +2,7 @@
  * Conversations that other models had a part in, made what a model of this API takes: signatures of its own, and what
  * stands in for one that is not there; no thought that another vendor has sealed; a result for each call.
  */
-import { parseExact } from '../../lib/exact-json.ts'
+import { parseExact } from '../../lib/json/exact-json.ts'
 import { asFields, asText, type Fields } from '../core/fields.ts'
 import { NO_RESULT } from '../core/open-calls.ts'
 import { callsOfResults } from './call-results.ts'

@@ -1,5 +1,5 @@
 /** Requests for a vendor that knows no ids of calls: it tells results apart by their order alone. */
-import { parseExact } from '../../lib/exact-json.ts'
+import { parseExact } from '../../lib/json/exact-json.ts'
 import { asFields, type Fields } from '../core/fields.ts'
 import { callsOfResults } from './call-results.ts'
 import { isFields, listedItems, mapMember, memberOf, partsOf } from './members.ts'

@@ -1,7 +1,7 @@
 /** Models that answer a turn with images among its parts: what may be asked of them, and what came. */
 import type { Model } from '../../domain/catalog.ts'
 import type { Failure } from '../../domain/failure.ts'
-import { nextTurn } from '../../lib/end-of-tick.ts'
+import { nextTurn } from '../../lib/runtime/end-of-tick.ts'
 import { asFields, asList, asText, type Fields } from '../core/fields.ts'
 import type { ImageService, InlineImages } from '../core/contract.ts'
 import type { GeminiBody } from './request.ts'

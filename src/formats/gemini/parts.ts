@@ -1,6 +1,6 @@
 /** Parts of an answer, between the neutral turn and Gemini's API: the same for whole replies and streams. */
 import type { OutputPart, SealedData } from '../../domain/turn.ts'
-import { randomId } from '../../lib/ids.ts'
+import { randomId } from '../../lib/primitives/ids.ts'
 import { asFields, asList, asText, parseExactFields, type Fields } from '../core/fields.ts'
 import { readSignature, writeSignature } from './signature.ts'
 

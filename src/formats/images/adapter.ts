@@ -2,7 +2,7 @@
 import type { Failure } from '../../domain/failure.ts'
 import type { Dialect } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
-import type { SseEvent } from '../../lib/sse.ts'
+import type { SseEvent } from '../../lib/http/sse.ts'
 import { chatFailures, hiddenError } from '../core/openai-failure.ts'
 import { parseLongFields } from '../core/fields.ts'
 import type {

@@ -1,5 +1,5 @@
 /** Replies with images: what an upstream sent, looked into, and what the client gets of it. */
-import { nextTurn } from '../../lib/end-of-tick.ts'
+import { nextTurn } from '../../lib/runtime/end-of-tick.ts'
 import { imagesOf, sidesOf, type ImageDelivery } from '../../domain/image.ts'
 import type { Usage } from '../../domain/usage.ts'
 import { asFields, asList, numberIn, textIn, type Fields } from '../core/fields.ts'

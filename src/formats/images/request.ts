@@ -16,7 +16,7 @@ import type { PieceUnit } from '../../domain/usage.ts'
 import { failureOfIssue } from '../core/issue.ts'
 import { scanRequest } from '../core/request-json.ts'
 import type { ImageBody } from './body.ts'
-import { safeParse } from '../../lib/safe-parse.ts'
+import { safeParse } from '../../lib/json/safe-parse.ts'
 
 /** A choice of a model's own: a word. */
 const word = z.string().min(1).max(64).nullish()

@@ -5,7 +5,7 @@
 import type { Failure, UpstreamFailure } from '../../domain/failure.ts'
 import { imagesOf } from '../../domain/image.ts'
 import type { Usage } from '../../domain/usage.ts'
-import { dataEvent, namedEvent, type SseEvent } from '../../lib/sse.ts'
+import { dataEvent, namedEvent, type SseEvent } from '../../lib/http/sse.ts'
 import { readUpstreamError, writeFailure } from '../core/openai-failure.ts'
 import { asFields, asText, numberIn, parseLongFields, type Fields } from '../core/fields.ts'
 import type { AnswerFacts, DeliveredImage, ImageService, AdaptedStream, ReadEvent } from '../core/contract.ts'

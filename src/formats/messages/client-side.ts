@@ -2,7 +2,7 @@
 import type { Failure } from '../../domain/failure.ts'
 import type { Delta, FinishReason, OutputPart, Reply, SealedData } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
-import { namedEvent } from '../../lib/sse.ts'
+import { namedEvent } from '../../lib/http/sse.ts'
 import { parseExactFields } from '../core/fields.ts'
 import type { AnswerFacts, ClientSide, StreamEncoder } from '../core/contract.ts'
 import { writeMessagesFailure } from './failure.ts'

@@ -1,7 +1,7 @@
 /** A client that speaks Messages. */
 import type { Failure } from '../../domain/failure.ts'
 import type { Dialect } from '../../domain/turn.ts'
-import { namedEvent } from '../../lib/sse.ts'
+import { namedEvent } from '../../lib/http/sse.ts'
 import { exactBody } from '../core/exact-body.ts'
 import type { AnswerFacts, ClientRequest, Adapter } from '../core/contract.ts'
 import { afterScan } from '../core/request-json.ts'

@@ -1,5 +1,5 @@
 /** A message from the events of its stream. */
-import type { SseEvent } from '../../lib/sse.ts'
+import type { SseEvent } from '../../lib/http/sse.ts'
 import { asFields, asText, numberIn, ownIn, parseExactFields, parseFields, type Fields } from '../core/fields.ts'
 import type { ReplyCollector } from '../core/contract.ts'
 import { gather, withoutNulls } from '../core/gather.ts'

@@ -1,7 +1,7 @@
 /** Reads an upstream's stream of the Messages format as deltas. */
 import type { Delta, Turn } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
-import type { SseEvent } from '../../lib/sse.ts'
+import type { SseEvent } from '../../lib/http/sse.ts'
 import { asFields, asText, parseExactFields, type Fields } from '../core/fields.ts'
 import { OPEN_BLOCKS_MAX, TOO_MANY_BLOCKS } from '../core/answer-bounds.ts'
 import type { DecodedEvent, StreamDecoder } from '../core/contract.ts'

@@ -2,7 +2,7 @@
 import { estimatedUsage } from '../core/usage-estimate.ts'
 import { describe, expect, test } from 'bun:test'
 import type { Turn } from '../../domain/turn.ts'
-import { namedEvent, SseDecoder } from '../../lib/sse.ts'
+import { namedEvent, SseDecoder } from '../../lib/http/sse.ts'
 import { messagesUpstreamSide } from './upstream-side.ts'
 import { readMessagesReply } from './reply.ts'
 import { MessagesStream } from './stream.ts'

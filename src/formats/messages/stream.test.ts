@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { SseDecoder } from '../../lib/sse.ts'
+import { SseDecoder } from '../../lib/http/sse.ts'
 import { MessagesStream } from './stream.ts'
 import { readMessagesUsage } from './usage.ts'
 

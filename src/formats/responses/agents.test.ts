@@ -1,7 +1,7 @@
 /** What coding agents send beside functions, on its way to upstreams that know functions only, and back. */
 import { describe, expect, test } from 'bun:test'
 import type { Delta, Dialect } from '../../domain/turn.ts'
-import { SseDecoder } from '../../lib/sse.ts'
+import { SseDecoder } from '../../lib/http/sse.ts'
 import { rulesFor } from '../../vendors/fit.ts'
 import type { Destination, Adapter, AdapterContext, WriterQuirks } from '../core/contract.ts'
 import type { Fields } from '../core/fields.ts'

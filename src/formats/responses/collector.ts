@@ -1,5 +1,5 @@
 /** A response from the events of its stream. */
-import type { SseEvent } from '../../lib/sse.ts'
+import type { SseEvent } from '../../lib/http/sse.ts'
 import { asFields, asList, asText, numberIn, ownIn, parseExactFields, type Fields } from '../core/fields.ts'
 import type { ReplyCollector } from '../core/contract.ts'
 

@@ -2,7 +2,7 @@
 import type { Failure } from '../../domain/failure.ts'
 import type { Delta, Reply, Turn } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
-import { parseExact } from '../../lib/exact-json.ts'
+import { parseExact } from '../../lib/json/exact-json.ts'
 import { writeFailure } from '../core/openai-failure.ts'
 import { asFields, asList, asText, parseFields, type Fields } from '../core/fields.ts'
 import type {

@@ -1,7 +1,7 @@
 import { wordsOfCall } from '../core/call-arguments.ts'
 import type { Delta, FinishReason, OwnDelta } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
-import type { SseEvent } from '../../lib/sse.ts'
+import type { SseEvent } from '../../lib/http/sse.ts'
 import { readUpstreamError } from '../core/openai-failure.ts'
 import { asFields, asList, asText, numberIn, parseExactFields, textIn, type Fields } from '../core/fields.ts'
 import type { DecodedEvent, StreamDecoder } from '../core/contract.ts'

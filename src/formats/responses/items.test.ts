@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { timeOrderedId } from '../../lib/ids.ts'
+import { timeOrderedId } from '../../lib/primitives/ids.ts'
 import { outputItemId, responseOfItem } from './items.ts'
 
 test('an item names its response, also one of the first versions, whose ids were shorter', () => {

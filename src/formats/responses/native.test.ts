@@ -1,6 +1,6 @@
 /** Before a vendor that takes all of this format nothing is lost but what the gateway does itself, or cannot price. */
 import { describe, expect, test } from 'bun:test'
-import { SseDecoder } from '../../lib/sse.ts'
+import { SseDecoder } from '../../lib/http/sse.ts'
 import { rulesFor } from '../../vendors/fit.ts'
 import type { Fields } from '../core/fields.ts'
 import type { Destination, Adapter, AdapterContext } from '../core/contract.ts'

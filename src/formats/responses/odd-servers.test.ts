@@ -2,7 +2,7 @@
 import { estimatedUsage } from '../core/usage-estimate.ts'
 import { describe, expect, test } from 'bun:test'
 import type { Turn } from '../../domain/turn.ts'
-import { dataEvent, SseDecoder } from '../../lib/sse.ts'
+import { dataEvent, SseDecoder } from '../../lib/http/sse.ts'
 import { chatClientSide } from '../chat/client-side.ts'
 import type { WriterQuirks } from '../core/contract.ts'
 import { translated } from '../core/translated.ts'

@@ -6,7 +6,7 @@ import type { Fields } from '../core/fields.ts'
 import { scanRequest, type ScannedRequest } from '../core/request-json.ts'
 import type { RemoteMedium } from '../core/remote-media.ts'
 import { BadInput, readInput, remoteMediaOf } from './items.ts'
-import { safeParse } from '../../lib/safe-parse.ts'
+import { safeParse } from '../../lib/json/safe-parse.ts'
 
 /** SDKs and people write null for "not set". */
 const optional = <T extends z.ZodType>(schema: T): z.ZodOptional<z.ZodNullable<T>> => schema.nullable().optional()

@@ -2,7 +2,7 @@
 import type { Failure, FailureKind } from '../../domain/failure.ts'
 import type { FinishReason } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
-import { parseExact } from '../../lib/exact-json.ts'
+import { parseExact } from '../../lib/json/exact-json.ts'
 import { asFields, asList, type Fields } from '../core/fields.ts'
 import { isClientTool } from './tools.ts'
 import type { ResponsesBody } from './request.ts'

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Delta, Dialect, FinishReason } from '../../domain/turn.ts'
-import { SseDecoder, type SseEvent } from '../../lib/sse.ts'
+import { SseDecoder, type SseEvent } from '../../lib/http/sse.ts'
 import { ResponsesConversation, followKept, showKept } from './conversation.ts'
 import { ResponsesDecoder } from './decoder.ts'
 import { readResponsesRequest } from './request.ts'

@@ -1,7 +1,7 @@
 /** Requests of the responses format as they reach upstreams of either dialect, and replies on their way back. */
 import { describe, expect, test } from 'bun:test'
 import type { Turn } from '../../domain/turn.ts'
-import type { SseEvent } from '../../lib/sse.ts'
+import type { SseEvent } from '../../lib/http/sse.ts'
 import type { Destination, AdapterContext, WriterQuirks } from '../core/contract.ts'
 import { readChatClient } from '../chat/client.ts'
 import { readResponsesClient } from './client.ts'

@@ -2,7 +2,7 @@
 import { argumentsIn, wordsOfCall } from '../core/call-arguments.ts'
 import { urlOf } from '../core/media-source.ts'
 import type { InputPart, Message, OutputPart, Tool, ToolChoice, Turn } from '../../domain/turn.ts'
-import type { SseEvent } from '../../lib/sse.ts'
+import type { SseEvent } from '../../lib/http/sse.ts'
 import { fit, isTaken } from '../../vendors/fit.ts'
 import { chatFailures, readUpstreamError } from '../core/openai-failure.ts'
 import {

@@ -15,7 +15,7 @@ import { failureOfIssue } from '../core/issue.ts'
 import type { ScannedRequest } from '../core/request-json.ts'
 import type { VideoBody } from '../core/video-body.ts'
 import { contentItem, readContent } from './content.ts'
-import { safeParse } from '../../lib/safe-parse.ts'
+import { safeParse } from '../../lib/json/safe-parse.ts'
 
 const upscaling = z.looseObject({
   resolution: z.enum(upscaleResolutions).nullish(),

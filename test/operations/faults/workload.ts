@@ -1,7 +1,7 @@
 /**
- * bun test/operations/faults/workload.ts --folder F --seed S --rounds N: works on a ledger as a server would and says on stdout
- * what it begins and what was acknowledged, a line each. It stops, as the gateway does, when the store or the ledger
- * break. It runs in a process of its own so that it can be killed, or made to fail, at any instant.
+ * bun test/operations/faults/workload.ts --folder F --seed S --rounds N: works on a ledger as a server would.
+ * It prints what it begins and what was acknowledged, a line each. It stops, as the gateway does, when the store or the
+ * ledger breaks. It runs in a process of its own so that it can be killed, or made to fail, at any instant.
  */
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 /** Clients of each dialect in a random conversation: what they send, as real ones write it. */
 import type { Dialect } from '../../../src/domain/turn.ts'
-import { parseExact } from '../../../src/lib/exact-json.ts'
+import { parseExact } from '../../../src/lib/json/exact-json.ts'
 import { fieldsOf, listOf, type Fields } from '../seen.ts'
 import type { ClientView } from './echo.ts'
 import type { Plan, PlannedTurn } from './plan.ts'

@@ -3,8 +3,8 @@
  * answer that any of them could stumble over is thrown out.
  */
 import type { Dialect } from '../../../src/domain/turn.ts'
-import { parseExact } from '../../../src/lib/exact-json.ts'
-import { SseDecoder } from '../../../src/lib/sse.ts'
+import { parseExact } from '../../../src/lib/json/exact-json.ts'
+import { SseDecoder } from '../../../src/lib/http/sse.ts'
 import { fieldsOf, listOf, textOf, type Fields } from '../seen.ts'
 
 export type HeardCall = {

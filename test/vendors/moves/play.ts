@@ -2,7 +2,7 @@
 import type { Model } from '../../../src/domain/catalog.ts'
 import type { Dialect } from '../../../src/domain/turn.ts'
 import type { KeptTurn, Adapter, AdapterContext, UpstreamRequest } from '../../../src/formats/core/contract.ts'
-import { SseDecoder, type SseEvent } from '../../../src/lib/sse.ts'
+import { SseDecoder, type SseEvent } from '../../../src/lib/http/sse.ts'
 import { dialectsOf } from '../../../src/relay/attempt.ts'
 import { readSent } from '../../support/dialect-fixtures.ts'
 import { clients, type Client, type IssuedCall } from './client.ts'

@@ -1,7 +1,7 @@
 /** Vendors of random conversations: the strict fakes, asked in this process. */
 import { dialects, type Dialect } from '../../../src/domain/turn.ts'
 import type { Destination, WriterQuirks } from '../../../src/formats/core/contract.ts'
-import { parseExact } from '../../../src/lib/exact-json.ts'
+import { parseExact } from '../../../src/lib/json/exact-json.ts'
 import { findPreset } from '../../../src/providers/presets.ts'
 import { rulesFor } from '../../../src/vendors/fit.ts'
 import { Chooser } from '../../support/random.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { makeKey } from '../../../src/accounts/key-format.ts'
-import { makeVoucher } from '../../../src/lib/signed-token.ts'
-import { timeOrderedId } from '../../../src/lib/ids.ts'
+import { makeVoucher } from '../../../src/lib/primitives/signed-token.ts'
+import { timeOrderedId } from '../../../src/lib/primitives/ids.ts'
 import { secretIn } from './secrets.ts'
 
 test('keys, links, codes and vendors’ keys are known, whole or in part, and whatever is around them', () => {

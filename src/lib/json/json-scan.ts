@@ -1,0 +1,373 @@
+/**
+ * A structural pass over JSON text before it is parsed. It bounds depth and size, which JSON.parse does not (a 10 MB
+ * depth bomb blocks it for over a second), and notes where the members of the outermost object stand, so that single
+ * values can be replaced without touching any other byte.
+ */
+import { nextTurn } from '../runtime/end-of-tick.ts'
+import { parseExact } from './exact-json.ts'
+import { isSpace, Members, type Member, type Span } from './json-members.ts'
+
+export type ScanLimits = {
+  readonly depthMax: number
+  /** Objects, arrays and strings together. */
+  readonly nodesMax: number
+  /** Commas, which is what long arrays of numbers are made of. */
+  readonly commasMax: number
+  /** Members of one object: a name that is one of very many costs more to keep. */
+  readonly membersMax: number
+  /** Characters outside of texts: white space and the digits of numbers (a number of 32 MB is read for 120 ms). */
+  readonly bareMax: number
+  /** Backslash escapes: 16 million of them are read for 220 ms, as many plain characters for 10. */
+  readonly escapesMax: number
+  /** Of a name in the outermost object, as it is written. */
+  readonly keyCharsMax: number
+}
+
+export type Scan =
+  | { readonly kind: 'scanned'; readonly members: Members }
+  | { readonly kind: 'too_deep' | 'too_many_nodes' | 'too_dense' | 'key_too_long' | 'malformed' | 'repeated_key' }
+
+/** By the last three no step of reading the largest body takes the thread for 100 ms (test/load/malformed.test.ts). */
+export const requestScanLimits: ScanLimits = {
+  depthMax: 64,
+  nodesMax: 200_000,
+  commasMax: 400_000,
+  membersMax: 10_000,
+  bareMax: 6_000_000,
+  escapesMax: 1_000_000,
+  keyCharsMax: 1_000,
+}
+
+/** More than any `depthMax`. */
+const DEPTH_MAX = 128
+
+/**
+ * Of one answer or event, so that no step of reading it takes the thread for 100 ms, whatever it is made of: each value
+ * costs half a microsecond, each name that was not met before one, and some are read twice. Long lists of numbers and
+ * long texts, images among them, cost little. Answers with the probabilities of many tokens are larger than this, and
+ * read by another thread.
+ */
+export const answerLimits: ScanLimits = {
+  depthMax: 128,
+  nodesMax: 60_000,
+  commasMax: 1_000_000,
+  membersMax: 10_000,
+  bareMax: 6_000_000,
+  escapesMax: 2_000_000,
+  keyCharsMax: 1_000,
+}
+/** Of a reply with the probabilities of many tokens, which another thread reads: twenty for each of 30,000. */
+export const largeAnswerLimits: ScanLimits = {
+  ...answerLimits,
+  nodesMax: 5_000_000,
+  commasMax: 10_000_000,
+  bareMax: 32_000_000,
+}
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const COLON = 0x3a
+const OPEN_ARRAY = 0x5b
+const BACKSLASH = 0x5c
+const CLOSE_ARRAY = 0x5d
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+
+/** What a structure is made of. */
+const STRUCTURAL = /["{}[\],:]/g
+/** So many characters without any are passed over one by one; a longer run is left to the expression: it is faster. */
+const RUN_CHARS = 64
+
+function nextStructural(text: string, from: number): number {
+  STRUCTURAL.lastIndex = from
+  return STRUCTURAL.test(text) ? STRUCTURAL.lastIndex - 1 : text.length
+}
+
+/** Behind one escaped quote is often another: so many characters are looked at before the next is searched for. */
+const NEAR_CHARS = 8
+
+/** Position of the quote that closes the string opened at `open`, or -1. */
+function closingQuote(text: string, open: number): number {
+  for (let at = text.indexOf('"', open + 1); at !== -1; at = text.indexOf('"', at)) {
+    let slashes = 0
+    while (text.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes++
+    if (slashes % 2 === 0) return at
+    at++
+    for (const nearEnd = Math.min(at + NEAR_CHARS, text.length); at < nearEnd; at++) {
+      const code = text.charCodeAt(at)
+      if (code === QUOTE) return at
+      if (code === BACKSLASH) at++
+    }
+  }
+  return -1
+}
+
+/** Whether there are more escapes than allowed. Two characters each: most texts are too short for it. */
+function hasTooManyEscapes(text: string, escapesMax: number): boolean {
+  if (text.length <= 2 * escapesMax) return false
+  let escapes = 0
+  for (let at = text.indexOf('\\'); at !== -1; at = text.indexOf('\\', at + 2)) if (++escapes > escapesMax) return true
+  return false
+}
+
+/** Notes where the members of the outermost object stand while the scan passes over them. */
+class MemberNotes {
+  readonly places: number[] = []
+  isKeyTooLong = false
+  private keyStart = -1
+  private keyEnd = -1
+  private valueStart = -1
+  private readonly keyCharsMax: number
+
+  constructor(keyCharsMax: number) {
+    this.keyCharsMax = keyCharsMax
+  }
+
+  string(start: number, end: number): void {
+    if (this.valueStart === -1) {
+      this.keyStart = start
+      this.keyEnd = end
+    }
+  }
+
+  colon(at: number): void {
+    if (this.valueStart === -1) this.valueStart = at + 1
+  }
+
+  close(at: number): void {
+    if (this.keyEnd - this.keyStart > this.keyCharsMax) this.isKeyTooLong = true
+    else if (this.valueStart !== -1 && this.keyStart !== -1) {
+      this.places.push(this.keyStart, this.keyEnd, this.valueStart, at)
+    }
+    this.keyStart = this.valueStart = -1
+  }
+}
+
+/** The members so far of each object that is open, by its depth. */
+const membersByDepth = (): Uint32Array => new Uint32Array(DEPTH_MAX + 1)
+
+/** One for all scans that do not pause: none is left before its end. */
+const sharedMembersAt = membersByDepth()
+
+/** A scan that can pause. */
+class JsonScan {
+  private readonly text: string
+  private readonly limits: ScanLimits
+  private readonly membersAt: Uint32Array
+  private readonly notes: MemberNotes
+  private at = 0
+  private bare = 0
+  private depth = 0
+  private nodes = 0
+  private commas = 0
+  private names = 0
+
+  constructor(text: string, limits: ScanLimits, membersAt = membersByDepth()) {
+    this.text = text
+    this.limits = limits
+    this.membersAt = membersAt
+    this.notes = new MemberNotes(limits.keyCharsMax)
+    membersAt[0] = 0
+  }
+
+  /** Goes on over so many characters outside of texts. Undefined: it pauses there. */
+  advance(chars: number): Scan | undefined {
+    const { text, limits, membersAt, notes } = this
+    let { at, bare, depth, nodes, commas, names } = this
+    /** From where on nothing of a structure was met. */
+    let runStart = at
+    const bareEnd = Math.min(bare + chars, limits.bareMax)
+    for (; at < text.length; at++) {
+      const code = text.charCodeAt(at)
+      if (++bare > bareEnd) {
+        if (bare > limits.bareMax) return { kind: 'too_dense' }
+        Object.assign(this, { at, bare: bare - 1, depth, nodes, commas, names })
+        return undefined
+      }
+      if (code === QUOTE) {
+        const end = closingQuote(text, at)
+        if (end === -1) return { kind: 'malformed' }
+        if (depth === 1) notes.string(at, end)
+        if (++nodes > limits.nodesMax) return { kind: 'too_many_nodes' }
+        at = end
+      } else if (code === COMMA) {
+        if (depth === 1) notes.close(at)
+        if (++commas > limits.commasMax) return { kind: 'too_many_nodes' }
+      } else if (code === COLON) {
+        if (depth === 1) notes.colon(at)
+        names++
+        const members = (membersAt[depth] as number) + 1
+        if (members > limits.membersMax) return { kind: 'too_many_nodes' }
+        membersAt[depth] = members
+      } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
+        if (++depth > limits.depthMax) return { kind: 'too_deep' }
+        if (++nodes > limits.nodesMax) return { kind: 'too_many_nodes' }
+        membersAt[depth] = 0
+      } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {
+        if (depth === 1) notes.close(at)
+        if (--depth < 0) return { kind: 'malformed' }
+      } else if (at - runStart < RUN_CHARS) continue
+      else {
+        const last = nextStructural(text, at) - 1
+        bare += last - at
+        at = last
+      }
+      runStart = at + 1
+    }
+    if (bare > limits.bareMax) return { kind: 'too_dense' }
+    if (notes.isKeyTooLong) return { kind: 'key_too_long' }
+    const members = new Members(text, notes.places, names)
+    // Of two equal keys one parser takes the first, another the last: what we read and what we send on could differ.
+    if (members.isRepeating) return { kind: 'repeated_key' }
+    return depth === 0 ? { kind: 'scanned', members } : { kind: 'malformed' }
+  }
+}
+
+/** Scans JSON text. It accepts some text that is not JSON: JSON.parse stays the judge of that. */
+export function scanJson(text: string, limits: ScanLimits): Scan {
+  if (hasTooManyEscapes(text, limits.escapesMax)) return { kind: 'too_dense' }
+  return new JsonScan(text, limits, sharedMembersAt).advance(Infinity) as Scan
+}
+
+/**
+ * Characters outside of texts that are passed in one turn of the loop. The engine may run the scan in a slow form,
+ * after many kinds of text or long after the last: six million of them in one turn would take 150 ms.
+ */
+const TURN_CHARS = 500_000
+
+/** The same for a long text, in turns of the loop. */
+export async function scanLongJson(text: string, limits: ScanLimits, turnChars = TURN_CHARS): Promise<Scan> {
+  if (hasTooManyEscapes(text, limits.escapesMax)) return { kind: 'too_dense' }
+  const scan = new JsonScan(text, limits)
+  for (;;) {
+    await nextTurn()
+    const found = scan.advance(turnChars)
+    if (found) return found
+  }
+}
+
+/** A name as it is meant; as it stands where it is not even JSON. */
+function unescaped(word: string): string {
+  try {
+    return JSON.parse(word) as string
+  } catch {
+    return word
+  }
+}
+
+/** The first name that an object has twice, in text that was scanned. */
+export function repeatedName(text: string): string | undefined {
+  const open: Set<string>[] = []
+  let word = ''
+  for (let at = nextStructural(text, 0); at < text.length; at = nextStructural(text, at + 1)) {
+    const code = text.charCodeAt(at)
+    if (code === OPEN_OBJECT || code === OPEN_ARRAY) open.push(new Set())
+    else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) open.pop()
+    else if (code === QUOTE) {
+      const start = at
+      at = closingQuote(text, start)
+      word = text.slice(start, at + 1)
+    } else if (code === COLON) {
+      const name = unescaped(word)
+      const names = open.at(-1)
+      if (names?.has(name)) return name
+      names?.add(name)
+    }
+  }
+  return undefined
+}
+
+/** One edit of an object's text: a member's new value as JSON text, or its removal. */
+export type Edit = { readonly key: string; readonly value: string | undefined }
+
+type Splice = Span & { readonly text: string }
+
+function editOne(text: string, members: Members, key: string, value: string): string {
+  const member = members.get(key)
+  if (member) return text.slice(0, member.start) + value + text.slice(member.end)
+  const from = text.indexOf('{') + 1
+  return `${text.slice(0, from)}${JSON.stringify(key)}:${value}${members.size > 0 ? ',' : ''}${text.slice(from)}`
+}
+
+/** Applies edits to the outermost object. Every byte that no edit names stays as it was; new members go in front. */
+export function editJson(text: string, members: Members, edits: readonly Edit[]): string {
+  const [first] = edits
+  // Nearly every text has one edit, and needs no lists for it.
+  if (edits.length === 1 && first?.value !== undefined) return editOne(text, members, first.key, first.value)
+  const splices: Splice[] = []
+  const added: string[] = []
+  const removed = new Set<string>()
+  for (const { key, value } of edits) {
+    const member = members.get(key)
+    if (member && value !== undefined) splices.push({ start: member.start, end: member.end, text: value })
+    else if (member) removed.add(key)
+    else if (value !== undefined) added.push(`${JSON.stringify(key)}:${value}`)
+  }
+  if (removed.size > 0) splices.push(...removals([...members], removed))
+  splices.sort((a, b) => a.start - b.start)
+  let from = added.length === 0 ? 0 : text.indexOf('{') + 1
+  let out = text.slice(0, from) + added.join(',') + (added.length > 0 && members.size > removed.size ? ',' : '')
+  for (const splice of splices) {
+    out += text.slice(from, splice.start) + splice.text
+    from = splice.end
+  }
+  return out + text.slice(from)
+}
+
+/** What to cut for members to vanish with their commas: up to the next member, or, at the end, from the one before. */
+function removals(members: readonly (readonly [string, Member])[], removed: ReadonlySet<string>): Splice[] {
+  const lastKept = members.findLastIndex(([name]) => !removed.has(name))
+  return members.flatMap(([name, { keyStart, end }], i) => {
+    if (!removed.has(name)) return []
+    const next = i < lastKept ? members[i + 1]?.[1] : undefined
+    const before = i > 0 ? members[i - 1]?.[1] : undefined
+    return next ? { start: keyStart, end: next.keyStart, text: '' } : { start: before?.end ?? keyStart, end, text: '' }
+  })
+}
+
+/**
+ * Edits a member in front of all that is nested, where a few searches find it: most vendors write the model there, and
+ * the scan would pass over all of the answer for it. Undefined: it is for the scan to find. The text parses, so a quote
+ * behind a comma or a brace opens a text, and what has a colon behind it is a name.
+ */
+function editInFront(text: string, { key, value }: Edit): string | undefined {
+  const name = `"${key}"`
+  const at = text.indexOf(name)
+  // A second one may be another's, and one in escapes may be the same.
+  if (at === -1 || value === undefined || text.indexOf(name, at + name.length) !== -1) return undefined
+  if (!PLAIN_NAME.test(key) || text.includes('\\u')) return undefined
+  const open = text.indexOf('{')
+  if (isWithin(text.indexOf('{', open + 1), at) || isWithin(text.indexOf('['), at)) return undefined
+  const before = text.charCodeAt(skipSpace(text, at - 1, -1))
+  const colon = skipSpace(text, at + name.length, 1)
+  if ((before !== COMMA && before !== OPEN_OBJECT) || text.charCodeAt(colon) !== COLON) return undefined
+  const start = skipSpace(text, colon + 1, 1)
+  return text.charCodeAt(start) === QUOTE
+    ? text.slice(0, start) + value + text.slice(closingQuote(text, start) + 1)
+    : undefined
+}
+
+/** One that cannot be written in two ways but with `\u`. */
+const PLAIN_NAME = /^\w+$/
+
+const isWithin = (at: number, end: number): boolean => at !== -1 && at < end
+
+function skipSpace(text: string, from: number, step: 1 | -1): number {
+  let at = from
+  while (isSpace(text.charCodeAt(at))) at += step
+  return at
+}
+
+/**
+ * Edits the text of an object that parses. Where its structure has to be mapped for that and cannot be (a repeated key,
+ * more values than the limits allow) it is written anew from what JSON.parse reads: the edits hold in any case.
+ */
+export function reviseJson(text: string, edits: readonly Edit[], limits: ScanLimits): string {
+  const [first] = edits
+  const edited = first && edits.length === 1 ? editInFront(text, first) : undefined
+  if (edited !== undefined) return edited
+  const scan = scanJson(text, limits)
+  if (scan.kind === 'scanned') return editJson(text, scan.members, edits)
+  const changed = edits.map(({ key, value }) => [key, value === undefined ? undefined : parseExact(value)])
+  return JSON.stringify({ ...(parseExact(text) as object), ...Object.fromEntries(changed) })
+}

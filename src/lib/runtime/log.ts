@@ -1,0 +1,73 @@
+import { safeJson } from '../primitives/safe-text.ts'
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+/** Values as JSON has them: amounts go as decimal text. */
+export type LogFields = Readonly<Record<string, unknown>>
+
+/** Structured logging: one JSON object per line. Callers never pass prompts, outputs, keys or media addresses. */
+export type Log = (level: LogLevel, event: string, fields?: LogFields) => void
+
+const order: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 }
+
+let lastMs = 0
+let lastText = ''
+
+/** The time as ISO text, made once a millisecond. */
+function timeText(): string {
+  const nowMs = Date.now()
+  if (nowMs !== lastMs) {
+    lastMs = nowMs
+    lastText = new Date(nowMs).toISOString()
+  }
+  return lastText
+}
+
+/**
+ * So much is kept for a reader that has stopped reading, counted since it last had everything: how much of it is still
+ * unread the runtime does not say.
+ */
+const UNREAD_CHARS_MAX = 16 * 1024 * 1024
+
+type Readable = Pick<NodeJS.WriteStream, 'write' | 'on'>
+
+/** Writes while somebody reads: what a stuck reader leaves is bounded, and what was lost is said when it goes on. */
+export function writerTo(stream: Readable): (text: string) => void {
+  let unread = 0
+  let lost = 0
+  stream.on('drain', () => {
+    unread = 0
+    if (lost === 0) return
+    const text = `{"time":"${timeText()}","level":"error","event":"log.lost","lines":${lost}}\n`
+    lost = 0
+    stream.write(text)
+  })
+  return (text) => {
+    if (unread > UNREAD_CHARS_MAX) lost += text.split('\n').length - 1
+    else if (!stream.write(text)) unread += text.length
+  }
+}
+
+let toStderr: ReturnType<typeof writerTo> | undefined
+
+/** One for all logs of the process: they wait for the same reader. */
+const stderrWriter = (): ReturnType<typeof writerTo> => (toStderr ??= writerTo(process.stderr))
+
+/**
+ * A log that writes to standard error, so that standard output stays free for data. Lines of one tick leave in one
+ * write: under load a write per request would cost more than the line itself.
+ */
+export function createLog(levelMin: LogLevel, write = stderrWriter()): Log {
+  let queued = ''
+  const flush = (): void => {
+    const text = queued
+    queued = ''
+    write(text)
+  }
+  return (level, event, fields) => {
+    if (order[level] < order[levelMin]) return
+    if (queued === '') setImmediate(flush)
+    const rest = fields ? safeJson(JSON.stringify(fields)).slice(1) : '}'
+    queued += `{"time":"${timeText()}","level":"${level}","event":"${event}"${rest === '}' ? '' : ','}${rest}\n`
+    if (level === 'error') flush()
+  }
+}

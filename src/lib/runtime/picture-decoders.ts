@@ -1,0 +1,110 @@
+/** The processes that decode pictures: as many as there is work for, replaced when they fail or grow. */
+import type { PictureLook, PictureTask } from './picture-job.ts'
+import { PictureProcess, type DecodedPicture } from './picture-process.ts'
+import { Slots, type SlotClaim } from '../primitives/slots.ts'
+
+const MIB = 1024 * 1024
+
+export const decoderBounds = {
+  /** At work at once. */
+  processesMax: 2,
+  /** For one of an upstream's images, once it is begun: the largest take a few seconds. */
+  timeoutMs: 60_000,
+  /** Of memory each, and of what the gateway may have in all. */
+  bytesMax: 320 * MIB,
+  memoryPart: 1 / 4,
+  bytesMin: 160 * MIB,
+  /** One that is larger after its work is not kept. */
+  keptBytesMax: 128 * MIB,
+  /** Without work they end. */
+  idleMs: 10_000,
+}
+
+const UNREADABLE: DecodedPicture = { said: { kind: 'unreadable' } satisfies PictureLook, bytes: Buffer.alloc(0) }
+const TOO_HEAVY: DecodedPicture = { said: { kind: 'too_heavy' } satisfies PictureLook, bytes: Buffer.alloc(0) }
+
+export class Decoders {
+  /** How many ended before they had answered. */
+  lostInAll = 0
+  private readonly slots = new Slots(decoderBounds.processesMax)
+  private readonly idle: PictureProcess[] = []
+  private readonly busy = new Set<PictureProcess>()
+  private readonly bytesMaxOf: (memoryBytes: number) => number
+  private readonly idleMs: number
+  private bytesMax: number
+  private timer: Timer | undefined
+
+  constructor(bytesMaxOf = partOf, idleMs = decoderBounds.idleMs) {
+    this.bytesMaxOf = bytesMaxOf
+    this.idleMs = idleMs
+    this.bytesMax = bytesMaxOf(Number.POSITIVE_INFINITY)
+  }
+
+  /** Says what the gateway may have in all: decoders get a part of it each. */
+  fitInto(memoryBytes: number): void {
+    this.bytesMax = this.bytesMaxOf(memoryBytes)
+  }
+
+  get pids(): readonly number[] {
+    return [...this.idle, ...this.busy].map(({ pid }) => pid)
+  }
+
+  get size(): number {
+    return this.idle.length + this.busy.size
+  }
+
+  /** What all of them take at this moment. */
+  get memoryBytes(): number {
+    return [...this.idle, ...this.busy].reduce((sum, one) => sum + one.memoryBytes, 0)
+  }
+
+  /** Rejects with `TooLate` once the time of the claim is over, and with `NoDecoder` where none can be started. */
+  decode(input: Buffer | string, task: PictureTask, claim: SlotClaim): Promise<DecodedPicture> {
+    return this.slots.run(async () => {
+      const untilMs = claim.untilMs ?? performance.now() + decoderBounds.timeoutMs
+      const first = await this.once(input, task, untilMs)
+      // It may have been killed for another's sake, by a system that is short of memory: a picture gets a second one.
+      const last = first === 'died' ? await this.once(input, task, untilMs) : first
+      if (last === 'memory') return TOO_HEAVY
+      return typeof last === 'string' ? UNREADABLE : last
+    }, claim)
+  }
+
+  /** Ends them all; what they are at comes to nothing. */
+  stop(): void {
+    this.endIdle()
+    for (const one of this.busy) one.stop()
+  }
+
+  endIdle(): void {
+    clearTimeout(this.timer)
+    for (const one of this.idle.splice(0)) one.stop()
+  }
+
+  private async once(input: Buffer | string, task: PictureTask, untilMs: number): ReturnType<PictureProcess['decode']> {
+    const one = this.taken()
+    this.busy.add(one)
+    const decoded = await one.decode(input, task, untilMs)
+    this.busy.delete(one)
+    if (typeof decoded === 'string') this.lostInAll++
+    else this.keep(one)
+    return decoded
+  }
+
+  private taken(): PictureProcess {
+    for (let one = this.idle.pop(); one; one = this.idle.pop()) if (!one.isGone) return one
+    return new PictureProcess(this.bytesMax)
+  }
+
+  private keep(one: PictureProcess): void {
+    if (one.residentBytes > decoderBounds.keptBytesMax) return one.stop()
+    this.idle.push(one)
+    clearTimeout(this.timer)
+    this.timer = setTimeout(() => this.endIdle(), this.idleMs).unref()
+  }
+}
+
+function partOf(memoryBytes: number): number {
+  const { bytesMax, bytesMin, memoryPart } = decoderBounds
+  return Math.round(Math.max(bytesMin, Math.min(bytesMax, memoryBytes * memoryPart)))
+}

@@ -1,0 +1,171 @@
+/**
+ * A process that decodes pictures, so that what one of them does to a decoder is over with it. It is given no secrets
+ * and the lowest rank, and it ends with this one.
+ */
+import { setPriority } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { nextTurn } from './end-of-tick.ts'
+import {
+  EXIT_CODE_OF_MEMORY,
+  type PictureAnswer,
+  type PictureJob,
+  type PictureResult,
+  type PictureTask,
+} from './picture-job.ts'
+
+/** No process could be started: it is no fault of the picture's. */
+export class NoDecoder extends Error {}
+
+export type DecodedPicture = { readonly said: PictureResult; readonly bytes: Buffer }
+
+/** How a process ended that was at work: `died` is of itself. */
+export type ProcessLoss = 'late' | 'memory' | 'died'
+
+const ROOT = resolve(import.meta.dir, '../../..')
+/** A pipe takes it in a few pieces; the thread does other things between two of them. */
+const SLICE_BYTES = 1024 * 1024
+/** Behind everything else that wants the processor. */
+const PRIORITY = 10
+/** What a program of this kind needs from its surroundings to start. */
+const VARIABLES = ['PATH', 'HOME', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'SystemRoot', 'TEMP', 'TMP', 'TMPDIR']
+
+export class PictureProcess {
+  /** By its own word, after the last picture. */
+  residentBytes = 0
+  isGone = false
+  private readonly child: Bun.Subprocess<'pipe', 'pipe', 'ignore'>
+  private readonly answers: ReadableStreamDefaultReader<Uint8Array>
+  private rest: Buffer = Buffer.alloc(0)
+  private lost: ProcessLoss = 'died'
+
+  /** Throws `NoDecoder`. */
+  constructor(bytesMax: number) {
+    this.child = spawned(bytesMax)
+    this.child.unref()
+    this.answers = this.child.stdout.getReader() as ReadableStreamDefaultReader<Uint8Array>
+    void this.child.exited.then((code) => {
+      this.isGone = true
+      if (code === EXIT_CODE_OF_MEMORY) this.lost = 'memory'
+    })
+  }
+
+  get pid(): number {
+    return this.child.pid
+  }
+
+  /** What it takes at this moment, where the system tells. */
+  get memoryBytes(): number {
+    try {
+      return Number(readFileSync(`/proc/${this.child.pid}/statm`, 'latin1').split(' ')[1]) * PAGE_BYTES
+    } catch {
+      return this.residentBytes
+    }
+  }
+
+  /** One at a time. After `Lost` the process is gone. `untilMs`, by `performance.now()`, is when it is killed. */
+  async decode(input: Buffer | string, task: PictureTask, untilMs: number): Promise<DecodedPicture | ProcessLoss> {
+    const timer = setTimeout(
+      () => {
+        this.lost = 'late'
+        this.stop()
+      },
+      Math.max(0, untilMs - performance.now()),
+    )
+    try {
+      return await this.exchange(input, task)
+    } catch {
+      await this.child.exited // Its pipes broke: it says why.
+      return this.lost
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  stop(): void {
+    this.isGone = true
+    this.child.kill('SIGKILL')
+  }
+
+  private async exchange(input: Buffer | string, task: PictureTask): Promise<DecodedPicture> {
+    const isPath = typeof input === 'string'
+    // It may work in another folder.
+    const job: PictureJob = isPath ? { ...task, path: resolve(input) } : { ...task, bytes: input.length }
+    await this.write(Buffer.from(`${JSON.stringify(job)}\n`))
+    if (!isPath) {
+      for (let at = 0; at < input.length; at += SLICE_BYTES) {
+        await this.write(input.subarray(at, at + SLICE_BYTES))
+        await nextTurn()
+      }
+    }
+    const { said, residentBytes, bytes } = JSON.parse(await this.line()) as PictureAnswer
+    this.residentBytes = residentBytes
+    return { said, bytes: await this.take(bytes) }
+  }
+
+  private async write(bytes: Buffer): Promise<void> {
+    await this.child.stdin.write(bytes)
+    await this.child.stdin.flush()
+  }
+
+  private async line(): Promise<string> {
+    for (;;) {
+      const end = this.rest.indexOf(0x0a)
+      if (end !== -1) return (await this.take(end + 1)).toString()
+      this.rest = Buffer.concat([this.rest, await this.more()])
+    }
+  }
+
+  private async take(count: number): Promise<Buffer> {
+    const taken = Buffer.allocUnsafe(count)
+    for (let at = 0; at < count;) {
+      if (this.rest.length === 0) this.rest = await this.more()
+      const copied = this.rest.copy(taken, at)
+      this.rest = this.rest.subarray(copied)
+      at += copied
+    }
+    return taken
+  }
+
+  private async more(): Promise<Buffer> {
+    const { value, done } = await this.answers.read()
+    if (done) throw new Error('the process has ended')
+    return Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+  }
+}
+
+const PAGE_BYTES = 4_096
+
+function spawned(bytesMax: number): Bun.Subprocess<'pipe', 'pipe', 'ignore'> {
+  const env = Object.fromEntries(VARIABLES.map((name) => [name, process.env[name]]))
+  const program = [
+    process.execPath,
+    // Of files that happen to lie in its folder the runtime reads none: see bin/tollgate.js.
+    '--no-env-file',
+    `--config=${join(ROOT, 'package.json')}`,
+    '--smol',
+    join(import.meta.dir, 'picture-worker.ts'),
+    String(bytesMax),
+  ]
+  try {
+    const child = Bun.spawn(program, {
+      cwd: dirname(program.at(-2) ?? ROOT),
+      env: { ...env, MALLOC_ARENA_MAX: '2', NODE_ENV: 'production' },
+      stdin: 'pipe',
+      stdout: 'pipe',
+      stderr: 'ignore',
+    })
+    stepBack(child.pid)
+    return child
+  } catch (error) {
+    throw new NoDecoder(`no process for pictures could be started: ${String(error)}`)
+  }
+}
+
+function stepBack(pid: number): void {
+  try {
+    setPriority(pid, PRIORITY)
+  } catch {
+    // It is gone already, or the system does not allow it.
+  }
+}
