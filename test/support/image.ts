@@ -64,7 +64,13 @@ type Lock = { readonly packages: Readonly<Record<string, { readonly dev?: boolea
 function installRuntime(folder: string): void {
   const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')) as Lock
   for (const [path, { dev }] of Object.entries(packages)) {
-    if (!path.startsWith('node_modules/') || dev || path.lastIndexOf('node_modules/') > 0 || !existsSync(join(ROOT, path))) continue
+    if (
+      !path.startsWith('node_modules/') ||
+      dev ||
+      path.lastIndexOf('node_modules/') > 0 ||
+      !existsSync(join(ROOT, path))
+    )
+      continue
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     symlinkSync(join(ROOT, path), join(folder, path))
   }
