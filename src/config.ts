@@ -8,7 +8,7 @@ import { maskedAddress } from './lib/primitives/masked-address.ts'
 import { TrustedProxies } from './lib/http/trusted-proxies.ts'
 import { parseMarkUp, type MarkUp } from './prices/mark-up.ts'
 import { modelsOfVendors } from './prices/vendor-models.ts'
-import { isSendableKey, presets, UNSENDABLE_KEY } from './providers/presets.ts'
+import { isSendableKey, presets, UNSENDABLE_KEY } from './vendors/presets.ts'
 import { sandboxModels, sandboxProvider } from './sandbox-provider.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>

@@ -7,9 +7,9 @@ import { parseUsd, type NanoUsd } from './domain/money.ts'
 import { unitPrices, type PriceTier, type UnitPrices } from './domain/price.ts'
 import { checkBaseUrl } from './outbound/guard.ts'
 import { listedCost } from './prices/vendor-models.ts'
-import { imageFactsOf } from './providers/image-facts.ts'
-import { modelLimitFields, modelLimitsOf } from './providers/model-limits.ts'
-import { findPreset, isOwnAddress, isSendableKey, presets, UNSENDABLE_KEY } from './providers/presets.ts'
+import { imageFactsOf } from './vendors/image-facts.ts'
+import { modelLimitFields, modelLimitsOf } from './vendors/model-limits.ts'
+import { findPreset, isOwnAddress, isSendableKey, presets, UNSENDABLE_KEY } from './vendors/presets.ts'
 
 export type DeclaredAccount = {
   readonly name: string

@@ -103,7 +103,7 @@ const program: Program = {
     const [{ fixedLimits }, { defaultModelLimits }, { patienceMs }] = await Promise.all([
       import('./fixed-limits.ts'),
       import('./domain/catalog.ts'),
-      import('./domain/first-token-timeout.ts'),
+      import('./vendors/first-token-timeout.ts'),
     ])
     const { host, port, dataFolder, configFile, publicUrl, trustedProxies, limits } = await readConfig()
     return {

@@ -1,22 +1,25 @@
 /** The layers of ARCHITECTURE.md: which folder of src may import which. */
 
 const layer0 = ['domain', 'lib']
-const layer1 = [...layer0, 'formats', 'providers', 'prices', 'store', 'outbound']
+const layer1 = [...layer0, 'vendors', 'formats', 'prices', 'store', 'outbound']
 const layer2 = [...layer1, 'accounts', 'blobs', 'catalog', 'ledger', 'records', 'upstream']
 const layer3 = [...layer2, 'router', 'responses', 'video']
 const without = (folders: readonly string[], ...left: string[]) => folders.filter((folder) => !left.includes(folder))
 
 const wiring = ['config', 'connection-limit', 'fixed-limits', 'gateway']
 
-/** Who may import whom, type imports too. A folder may always import itself; test files may import anything. */
+/**
+ * Who may import whom, type imports too. A folder may always import itself. Test files may import anything.
+ * One file has a row of its own: `vendors/probe` calls a vendor, so it needs `formats` and `upstream`, and these need
+ * the data of `vendors`.
+ */
 export const mayImport: Readonly<Record<string, readonly string[]>> = {
   domain: [],
   lib: [],
 
   vendors: ['domain'],
   formats: [...layer0, 'vendors'],
-  providers: [...layer0, 'formats'],
-  prices: layer0,
+  prices: [...layer0, 'vendors'],
   store: ['lib'],
   outbound: layer0,
   inbound: ['lib'],
@@ -27,24 +30,25 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   ledger: [...layer0, 'store'],
   records: layer1,
   upstream: without(layer1, 'store'),
+  'vendors/probe': [...layer0, 'vendors', 'formats', 'outbound', 'upstream'],
 
   router: layer0,
   responses: layer2,
   video: [...layer2, 'router'],
 
-  relay: [...without(layer3, 'store'), 'vendors'],
+  relay: without(layer3, 'store'),
 
   edge: [...layer0, 'formats', 'inbound', 'accounts', 'blobs', 'catalog', 'records', 'video', 'relay'],
-  admin: [...without(layer3, 'formats', 'store', 'blobs', 'responses'), 'relay'],
-  console: [...layer0, 'inbound', 'accounts', 'catalog', 'ledger', 'records', 'providers', 'router', 'admin'],
+  admin: [...without(layer3, 'formats', 'store', 'blobs', 'responses'), 'relay', 'vendors/probe'],
+  console: [...layer0, 'inbound', 'accounts', 'catalog', 'ledger', 'records', 'vendors', 'router', 'admin'],
   cli: [...layer0, 'prices', 'outbound', 'admin', 'sandbox'],
 
   sandbox: layer0,
 
   // The files at the root of src: what the operator declares, then the wiring.
-  declaration: [...layer0, 'providers', 'prices', 'outbound'],
-  'sandbox-provider': layer0,
-  config: [...layer0, 'providers', 'prices', 'declaration', 'sandbox-provider'],
+  declaration: [...layer0, 'vendors', 'prices', 'outbound'],
+  'sandbox-provider': [...layer0, 'vendors'],
+  config: [...layer0, 'vendors', 'prices', 'declaration', 'sandbox-provider'],
   'connection-limit': ['lib', 'config'],
   'fixed-limits': ['domain', 'lib', 'inbound', 'outbound', 'records', 'upstream', 'relay'],
   secrets: ['lib', 'store', 'config'],

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { presets } from '../src/providers/presets.ts'
+import { presets } from '../src/vendors/presets.ts'
 import { FILE, makePriceList, writePriceList } from './price-list.ts'
 
 const DATE = /^\d{4}-\d\d-\d\d$/

@@ -24,8 +24,8 @@ describe('between files', () => {
   test('main imports everything and nothing imports main; a test imports anything', () => {
     const tree = {
       'src/main.ts': "import { c } from './config.ts'\nimport { a } from './cli/a.ts'\nexport const m = c + a\n",
-      'src/config.ts': "import { p } from './providers/p.ts'\nexport const c = p\n",
-      'src/providers/p.ts': 'export const p = 1\n',
+      'src/config.ts': "import { p } from './vendors/p.ts'\nexport const c = p\n",
+      'src/vendors/p.ts': 'export const p = 1\n',
       'src/cli/a.ts': "import type { m } from '../main.ts'\nexport const a = (): typeof m => 1\n",
       'src/cli/a.test.ts': "import { m } from '../main.ts'\nimport { x } from '../../test/x.ts'\nm(x)\n",
     }
@@ -112,7 +112,7 @@ describe('in a file', () => {
     const long = lines(401, 'a()')
     expect(inLib(long)).toEqual(['src/lib/a.ts:401 file-lines'])
     expect(inLib(lines(400, 'a()'))).toEqual([])
-    expect(found({ 'src/lib/a.test.ts': long, 'src/providers/a.ts': long, 'src/lib/a.gen.ts': long })).toEqual([])
+    expect(found({ 'src/lib/a.test.ts': long, 'src/vendors/presets.ts': long, 'src/lib/a.gen.ts': long })).toEqual([])
     expect(found({ 'test/a.ts': lines(801, 'a()') })).toEqual(['test/a.ts:801 file-lines'])
   })
 

@@ -10,15 +10,15 @@ import {
   type Provider,
   type ProviderReach,
 } from '../domain/catalog.ts'
-import { firstEventTimeoutOf } from '../domain/first-token-timeout.ts'
+import { firstEventTimeoutOf } from '../vendors/first-token-timeout.ts'
 import type { LocalizedMessage } from '../lib/primitives/localized-message.ts'
 import { checkBaseUrl } from '../outbound/guard.ts'
-import { modelLimitChanges, modelLimitFields, modelLimitsOf } from '../providers/model-limits.ts'
+import { modelLimitChanges, modelLimitFields, modelLimitsOf } from '../vendors/model-limits.ts'
 import { lossesOf } from '../domain/below-cost.ts'
 import { priceGapsOf } from '../domain/image.ts'
-import { findPreset, isOwnAddress, isSendableKey, presets } from '../providers/presets.ts'
+import { findPreset, isOwnAddress, isSendableKey, presets } from '../vendors/presets.ts'
 import { restingOffers } from '../router/health.ts'
-import { probe } from '../upstream/probe.ts'
+import { probe } from '../vendors/probe.ts'
 import { sayRefusal } from './refusals.ts'
 import { operationRules } from './rules.ts'
 import {

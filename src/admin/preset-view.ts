@@ -1,5 +1,5 @@
 /** Vendors that are known, as operators see them. */
-import { presets } from '../providers/presets.ts'
+import { presets } from '../vendors/presets.ts'
 
 export type PresetView = {
   readonly id: string

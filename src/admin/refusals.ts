@@ -1,6 +1,6 @@
 /** Why operations refuse, in sentences that have a reason and facts. */
 import { speakerOf } from '../lib/primitives/localized-message.ts'
-import { UNSENDABLE_KEY } from '../providers/presets.ts'
+import { UNSENDABLE_KEY } from '../vendors/presets.ts'
 
 /** What there can be none of. */
 export const things = [

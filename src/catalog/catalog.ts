@@ -16,7 +16,7 @@ import {
 } from '../domain/catalog.ts'
 import type { PriceCard, PriceTier, UnitPrices } from '../domain/price.ts'
 import { seal, unseal } from '../lib/primitives/seal.ts'
-import { findPreset, isOwnAddress } from '../providers/presets.ts'
+import { findPreset, isOwnAddress } from '../vendors/presets.ts'
 import { type Row, type WriteStep } from '../store/statement.ts'
 import { mustWrite, type Store } from '../store/store.ts'
 import { priceRows, readCards, saysSame, type DatedCard } from './cards.ts'

@@ -4,7 +4,7 @@ import { openConsole, type Caller, type TestConsole } from '../../test/support/c
 import { defaultModelLimits, type ModelLimits } from '../domain/catalog.ts'
 import { imageFamilies } from '../domain/image.ts'
 import { videoFamilies } from '../domain/video.ts'
-import { modelLimitChanges, modelLimitFields, modelLimitsOf } from '../providers/model-limits.ts'
+import { modelLimitChanges, modelLimitFields, modelLimitsOf } from '../vendors/model-limits.ts'
 
 let context: TestConsole
 let operator: Caller

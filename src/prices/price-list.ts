@@ -70,6 +70,6 @@ let read: PriceList | undefined
 
 /** The list. Read at its first use: a start without a vendor's key does not pay for it. */
 export function priceList(): PriceList {
-  read ??= JSON.parse(readFileSync(new URL('price-list.json', import.meta.url), 'utf8')) as PriceList
+  read ??= JSON.parse(readFileSync(new URL('./price-list.json', import.meta.url), 'utf8')) as PriceList
   return read
 }

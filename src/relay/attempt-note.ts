@@ -1,8 +1,8 @@
 /** What is written down of an attempt: what came of it, and no words that only its two ends may know. */
 import type { Offer } from '../domain/catalog.ts'
-import { discreet, keptOf } from '../domain/discreet.ts'
+import { discreet, keptOf } from '../vendors/discreet.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
-import { PRIVATE_CHARS_MAX, PrivateTexts } from '../domain/kept-words.ts'
+import { PRIVATE_CHARS_MAX, PrivateTexts } from '../vendors/kept-words.ts'
 import type { ClientRequest } from '../formats/core/contract.ts'
 import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'

@@ -1,7 +1,7 @@
 /** One attempt at one offer: what it is sent, and what comes of it. */
 import type { Offer } from '../domain/catalog.ts'
 import type { Failure, UpstreamFailure } from '../domain/failure.ts'
-import { firstEventTimeoutOf } from '../domain/first-token-timeout.ts'
+import { firstEventTimeoutOf } from '../vendors/first-token-timeout.ts'
 import type {
   AnswerFacts,
   Destination,

@@ -9,7 +9,7 @@ import { ERROR_BYTES_MAX, outbound, type OutboundRequest, type WholeResult } fro
 import { inOwnTurn } from '../lib/primitives/long-text.ts'
 import type { HeaderFields } from '../lib/http/message-head.ts'
 import { readText } from '../outbound/text.ts'
-import type { Preset } from '../providers/preset.ts'
+import type { Preset } from '../vendors/preset.ts'
 import { sendAs, type Headers, type Sends } from './credentials.ts'
 import { EventReader } from './event-reader.ts'
 import { InFlightAttempt, type Stoppable } from './in-flight-attempt.ts'

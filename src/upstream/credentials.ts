@@ -7,7 +7,7 @@ import type { Provider } from '../domain/catalog.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import { outbound } from '../outbound/send.ts'
 import { Stop } from '../outbound/stop.ts'
-import type { AuthScheme, Preset } from '../providers/preset.ts'
+import type { AuthScheme, Preset } from '../vendors/preset.ts'
 
 export type Headers = Readonly<Record<string, string>>
 type CredentialFailure = { readonly kind: 'failed'; readonly failure: UpstreamFailure }

@@ -1,5 +1,5 @@
 /** The id by which a vendor knows a request: its support asks for it. */
-import { tellsSecret } from '../domain/discreet.ts'
+import { tellsSecret } from '../vendors/discreet.ts'
 import type { HeaderFields } from '../lib/http/message-head.ts'
 
 /** By vendors' documentation and SDKs (November 2026), the vendor's own before that of what stands before it. */

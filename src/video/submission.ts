@@ -1,7 +1,7 @@
 /** The submission of a task: its offers in order, until one takes it, or may have taken it. */
-import { discreet, keptOf } from '../domain/discreet.ts'
+import { discreet, keptOf } from '../vendors/discreet.ts'
 import { isFinalFault, type UpstreamFailure } from '../domain/failure.ts'
-import { PrivateTexts } from '../domain/kept-words.ts'
+import { PrivateTexts } from '../vendors/kept-words.ts'
 import { isInline } from '../formats/core/remote-media.ts'
 import type { Offer } from '../domain/catalog.ts'
 import type { VideoBody } from '../formats/core/video-body.ts'

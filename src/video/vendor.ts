@@ -12,8 +12,8 @@ import type {
   VideoRef,
 } from '../formats/videos/adapter.ts'
 import { upscaleAdapters, videoAdapters } from '../formats/videos/adapters.ts'
-import type { Preset } from '../providers/preset.ts'
-import { findPreset } from '../providers/presets.ts'
+import type { Preset } from '../vendors/preset.ts'
+import { findPreset } from '../vendors/presets.ts'
 import { asReply, attemptWhole, type WholeAttempt } from '../upstream/attempt.ts'
 import type { Workshop } from './job.ts'
 

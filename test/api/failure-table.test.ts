@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { UpstreamFailureKind } from '../../src/domain/failure.ts'
-import { seenFailures, type SeenFailure } from '../../src/domain/failure-meaning.ts'
+import { seenFailures, type SeenFailure } from '../../src/vendors/failure-meaning.ts'
 import { chat, startGateway, type TestGateway } from '../support/gateway.ts'
 
 /** What follows from a meaning. */

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { priceList } from '../../src/prices/price-list.ts'
-import { findPreset } from '../../src/providers/presets.ts'
+import { findPreset } from '../../src/vendors/presets.ts'
 import { chat, startGateway, type TestGateway } from '../support/gateway.ts'
 import { limitIn, startWordVendor, type WordVendor } from '../support/word-vendor.ts'
 

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { loadConfig } from '../../src/config.ts'
-import { presets } from '../../src/providers/presets.ts'
+import { presets } from '../../src/vendors/presets.ts'
 
 const ROOT = resolve(import.meta.dir, '../..')
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { dialects } from '../../src/domain/turn.ts'
-import { presets } from '../../src/providers/presets.ts'
+import { presets } from '../../src/vendors/presets.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { codex, conversations, kept, LONG_TOOL, longNamed } from './clients.ts'
 import { GEMINI_SEAL } from './refusals.ts'

@@ -10,7 +10,8 @@ import type { FittedNames } from '../core/tool-names.ts'
 import { hiddenError } from '../core/openai-failure.ts'
 import { failureOfEnd, lawfulReply } from './lawful.ts'
 import { wordsOfMessage } from './generated-text.ts'
-import { correctedUsage, readChatUsage, statedUsage, writeChatUsage, type UsageDialect } from '../core/openai-usage.ts'
+import type { UsageDialect } from '../../vendors/preset.ts'
+import { correctedUsage, readChatUsage, statedUsage, writeChatUsage } from '../core/openai-usage.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 type Choice = { readonly message: Readonly<Record<string, unknown>> }

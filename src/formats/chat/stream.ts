@@ -13,7 +13,8 @@ import { runningUsage } from '../core/running-usage.ts'
 import { failureOfEnd, LawfulChunks, parseChunk } from './lawful.ts'
 import { isThought, textOfDelta } from './generated-text.ts'
 import { contentInTemplate, learnTemplate, type Template } from './template.ts'
-import { correctedUsage, readChatUsage, statedUsage, writeChatUsage, type UsageDialect } from '../core/openai-usage.ts'
+import type { UsageDialect } from '../../vendors/preset.ts'
+import { correctedUsage, readChatUsage, statedUsage, writeChatUsage } from '../core/openai-usage.ts'
 
 type Delta = Readonly<Record<string, unknown>>
 type Choice = { readonly index?: unknown; readonly delta?: Delta | null; readonly finish_reason?: unknown }

@@ -45,7 +45,8 @@ import { failureOfEnd, lawfulReply, LawfulChunks, parseChunk, thoughtIn } from '
 import { lostOf } from '../core/unsupported-fields.ts'
 import { runningUsage } from '../core/running-usage.ts'
 import { SealingDecoder, thoughtsIn, takesThoughtsBack, withSeals } from './thoughts.ts'
-import { readChatUsage, statedUsage, type UsageDialect } from '../core/openai-usage.ts'
+import type { UsageDialect } from '../../vendors/preset.ts'
+import { readChatUsage, statedUsage } from '../core/openai-usage.ts'
 import { CHAT_PATH } from './wire.ts'
 
 export const chatUpstreamSide: UpstreamSide = {

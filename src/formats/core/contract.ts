@@ -12,7 +12,7 @@ import type { UploadBody } from '../../lib/http/form.ts'
 import type { SseEvent } from '../../lib/http/sse.ts'
 import type { Rule } from '../../vendors/rules.ts'
 import type { GeneratedText } from './generated-text.ts'
-import type { UsageDialect } from './openai-usage.ts'
+import type { UsageDialect } from '../../vendors/preset.ts'
 import type { RemoteMedium } from './remote-media.ts'
 import type { VideoBody } from './video-body.ts'
 

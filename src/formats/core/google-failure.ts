@@ -1,6 +1,6 @@
 /** Failures of Gemini's API: the one table from a Failure to HTTP, and the reading of an upstream's own errors. */
 import { retryAfter } from './retry-after.ts'
-import { meaningOf } from '../../domain/failure-meaning.ts'
+import { meaningOf } from '../../vendors/failure-meaning.ts'
 import {
   RETRY_AFTER_MS_MAX,
   type Failure,

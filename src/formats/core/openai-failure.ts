@@ -3,7 +3,7 @@
  * an upstream's own errors.
  */
 import type { Failure, FailureKind, UpstreamFailure, UpstreamFailureKind } from '../../domain/failure.ts'
-import { meaningOf } from '../../domain/failure-meaning.ts'
+import { meaningOf } from '../../vendors/failure-meaning.ts'
 import { asFields, asList, numberIn, parseAnswer } from './fields.ts'
 import type { HeaderFields } from '../../lib/http/message-head.ts'
 import type { FailureReader, WrittenFailure } from './contract.ts'

@@ -1,13 +1,7 @@
 /** Usage of the chat format, normalised to disjoint buckets. The only place that builds one from chat wire fields. */
 import { inputTokens, outputTokens, type Usage } from '../../domain/usage.ts'
+import type { UsageDialect } from '../../vendors/preset.ts'
 import { asFields, asList, numberIn, type Fields } from './fields.ts'
-
-/**
- * How a vendor counts. `inclusive` is OpenAI's rule: prompt_tokens includes cached and cache-write tokens,
- * completion_tokens includes reasoning. `reasoning_apart` is xAI's chat endpoint and Perplexity: reasoning_tokens come
- * on top of completion_tokens.
- */
-export type UsageDialect = 'inclusive' | 'reasoning_apart'
 
 /** More tokens than any one answer can have. */
 const TOKENS_MAX = 1_000_000_000

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { callsOfResults } from './call-results.ts'
-import { geminiFamilyOf } from './families.ts'
+import { geminiFamilyOf } from '../../vendors/gemini-families.ts'
 import { withoutStrangers } from './lawful.ts'
 import { withoutCallIds } from './nameless-calls.ts'
 

@@ -2,7 +2,7 @@
 import type { InputPart, MediaSource, Message, OutputPart, TextPart } from '../../domain/turn.ts'
 import { isRawNumber, parseExact } from '../../lib/json/exact-json.ts'
 import { asFields, fieldsIn } from '../core/fields.ts'
-import type { GeminiFamily } from './families.ts'
+import type { GeminiFamily } from '../../vendors/gemini-families.ts'
 import { imageTypeOf } from './media.ts'
 import { SKIP_VALIDATOR } from './signature.ts'
 

@@ -10,7 +10,7 @@ import type {
   Turn,
 } from '../../domain/turn.ts'
 import { parseExactFields } from '../core/fields.ts'
-import type { ClaudeFamily } from './families.ts'
+import type { ClaudeFamily } from '../../vendors/claude-families.ts'
 
 type Block = { type: string; cache_control?: object; [field: string]: unknown }
 type WireMessage = { readonly role: 'user' | 'assistant' | 'system'; content: Block[] }

@@ -1,6 +1,6 @@
 /** Failures of the Messages format: the table from a Failure to HTTP, and the reading of an upstream's own errors. */
 import { retryAfter } from '../core/retry-after.ts'
-import { meaningOf } from '../../domain/failure-meaning.ts'
+import { meaningOf } from '../../vendors/failure-meaning.ts'
 import type { Failure, FailureKind, UpstreamFailure, UpstreamFailureKind } from '../../domain/failure.ts'
 import { isAboutKey, writeFailure } from '../core/openai-failure.ts'
 import { asFields, asText, ownIn, parseFields, textIn } from '../core/fields.ts'

@@ -8,7 +8,7 @@ import { conversationOf, unsayable, type MessageHistory } from './conversation.t
 import { MessagesDecoder } from './decoder.ts'
 import { messagesFailures, readMessagesError } from './failure.ts'
 import { MessagesCollector } from './collector.ts'
-import { budgetOf, demandedLimit, claudeFamilyOf, levelOf, type ClaudeFamily } from './families.ts'
+import { budgetOf, demandedLimit, claudeFamilyOf, levelOf, type ClaudeFamily } from '../../vendors/claude-families.ts'
 import { enforceable } from './schema.ts'
 import { readMessagesUsage } from './usage.ts'
 import { MESSAGES_PATH, VERSION_HEADER } from './wire.ts'

@@ -2,7 +2,7 @@
 import { dialects, type Dialect } from '../../../src/domain/turn.ts'
 import type { Destination, WriterQuirks } from '../../../src/formats/core/contract.ts'
 import { parseExact } from '../../../src/lib/json/exact-json.ts'
-import { findPreset } from '../../../src/providers/presets.ts'
+import { findPreset } from '../../../src/vendors/presets.ts'
 import { rulesFor } from '../../../src/vendors/fit.ts'
 import { Chooser } from '../../support/random.ts'
 import { Raw, written, type Call, type VendorAnswer } from '../answers.ts'

@@ -1,5 +1,5 @@
 /** What families of models at Gemini's API take, as data. From Google's documentation and SDK, November 2026. */
-import type { Effort, Turn } from '../../domain/turn.ts'
+import type { Effort, Turn } from '../domain/turn.ts'
 
 type Level = 'minimal' | 'low' | 'medium' | 'high' | 'xhigh'
 

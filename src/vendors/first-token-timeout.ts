@@ -1,5 +1,5 @@
 /** How long an upstream may be silent before its first event, where the operator has not said it of the model. */
-import type { Model } from './catalog.ts'
+import type { Model } from '../domain/catalog.ts'
 
 export const patienceMs = { firstEventTimeoutMs: 60_000, firstEventTimeoutReasoningMs: 300_000 }
 

@@ -1,5 +1,5 @@
 /** What of a failure may be told and kept: nothing of the credential, the request and the answer. */
-import type { UpstreamFailure } from './failure.ts'
+import type { UpstreamFailure } from '../domain/failure.ts'
 import { keptWords, type KeptWordsOptions } from './kept-words.ts'
 
 /** A shorter word in common with a credential says nothing. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { defaultModelLimits, type Model, type ModelKind } from './catalog.ts'
+import { defaultModelLimits, type Model, type ModelKind } from '../domain/catalog.ts'
 import { firstEventTimeoutOf } from './first-token-timeout.ts'
 
 type Facts = { readonly kind?: ModelKind; readonly said?: number | undefined }

@@ -1,10 +1,10 @@
 /**
  * What an upstream's failure means, whatever status it comes with: some vendors say with 400 that our account is empty,
- * others in the body of a 200. The rows of `vendor-failures.json` are what vendors were seen to say, each with its
+ * others in the body of a 200. The rows of `failures.json` are what vendors were seen to say, each with its
  * public source and the day. A row's `code` or `words` decide; a row without either shows what its status says.
  */
-import type { UpstreamFailureKind } from './failure.ts'
-import rows from './vendor-failures.json' with { type: 'json' }
+import type { UpstreamFailureKind } from '../domain/failure.ts'
+import rows from './failures.json' with { type: 'json' }
 
 /** A failure as a vendor was seen to tell it. */
 export type SeenFailure = {

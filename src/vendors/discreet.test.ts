@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { discreet, keptOf } from './discreet.ts'
-import type { UpstreamFailure } from './failure.ts'
+import type { UpstreamFailure } from '../domain/failure.ts'
 import { PrivateTexts } from './kept-words.ts'
 
 test('a record keeps our words of a failure, and of what an upstream said what may be kept', () => {

@@ -1,7 +1,5 @@
 import type { HangUp } from '../domain/catalog.ts'
 import type { Dialect } from '../domain/turn.ts'
-import type { UsageDialect } from '../formats/core/openai-usage.ts'
-import type { UpscaleApi, VideoApi } from '../formats/videos/adapters.ts'
 
 /** How the credential travels. */
 export type AuthScheme =
@@ -12,6 +10,18 @@ export type AuthScheme =
   /** The secret is a service account's JSON, which is exchanged for a token of an hour. */
   | 'google-service-account'
   | 'none'
+
+/**
+ * How a vendor counts. `inclusive` is OpenAI's rule: prompt_tokens includes cached and cache-write tokens,
+ * completion_tokens includes reasoning. `reasoning_apart` is xAI's chat endpoint and Perplexity: reasoning_tokens come
+ * on top of completion_tokens.
+ */
+export type UsageDialect = 'inclusive' | 'reasoning_apart'
+
+/** How a vendor is asked for videos. */
+export type VideoApi = 'ark' | 'veo' | 'vertex-veo'
+/** How it is asked to upscale one. */
+export type UpscaleApi = 'mediakit'
 
 /** What a vendor does differently from OpenAI. Each value set in presets.ts carries its vendor, date and source. */
 export type Quirks = {

@@ -2,7 +2,7 @@
  * What the model families of this format take, as data. From the vendor's model pages and its SDKs, read 2026-11; the
  * first row whose name is part of the model's wins. A new family that is not here is taken for the newest.
  */
-import type { Effort } from '../../domain/turn.ts'
+import type { Effort } from '../domain/turn.ts'
 
 type Level = Exclude<Effort, 'none' | 'minimal'>
 

@@ -5,8 +5,8 @@ import type { Dialect } from '../domain/turn.ts'
 import { upstreamSideOf } from '../formats/upstream-sides.ts'
 import { outbound } from '../outbound/send.ts'
 import { Stop } from '../outbound/stop.ts'
-import type { Preset } from '../providers/preset.ts'
-import { sendAs } from './credentials.ts'
+import type { Preset } from './preset.ts'
+import { sendAs } from '../upstream/credentials.ts'
 
 export type Probe = {
   readonly ok: boolean
