@@ -37,89 +37,105 @@ const unbounded: ConnectionCountLimits = { connectionsMax: Infinity, strangersPe
 const SWEEP_MS = 250
 
 /** Listens. Throws where the address cannot be had. */
-export function listen(options: ServerOptions): Server {
-  const { hostname, port, handle, refuse, limits, originOf, onConnectionLimit, onError } = options
-  const connections = new ConnectionLimiter<ServerConnection>(
-    { ...unbounded, ...limits },
-    originOf ?? (() => undefined),
-  )
-  let isStopping = false
-  let isHeld = options.isHeld ?? false
-  const host: Host = {
-    limits: { ...connectionLimits, ...limits },
-    handle,
-    refuse,
-    onError,
-    get isStopping() {
-      return isStopping
-    },
-    get isHeld() {
-      return isHeld
-    },
+export const listen = (options: ServerOptions): Server => new SocketServer(options)
+
+class SocketServer implements Server, Host {
+  readonly limits: ConnectionLimits
+  readonly handle: Host['handle']
+  readonly refuse: Host['refuse']
+  readonly onError: Host['onError']
+  isStopping = false
+  isHeld: boolean
+  private readonly limiter: ConnectionLimiter<ServerConnection>
+  private readonly onConnectionLimit: ServerOptions['onConnectionLimit']
+  private readonly listener: Bun.TCPSocketListener<ServerConnection>
+  private readonly sweeper: Timer
+
+  constructor(options: ServerOptions) {
+    const { hostname, port, limits, originOf = () => undefined } = options
+    this.limits = { ...connectionLimits, ...limits }
+    this.handle = options.handle
+    this.refuse = options.refuse
+    this.onError = options.onError
+    this.onConnectionLimit = options.onConnectionLimit
+    this.isHeld = options.isHeld ?? false
+    this.limiter = new ConnectionLimiter({ ...unbounded, ...limits }, originOf)
+    this.listener = Bun.listen<ServerConnection>({
+      hostname,
+      port,
+      socket: {
+        open: (socket) => this.open(socket),
+        data: (socket, bytes) => socket.data.data(bytes),
+        drain: (socket) => socket.data.drain(),
+        close: ({ data }) => {
+          this.limiter.leave(data)
+          data.closed()
+        },
+        error: (socket, error) => {
+          this.onError(error)
+          socket.terminate()
+        },
+      },
+    })
+    this.sweeper = setInterval(() => this.sweep(), sweepMsOf(this.limits))
   }
-  const listener = Bun.listen<ServerConnection>({
-    hostname,
-    port,
-    socket: {
-      open(socket) {
-        socket.data = new ServerConnection(socket, host)
-        // Reset while it waited to be taken in: it has no address, and its request would be carried out for nobody.
-        if (!socket.remoteAddress) return socket.terminate()
-        if (!connections.admit(socket.data, socket.data.openedMs)) socket.terminate()
-      },
-      data: (socket, bytes) => socket.data.data(bytes),
-      drain: (socket) => socket.data.drain(),
-      close(socket) {
-        connections.leave(socket.data)
-        socket.data.closed()
-      },
-      error(socket, error) {
-        onError(error)
-        socket.terminate()
-      },
-    },
-  })
-  const { headTimeoutMs, idleTimeoutMs, stallTimeoutMs, lingerTimeoutMs } = host.limits
-  const sweepMs = Math.min(SWEEP_MS, headTimeoutMs / 4, idleTimeoutMs / 4, stallTimeoutMs / 4, lingerTimeoutMs / 4)
-  const withEach = (work: (connection: ServerConnection) => void): void => {
-    for (const connection of connections) {
+
+  get port(): number {
+    return this.listener.port
+  }
+
+  get connections(): number {
+    return this.limiter.size
+  }
+
+  get dropped(): Server['dropped'] {
+    return this.limiter
+  }
+
+  begin(): void {
+    this.isHeld = false
+    this.withEach((connection) => connection.readOn())
+  }
+
+  stop(): void {
+    this.isStopping = true
+    this.listener.stop(false)
+    for (const connection of this.limiter) if (connection.isIdle) connection.close()
+  }
+
+  close(): void {
+    this.stop()
+    clearInterval(this.sweeper)
+    for (const connection of this.limiter) connection.leave()
+  }
+
+  private open(socket: Bun.Socket<ServerConnection>): void {
+    socket.data = new ServerConnection(socket, this)
+    // Reset while it waited to be taken in: it has no address, and its request would be carried out for nobody.
+    if (!socket.remoteAddress) socket.terminate()
+    else if (!this.limiter.admit(socket.data, socket.data.openedMs)) socket.terminate()
+  }
+
+  private sweep(): void {
+    const nowMs = performance.now()
+    this.withEach((connection) => connection.sweep(nowMs))
+    this.limiter.thin(nowMs)
+    const crowding = this.limiter.crowding(nowMs)
+    if (crowding) this.onConnectionLimit?.(crowding)
+  }
+
+  private withEach(work: (connection: ServerConnection) => void): void {
+    for (const connection of this.limiter) {
       try {
         work(connection)
       } catch (error) {
-        onError(error as Error)
+        this.onError(error as Error)
         connection.destroy()
       }
     }
   }
-  const sweeper = setInterval(() => {
-    const nowMs = performance.now()
-    withEach((connection) => connection.sweep(nowMs))
-    connections.thin(nowMs)
-    const crowding = connections.crowding(nowMs)
-    if (crowding) onConnectionLimit?.(crowding)
-  }, sweepMs)
-  const stop = (): void => {
-    isStopping = true
-    listener.stop(false)
-    for (const connection of connections) if (connection.isIdle) connection.close()
-  }
-  return {
-    port: listener.port,
-    begin() {
-      isHeld = false
-      withEach((connection) => connection.readOn())
-    },
-    stop,
-    close() {
-      stop()
-      clearInterval(sweeper)
-      for (const connection of connections) connection.leave()
-    },
-    get connections() {
-      return connections.size
-    },
-    get dropped() {
-      return connections
-    },
-  }
 }
+
+/** Often enough that no time limit is overrun by more than a quarter. */
+const sweepMsOf = ({ headTimeoutMs, idleTimeoutMs, stallTimeoutMs, lingerTimeoutMs }: ConnectionLimits): number =>
+  Math.min(SWEEP_MS, headTimeoutMs / 4, idleTimeoutMs / 4, stallTimeoutMs / 4, lingerTimeoutMs / 4)
