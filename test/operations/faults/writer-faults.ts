@@ -7,7 +7,7 @@ export const faultyWriter: Edit = {
   file: WRITER_THREAD,
   from: "import { Database, type Statement as Prepared } from 'bun:sqlite'",
   to: `import type { Statement as Prepared } from 'bun:sqlite'
-import { FaultyDatabase as Database } from './faulty-database.ts'`,
+import { FaultyDatabase as Database } from '../../test/operations/faults/faulty-database.ts'`,
 }
 
 /** The log is put away every few commits, so that kills meet it in all its states. */
