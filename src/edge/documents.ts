@@ -5,7 +5,7 @@ import type { ServerExchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
 import { themeScript } from './documents-theme.ts'
 import { readGuides, type Guide } from './guides.ts'
-import { documentedRoutes, publicOpenApi } from './route-documents.ts'
+import { documentedRoutes, publicOpenApi } from './openapi.ts'
 
 /** Made by tools/viewer.js, shipped in the package; never fetched by anybody's browser from anywhere else. */
 const VIEWER = resolve(import.meta.dir, '../../dist/docs/viewer.js')

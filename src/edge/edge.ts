@@ -1,14 +1,14 @@
 /** The public server: which route a path is, on each of its ports. */
 import type { ServerExchange } from '../inbound/exchange.ts'
 import { readModelPath } from '../formats/core/google-model-path.ts'
-import { ContentServer, CONTENT_PATH } from './content.ts'
+import { ContentServer, CONTENT_PATH } from './media.ts'
 import type { Edge, EdgeOptions } from './edge-options.ts'
-import { stateRoute } from './responses.ts'
-import { endpointOf, type Endpoint } from './endpoint.ts'
+import { stateRoute } from './state.ts'
+import { endpointOf, type Endpoint } from './envelope.ts'
 import { type PublicRoute } from './request-context.ts'
 import { videoIdOfContentPath, serveVideo, videoRoute } from './videos.ts'
 
-import { MODEL_PATH, PublicApi } from './public-api.ts'
+import { MODEL_PATH, PublicApi } from './generate.ts'
 
 const READ = ['GET', 'HEAD']
 

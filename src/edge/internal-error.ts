@@ -1,7 +1,7 @@
 import type { ServerExchange } from '../inbound/exchange.ts'
 import { timeOrderedId } from '../lib/primitives/ids.ts'
 import { JSON_TYPE } from '../relay/headers.ts'
-import { envelopeOf } from './endpoint.ts'
+import { envelopeOf } from './envelope.ts'
 import { INTERNAL_ERROR } from './request-context.ts'
 
 /** What is left to say where a handler has failed; an answer that has begun can only be broken off. */

@@ -9,7 +9,7 @@ import { modelFor } from '../relay/admit.ts'
 import type { Relay } from '../relay/context.ts'
 import { CROWDED, readJsonBody, type ReadBody } from './body.ts'
 import { formOfJson, readForm, type ReadForm } from './form.ts'
-import type { ReadClientRequest, Endpoint } from './endpoint.ts'
+import type { ReadClientRequest, Endpoint } from './envelope.ts'
 import type { RequestContext } from './request-context.ts'
 
 export type ReceivedRequest = {

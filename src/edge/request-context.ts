@@ -5,7 +5,7 @@ import type { ClientRequest, FailureWriter } from '../formats/core/contract.ts'
 import type { ServerExchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
 import type { LogFields } from '../lib/runtime/log.ts'
-import { meantPath } from './endpoint.ts'
+import { meantPath } from './envelope.ts'
 import type { ReplyEvents } from './stream-reply.ts'
 import type { EnvelopeDialect } from './model-view.ts'
 

@@ -5,7 +5,7 @@ import { timeOrderedId } from '../lib/primitives/ids.ts'
 import { JSON_TYPE } from '../relay/headers.ts'
 import type { Cors } from './cors.ts'
 import type { Edge } from './edge-options.ts'
-import { chatEnvelope, envelopeOf } from './endpoint.ts'
+import { chatEnvelope, envelopeOf } from './envelope.ts'
 
 const STARTING: Failure = { kind: 'unavailable', message: 'Not ready: starting.', retryAfterMs: 1_000 }
 

@@ -3,7 +3,7 @@ import { Limiter } from '../accounts/limiter.ts'
 import type { Caller } from '../domain/account.ts'
 import type { Failure } from '../domain/failure.ts'
 import { FreeRoutes, type FreeBounds, type FreeOptions } from './unbilled-routes.ts'
-import type { StateAnswer } from './responses.ts'
+import type { StateAnswer } from './state.ts'
 import type { Responder, RequestContext } from './request-context.ts'
 
 const LARGE = 'x'.repeat(100_000)

@@ -3,8 +3,8 @@ import type { Failure } from '../domain/failure.ts'
 import { statusOf, type VideoStage, type VideoTask } from '../domain/video-task.ts'
 import { showAlias, showTask } from '../formats/videos/view.ts'
 import type { Tasks } from '../video/tasks.ts'
-import type { ContentServer, Recipient } from './content.ts'
-import type { Ask, StateAnswer, StateRoute } from './responses.ts'
+import type { ContentServer, Recipient } from './media.ts'
+import type { Ask, StateAnswer, StateRoute } from './state.ts'
 
 type VideoRouteMatch = Omit<StateRoute, 'id'> & { readonly path: string }
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { failures } from '../../src/edge/public-answers.ts'
-import { documentedRoutes, publicOpenApi, type DocumentedRoute } from '../../src/edge/route-documents.ts'
+import { documentedRoutes, publicOpenApi, type DocumentedRoute } from '../../src/edge/openapi.ts'
 import { failureCodes } from '../../src/formats/core/openai-failure.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { photo } from '../support/test-pictures.ts'
@@ -126,7 +126,7 @@ describe('a refusal is in the envelope of the path', () => {
 
 test('every route of the API is described', () => {
   const read = (file: string): string => readFileSync(join(import.meta.dir, '../../src/edge', file), 'utf8')
-  const found = ['edge.ts', 'endpoint.ts', 'responses.ts', 'videos.ts', 'content.ts'].flatMap((file) =>
+  const found = ['edge.ts', 'envelope.ts', 'state.ts', 'videos.ts', 'media.ts'].flatMap((file) =>
     [...read(file).matchAll(/'(\/v1\/[^'\n]*[^'/\n])'/g)].map(([, path = '']) => path),
   )
   const known = new Set(documentedRoutes.map(({ path }) => path))

@@ -109,7 +109,7 @@ describe.each(Object.entries(bodies))('POST %s', (path, body) => {
 })
 
 test('no route of the public API that takes a body is left out', () => {
-  const source = readFileSync(join(import.meta.dir, '../../src/edge/endpoint.ts'), 'utf8')
+  const source = readFileSync(join(import.meta.dir, '../../src/edge/envelope.ts'), 'utf8')
   const paths = [...source.matchAll(/'(\/v1[^'\n]*)'/g)].map(([, path = '']) => path)
   expect(paths.length).toBeGreaterThan(8)
   expect(paths.filter((path) => !(path in bodies))).toEqual([])

@@ -6,7 +6,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { stateRoutes } from '../../src/edge/responses.ts'
+import { stateRoutes } from '../../src/edge/state.ts'
 import { videoRoutes } from '../../src/edge/videos.ts'
 import type { Member } from '../sdk/till.ts'
 import { setVendorsStage } from '../sdk/vendors-stage.ts'

@@ -14,7 +14,7 @@ import { failureHeaders, JSON_TYPE } from '../relay/headers.ts'
 import { limitFailure } from '../relay/limit-failure.ts'
 import { relayRequest, type RelayResult } from '../relay/relay.ts'
 import { balanceView } from './balance.ts'
-import { type Recipient } from './content.ts'
+import { type Recipient } from './media.ts'
 import { digestsEqual } from './digests-equal.ts'
 import { FreeRoutes } from './unbilled-routes.ts'
 import { readIdempotencyKey } from './idempotency-key.ts'
@@ -26,7 +26,7 @@ import { bearerOf, presentedKey } from './presented-key.ts'
 import { RefusalLog } from './refusal-log.ts'
 import { refusedNote } from './refused-note.ts'
 import { presenceOf, replyWithStream, type ReplyEvents } from './stream-reply.ts'
-import { chatEnvelope, envelopeOf, type Endpoint } from './endpoint.ts'
+import { chatEnvelope, envelopeOf, type Endpoint } from './envelope.ts'
 import {
   INTERNAL_ERROR,
   NOSNIFF,

@@ -12,7 +12,7 @@ import { countSchema, messagesSchema } from '../formats/messages/request.ts'
 import { compactionRequestSchema, responsesRequestSchema } from '../formats/responses/request.ts'
 import { videoRequest } from '../formats/videos/request.ts'
 import * as answers from './public-answers.ts'
-import { envelopeOf, type Envelope } from './endpoint.ts'
+import { envelopeOf, type Envelope } from './envelope.ts'
 
 type Body =
   | { readonly type: 'json'; readonly schema: z.ZodType; readonly example: object }

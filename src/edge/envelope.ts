@@ -11,7 +11,7 @@ import { messagesFailureWriter } from '../formats/messages/failure.ts'
 import type { ServerExchange } from '../inbound/exchange.ts'
 import type { SlotClaim } from '../lib/primitives/slots.ts'
 import { readers } from './lazy-parsers.ts'
-import type { StateRoute } from './responses.ts'
+import type { StateRoute } from './state.ts'
 import { listRoute } from './videos.ts'
 
 export type ReadClientRequest =
