@@ -1,7 +1,8 @@
 /** The built-in vendor as a provider with priced models, so that the first call works offline and its charge shows. */
 import type { ModelDraft, ProviderDraft } from './domain/catalog.ts'
-import { imageFamilies } from './domain/image.ts'
-import { videoFamilies, type VideoFacts } from './domain/video.ts'
+import { imageFamilies } from './vendors/image-families.ts'
+import { type VideoFacts } from './domain/video.ts'
+import { videoFamilies } from './vendors/video-families.ts'
 import { unitPrices } from './domain/price.ts'
 
 export const sandboxProvider: ProviderDraft = {

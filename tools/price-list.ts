@@ -7,7 +7,7 @@
  */
 import { findProvider, type TieredPrices, type ConditionalPrice, type ModelInfo } from '@pydantic/genai-prices'
 import manifest from '../node_modules/@pydantic/genai-prices/package.json' with { type: 'json' }
-import type { ImageFamily } from '../src/domain/image.ts'
+import type { ImageFamily } from '../src/vendors/image-families.ts'
 import { parseUsd } from '../src/domain/money.ts'
 import { skips } from '../src/prices/skips.ts'
 import type { ListedModel, ListedPrices, ListedTier, PriceList } from '../src/prices/price-list.ts'

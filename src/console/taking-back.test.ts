@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { openConsole, type Caller, type TestConsole } from '../../test/support/console.ts'
 import { defaultModelLimits, type ModelLimits } from '../domain/catalog.ts'
-import { imageFamilies } from '../domain/image.ts'
-import { videoFamilies } from '../domain/video.ts'
+import { imageFamilies } from '../vendors/image-families.ts'
+import { videoFamilies } from '../vendors/video-families.ts'
 import { modelLimitChanges, modelLimitFields, modelLimitsOf } from '../vendors/model-limits.ts'
 
 let context: TestConsole

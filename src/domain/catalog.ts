@@ -1,6 +1,6 @@
-import { imageFamilies, type ImageFacts } from './image.ts'
+import { openImageFacts, type ImageFacts } from './image.ts'
 import type { PriceCard, PriceTier, UnitPrices } from './price.ts'
-import { videoFamilies, type VideoFacts } from './video.ts'
+import { openVideoFacts, type VideoFacts } from './video.ts'
 
 /** Where a thing was made: by `tollgate.yaml` or the environment (read-only elsewhere), or in the store. */
 export type PriceOrigin = 'declared' | 'stored'
@@ -17,9 +17,9 @@ export type ProviderReach = 'public' | 'private'
 /** A vendor connection: base URL, credential, and the preset that says what it speaks. */
 export type Provider = {
   readonly id: string
-  /** The preset it was made from (`openai`, `groq`, `sandbox`, `custom` …). */
+  /** The preset it was made from (`sandbox`, `custom`, or a vendor's). */
   readonly preset: string
-  /** Absolute, without a trailing slash, up to and including the version part: `https://api.openai.com/v1`. */
+  /** Absolute, without a trailing slash, up to and including the version part: `https://api.vendor.example/v1`. */
   readonly baseUrl: string
   readonly reach: ProviderReach
   readonly secret: string | undefined
@@ -143,8 +143,8 @@ export const defaultModelLimits: ModelLimits = {
   firstEventTimeoutMs: undefined,
   dimensions: undefined,
   dimensionsAdjustable: false,
-  image: imageFamilies.open,
-  video: videoFamilies.open,
+  image: openImageFacts,
+  video: openVideoFacts,
   contextTokens: undefined,
   mediaInput: 'taken',
   pictureInput: 'taken',

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { imageFamilies, soldChoice, type ImageWish } from './image.ts'
+import { soldChoice, type ImageWish } from './image.ts'
+import { imageFamilies } from '../vendors/image-families.ts'
 import { unitPrices, type PriceCard } from './price.ts'
 
 const card = (units: Record<string, bigint>): PriceCard => ({

@@ -58,16 +58,12 @@ export type VideoFacts = {
   readonly upscaler: string | undefined
 }
 
-const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, i) => from + i)
-
-const HOUR_MS = 3_600_000
-
-/** All that the public contract has: a vendor of whom nothing else is known says itself what it cannot do. */
-const open: VideoFacts = {
+/** All that the public contract has: a vendor that is not known says itself what it cannot do. */
+export const openVideoFacts: VideoFacts = {
   resolutions: videoResolutions,
   resolutionDefault: '720p',
   ratios: videoRatios,
-  durations: range(4, 15),
+  durations: [4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
   durationDefault: 5,
   choosesDuration: true,
   audio: 'optional',
@@ -84,51 +80,9 @@ const open: VideoFacts = {
   promptCharsMax: 32_000,
   fps: 24,
   inputVideoSecondsMax: 15,
-  deadlineMs: 6 * HOUR_MS,
+  deadlineMs: 6 * 60 * 60_000,
   upscaler: undefined,
 }
-
-// Seedance 2.0 makes a video of frames, or of references, never of both, and wants to see something beside audio
-// (Volcengine, 2026-08).
-const seedance2: VideoFacts = { ...open, mixesFramesWithReferences: false, takesAudioAlone: false }
-
-/** Facts by family, from the vendors' documentation (August to November 2026). */
-export const videoFamilies = {
-  open,
-  'seedance-2': seedance2,
-  'seedance-2-fast': { ...seedance2, resolutions: ['480p', '720p'] },
-  'seedance-1-5': {
-    ...seedance2,
-    resolutions: ['480p', '720p'],
-    durations: range(4, 12),
-    choosesDuration: false,
-    referenceImagesMax: 0,
-    referenceVideosMax: 0,
-    referenceAudiosMax: 0,
-    webSearch: false,
-    inputVideoSecondsMax: 0,
-  },
-  'veo-3': {
-    ...open,
-    resolutions: ['720p', '1080p'],
-    ratios: ['16:9', '9:16'],
-    durations: [4, 6, 8],
-    durationDefault: 8,
-    choosesDuration: false,
-    audio: 'always',
-    referenceImagesMax: 3,
-    referenceVideosMax: 0,
-    referenceAudiosMax: 0,
-    mixesFramesWithReferences: false,
-    webSearch: false,
-    watermark: false,
-    promptCharsMax: 4_000,
-    inputVideoSecondsMax: 0,
-    deadlineMs: HOUR_MS,
-  },
-} as const satisfies Readonly<Record<string, VideoFacts>>
-
-export const videoFamilyNames = Object.keys(videoFamilies) as (keyof typeof videoFamilies)[]
 
 export type UpscaleWish = {
   readonly resolution: UpscaleResolution | undefined

@@ -7,7 +7,8 @@ import {
   type OfferDraft,
   type Provider,
 } from '../domain/catalog.ts'
-import { imageFamilies, imageFamilyNames, type ImageFacts } from '../domain/image.ts'
+import { type ImageFacts } from '../domain/image.ts'
+import { imageFamilies, imageFamilyNames } from '../vendors/image-families.ts'
 import { formatUsd } from '../domain/money.ts'
 import type { PriceTier, UnitPrices } from '../domain/price.ts'
 import type { MarkUp } from './mark-up.ts'

@@ -3,7 +3,7 @@
  * file; nothing is fetched while the gateway runs.
  */
 import { readFileSync } from 'node:fs'
-import type { ImageFamily } from '../domain/image.ts'
+import type { ImageFamily } from '../vendors/image-families.ts'
 
 /** Decimal dollars per million tokens. What is left out follows from input and output. */
 type ListedUnits = {

@@ -1,6 +1,6 @@
 /** Models of vendors at their list prices, as they can be sold. */
 import type { ModelDraft, ModelLimits } from '../domain/catalog.ts'
-import { imageFamilies } from '../domain/image.ts'
+import { imageFamilies } from '../vendors/image-families.ts'
 import { parseUsd } from '../domain/money.ts'
 import { unitPrices, type PriceTier, type UnitPrices } from '../domain/price.ts'
 import { markUp, markUpTiers, type MarkUp } from './mark-up.ts'

@@ -1,6 +1,7 @@
 /** How an operator says what an image model can do. */
 import { z } from 'zod'
-import { imageDeliveries, imageFamilies, imageFamilyNames, imageFormats, type ImageFacts } from '../domain/image.ts'
+import { imageDeliveries, imageFormats, type ImageFacts } from '../domain/image.ts'
+import { imageFamilies, imageFamilyNames } from './image-families.ts'
 
 const count = z.int().min(1)
 const words = z.array(z.string().regex(/^[\w.-]{1,64}$/))

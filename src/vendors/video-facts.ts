@@ -1,6 +1,7 @@
 /** How an operator says what a video model can do. */
 import { z } from 'zod'
-import { videoFamilies, videoFamilyNames, videoRatios, videoResolutions, type VideoFacts } from '../domain/video.ts'
+import { videoRatios, videoResolutions, type VideoFacts } from '../domain/video.ts'
+import { videoFamilies, videoFamilyNames } from './video-families.ts'
 
 const count = z.int().min(0)
 

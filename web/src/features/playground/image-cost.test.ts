@@ -2,13 +2,8 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Model } from '../../lib/api-types.gen.ts'
-import {
-  dearestImage,
-  imageFamilies,
-  imageFamilyNames,
-  imagesOf,
-  imageTokensMax,
-} from '../../../../src/domain/image.ts'
+import { dearestImage, imagesOf, imageTokensMax } from '../../../../src/domain/image.ts'
+import { imageFamilies, imageFamilyNames } from '../../../../src/vendors/image-families.ts'
 import { divideUp } from '../../../../src/domain/money.ts'
 import { unitPrices } from '../../../../src/domain/price.ts'
 import { priceAtMost, priceOf } from './image-cost.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { imageFamilies } from '../../../../src/domain/image.ts'
+import { imageFamilies } from '../../../../src/vendors/image-families.ts'
 import { lookOf, nothing } from './image-look.ts'
 
 test('what was wanted of one model and another cannot do is in the way of nothing', () => {
