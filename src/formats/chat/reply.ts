@@ -2,7 +2,7 @@
 import { sameUsage, type Usage } from '../../domain/usage.ts'
 import type { AnswerFacts, AdaptedReply, ReadReply } from '../core/contract.ts'
 import { parseExact } from '../../lib/json/exact-json.ts'
-import type { Edit } from '../../lib/json/json-scan.ts'
+import type { Edit } from '../../lib/json/json-edit.ts'
 import { asFields } from '../core/fields.ts'
 import type { GeneratedText } from '../core/generated-text.ts'
 import type { BufferedReply } from '../core/buffered-reply.ts'

@@ -1,7 +1,7 @@
 /** Requests of the chat format: what the gateway has to know of them, and the edits it makes upstream. */
 import type { Failure } from '../../domain/failure.ts'
 import type { Members } from '../../lib/json/json-members.ts'
-import { editJson, type Edit } from '../../lib/json/json-scan.ts'
+import { editJson, type Edit } from '../../lib/json/json-edit.ts'
 import type { ScannedRequest } from '../core/request-json.ts'
 import { asFields } from '../core/fields.ts'
 import { isInline, type RemoteMedium } from '../core/remote-media.ts'

@@ -1,7 +1,8 @@
 /** Streams of the chat format: each event is metered and passed on, byte for byte but for the spec's own fields. */
 import type { Failure } from '../../domain/failure.ts'
 import { sameUsage, type Usage } from '../../domain/usage.ts'
-import { answerLimits, reviseJson, type Edit } from '../../lib/json/json-scan.ts'
+import { answerLimits } from '../../lib/json/json-scan.ts'
+import { reviseJson, type Edit } from '../../lib/json/json-edit.ts'
 import { dataEvent, type SseEvent } from '../../lib/http/sse.ts'
 import { fieldListIn, type Fields } from '../core/fields.ts'
 import { SPARE_CHOICES, TOO_MANY_CHOICES } from '../core/answer-bounds.ts'

@@ -1,7 +1,8 @@
 /** A field that a vendor refuses, which no rule of ours knew: the request is made again without it. */
 import type { UpstreamFailure } from '../../domain/failure.ts'
 import { parseExact } from '../../lib/json/exact-json.ts'
-import { editJson, requestScanLimits, scanJson } from '../../lib/json/json-scan.ts'
+import { requestScanLimits, scanJson } from '../../lib/json/json-scan.ts'
+import { editJson } from '../../lib/json/json-edit.ts'
 import { fieldsIn, type Fields } from './fields.ts'
 
 /**

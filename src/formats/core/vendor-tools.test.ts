@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { editJson, requestScanLimits, scanJson } from '../../lib/json/json-scan.ts'
+import { requestScanLimits, scanJson } from '../../lib/json/json-scan.ts'
+import { editJson } from '../../lib/json/json-edit.ts'
 import { splitMessagesTools } from '../messages/vendor-tools.ts'
 import { namesOf, withoutVendorTools } from './vendor-tools.ts'
 

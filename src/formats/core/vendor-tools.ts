@@ -5,7 +5,7 @@
  */
 import { parseExact } from '../../lib/json/exact-json.ts'
 import type { Members } from '../../lib/json/json-members.ts'
-import type { Edit } from '../../lib/json/json-scan.ts'
+import type { Edit } from '../../lib/json/json-edit.ts'
 import { fieldListIn, type Fields } from './fields.ts'
 
 /** A dialect's tools without those of the vendor; and what these are called. */

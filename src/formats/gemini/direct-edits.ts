@@ -1,7 +1,7 @@
 /** What a response of Gemini's API is read for and what is put right in it, whole or one of a stream. */
 import { wordsOfParts } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
-import type { Edit } from '../../lib/json/json-scan.ts'
+import type { Edit } from '../../lib/json/json-edit.ts'
 import type { Fields } from '../core/fields.ts'
 import { readParts } from './parts.ts'
 import { correctedGeminiUsage } from './usage.ts'

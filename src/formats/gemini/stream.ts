@@ -1,7 +1,8 @@
 /** Streams of Gemini's API: each response is metered and passed on, byte for byte but for the spec's own fields. */
 import type { Failure } from '../../domain/failure.ts'
 import { sameUsage, type Usage } from '../../domain/usage.ts'
-import { answerLimits, reviseJson } from '../../lib/json/json-scan.ts'
+import { answerLimits } from '../../lib/json/json-scan.ts'
+import { reviseJson } from '../../lib/json/json-edit.ts'
 import { dataEvent, type SseEvent } from '../../lib/http/sse.ts'
 import { asFields, asList, numberIn, parseFields, parseLongFields, type Fields } from '../core/fields.ts'
 import { BEHIND_CHARS_MAX, CANDIDATES_MAX, TOO_MANY_CHOICES, TOO_MUCH_BEHIND } from '../core/answer-bounds.ts'

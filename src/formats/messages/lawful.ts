@@ -1,7 +1,7 @@
 /** What a conversation has from models of other dialects, made what a vendor of this one takes. */
 import { parseExact } from '../../lib/json/exact-json.ts'
 import type { Members } from '../../lib/json/json-members.ts'
-import type { Edit } from '../../lib/json/json-scan.ts'
+import type { Edit } from '../../lib/json/json-edit.ts'
 import { CallIds } from '../core/call-ids.ts'
 import { asFields, asList, asText, fieldListIn, type Fields } from '../core/fields.ts'
 import { NO_RESULT } from '../core/open-calls.ts'

@@ -1,6 +1,7 @@
 /** Whole replies of the Messages format: read for their usage, passed on byte for byte but for the model's name. */
 import { sameUsage, type Usage } from '../../domain/usage.ts'
-import { answerLimits, reviseJson, type Edit } from '../../lib/json/json-scan.ts'
+import { answerLimits } from '../../lib/json/json-scan.ts'
+import { reviseJson, type Edit } from '../../lib/json/json-edit.ts'
 import { asFields, asText, fieldListIn, parseExactFields, parseFields, type Fields } from '../core/fields.ts'
 import type { AnswerFacts, ReadReply } from '../core/contract.ts'
 import { readMessagesError } from './failure.ts'

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { Failure } from '../../domain/failure.ts'
 import type { Members } from '../../lib/json/json-members.ts'
-import { editJson, type Edit } from '../../lib/json/json-scan.ts'
+import { editJson, type Edit } from '../../lib/json/json-edit.ts'
 import { failureOfIssue } from '../core/issue.ts'
 import { asFields, ownIn, type Fields } from '../core/fields.ts'
 import { isBase64 } from '../core/media-data.ts'

@@ -1,7 +1,8 @@
 /** Streams of the Messages format: each event is metered and passed on, byte for byte but for the model's name. */
 import type { Failure } from '../../domain/failure.ts'
 import { sameUsage, type Usage } from '../../domain/usage.ts'
-import { answerLimits, reviseJson, scanJson, type Edit } from '../../lib/json/json-scan.ts'
+import { answerLimits, scanJson } from '../../lib/json/json-scan.ts'
+import { reviseJson, type Edit } from '../../lib/json/json-edit.ts'
 import { namedEvent, type SseEvent } from '../../lib/http/sse.ts'
 import { asFields, asText, numberIn, parseFields, type Fields } from '../core/fields.ts'
 import type { AnswerFacts, AdaptedStream, ReadEvent } from '../core/contract.ts'

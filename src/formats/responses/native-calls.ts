@@ -2,7 +2,7 @@
 import { CallIds } from '../core/call-ids.ts'
 import { asText, type Fields } from '../core/fields.ts'
 import { NO_RESULT } from '../core/open-calls.ts'
-import { isBrokenCall, isCall, isResult } from './turn.ts'
+import { isBrokenCall, isCall, isResult } from './item-kinds.ts'
 
 /** The output that a call has, by the type of its item. */
 const outputs: Readonly<Record<string, string>> = {

@@ -16,7 +16,8 @@ import { withLawfulCalls } from './native-calls.ts'
 import type { ResponsesBody } from './request.ts'
 import { sealedFrom } from './sealed.ts'
 import { isPriced } from './tools.ts'
-import { isBrokenCall, isCall, shapeOfItem, type ResponsesTurn } from './turn.ts'
+import { shapeOfItem, type ResponsesTurn } from './turn.ts'
+import { isBrokenCall, isCall } from './item-kinds.ts'
 import { choiceFor, toolFor } from './upstream-side.ts'
 
 export type NativeRequest = {

@@ -8,7 +8,8 @@ import type { ErrorWords } from './events.ts'
 import { readAgentCall } from './agent-tools.ts'
 import { sealedFrom, sealOfCall } from './sealed.ts'
 import type { CallNames } from './call-names.ts'
-import { isCall, shapeOfItem } from './turn.ts'
+import { shapeOfItem } from './turn.ts'
+import { isCall } from './item-kinds.ts'
 
 /** The first letter of a delta's kind, and its length, its call, or its reason. */
 type Mark = readonly [string, ...(string | number | OwnDelta)[]]

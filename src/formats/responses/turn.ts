@@ -1,24 +1,14 @@
 /** A conversation in the responses format as a neutral turn. */
-import { sourceOf } from '../core/media-source.ts'
-import type {
-  FilePart,
-  InputPart,
-  Message,
-  OutputFormat,
-  OutputPart,
-  SealedData,
-  TextPart,
-  Turn,
-} from '../../domain/turn.ts'
+import type { InputPart, Message, OutputFormat, OutputPart, SealedData, Turn } from '../../domain/turn.ts'
 import { asFields, asList, asText, fieldsIn, textIn, type Fields } from '../core/fields.ts'
-import { isAgentCall, isAgentOutput, readAgentCall, readAgentOutput } from './agent-tools.ts'
-import { COMPACTION_ORDER, compactionIn, isCompaction } from './compaction.ts'
+import { isAgentCall, readAgentCall } from './agent-tools.ts'
 import { effortIn } from '../core/effort.ts'
-import { BadInput } from './items.ts'
 import type { ResponsesBody } from './request.ts'
 import { sealedFrom, sealOfCall } from './sealed.ts'
 import type { CallShape, CallNames } from './call-names.ts'
 import { choiceOf, toolBook } from './tools.ts'
+import { otherMessage } from './turn-parts.ts'
+import { isBrokenCall } from './item-kinds.ts'
 
 /** What a turn carries, or what is the gateway's own affair. Any other field is foreign. */
 const known = new Set(
@@ -145,15 +135,6 @@ const withSeal = (parts: OutputPart[] | undefined, sealed: SealedData | undefine
 const callIdsOf = (items: readonly Fields[]): ReadonlyMap<unknown, string> =>
   new Map(items.filter(({ type }) => isAgentCall(type)).map((item) => [item['id'], asText(item['call_id'])]))
 
-/** A call that was cut off in the middle has arguments that nobody can read. */
-export const isBrokenCall = ({ type, status }: Fields): boolean => isCall(type) && status === 'incomplete'
-
-export const isCall = (type: unknown): boolean =>
-  type === 'function_call' || type === 'custom_tool_call' || isAgentCall(type)
-
-export const isResult = (type: unknown): boolean =>
-  type === 'function_call_output' || type === 'custom_tool_call_output' || isAgentOutput(type)
-
 /** Undefined for an item that is not the assistant's. */
 function assistantParts(item: Fields, names: CallNames): OutputPart[] | undefined {
   if (isAgentCall(item['type'])) return agentCall(item, names)
@@ -209,91 +190,6 @@ function agentCall(item: Fields, names: CallNames): OutputPart[] | undefined {
 function saidPart({ type, text, refusal }: Fields): OutputPart[] {
   if (type === 'refusal') return [{ kind: 'refusal', text: asText(refusal) }]
   return type === 'output_text' ? [{ kind: 'text', text: asText(text) }] : []
-}
-
-type Surroundings = { readonly names: CallNames; readonly callIds: ReadonlyMap<unknown, string> }
-
-/** Undefined for an item that no other dialect has a word for. */
-function otherMessage(item: Fields, { names, callIds }: Surroundings): Message | undefined {
-  const { type, role, content, output } = item
-  if (type === 'message') {
-    const parts = asList(content).map((part) => partOf(asFields(part)))
-    return role === 'user' ? { role, parts } : { role: 'system', parts: parts.map(textOnly) }
-  }
-  if (type === 'compaction_trigger') return { role: 'user', parts: [{ kind: 'text', text: COMPACTION_ORDER }] }
-  if (isCompaction(type)) return compactionIn(item)
-  if (type === 'agent_message') return fromAgent(item)
-  if (isAgentOutput(type)) {
-    const callId = textIn(item['call_id']) ?? callIds.get(item['id']) ?? ''
-    const text = readAgentOutput(item, names)
-    return callId === '' ? undefined : { role: 'tool', callId, parts: [{ kind: 'text', text }] }
-  }
-  if (!isResult(type)) return undefined
-  const parts: InputPart[] =
-    typeof output === 'string'
-      ? [{ kind: 'text', text: output }]
-      : asList(output).flatMap((part) => resultPart(asFields(part)))
-  return { role: 'tool', callId: asText(item['call_id']), parts }
-}
-
-/**
- * What another agent of the client's has written: Codex lets its models work in teams. Words that a tool takes sealed
- * are in a part of their own, as the model wrote them: only OpenAI's models seal them (0.169, captured 2026-11-25).
- */
-function fromAgent({ author, content }: Fields): Message | undefined {
-  const words = asList(content).flatMap((part) => wordsIn(asFields(part)))
-  if (words.length === 0) return undefined
-  const from = textIn(author)
-  const text = [...(from === undefined ? [] : [`Message from ${from}:`]), ...words].join('\n')
-  return { role: 'user', parts: [{ kind: 'text', text }] }
-}
-
-function wordsIn({ text, encrypted_content: sealed }: Fields): string[] {
-  const words = textIn(text) ?? textIn(sealed)
-  return words === undefined || SEALED_BY_OPENAI.test(words) ? [] : [words]
-}
-
-/** A part of a result; one of a kind that nobody here knows is the words in it, if there are any. */
-function resultPart(part: Fields): InputPart[] {
-  if (inputTypes.has(part['type'])) return [partOf(part)]
-  return wordsIn(part).map((text) => ({ kind: 'text', text }))
-}
-
-const inputTypes = new Set<unknown>(['input_text', 'input_image', 'input_file', 'input_audio'])
-
-const SEALED_BY_OPENAI = /^gAAAA[\w-]{40}/
-
-function textOnly(part: InputPart): TextPart {
-  if (part.kind === 'text') return part
-  throw new BadInput('unsupported_parameter', 'input', `A system message takes text only, not ${part.kind}.`)
-}
-
-function partOf(part: Fields): InputPart {
-  switch (part['type']) {
-    case 'input_image': {
-      const detail = textIn(part['detail'])
-      return {
-        kind: 'image',
-        source: sourceOf(asText(part['image_url'])),
-        detail: detail === 'auto' ? undefined : detail,
-      }
-    }
-    case 'input_file':
-      return fileOf(part)
-    case 'input_audio': {
-      const { data, format } = asFields(part['input_audio'])
-      const mediaType = format === 'mp3' ? 'audio/mpeg' : `audio/${asText(format) || 'wav'}`
-      return { kind: 'audio', source: { kind: 'data', mediaType, base64: asText(data) } }
-    }
-    default:
-      return { kind: 'text', text: asText(part['text']) }
-  }
-}
-
-function fileOf(part: Fields): FilePart {
-  const data = asText(part['file_data'])
-  const source = sourceOf(data.startsWith('data:') ? data : `data:application/pdf;base64,${data}`)
-  return { kind: 'file', source, name: textIn(part['filename']) }
 }
 
 function formatOf(format: NonNullable<ResponsesBody['text']>['format']): OutputFormat | undefined {

@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Members } from './json-members.ts'
-import { editJson, requestScanLimits, reviseJson, scanJson, scanLongJson, type Edit } from './json-scan.ts'
+import { requestScanLimits, scanJson, scanLongJson } from './json-scan.ts'
+import { editJson, reviseJson, type Edit } from './json-edit.ts'
 
 const members = (text: string): Members => {
   const scan = scanJson(text, requestScanLimits)
