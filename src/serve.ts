@@ -17,7 +17,7 @@ import { createLog, type Log } from './lib/runtime/log.ts'
 import { MemoryRoom } from './lib/runtime/memory-room.ts'
 import { decoders } from './lib/runtime/picture.ts'
 import { ReplyMemory } from './lib/runtime/reply-memory.ts'
-import { Shares } from './lib/primitives/shares.ts'
+import { SharedBudget } from './lib/primitives/shared-budget.ts'
 import { nanoDigits } from './domain/money.ts'
 import { inputTokens, outputTokens } from './domain/usage.ts'
 import type { AttemptNote, RequestRecord } from './records/records.ts'
@@ -110,7 +110,7 @@ export async function serve(config: Config): Promise<RunningServer> {
     proxies: config.trustedProxies,
     blobs,
     visitors: { perMinute: config.limits.contentPerMinute, concurrent: config.limits.contentConcurrent },
-    uploads: new Uploads(config.dataFolder, gateway.room, new Shares(uploadBounds)),
+    uploads: new Uploads(config.dataFolder, gateway.room, new SharedBudget(uploadBounds)),
     links: { publicUrl: config.publicUrl, isLoopback: LOOPBACK.test(config.host) },
     metricsToken: config.metricsToken,
   })
@@ -209,7 +209,7 @@ function boundsOf(config: Config): Pick<EdgeOptions, 'free' | 'arriving' | 'repl
   const max = Math.min(arrivingBytesMax, memoryMaxOf(config) / ARRIVING_PARTS)
   return {
     free: freeBounds,
-    arriving: new Shares({ max, shareMax: max / ARRIVING_PARTS }),
+    arriving: new SharedBudget({ max, shareMax: max / ARRIVING_PARTS }),
     replies: new ReplyMemory({ max: repliesMax, shareMax: repliesMax / REPLY_SHARES }),
     chatBody: { bytesMax: bodyBytesMax, ...bodyPace },
   }

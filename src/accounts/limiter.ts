@@ -5,7 +5,7 @@
 import type { Caller } from '../domain/account.ts'
 import { FUTILE_PER_MINUTE, NO_LIMITS, type Limits } from '../domain/limits.ts'
 import type { NanoUsd } from '../domain/money.ts'
-import { Bucket } from './bucket.ts'
+import { TokenBucket } from '../lib/primitives/token-bucket.ts'
 import { Calendar } from './calendar.ts'
 import type { LimitViolation, LimitScope, SpendLimited, LimitStatus } from './limit-status.ts'
 import { perMinute, rateHeaders, UNITS } from './rate-headers.ts'
@@ -25,11 +25,11 @@ type Amounts = { spent: NanoUsd; held: NanoUsd }
 type Day = Amounts & { readonly day: number; readonly month: number }
 type Subject = {
   inFlight: number
-  requests: Bucket
-  free: Bucket
+  requests: TokenBucket
+  free: TokenBucket
   /** Requests that vendors refused, for nothing. */
-  futile: Bucket
-  tokens: Bucket
+  futile: TokenBucket
+  tokens: TokenBucket
   usual: UsualOutput
   today: Day
   /** That of its month before today. */
@@ -130,7 +130,7 @@ export class Limiter {
 
   private standing({ scope, limits, subject }: SubjectLimits, nowMs: number): LimitStatus {
     const { dayEndsMs, monthEndsMs } = this.calendar.at(nowMs)
-    const left = (bucket: Bucket, limit: number | undefined): number | undefined =>
+    const left = (bucket: TokenBucket, limit: number | undefined): number | undefined =>
       limit === undefined ? undefined : Math.max(0, Math.floor(bucket.level(limit, nowMs)))
     return {
       scope,
@@ -192,10 +192,10 @@ export class Limiter {
       const { day, month } = this.calendar.at(nowMs)
       subject = {
         inFlight: 0,
-        requests: new Bucket(),
-        free: new Bucket(),
-        futile: new Bucket(),
-        tokens: new Bucket(),
+        requests: new TokenBucket(),
+        free: new TokenBucket(),
+        futile: new TokenBucket(),
+        tokens: new TokenBucket(),
         usual: new UsualOutput(),
         today: { day, month, spent: 0n, held: 0n },
         earlier: { spent: 0n, held: 0n },

@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
-import { Bucket } from './bucket.ts'
+import { TokenBucket } from '../lib/primitives/token-bucket.ts'
 import { durationText, rateHeaders } from './rate-headers.ts'
 
 test('each unit is that of the stand with less left, whichever comes first', () => {
   const stand = (requestsPerMinute: number, tokensPerMinute?: number) => ({
     limits: { requestsPerMinute, ...(tokensPerMinute === undefined ? {} : { tokensPerMinute }) },
-    subject: { requests: new Bucket(), tokens: new Bucket() },
+    subject: { requests: new TokenBucket(), tokens: new TokenBucket() },
   })
   for (const stands of [
     [stand(100, 500), stand(10)],

@@ -1,13 +1,13 @@
 /** `x-ratelimit-*`: what the limits of a minute leave, as OpenAI's API says it. */
 import type { Limits } from '../domain/limits.ts'
-import type { Bucket } from './bucket.ts'
+import type { TokenBucket } from '../lib/primitives/token-bucket.ts'
 
 export const UNITS = ['requests', 'tokens'] as const
 export const perMinute = { requests: 'requestsPerMinute', tokens: 'tokensPerMinute' } as const
 
 type Unit = (typeof UNITS)[number]
 /** A key or an account, as far as its rates go. */
-type RateSubject = { readonly limits: Limits; readonly subject: Readonly<Record<Unit, Bucket>> }
+type RateSubject = { readonly limits: Limits; readonly subject: Readonly<Record<Unit, TokenBucket>> }
 
 const namesOf = (unit: Unit) => ({
   limit: `x-ratelimit-limit-${unit}`,

@@ -1,11 +1,10 @@
-/** How often something may go wrong, by name: whoever guesses has to wait. */
+/** How often something may go wrong, by name: whoever guesses has to wait. A token bucket for each name. */
+import { TokenBucket } from '../lib/primitives/token-bucket.ts'
 
 export type ThrottleRule = {
   /** So many at once, */ readonly burst: number
   /** and then one in so long. */ readonly refillMs: number
 }
-
-type Mark = { tokens: number; atMs: number }
 
 /** Names remembered. */
 export const NAMES_MAX = 10_000
@@ -13,7 +12,7 @@ export const NAMES_MAX = 10_000
 export class Throttle {
   private readonly rule: ThrottleRule
   /** Of whom something is missing; in the order of the last tries that were let through. */
-  private readonly marks = new Map<string, Mark>()
+  private readonly buckets = new Map<string, TokenBucket>()
 
   constructor(rule: ThrottleRule) {
     this.rule = rule
@@ -24,30 +23,29 @@ export class Throttle {
    * leaves no trace: nobody gets more room, or loses any, by being refused.
    */
   take(name: string, nowMs = Date.now()): number {
-    const known = this.marks.get(name)
-    const tokens = known ? this.tokensOf(known, nowMs) : this.rule.burst
-    if (tokens < 1) return Math.ceil((1 - tokens) * this.rule.refillMs)
-    if (!known && this.marks.size >= NAMES_MAX && !this.makeRoom(nowMs)) return this.rule.refillMs
-    this.marks.delete(name)
-    this.marks.set(name, { tokens: tokens - 1, atMs: nowMs })
+    const { burst, refillMs } = this.rule
+    const known = this.buckets.get(name)
+    const waitMs = known?.waitMs(burst, nowMs, 1) ?? 0
+    if (waitMs > 0) return waitMs
+    if (!known && this.buckets.size >= NAMES_MAX && !this.makeRoom(nowMs)) return refillMs
+    const bucket = known ?? new TokenBucket(burst * refillMs)
+    bucket.take(burst, nowMs, 1)
+    this.buckets.delete(name)
+    this.buckets.set(name, bucket)
     return 0
   }
 
   /** Names that are remembered. */
   get size(): number {
-    return this.marks.size
+    return this.buckets.size
   }
 
   giveBack(name: string, nowMs = Date.now()): void {
-    const mark = this.marks.get(name)
-    if (!mark) return
-    mark.tokens = Math.min(this.rule.burst, this.tokensOf(mark, nowMs) + 1)
-    mark.atMs = nowMs
-    if (mark.tokens === this.rule.burst) this.marks.delete(name)
-  }
-
-  private tokensOf({ tokens, atMs }: Mark, nowMs: number): number {
-    return Math.min(this.rule.burst, tokens + Math.max(0, nowMs - atMs) / this.rule.refillMs)
+    const { burst } = this.rule
+    const bucket = this.buckets.get(name)
+    if (!bucket) return
+    bucket.take(burst, nowMs, -1)
+    if (bucket.level(burst, nowMs) === burst) this.buckets.delete(name)
   }
 
   /**
@@ -56,12 +54,12 @@ export class Throttle {
    */
   private makeRoom(nowMs: number): boolean {
     let fullest = { name: '', tokens: 0 }
-    for (const [name, mark] of this.marks) {
-      const tokens = this.tokensOf(mark, nowMs)
-      if (tokens === this.rule.burst) this.marks.delete(name)
+    for (const [name, bucket] of this.buckets) {
+      const tokens = bucket.level(this.rule.burst, nowMs)
+      if (tokens === this.rule.burst) this.buckets.delete(name)
       else if (tokens > fullest.tokens) fullest = { name, tokens }
     }
-    if (this.marks.size < NAMES_MAX) return true
-    return fullest.tokens >= 1 && this.marks.delete(fullest.name)
+    if (this.buckets.size < NAMES_MAX) return true
+    return fullest.tokens >= 1 && this.buckets.delete(fullest.name)
   }
 }

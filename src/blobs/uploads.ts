@@ -7,7 +7,7 @@ import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
 import { unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DiskRoom } from '../lib/runtime/disk-room.ts'
-import type { Share, Shares } from '../lib/primitives/shares.ts'
+import type { BudgetShare, SharedBudget } from '../lib/primitives/shared-budget.ts'
 
 export type UploadedFile = {
   readonly path: string
@@ -19,9 +19,9 @@ export type UploadedFile = {
 export class Uploads {
   private readonly folder: string
   private readonly room: Pick<DiskRoom, 'isShort'>
-  private readonly shares: Shares
+  private readonly shares: SharedBudget
 
-  constructor(dataFolder: string, room: Pick<DiskRoom, 'isShort'>, shares: Shares) {
+  constructor(dataFolder: string, room: Pick<DiskRoom, 'isShort'>, shares: SharedBudget) {
     this.room = room
     this.shares = shares
     this.folder = join(dataFolder, 'uploads')
@@ -49,12 +49,12 @@ export type Upload = {
 
 export class UploadBatch {
   private readonly folder: string
-  private readonly share: Share
+  private readonly share: BudgetShare
   private written = 0
   private readonly paths: string[] = []
   private readonly unfinished = new Set<number>()
 
-  constructor(folder: string, share: Share) {
+  constructor(folder: string, share: BudgetShare) {
     this.folder = folder
     this.share = share
   }

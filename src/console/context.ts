@@ -2,7 +2,7 @@
 import { Passwords } from '../accounts/password.ts'
 import { Throttle } from '../accounts/throttle.ts'
 import type { AdminServices } from '../admin/operation.ts'
-import { Shares } from '../lib/primitives/shares.ts'
+import { SharedBudget } from '../lib/primitives/shared-budget.ts'
 import { watchBounds } from '../records/feed.ts'
 
 export type ConsoleFacts = {
@@ -22,8 +22,8 @@ export type ConsoleContext = {
   readonly facts: ConsoleFacts
   readonly passwords: Passwords
   /** Places to watch from: of people and programs, and of those who belong to an account. */
-  readonly watching: Shares
-  readonly watchingOfAccounts: Shares
+  readonly watching: SharedBudget
+  readonly watchingOfAccounts: SharedBudget
   readonly throttles: {
     /** Failed sign-ins of a name from one network, and of somebody who is in and gets the current password wrong. */
     readonly pairs: Throttle
@@ -42,8 +42,8 @@ export const openDesk = (services: AdminServices, facts: ConsoleFacts): ConsoleC
   services,
   facts,
   passwords: new Passwords(),
-  watching: new Shares({ max: watchBounds.watchersMax, shareMax: watchBounds.watchersPerUserMax }),
-  watchingOfAccounts: new Shares({ max: watchBounds.watchersMax, shareMax: watchBounds.watchersPerAccountMax }),
+  watching: new SharedBudget({ max: watchBounds.watchersMax, shareMax: watchBounds.watchersPerUserMax }),
+  watchingOfAccounts: new SharedBudget({ max: watchBounds.watchersMax, shareMax: watchBounds.watchersPerAccountMax }),
   throttles: {
     pairs: new Throttle({ burst: 8, refillMs: 60_000 }),
     names: new Throttle({ burst: 60, refillMs: 10_000 }),

@@ -7,7 +7,7 @@ import type { BodyText } from '../inbound/body-text.ts'
 import type { BodyLimits, ServerExchange } from '../inbound/exchange.ts'
 import { timeOrderedId } from '../lib/primitives/ids.ts'
 import type { Log } from '../lib/runtime/log.ts'
-import { Shares } from '../lib/primitives/shares.ts'
+import { SharedBudget } from '../lib/primitives/shared-budget.ts'
 import type { TrustedProxies } from '../lib/http/trusted-proxies.ts'
 import type { Dispatcher, ConsoleResponse } from './dispatch.ts'
 import type { ConsoleFacts } from './context.ts'
@@ -38,7 +38,7 @@ export const isForConsole = (path: string): boolean => path.startsWith('/admin/'
 export function openDoor({ services, facts, proxies, log }: DoorOptions): (exchange: ServerExchange) => void {
   let dispatcher: Promise<Dispatcher> | undefined
   let pages: Promise<Pages> | undefined
-  const arriving = new Shares(ARRIVING)
+  const arriving = new SharedBudget(ARRIVING)
   const read = (exchange: ServerExchange): Promise<BodyText> => {
     const { principal } = principalOf({ services, facts }, exchange)
     exchange.share = arriving.of(shareOfPrincipal(principal))

@@ -3,7 +3,7 @@ import type { Blobs } from '../blobs/blobs.ts'
 import type { MalformedRequest } from '../inbound/request-head.ts'
 import type { Log } from '../lib/runtime/log.ts'
 import type { ReplyMemory } from '../lib/runtime/reply-memory.ts'
-import type { Shares } from '../lib/primitives/shares.ts'
+import type { SharedBudget } from '../lib/primitives/shared-budget.ts'
 import type { TrustedProxies } from '../lib/http/trusted-proxies.ts'
 import type { RefusedRequests } from '../records/refused.ts'
 import type { Cors } from './cors.ts'
@@ -16,7 +16,7 @@ import type { Links } from './links.ts'
 
 export type EdgeOptions = FreeOptions & {
   /** Memory for bodies that are arriving, by account. */
-  readonly arriving: Shares
+  readonly arriving: SharedBudget
   /** Memory for long whole replies of upstreams. */
   readonly replies: ReplyMemory
   readonly metrics: Metrics

@@ -1,13 +1,13 @@
 /** How much anybody without a key may fetch, by address and by file; and what costs nothing, by account. */
 import { networkOf } from '../lib/primitives/network.ts'
+import { TokenBucket } from '../lib/primitives/token-bucket.ts'
 
 export type VisitorLimits = { readonly perMinute: number; readonly concurrent: number }
 
-type Visitor = { tokens: number; atMs: number; active: number }
+type Visitor = { readonly bucket: TokenBucket; active: number }
 
 /** Addresses remembered: the longest silent are forgotten first. */
 const VISITORS_MAX = 10_000
-const MINUTE_MS = 60_000
 
 export class IpRateLimiter {
   private readonly limits: VisitorLimits
@@ -21,16 +21,15 @@ export class IpRateLimiter {
   enter(address: string, nowMs = performance.now()): (() => void) | number {
     const { perMinute, concurrent } = this.limits
     const name = networkOf(address)
-    const visitor = this.visitors.get(name) ?? { tokens: perMinute, atMs: nowMs, active: 0 }
+    const visitor = this.visitors.get(name) ?? { bucket: new TokenBucket(), active: 0 }
     // Put at the end: the map's order is that of the last visits.
     this.visitors.delete(name)
     this.visitors.set(name, visitor)
     if (this.visitors.size > VISITORS_MAX) this.forgetOne()
-    visitor.tokens = Math.min(perMinute, visitor.tokens + ((nowMs - visitor.atMs) / MINUTE_MS) * perMinute)
-    visitor.atMs = nowMs
     if (visitor.active >= concurrent) return 1_000
-    if (visitor.tokens < 1) return Math.ceil(((1 - visitor.tokens) / perMinute) * MINUTE_MS)
-    visitor.tokens--
+    const waitMs = visitor.bucket.waitMs(perMinute, nowMs, 1)
+    if (waitMs > 0) return waitMs
+    visitor.bucket.take(perMinute, nowMs, 1)
     visitor.active++
     return () => void visitor.active--
   }

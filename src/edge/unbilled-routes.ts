@@ -2,7 +2,8 @@
  * What costs nothing: counting, and responses that are there already. No balance stops it, so it is bounded by account:
  * how often, how many at once, and how many bytes wait for clients that do not read.
  */
-import { Bucket } from '../accounts/bucket.ts'
+import { SharedBudget, type BudgetShare } from '../lib/primitives/shared-budget.ts'
+import { TokenBucket } from '../lib/primitives/token-bucket.ts'
 import type { Limiter } from '../accounts/limiter.ts'
 import type { Caller } from '../domain/account.ts'
 import type { Failure } from '../domain/failure.ts'
@@ -64,13 +65,14 @@ export class FreeRoutes {
   private readonly states: IpRateLimiter
   private readonly counts: IpRateLimiter
   /** By account, of bytes that are counted. */
-  private readonly counted = new Map<string, Bucket>()
+  private readonly counted = new Map<string, TokenBucket>()
   /** By account, of answers that are being sent. */
-  private readonly unread = new Map<string, number>()
+  private readonly unread: SharedBudget
 
   constructor(options: FreeOptions, api: Responder) {
     this.options = options
     this.api = api
+    this.unread = new SharedBudget({ shareMax: options.free.unreadBytesMax })
     const { statePerMinute, stateConcurrent, countPerMinute, countConcurrent } = options.free
     this.states = new IpRateLimiter({ perMinute: statePerMinute, concurrent: stateConcurrent })
     this.counts = new IpRateLimiter({ perMinute: countPerMinute, concurrent: countConcurrent })
@@ -86,7 +88,7 @@ export class FreeRoutes {
           const { method, query } = context.exchange.head
           const linkBase = linkBaseOf(context.exchange, links) ?? ''
           const asked = { relay, caller, method, id, query: new URLSearchParams(query), linkBase }
-          const share = new UnreadShare(this.unread, caller.account.id, this.options.free.unreadBytesMax)
+          const share = new UnreadAnswer(this.unread.of(caller.account.id))
           try {
             // What is too large is not even read.
             if (bytes && !share.set(await bytes(asked))) return this.api.refuse(context, UNREAD)
@@ -153,7 +155,7 @@ export class FreeRoutes {
       const { id } = caller.account
       const { relay, free } = this.options
       const perMinute = relay.ledger.isEmpty(id) ? free.countBytesPerMinuteUnfunded : free.countBytesPerMinute
-      const bucket = this.counted.get(id) ?? new Bucket()
+      const bucket = this.counted.get(id) ?? new TokenBucket()
       this.counted.set(id, bucket)
       // One larger than all that may be is counted all the same; those behind it wait the longer.
       const waitMs = bucket.waitMs(perMinute, performance.now(), 1)
@@ -181,7 +183,7 @@ export class FreeRoutes {
   }
 
   /** Gives an answer, and is done when its client has taken it. */
-  private async give(context: RequestContext, share: UnreadShare, answer: StateAnswer): Promise<void> {
+  private async give(context: RequestContext, share: UnreadAnswer, answer: StateAnswer): Promise<void> {
     if (answer.kind === 'failure') return this.api.refuse(context, answer.failure)
     const text = answer.kind === 'text' ? answer.text : answer.kind === 'body' ? JSON.stringify(answer.body) : ''
     const bytes = answer.kind === 'stream' ? (answer.bytes ?? 0) : text.length
@@ -205,26 +207,22 @@ export class FreeRoutes {
   }
 }
 
-/** One answer's share of what an account may leave unread. */
-class UnreadShare {
-  private readonly unread: Map<string, number>
-  private readonly accountId: string
-  private readonly bytesMax: number
+/** What one answer takes of its account's share of unread bytes. */
+class UnreadAnswer {
+  private readonly share: BudgetShare
   private own = 0
 
-  constructor(unread: Map<string, number>, accountId: string, bytesMax: number) {
-    this.unread = unread
-    this.accountId = accountId
-    this.bytesMax = bytesMax
+  constructor(share: BudgetShare) {
+    this.share = share
   }
 
   /** Takes so much instead of what it has. False where that is not to be had; one answer alone may be of any size. */
   set(bytes: number): boolean {
-    const others = (this.unread.get(this.accountId) ?? 0) - this.own
-    const isFitting = bytes <= SMALL_BYTES || others === 0 || others + bytes <= this.bytesMax
-    this.own = isFitting ? bytes : 0
-    if (others + this.own > 0) this.unread.set(this.accountId, others + this.own)
-    else this.unread.delete(this.accountId)
-    return isFitting
+    this.share.give(this.own)
+    this.own = 0
+    if (bytes <= SMALL_BYTES) this.share.count(bytes)
+    else if (this.share.take(bytes, 0) !== 'taken') return false
+    this.own = bytes
+    return true
   }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { Shares } from '../lib/primitives/shares.ts'
+import { SharedBudget } from '../lib/primitives/shared-budget.ts'
 import { ArrivingText, decodeBody, type BodyText } from './body-text.ts'
 
 const BLOCK = 1024 * 1024
@@ -75,7 +75,7 @@ test('a byte order mark is dropped at the very beginning, and only one', () => {
 })
 
 test('what arrives is counted against its share, no more than it can become, and given back', () => {
-  const shares = new Shares({ max: 10_000_000, shareMax: 6_000_000 })
+  const shares = new SharedBudget({ max: 10_000_000, shareMax: 6_000_000 })
   const share = shares.of('a')
   const [first, second] = [new ArrivingText(5_000_000, share), new ArrivingText(5_000_000, share)]
   const piece = Buffer.alloc(1_000_000, 'x')
@@ -90,7 +90,7 @@ test('what arrives is counted against its share, no more than it can become, and
 })
 
 test('text that takes two bytes for a character is counted with both', () => {
-  const shares = new Shares({ max: 10_000_000, shareMax: 10_000_000 })
+  const shares = new SharedBudget({ max: 10_000_000, shareMax: 10_000_000 })
   const arriving = new ArrivingText(40_000_000, shares.of('a'))
   expect(shares.of('b').take(1, 0)).toBe('taken')
   const piece = Buffer.from(`漢${'x'.repeat(BLOCK - 3)}`)
@@ -100,7 +100,7 @@ test('text that takes two bytes for a character is counted with both', () => {
 })
 
 test('a body that is not UTF-8 takes no more room once that is known', () => {
-  const shares = new Shares({ max: 4_000_000, shareMax: 4_000_000 })
+  const shares = new SharedBudget({ max: 4_000_000, shareMax: 4_000_000 })
   const arriving = new ArrivingText(40_000_000, shares.of('a'))
   const piece = Buffer.alloc(BLOCK, 0xff)
   for (let i = 0; i < 20; i++) expect(arriving.push(piece)).toBe('taken')

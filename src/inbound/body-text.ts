@@ -1,5 +1,5 @@
 /** Bodies of requests as text. */
-import type { Share, ShareOutcome } from '../lib/primitives/shares.ts'
+import type { BudgetShare, BudgetOutcome } from '../lib/primitives/shared-budget.ts'
 import { wholeCharactersEnd, withoutMark } from '../lib/primitives/utf8.ts'
 
 export type BodyText =
@@ -43,7 +43,7 @@ const NO_BYTES = Buffer.alloc(0)
 export class ArrivingText {
   private readonly bytesMax: number
   /** Where its memory is taken from. */
-  private readonly share: Share | undefined
+  private readonly share: BudgetShare | undefined
   private taken = 0
   private text = ''
   /** Those of the body that are in `text`, and what it takes of memory. */
@@ -55,12 +55,12 @@ export class ArrivingText {
   private isWrong = false
 
   /** `bytesMax`: how long it can become. */
-  constructor(bytesMax: number, share: Share | undefined) {
+  constructor(bytesMax: number, share: BudgetShare | undefined) {
     this.bytesMax = bytesMax
     this.share = share
   }
 
-  push(bytes: Buffer): ShareOutcome {
+  push(bytes: Buffer): BudgetOutcome {
     let at = 0
     while (at < bytes.length && !this.isWrong) {
       if (this.filled === this.block.length) {
@@ -86,7 +86,7 @@ export class ArrivingText {
     this.taken = 0
   }
 
-  private makeRoom(bytes: number): ShareOutcome {
+  private makeRoom(bytes: number): BudgetOutcome {
     if (this.block.length >= BLOCK_BYTES && !this.decodeTo(wholeCharactersEnd(this.block, 0, this.filled)))
       return 'taken'
     // No larger than it can become: it is counted in full against its share.

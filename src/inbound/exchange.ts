@@ -1,7 +1,7 @@
 /** One request and its answer, as the handler sees them. */
 import type { Framing } from '../lib/http/http1.ts'
 import { joinInOwnTurn } from '../lib/primitives/long-text.ts'
-import type { Share } from '../lib/primitives/shares.ts'
+import type { BudgetShare } from '../lib/primitives/shared-budget.ts'
 import { ArrivingText, decodeBody, type BodyText } from './body-text.ts'
 import { replyHead, type ReplyHeaders } from './reply-head.ts'
 
@@ -59,7 +59,7 @@ export class ServerExchange {
   /** Called once if the client goes before the answer is complete. */
   onClosed: (() => void) | undefined
   /** Where the memory of a body is taken from while it arrives in pieces. */
-  share: Share | undefined
+  share: BudgetShare | undefined
   private readonly connection: Wire
   private state: 'waiting' | 'streaming' | 'answered' = 'waiting'
   /** The head of a stream, until its first text: they leave together. */

@@ -3,7 +3,7 @@ import { rawClient, type RawClient } from '../../test/support/raw-client.ts'
 import type { ConnectionLimits } from './connection-limits.ts'
 import type { BodyText } from './body-text.ts'
 import type { ServerExchange } from './exchange.ts'
-import { Shares } from '../lib/primitives/shares.ts'
+import { SharedBudget } from '../lib/primitives/shared-budget.ts'
 import { listen, type Server } from './server.ts'
 
 type Handler = (exchange: ServerExchange) => void
@@ -693,7 +693,7 @@ test('a body that stands still is given up after a while, however much of it cam
 })
 
 test('bodies that are arriving have a share of the memory, and give it back', async () => {
-  const shares = new Shares({ max: 1_000_000, shareMax: 600_000 })
+  const shares = new SharedBudget({ max: 1_000_000, shareMax: 600_000 })
   const server = start((exchange) => {
     exchange.share = shares.of(exchange.head.path)
     void exchange.readText(bodyLimits).then(({ kind }) => exchange.reply(200, {}, kind))

@@ -3,6 +3,7 @@
  * first one claims the key, in memory at once and on disk with its hold; the others wait their turn or get its answer.
  */
 import type { Check } from '../lib/primitives/checks.ts'
+import { NO_EXCEPTION, SharedBudget } from '../lib/primitives/shared-budget.ts'
 import type { DiskRoom } from '../lib/runtime/disk-room.ts'
 import { statement, type Row, type WriteStep } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
@@ -99,32 +100,37 @@ type ClaimOptions = { readonly kept: KeptAnswers; readonly end: () => void }
 /** How much is kept for each account. */
 class KeptAnswers {
   private readonly bounds: KeptBounds
-  private readonly bytes: Map<string, number>
+  private readonly bytes: SharedBudget
+  /** Accounts that have used a key, also where only that it was charged is known. */
+  private readonly accounts = new Set<string>()
 
-  constructor(bounds: KeptBounds, bytes: Map<string, number>) {
+  constructor(bounds: KeptBounds) {
     this.bounds = bounds
-    this.bytes = bytes
+    this.bytes = new SharedBudget({ shareMax: bounds.bytesPerAccountMax })
+  }
+
+  /** An answer that is on the disk already. */
+  count(accountId: string, bytes: number): void {
+    this.accounts.add(accountId)
+    this.bytes.of(accountId).count(bytes)
   }
 
   /** Whether an answer can be kept. */
   take(accountId: string, bytes: number): boolean {
-    const before = this.bytes.get(accountId) ?? 0
-    const taken = before + bytes
-    const fits = bytes <= ANSWER_BYTES_MAX && taken <= this.bounds.bytesPerAccountMax && !this.bounds.room.isShort
-    // Also where only that it was charged is known.
-    this.bytes.set(accountId, fits ? taken : before)
-    return fits
+    this.accounts.add(accountId)
+    if (bytes > ANSWER_BYTES_MAX || this.bounds.room.isShort) return false
+    return this.bytes.of(accountId).take(bytes, NO_EXCEPTION) === 'taken'
   }
 
   has(accountId: string): boolean {
-    return this.bytes.has(accountId)
+    return this.accounts.has(accountId)
   }
 
   give(accountId: string, bytes: number): void {
     if (bytes === 0) return
-    const left = (this.bytes.get(accountId) ?? 0) - bytes
-    if (left > 0) this.bytes.set(accountId, left)
-    else this.bytes.delete(accountId)
+    const share = this.bytes.of(accountId)
+    share.give(bytes)
+    if (share.taken === 0) this.accounts.delete(accountId)
   }
 }
 
@@ -135,8 +141,9 @@ export async function openIdempotency(store: Store, bounds: KeptBounds): Promise
   const rows = await store.query(
     'SELECT account_id, sum(coalesce(octet_length(body), 0)) AS bytes FROM idempotency GROUP BY account_id',
   )
-  const bytes = new Map(rows.map((row) => [String(row['account_id']), Number(row['bytes'])]))
-  return new Idempotency(store, new KeptAnswers(bounds, bytes))
+  const kept = new KeptAnswers(bounds)
+  for (const row of rows) kept.count(String(row['account_id']), Number(row['bytes']))
+  return new Idempotency(store, kept)
 }
 
 export class Idempotency {

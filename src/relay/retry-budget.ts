@@ -1,3 +1,5 @@
+import { TokenBucket } from '../lib/primitives/token-bucket.ts'
+
 export const retryBounds = {
   /** A second try for every fifth request, as Finagle and Envoy budget it. */
   percentMax: 20,
@@ -12,21 +14,17 @@ const SAVED_MAX = 100
  * the load on vendors that are down already.
  */
 export class RetryBudget {
-  private saved = SAVED_MAX
-  private updatedMs: number | undefined
+  private readonly saved = new TokenBucket((SAVED_MAX / retryBounds.freePerSecond) * 1_000)
 
   /** A request has its first try. */
   earn(): void {
-    this.saved = Math.min(this.saved + retryBounds.percentMax / 100, SAVED_MAX)
+    this.saved.give(SAVED_MAX, retryBounds.percentMax / 100)
   }
 
   /** Whether another try is in the budget; it is taken from it if so. `nowMs` never goes back. */
   spend(nowMs: number): boolean {
-    const passedMs = nowMs - (this.updatedMs ?? nowMs)
-    this.updatedMs = nowMs
-    this.saved = Math.min(this.saved + (passedMs * retryBounds.freePerSecond) / 1000, SAVED_MAX)
-    if (this.saved < 1) return false
-    this.saved--
+    if (this.saved.level(SAVED_MAX, nowMs) < 1) return false
+    this.saved.take(SAVED_MAX, nowMs, 1)
     return true
   }
 }

@@ -5,6 +5,7 @@
  */
 import type { KeptTurn, PastTurn } from '../formats/core/contract.ts'
 import type { Check } from '../lib/primitives/checks.ts'
+import { NO_EXCEPTION, SharedBudget } from '../lib/primitives/shared-budget.ts'
 import type { DiskRoom } from '../lib/runtime/disk-room.ts'
 import { statement, type Row, type SqlValue, type WriteStep } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
@@ -94,20 +95,22 @@ export type TurnBounds = {
 /** Reads how much each account keeps. */
 export async function openTurns(store: Store, bounds: TurnBounds): Promise<Turns> {
   const rows = await store.query('SELECT account_id, sum(bytes) AS bytes FROM response GROUP BY account_id')
-  return new Turns(store, bounds, new Map(rows.map((row) => [text(row, 'account_id'), Number(row['bytes'])])))
+  const taken = new SharedBudget({ shareMax: bounds.bytesPerAccountMax })
+  for (const row of rows) taken.of(text(row, 'account_id')).count(Number(row['bytes']))
+  return new Turns(store, bounds, taken)
 }
 
 export class Turns {
   private readonly store: Store
   private readonly bounds: TurnBounds
   /** By account: what its turns take on the disk, and what requests that are being answered will take of it. */
-  private readonly taken: Map<string, number>
+  private readonly taken: SharedBudget
   /** By request and by turn: what is counted for it until it has ended. */
   private readonly promised = new Map<string, number>()
   private readonly begun = new Map<string, number>()
   private readonly recalling = new Map<string, number>()
 
-  constructor(store: Store, bounds: TurnBounds, taken: Map<string, number>) {
+  constructor(store: Store, bounds: TurnBounds, taken: SharedBudget) {
     this.store = store
     this.bounds = bounds
     this.taken = taken
@@ -115,7 +118,7 @@ export class Turns {
 
   /** What an account's turns take, those included that are being made. */
   bytesOf({ accountId }: TurnScope): number {
-    return this.taken.get(accountId) ?? 0
+    return this.taken.takenBy(accountId)
   }
 
   get bytesMax(): number {
@@ -125,22 +128,15 @@ export class Turns {
   /** Takes so much of an account's share for a request, until it is kept or released; or says why it cannot be kept. */
   promise(scope: TurnScope, requestId: string, bytes: number): 'promised' | 'full' | 'no_room' {
     if (this.bounds.room.isShort) return 'no_room'
-    if (this.bytesOf(scope) + bytes > this.bounds.bytesPerAccountMax) return 'full'
+    if (this.taken.of(scope.accountId).take(bytes, NO_EXCEPTION) !== 'taken') return 'full'
     this.promised.set(requestId, bytes)
-    this.take(scope, bytes)
     return 'promised'
   }
 
   /** What a request was promised goes back: its turn is counted for itself now, or there will be none. */
   release(scope: TurnScope, requestId: string): void {
-    this.take(scope, -(this.promised.get(requestId) ?? 0))
+    this.taken.of(scope.accountId).give(this.promised.get(requestId) ?? 0)
     this.promised.delete(requestId)
-  }
-
-  private take({ accountId }: TurnScope, bytes: number): void {
-    const taken = (this.taken.get(accountId) ?? 0) + bytes
-    if (taken > 0) this.taken.set(accountId, taken)
-    else this.taken.delete(accountId)
   }
 
   /** The steps that keep a turn, to go along with what resolves or makes its hold: they must be written. */
@@ -149,7 +145,9 @@ export class Turns {
     const { id, parentId = null, state, head, standing, input, output, trace = null } = turn
     const bytes = [head, standing, input, output, trace ?? ''].reduce((sum, part) => sum + Buffer.byteLength(part), 0)
     const name = nameOf(scope, id)
-    this.take(scope, bytes - (this.begun.get(name) ?? 0))
+    const share = this.taken.of(accountId)
+    share.give(this.begun.get(name) ?? 0)
+    share.count(bytes)
     if (state === 'running') this.begun.set(name, bytes)
     else this.begun.delete(name)
     return [
@@ -268,7 +266,7 @@ export class Turns {
       // Refused when it ended, or was deleted, since it was looked at.
       if (outcome.kind === 'refused') continue
       this.begun.delete(nameOf(scope, id))
-      this.take(scope, -bytes)
+      this.taken.of(accountId).give(bytes)
       return true
     }
   }
@@ -284,7 +282,7 @@ export class Turns {
       const swept = await this.store.write([{ run: sweep, bind: [before, at], changes: rows.length }], 'bulk')
       // Refused where one of them was deleted since.
       if (swept.kind === 'refused') continue
-      for (const row of rows) this.take({ accountId: text(row, 'account_id') }, -Number(row['bytes']))
+      for (const row of rows) this.taken.of(text(row, 'account_id')).give(Number(row['bytes']))
     }
   }
 }

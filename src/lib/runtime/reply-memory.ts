@@ -1,8 +1,9 @@
 /**
- * Memory for whole replies, which are as long as their vendors like. While no more than half of it is taken, a reply
- * takes what it has come to. After that only those go on that have room for all they can become; the rest wait in turn,
- * and their vendors with them. So nobody waits for somebody who waits, and there is always one that goes on: the first
- * in line where nobody has room, even if all of it is taken.
+ * Memory for whole replies, which are as long as their vendors like. It is not a SharedBudget, which refuses what does
+ * not fit: the vendor bills a reply in any case, so it waits for room, and rooms are reserved in a queue. While no more
+ * than half of the memory is taken, a reply takes what it has come to. After that only those go on that have room for
+ * all they can become; the rest wait in turn, and their vendors with them. So nobody waits for somebody who waits, and
+ * there is always one that goes on: the first in line where nobody has room, even if all of it is taken.
  */
 export class ReplyMemory {
   private readonly max: number

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { Shares } from './shares.ts'
+import { NO_EXCEPTION, SharedBudget } from './shared-budget.ts'
 
 test('nobody has more than a share, all together no more than there is, and what is given back can be taken again', () => {
-  const shares = new Shares({ max: 25, shareMax: 10 })
+  const shares = new SharedBudget({ max: 25, shareMax: 10 })
   const [a, b, c] = [shares.of('a'), shares.of('b'), shares.of('c')]
   expect(shares.of('a')).toBe(a)
   expect([a.take(6, 0), a.take(5, 0), a.take(4, 0), a.take(1, 0)]).toEqual([
@@ -19,7 +19,7 @@ test('nobody has more than a share, all together no more than there is, and what
 })
 
 test('one alone may have more than a share, and all there is; two may not', () => {
-  const shares = new Shares({ max: 25, shareMax: 10 })
+  const shares = new SharedBudget({ max: 25, shareMax: 10 })
   const [a, b] = [shares.of('a'), shares.of('b')]
   expect([a.take(9, 0), a.take(9, 9), a.take(20, 18)]).toEqual(['taken', 'taken', 'taken'])
   expect([a.take(1, 0), b.take(1, 0)]).toEqual(['share_full', 'full'])
@@ -27,4 +27,20 @@ test('one alone may have more than a share, and all there is; two may not', () =
   a.give(5)
   a.give(25)
   expect([a.take(1, 0), a.take(3, 8)]).toEqual(['taken', 'share_full'])
+})
+
+test('without exception nobody has more than a share, and what is there already is counted in any case', () => {
+  const budget = new SharedBudget({ shareMax: 10 })
+  const a = budget.of('a')
+  expect([a.take(11, NO_EXCEPTION), a.take(10, NO_EXCEPTION), a.take(1, NO_EXCEPTION)]).toEqual([
+    'share_full',
+    'taken',
+    'share_full',
+  ])
+  a.count(5)
+  expect([budget.takenBy('a'), budget.takenBy('b')]).toEqual([15, 0])
+  a.give(6)
+  expect(a.take(1, NO_EXCEPTION)).toBe('taken')
+  a.give(100)
+  expect(a.taken).toBe(0)
 })

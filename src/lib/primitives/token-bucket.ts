@@ -1,0 +1,45 @@
+const MINUTE_MS = 60_000
+
+/**
+ * A token bucket. It begins full and refills evenly, so that a capacity of 60 a minute lets 60 through at once and then
+ * one a second. The level may be below zero: what was used beyond the forecast is owed. The capacity is an argument of
+ * each call, because limits change while buckets live. `nowMs` is of one clock.
+ */
+export class TokenBucket {
+  /** The time in which an empty bucket becomes full. */
+  private readonly fillMs: number
+  private filled = Number.POSITIVE_INFINITY
+  private updatedMs = 0
+
+  constructor(fillMs = MINUTE_MS) {
+    this.fillMs = fillMs
+  }
+
+  level(capacity: number, nowMs: number): number {
+    const refilled = this.filled + (Math.max(0, nowMs - this.updatedMs) * capacity) / this.fillMs
+    this.filled = Math.min(capacity, refilled)
+    this.updatedMs = nowMs
+    return this.filled
+  }
+
+  /** Takes an amount. A negative amount is given back. */
+  take(capacity: number, nowMs: number, amount: number): void {
+    this.filled = Math.min(capacity, this.level(capacity, nowMs) - amount)
+  }
+
+  /** Gives an amount back without a look at the clock. */
+  give(capacity: number, amount: number): void {
+    this.filled = Math.min(capacity, this.filled + amount)
+  }
+
+  /** The time until an amount is there: 0 when it is there, infinity when the capacity is too small for it. */
+  waitMs(capacity: number, nowMs: number, amount: number): number {
+    const lacking = amount - this.level(capacity, nowMs)
+    if (lacking <= 0) return 0
+    return amount > capacity ? Number.POSITIVE_INFINITY : Math.ceil((lacking * this.fillMs) / capacity)
+  }
+
+  fullInMs(capacity: number, nowMs: number): number {
+    return Math.ceil(((capacity - this.level(capacity, nowMs)) * this.fillMs) / capacity)
+  }
+}
