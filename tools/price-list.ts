@@ -11,6 +11,8 @@ import type { ImageFamily } from '../src/vendors/image-families.ts'
 import { parseUsd } from '../src/domain/money.ts'
 import { skips } from '../src/prices/skips.ts'
 import type { ListedModel, ListedPrices, ListedTier, PriceList } from '../src/prices/price-list.ts'
+import type { PriceListing } from '../src/vendors/preset.ts'
+import { presets } from '../src/vendors/presets.ts'
 import tokenLimits from './token-limits.json' with { type: 'json' }
 
 export const FILE = 'src/prices/price-list.json'
@@ -18,62 +20,14 @@ export const FILE = 'src/prices/price-list.json'
 /** The package does not say when it was released; a new version needs its own date here. */
 const RELEASED: Readonly<Record<string, string>> = { '0.1.8': '2026-09-23' }
 
-type Vendor = {
-  /** The preset, and the list's id of the vendor. */
-  readonly preset: string
-  readonly listed: string
-  /** Ids that the vendor's API takes now: the list keeps retired ones and other spellings. */
-  readonly current: RegExp
-  readonly upstreamPrefix?: string
-}
+type ListedVendor = Extract<PriceListing, { listed: string }> & { readonly preset: string }
 
-const mistral = [
-  '(?:codestral|devstral|ministral-\\w+|mistral-(?:large|small))-2[5-9]\\d\\d',
-  'mistral-medium-(?:3-5|latest)',
-]
-
-const vendors: readonly Vendor[] = [
-  // gpt-5.3 is the list's name for a family; gpt-oss is priced by resellers; gpt-image-1 is off since 2026-10-23.
-  {
-    preset: 'openai',
-    listed: 'openai',
-    current:
-      /^(?:gpt-4o(?:-mini)?$|gpt-4\.1|gpt-[5-9](?!\.3$)|o[134](?!-(?:mini|preview)$)|o[34]-mini$|text-embedding-|gpt-(?:audio|realtime|image-1[-.]|image-2))/,
-  },
-  { preset: 'anthropic', listed: 'anthropic', current: /^claude-[a-z]+-\d/ },
-  { preset: 'gemini', listed: 'google', current: /^gemini-(?:2\.5|[3-9]|embedding)/ },
-  {
-    preset: 'groq',
-    listed: 'groq',
-    current:
-      /^(?:openai\/gpt-oss|qwen\/|moonshotai\/|meta-llama\/llama-4|llama-3\.1-8b-instant$|llama-3\.3-70b-versatile$)/,
-  },
-  { preset: 'deepseek', listed: 'deepseek', current: /^deepseek-(?:chat|reasoner|v4-)/ },
-  { preset: 'mistral', listed: 'mistral', current: new RegExp(`^(?:${[...mistral, 'mistral-embed'].join('|')})$`) },
-  { preset: 'together', listed: 'together', current: /^meta-llama\/(?:Llama-(?:3\.3|4)|Meta-Llama-3\.1-8B-Instruct)/ },
-  { preset: 'xai', listed: 'x-ai', current: /^grok-(?:[3-9]|build|code)/ },
-  // Its routers, -fast and -us, have another prefix.
-  {
-    preset: 'fireworks',
-    listed: 'fireworks',
-    current: /^(?!.*-(?:fast|us)$)/,
-    upstreamPrefix: 'accounts/fireworks/models/',
-  },
-  { preset: 'cerebras', listed: 'cerebras', current: /./ },
-  { preset: 'moonshot', listed: 'moonshotai', current: /./ },
-]
-
-const unlisted: Readonly<Record<string, string>> = {
-  azure: skips.by_deployment,
-  vertex: skips.by_region,
-  openrouter: skips.passed_on,
-  perplexity: skips.fee,
-  deepinfra: skips.unlisted,
-  alibaba: skips.unlisted,
-  ark: skips.by_pixels,
-  modelark: skips.by_pixels,
-  mediakit: skips.upscaler,
-}
+const vendors = presets.flatMap(({ id, listing }): ListedVendor[] =>
+  listing && 'listed' in listing ? [{ preset: id, ...listing }] : [],
+)
+const unlisted = Object.fromEntries(
+  presets.flatMap(({ id, listing }) => (listing && 'unlisted' in listing ? [[id, skips[listing.unlisted]]] : [])),
+)
 
 /** Other kinds, and models that search or act at the vendor's by themselves, which is billed apart. */
 const otherKinds = /audio|realtime|tts|transcribe|image|live|omni|search|deep-research|multi-agent|computer-use/
@@ -207,15 +161,6 @@ type TokenLimits = {
   readonly reasoning?: boolean
 }
 
-/**
- * Vendors that bill reasoning without sending it, or send a summary (their documentation, 2026-11). Anthropic's models
- * reason only where they are asked to.
- */
-const hidesReasoning = new Set(['openai', 'gemini', 'vertex', 'xai'])
-
-/** Vendors that end an answer at the context alone: what a source says of their models is its own default. */
-const endedByContext = new Set(['xai'])
-
 const largest = (values: readonly (number | undefined)[]): number | undefined => {
   const known = values.filter((value) => value !== undefined)
   return known.length === 0 ? undefined : Math.max(...known)
@@ -226,14 +171,18 @@ const largest = (values: readonly (number | undefined)[]): number | undefined =>
  * answer would be cut; one that is too large only meets the vendor's own refusal. Of image models the price list has
  * the context of the text models they are named after, so there the others come first.
  */
-function tokenLimitsOf(preset: string, { id, context_window: listed }: ModelInfo, kind: ListedModel['kind']) {
+function tokenLimitsOf(
+  { preset, hidesReasoning, endedByContext }: ListedVendor,
+  { id, context_window: listed }: ModelInfo,
+  kind: ListedModel['kind'],
+) {
   const { modelsDev = {}, litellm = {} } = limitsByVendor[preset]?.[id] ?? {}
   const others = [modelsDev.context, litellm.input]
   const context = largest(kind === 'image' && largest(others) !== undefined ? others : [listed, ...others])
   if (kind !== undefined) return { ...(context !== undefined && { context }) }
-  const stated = endedByContext.has(preset) ? context : largest([modelsDev.output, litellm.output])
+  const stated = endedByContext ? context : largest([modelsDev.output, litellm.output])
   const output = stated === undefined ? undefined : Math.min(stated, context ?? stated)
-  const isHidden = hidesReasoning.has(preset) && (modelsDev.reasoning ?? litellm.reasoning ?? false)
+  const isHidden = hidesReasoning && (modelsDev.reasoning ?? litellm.reasoning ?? false)
   return {
     ...(context !== undefined && { context }),
     ...(output !== undefined && { output }),
@@ -243,7 +192,7 @@ function tokenLimitsOf(preset: string, { id, context_window: listed }: ModelInfo
 
 type DatedPrices = { readonly dates: readonly string[]; readonly rows: readonly ConditionalPrice[] }
 
-function modelOf(preset: string, model: ModelInfo, { dates, rows }: DatedPrices): ListedModel {
+function modelOf(vendor: ListedVendor, model: ModelInfo, { dates, rows }: DatedPrices): ListedModel {
   const isDearerSpoken = rows.some(({ prices }) => Object.keys(prices).some((key) => audioKeys.has(key)))
   const isEmbedding = model.id.includes('embed')
   const family = familyOf(model.id)
@@ -252,7 +201,7 @@ function modelOf(preset: string, model: ModelInfo, { dates, rows }: DatedPrices)
     ...(kind && { kind }),
     ...(family && { family }),
     ...(isEmbedding && vectors[model.id]),
-    ...tokenLimitsOf(preset, model, kind),
+    ...tokenLimitsOf(vendor, model, kind),
     ...(isDearerSpoken && !isEmbedding && { media: 'refused' as const }),
     prices: dates.map((from, i) => ({ ...(i > 0 && { from }), ...pricesOf(asCharged(pricesAt(rows, from), family)) })),
   }
@@ -262,7 +211,8 @@ function modelOf(preset: string, model: ModelInfo, { dates, rows }: DatedPrices)
 export function makePriceList(): PriceList {
   const released = RELEASED[manifest.version]
   if (released === undefined) throw new Error(`when was ${manifest.name} ${manifest.version} released?`)
-  const made = vendors.map(({ preset, listed, current, upstreamPrefix }) => {
+  const made = vendors.map((vendor) => {
+    const { preset, listed, current, upstreamPrefix } = vendor
     const models: Record<string, ListedModel> = {}
     const leftOut: Record<string, string> = {}
     for (const model of findProvider({ providerId: listed })?.models ?? []) {
@@ -273,7 +223,7 @@ export function makePriceList(): PriceList {
         constraint?.type === 'start_date' && constraint.start_date > released ? constraint.start_date : [],
       )
       if (problem !== undefined) leftOut[model.id] = problem
-      else models[model.id] = modelOf(preset, model, { dates: [released, ...later.toSorted()], rows })
+      else models[model.id] = modelOf(vendor, model, { dates: [released, ...later.toSorted()], rows })
     }
     return [preset, { ...(upstreamPrefix && { upstreamPrefix }), models, leftOut }] as const
   })

@@ -101,7 +101,7 @@ export function prepareAttempt(
 ): PreparedAttempt | FailedAttempt {
   const { preset, provider } = target
   if (adapter.obstacle) return refused(adapter.obstacle)
-  const billsOn = (provider.hangUp ?? preset.quirks.hangUp) === 'bills_on'
+  const billsOn = (provider.hangUp ?? preset.hangUp) === 'bills_on'
   call.outlivesClient = billsOn || isAwaited(call)
   const destination: Destination = {
     upstreamModel: offer.upstreamModel,

@@ -23,19 +23,43 @@ export type VideoApi = 'ark' | 'veo' | 'vertex-veo'
 /** How it is asked to upscale one. */
 export type UpscaleApi = 'mediakit'
 
-/** What a vendor does differently from OpenAI. Each value set in presets.ts carries its vendor, date and source. */
+/**
+ * What a vendor does differently from OpenAI. Readers and writers of the dialects get these values as they are. Each
+ * value in presets.ts has its source and date beside it.
+ */
 export type Quirks = {
-  /** Where a cap goes that the gateway sets on a request without one. */
+  /** The field of the output limit that the gateway sets on a request without one. */
   readonly outputMaxField: 'max_tokens' | 'max_completion_tokens'
   /** Whether `stream_options.include_usage` is understood. */
   readonly usageInStream: 'on_request' | 'unasked'
   readonly usageDialect: UsageDialect
-  readonly hangUp: HangUp
-  /** Whether ids of tool calls may be sent back; undefined where the dialect demands them anyway. */
+  /** Whether ids of tool calls may be sent back, in a dialect in which they are optional. */
   readonly callIds?: 'sent' | 'refused'
 }
 
-/** A vendor connection ready to be made: everything but the credential. */
+/**
+ * Which models of a vendor the price list of the gateway has. `tools/price-list.ts` reads it, and takes them from a
+ * public list.
+ */
+export type PriceListing =
+  | {
+      /** The id of the vendor in the public list. */
+      readonly listed: string
+      /** Ids that the vendor's API takes now: the public list keeps retired ones and other spellings. */
+      readonly current: RegExp
+      /** What the vendor's API wants before an id of the list. */
+      readonly upstreamPrefix?: string
+      /** The vendor bills reasoning without sending it, or sends a summary (its documentation, 2026-11). */
+      readonly hidesReasoning?: true
+      /** The vendor ends an answer at the context alone. A longest answer in a source is that source's own default. */
+      readonly endedByContext?: true
+    }
+  /** Why the list prices none of its models. `src/prices/skips.ts` has the sentences. */
+  | {
+      readonly unlisted: 'by_deployment' | 'by_region' | 'by_pixels' | 'passed_on' | 'fee' | 'unlisted' | 'upscaler'
+    }
+
+/** The row of a vendor: what a connection to it needs, without the credential. */
 export type Preset = {
   readonly id: string
   readonly label: string
@@ -55,4 +79,8 @@ export type Preset = {
    */
   readonly probe: 'models' | 'empty_call' | 'video_tasks' | 'unknown_task'
   readonly quirks: Quirks
+  /** Whether it bills a stream that the gateway leaves. A provider can say otherwise. */
+  readonly hangUp: HangUp
+  /** Undefined: it has no prices of its own, as a server on this machine. */
+  readonly listing?: PriceListing
 }

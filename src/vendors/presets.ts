@@ -8,7 +8,6 @@ const standard: Quirks = {
   outputMaxField: 'max_tokens',
   usageInStream: 'on_request',
   usageDialect: 'inclusive',
-  hangUp: 'stops_billing',
 }
 
 type Vendor = Partial<Omit<Preset, 'quirks'>> & Pick<Preset, 'id' | 'label'> & { readonly quirks?: Partial<Quirks> }
@@ -19,6 +18,7 @@ const preset = ({ quirks, ...vendor }: Vendor): Preset => ({
   auth: 'bearer',
   dialects: ['chat'],
   probe: 'models',
+  hangUp: 'stops_billing',
   ...vendor,
   quirks: { ...standard, ...quirks },
 })
@@ -40,6 +40,13 @@ export const presets: readonly Preset[] = [
     dialects: ['chat', 'responses'],
     // Reasoning models refuse max_tokens; every current model takes max_completion_tokens (OpenAPI document, 2026-08).
     quirks: { outputMaxField: 'max_completion_tokens' },
+    // gpt-5.3 is the list's name for a family; gpt-oss is priced by resellers; gpt-image-1 is off since 2026-10-23.
+    listing: {
+      listed: 'openai',
+      current:
+        /^(?:gpt-4o(?:-mini)?$|gpt-4\.1|gpt-[5-9](?!\.3$)|o[134](?!-(?:mini|preview)$)|o[34]-mini$|text-embedding-|gpt-(?:audio|realtime|image-1[-.]|image-2))/,
+      hidesReasoning: true,
+    },
   }),
   // A stream states its input at its start: a hang-up is billed by that, and by what arrived.
   preset({
@@ -49,20 +56,33 @@ export const presets: readonly Preset[] = [
     keyVariable: 'ANTHROPIC_API_KEY',
     auth: 'x-api-key',
     dialects: ['messages'],
+    listing: { listed: 'anthropic', current: /^claude-[a-z]+-\d/ },
   }),
-  preset({ id: 'azure', label: 'Azure OpenAI', auth: 'api-key', quirks: { outputMaxField: 'max_completion_tokens' } }),
+  preset({
+    id: 'azure',
+    label: 'Azure OpenAI',
+    auth: 'api-key',
+    quirks: { outputMaxField: 'max_completion_tokens' },
+    listing: { unlisted: 'by_deployment' },
+  }),
   preset({
     id: 'groq',
     label: 'Groq',
     baseUrl: 'https://api.groq.com/openai/v1',
     keyVariable: 'GROQ_API_KEY',
     quirks: { outputMaxField: 'max_completion_tokens' },
+    listing: {
+      listed: 'groq',
+      current:
+        /^(?:openai\/gpt-oss|qwen\/|moonshotai\/|meta-llama\/llama-4|llama-3\.1-8b-instant$|llama-3\.3-70b-versatile$)/,
+    },
   }),
   preset({
     id: 'deepseek',
     label: 'DeepSeek',
     baseUrl: 'https://api.deepseek.com',
     keyVariable: 'DEEPSEEK_API_KEY',
+    listing: { listed: 'deepseek', current: /^deepseek-(?:chat|reasoner|v4-)/ },
   }),
   preset({
     id: 'mistral',
@@ -71,18 +91,25 @@ export const presets: readonly Preset[] = [
     keyVariable: 'MISTRAL_API_KEY',
     // The API refuses unknown fields, stream_options among them, and always ends a stream with usage (2026-08).
     quirks: { usageInStream: 'unasked' },
+    listing: {
+      listed: 'mistral',
+      current:
+        /^(?:(?:codestral|devstral|ministral-\w+|mistral-(?:large|small))-2[5-9]\d\d|mistral-medium-(?:3-5|latest)|mistral-embed)$/,
+    },
   }),
   preset({
     id: 'together',
     label: 'Together',
     baseUrl: 'https://api.together.xyz/v1',
     keyVariable: 'TOGETHER_API_KEY',
+    listing: { listed: 'together', current: /^meta-llama\/(?:Llama-(?:3\.3|4)|Meta-Llama-3\.1-8B-Instruct)/ },
   }),
   preset({
     id: 'openrouter',
     label: 'OpenRouter',
     baseUrl: 'https://openrouter.ai/api/v1',
     keyVariable: 'OPENROUTER_API_KEY',
+    listing: { unlisted: 'passed_on' },
   }),
   preset({
     id: 'xai',
@@ -91,36 +118,43 @@ export const presets: readonly Preset[] = [
     keyVariable: 'XAI_API_KEY',
     // On the chat endpoint reasoning_tokens come on top of completion_tokens (2026-08).
     quirks: { usageDialect: 'reasoning_apart' },
+    listing: { listed: 'x-ai', current: /^grok-(?:[3-9]|build|code)/, hidesReasoning: true, endedByContext: true },
   }),
   preset({
     id: 'fireworks',
     label: 'Fireworks',
     baseUrl: 'https://api.fireworks.ai/inference/v1',
     keyVariable: 'FIREWORKS_API_KEY',
+    // Its routers, -fast and -us, have another prefix.
+    listing: { listed: 'fireworks', current: /^(?!.*-(?:fast|us)$)/, upstreamPrefix: 'accounts/fireworks/models/' },
   }),
   preset({
     id: 'cerebras',
     label: 'Cerebras',
     baseUrl: 'https://api.cerebras.ai/v1',
     keyVariable: 'CEREBRAS_API_KEY',
+    listing: { listed: 'cerebras', current: /./ },
   }),
   preset({
     id: 'deepinfra',
     label: 'DeepInfra',
     baseUrl: 'https://api.deepinfra.com/v1/openai',
     keyVariable: 'DEEPINFRA_API_KEY',
+    listing: { unlisted: 'unlisted' },
   }),
   preset({
     id: 'moonshot',
     label: 'Moonshot',
     baseUrl: 'https://api.moonshot.ai/v1',
     keyVariable: 'MOONSHOT_API_KEY',
+    listing: { listed: 'moonshotai', current: /./ },
   }),
   preset({
     id: 'alibaba',
     label: 'Alibaba Model Studio',
     baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
     keyVariable: 'DASHSCOPE_API_KEY',
+    listing: { unlisted: 'unlisted' },
   }),
   // Its chat endpoint ended on 2026-09-27; the Agent API answers at /v1/responses, too, and shows its list of models
   // without a key (docs.perplexity.ai, "Migrate from Sonar to the Agent API", 2026-11).
@@ -131,6 +165,7 @@ export const presets: readonly Preset[] = [
     keyVariable: 'PERPLEXITY_API_KEY',
     dialects: ['responses'],
     probe: 'empty_call',
+    listing: { unlisted: 'fee' },
   }),
   preset({
     id: 'gemini',
@@ -140,6 +175,7 @@ export const presets: readonly Preset[] = [
     auth: 'x-goog-api-key',
     dialects: ['gemini'],
     videoApi: 'veo',
+    listing: { listed: 'google', current: /^gemini-(?:2\.5|[3-9]|embedding)/, hidesReasoning: true },
   }),
   preset({
     id: 'vertex',
@@ -150,6 +186,7 @@ export const presets: readonly Preset[] = [
     videoApi: 'vertex-veo',
     // Refuses functionCall.id and functionResponse.id, which AI Studio gives and takes (Vertex, 2026-11).
     quirks: { callIds: 'refused' },
+    listing: { unlisted: 'by_region' },
   }),
   preset({
     id: 'ark',
@@ -158,6 +195,7 @@ export const presets: readonly Preset[] = [
     keyVariable: 'ARK_API_KEY',
     videoApi: 'ark',
     probe: 'video_tasks',
+    listing: { unlisted: 'by_pixels' },
   }),
   preset({
     id: 'modelark',
@@ -166,6 +204,7 @@ export const presets: readonly Preset[] = [
     keyVariable: 'MODELARK_API_KEY',
     videoApi: 'ark',
     probe: 'video_tasks',
+    listing: { unlisted: 'by_pixels' },
   }),
   preset({
     id: 'mediakit',
@@ -174,6 +213,7 @@ export const presets: readonly Preset[] = [
     keyVariable: 'MEDIAKIT_API_KEY',
     upscaleApi: 'mediakit',
     probe: 'unknown_task',
+    listing: { unlisted: 'upscaler' },
   }),
   preset({ id: 'ollama', label: 'Ollama', baseUrl: 'http://127.0.0.1:11434/v1', auth: 'none' }),
   // Serves /v1/messages beside /v1/chat/completions (2026-08).

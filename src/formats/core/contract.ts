@@ -12,7 +12,7 @@ import type { UploadBody } from '../../lib/http/form.ts'
 import type { SseEvent } from '../../lib/http/sse.ts'
 import type { Rule } from '../../vendors/rules.ts'
 import type { GeneratedText } from './generated-text.ts'
-import type { UsageDialect } from '../../vendors/preset.ts'
+import type { Quirks } from '../../vendors/preset.ts'
 import type { RemoteMedium } from './remote-media.ts'
 import type { VideoBody } from './video-body.ts'
 
@@ -170,14 +170,9 @@ export type FailureWriter = {
   write(failure: Failure, requestId?: string): WrittenFailure
 }
 
-/** What a vendor's API wants done differently, as far as a writer can do something about it. */
-export type WriterQuirks = {
-  readonly outputMaxField: 'max_tokens' | 'max_completion_tokens'
-  readonly usageInStream: 'on_request' | 'unasked'
-  readonly usageDialect: UsageDialect
-  /** Whether ids of tool calls may be sent back, in a dialect where they may be left out. */
-  readonly callIds?: 'sent' | 'refused'
-  /** Whose: some of what a vendor seals is for this account alone. */
+/** What a writer and a reader know of the vendor of an offer. */
+export type WriterQuirks = Quirks & {
+  /** The account at the vendor: some of what it seals is for this account alone. */
   readonly account?: string
   /** What this vendor refuses of this model; left out: nothing that is known. */
   readonly rules?: readonly Rule[]

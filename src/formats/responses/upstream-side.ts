@@ -4,6 +4,7 @@ import { urlOf } from '../core/media-source.ts'
 import type { InputPart, Message, OutputPart, Tool, ToolChoice, Turn } from '../../domain/turn.ts'
 import type { SseEvent } from '../../lib/http/sse.ts'
 import { fit, isTaken } from '../../vendors/fit.ts'
+import { sealsReasoning } from '../../vendors/openai-families.ts'
 import { chatFailures, readUpstreamError } from '../core/openai-failure.ts'
 import {
   asFields,
@@ -36,11 +37,8 @@ export const responsesUpstreamSideWith = (chat: UpstreamSide): UpstreamSide => (
   collector: () => new ResponsesCollector(),
 })
 
-/** Models that never reason: their vendor refuses a request that asks for sealed reasoning (OpenAI, 2026-08). */
-const NEVER_REASONS = /(?:^|\/)(?:chatgpt-|gpt-[34])/
-
 function write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest {
-  const sealed = !NEVER_REASONS.test(to.upstreamModel)
+  const sealed = sealsReasoning(to.upstreamModel)
   const { tools } = turn
   const hasCacheKey = isTaken('cache_key', to.quirks.rules)
   const body = {
