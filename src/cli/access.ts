@@ -1,4 +1,4 @@
-/** How a command reaches the public API, as any client would: a base URL, and a key out of the environment. */
+/** How a command reaches the public API, as any client does: with a base URL and a key from the environment. */
 import { formatUsd } from '../domain/money.ts'
 import { baseUrlOf } from './first-call.ts'
 import { failed, usage, type CommandOutcome } from './outcome.ts'
@@ -8,8 +8,11 @@ import { text } from './values.ts'
 const KEY_VARIABLE = 'TOLLGATE_API_KEY'
 
 export const accessOptions = {
-  'key-env': { summary: `environment variable with the API key (else ${KEY_VARIABLE})`, value: text('NAME') },
-  'base-url': { summary: 'server to ask (TOLLGATE_BASE_URL, else the one of this data folder)', value: text('URL') },
+  'key-env': { summary: `environment variable with the API key (default: ${KEY_VARIABLE})`, value: text('NAME') },
+  'base-url': {
+    summary: 'base URL of the server (TOLLGATE_BASE_URL, else the server of this data folder)',
+    value: text('URL'),
+  },
   key: { refused: 'a key in the command line can be read by others on this machine: use --key-env NAME' },
 } as const
 
@@ -19,7 +22,7 @@ export type ServerAccess =
   | { readonly kind: 'access'; readonly baseUrl: string; readonly key: string }
   | { readonly kind: 'none'; readonly outcome: CommandOutcome }
 
-/** What the options and the environment say; `name` is the command's. */
+/** Reads the access from the options and the environment. `name` is the name of the command. */
 export async function accessOf(
   name: string,
   { 'key-env': keyEnv, 'base-url': stated }: AccessOptions,
@@ -34,7 +37,7 @@ export async function accessOf(
   return { kind: 'none', outcome: usage(message) }
 }
 
-/** The server of this machine, asked directly: not every machine reaches itself at its public address. */
+/** The local address of the server on this machine. Not every machine can reach itself at its public address. */
 const localUrl = async (program: Program): Promise<string> =>
   baseUrlOf({ ...(await program.address()), publicUrl: undefined })
 
@@ -42,8 +45,8 @@ const noKey = (variable: string, name: string): string =>
   `the environment has no ${variable}. Make a key and put it there:\n  export ${variable}=$(tollgate key create default --name ${name})`
 
 /**
- * A stream's headers leave before its cost is known. The server of this machine has it on record by the time the
- * stream ends; of any other server only the tokens are known.
+ * Looks up the cost of a request in its record, because the headers of a stream leave before its cost is known. A
+ * server on this machine has written the record when the stream ends. Other servers report only the tokens.
  */
 export async function costOnRecord(
   program: Program,

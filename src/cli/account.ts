@@ -47,7 +47,7 @@ const accountText = (view: AccountView, terminal: Terminal): string =>
 
 const create = command({
   name: 'account create',
-  summary: 'Makes an account.',
+  summary: 'Creates an account.',
   examples: [
     ['tollgate account create acme --balance 25.00'],
     ['tollgate account create trial --models sandbox-chat,sandbox-mini', 'may use these models only'],
@@ -55,15 +55,15 @@ const create = command({
   ],
   positionals: [{ name: 'name', summary: 'a new name', value: text('NAME') }],
   options: {
-    balance: { summary: 'opening balance in dollars; nothing without it', value: openingBalance },
-    models: { summary: 'models the account may use; all without it', value: list },
+    balance: { summary: 'opening balance in dollars (default: 0)', value: openingBalance },
+    models: { summary: 'models that the account may use (default: all)', value: list },
     ...limitOptions,
   },
   run: ({ args: { name }, options: { balance, models, ...limits }, program, terminal }) => {
     const allowed = models && { models: listFrom(models) }
     const input = { name, ...(balance && { balance }), ...allowed, limits: limitsOfOptions(limits) }
     return operate<AccountView>(program, { name: 'account.create', input }, (view) =>
-      shown(view, accountText(view, terminal), { talk: `Make it a key: ${keyHint(name)}` }),
+      shown(view, accountText(view, terminal), { talk: `Create a key for it: ${keyHint(name)}` }),
     )
   },
 })
@@ -88,12 +88,12 @@ const accounts = command({
         terminal,
       )
       const talk =
-        views.length === 0 ? 'No accounts yet. Make one: tollgate account create NAME --balance 25.00' : undefined
+        views.length === 0 ? 'No accounts yet. Create one: tollgate account create NAME --balance 25.00' : undefined
       return shown(views, drawn, { talk })
     }),
 })
 
-/** A command that names an account and shows it as it is after the operation. */
+/** A command that names an account and shows it after the operation. */
 function onAccount(verb: 'show' | 'suspend' | 'resume', summary: string) {
   const example: Example = [`tollgate account ${verb} acme`]
   return {
@@ -109,7 +109,7 @@ function onAccount(verb: 'show' | 'suspend' | 'resume', summary: string) {
 }
 
 const suspend = command({
-  ...onAccount('suspend', 'Refuses the account from now on, and cuts its running streams.'),
+  ...onAccount('suspend', 'Suspends an account: its requests are refused, and its running streams are cut.'),
   confirms: (args: { account: string }) => ({
     consequence: `Every key of account '${args.account}' is refused from now on, and its running streams are cut.`,
     word: args.account,
@@ -131,7 +131,7 @@ const allow = command({
 
 const limit = command({
   name: 'account limits',
-  summary: 'Sets what an account may use at most, all its keys together. What is not named stays as it is.',
+  summary: 'Sets the limits of an account, for all its keys together. Other limits stay as they are.',
   examples: [
     ['tollgate account limits acme --requests-per-minute 600 --concurrent 50'],
     ['tollgate account limits acme --spend-per-day 20.00 --spend-per-month none'],
@@ -151,11 +151,11 @@ type AccountBooking = AccountView & { readonly ref: string }
 const direction = {
   credit: { summary: 'Adds money to an account.', reason: 'bank transfer of 3 May', done: 'added' },
   debit: {
-    summary: 'Takes money from an account; never more than is available.',
+    summary: 'Takes money from an account, but never more than is available.',
     reason: 'credited twice',
     done: 'taken',
   },
-  refund: { summary: 'Gives an account money back.', reason: 'outage of 3 May', done: 'given back' },
+  refund: { summary: 'Returns money to an account.', reason: 'outage of 3 May', done: 'given back' },
 } as const
 
 const adjust = (kind: keyof typeof direction) =>
@@ -169,7 +169,7 @@ const adjust = (kind: keyof typeof direction) =>
     positionals: [account, { name: 'amount', summary: 'dollars, such as 25.00', value: dollars }],
     options: {
       reason: { summary: 'why, for the books', value: text('TEXT'), takes: 'needed' },
-      ref: { summary: 'a reference that is booked at most once; a new one without it', value: text('REF') },
+      ref: { summary: 'a reference that is booked at most once (default: a new one)', value: text('REF') },
     },
     failure: 'nothing was booked: no such account, too little available, or a REF that is booked already',
     run: ({ args, options: { reason, ref = `${kind}_${crypto.randomUUID()}` }, program, terminal }) => {
@@ -197,10 +197,10 @@ const journal = command({
   summary: 'Lists what the operator booked on an account: credits, debits and refunds, newest first.',
   examples: [
     ['tollgate account journal acme'],
-    ['tollgate account journal acme --limit 1000 --json', 'with --before and the last reference: the next 1000'],
+    ['tollgate account journal acme --limit 1000 --json', 'for the next 1000, add --before and the last reference'],
   ],
   positionals: [account],
-  options: { ...pageOptions, before: { summary: 'only those older than this reference', value: text('REF') } },
+  options: { ...pageOptions, before: { summary: 'only bookings older than this reference', value: text('REF') } },
   run: ({ args, options: paging, program, terminal }) => {
     const input = { account: args.account }
     const journals = { name: 'account.journal', input, paging, idOf: ({ ref }: Journal) => ref }
@@ -220,20 +220,20 @@ const journal = command({
         rows.length > 0
           ? undefined
           : paging.before === undefined
-            ? 'Nothing was booked yet.'
-            : 'Nothing older was booked, or not under this reference.'
+            ? 'No bookings yet.'
+            : 'There are no older bookings, or no booking has this reference.'
       return shown(rows, drawn, { talk, rest })
     })
   },
 })
 
-/** The booking may have been made although its answer was lost. With the same reference a second try books nothing. */
+/** The booking may have been made although its answer was lost. A second try with the same reference books nothing. */
 function unanswered(error: unknown, ref: string): CommandOutcome {
   if (isEarly(error)) throw error
   const message = error instanceof Error ? error.message : String(error)
   return failed(
     'reply_lost',
-    `the answer was lost (${message}). Try again with --ref ${ref}: it is booked at most once, "booked already" means it is done`,
+    `the answer was lost (${message}). Try again with --ref ${ref}: it is booked at most once, and "booked already" means that it is done`,
   )
 }
 

@@ -2,12 +2,12 @@ import { command } from './command.ts'
 import { failed, shown } from './outcome.ts'
 import { details } from './table.ts'
 
-/** Of each secret: whether it was the database's own already. */
+/** Whether each secret was already the database's own. */
 type AdoptionReport = Readonly<Record<'key_pepper' | 'master_key', 'unchanged' | 'adopted'>>
 
 export const adoptSecretsCommand = command({
   name: 'adopt-secrets',
-  summary: 'Makes the key pepper and master key in force the ones of this database, after a loss or a change.',
+  summary: 'Binds this database to the current key pepper and master key, after a loss or a change.',
   examples: [['tollgate adopt-secrets', 'asks first'], ['tollgate adopt-secrets --yes']],
   confirms: () => ({
     consequence:
@@ -15,7 +15,7 @@ export const adoptSecretsCommand = command({
       'master key have to be entered again.',
     word: 'adopt',
   }),
-  notes: 'The server must be stopped. A secret that is missing is made anew.',
+  notes: 'The server must be stopped. A missing secret is generated.',
   run: async ({ program, terminal }) => {
     const result = await program.adoptSecrets()
     if (!result.ok) return failed(result.code, result.message)

@@ -1,6 +1,6 @@
 /**
- * Amounts as a table of the command line shows them: in cents, and finer only where cents would hide them. They are
- * rounded, and never to zero; `--json` and what is shown of one thing alone have all of them. The console goes by the
+ * Amounts in a table of the command line. They are in cents, with more decimals only if cents would hide them. An
+ * amount is never rounded to zero. `--json` and the view of a single thing show all decimals. The console follows the
  * same rule (web/src/lib/money.ts).
  */
 const DECIMALS = 9
@@ -31,7 +31,7 @@ function rounded(amount: string, decimals: number): string {
   return isNegative ? `-${text}` : text
 }
 
-/** Of a column, all in the places that show two digits of its smallest, so far as its largest leaves room for them. */
+/** Formats a column. All amounts get the decimals that show two digits of the smallest, if the largest leaves room. */
 export function amountsOf(amounts: readonly string[]): readonly string[] {
   const sizes = amounts.map(sizeOf).filter((size) => size > 0n)
   const [first = 0n] = sizes
@@ -43,7 +43,7 @@ export function amountsOf(amounts: readonly string[]): readonly string[] {
   return amounts.map((amount) => rounded(amount, decimals))
 }
 
-/** What a million tokens cost: in cents, or in four digits where these are finer. */
+/** The price of a million tokens: in cents, or with four digits if these are finer. */
 export function priceText(amount: string): string {
   const size = sizeOf(amount)
   const decimals = inCents(Math.min(decimalsFor(size, PRICE_DIGITS), decimalsOf(size)), DECIMALS)

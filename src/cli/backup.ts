@@ -17,13 +17,13 @@ type BackupReport = {
 }
 
 const secretLines = {
-  included: 'INCLUDED: whoever has this file can read every stored vendor credential',
+  included: 'INCLUDED: anyone with this file can read every stored vendor credential',
   left_out: 'not included; keep key.pepper and master.key elsewhere',
 } as const
 
 export const backup = command({
   name: 'backup',
-  summary: 'Writes a verified copy of the database to a file, while the server goes on serving.',
+  summary: 'Writes a verified copy of the database to a file, while the server keeps running.',
   examples: [
     ['tollgate backup /var/backups/tollgate/$(date +%F).db'],
     ['tollgate backup /mnt/vault/all.db --with-secrets', 'with the key pepper and the master key'],
@@ -31,14 +31,14 @@ export const backup = command({
   ],
   positionals: [{ name: 'file', summary: 'the file to write, mode 0600', value: text('FILE') }],
   options: {
-    'with-secrets': { summary: 'put the key pepper and the master key in; without them the file opens nothing' },
-    force: { summary: 'replace the file if there is one' },
+    'with-secrets': { summary: 'include the key pepper and the master key; without them the file decrypts nothing' },
+    force: { summary: 'replace an existing file' },
   },
   notes:
-    'The running server writes the file: it needs the right to, in that folder. The copy is read back whole and its\n' +
-    'ledger verified before it gets its name. Without the secrets a backup holds balances, records and the names of\n' +
-    'things; API keys and vendor credentials of it work only with the key.pepper and master.key of its data folder.',
-  failure: 'no backup was made; an existing file is as it was',
+    'The running server writes the file, so it needs write access to that folder. The copy gets its name only after it\n' +
+    'is read back whole and its ledger is verified. A backup without the secrets holds balances, records and names. Its\n' +
+    'API keys and vendor credentials work only with the key.pepper and master.key of its data folder.',
+  failure: 'no backup was made; an existing file is unchanged',
   run: ({ args: { file }, options: { 'with-secrets': withSecrets, force }, program, terminal }) => {
     const input = {
       file: resolve(file),

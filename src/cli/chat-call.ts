@@ -1,4 +1,4 @@
-/** One chat request to the public API, as any client would make it. */
+/** One chat request to the public API, as any client makes it. */
 import { SseDecoder } from '../lib/http/sse.ts'
 import type { IncomingResponse, OutboundResult } from '../outbound/exchange.ts'
 import { outbound } from '../outbound/send.ts'
@@ -23,7 +23,7 @@ export type ChatEnd =
       readonly usage: Usage | null
       readonly finishReason: string | null
       readonly requestId: string | null
-      /** Known at once for an answer in one piece only. */
+      /** Known at once only for an answer in one piece. */
       readonly costUsd: string | null
       readonly tookMs: number
     }
@@ -38,7 +38,7 @@ export type ChatEnd =
   | { readonly kind: 'interrupted'; readonly text: string }
   | { readonly kind: 'unreachable'; readonly message: string }
 
-/** What is used of a completion or of one chunk of a stream. */
+/** The fields of a completion, or of one chunk of a stream, that are read. */
 type Reply = {
   readonly choices?: readonly {
     readonly delta?: { readonly content?: string | null }
@@ -52,7 +52,7 @@ type Reply = {
 const EVENT_CHARS_MAX = 4 * 1024 * 1024
 const REPLY_BYTES_MAX = 64 * 1024 * 1024
 
-/** Sends the request; `onText` gets the answer as it comes. */
+/** Sends the request. `onText` receives the answer as it arrives. */
 export async function callChat(call: ChatCall, onText: (piece: string) => void): Promise<ChatEnd> {
   const startedMs = performance.now()
   const answer = new Answer(onText)
@@ -79,7 +79,7 @@ export async function callChat(call: ChatCall, onText: (piece: string) => void):
   }
 }
 
-/** How long an answer may take is the server's to say. Which server, is said by whoever types: mostly this machine. */
+/** There is no timeout: the server has its own. Private addresses are allowed, since the user names the server. */
 function send({ baseUrl, key, body, stop }: ChatCall): Promise<OutboundResult> {
   return outbound.send({
     url: `${baseUrl}/chat/completions`,
@@ -122,14 +122,14 @@ function readReply(text: string | undefined, status: number): Reply {
     const reply = JSON.parse(text) as Reply
     return status < 400 || reply.error ? reply : { error: { code: String(status), message: `status ${status}` } }
   } catch {
-    // A proxy's page, or another server altogether.
+    // The reply is a proxy's page, or comes from another kind of server.
     return {
       error: { code: 'not_an_answer', message: `status ${status} and no JSON: is this the base URL, with its /v1?` },
     }
   }
 }
 
-/** Rejects where the stream breaks off. */
+/** Rejects if the stream breaks off. */
 async function followStream(response: IncomingResponse, answer: Answer): Promise<void> {
   const decoder = new SseDecoder(EVENT_CHARS_MAX)
   let isDone = false

@@ -26,11 +26,13 @@ export const chat = command({
     ["git diff | tollgate chat --model gpt-4.1-mini --system 'Review this change.'", 'the prompt from stdin'],
     ['tollgate chat Hello --model sandbox-chat --json | jq .usage'],
   ],
-  positionals: [{ name: 'prompt', summary: 'the question; stdin without it', value: text('PROMPT'), takes: 'many' }],
+  positionals: [
+    { name: 'prompt', summary: 'the question (default: read from stdin)', value: text('PROMPT'), takes: 'many' },
+  ],
   options: {
     model: { summary: 'model to ask (tollgate model list)', value: text('MODEL'), takes: 'needed' },
     system: { summary: 'system message', value: text('TEXT') },
-    'max-tokens': { summary: 'most tokens of the answer', value: wholeNumber('N', { min: 1, max: 1e9 }) },
+    'max-tokens': { summary: 'maximum tokens of the answer', value: wholeNumber('N', { min: 1, max: 1e9 }) },
     'no-stream': { summary: 'wait for the whole answer' },
     ...accessOptions,
   },

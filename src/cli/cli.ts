@@ -1,4 +1,4 @@
-/** The command line: finds the command, reads its words, runs it, and says what came of it. */
+/** The command line: finds the command, parses its words, runs it, and reports the outcome. */
 import manifest from '../../package.json' with { type: 'json' }
 import { sharedOptions, type Command, type Group } from './command.ts'
 import { askFirst } from './confirm.ts'
@@ -27,7 +27,7 @@ export async function runCli(program: Program, argv: readonly string[]): Promise
   return exitCode
 }
 
-/** The first word that is no option, and everything else: shared options may stand before a command's name. */
+/** Splits off the first word that is no option. Shared options may stand before a command's name. */
 function cutName(argv: readonly string[]): { readonly name: string | undefined; readonly rest: readonly string[] } {
   let at = 0
   while (isShared(argv[at])) at += argv[at] === '--data' || argv[at] === '--config' ? 2 : 1
@@ -50,7 +50,7 @@ async function dispatch(context: Context, argv: readonly string[]): Promise<Comm
   return entry.kind === 'command' ? runCommand(context, entry, rest) : runGroup(context, entry, rest)
 }
 
-/** Commands are also found by their second word: `credit` is `account credit`. */
+/** Suggests a command for a wrong word, also by the second word of its name: `account credit` for `credit`. */
 async function meantCommand(word: string): Promise<string> {
   const near = didYouMean(word, entryNames)
   if (near !== '') return near
@@ -82,7 +82,7 @@ async function runCommand(
   if (parsed.kind === 'version') return { kind: 'text', text: `tollgate ${manifest.version}` }
   if (parsed.kind === 'wrong') return { kind: 'usage', message: parsed.message, help: `Usage: ${usageLine(command)}` }
   const { args, options } = parsed
-  // The environment is where the program reads its configuration; an option is one command's own environment.
+  // The program reads its configuration from the environment. An option changes the environment of one command.
   if (typeof options['data'] === 'string') process.env['TOLLGATE_DATA'] = options['data']
   if (typeof options['config'] === 'string') process.env['TOLLGATE_CONFIG'] = options['config']
   if (command.confirms && options['yes'] !== true) {

@@ -1,4 +1,4 @@
-/** Commands as tables: the parser, the help and the types of what `run` gets all come from the same one. */
+/** Commands as tables. The parser, the help and the types of what `run` receives all come from one table. */
 import type { CommandOutcome } from './outcome.ts'
 import type { Program } from './program.ts'
 import type { Terminal } from './terminal.ts'
@@ -8,7 +8,7 @@ export type Positional = {
   readonly name: string
   readonly summary: string
   readonly value: ValueRule
-  /** One, one that may be left out, or all that follow. The last two only at the end. */
+  /** One word, an optional word, or all remaining words. The last two are allowed only at the end. */
   readonly takes?: 'one' | 'maybe' | 'many'
 }
 
@@ -44,7 +44,7 @@ export type Arguments<P extends readonly Positional[]> = {
 }
 export type OptionValues<O extends Options> = { readonly [Name in keyof O]: OptionValue<O[Name]> }
 
-/** What `run` gets. */
+/** What `run` receives. */
 export type CommandContext<P extends readonly Positional[], O extends Options> = {
   readonly args: Arguments<P>
   readonly options: OptionValues<O>
@@ -52,7 +52,7 @@ export type CommandContext<P extends readonly Positional[], O extends Options> =
   readonly terminal: Terminal
 }
 
-/** One line of the examples: what to type, and what it does where that is not plain. */
+/** One example: the line to type, and what it does if that is not obvious. */
 export type Example = readonly [line: string, says?: string]
 
 type Table<P extends readonly Positional[], O extends Options> = {
@@ -62,11 +62,11 @@ type Table<P extends readonly Positional[], O extends Options> = {
   readonly examples: readonly [Example, ...Example[]]
   readonly positionals?: P
   readonly options?: O
-  /** Paragraphs for the help's end. */
+  /** Paragraphs at the end of the help. */
   readonly notes?: string
-  /** What exit code 1 means here, where it is more than a failure. */
+  /** What exit code 1 means, if it means more than a failure. */
   readonly failure?: string
-  /** A command that destroys: it asks for `word` to be typed, or wants `--yes`. */
+  /** For a destructive command: the user must type `word` or pass `--yes`. */
   readonly confirms?: (args: Arguments<P>) => { readonly consequence: string; readonly word: string }
   readonly run: (call: CommandContext<P, O>) => Promise<CommandOutcome>
 }
@@ -86,7 +86,7 @@ export type Group = {
   readonly commands: readonly Command[]
 }
 
-/** Makes a command of its table. */
+/** Makes a command from its table. */
 export function command<const P extends readonly Positional[] = [], const O extends Options = Record<never, never>>(
   table: Table<P, O>,
 ): Command {
@@ -99,10 +99,10 @@ export const group = (table: Omit<Group, 'kind'>): Group => ({ kind: 'group', ..
 export const sharedOptions = {
   data: { summary: 'data folder (TOLLGATE_DATA, else ./data)', value: text('DIR') },
   config: { summary: 'declaration (TOLLGATE_CONFIG, else ./tollgate.yaml)', value: text('FILE') },
-  json: { summary: 'print JSON on one line, with exact amounts; errors too' },
+  json: { summary: 'print JSON on one line, with exact amounts, also for errors' },
   'no-color': { summary: 'no colours (also NO_COLOR)' },
-  'no-input': { summary: 'never ask, fail instead' },
-  help: { summary: 'print this', short: 'h' },
+  'no-input': { summary: 'never ask; fail instead' },
+  help: { summary: 'print this help', short: 'h' },
   version: { summary: 'print the version', short: 'v' },
 } as const satisfies Options
 

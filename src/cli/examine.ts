@@ -19,10 +19,10 @@ type DoctorFacts = {
   readonly accounts: number
   readonly connections_max: number
   readonly account_calls_max: number
-  /** Whether what vendors say of failures is kept. */
+  /** Whether vendors' messages are kept with failed attempts. */
   readonly upstream_messages: boolean
   readonly models: number
-  /** Of the sandbox, and not for every account. */
+  /** Models of the sandbox that not every account may use. */
   readonly models_reserved: number
   readonly models_without_offer: readonly string[]
   readonly models_below_cost: readonly (BelowCost & { readonly model: string; readonly offer: string })[]
@@ -39,7 +39,7 @@ const ok = (name: string, detail: string): DoctorCheck => ({ name, state: 'ok', 
 const warn = (name: string, detail: string): DoctorCheck => ({ name, state: 'warn', detail })
 const fail = (name: string, detail: string): DoctorCheck => ({ name, state: 'fail', detail })
 
-/** For a doctor what throws is a finding like any other. */
+/** An exception is a failed check like any other. */
 async function got<V>(value: () => Promise<OperationValue<V>>): Promise<OperationValue<V>> {
   try {
     return await value()
@@ -54,7 +54,7 @@ const ask = <V>(program: Program, name: string, input: object = {}): Promise<Ope
     return result.ok ? { ok: true, value: JSON.parse(jsonLine(result.value)) as V } : result
   })
 
-/** Checks from the outside in. What cannot be reached because an earlier check failed is left out. */
+/** Runs the checks from the outside in. If a check fails, those that depend on it are left out. */
 export async function examine(program: Program): Promise<DoctorReport> {
   const read = await got(async () => ({ ok: true, value: await program.settings() }))
   if (!read.ok) {
@@ -78,14 +78,14 @@ function bindCheck({ host, port, publicUrl }: Settings): DoctorCheck {
   return warn('address', `${host}:${port} is public, but TOLLGATE_PUBLIC_URL does not say at which address`)
 }
 
-/** What the running server has met comes before what this shell's settings say. */
+/** What the running server has observed takes precedence over the settings of this shell. */
 function proxyCheck({ ignored_proxies: ignored }: DoctorFacts, { publicUrl, trustsProxies }: Settings): DoctorCheck {
   const isBehindOne = publicUrl?.startsWith('https:') && !trustsProxies
   if (ignored.length === 0 && !isBehindOne) return ok('proxy', trustsProxies ? 'trusted' : 'none')
   const who = ignored.length > 0 ? `${ignored.join(', ')} sends X-Forwarded-For` : `${publicUrl} is a proxy's address`
   return warn(
     'proxy',
-    `${who}, and TOLLGATE_TRUSTED_PROXIES does not name it: its clients count as one, and lock each other out`,
+    `${who}, and TOLLGATE_TRUSTED_PROXIES does not name it, so its clients count as one and lock each other out`,
   )
 }
 
@@ -94,7 +94,7 @@ function factChecks(facts: DoctorFacts, settings: Settings): DoctorCheck[] {
   const server =
     facts.pid === process.pid
       ? 'no server runs'
-      : `served by process ${facts.pid} for ${facts.uptime_s} s, as it was started: the settings here are this shell's`
+      : `served by process ${facts.pid} for ${facts.uptime_s} s with the settings of its start; the settings here are this shell's`
   return [
     ok('data folder', `${dataFolder}, ${server}`),
     ok('database', `opened; ${countText(facts.accounts, 'account')}, ${countText(facts.open_holds, 'open hold')}`),
@@ -116,7 +116,7 @@ function factChecks(facts: DoctorFacts, settings: Settings): DoctorCheck[] {
   ]
 }
 
-/** Below this a busy hour of one team comes to the limit. */
+/** With fewer connections, a busy hour of one team reaches the limit. */
 const CONNECTIONS_MIN = 500
 
 function connectionCheck(
@@ -125,15 +125,12 @@ function connectionCheck(
 ): DoctorCheck {
   if (most >= wanted) return ok('connections', `${most} at once, ${ofOne} requests of one account`)
   const state = most < CONNECTIONS_MIN ? warn : ok
-  return state(
-    'connections',
-    `${most} at once, not ${wanted}: for more, the process must be let open more files (ulimit -n)`,
-  )
+  return state('connections', `${most} at once, not ${wanted}: for more, let the process open more files (ulimit -n)`)
 }
 
 function modelCheck({ models, models_reserved: reserved, models_without_offer: unserved }: DoctorFacts): DoctorCheck {
   if (models === 0) return warn('models', 'none yet (tollgate model add --help)')
-  const whose = `${reserved} of the sandbox for the first account, and for those whose list names them`
+  const whose = `${reserved} of the sandbox, for the first account and for accounts whose list names them`
   return unserved.length === 0
     ? ok('models', `${models}, each with an offer${reserved === 0 ? '' : `; ${whose}`}`)
     : warn('models', `without an offer: ${unserved.join(', ')}`)
@@ -149,7 +146,7 @@ function priceChecks({ models, models_below_cost: losses }: DoctorFacts): Doctor
   return [warn('prices', `sold below cost: ${shown.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}`)]
 }
 
-/** What somebody may ask for and would be refused: only where there is such a thing. */
+/** Warns of requests that would be refused for lack of a price, and of allow-lists that name no model. */
 function gapChecks({ models_with_gaps: models, unknown_models: unknown }: DoctorFacts): DoctorCheck[] {
   const priceless = models.map(({ id, gaps }) => gapText(id, gaps))
   return [
@@ -165,7 +162,7 @@ async function providerChecks(program: Program, facts: DoctorFacts): Promise<Doc
   if (!list.ok) return [fail('providers', list.message)]
   const served = facts.pid !== process.pid
   const checks: DoctorCheck[] = []
-  // A server can be asked at once; without one each question has the data folder for itself.
+  // A server runs all probes at once. Without one, each operation opens the data folder exclusively.
   const each = (view: ProviderView): Promise<DoctorCheck> => providerCheck(program, view)
   if (served) checks.push(...(await Promise.all(list.value.map(each))))
   else for (const view of list.value) checks.push(await each(view))

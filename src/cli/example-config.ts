@@ -1,19 +1,19 @@
 /**
- * What `tollgate init` writes. Lines with one `#` are settings that work when the `# ` is taken away, which editors do
- * to a selection with one key; lines with two are prose and stay comments.
+ * The file that `tollgate init` writes. Lines with one `#` are settings, which work once the `# ` is removed. Editors
+ * do that to a selection with one key. Lines with two are prose and stay comments.
  */
 export const exampleConfig = `\
-## Tollgate's declaration. It is read at start; what it declares is changed here and nowhere else.
-## Everything in it may also be made with the commands (tollgate provider, model, account), which keep it in the store.
-## \${NAME} stands for a variable of the environment: keys do not belong in a file.
+## Tollgate's declaration. It is read at start. What it declares can only be changed here.
+## Everything in it can also be made with commands (tollgate provider, model, account), which keep it in the store.
+## \${NAME} stands for an environment variable. Keys do not belong in a file.
 
-## The built-in vendor that answers without a model: for first steps and tests. Off in production: false.
-## Beside other vendors only the first account has its models, and accounts whose 'models' name them; with true every
-## account has them.
+## The built-in vendor answers without a model, for first steps and tests. Set it to false in production.
+## If there are other vendors, only the first account and accounts whose 'models' name its models may use them.
+## With true, every account may use them.
 # sandbox: false
 
 ## Providers: connections to vendors. A preset knows the address (tollgate provider presets).
-## Servers on this machine or a private network are called only where allow_private says so.
+## Servers on this machine or a private network are called only if allow_private is true.
 ## A vendor's key in the environment (OPENAI_API_KEY …) adds its provider and its priced models without a line here.
 # providers:
 #   openai:
@@ -24,9 +24,9 @@ export const exampleConfig = `\
 #     allow_private: true
 #     concurrent_requests: 64
 
-## Models: what clients may ask for, at which sale price (dollars per million tokens), and who serves it.
-## Offers of the lowest priority number are tried first, equals by weight. Without a cost, an offer costs its
-## vendor's list price, or the sale price where no list has one.
+## Models: what clients may request, its sale price (dollars per million tokens), and the offers that serve it.
+## Offers with the lowest priority number are tried first. Offers of equal priority share requests by weight.
+## An offer without a cost costs its vendor's list price, or the sale price if no list has one.
 # models:
 #   gpt-4.1-mini:
 #     price: { input: 0.40, output: 1.60, cached_input: 0.10 }
@@ -48,7 +48,7 @@ export const exampleConfig = `\
 #         model: gpt-image-1.5
 
 ## Accounts: each has a balance, and keys that spend it (tollgate key create team --name my-app).
-## The opening balance is given once, when the account is first made.
+## The opening balance is credited once, when the account is created.
 # accounts:
 #   team:
 #     opening_balance: 25.00

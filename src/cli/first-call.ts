@@ -1,9 +1,9 @@
-/** What a new user pastes: how to make a key, and a first call. */
+/** The lines that a new user pastes: a command that creates a key, and a first call. */
 import type { Settings } from './program.ts'
 
 const quoted = (name: string): string => (/^[\w.-]+$/.test(name) ? name : `'${name.replaceAll("'", String.raw`'\''`)}'`)
 
-/** The base URL of a server with these settings: as it says itself, else as its own machine reaches it. */
+/** The base URL of a server with these settings: its public URL, else the address that its own machine reaches. */
 export function baseUrlOf({ host, port, publicUrl }: Pick<Settings, 'host' | 'port' | 'publicUrl'>): string {
   const reached = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
   return `${publicUrl ?? `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`}/v1`
@@ -13,7 +13,7 @@ export const keyHint = (account: string): string => `tollgate key create ${quote
 
 type FirstCall = { readonly baseUrl: string; readonly key: string; readonly models: readonly string[] }
 
-/** A call to the model that needs no vendor, or to the first there is. Undefined without any model. */
+/** A call to the sandbox model if there is one, else to the first model. Undefined if there is no model. */
 export function curlFor({ baseUrl, key, models }: FirstCall): string | undefined {
   const model = models.find((id) => id === 'sandbox-chat') ?? models[0]
   if (model === undefined) return undefined

@@ -1,4 +1,4 @@
-/** Help in the order in which it is read: examples, usage, arguments and options, exit codes. */
+/** Help in the order in which people read it: examples, usage, arguments and options, exit codes. */
 import {
   optionsOf,
   sharedOptions,
@@ -99,17 +99,17 @@ export function groupHelp({ name, summary, examples, commands }: Group, terminal
 }
 
 const rootExamples: readonly Example[] = [
-  ['tollgate', 'serve; the first start makes an account, a key and a curl to paste'],
+  ['tollgate', 'runs the server; the first start prints an API key and a curl command to paste'],
   ['tollgate account create acme --balance 25.00 && KEY=$(tollgate key create acme --name app)'],
   ["tollgate chat 'Hello' --model sandbox-chat"],
-  ['tollgate doctor', 'is everything as it should be?'],
+  ['tollgate doctor', 'checks the whole set-up'],
 ]
 
 export function rootHelp(entries: readonly (Command | Group)[], terminal: Painter): string {
   const commands = entries.map(({ name, summary }): HelpRow => [name, summary])
   return [
     section('Examples', exampleRows(rootExamples), terminal),
-    section('Usage', '  tollgate [COMMAND] [options]\n  Without a command it serves.\n', terminal),
+    section('Usage', '  tollgate [COMMAND] [options]\n  Without a command, it runs the server.\n', terminal),
     section('Commands', rows(commands), terminal),
     section('Options of every command', optionRows(sharedOptions), terminal),
     section('Exit codes', exitRows(), terminal),

@@ -1,4 +1,4 @@
-/** One request for an image over the public API, streamed so that there is something to see while it is made. */
+/** One request for an image over the public API. It is streamed to report previews while the image is made. */
 import { SseDecoder } from '../lib/http/sse.ts'
 import { readBytes } from '../outbound/bytes.ts'
 import type { IncomingResponse, OutboundResult } from '../outbound/exchange.ts'
@@ -38,7 +38,7 @@ export type ImageEnd =
 type ModelEntry = { readonly id: string; readonly endpoints?: readonly string[] }
 type ModelList = Pick<Event, 'error'> & { readonly data?: readonly ModelEntry[] }
 
-/** The first model of the server's that makes images, of those the key may use; undefined where there is none. */
+/** The first model that makes images, among those that the key may use. Undefined if there is none. */
 export async function findImageModel(
   call: Omit<ImageCall, 'body'>,
 ): Promise<{ readonly kind: 'found'; readonly model: string | undefined } | Exclude<ImageEnd, { kind: 'answered' }>> {
@@ -50,7 +50,7 @@ export async function findImageModel(
   return { kind: 'found', model: data?.find(({ endpoints }) => endpoints?.includes('images.generations'))?.id }
 }
 
-/** What is used of a reply or of one event. */
+/** The fields of a reply or of one event that are read. */
 type Event = {
   readonly type?: string
   readonly partial_image_index?: number
@@ -63,7 +63,7 @@ type Event = {
 const EVENT_CHARS_MAX = 128 * 1024 * 1024
 const FILE_BYTES_MAX = 64 * 1024 * 1024
 
-/** Asks for the image. `onPartial` hears of previews, counted from 1. */
+/** Requests the image. `onPartial` receives the number of each preview, counted from 1. */
 export async function callImage(call: ImageCall, onPartial: (count: number) => void): Promise<ImageEnd> {
   const startedMs = performance.now()
   try {
@@ -98,7 +98,7 @@ const unreached = (
 ): Extract<ImageEnd, { kind: 'interrupted' | 'unreachable' }> =>
   stop.isStopped ? { kind: 'interrupted' } : { kind: 'unreachable', message }
 
-/** How long an image may take is the server's to say. Which server, is said by whoever types: mostly this machine. */
+/** There is no timeout: the server has its own. Private addresses are allowed, since the user names the server. */
 function send({ key, stop }: Omit<ImageCall, 'body'>, url: string, body?: string): Promise<OutboundResult> {
   const headers = { authorization: `Bearer ${key}` }
   if (body === undefined) return outbound.send({ url, method: 'GET', headers, stop, reach: 'private' })
@@ -112,7 +112,7 @@ async function fileOf(
 ): Promise<Buffer | undefined> {
   if (b64_json) return Buffer.from(b64_json, 'base64')
   if (!url) return undefined
-  // An image has its own address, which may be anybody's: no key goes there.
+  // The URL of an image may belong to another server, so the key is not sent there.
   const sent = await outbound.send({ url, method: 'GET', headers: {}, stop: call.stop, reach: 'private' })
   return sent.kind === 'response' && sent.response.status === 200 ? readBytes(sent.response, FILE_BYTES_MAX) : undefined
 }
@@ -121,11 +121,11 @@ function parse<T>(text: string | undefined): T | undefined {
   try {
     return JSON.parse(text ?? '') as T
   } catch {
-    return undefined // The caller says that it is no answer.
+    return undefined // The caller reports it.
   }
 }
 
-/** The last event that says anything. Rejects where the stream breaks off. */
+/** The last event that is no preview. Rejects if the stream breaks off. */
 async function follow(response: IncomingResponse, onPartial: (count: number) => void): Promise<Event | undefined> {
   const decoder = new SseDecoder(EVENT_CHARS_MAX)
   let last: Event | undefined

@@ -23,7 +23,7 @@ export const image = command({
   positionals: [{ name: 'prompt', summary: 'what to show', value: text('PROMPT'), takes: 'many' }],
   options: {
     output: {
-      summary: 'file to write; its name says the format',
+      summary: 'file to write; its extension sets the format',
       value: {
         placeholder: 'FILE',
         problem: (given: string) => (formatOf(given) ? undefined : 'must end in .png, .jpg, .jpeg or .webp'),
@@ -31,9 +31,9 @@ export const image = command({
       takes: 'needed',
       short: 'o',
     },
-    model: { summary: 'model to ask; else the first that makes images', value: text('MODEL') },
+    model: { summary: 'model to ask (default: the first that makes images)', value: text('MODEL') },
     size: { summary: 'WIDTHxHEIGHT', value: text('SIZE') },
-    quality: { summary: 'what the model calls it: low, high, hd …', value: text('QUALITY') },
+    quality: { summary: 'quality, in the terms of the model: low, high, hd …', value: text('QUALITY') },
     background: { summary: 'transparent or opaque', value: text('BACKGROUND') },
     ...accessOptions,
   },
@@ -53,7 +53,7 @@ export const image = command({
     const found = options.model === undefined ? await findImageModel(server) : undefined
     if (found && found.kind !== 'found') return conclude(found, place)
     const model = options.model ?? found?.model
-    if (model === undefined) return usage(`image: --model is needed: ${baseUrl} names no model for images`)
+    if (model === undefined) return usage(`image: --model is needed: ${baseUrl} lists no model for images`)
     const body = { model, prompt, ...asked, stream: true, partial_images: PARTIALS }
     if (!terminal.json) terminal.talk(`asking ${model} …\n`)
     const end = await callImage({ ...server, body }, (count) => {

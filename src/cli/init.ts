@@ -9,8 +9,8 @@ import { details } from './table.ts'
 
 export const init = command({
   name: 'init',
-  summary: 'Writes an example tollgate.yaml; makes the first account and key if there is none.',
-  examples: [['tollgate init'], ['tollgate init --force', 'overwrites a tollgate.yaml that is there']],
+  summary: 'Writes an example tollgate.yaml, and creates the first account and key if there are none.',
+  examples: [['tollgate init'], ['tollgate init --force', 'overwrites an existing tollgate.yaml']],
   options: { force: { summary: 'overwrite an existing file' } },
   run: async ({ options: { force }, program, terminal }) => {
     const file = resolve(process.env['TOLLGATE_CONFIG'] || 'tollgate.yaml')
@@ -40,7 +40,7 @@ export const init = command({
 
 type InitialState = { readonly account: string; readonly models: readonly string[] }
 
-/** One after the other: without a server each operation has the data folder for itself. */
+/** Runs one operation after the other: without a server, each one opens the data folder exclusively. */
 async function look(program: Program): Promise<InitialState> {
   const accounts = await program.operate('account.list', {})
   const models = await program.operate('model.list', {})

@@ -5,12 +5,12 @@ import { operate, shown } from './outcome.ts'
 import { shortTime, table } from './table.ts'
 import { list, listFrom, text } from './values.ts'
 
-/** The value of `key.list`, one of them. */
+/** One element of the value of `key.list`. */
 type KeyView = {
   readonly id: string
   readonly account: string
   readonly name: string
-  /** The key with all but its last four characters left out. */
+  /** The key without all but its last four characters. */
   readonly key: string
   readonly status: string
   readonly models: readonly string[] | null
@@ -21,7 +21,7 @@ type KeyView = {
 
 const create = command({
   name: 'key create',
-  summary: 'Makes a key and prints it, once: only its digest is kept.',
+  summary: 'Creates a key and prints it once. Only its digest is kept.',
   examples: [
     ['KEY=$(tollgate key create acme --name my-app)', 'stdout is the key alone'],
     ['tollgate key create acme --name ci --models sandbox-mini', 'may use this model only'],
@@ -30,14 +30,14 @@ const create = command({
   positionals: [{ name: 'account', summary: 'whose balance the key spends', value: text('ACCOUNT') }],
   options: {
     name: { summary: 'what the key is for', value: text('NAME'), takes: 'needed' },
-    models: { summary: 'models the key may use; all of the account without it', value: list },
+    models: { summary: 'models that the key may use (default: all of the account)', value: list },
     ...limitOptions,
   },
   run: ({ args: { account }, options: { name, models, ...limits }, program }) => {
     const input = { account, name, ...(models && { models: listFrom(models) }), limits: limitsOfOptions(limits) }
     return operate<KeyView & { readonly secret: string }>(program, { name: 'key.create', input }, (view) =>
       shown(view, `${view.secret}\n`, {
-        talk: `This is the key '${view.name}' of account '${view.account}' (${view.id}). It is shown only now.`,
+        talk: `This is the key '${view.name}' of account '${view.account}' (${view.id}). It is shown only once.`,
       }),
     )
   },
@@ -67,7 +67,8 @@ const keys = command({
           ],
           terminal,
         )
-        const talk = views.length === 0 ? 'No keys yet. Make one: tollgate key create ACCOUNT --name my-app' : undefined
+        const talk =
+          views.length === 0 ? 'No keys yet. Create one: tollgate key create ACCOUNT --name my-app' : undefined
         return shown(views, drawn, { talk })
       },
     ),
@@ -75,10 +76,10 @@ const keys = command({
 
 const limit = command({
   name: 'key limits',
-  summary: "Sets what a key may use at most, besides its account's limits. What is not named stays as it is.",
+  summary: "Sets the limits of a key, in addition to its account's limits. Other limits stay as they are.",
   examples: [
     ['tollgate key limits key_01kpzt5x3c --requests-per-minute 60'],
-    ['tollgate key limits key_01kpzt5x3c --spend-per-day none', 'lifts it'],
+    ['tollgate key limits key_01kpzt5x3c --spend-per-day none', 'removes the limit'],
   ],
   positionals: [{ name: 'key', summary: 'id of the key', value: text('KEY_ID') }],
   options: limitOptions,
@@ -90,7 +91,7 @@ const limit = command({
 
 const revoke = command({
   name: 'key revoke',
-  summary: 'Ends a key for good, and cuts its running streams.',
+  summary: 'Revokes a key for good, and cuts its running streams.',
   examples: [['tollgate key revoke key_01kpzt5x3c --yes'], ['tollgate key list', 'shows the ids']],
   positionals: [{ name: 'key', summary: 'id of the key', value: text('KEY_ID') }],
   confirms: ({ key }) => ({ consequence: `Key ${key} stops working now and for good.`, word: 'revoke' }),

@@ -38,14 +38,14 @@ type LimitOptionValues = { readonly [Name in keyof typeof limitOptions]: string 
 
 type Value = number | string | boolean | null
 
-/** Only what was named. */
+/** Only the limits that were named. */
 export const statedLimits = (stated: Readonly<Record<string, Value | undefined>>): Record<string, Value> =>
   Object.fromEntries(Object.entries(stated).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
 
 export const count = (text: string | undefined): number | null | undefined =>
   text === undefined ? undefined : text === NONE ? null : Number(text)
 
-/** What an operation takes: only the limits that were named, null for `none`. */
+/** The input of an operation: only the limits that were named, with null for `none`. */
 export function limitsOfOptions(given: LimitOptionValues): Record<string, Value> {
   const money = (text: string | undefined): string | null | undefined =>
     text === undefined ? undefined : text === NONE ? null : text.replace(/^\$/, '')
@@ -58,7 +58,7 @@ export function limitsOfOptions(given: LimitOptionValues): Record<string, Value>
   })
 }
 
-/** In a word or a few: `60 requests/min, $5.00/day`. */
+/** A short text, such as `60 requests/min, $5.00/day`. */
 export function limitsViewText(limits: LimitsView): string {
   const parts = [
     limits.requests_per_minute === null ? [] : [`${limits.requests_per_minute} requests/min`],

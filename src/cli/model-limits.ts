@@ -1,11 +1,11 @@
-/** What a model can do and within which bounds, set and taken back. */
+/** Sets and removes the capabilities and limits of a model. */
 import { command } from './command.ts'
 import { count, countOrNone, statedLimits, NONE } from './limits.ts'
 import { operate, shown, usage } from './outcome.ts'
 import { details } from './table.ts'
 import { text, type ValueRule } from './values.ts'
 
-/** Of the value of `model.change`. */
+/** Part of the value of `model.change`. */
 type ModelLimitsChange = {
   readonly id: string
   readonly limits: {
@@ -31,28 +31,31 @@ const answer = (given: string | undefined): boolean | null | undefined =>
 
 export const modelLimits = command({
   name: 'model limits',
-  summary: 'Sets what a stored model can do, and its bounds. What is not named stays as it is.',
+  summary: 'Sets the capabilities and limits of a stored model. What is not named stays as it is.',
   examples: [
     ['tollgate model limits fast --context 128000 --max-output 16384'],
-    ['tollgate model limits fast --max-output none', 'takes it back: there is no limit, or the usual one'],
+    ['tollgate model limits fast --max-output none', 'removes it: there is no limit, or the usual one'],
   ],
   positionals: [{ name: 'id', summary: 'id of a model', value: text('MODEL') }],
   options: {
-    context: { summary: 'the most tokens of input and output together', value: countOrNone },
-    'max-output': { summary: 'most output tokens one answer can have', value: countOrNone },
+    context: { summary: 'maximum tokens of input and output together', value: countOrNone },
+    'max-output': { summary: 'maximum output tokens of one answer', value: countOrNone },
     'default-output': {
-      summary: 'output limit to set where the client sets none; without it none is set',
+      summary: 'output limit of requests that set none (default: no limit)',
       value: countOrNone,
     },
-    'min-output': { summary: 'least output that must be affordable where none is asked', value: countOrNone },
-    'image-tokens': { summary: 'the most tokens that an image in a request counts as', value: countOrNone },
+    'min-output': {
+      summary: 'a request that sets no limit is refused if the balance covers less output than this',
+      value: countOrNone,
+    },
+    'image-tokens': { summary: 'maximum tokens that an image in a request counts as', value: countOrNone },
     'first-event-timeout': {
-      summary: 'milliseconds to wait for the first token: 60000, or 300000 if it reasons',
+      summary: 'milliseconds to wait for the first token (default: 60000, or 300000 if it reasons)',
       value: countOrNone,
     },
-    dimensions: { summary: 'of an embedding model: the length of its vectors', value: countOrNone },
+    dimensions: { summary: 'length of the vectors of an embedding model', value: countOrNone },
     'adjustable-dimensions': { summary: 'whether requests may ask for shorter vectors', value: yesNoOrNone },
-    pictures: { summary: 'whether a text model looks at pictures', value: yesNoOrNone },
+    pictures: { summary: 'whether a text model takes pictures as input', value: yesNoOrNone },
     'hidden-reasoning': { summary: 'whether it bills reasoning that it does not send', value: yesNoOrNone },
   },
   run: async ({ args: { id }, options, program, terminal }) => {

@@ -13,14 +13,14 @@ import { text, wholeNumber, type ValueRule } from './values.ts'
 type Tier = PriceCardView & { readonly above_input_tokens: number }
 type Prices = PriceCardView & { readonly cached_input_usd_per_million: string; readonly tiers: readonly Tier[] }
 
-/** The value of `model.list`, one of them. */
+/** One element of the value of `model.list`. */
 type ModelView = {
   readonly id: string
   readonly owned_by: string
   readonly origin: string
   readonly kind: string
   readonly price: Prices
-  /** What may be asked of it that has no price. */
+  /** What the model can make but has no price for. */
   readonly unpriced: readonly string[]
   readonly offers: readonly {
     readonly provider: string
@@ -33,18 +33,18 @@ type ModelView = {
   }[]
 }
 
-/** `price list` shows all. */
+/** `price list` shows all of them. */
 const OTHERS_SHOWN = 2
 
 const tierText = (tier: Tier): string =>
   `above ${tier.above_input_tokens} ${usd(tier.input_usd_per_million)} in, ${usd(tier.output_usd_per_million)} out`
 
-/** What is sold beside words, and what longer requests cost. */
+/** The prices of images and pieces, and the prices of longer requests. */
 const othersOf = (card: Prices): string | undefined =>
   [otherPrices(card, OTHERS_SHOWN), ...card.tiers.map(tierText)].filter((part) => part !== undefined).join(', ') ||
   undefined
 
-/** Vectors have no output. */
+/** Embeddings have no output price. */
 const outputPrice = ({ kind: of, price: card }: ModelView): string | undefined =>
   of === 'embedding' ? undefined : tokenPrice(card, card.output_usd_per_million)
 
@@ -74,11 +74,14 @@ const offerRule: ValueRule = {
   },
 }
 const OFFER_NOTES =
-  'An OFFER is PROVIDER/MODEL or provider=…,model=…, and behind it, with commas, cost-input= and cost-output=,\n' +
-  'cost-cached-input= (dollars per million tokens), cost-above-272000-input= and the like for longer requests,\n' +
-  'cost-each-second/720p= for a piece (without any: the list price, or the sale price where no list has one),\n' +
-  'priority= (lower is tried first), weight= (share among equals) and context_tokens= (longer requests go to the\n' +
-  'other offers).'
+  'An OFFER is PROVIDER/MODEL or provider=…,model=…. These may follow, with commas between them:\n' +
+  '  cost-input=, cost-output=, cost-cached-input=  dollars per million tokens\n' +
+  '  cost-above-272000-input= and the like          the same for longer requests\n' +
+  '  cost-each-second/720p= and the like            dollars for one piece\n' +
+  '  priority=                                      offers with a lower number are tried first\n' +
+  '  weight=                                        share among offers of the same priority\n' +
+  '  context_tokens=                                longer requests go to the other offers\n' +
+  'An offer without a cost costs the list price, or the sale price if no list has one.'
 
 const add = command({
   name: 'model add',
@@ -95,25 +98,25 @@ const add = command({
   positionals: [{ name: 'id', summary: 'what clients send as `model`', value: text('MODEL') }],
   options: {
     ...priceOptions,
-    offer: { summary: 'who serves it', value: offerRule, takes: 'many' },
-    kind: { summary: 'what it makes: text (unless said), embedding, image, video', value: kind },
+    offer: { summary: 'an offer that serves it', value: offerRule, takes: 'many' },
+    kind: { summary: 'what it makes: text (default), embedding, image or video', value: kind },
     family: {
-      summary: 'of an image or video model: what it can do, such as gpt-image or seedance-2',
+      summary: 'capabilities of an image or video model, such as gpt-image or seedance-2',
       value: text('FAMILY'),
     },
     dimensions: {
-      summary: 'of an embedding model: the length of its vectors',
+      summary: 'length of the vectors of an embedding model',
       value: wholeNumber('N', { min: 1, max: 65_536 }),
     },
     'adjustable-dimensions': { summary: 'requests may ask for shorter vectors' },
-    'max-output': { summary: 'most output tokens one answer can have', value: wholeNumber('N', { min: 1, max: 1e9 }) },
+    'max-output': { summary: 'maximum output tokens of one answer', value: wholeNumber('N', { min: 1, max: 1e9 }) },
   },
   notes: OFFER_NOTES,
   run: async ({ args: { id }, options, program, terminal }) => {
     const offers = options.offer.map(readOffer).filter((offer): offer is OfferOption => typeof offer !== 'string')
     const { family } = options
     if (family !== undefined && options.kind !== 'image' && options.kind !== 'video')
-      return usage('model add: --family is of an image or a video model: say --kind image or --kind video')
+      return usage('model add: --family needs --kind image or --kind video')
     const max = options['max-output']
     const input = {
       id,
@@ -131,7 +134,7 @@ const add = command({
   },
 })
 
-/** A model as it is now, and beside it what is wrong with its prices. */
+/** Shows a model, with warnings about its prices. */
 function drawn(view: ModelView, terminal: Terminal): ShownOutcome {
   const { id, unpriced, offers } = view
   const gaps = unpriced.length === 0 ? undefined : `Warning: ${gapText(id, unpriced)}; requests for these are refused`
@@ -144,13 +147,16 @@ const set = command({
   summary: 'Changes the price or the offers of a stored model. What is not named stays as it is.',
   examples: [
     ['tollgate model set fast --price-output 0.80'],
-    ['tollgate model set long --price-above 272000:input=5,output=22.50', 'what requests of more input tokens cost'],
-    ['tollgate model set long --price-above none', 'one price, whatever the length'],
+    [
+      'tollgate model set long --price-above 272000:input=5,output=22.50',
+      'the price of requests with more input tokens',
+    ],
+    ['tollgate model set long --price-above none', 'one price for any length'],
   ],
   positionals: [{ name: 'id', summary: 'id of a model', value: text('MODEL') }],
   options: {
     ...priceOptions,
-    offer: { summary: 'who serves it, in place of all offers before', value: offerRule, takes: 'many' },
+    offer: { summary: 'an offer that serves it; replaces all earlier offers', value: offerRule, takes: 'many' },
   },
   notes: OFFER_NOTES,
   run: ({ args: { id }, options, program, terminal }) => {

@@ -14,7 +14,7 @@ export type OfferOption = {
 
 const name = { problem: (): undefined => undefined }
 const dollars = { problem: priceProblem }
-/** A number of `OfferInput`: the field and the smallest value. */
+/** A whole number of an offer: its field and its smallest value. */
 const whole = (field: 'priority' | 'weight' | 'context_tokens', min: number) => ({
   field,
   problem: (given: string) => {
@@ -23,7 +23,7 @@ const whole = (field: 'priority' | 'weight' | 'context_tokens', min: number) => 
   },
 })
 
-/** What an offer can say, by its key on the command line. */
+/** The rules for the fields of an offer, by their keys on the command line. */
 const keys = {
   provider: name,
   model: name,
@@ -39,7 +39,7 @@ const KEYS = Object.keys(keys) as Key[]
 
 /**
  * Reads `openai/gpt-x`, `openai/gpt-x,priority=1`, or `provider=openai,model=gpt-x,cost-input=0.1,…`.
- * Of a text that is none of these, the reason.
+ * Returns the reason if the text is none of these.
  */
 export function readOffer(text: string): OfferOption | string {
   const [first = '', ...others] = text.split(',').map((part) => part.trim())
@@ -56,11 +56,11 @@ export function readOffer(text: string): OfferOption | string {
   return offerOf(parts)
 }
 
-/** Adds `KEY=VALUE` to the parts. Of one that cannot be added, the reason. */
+/** Adds `KEY=VALUE` to the parts. Returns the reason if it cannot be added. */
 function readPart(part: string, parts: Map<string, string>): string | undefined {
   const at = part.indexOf('=')
   const named = part.slice(0, at === -1 ? undefined : at).trim()
-  // Other words of the command line are joined by dashes.
+  // The other names of the command line have dashes, so `context-tokens` is accepted too.
   const known = KEYS.find((each) => each === named || each === named.replace('-', '_'))
   const key = known ?? (costKey(named) && named)
   if (key === undefined) return `has no '${named}'${didYouMean(named, KEYS) || `; it has ${KEYS.join(', ')}`}`

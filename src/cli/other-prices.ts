@@ -1,18 +1,18 @@
 import { usd } from './table.ts'
 
-/** Of the view of a price card. */
+/** Part of the view of a price card. */
 export type PriceCardView = {
   readonly input_usd_per_million: string
   readonly output_usd_per_million: string
   readonly image_input_usd_per_million: string
   readonly image_output_usd_per_million: string
-  /** By what is sold: `second/720p`, `upscale/2k`. */
+  /** By piece: `second/720p`, `upscale/2k`. */
   readonly each_usd: Readonly<Record<string, string>>
 }
 
 /**
- * What a card sells beside words, in a cell: `image output $30.00/1M`, `second/720p $0.06`. Without it a video would
- * look free. At most so many of them, the rest is counted; undefined where there is nothing.
+ * The prices of images and pieces for one cell: `image output $30.00/1M`, `second/720p $0.06`. Without them a video
+ * would look free. The cell names at most `most` of them and counts the rest. Undefined if there are none.
  */
 export function otherPrices(card: PriceCardView, most: number): string | undefined {
   const images = [
@@ -28,7 +28,7 @@ export function otherPrices(card: PriceCardView, most: number): string | undefin
   return rest > 0 ? `${parts.slice(0, most).join(', ')}, ${rest} more` : parts.join(', ')
 }
 
-/** A price by tokens; undefined where it is none because something else is sold: as `$0.00` that would look free. */
+/** A price per token. Undefined if it is zero because the card sells something else: `$0.00` would look free. */
 export const tokenPrice = (card: PriceCardView, price: string): string | undefined =>
   Number(price) === 0 && otherPrices(card, 1) !== undefined ? undefined : price
 

@@ -1,24 +1,24 @@
 import type { Program } from './program.ts'
 
-/** What a command comes to. `report` in cli.ts turns it into output and an exit code. */
+/** The outcome of a command. `report` in cli.ts turns it into output and an exit code. */
 export type CommandOutcome =
   | ShownOutcome
   /** Text for people that has no JSON form: help, the version. */
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'failed'; readonly code: string; readonly message: string }
   | { readonly kind: 'usage'; readonly message: string; readonly help?: string }
-  /** The command has said everything itself. */
+  /** The command has printed everything itself. */
   | { readonly kind: 'ended'; readonly exitCode: number }
 
 export type ShownOutcome = {
   readonly kind: 'shown'
   /** What `--json` prints. */
   readonly value: unknown
-  /** The same for people, on stdout. Empty prints nothing. */
+  /** The same for people, on stdout. An empty text prints nothing. */
   readonly text: string
-  /** What goes beside the data, on stderr; not with `--json`. */
+  /** Remarks about the data, on stderr. They are not printed with `--json`. */
   readonly talk?: string | undefined
-  /** That the data is not all there is, on stderr: with `--json` only where nobody asked for so few. */
+  /** A remark on stderr that there is more data. With `--json` it is printed only if the user set no limit. */
   readonly rest?: { readonly text: string; readonly isWanted: boolean } | undefined
   readonly exitCode?: 0 | 1
 }
@@ -34,7 +34,7 @@ export const shown = (
   ...beside,
 })
 export const failed = (code: string, message: string): CommandOutcome => ({ kind: 'failed', code, message })
-/** What a client of the public API was told, with the id by which `request show` explains it. */
+/** A refusal of the public API, with the request id that `request show` explains. */
 export const refusedCall = (
   { code, message, requestId }: { readonly code: string; readonly message: string; readonly requestId?: string | null },
   { json }: { readonly json: boolean },
@@ -43,13 +43,13 @@ export const refusedCall = (
 export const usage = (message: string): CommandOutcome => ({ kind: 'usage', message })
 export const exitWith = (exitCode: number): CommandOutcome => ({ kind: 'ended', exitCode })
 
-/** Integers of the store are bigint; they leave as decimal text, whether a server answered or the folder itself. */
+/** Integers of the store are bigint. They are printed as decimal text, with a running server and without one. */
 const plain = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? value.toString() : value)
 
 /** JSON on one line. */
 export const jsonLine = (value: unknown): string => JSON.stringify(value, plain)
 
-/** Runs an operation and shows its value, which is a `V` because the operation of that name gives one. */
+/** Runs an operation and shows its value. The caller says which type `V` the operation of that name returns. */
 export async function operate<V>(
   program: Program,
   { name, input }: { readonly name: string; readonly input: object },

@@ -1,20 +1,20 @@
-/** Lists that an operation gives in pages: read to as many rows as are wanted, and with a word where they go on. */
+/** Lists that an operation returns in pages. A command reads the wanted number of rows, and says if there are more. */
 import { failed, jsonLine, type CommandOutcome, type ShownOutcome } from './outcome.ts'
 import type { Program } from './program.ts'
 import { text, wholeNumber } from './values.ts'
 
-/** Of a list without `--limit`. */
+/** Rows of a list without `--limit`. */
 const ROWS = 20
-/** Of one operation. */
+/** Rows of one operation. */
 const PAGE_ROWS_MAX = 1_000
 const ROWS_MAX = 100_000
 
 export const pageOptions = {
   limit: {
-    summary: `how many, up to ${ROWS_MAX}; ${ROWS} without it`,
+    summary: `number of rows, up to ${ROWS_MAX} (default: ${ROWS})`,
     value: wholeNumber('N', { min: 1, max: ROWS_MAX }),
   },
-  before: { summary: 'only those that are older than this one', value: text('ID') },
+  before: { summary: 'only rows older than this one', value: text('ID') },
 } as const
 
 type PageOptions = { readonly limit: string | undefined; readonly before: string | undefined }
@@ -23,11 +23,11 @@ type ListPage<V> = {
   readonly name: string
   readonly input: object
   readonly paging: PageOptions
-  /** What `--before` takes of a row. */
+  /** The value of a row that `--before` takes. */
   readonly idOf: (row: V) => string
 }
 
-/** `rest` says that there are more rows, and how to see them; undefined: these are all. */
+/** Shows the rows. `rest` says that there are more and how to see them. It is undefined if these are all. */
 export async function operateList<V>(
   program: Program,
   { name, input, paging, idOf }: ListPage<V>,
@@ -36,7 +36,7 @@ export async function operateList<V>(
   const wanted = paging.limit === undefined ? ROWS : Number(paging.limit)
   const rows: V[] = []
   let before = paging.before
-  // One row more than is wanted says whether the list goes on.
+  // One row more than wanted shows whether there are more.
   for (let isOver = false; !isOver && rows.length <= wanted;) {
     const limit = Math.min(wanted + 1 - rows.length, PAGE_ROWS_MAX)
     const result = await program.operate(name, { ...input, limit, ...(before !== undefined && { before }) })
@@ -51,6 +51,6 @@ export async function operateList<V>(
   const last = shown.at(-1)
   if (rows.length <= wanted || last === undefined) return show(shown, undefined)
   const count = shown.length === 1 ? 'The newest one is' : `The newest ${shown.length} are`
-  const text = `${count} shown, and there are more: --limit N shows N, --before ${idOf(last)} the next ones.`
+  const text = `${count} shown, and there are more: --limit N shows N, --before ${idOf(last)} shows the next ones.`
   return show(shown, { text, isWanted: paging.limit !== undefined })
 }

@@ -11,7 +11,7 @@ export type ParsedCommandLine =
   | { readonly kind: 'version' }
   | { readonly kind: 'wrong'; readonly message: string }
 
-/** What is wrong with a command line, said to the person who typed it. */
+/** An error in a command line, in words for the person who typed it. */
 class Wrong {
   readonly message: string
 
@@ -23,7 +23,7 @@ class Wrong {
 type Token = ReturnType<typeof tokensOf>[number]
 type OptionToken = Extract<Token, { kind: 'option' }>
 
-/** Node's parser cuts the words; what they mean is the table's to say, with better words than an exception's. */
+/** Node's parser only splits the words. The table says what they mean, with better messages than the parser's. */
 function tokensOf(argv: readonly string[], known: Options) {
   const options = Object.fromEntries(
     Object.entries(known).map(([name, option]) => [
@@ -84,7 +84,7 @@ const isNeeded = (option: Option): boolean => 'value' in option && option.takes 
 const flagsOf = (known: Options): string[] =>
   Object.entries(known).flatMap(([name, option]) => ('refused' in option ? [] : [`--${name}`]))
 
-/** The rule's sentence, with the value where it helps: `must be …, not 'x'`. */
+/** The rule's sentence, with the value if that helps: `must be …, not 'x'`. */
 const broken = (problem: string, value: string): string =>
   problem.startsWith('must ') && value.trim() !== '' ? `${problem}, not '${value}'` : problem
 

@@ -1,12 +1,12 @@
 import { failed, type CommandOutcome } from './outcome.ts'
 
 export type ServerAddress = { readonly host: string; readonly port: number }
-/** An address, and where its two halves are set. */
+/** An address, and the settings that set its host and its port. */
 export type SetAddress = ServerAddress & { readonly setBy: { readonly host: string; readonly port: string } }
 
 /**
- * What to do about an address that cannot be listened on; undefined for any other error. Of several addresses it is the
- * one that the error names.
+ * Says what to do if a server cannot listen on its address. Undefined for any other error. If there are several
+ * addresses, the error names the one that failed.
  */
 export function listenFailure(
   error: unknown,

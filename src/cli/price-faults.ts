@@ -1,4 +1,4 @@
-/** What is wrong with the prices of a model, in words: sold for less than it costs, or without a price. */
+/** Describes faults in the prices of a model: a sale below cost, or no price. */
 import { usd } from './table.ts'
 
 /** Dollars for a million tokens, or for one piece. */
@@ -21,7 +21,7 @@ export const gapText = (id: string, unpriced: readonly string[]): string =>
 
 type OfferLosses = { readonly provider: string; readonly model: string; readonly below_cost: readonly BelowCost[] }
 
-/** A warning line for each offer that costs more than the model is sold for; undefined where none does. */
+/** A warning line for each offer that costs more than the sale price. Undefined if none does. */
 export function lossWarning(id: string, offers: readonly OfferLosses[]): string | undefined {
   const lines = offers
     .filter(({ below_cost: losses }) => losses.length > 0)

@@ -6,7 +6,7 @@ import { price, priceProblem, type ValueRule } from './values.ts'
 export type PriceOption = Readonly<Record<string, unknown>>
 type Units = Readonly<Record<string, string>>
 
-/** What one million tokens of a kind cost, by the end of the option's name. */
+/** The kinds of tokens that have a price per million, by the end of the option's name. */
 const tokenUnits = {
   input: 'input',
   output: 'output',
@@ -59,14 +59,17 @@ const rule = (placeholder: string, read: (text: string) => unknown): ValueRule =
 export const priceOptions = {
   'price-input': { summary: 'sale price of a million input tokens', value: price },
   'price-output': { summary: 'sale price of a million output tokens', value: price },
-  'price-cached-input': { summary: 'of a million cached input tokens; the input price without it', value: price },
+  'price-cached-input': {
+    summary: 'price of a million cached input tokens (default: the input price)',
+    value: price,
+  },
   'price-each': {
-    summary: 'of one piece: NAME=USD, such as second/720p=0.15; several times for several',
+    summary: 'price of one piece: NAME=USD, such as second/720p=0.15',
     value: rule('NAME=USD', readPiece),
     takes: 'many',
   },
   'price-above': {
-    summary: 'of longer requests, TOKENS:input=…,output=…; none takes tiers back',
+    summary: 'price of longer requests: TOKENS:input=…,output=…; none removes all tiers',
     value: rule('TIER', readTier),
     takes: 'many',
   },
@@ -79,7 +82,7 @@ type PriceOptionValues = {
 const entries = <V>(texts: readonly string[], read: (text: string) => readonly [string, V] | string) =>
   texts.map(read).flatMap((found) => (typeof found === 'string' ? [] : [found]))
 
-/** What is said of a price; undefined where nothing is. */
+/** The prices that the options state. Undefined if they state none. */
 export function pricesGiven(given: PriceOptionValues): PriceOption | undefined {
   const { 'price-each': each, 'price-above': above } = given
   const stated = {
@@ -95,7 +98,7 @@ export function pricesGiven(given: PriceOptionValues): PriceOption | undefined {
 const COST = /^cost-(?:above-([1-9]\d{0,8})-)?([a-z0-9-]+)$/
 const EACH = /^cost-each-([a-z]+(?:\/[\w.-]+)*)$/
 
-/** Where in a cost a key of an offer puts its price: `cost-above-272000-input`, `cost-each-second/720p`. */
+/** The path in a cost to which a key of an offer belongs: `cost-above-272000-input`, `cost-each-second/720p`. */
 export function costKey(key: string): readonly string[] | undefined {
   const piece = EACH.exec(key)?.[1]
   if (piece !== undefined) return ['each', piece]
@@ -104,7 +107,7 @@ export function costKey(key: string): readonly string[] | undefined {
   return above === undefined ? [tokenUnits[name]] : ['above', above, tokenUnits[name]]
 }
 
-/** What the keys of an offer say of its cost; undefined where none does. */
+/** The cost that the keys of an offer state. Undefined if they state none. */
 export function costGiven(parts: ReadonlyMap<string, string>): PriceOption | undefined {
   const cost: Record<string, unknown> = {}
   for (const [key, amount] of parts) {

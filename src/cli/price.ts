@@ -29,7 +29,7 @@ type Units = PriceCardView & {
   readonly cache_write_usd_per_million: string
 }
 
-/** The value of `price.list`, one of them. */
+/** One element of the value of `price.list`. */
 type CardView = Units & {
   readonly model: string
   readonly of: string
@@ -47,7 +47,7 @@ const differenceColumns: readonly Column<DifferenceRow>[] = [
   { title: 'after', of: ({ after }) => after },
 ]
 
-/** Of a new model: what it is sold for and what it can have. The rest follows from that and the mark-up. */
+/** A new model is shown by its sale prices and limits. The rest follows from these and the mark-up. */
 const isShown = (kind: string, { what }: Difference): boolean =>
   kind !== 'new' ||
   /^(?:sale (?:input|cached input|cache write|output|image input|image output)(?: above .*)?|limit .*)$/.test(what)
@@ -69,14 +69,14 @@ function drawImport(view: ImportView, terminal: Terminal): string {
 
 type Approval = { readonly program: Program; readonly terminal: Terminal; readonly input: object }
 
-/** Shows the plan and has it approved, then asks for just that plan. */
+/** Shows the plan, asks for approval, and applies exactly that plan. */
 async function approve(
   { program, terminal, input }: Approval,
   view: ImportView,
   { asked }: { readonly asked: 'yes' | 'terminal' },
 ): Promise<CommandOutcome> {
   if (asked === 'terminal') {
-    if (!terminal.interactive) return usage('There is nobody to ask: add --yes to apply, or --dry-run to look.')
+    if (!terminal.interactive) return usage('There is no terminal to ask on: add --yes to apply, or --dry-run to look.')
     terminal.talk(drawImport(view, terminal))
     const typed = await terminal.ask('Type yes to apply: ')
     if (typed?.trim() !== 'yes') return failed('not_confirmed', 'not confirmed; nothing was changed')
@@ -99,20 +99,20 @@ const importing = command({
   ],
   options: {
     provider: { summary: 'import the models of this provider', value: text('PROVIDER') },
-    model: { summary: 'only models with this id; * stands for anything', value: text('PATTERN'), takes: 'many' },
+    model: { summary: 'only models with this id; * matches anything', value: text('PATTERN'), takes: 'many' },
     all: { summary: 'import all models of all providers' },
-    markup: { summary: 'what is put on the list price (TOLLGATE_MARKUP, else 0%)', value: percentage },
-    'dry-run': { summary: 'only show it' },
+    markup: { summary: 'mark-up on the list price (TOLLGATE_MARKUP, else 0%)', value: percentage },
+    'dry-run': { summary: 'only show what would change' },
     yes: { summary: 'do it without asking' },
   },
   notes:
     'The list is @pydantic/genai-prices, pinned in this version; nothing is fetched. The cost of an offer is the list\n' +
-    'price, the sale price is that with the mark-up. New prices are new dated cards: what was charged stays as it was.\n' +
-    'Other offers of a model, and limits set by hand, are kept. What tollgate.yaml declares is left alone.',
+    'price. The sale price is the list price with the mark-up. New prices become new dated cards, so past charges do\n' +
+    'not change. Other offers of a model, and limits set by hand, are kept. What tollgate.yaml declares is left alone.',
   run: async ({ options, program, terminal }) => {
     const { provider, model: models, markup, all, yes, 'dry-run': dryRun } = options
     if (provider === undefined && models.length === 0 && !all)
-      return usage('price import: say what: --provider, --model, or --all')
+      return usage('price import: say what to import: --provider, --model or --all')
     const input = { models, ...(provider && { provider }), ...(markup && { markup }) }
     return operate<ImportView>(program, { name: 'price.import', input }, (view) => {
       if (dryRun || view.changes.length === 0) return shown(view, drawImport(view, terminal))
@@ -137,10 +137,10 @@ const cardColumns: readonly Column<CardRow>[] = [
 
 const list = command({
   name: 'price list',
-  summary: 'Lists the price cards in force; of one model all it ever had, the newest first.',
+  summary: 'Lists the price cards in force, or all cards that one model ever had, newest first.',
   examples: [['tollgate price list'], ['tollgate price list gpt-5-mini']],
   positionals: [{ name: 'model', summary: 'id of a model', value: text('MODEL'), takes: 'maybe' }],
-  notes: 'ABOVE is the number of input tokens beyond which a request has the prices of that line.',
+  notes: 'The prices of a line apply to requests with more input tokens than ABOVE.',
   run: ({ args: { model }, program, terminal }) =>
     operate<readonly CardView[]>(program, { name: 'price.list', input: model ? { model } : {} }, (cards) => {
       const rows = cards.flatMap((card): CardRow[] => [
@@ -153,7 +153,7 @@ const list = command({
 
 export const priceGroup = group({
   name: 'price',
-  summary: 'What models are sold for and what they cost, and vendors’ list prices.',
+  summary: 'Sale prices and costs of models, and vendors’ list prices.',
   examples: [['tollgate price import --provider openai --markup 20%'], ['tollgate price list']],
   commands: [importing, list],
 })

@@ -5,7 +5,7 @@ import { table } from './table.ts'
 import { printable, type Terminal } from './terminal.ts'
 import { text, type ValueRule } from './values.ts'
 
-/** The value of `provider.list`, one of them. */
+/** One element of the value of `provider.list`. */
 export type ProviderView = {
   readonly id: string
   readonly preset: string
@@ -13,7 +13,7 @@ export type ProviderView = {
   readonly base_url: string
   /** Whether it may be at a private address. */
   readonly allow_private: boolean
-  /** Null: as many as anywhere. */
+  /** Null means the usual limit. */
   readonly concurrent_requests: number | null
   readonly has_key: boolean
   readonly origin: string
@@ -52,14 +52,14 @@ type KeySource = {
   readonly key: string | undefined
 }
 
-/** The vendor's key from where it cannot be seen by others. Undefined: none is given. Null: the stored one goes. */
+/** Reads the vendor's key from where others cannot see it. Undefined: none is given. Null: the stored one goes. */
 async function readKey(
   source: KeySource,
   terminal: Terminal,
 ): Promise<{ key: string | null | undefined } | CommandOutcome> {
   const { 'key-stdin': fromStdin, 'key-env': variable, key: none } = source
   if ([fromStdin, variable !== undefined, none !== undefined].filter(Boolean).length > 1)
-    return usage('provider add: --key-stdin, --key-env or --key none, not more than one')
+    return usage('provider add: use only one of --key-stdin, --key-env and --key none')
   if (none !== undefined) return { key: null }
   if (!fromStdin && variable === undefined) return { key: undefined }
   if (fromStdin && terminal.interactive) terminal.talk('Paste the key, then Enter and Ctrl-D:\n')
@@ -72,40 +72,43 @@ const onlyNone: ValueRule = {
   problem: (given) =>
     given === NONE
       ? undefined
-      : 'takes no key, which others on this machine could read here: use --key-stdin or --key-env NAME',
+      : 'takes no key, because others on this machine could read it: use --key-stdin or --key-env NAME',
 }
 
 const add = command({
   name: 'provider add',
   summary: 'Adds a provider, or changes one. Its key is stored encrypted.',
   examples: [
-    ['tollgate provider add groq --key-env GROQ_API_KEY', 'an id that is a preset needs no more'],
+    ['tollgate provider add groq --key-env GROQ_API_KEY', 'the id of a preset needs nothing more'],
     ['tollgate provider add openai-eu --preset openai --base-url https://eu.api.openai.com/v1 --key-stdin < key.txt'],
     ['tollgate provider add local --base-url http://127.0.0.1:8000/v1 --allow-private', 'a server on this machine'],
-    ['tollgate provider add local --concurrent 8', 'so many requests at once; others wait a second, or go elsewhere'],
-    ['tollgate provider add local --key none', 'takes the stored key away'],
+    [
+      'tollgate provider add local --concurrent 8',
+      'at most 8 requests at once; others wait a second, or use another offer',
+    ],
+    ['tollgate provider add local --key none', 'removes the stored key'],
   ],
   positionals: [{ name: 'id', summary: 'lower-case letters, digits, - and _', value: text('PROVIDER') }],
   options: {
     preset: {
-      summary: 'vendor (tollgate provider presets); the id when it is one, else custom',
+      summary: 'vendor (tollgate provider presets); default: the id if it is a preset, else custom',
       value: text('PRESET'),
     },
-    'base-url': { summary: "up to and including the version; none: the preset's own", value: text('URL') },
+    'base-url': { summary: "URL up to and including the version; none restores the preset's own", value: text('URL') },
     'allow-private': {
-      summary: 'it may be on this machine or a private network (not needed where the preset itself is)',
+      summary: 'allow an address on this machine or a private network (not needed if the preset has one)',
     },
-    'forbid-private': { summary: 'it may not be there any more' },
-    concurrent: { summary: 'requests under way there at once; none: as many as anywhere', value: countOrNone },
+    'forbid-private': { summary: 'take --allow-private back' },
+    concurrent: { summary: 'requests in flight there at once; none restores the usual limit', value: countOrNone },
     'key-stdin': { summary: "read the vendor's key from stdin" },
     'key-env': { summary: "read the vendor's key from this environment variable", value: text('NAME') },
-    key: { summary: '`none` takes the stored key away', value: onlyNone },
+    key: { summary: '`none` removes the stored key', value: onlyNone },
   },
   run: async ({ args: { id }, options, program, terminal }) => {
     const read = await readKey(options, terminal)
     if ('kind' in read) return read
     const { preset, 'base-url': baseUrl, 'allow-private': allowed, 'forbid-private': forbidden } = options
-    if (allowed && forbidden) return usage('provider add: --allow-private or --forbid-private, not both')
+    if (allowed && forbidden) return usage('provider add: use --allow-private or --forbid-private, not both')
     const input = {
       id,
       ...(preset && { preset }),
@@ -115,7 +118,9 @@ const add = command({
       ...(read.key !== undefined && { key: read.key }),
     }
     return operate<ProviderView>(program, { name: 'provider.add', input }, (view) =>
-      shown(view, drawProviders([view], terminal), { talk: `See whether it works: tollgate provider test ${view.id}` }),
+      shown(view, drawProviders([view], terminal), {
+        talk: `Test whether it works: tollgate provider test ${view.id}`,
+      }),
     )
   },
 })
@@ -133,9 +138,9 @@ const providers = command({
 
 const presets = command({
   name: 'provider presets',
-  summary: 'Lists the vendors that are known: address, and the environment variable that adds them at start.',
+  summary: 'Lists the known vendors, with the address and the environment variable that adds each at start.',
   examples: [['tollgate provider presets']],
-  // The program knows them: whoever has yet to make a data folder can look.
+  // The presets are part of the program, so this works without a data folder.
   run: async ({ terminal }) => {
     const { presetViews } = await import('../admin/preset-view.ts')
     const views = presetViews()
@@ -153,7 +158,7 @@ const presets = command({
   },
 })
 
-/** One line about a probe: what came back, how fast, and what it means. */
+/** One line about a probe: the status, the time it took, and what it means. */
 export function probeText({ ok, status, took_ms: tookMs, models, problem }: ProbeView): string {
   const answered = status === null ? '' : `status ${status} in ${tookMs} ms, `
   const listed = models.length === 0 ? 'no list of models' : `${models.length} models`
@@ -162,7 +167,7 @@ export function probeText({ ok, status, took_ms: tookMs, models, problem }: Prob
 
 const test = command({
   name: 'provider test',
-  summary: 'Asks a provider for its models, to see whether address and key work. It costs nothing.',
+  summary: 'Asks a provider for its models, to test its address and key. It costs nothing.',
   examples: [['tollgate provider test groq']],
   positionals: [provider],
   failure: 'the provider does not answer as it should',
@@ -175,10 +180,11 @@ const test = command({
 
 const resume = command({
   name: 'provider resume',
-  summary: 'Asks a provider again at once whose offers rest after failures.',
-  examples: [['tollgate provider resume groq', 'after its bill is paid, say']],
+  summary: 'Lets offers of a provider that rest after failures take requests again at once.',
+  examples: [['tollgate provider resume groq', 'for example, after its bill is paid']],
   positionals: [provider],
-  notes: 'A test that passes does it, too, and another key or address. Without a running server nothing rests.',
+  notes:
+    'A test that passes does the same, and so does a new key or address. Without a running server, no offer rests.',
   run: ({ args: { id }, program }) =>
     operate<{ id: string; resumed: number }>(program, { name: 'provider.resume', input: { id } }, (value) =>
       shown(value, `${value.id}  ${value.resumed === 0 ? 'nothing rested' : `offers that rested: ${value.resumed}`}\n`),

@@ -1,6 +1,6 @@
 import { formatUsd } from '../domain/money.ts'
 
-/** A record as `request.show` gives it: the columns of the store, integers as decimal text, and the account's name. */
+/** A record as `request.show` returns it: the store's columns, integers as decimal text, and the account's name. */
 export type StoredRow = Readonly<Record<string, string | null>>
 
 export type Attempt = {
@@ -18,7 +18,7 @@ export type Attempt = {
   readonly took_ms: number
 }
 
-/** A request for `--json`: the field names are a promise. */
+/** A request as `--json` prints it. The field names are a stable interface. */
 export type RecordView = {
   readonly id: string
   readonly account: string
@@ -36,17 +36,17 @@ export type RecordView = {
   readonly cache_write_tokens: number
   readonly output_tokens: number
   readonly reasoning_tokens: number
-  /** Images and the like that were paid for by the piece. */
+  /** Images and other things that are priced by the piece. */
   readonly pieces: readonly { readonly unit: string; readonly count: number }[]
   readonly usage_source: string | null
   readonly held_usd: string
   readonly charged_usd: string
-  /** What the balance lacked for the full price. */
+  /** The part of the price that the balance did not cover. */
   readonly written_off_usd: string
   readonly upstream_cost_usd: string
-  /** The dated prices the charge was made by; `model list` shows the current ones. */
+  /** The id of the dated prices of the charge. `model list` shows the current prices. */
   readonly price_card: number
-  /** The output limit that its client did not set, per choice, and why there was one. */
+  /** The output limit per choice that the client did not set, and the reason for it. */
   readonly output_cap: number | null
   readonly output_cap_reason: string | null
   readonly created_at: string

@@ -1,4 +1,4 @@
-/** A request that was refused before any money was held, as operations give it. */
+/** A request that was refused before any money was held, as operations return it. */
 import { details, shortTime, table } from './table.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -13,7 +13,7 @@ export type RefusalView = {
   readonly status: number
   readonly code: string
   readonly created_at: string
-  /** How many like it followed without a row of their own, and until when. */
+  /** How many similar refusals followed without a row of their own, and the time of the last. */
   readonly repeats: number
   readonly last_at: string
 }
@@ -22,7 +22,7 @@ export const isRefusalView = (view: object): view is RefusalView => 'refused' in
 
 const NOBODY = 'unknown'
 
-/** A path stands with its method; what has a name of its own is posted to. */
+/** A path is shown with its method. An endpoint that has a name is always called with POST. */
 const endpointOf = ({ method, endpoint }: RefusalView): string =>
   endpoint.startsWith('/') ? `${method} ${endpoint}` : endpoint
 

@@ -1,4 +1,4 @@
-/** All commands, each loaded only when it is called: a command's start does not pay for the others. */
+/** All commands. Each is loaded only when it is called, so that its start does not pay for the others. */
 import type { Command, Group } from './command.ts'
 
 type Load = () => Promise<Command | Group>

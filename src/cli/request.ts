@@ -12,16 +12,16 @@ const requests = command({
   summary: 'Lists the newest requests, newest first.',
   examples: [
     ['tollgate request list'],
-    ['tollgate request list acme --refused', 'what was turned away, and why'],
-    ['tollgate request list acme --limit 1000 --json', 'with --before and the last id of these: the next 1000'],
+    ['tollgate request list acme --refused', 'refused requests, and why'],
+    ['tollgate request list acme --limit 1000 --json', 'for the next 1000, add --before and the last id'],
   ],
   positionals: [
     { name: 'account', summary: 'only the requests of this account', value: text('ACCOUNT'), takes: 'maybe' },
   ],
   options: {
     ...pageOptions,
-    refused: { summary: 'those that were refused before any money was held, with their code' },
-    code: { summary: 'with --refused: only of this code', value: text('CODE') },
+    refused: { summary: 'requests that were refused before any money was held, with their code' },
+    code: { summary: 'with --refused: only this code', value: text('CODE') },
   },
   run: ({ args: { account }, options: { refused, code, ...paging }, program, terminal }) => {
     const input = { ...(account !== undefined && { account }) }
@@ -30,7 +30,7 @@ const requests = command({
       const wanted = { ...input, ...(code !== undefined && { code }) }
       const refusals = { name: 'request.refused', input: wanted, paging, idOf: ({ id }: RefusalView) => id }
       return operateList(program, refusals, (views, rest) => {
-        const talk = views.length === 0 ? 'None was refused.' : undefined
+        const talk = views.length === 0 ? 'No refused requests.' : undefined
         return shown(views, drawRefusals(views, terminal), { talk, rest })
       })
     }
@@ -38,7 +38,7 @@ const requests = command({
     return operateList(program, records, (rows, rest) => {
       const views = rows.map(readRecord)
       const talk =
-        views.length === 0 ? (paging.before === undefined ? 'No requests yet.' : 'None is older.') : undefined
+        views.length === 0 ? (paging.before === undefined ? 'No requests yet.' : 'No older requests.') : undefined
       return shown(views, drawRecords(views, terminal), { talk, rest })
     })
   },
@@ -96,7 +96,7 @@ function drawRecord(view: RecordView, terminal: Terminal): string {
   return `${details(pairs, terminal)}\n${drawAttempts(view.attempts, terminal)}`
 }
 
-/** Why an answer had an output limit that its client did not set. */
+/** The reason for an output limit that the client did not set. */
 const capReasons: Readonly<Record<string, string>> = {
   operator: 'the default of the model',
   vendor: 'which the vendor demands',
@@ -104,7 +104,7 @@ const capReasons: Readonly<Record<string, string>> = {
   model_maximum: "the model's maximum",
 }
 
-/** With what vendors said below, each on lines of its own: their ids and words are long. */
+/** The attempts, and below them the vendors' ids and messages. These are long, so each has a line of its own. */
 function drawAttempts(attempts: readonly Attempt[], terminal: Terminal): string {
   const said = attempts.flatMap((attempt, i) => {
     const { code, type, message, upstream_request_id: id } = attempt
@@ -133,7 +133,7 @@ const tableOfAttempts = (attempts: readonly Attempt[], terminal: Terminal): stri
 
 const show = command({
   name: 'request show',
-  summary: 'Shows one request: tokens, money, and every attempt; or why it was refused.',
+  summary: 'Shows one request: tokens, money and every attempt, or why it was refused.',
   examples: [['tollgate request show req_01kpzt5x3c', 'the id is in the header x-request-id of the answer']],
   positionals: [{ name: 'id', summary: 'id of the request', value: text('REQUEST_ID') }],
   run: ({ args: { id }, program, terminal }) =>
@@ -146,7 +146,7 @@ const show = command({
 
 export const requestGroup = group({
   name: 'request',
-  summary: 'What was asked, what it cost, and what it went through.',
+  summary: 'Requests, with their tokens, costs and attempts.',
   examples: [['tollgate request list'], ['tollgate request show req_01kpzt5x3c']],
   commands: [requests, show],
 })

@@ -4,7 +4,7 @@ import { failed, shown } from './outcome.ts'
 import { details, holdings } from './table.ts'
 import { text } from './values.ts'
 
-/** What a restore comes to, as far as it is used here. */
+/** The part of the result of a restore that is used here. */
 type RestoreReport = {
   readonly data_folder: string
   readonly made_at: string | null
@@ -27,11 +27,11 @@ export const restore = command({
     ['tollgate restore all.db --force', 'the database in place is kept under another name'],
   ],
   positionals: [{ name: 'file', summary: 'a file that tollgate backup wrote', value: text('FILE') }],
-  options: { force: { summary: 'also where there is a database; it is kept as tollgate.db.before-restore-…' } },
+  options: { force: { summary: 'replace an existing database; it is kept as tollgate.db.before-restore-…' } },
   notes:
-    'The backup is checked whole before anything changes, and brought to the schema of this version. What was charged,\n' +
-    'credited or changed after it was made is lost. Holds that were open in it are given back at the next start.',
-  failure: 'nothing was restored; the data folder is as it was',
+    'The whole backup is checked before anything changes, and migrated to the schema of this version. What was charged,\n' +
+    'credited or changed after the backup is lost. Holds that were open in it are returned at the next start.',
+  failure: 'nothing was restored; the data folder is unchanged',
   run: async ({ args: { file }, options: { force }, program, terminal }) => {
     const result = await program.restore({ file: resolve(file), existing: force ? 'replaced' : 'kept' })
     if (!result.ok) return failed(result.code, result.message)

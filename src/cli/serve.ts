@@ -10,16 +10,16 @@ import { failureOf } from './thrown.ts'
 import type { Terminal } from './terminal.ts'
 import { port, text } from './values.ts'
 
-/** Names of models that the block shows; there may be hundreds. */
+/** The number of models that the start text names. There may be hundreds. */
 const MODELS_SHOWN = 6
 
 export const serveCommand = command({
   name: 'serve',
-  summary: 'Serves. SIGTERM, SIGHUP or Ctrl-C let running requests end first, a second one does not.',
+  summary: 'Runs the server. SIGTERM, SIGHUP or Ctrl-C lets running requests end first; a second one does not.',
   examples: [
     ['tollgate serve'],
     ['tollgate serve --port 9000 --data /var/lib/tollgate --config /etc/tollgate.yaml'],
-    ['tollgate serve --json', 'where it listens, as one line of JSON'],
+    ['tollgate serve --json', 'prints the address as one line of JSON'],
   ],
   options: {
     port: { summary: 'port to listen on; 0 takes a free one (PORT, else 8080)', value: port },
@@ -37,7 +37,7 @@ export const serveCommand = command({
       return listenFailure(error, ...addressesOf(process.env)) ?? failureOf(error)
     }
     terminal.data(terminal.json ? `${jsonLine(servingValue(serving))}\n` : servingText(serving, terminal))
-    // Whoever sees that it is ready finds the first key and the set-up link there.
+    // The first key and the set-up link are printed before the server is ready.
     serving.open()
     await stop
     await serving.drain()
@@ -45,7 +45,7 @@ export const serveCommand = command({
   },
 })
 
-/** Where a server is to listen: the API, and what operators watch. */
+/** The addresses on which a server listens: for the API, and for its metrics. */
 function addressesOf(env: Readonly<Record<string, string | undefined>>): readonly [SetAddress, SetAddress] {
   const { HOST, PORT, TOLLGATE_METRICS_HOST, TOLLGATE_METRICS_PORT } = env
   return [

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 
 const LAUNCHER_POLL_MS = 1_000
 const INTERRUPTED = 130
-/** Ctrl-C at a terminal reaches this process by itself and through its launcher: that is one signal. */
+/** Ctrl-C at a terminal reaches this process twice, directly and through its launcher. Both count as one signal. */
 const SAME_SIGNAL_MS = 300
 
 /**
- * Resolves when this process is asked to stop: by a signal, or because its launcher, or who runs that, is gone, which
- * may have been killed without a chance to pass that on. A second signal ends the process at once.
+ * Resolves when this process must stop: after a signal, or when its launcher or the parent of its launcher is gone.
+ * These may be killed without a chance to pass a signal on. A second signal ends the process at once.
  */
 export function stopSignal(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -30,11 +30,11 @@ export function stopSignal(): Promise<void> {
   return promise
 }
 
-/** Whether all of them, each of whom started the one before it, still do what they did: the first is our parent. */
+/** Whether all these processes still run. The first is our parent, and each is the parent of the one before it. */
 const areThere = (above: readonly number[]): boolean =>
   above.every((pid, i) => (i === 0 ? process.ppid === pid : isParent(pid, above[i - 1] as number)))
 
-/** Who is left by its parent gets another, at once, even where nobody has noticed the parent's end yet. */
+/** A process whose parent ends gets another parent at once, even if the old one is still a zombie. */
 function isParent(pid: number, child: number): boolean {
   if (process.platform !== 'linux') return isAlive(pid)
   try {

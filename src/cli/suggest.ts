@@ -1,4 +1,4 @@
-/** Edits (insert, delete, replace, swap of neighbours) that turn one word into the other. */
+/** The number of edits (insert, delete, replace, swap of neighbours) that turn one word into the other. */
 function distance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, i) => i)]
   const at = (row: number, column: number): number => rows[row]?.[column] ?? 0
@@ -14,12 +14,12 @@ function distance(a: string, b: string): number {
   return at(a.length, b.length)
 }
 
-/** The known word that was probably meant; undefined when none is near. */
+/** The known word that was probably meant. Undefined if none is near. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const begun = known.filter((name) => word.length >= 3 && name.startsWith(word))
   if (begun.length === 1) return begun[0]
   const editsMax = word.length <= 3 ? 1 : word.length <= 6 ? 2 : 3
-  // Few mistype the first letter: with another one and more than that wrong, it is another word.
+  // People rarely mistype the first letter. If it differs, only one edit is allowed.
   const near = known
     .map((name) => ({ name, edits: distance(word, name) }))
     .filter(({ name, edits }) => edits <= (name[0] === word[0] ? editsMax : 1))

@@ -6,7 +6,7 @@ type Cell = string | number | null | undefined
 export type Column<Row> = {
   readonly title: string
   readonly of: (row: Row) => Cell
-  /** Text stands left, counts right, and so does money, rounded: amounts of one precision, or prices in short form. */
+  /** Text is aligned left, all else right. Money is rounded: amounts to one precision, prices to their short form. */
   readonly kind?: 'text' | 'count' | 'money' | 'price'
 }
 
@@ -25,7 +25,7 @@ type Holdings = {
   readonly open_holds: number
 }
 
-/** What is in a copy of the database. */
+/** The contents of a copy of the database, in words. */
 export const holdings = ({ accounts, bookings, charges, open_holds: holds }: Holdings): string =>
   [
     countText(accounts, 'account'),
@@ -46,7 +46,7 @@ function cells<Row>({ of, kind = 'text' }: Column<Row>, rows: readonly Row[]): s
   return values.map((value) => (isThere(value) ? (amounts.shift() ?? NONE) : NONE))
 }
 
-/** An aligned table with a line of titles. Empty for no rows. */
+/** An aligned table with a line of titles. Empty if there are no rows. */
 export function table<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
@@ -70,7 +70,7 @@ export function table<Row>(
   return `${[paint('bold', lines[0] ?? ''), ...lines.slice(1)].join('\n')}\n`
 }
 
-/** Names and values of one thing, a line each. */
+/** Names and values of one thing, each pair on a line. */
 export function details(
   pairs: readonly (readonly [name: string, value: Cell])[],
   { paint }: Pick<Terminal, 'paint'>,

@@ -1,4 +1,4 @@
-/** Where a command reads and writes: data on stdout, talk on stderr, questions only to a person. */
+/** The input and output of a command: data on stdout, talk on stderr, questions only to a person. */
 import { safeText } from '../lib/primitives/safe-text.ts'
 
 export type TerminalColor = 'bold' | 'dim' | 'red' | 'green' | 'yellow'
@@ -12,19 +12,19 @@ export type Terminal = {
   readonly paint: (color: TerminalColor, text: string) => string
   data(text: string): void
   talk(text: string): void
-  /** A line of talk that stands for the one before it; empty to take it away. Nothing where nobody watches. */
+  /** Replaces the last line of talk; an empty line removes it. Prints nothing if stderr is not a terminal. */
   redraw(line: string): void
-  /** A line typed by the person; undefined at the end of input. Ctrl-C ends the process, as anywhere else. */
+  /** A line that the person types. Undefined at the end of input. Ctrl-C ends the process, as anywhere else. */
   ask(question: string): Promise<string | undefined>
   /** All of stdin. */
   readAll(): Promise<string>
-  /** Resolves when everything written has left: what is still queued at `process.exit` is lost. */
+  /** Resolves when everything written has left. `process.exit` would lose what is still queued. */
   flush(): Promise<void>
 }
 
 const codes: Readonly<Record<TerminalColor, string>> = { bold: '1', dim: '2', red: '31', green: '32', yellow: '33' }
 
-/** Flags that decide how everything is said count even on a command line that is wrong. */
+/** Finds a flag that decides how output looks. Such a flag counts even on a wrong command line. */
 function hasFlag(argv: readonly string[], flag: string): boolean {
   const end = argv.indexOf('--')
   return argv.slice(0, end === -1 ? undefined : end).includes(flag)
@@ -49,7 +49,7 @@ export function openTerminal(argv: readonly string[]): Terminal {
     },
     async ask(question) {
       stderr.write(safeText(question))
-      // Imported here: it takes longer to load than everything else a command needs.
+      // Imported here, because it takes longer to load than everything else that a command needs.
       const { createInterface } = await import('node:readline')
       const lines = createInterface({ input: stdin, terminal: false })
       for await (const line of lines) return line
@@ -57,33 +57,33 @@ export function openTerminal(argv: readonly string[]): Terminal {
     },
     readAll: () => Bun.stdin.text(),
     async flush() {
-      // Log lines leave with the tick they were written in.
+      // Log lines are written at the end of their tick.
       await new Promise((resolve) => void setImmediate(resolve))
       await Promise.all([drained(stdout), Promise.race([drained(stderr), Bun.sleep(UNREAD_MS)])])
     },
   }
 }
 
-/** `tollgate request list | head -1`: the reader has what it wanted. */
+/** A reader that closes stdout has what it wanted, as in `tollgate request list | head -1`. */
 function leaveWithReader(error: NodeJS.ErrnoException): void {
   process.exit(error.code === 'EPIPE' ? 0 : 1)
 }
 
-/** Nobody reads what is said any more, or the log: that is no reason to end, for a server least of all. */
+/** A closed stderr must not end the process, least of all a server. Talk and log lines are lost. */
 function goOnUnheard(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') process.exit(1)
 }
 
-/** So long the last of what is said waits for a reader that has stopped reading. */
+/** How long the last talk waits for a reader that has stopped reading. */
 const UNREAD_MS = 2_000
 
 /**
- * Ends a stream and waits until everything has left. A pipe takes 64 KB at a time, and Bun 1.4.5 calls a write's
- * callback before the rest is gone; only the end's comes after it.
+ * Ends a stream and waits until everything has left. A pipe takes 64 KB at a time, and Bun 1.4.5 calls the callback of
+ * a write before the rest is gone. Only the callback of the end comes after it.
  */
 function drained(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => stream.end(() => resolve()))
 }
 
-/** Text from elsewhere on one line, for a cell of a table. */
+/** Untrusted text on one line, for a cell of a table. */
 export const printable = (text: string): string => safeText(text).replaceAll(/[\n\t]/g, ' ')

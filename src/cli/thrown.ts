@@ -1,6 +1,6 @@
 import { failed, type CommandOutcome } from './outcome.ts'
 
-/** Errors by which the program says that it cannot begin: their message is all there is to say. */
+/** Errors by which the program says that it cannot start. Their message says everything. */
 const codes: Readonly<Record<string, string>> = {
   ConfigError: 'config_error',
   DeclarationError: 'config_error',
@@ -14,7 +14,7 @@ export const isEarly = (error: unknown): boolean => error instanceof Error && Ob
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** What is said about an exception. The stack is for a report of it, and shown on demand. */
+/** The failure that reports an exception. The stack is for a bug report, and is shown on demand. */
 export function failureOf(error: unknown): CommandOutcome {
   const code = error instanceof Error ? codes[error.name] : undefined
   if (code !== undefined) return failed(code, messageOf(error))
@@ -22,10 +22,11 @@ export function failureOf(error: unknown): CommandOutcome {
     return failed('unexpected', error.stack ?? error.message)
   const { syscall, code: cause } = error as { syscall?: unknown; code?: unknown }
   if (cause === 'SQLITE_FULL' || cause === 'ENOSPC') {
-    const message = 'the disk that holds the data folder is full: make room and start; what was answered is on disk'
+    const message =
+      'the disk of the data folder is full: free some space and start again; everything that was answered is on disk'
     return failed('disk_full', message)
   }
-  // The system's own words, such as "EACCES: permission denied, mkdir …", need no stack.
+  // A message of the system, such as "EACCES: permission denied, mkdir …", needs no stack.
   if (syscall !== undefined) return failed('system_error', messageOf(error))
-  return failed('unexpected', `${messageOf(error)} (with TOLLGATE_LOG=debug the stack is shown)`)
+  return failed('unexpected', `${messageOf(error)} (TOLLGATE_LOG=debug shows the stack)`)
 }

@@ -5,7 +5,7 @@ import type { Program } from './program.ts'
 import { shortTime, table } from './table.ts'
 import { text } from './values.ts'
 
-/** The value of `user.list`, one of them. */
+/** One element of the value of `user.list`. */
 type UserView = {
   readonly id: string
   readonly name: string
@@ -19,17 +19,17 @@ type LinkView = UserView & { readonly setup_path: string }
 const ROLES = ['operator', 'owner', 'member']
 const user = { name: 'user', summary: 'name or id of the user', value: text('USER') } as const
 
-/** The link is the data: it goes to whoever it is for. */
+/** The link alone goes to stdout, so that it can be passed on. */
 async function shownLink(program: Program, view: LinkView): Promise<CommandOutcome> {
   const origin = baseUrlOf(await program.address()).replace(/\/v1$/, '')
   const link = origin + view.setup_path
-  const talk = `${view.name} (${view.role}${view.account_name === null ? '' : ` of '${view.account_name}'`}) chooses a password there, once.`
+  const talk = `${view.name} (${view.role}${view.account_name === null ? '' : ` of '${view.account_name}'`}) chooses a password there. The link works once.`
   return shown({ ...view, link }, `${link}\n`, { talk })
 }
 
 const create = command({
   name: 'user create',
-  summary: 'Invites somebody to the console, and prints the one-time link by which they choose a password.',
+  summary: 'Invites a person to the console, and prints a one-time link for choosing a password.',
   examples: [
     ['tollgate user create robin --role operator'],
     ['tollgate user create kim --role owner --account acme', 'manages the account, and nothing else'],
@@ -49,7 +49,7 @@ const create = command({
 
 const reset = command({
   name: 'user reset',
-  summary: 'Prints a one-time link by which somebody chooses a new password.',
+  summary: 'Prints a one-time link for choosing a new password.',
   examples: [['tollgate user reset robin']],
   positionals: [user],
   run: ({ args, program }) =>
@@ -58,7 +58,7 @@ const reset = command({
 
 const users = command({
   name: 'user list',
-  summary: 'Who may sign in to the console.',
+  summary: 'Lists the people who may sign in to the console.',
   examples: [['tollgate user list --json']],
   run: ({ program, terminal }) =>
     operate<readonly UserView[]>(program, { name: 'user.list', input: {} }, (views) => {
@@ -70,7 +70,8 @@ const users = command({
         { title: 'status', of: ({ status }: UserView) => status },
         { title: 'created', of: (view: UserView) => shortTime(view.created_at) },
       ]
-      const talk = views.length === 0 ? 'Nobody yet. Invite: tollgate user create NAME --role operator' : undefined
+      const talk =
+        views.length === 0 ? 'No users yet. Invite one: tollgate user create NAME --role operator' : undefined
       return shown(views, table(views, columns, terminal), { talk })
     }),
 })
@@ -95,7 +96,7 @@ export const userGroup = group({
     create,
     users,
     reset,
-    switched('disable', 'Bars somebody, and signs them out everywhere.'),
-    switched('enable', 'Lets somebody in again who was barred.'),
+    switched('disable', 'Disables a user, and signs them out everywhere.'),
+    switched('enable', 'Enables a disabled user again.'),
   ],
 })

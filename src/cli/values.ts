@@ -1,10 +1,10 @@
 import { parseUsd } from '../domain/money.ts'
 import { parseMarkUp } from '../prices/mark-up.ts'
 
-/** How a value on the command line is named in help, and what is wrong with a given one. */
+/** The name of a value in help, and the check of a given value. */
 export type ValueRule = {
   readonly placeholder: string
-  /** Completes the sentence "AMOUNT …"; undefined for a value that will do. */
+  /** Completes the sentence "AMOUNT …". Undefined for a valid value. */
   readonly problem?: (text: string) => string | undefined
 }
 
@@ -13,7 +13,7 @@ export const text = (placeholder: string): ValueRule => ({
   problem: (given) => (given.trim() === '' ? 'must not be empty' : undefined),
 })
 
-/** An amount that moves: above zero. */
+/** An amount to book. It must be above zero. */
 export const dollars: ValueRule = {
   placeholder: 'AMOUNT',
   problem: (given) => {
@@ -22,13 +22,13 @@ export const dollars: ValueRule = {
   },
 }
 
-/** What an account begins with: nothing is allowed. */
+/** The opening balance of an account. Zero is allowed. */
 export const openingBalance: ValueRule = {
   placeholder: 'AMOUNT',
   problem: (given) => ((parseUsd(given) ?? -1n) >= 0n ? undefined : 'must be dollars, such as 25.00, or 0'),
 }
 
-/** Dollars per million tokens; free is allowed. */
+/** Dollars per million tokens. Zero is allowed. */
 export const price: ValueRule = { placeholder: 'USD', problem: priceProblem }
 
 export function priceProblem(given: string): string | undefined {

@@ -1,4 +1,4 @@
-/** One video over the public API: made, watched, and brought into a file. */
+/** One video over the public API: it is created, polled, and written to a file. */
 import { closeSync, openSync, writeSync } from 'node:fs'
 import type { IncomingResponse } from '../outbound/exchange.ts'
 import { outbound } from '../outbound/send.ts'
@@ -12,7 +12,7 @@ export type VideoCall = {
   readonly stop: Stop
 }
 
-/** What is used of a task. */
+/** The fields of a task that are read. */
 export type VideoTaskView = {
   readonly id: string
   readonly status: 'queued' | 'in_progress' | 'completed' | 'failed'
@@ -38,7 +38,7 @@ export type VideoCallFailure =
 
 const ANSWER_BYTES_MAX = 1024 * 1024
 const LOOK_EVERY_MS = 1_000
-/** A server that restarts is back within so many looks. */
+/** A server that restarts is back within this number of polls. */
 const SILENT_LOOKS_MAX = 60
 
 type Answer = { readonly status: number; readonly task: VideoTaskView; readonly response: IncomingResponse }
@@ -64,7 +64,7 @@ function parse(text: string | undefined): VideoTaskView | undefined {
   try {
     return JSON.parse(text ?? '') as VideoTaskView
   } catch {
-    return undefined // The caller says that it is no answer.
+    return undefined // The caller reports it.
   }
 }
 
@@ -75,7 +75,7 @@ export async function createVideo(call: VideoCall, body: object): Promise<Create
   return { task: answer.task, requestId: header('x-request-id'), heldUsd: header('x-tollgate-held-usd') }
 }
 
-/** Looks until the task has ended. A server that does not answer for a while is waited for. */
+/** Polls until the task has ended. It tolerates a server that does not answer for a while. */
 export async function watchVideo(
   call: VideoCall,
   id: string,
@@ -106,7 +106,7 @@ async function pause(stop: Stop, ms: number): Promise<void> {
   stop.target = undefined
 }
 
-/** Brings the video into a file: its bytes, or why not. */
+/** Writes the video to a file. Returns the number of its bytes, or the failure. */
 export async function fetchVideo(
   { baseUrl, stop }: VideoCall,
   id: string,

@@ -33,22 +33,22 @@ const seconds: ValueRule = {
 
 export const videoCommand = command({
   name: 'video',
-  summary: 'Makes a video over the public API, shows how far it is, and writes it to a file.',
+  summary: 'Makes a video over the public API, shows its progress, and writes it to a file.',
   examples: [
     ["tollgate video 'a lighthouse at dusk' --duration 5 -o out.mp4"],
     ["tollgate video 'a paper boat' --resolution 720p --upscale 2k -o boat.mp4"],
-    ["tollgate video 'a paper boat' --no-wait", 'prints the id of the task and leaves'],
+    ["tollgate video 'a paper boat' --no-wait", 'prints the id of the task and exits'],
   ],
   positionals: [{ name: 'prompt', summary: 'what to show', value: text('PROMPT'), takes: 'many' }],
   options: {
     output: { summary: 'file to write; needed unless --no-wait', value: text('FILE'), short: 'o' },
     'no-wait': { summary: 'print the id of the task and do not wait for it' },
-    model: { summary: 'model to ask; else the first that makes videos', value: text('MODEL') },
+    model: { summary: 'model to ask (default: the first that makes videos)', value: text('MODEL') },
     duration: { summary: 'seconds, or -1 for what the model chooses', value: seconds },
     resolution: { summary: '480p, 720p or 1080p', value: oneOf('RESOLUTION', videoResolutions) },
     ratio: { summary: '16:9, 4:3, 1:1, 3:4, 9:16, 21:9 or adaptive', value: oneOf('RATIO', videoRatios) },
     seed: { summary: 'the same seed makes much the same video', value: wholeNumber('N', { min: 0, max: 2 ** 32 - 1 }) },
-    upscale: { summary: 'raise it to 720p, 1080p, 2k or 4k', value: oneOf('RESOLUTION', upscaleResolutions) },
+    upscale: { summary: 'upscale it to 720p, 1080p, 2k or 4k', value: oneOf('RESOLUTION', upscaleResolutions) },
     ...accessOptions,
   },
   run: async ({ args, options, program, terminal }) => {
@@ -147,7 +147,7 @@ function conclude(
   return shown(value, `${safeText(output)}\n`, { talk: `[${facts.join(', ')}]` })
 }
 
-/** An upscaling is on a line of its own. */
+/** An upscaling has a record of its own. */
 async function totalCost(program: Program, requestId: string | null, baseUrl: string): Promise<string | null> {
   if (requestId === null) return null
   const [making, upscaling] = await Promise.all(
@@ -158,7 +158,7 @@ async function totalCost(program: Program, requestId: string | null, baseUrl: st
 }
 
 function refused(end: VideoCallFailure, { terminal, call }: Place, id: string | undefined): CommandOutcome {
-  const goesOn = id === undefined ? '' : `; the video ${id} goes on without us: GET ${call.baseUrl}/videos/${id}`
+  const goesOn = id === undefined ? '' : `; the server goes on with the video ${id}: GET ${call.baseUrl}/videos/${id}`
   switch (end.kind) {
     case 'interrupted':
       if (!terminal.json) terminal.talk(`tollgate: interrupted${goesOn}\n`)

@@ -15,10 +15,10 @@ type OrphanView = {
 
 const orphans = command({
   name: 'videos orphans',
-  summary: 'Lists videos that a vendor may be making, and billing, for nobody.',
+  summary: 'Lists orphans: videos that a vendor may still make and bill, although no client waits for them.',
   examples: [['tollgate videos orphans'], ['tollgate videos orphans --json']],
   notes:
-    'Their clients were told that they failed, and paid nothing. Look for them at the vendor by time and id, cancel\nwhat can be cancelled, and take them off the list with videos settle.',
+    'The clients paid nothing. Look for the videos at the vendor by time and id, cancel those that can be cancelled,\nand take them off the list with videos settle.',
   run: ({ program, terminal }) =>
     operate<readonly OrphanView[]>(program, { name: 'video.orphans', input: {} }, (list) => {
       const columns = [
@@ -36,9 +36,9 @@ const orphans = command({
 
 const settle = command({
   name: 'videos settle',
-  summary: 'Takes an orphan off the list, once you have looked after it.',
+  summary: 'Takes an orphan off the list once you have dealt with it.',
   examples: [['tollgate videos settle req_01kpzt5x3c']],
-  positionals: [{ name: 'request', summary: 'its request, as the list says', value: text('REQUEST_ID') }],
+  positionals: [{ name: 'request', summary: 'the id of its request, from the list', value: text('REQUEST_ID') }],
   run: ({ args: { request }, program }) =>
     operate<object>(program, { name: 'video.settle', input: { request } }, (value) =>
       shown(value, '', { talk: `${request} is off the list.` }),
@@ -47,7 +47,7 @@ const settle = command({
 
 export const videosGroup = group({
   name: 'videos',
-  summary: 'Videos that need an operator to look after them.',
+  summary: 'Videos that need the attention of an operator.',
   examples: [['tollgate videos orphans']],
   commands: [orphans, settle],
 })

@@ -145,7 +145,7 @@ describe('a wrong command line', () => {
     ['account credit a 0 --reason r', 'AMOUNT must be dollars above zero'],
     ['key create a', '--name is needed'],
     ['provider add x --key sk-secret', 'use --key-stdin or --key-env NAME'],
-    ['provider add x --key none --key-env MINE', 'not more than one'],
+    ['provider add x --key none --key-env MINE', 'use only one of'],
     ['provider add x --allow-private --forbid-private', 'not both'],
     ['model limits m', 'name a limit'],
     ['model limits m --max-output 0', '--max-output must be a whole number above 0 or none'],
@@ -158,7 +158,7 @@ describe('a wrong command line', () => {
     ['serve --prot 80', 'did you mean --port?'],
     ['sandbox --fault sttus=500', "Unknown fault knob 'sttus'"],
     ['chat hello', '--model is needed'],
-    ['key revoke key_1', 'There is nobody to ask: add --yes'],
+    ['key revoke key_1', 'There is no terminal to ask on: add --yes'],
     ['account suspend a --no-input', 'add --yes'],
     ['provider remove x', 'add --yes'],
     ['model remove x', 'add --yes'],
@@ -288,7 +288,7 @@ for (const served of [true, false]) {
       const { code, out, err } = await run(folder, create)
       expect(code).toBe(0)
       expect(out).toMatch(/^sk-tg-\w{49}\n$/)
-      expect(err).toContain('shown only now')
+      expect(err).toContain('shown only once')
       const [view] = await json<{ id: string }[]>(folder, 'key', 'list', 'acme')
       expect(view).toMatchObject({
         account: 'acme',

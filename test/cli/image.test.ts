@@ -48,7 +48,7 @@ test('the model is one of the server that is asked, not of the folder the comman
   expect((await ask('no.png', { TOLLGATE_BASE_URL: 'http://127.0.0.1:1/v1' })).err).toContain('no answer from')
   const wordsOnly = { account: gateway.accountId, name: 'words', models: ['sandbox-chat'] }
   const { secret } = await gateway.operate<{ secret: string }>('key.create', wordsOnly)
-  expect((await ask('no.png', { TOLLGATE_API_KEY: secret })).err).toContain('names no model for images')
+  expect((await ask('no.png', { TOLLGATE_API_KEY: secret })).err).toContain('lists no model for images')
   expect(readdirSync(elsewhere)).toEqual(['out.png'])
   rmSync(elsewhere, { recursive: true })
 })
