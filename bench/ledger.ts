@@ -6,7 +6,8 @@
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { openLedger, type Ledger } from '../src/ledger/ledger.ts'
+import type { Ledger } from '../src/ledger/ledger.ts'
+import { openSqliteLedger } from '../src/ledger/sqlite-ledger.ts'
 import { verifyLedger } from '../src/ledger/verify.ts'
 import { recordSteps, type RequestRecord } from '../src/records/records.ts'
 import { statement } from '../src/store/statement.ts'
@@ -132,7 +133,7 @@ async function measure(folder: string): Promise<Measurement> {
     throw new Error(message)
   }
   const store = await openStore(folder, stop)
-  const { ledger } = await openLedger(store, { owner: 'bench', onBroken: stop })
+  const { ledger } = await openSqliteLedger(store, { owner: 'bench', onBroken: stop })
   await mustWrite(store, [{ run: insertAccount, bind: [ACCOUNT] }])
   ledger.register(ACCOUNT)
   const funds = { accountId: ACCOUNT, amount: 1_000_000_000_000_000n, kind: 'credit', ref: 'bench' } as const

@@ -28,7 +28,8 @@ import {
   postedBalance,
 } from './ledger/bookings.ts'
 import { Codes } from './ledger/codes.ts'
-import { openLedger, type Ledger } from './ledger/ledger.ts'
+import type { Ledger } from './ledger/ledger.ts'
+import { openSqliteLedger } from './ledger/sqlite-ledger.ts'
 import { OPENING } from './ledger/system-reasons.ts'
 import { holdLifeCheck, ledgerChecks } from './ledger/verify.ts'
 import { findingsOf, type Check, type Finding } from './lib/primitives/checks.ts'
@@ -103,7 +104,7 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
   const secrets = await openSecrets(config, store)
   const accounts = await openAccounts(store, secrets.key_pepper, (barred) => live.bar(barred))
   const owner = timeOrderedId('run_')
-  const { ledger, expired } = await openLedger(store, {
+  const { ledger, expired } = await openSqliteLedger(store, {
     owner,
     onBroken: (message) => stop('ledger.broken', message),
     alsoOnExpiry: (holdId) => [...forgetExpired(holdId), ...failExpired(holdId, DIED)],

@@ -72,7 +72,8 @@ type Syntax = {
 
 const isCode = (path: string) =>
   /^(?:(?:src|sandbox|tools|test|bench|bin)\/.*\.[jt]s|web\/src\/.*\.tsx?)$/.test(path) && !path.includes('/fixtures/')
-const isTest = (path: string) => path.endsWith('.test.ts') || path.startsWith('test/')
+/** A contract is a suite that test files run: what every implementation of a port must do. */
+const isTest = (path: string) => /(?:\.test|-contract)\.ts$/.test(path) || path.startsWith('test/')
 /** What is shipped: the server, and the vendor that is built in. */
 const isProduct = (path: string) => /^(?:src|sandbox)\//.test(path)
 /** What has a row in the table of layers: a folder, or one file of it that has a row of its own. */

@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { statement } from '../store/statement.ts'
 import { DATABASE, mustWrite, openStore, type Store } from '../store/store.ts'
 import { Codes, type CodeDraft, type NewCode } from './codes.ts'
-import { openLedger, type Ledger } from './ledger.ts'
+import type { Ledger } from './ledger.ts'
+import { openSqliteLedger } from './sqlite-ledger.ts'
 import { verifyLedger } from './verify.ts'
 
 const insertAccount = statement("INSERT INTO account (id, name, status, created_at) VALUES (?1, ?1, 'active', 0)")
@@ -20,7 +21,7 @@ const fatal = (message: string): never => {
 }
 beforeAll(async () => {
   store = await openStore(folder, fatal)
-  ledger = (await openLedger(store, { owner: 'test', onBroken: fatal })).ledger
+  ledger = (await openSqliteLedger(store, { owner: 'test', onBroken: fatal })).ledger
   codes = new Codes(store, ledger)
   for (const id of ['a', 'b']) {
     await mustWrite(store, [{ run: insertAccount, bind: [id] }])

@@ -1,14 +1,7 @@
 /** The rows the ledger writes, in SQL. */
 import type { NanoUsd } from '../domain/money.ts'
 import { addingStatement, readingStatement, rowStatement, statement, type WriteStep } from '../store/statement.ts'
-
-/** What is written of a hold when it is made. */
-export type NewHold = {
-  readonly id: string
-  readonly accountId: string
-  readonly amount: NanoUsd
-  readonly createdAtMs: number
-}
+import type { Hold } from './ledger.ts'
 
 export const holdFunds = statement('UPDATE account SET held = held + ?1 WHERE id = ?2 AND posted - held >= ?1')
 export const insertHold = statement(
@@ -54,7 +47,7 @@ export type ChargeRow = {
 }
 
 export const settledStep = (
-  hold: NewHold,
+  hold: Hold,
   { cost, charged, writtenOff, priceCardId }: ChargeRow,
   nowMs: number,
 ): WriteStep => ({
@@ -64,7 +57,7 @@ export const settledStep = (
 
 /** The same of a hold that is open on disk. */
 export const settleStep = (
-  { id }: NewHold,
+  { id }: Hold,
   { cost, charged, writtenOff, priceCardId }: ChargeRow,
   nowMs: number,
 ): WriteStep => ({
@@ -73,7 +66,7 @@ export const settleStep = (
   changes: 1,
 })
 
-export const releasedStep = (hold: NewHold, nowMs: number): WriteStep => ({
+export const releasedStep = (hold: Hold, nowMs: number): WriteStep => ({
   run: insertReleased,
   bind: [hold.id, hold.accountId, hold.amount, hold.createdAtMs, nowMs],
 })

@@ -10,7 +10,8 @@ import type { Caller } from '../domain/account.ts'
 import { NO_LIMITS, type Limits } from '../domain/limits.ts'
 import { unitPrices } from '../domain/price.ts'
 import { asGeneratedText } from '../formats/core/generated-text.ts'
-import { openLedger, type Hold, type Ledger } from '../ledger/ledger.ts'
+import type { Hold, Ledger } from '../ledger/ledger.ts'
+import { openSqliteLedger } from '../ledger/sqlite-ledger.ts'
 import { verifyLedger } from '../ledger/verify.ts'
 import { recordOf } from '../../test/money/histories/history.ts'
 import { statement } from '../store/statement.ts'
@@ -31,7 +32,7 @@ const fatal = (message: string): never => {
 }
 async function open(): Promise<void> {
   store = await openStore(folder, fatal, { deferMs: 1 })
-  ;({ ledger } = await openLedger(store, { owner: `life ${lives++}`, onBroken: fatal }))
+  ;({ ledger } = await openSqliteLedger(store, { owner: `life ${lives++}`, onBroken: fatal }))
 }
 beforeAll(open)
 afterAll(async () => {

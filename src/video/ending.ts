@@ -20,8 +20,6 @@ const holdOf = ({ requestId, accountId, held, createdAtMs }: VideoTask): Hold =>
   accountId,
   amount: held,
   createdAtMs,
-  // A task's hold is on disk before anything is made of it.
-  waiting: undefined,
 })
 
 export const chosenOffer = ({ terms, offerId }: VideoTask): Offer | undefined =>

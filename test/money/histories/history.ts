@@ -45,6 +45,7 @@ export class History {
   private readonly place: HistoryPlace
   private readonly commands: readonly Command[]
   private readonly made = new Map<string, Hold>()
+  private readonly writtenSoon = new Set<string>()
   private readonly refs: string[] = []
   private serial = 0
 
@@ -117,6 +118,7 @@ export class History {
     if ((result.kind === 'held') !== isPossible) throw new Violation(`a hold of ${amount} was ${result.kind}`)
     if (result.kind !== 'held') return
     this.made.set(id, result.hold)
+    if (written === 'soon') this.writtenSoon.add(id)
     this.place.follow(result.durable)
   }
 
@@ -124,7 +126,7 @@ export class History {
     const id = this.model.pickOpen(pick)
     const hold = id === undefined ? undefined : this.holdOf(id)
     // A hold that waits is written with its end: it stays as it is.
-    if (id === undefined || !hold || hold.waiting) return
+    if (id === undefined || !hold || this.writtenSoon.has(id)) return
     const amount = size * this.place.scale
     const isPossible = this.model.extend(id, amount)
     const result = this.place.ledger().extend(hold, amount)

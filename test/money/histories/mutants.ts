@@ -6,12 +6,14 @@ import type { Edit } from '../../support/sources.ts'
 
 export type Mutant = { readonly name: string; readonly edits: readonly Edit[] }
 
-const LEDGER = 'src/ledger/ledger.ts'
+const RULES = 'src/ledger/ledger.ts'
+const LEDGER = 'src/ledger/sqlite-ledger.ts'
 const WRITER = 'src/store/writer.ts'
 const WRITER_THREAD = 'src/store/writer-worker.ts'
 const SCHEMA = 'src/store/migrations/0016_charges.sql'
 
 const inLedger = (from: string, to: string): Edit => ({ file: LEDGER, from, to })
+const inRules = (from: string, to: string): Edit => ({ file: RULES, from, to })
 
 const STEPS = 'src/ledger/steps.ts'
 const chargeRow = 'hold.createdAtMs, nowMs, cost, charged, writtenOff, priceCardId]'
@@ -64,12 +66,12 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a settlement takes what other requests hold',
-    edits: [inLedger('const free = funds.posted - funds.held\n', 'const free = funds.posted\n')],
+    edits: [inRules('const free = funds.posted - funds.held\n', 'const free = funds.posted\n')],
   },
   {
     name: 'a settlement forgets that its hold is free by now',
     edits: [
-      inLedger(
+      inRules(
         'const free = funds.posted - funds.held\n',
         'const all = funds.posted - funds.held\nconst free = all - (all > 0n && cost > all ? 1n : 0n)\n',
       ),
@@ -131,7 +133,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'what a charge lacked is nobody’s loss',
-    edits: [inLedger('writtenOff: cost - charged,', 'writtenOff: 0n,')],
+    edits: [inRules('writtenOff: cost - charged }', 'writtenOff: 0n }')],
   },
   {
     name: 'a charge forgets its prices',

@@ -1,5 +1,6 @@
 /** Plays sessions: many histories at once on the real ledger and the real store, with restarts in between. */
-import { openLedger, type Ledger } from '../../../src/ledger/ledger.ts'
+import type { Ledger } from '../../../src/ledger/ledger.ts'
+import { openSqliteLedger } from '../../../src/ledger/sqlite-ledger.ts'
 import { statement } from '../../../src/store/statement.ts'
 import { mustWrite, openStore, type Store } from '../../../src/store/store.ts'
 import { expectBooks, expectVerified, lastJournalId, Violation } from './books.ts'
@@ -44,7 +45,7 @@ export class Books {
       throw violation
     }
     const store = await openStore(this.folder, onBroken, { deferMs: DEFER_MS })
-    const { ledger, expired } = await openLedger(store, { owner: `life ${this.restarts}`, onBroken })
+    const { ledger, expired } = await openSqliteLedger(store, { owner: `life ${this.restarts}`, onBroken })
     this.life = { store, ledger }
     return expired
   }

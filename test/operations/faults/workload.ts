@@ -7,7 +7,8 @@ import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { recordOf } from '../../money/histories/history.ts'
-import { openLedger, type Ledger } from '../../../src/ledger/ledger.ts'
+import type { Ledger } from '../../../src/ledger/ledger.ts'
+import { openSqliteLedger } from '../../../src/ledger/sqlite-ledger.ts'
 import { statement } from '../../../src/store/statement.ts'
 import { mustWrite, openStore, type Store } from '../../../src/store/store.ts'
 
@@ -109,7 +110,7 @@ const stop = (message: string): never => {
 
 const store = await openStore(options.folder, stop, { deferMs: 3 })
 const life = `${options.seed}.`
-const { ledger } = await openLedger(store, { owner: life, onBroken: stop })
+const { ledger } = await openSqliteLedger(store, { owner: life, onBroken: stop })
 const [known] = await store.query('SELECT count(*) AS count FROM account')
 for (let i = Number(known?.['count']); i < ACCOUNTS; i++) {
   await mustWrite(store, [{ run: insertAccount, bind: [`a${i}`] }])

@@ -1,0 +1,295 @@
+/**
+ * The ledger on SQLite. Balances are decided in memory, in the tick of the request, and made durable by the writer
+ * thread. The database repeats the conditions, those of balances once a commit, so that memory and disk cannot disagree
+ * unnoticed.
+ */
+import type { NanoUsd } from '../domain/money.ts'
+import type { WriteStep, WriteOutcome } from '../store/statement.ts'
+import { mustWrite, type Store } from '../store/store.ts'
+import type { DeferredWrite } from '../store/writer.ts'
+import {
+  adjustmentRefusal,
+  settlementOf,
+  type Adjustment,
+  type AdjustmentResult,
+  type Balance,
+  type Charge,
+  type ExtendResult,
+  type FurtherCharge,
+  type Hold,
+  type HoldRequest,
+  type HoldResult,
+  type Ledger,
+  type LedgerOptions,
+  type OpenedLedger,
+  type Settlement,
+} from './ledger.ts'
+import {
+  addFunds,
+  entry,
+  extendHold,
+  holdFunds,
+  insertBooking,
+  insertHold,
+  insertJournal,
+  moveFunds,
+  releasedStep,
+  resolveHold,
+  settledStep,
+  settleStep,
+  type ChargeRow,
+} from './steps.ts'
+
+/** The owner of a hold that lives with its task: no life of a process. */
+const TASK_OWNER = 'task'
+
+/**
+ * A system account. They have entries but no balance row: their balance is derived. Those of charges, what was earned
+ * and what was written off, are derived from holds (the view `books`).
+ */
+const FUNDING = 'system:funding'
+
+/** Changed in the tick of a decision. */
+type MutableFunds = { posted: NanoUsd; held: NanoUsd }
+
+/** A hold as this ledger gives it. `waiting`: its beginning, where that waits for its end. */
+type SqliteHold = Hold & { readonly waiting?: DeferredWrite | undefined }
+
+/**
+ * Loads the balances. Holds that another life of this process left open have lost their owner and expire here, in the
+ * customer's favour: their answers never reached a terminal byte.
+ */
+export async function openSqliteLedger(store: Store, options: LedgerOptions): Promise<OpenedLedger> {
+  const expired = await expireOrphans(store, options.alsoOnExpiry)
+  const funds = new Map<string, MutableFunds>()
+  for (const row of await store.query('SELECT id, posted, held FROM account')) {
+    funds.set(row['id'] as string, { posted: row['posted'] as bigint, held: row['held'] as bigint })
+  }
+  const [last] = await store.query('SELECT max(id) AS id FROM journal')
+  const ledger = new SqliteLedger(store, options, funds, Number(last?.['id'] ?? 0))
+  for (const row of await store.query("SELECT id FROM hold WHERE state = 'open'")) ledger.takeUp(row['id'] as string)
+  return { ledger, expired }
+}
+
+class SqliteLedger implements Ledger {
+  private readonly store: Store
+  private readonly options: LedgerOptions
+  private readonly funds: Map<string, MutableFunds>
+  private lastJournalId: number
+  /** The ids of open holds, and nothing else: what a Set held once, the collector may keep for long. */
+  private readonly open = new Set<string>()
+
+  constructor(store: Store, options: LedgerOptions, funds: Map<string, MutableFunds>, lastJournalId: number) {
+    this.store = store
+    this.options = options
+    this.funds = funds
+    this.lastJournalId = lastJournalId
+  }
+
+  register(accountId: string): void {
+    if (!this.funds.has(accountId)) this.funds.set(accountId, { posted: 0n, held: 0n })
+  }
+
+  openHolds(): number {
+    return this.open.size
+  }
+
+  isOpen({ id }: Hold): boolean {
+    return this.open.has(id)
+  }
+
+  balance(accountId: string): Balance {
+    const { posted, held } = this.of(accountId)
+    return { posted, held, available: posted - held }
+  }
+
+  isEmpty(accountId: string): boolean {
+    return this.of(accountId).posted <= 0n
+  }
+
+  /** A hold of a former life of this process, whose task goes on. */
+  takeUp(holdId: string): void {
+    this.open.add(holdId)
+  }
+
+  hold(request: HoldRequest): HoldResult {
+    const { id, accountId, amount, written = 'now', also = [], createdAtMs = Date.now() } = request
+    const owner = request.livesWith === 'task' ? TASK_OWNER : this.options.owner
+    const funds = this.of(accountId)
+    if (amount < 0n) throw new RangeError('a hold is never negative')
+    if (funds.posted - funds.held < amount) return { kind: 'insufficient', balance: this.balance(accountId) }
+    // What goes along with a hold must not be lost when its end takes its place.
+    if (written === 'soon' && also.length > 0) throw new Error('a hold that waits is written alone')
+    funds.held += amount
+    const begun = { id, accountId, amount, createdAtMs }
+    this.open.add(id)
+    if (written === 'soon') {
+      const waiting = this.store.defer(() => this.begun(begun, owner), this.hear)
+      return new WaitingHold({ id, accountId, amount, createdAtMs, waiting }, waiting)
+    }
+    const durable = this.commit([...this.begun(begun, owner), ...also])
+    const hold: SqliteHold = { ...begun, waiting: undefined }
+    return { kind: 'held', hold, durable }
+  }
+
+  extend(hold: Hold, amount: NanoUsd): ExtendResult {
+    if (amount < 0n) throw new RangeError('a hold never shrinks')
+    if (waitingOf(hold)) throw new Error('a hold that waits is written with its end')
+    const funds = this.of(hold.accountId)
+    if (!this.open.has(hold.id) || funds.posted - funds.held < amount) return { kind: 'insufficient' }
+    funds.held += amount
+    ;(hold as { amount: NanoUsd }).amount += amount
+    const durable = this.commit([
+      { run: holdFunds, bind: [amount, hold.accountId], changes: 1 },
+      { run: extendHold, bind: [hold.id, amount], changes: 1 },
+    ])
+    return { kind: 'held', durable }
+  }
+
+  /** What is written of a hold that stands by itself. */
+  private begun({ id, accountId, amount, createdAtMs }: Hold, owner: string): WriteStep[] {
+    return [
+      { run: holdFunds, bind: [amount, accountId], changes: 1 },
+      { run: insertHold, bind: [id, accountId, amount, owner, createdAtMs], changes: 1 },
+    ]
+  }
+
+  settle(hold: Hold, asked: Charge, also: (settlement: Settlement) => readonly WriteStep[]): Promise<void> {
+    const funds = this.resolve(hold)
+    if (!funds) return notOpen(hold)
+    const waiting = waitingOf(hold)
+    const nowMs = Date.now()
+    const charge = take(funds, asked)
+    const { charged } = charge
+    const steps = also(charge)
+    const move = { run: addFunds, bind: [hold.accountId, -charged], changes: 1 }
+    if (waiting?.replace([move, settledStep(hold, charge, nowMs), ...steps])) return waiting.written
+    return this.commit([
+      settleStep(hold, charge, nowMs),
+      { run: moveFunds, bind: [-charged, hold.amount, hold.accountId], changes: 1 },
+      ...steps,
+    ])
+  }
+
+  line(line: FurtherCharge): Settlement & { readonly steps: readonly WriteStep[] } {
+    const { id, accountId, createdAtMs } = line
+    const nowMs = Date.now()
+    const charge = take(this.of(accountId), line)
+    const { charged, writtenOff } = charge
+    const move = { run: addFunds, bind: [accountId, -charged], changes: 1 }
+    const hold = { id, accountId, amount: 0n, createdAtMs }
+    return { charged, writtenOff, steps: [move, settledStep(hold, charge, nowMs)] }
+  }
+
+  release(hold: Hold, also: readonly WriteStep[]): Promise<void> {
+    if (!this.resolve(hold)) return notOpen(hold)
+    const waiting = waitingOf(hold)
+    if (waiting?.replace([releasedStep(hold, Date.now()), ...also])) return waiting.written
+    return this.commit([
+      { run: resolveHold, bind: [hold.id, 'released', Date.now()], changes: 1 },
+      { run: moveFunds, bind: [0n, hold.amount, hold.accountId], changes: 1 },
+      ...also,
+    ])
+  }
+
+  async adjust({ accountId, amount, kind, ref, reason, provided }: Adjustment): Promise<AdjustmentResult> {
+    const funds = this.funds.get(accountId)
+    if (!funds) return { kind: 'unknown_account' }
+    if (amount <= 0n) throw new RangeError('an adjustment is positive; its kind says the direction')
+    const change = kind === 'debit' ? -amount : amount
+    const refusal = adjustmentRefusal(funds, change)
+    if (refusal) return { kind: refusal }
+    // A debit leaves memory before the commit and a credit enters after it, so that memory never promises more.
+    if (change < 0n) funds.posted += change
+    const nowMs = Date.now()
+    const journalId = ++this.lastJournalId
+    const outcome = await this.store.write([
+      ...(provided ? [provided] : []),
+      { run: insertJournal, bind: [journalId, kind, ref, reason, nowMs] },
+      { run: addFunds, bind: [accountId, change], changes: 1 },
+      { run: insertBooking, bind: [accountId, nowMs, journalId], changes: 1 },
+      entry(journalId, accountId, change),
+      entry(journalId, FUNDING, -change),
+    ])
+    if (outcome.kind === 'written') {
+      if (change > 0n) funds.posted += change
+      return { kind: 'booked' }
+    }
+    if (change < 0n) funds.posted -= change
+    if (provided && outcome.step === 0) return { kind: 'not_provided' }
+    if (!outcome.reason.includes('journal.ref')) this.options.onBroken(`${kind} refused: ${outcome.reason}`)
+    return { kind: 'duplicate_ref' }
+  }
+
+  /** Writes what memory has decided already. */
+  private commit(steps: readonly WriteStep[]): Promise<void> {
+    return this.store.write(steps).then(this.check)
+  }
+
+  /** A refusal stops the process; the error is for those who wait. */
+  private readonly hear = (outcome: WriteOutcome): Error | undefined => {
+    if (outcome.kind === 'written') return undefined
+    this.options.onBroken(`step ${outcome.step}: ${outcome.reason}`)
+    return new Error(`the ledger's database refused a decision: ${outcome.reason}`)
+  }
+
+  private readonly check = (outcome: WriteOutcome): void => {
+    const error = this.hear(outcome)
+    if (error) throw error
+  }
+
+  private of(accountId: string): MutableFunds {
+    const funds = this.funds.get(accountId)
+    if (!funds) throw new Error(`account ${accountId} is not registered with the ledger`)
+    return funds
+  }
+
+  /** Takes a hold out of memory. Undefined when it was resolved before: a request settles or releases, once. */
+  private resolve(hold: Hold): MutableFunds | undefined {
+    if (!this.open.delete(hold.id)) return undefined
+    const funds = this.of(hold.accountId)
+    funds.held -= hold.amount
+    return funds
+  }
+}
+
+/** Takes a cost in memory. */
+function take(funds: MutableFunds, { cost, priceCardId }: Charge): ChargeRow {
+  const { charged, writtenOff } = settlementOf(funds, cost)
+  funds.posted -= charged
+  return { cost, charged, writtenOff, priceCardId }
+}
+
+const waitingOf = (hold: SqliteHold): DeferredWrite | undefined => hold.waiting
+
+const notOpen = ({ id }: Hold): Promise<never> => Promise.reject(new Error(`hold ${id} is not open`))
+
+/** A hold that is written with its end, or by itself where that takes longer. */
+class WaitingHold {
+  readonly kind = 'held'
+  readonly hold: SqliteHold
+  private readonly waiting: DeferredWrite
+
+  constructor(hold: SqliteHold, waiting: DeferredWrite) {
+    this.hold = hold
+    this.waiting = waiting
+  }
+
+  /** Made for those who ask: hardly anybody does. */
+  get durable(): Promise<void> {
+    return this.waiting.written
+  }
+}
+
+async function expireOrphans(store: Store, also: LedgerOptions['alsoOnExpiry']): Promise<number> {
+  const sql = "SELECT id, account_id, amount FROM hold WHERE state = 'open' AND owner <> ?"
+  const orphans = await store.query(sql, [TASK_OWNER])
+  for (const { id, account_id: accountId, amount } of orphans) {
+    await mustWrite(store, [
+      { run: resolveHold, bind: [id as string, 'expired', Date.now()], changes: 1 },
+      { run: moveFunds, bind: [0n, amount as bigint, accountId as string], changes: 1 },
+      ...(also?.(id as string) ?? []),
+    ])
+  }
+  return orphans.length
+}
