@@ -159,6 +159,18 @@ describe('in a file', () => {
     expect(found({ 'src/relay/a.ts': "method === 'DELETE' || a('Select a model from the list')\n" })).toEqual([])
   })
 
+  test('the domain names no vendor, in code or in a comment', () => {
+    const text = [
+      '// As OpenAI counts.',
+      'export const gptImage = 1',
+      "export const a = 'gemini'",
+      'export const together = 2',
+      '',
+    ].join('\n')
+    expect(found({ 'src/domain/a.ts': text })).toEqual([1, 2, 3].map((line) => `src/domain/a.ts:${line} vendor`))
+    expect(found({ 'src/domain/turn.ts': "export const b = 'gemini'\n", 'src/vendors/a.ts': text })).toEqual([])
+  })
+
   test('pure folders do not reach for the clock, the environment or the network', () => {
     const text = 'fetch(u)\nDate.now()\nnew Date()\nprocess.env\nnew Date(1)\nx.fetch()\n'
     expect(found({ 'src/router/a.ts': text })).toEqual([1, 2, 3, 4].map((line) => `src/router/a.ts:${line} pure`))

@@ -6,6 +6,7 @@ import { posix } from 'node:path'
 import { parseSync, Visitor, type CallExpression, type EcmaScriptModule, type Program, type Span } from 'oxc-parser'
 import { mayImport } from './layers.ts'
 import { checkNames } from './name-rules.ts'
+import { vendorsNamedIn } from './vendor-words.ts'
 
 /** Folders that are told the time and never reach outside the process. */
 const pureFolders = ['domain', 'vendors', 'router']
@@ -255,7 +256,7 @@ function breakableLength(line: string, start: number, { literals }: Syntax): num
   return line.replaceAll(/https?:\/\/\S+/g, '').length - literalLength
 }
 
-function* checkContent({ path, syntax, lineOf }: Source): Generator<Finding> {
+function* checkContent({ path, text, syntax, lineOf }: Source): Generator<Finding> {
   if (isTest(path)) return
   const folder = folderOf(path)
   for (const { start, value } of sqlFolders.includes(folder) ? [] : syntax.literals) {
@@ -263,6 +264,11 @@ function* checkContent({ path, syntax, lineOf }: Source): Generator<Finding> {
   }
   for (const { start, name } of pureFolders.includes(folder) ? syntax.uses : []) {
     if (effect.test(name)) yield { path, line: lineOf(start), rule: 'pure', message: `${folder} must not use ${name}` }
+  }
+  for (const [i, line] of folder === 'domain' ? text.split('\n').entries() : []) {
+    for (const word of vendorsNamedIn(path, line)) {
+      yield { path, line: i + 1, rule: 'vendor', message: `names ${word}: what one vendor does belongs in src/vendors` }
+    }
   }
 }
 

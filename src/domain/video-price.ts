@@ -33,7 +33,7 @@ function sidesOfVideo(resolution: VideoResolution, ratio: VideoRatio | undefined
   return [even(Math.sqrt(pixels * proportion)), even(Math.sqrt(pixels / proportion))]
 }
 
-/** Pixels of width × height × frames in a token (Volcengine, 2026-08). */
+/** Pixels of width × height × frames in a token, by the first vendor that billed videos so (2026-08). */
 const PIXELS_PER_TOKEN = 1_024
 
 type Shape = Pick<VideoWish, 'resolution' | 'ratio'> & { readonly fps: number; readonly seconds: number }
