@@ -211,7 +211,7 @@ function resolve(read: z.infer<typeof declaration>, env: Env, fail: FailAt): Dec
       const hasPieces = Object.keys(stated.each ?? {}).length > 0
       const paints = declared.image !== undefined && imageFactsOf(declared.image).surface === 'turn'
       if (paints && stated.output === undefined) fail(path, 'output: such a model answers with words, too')
-      if (paints && hasPieces) fail(path, 'each: what such a model makes is sold by tokens')
+      if (paints && hasPieces) fail(path, 'each: such a model is sold by tokens')
       const isByPiece = declared.kind === 'image' || declared.kind === 'video'
       const isByToken = declared.kind === 'video' && stated.output !== undefined
       const isPriced = stated.input !== undefined || isByToken || (isByPiece && hasPieces)

@@ -32,7 +32,7 @@ const dollars = z.string().transform((text, context) => {
   context.addIssue({ code: 'custom', message: operationRules.amount })
   return z.NEVER
 })
-/** What an account begins with, which may be nothing. */
+/** The opening balance of an account, which may be zero. */
 const openingBalance = z.string().transform((text, context) => {
   const amount = parseUsd(text)
   if (amount !== undefined && amount >= 0n) return amount
@@ -63,7 +63,7 @@ function accountView({ ledger, accounts }: AdminServices, account: Account): obj
   }
 }
 
-/** A request that held money has a record once it has ended, unless its server ended first. */
+/** A request that held money has a record once it has ended, unless the server stopped before that. */
 const whyUnrecorded: Partial<Record<StoredHold['state'], 'request_running' | 'request_lost'>> = {
   open: 'request_running',
   expired: 'request_lost',
@@ -90,7 +90,7 @@ const journalView = ({ kind, amount, ref, reason, createdAtMs }: Booking): objec
   reason,
 })
 
-/** What the audit log keeps of an account and a key. */
+/** What the audit log keeps about an account and about a key. */
 const ofAccount: Changes<{ account: string }> = {
   subject: ({ account }) => account,
   view: (services, { account: wanted }) => {
@@ -106,7 +106,7 @@ const ofKey: Changes<{ key: string }> = {
   },
 }
 
-/** Finds the account or says that there is none. */
+/** Finds the account, or refuses because there is none. */
 async function withAccount(
   services: AdminServices,
   wanted: string,
@@ -116,7 +116,7 @@ async function withAccount(
   return account ? use(account) : notFound('account', wanted)
 }
 
-/** The account that is wanted, all of them when none is named, undefined when there is none of that name. */
+/** The wanted account, or all accounts if none is named. Undefined if no account has that name. */
 function chosenAccounts({ accounts }: AdminServices, wanted: string | undefined): readonly Account[] | undefined {
   if (wanted === undefined) return accounts.list()
   const account = accounts.find(wanted)
@@ -270,7 +270,7 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
       }),
     ofAccount,
   ),
-  /** Its own wish and nobody's limit: an account that is declared has it, too. */
+  /** The threshold is a wish of the account and limits nothing, so a declared account may change it too. */
   'account.low_balance': operation(
     z.strictObject({ account: reference, below: dollars.nullable() }),
     (services, { account: wanted, below }) =>
@@ -364,7 +364,7 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
     async (services, { account: wanted, ...page }) => {
       const chosen = chosenAccounts(services, wanted)
       if (!chosen) return notFound('account', wanted ?? '')
-      // Those of nobody that is known are the operator's to see.
+      // Refusals without a known account are included if no account is named.
       const ids = [...chosen.map(({ id }) => id), ...(wanted === undefined ? [''] : [])]
       const lists = await Promise.all(ids.map((id) => services.refused.list(id, page)))
       const newest = lists.flat().toSorted(byIdDescending).slice(0, page.limit)
@@ -376,7 +376,7 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
     async (services, { account: wanted, request }) => {
       const chosen = chosenAccounts(services, wanted)
       if (!chosen) return notFound('account', wanted ?? '')
-      // Asked twice: a request that ends between the look for its record and that for its hold has a record by then.
+      // Two rounds: a request that ends between the look-ups of its record and its hold has a record by then.
       for (const isLast of [false, true]) {
         for (const { id, name: account } of chosen) {
           const record = await services.request(id, request)

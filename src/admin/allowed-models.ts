@@ -4,8 +4,9 @@ import { refused, type AdminServices, type OperationRefusal } from './operation.
 import { sayRefusal } from './refusals.ts'
 
 /**
- * Why a list cannot be taken: a name in it stands for no model, which is a slip of the pen. `before` is the list as it
- * is: a model that went since stays in it. A key's list may name what its account lacks: both have to admit a model.
+ * Refuses a list with a name that no model has, because that is a typing error. `before` is the current list: names in
+ * it stay valid after their model is removed. A key's list may name models that its account may not use, because a
+ * request needs the permission of both.
  */
 export function strayModel(
   { catalog }: Pick<AdminServices, 'catalog'>,
@@ -17,7 +18,7 @@ export function strayModel(
   return { ...refused('invalid_input', sayRefusal('no_model', { name: stray })), param: 'models' }
 }
 
-/** The lists with names in them that no model has, for whoever looks after them. */
+/** The lists with names that no model has, as text for operators. */
 export function strayModels({ accounts, catalog }: Pick<AdminServices, 'accounts' | 'catalog'>): string[] {
   const straysOf = ({ allowedModels = [] }: Pick<Account | ApiKey, 'allowedModels'>): string[] =>
     allowedModels.filter((name) => !catalog.model(name))

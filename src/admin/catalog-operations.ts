@@ -43,11 +43,11 @@ const offer = z.strictObject({
   cost: priceInput.nullable().optional(),
   priority: z.int().min(0).default(0),
   weight: z.int().min(1).default(1),
-  /** How many tokens it takes, input and output together. Left out: as many as the model. */
+  /** The most tokens that it takes, input and output together. Left out: the limit of the model. */
   context_tokens: z.int().min(1).optional(),
 })
 
-/** What may be shown of a provider: never its key. */
+/** A provider as operations show it, without its key. */
 export const providerView = (provider: Provider) => ({
   id: provider.id,
   preset: provider.preset,
@@ -69,7 +69,7 @@ const offerView = (
   weight,
   context_tokens: contextTokens ?? null,
   cost: priceView(cost),
-  /** What the model is sold for less than this offer costs. */
+  /** The units that the model sells for less than this offer costs. */
   below_cost: lossesOf(kind, sale, cost).map(lossView),
 })
 
@@ -93,7 +93,7 @@ const modelView = (model: Model): object => ({
   kind: model.kind,
   origin: model.origin,
   price: priceView(model.sale),
-  /** What may be asked of it that has no price: such requests are refused. */
+  /** What the model can make but has no price for. Such requests are refused. */
   unpriced: priceGapsOf(model),
   limits: limitsView(model),
   ...(model.kind === 'image' ? { image: model.limits.image } : {}),
@@ -107,7 +107,7 @@ function originOf(baseUrl: string): string {
 
 const invalid = (said: LocalizedMessage): Result => refused('invalid_input', said)
 
-/** What the audit log keeps of a provider and a model. */
+/** What the audit log keeps about a provider and about a model. */
 const ofProvider: Changes<{ id: string }> = {
   subject: ({ id: name }) => name,
   view: ({ catalog }, { id: name }) => {
@@ -126,15 +126,15 @@ const ofModel: Changes<{ id: string }> = {
 const providerAdd = operation(
   z.strictObject({
     id: providerId,
-    /** Left out: that of the provider when it is changed; for a new one the id where it is a preset, else custom. */
+    /** Left out: the preset stays. A new provider gets the preset with its id, else custom. */
     preset: z.enum(presets.map((preset) => preset.id)).optional(),
-    /** Left out: that of the provider when it is changed, else the preset's; which null is, too. */
+    /** Left out: the address stays. A new provider gets the preset's address. Null: the preset's address. */
     base_url: z.string().min(1).nullable().optional(),
-    /** Whether it may be at a private address. Left out: as before where the origin is, else not. */
+    /** Whether it may be at a private address. Left out: the permission stays if the origin does, else it may not. */
     allow_private: z.boolean().optional(),
-    /** How many requests may be under way there at once. Left out: as before. Null: as many as anywhere. */
+    /** The most requests in flight there at once. Left out: the limit stays. Null: the usual limit. */
     concurrent_requests: z.int().min(1).nullable().optional(),
-    /** Left out when a provider is changed: the stored key stays, as long as it goes to the same origin. Null: none. */
+    /** Left out: the stored key stays if the origin does. Null: no key. */
     key: z.string().min(1).nullable().optional(),
   }),
   async (
@@ -147,7 +147,7 @@ const providerAdd = operation(
     const unchanged = before?.preset === preset && baseUrl !== null ? before.baseUrl : undefined
     const address = baseUrl ?? unchanged ?? findPreset(preset)?.baseUrl
     if (!address) return invalid(sayRefusal('url_needed', { preset }))
-    // Both the key and the allowance were given for an origin.
+    // The key and the permission for a private address both belong to an origin.
     const same = before && originOf(before.baseUrl) === originOf(address) ? before : undefined
     const reach: ProviderReach = allowed === undefined ? (same?.reach ?? 'public') : allowed ? 'private' : 'public'
     const checked = checkBaseUrl(address, isOwnAddress(preset, address) ? 'private' : reach)
@@ -159,7 +159,7 @@ const providerAdd = operation(
     const concurrentRequests = most === undefined ? before?.concurrentRequests : (most ?? undefined)
     await catalog.putProvider({ id: name, preset, baseUrl: checked.url.href, reach, secret, concurrentRequests })
     const made = catalog.provider(name)
-    // What it failed for may be mended: whoever asks next finds out.
+    // A new key or address may end the failures, so the next request tries the offers again.
     if (made && (before?.secret !== made.secret || before?.baseUrl !== made.baseUrl)) {
       resume(name)
       tally.changed(name)
@@ -169,7 +169,7 @@ const providerAdd = operation(
   ofProvider,
 )
 
-/** Why nobody could call such a model, or everybody for nothing; undefined: somebody can, for its price. */
+/** Why nobody could call such a model, or why it would be free. Undefined if neither is the case. */
 function misfitOf(
   catalog: Catalog,
   { kind, limits, price: { inputFresh, ...prices } }: Pick<ModelDraft, 'limits' | 'price'> & { kind: ModelKind },
@@ -185,7 +185,7 @@ function misfitOf(
   return undefined
 }
 
-/** Of the first offer whose provider is not there. */
+/** Refuses the first offer whose provider does not exist. */
 const missingProvider = (
   catalog: Catalog,
   offers: readonly { readonly provider: string }[] = [],
@@ -198,8 +198,8 @@ const isTurn = (kind: ModelKind, { image }: Partial<ModelLimits>): boolean =>
   kind === 'image' && image?.surface === 'turn'
 
 /**
- * A model, or another in its place: prices are stated as a whole, but for the tiers, which stay unless they are named.
- * Without them a long request would be sold for less than it costs, and nothing would say so.
+ * Adds a model or replaces one. The prices are stated as a whole, except for the tiers, which stay unless they are
+ * named. If tiers were dropped silently, long requests would be sold below cost.
  */
 const modelAdd = operation(
   z.strictObject({
@@ -242,10 +242,10 @@ const modelAdd = operation(
   ofModel,
 )
 
-/** Left out: as before, or what the model takes; which null is in any case. */
+/** Left out: the limit stays, or is that of the model. Null: the limit of the model. */
 const offerChange = offer.extend({ context_tokens: offer.shape.context_tokens.unwrap().nullable().optional() })
 
-/** Of a stored model, only what is named. What its offers cost stays where the same offer is there again. */
+/** Changes only what is named of a stored model. An offer that is named again keeps its cost. */
 const modelChange = operation(
   z.strictObject({
     id: z.string(),
@@ -266,7 +266,7 @@ const modelChange = operation(
     const known = cardPrices(before.sale)
     const sale = price ? pricesOf(price, sold, { at: 'price', before: known }) : known
     if (isRefused(sale)) return sale
-    // An upscaler that went since is no reason to refuse what does not name it.
+    // A change that does not name the upscaler is valid even if the upscaler has been removed since.
     const problem = misfitOf(catalog, { kind, limits: { image: limits.image, ...stated }, price: sale.units })
     if (problem !== undefined) return invalid(problem)
     const asBefore = before.offers.map((each) => ({
@@ -304,7 +304,7 @@ const providerState = operation(
   ofProvider,
 )
 
-/** Lets the offers of a provider that rest after failures be asked again at once. */
+/** Lets offers of a provider that rest after failures take requests again at once. */
 const providerResume = operation(
   z.strictObject({ id: z.string() }),
   ({ catalog, resume }, { id: name }): Result =>
@@ -348,7 +348,7 @@ export const catalogOperations: Readonly<Record<string, Operation>> = {
     z.strictObject({ id: z.string() }),
     async ({ catalog }, { id: name }) => {
       const origin = catalog.model(name)?.origin ?? 'stored'
-      // What a vendor's key brings would be back at the next start.
+      // A model that a vendor's key brings would be back at the next start.
       if (origin !== 'stored') return declaredElsewhere('model', name)
       return (await catalog.removeModel(name)) ? done({ id: name, removed: true }) : notFound('model', name)
     },

@@ -1,4 +1,4 @@
-/** The control socket: how a command reaches the gateway that owns the data folder. File permissions are its guard. */
+/** The control socket connects a command to the gateway that owns the data folder. File permissions protect it. */
 import { chmodSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { resultJson, type AdminServices, type Result } from './operation.ts'
@@ -6,12 +6,12 @@ import { resultJson, type AdminServices, type Result } from './operation.ts'
 /** A socket's path is limited to about 104 bytes on some systems. */
 const PATH_BYTES_MAX = 103
 
-/** Bun's names for "nobody listens there". */
+/** Bun's error codes for a socket on which nobody listens. */
 const UNREACHED = new Set(['ConnectionRefused', 'FailedToOpenSocket', 'ECONNREFUSED', 'ENOENT'])
 
 /**
- * A backup or a verification of a large database is silent for longer than the 10 seconds after which Bun hangs up. Its
- * types know no such option for a socket file, its server does (1.4.5; `server.timeout` has no effect there).
+ * Turns off Bun's idle timeout of 10 seconds. A backup or a verification of a large database is silent for longer.
+ * Bun 1.4.5 takes this option for a socket file, although its types do not have it. `server.timeout` has no effect.
  */
 const patience: object = { idleTimeout: 0 }
 
@@ -38,7 +38,7 @@ export function serveControl(dataFolder: string, services: AdminServices, addres
     async fetch(request) {
       const name = decodeURIComponent(new URL(request.url).pathname.slice(1))
       if (name === SERVER) return new Response(resultJson({ ok: true, value: address }))
-      // Loaded at the first call: its schemas are not what a start should wait for.
+      // Loaded at the first call, so that the start does not wait for its schemas.
       const { runOperation } = await import('./operations.ts')
       const result = await runOperation(services, name, await request.json())
       return new Response(resultJson(result), { headers: { 'content-type': 'application/json' } })
@@ -53,23 +53,23 @@ export function serveControl(dataFolder: string, services: AdminServices, addres
   }
 }
 
-/** Runs an operation in the gateway that serves this data folder. Undefined when none does. */
+/** Runs an operation in the gateway that serves this data folder. Undefined if none does. */
 export async function callControl(dataFolder: string, name: string, input: unknown): Promise<Result | undefined> {
   const unix = controlPath(dataFolder)
   if (!existsSync(unix)) return undefined
   try {
-    // Without a limit of its own: Bun's fetch would give up after five minutes.
+    // No timeout: by default, Bun's fetch gives up after five minutes.
     const options = { unix, method: 'POST', body: JSON.stringify(input), timeout: false }
     const response = await fetch(`http://control/${encodeURIComponent(name)}`, options)
     return (await response.json()) as Result
   } catch (error) {
-    // A socket without a server: its process died, and the lock is free. Anything later may have been carried out.
+    // The process of this socket died, and the lock is free. After any other error the operation may have run.
     if (UNREACHED.has((error as { code?: string }).code ?? '')) return undefined
     throw error
   }
 }
 
-/** The address of the server that has this data folder. Undefined when none has. */
+/** The address of the server that has this data folder. Undefined if none has it. */
 export async function askAddress(dataFolder: string): Promise<Address | undefined> {
   const result = await callControl(dataFolder, SERVER, {})
   return result?.ok ? (result.value as Address) : undefined

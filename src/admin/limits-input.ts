@@ -5,7 +5,7 @@ import { operationRules } from './rules.ts'
 
 const count = z.int().min(1).max(1_000_000_000_000).nullable().optional()
 
-/** Dollars as decimal text; nothing may be spent with 0. */
+/** Dollars as decimal text. With 0, nothing may be spent. */
 const dollars = z
   .string()
   .transform((text, context) => {
@@ -17,7 +17,7 @@ const dollars = z
   .nullable()
   .optional()
 
-/** A change of limits: what is left out stays, null removes the limit. */
+/** A change of limits. A limit that is left out stays, and null removes one. */
 export const limitsInput = z.strictObject({
   requests_per_minute: count,
   tokens_per_minute: count,
@@ -39,7 +39,7 @@ export function changedLimits(before: Limits, change: z.infer<typeof limitsInput
   return Object.values(limits).some((limit) => limit !== undefined) ? limits : NO_LIMITS
 }
 
-/** Limits as operators see them; null for what is not set. */
+/** Limits as operators see them. Null means no limit. */
 export const limitsView = (limits: Limits): object => ({
   requests_per_minute: limits.requestsPerMinute ?? null,
   tokens_per_minute: limits.tokensPerMinute ?? null,

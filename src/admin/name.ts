@@ -1,13 +1,13 @@
-/** Names of accounts, keys, people, programs and views: they stand in lists, logs and files beside each other's. */
+/** Names of accounts, keys, people, programs and views. They appear side by side in lists, logs and files. */
 import { z } from 'zod'
 import { operationRules } from './rules.ts'
 
-/** Takes no room, or looks like none; what joins and colours the parts of an emoji is seen by its effect. */
+/** Characters that are invisible or look like a gap. `OF_EMOJI` exempts those that join or colour parts of an emoji. */
 const UNSEEN = /[\p{Default_Ignorable_Code_Point}\u2800]/u
 const OF_EMOJI =
   /(?<=\p{Extended_Pictographic}\p{Emoji_Modifier}?\uFE0F?)(?:\uFE0F|\u200D(?=\p{Extended_Pictographic}))/gu
 
-/** Nothing that is not seen, and nothing that turns the text around it: a name must not read as another. */
+/** A name without invisible characters and marks of direction, so that it cannot look like another. */
 export const visibleName = z
   .string()
   .trim()

@@ -25,7 +25,7 @@ import type { OfferHealth } from '../router/health.ts'
 import type { OrphanTask } from '../video/tasks.ts'
 import { sayRefusal, type ResourceName } from './refusals.ts'
 
-/** A backup as it is asked for: `file` is absolute, and written by the process that has the data folder. */
+/** A request for a backup. `file` is an absolute path. The process that has the data folder writes it. */
 export type BackupRequest = {
   readonly file: string
   readonly existing: 'kept' | 'replaced'
@@ -42,27 +42,27 @@ export type AdminServices = {
   readonly savedViews: SavedViews
   readonly managementKeys: ManagementKeys
   readonly audit: Audit
-  /** What is put on list prices unless said otherwise. */
+  /** The default mark-up on list prices. */
   readonly markUp: MarkUp
-  /** What the operator booked on an account, newest first. */
+  /** The operator's bookings on an account, newest first. */
   readonly adjustments: (accountId: string, page: BookingPage) => Promise<readonly Booking[]>
   readonly verify: () => Promise<readonly Finding[]>
   /** What the last verification of this process found. */
   readonly lastVerification: () => Verification | undefined
   readonly limiter: Limiter
   readonly health: () => ReadonlyMap<string, OfferHealth>
-  /** Ends the rests of a provider's offers: how many rested. */
+  /** Ends the rests of a provider's offers. Returns how many rested. */
   readonly resume: (providerId: string) => number
   readonly tally: ProviderTally
   /** Requests as they end. */
   readonly feed: RecordFeed
   readonly codes: Codes
   readonly usage: (query: UsageQuery) => Promise<readonly UsageRow[]>
-  /** Unix hours by key, from an hour on. */
+  /** The hour of the last use by key, from an hour on. All are Unix hours. */
   readonly lastUsed: (accountId: string, fromHour: number) => Promise<ReadonlyMap<string, number>>
-  /** Of all accounts, from an hour on (Unix hours). */
+  /** The totals of all accounts from an hour (Unix hours) on. */
   readonly totalsSince: (fromHour: number) => Promise<Totals>
-  /** What moved an account's balance from an hour (Unix hours) on, and the balance that came of it: of one moment. */
+  /** What moved an account's balance from an hour (Unix hours) on, and the resulting balance, from one snapshot. */
   readonly moved: (accountId: string, fromHour: number) => Promise<BalanceMovements>
   readonly openHolds: (
     accountId: string,
@@ -71,33 +71,33 @@ export type AdminServices = {
   readonly countOpenHolds: (accountId: string) => Promise<number>
   readonly oldestHold: () => Promise<number | undefined>
   readonly searchRecords: (accountId: string, search: RecordSearch) => Promise<RecordPage>
-  /** A request of whichever account. */
   /** Requests that were refused before any money was held. */
   readonly refused: Pick<RefusedRequests, 'list' | 'find' | 'counted'>
+  /** A request of any account. */
   readonly findAnywhere: (id: string) => Promise<StoredRecord | undefined>
   readonly requests: (accountId: string, page: RecentPage) => Promise<readonly StoredRecord[]>
   readonly request: (accountId: string, id: string) => Promise<StoredRecord | undefined>
-  /** What was held for a request of whichever account, also for one that has no record. */
+  /** The hold of a request of any account, also if the request has no record. */
   readonly findHold: (id: string) => Promise<StoredHold | undefined>
-  /** What requests were charged, by their ids. */
+  /** The charges of requests, by their ids. */
   readonly charged: (accountId: string, ids: readonly string[]) => Promise<ReadonlyMap<string, NanoUsd>>
-  /** Videos of an account, newest first, of requests before one. */
+  /** Videos of an account, newest first. `before` is the id of a request. */
   readonly videos: (
     accountId: string,
     page: { readonly limit: number; readonly before: string | undefined },
   ) => Promise<readonly VideoTask[]>
-  /** By its own id, or by that of its request. */
+  /** A video by its own id, or by the id of its request. */
   readonly video: (accountId: string, id: string) => Promise<VideoTask | undefined>
-  /** Until when the files of videos are kept, by the ids of their tasks; without those that are gone. */
+  /** The expiry of the files of videos, by the ids of their tasks. Files that are gone are left out. */
   readonly keptUntil: (ids: readonly string[]) => Promise<ReadonlyMap<string, number>>
-  /** Videos that a vendor may be making for nobody. */
+  /** Videos without an owner that a vendor may still make. */
   readonly orphans: () => Promise<readonly OrphanTask[]>
-  /** Takes one off the list; false when it is not on it. */
+  /** Takes an orphan off the list. False if it is not on the list. */
   readonly settleOrphan: (requestId: string) => Promise<boolean>
   readonly backup: (request: BackupRequest) => Promise<Result>
   /** Facts of this process for `doctor`. */
   readonly status: () => Readonly<Record<string, unknown>>
-  /** Addresses nearby whose `X-Forwarded-For` does not count. */
+  /** Private addresses that send `X-Forwarded-For` but are not trusted. */
   readonly ignoredProxies: () => readonly string[]
 }
 
@@ -121,23 +121,23 @@ export type OperationRefusal = {
   readonly ok: false
   readonly code: RefusalCode
   readonly message: string
-  /** What the message says, as data, where it reaches the console. */
+  /** The message as data, for the console. */
   readonly reason?: string
   readonly facts?: MessageFacts
   /** The field of the input at fault. */
   readonly param?: string | undefined
 }
 
-/** What an operation comes to. Errors have a code for programs and a message for people. */
+/** The result of an operation. Errors have a code for programs and a message for people. */
 export type Result = { readonly ok: true; readonly value: unknown } | OperationRefusal
 
-/** Marks an operation that changes something: it goes into the audit log. */
+/** Marks an operation that changes something. The audit log records it. */
 export type Changes<I> = {
-  /** The name of what is changed; its id, where the result has one, is what the log keeps. Undefined: nothing is. */
+  /** The name of what is changed. The log keeps the id of the result instead, if it has one. Undefined: no change. */
   readonly subject: (input: I) => string | undefined
-  /** How the subject stands, before and after. */
+  /** The state of the subject, taken before and after. */
   readonly view?: (services: AdminServices, input: I) => unknown
-  /** Of what the operation makes, what the log keeps, without its secrets; instead of the view afterwards. */
+  /** What the log keeps of a newly made thing, without its secrets. It replaces the view afterwards. */
   readonly made?: (value: unknown) => unknown
 }
 
@@ -147,7 +147,7 @@ export type Operation = {
   readonly changes?: Changes<never> | undefined
 }
 
-/** Ties an input schema to what is done with it. */
+/** Makes an operation from its input schema and its function. */
 export function operation<S extends z.ZodType>(
   input: S,
   run: (services: AdminServices, input: z.infer<S>, actor: Actor) => Result | Promise<Result>,
@@ -164,6 +164,6 @@ export const notFound = (what: ResourceName, name: string): OperationRefusal =>
 export const declaredElsewhere = (what: ResourceName, name: string): OperationRefusal =>
   refused('declared', sayRefusal('declared', { what, name }))
 
-/** Results as JSON text: integers of the store are bigint, and leave as decimal text. */
+/** A result as JSON text. Integers of the store are bigint, and become decimal text. */
 export const resultJson = (result: Result): string =>
   JSON.stringify(result, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value))

@@ -1,4 +1,4 @@
-/** Everything an operator can do, by name. The control socket and the CLI run these; so does the console's API. */
+/** Everything that an operator can do, by name. The control socket, the CLI and the console's API run these. */
 import { isAbsolute } from 'node:path'
 import { z } from 'zod'
 import { priceGapsOf } from '../domain/image.ts'

@@ -1,4 +1,4 @@
-/** Vendors that are known, as operators see them. */
+/** The known vendors, as operators see them. */
 import { presets } from '../vendors/presets.ts'
 
 export type PresetView = {

@@ -1,4 +1,4 @@
-/** Prices as operations take them: exact decimal dollars, per million tokens and for one piece. */
+/** Prices as operations take them: exact decimal dollars per million tokens or for one piece. */
 import { z } from 'zod'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Model, ModelKind, OfferDraft } from '../domain/catalog.ts'
@@ -34,9 +34,9 @@ const units = z.strictObject({
     .optional(),
 })
 
-/** What is left out stays where it is there, and follows from input and output otherwise; which null does. */
+/** A price that is left out stays. If there is none, it follows from input and output. Null makes it follow, too. */
 export const priceInput = units.extend({
-  /** By a number of input tokens: what all tokens of a longer request cost. Left out: as before. Null: nothing else. */
+  /** Prices of all tokens of a request with more than this number of input tokens. Left out: unchanged. Null: none. */
   above: z
     .record(z.string().regex(/^[1-9]\d{0,8}$/, operationRules.tokens_above), units)
     .nullable()
@@ -46,7 +46,7 @@ export type PriceInput = z.infer<typeof priceInput>
 
 type PricedKind = { readonly kind: ModelKind; readonly paintsInTurn: boolean }
 
-/** The prices, or why nobody could be charged by them; `at` is where in the input they are. */
+/** Returns the prices, or the reason why they cannot be charged. `at` is their path in the input. */
 export function pricesOf(
   stated: PriceInput,
   sold: PricedKind,
@@ -62,29 +62,29 @@ export const isRefused = (made: object): made is OperationRefusal => 'ok' in mad
 
 export const cardPrices = ({ nanoPerMillion, tiers = [] }: PriceCard): Prices => ({ units: nanoPerMillion, tiers })
 
-/** An offer as it is asked for; `cost` undefined: nothing is said, null: taken back. */
+/** An offer in the input. A `cost` of undefined is not stated, and null removes the stated cost. */
 export type OfferInput = {
   readonly provider: string
   readonly model: string
   readonly priority: number
   readonly weight: number
   readonly cost?: PriceInput | null | undefined
-  /** Undefined: nothing is said, null: taken back. */
+  /** Undefined: not stated. Null: removed. */
   readonly context_tokens?: number | null | undefined
 }
 
 type Costs = PricedKind & {
   readonly catalog: Catalog
-  /** What is there already. */
+  /** The offers before the change. */
   readonly before: Model['offers']
-  /** Whether a cost that is not named stays, or is as if nobody had said one. */
+  /** Whether a cost that is not stated stays, or becomes the list price. */
   readonly unnamed: 'stays' | 'listed'
   readonly sale: Prices
 }
 
 /**
- * Offers with what they cost: what is said, put into what was there; else what was there; else the vendor's list price;
- * and where no list has one, the sale price, which is no loss.
+ * Offers with their costs. A stated cost is merged into the cost before. Without one, the cost is the one before, else
+ * the vendor's list price, else the sale price, at which nothing is lost.
  */
 export function offersOf(offers: readonly OfferInput[], costs: Costs): readonly OfferDraft[] | OperationRefusal {
   const drafts: OfferDraft[] = []
@@ -108,7 +108,7 @@ function costOf(wanted: OfferInput, at: string, costs: Costs): Prices | Operatio
   const { catalog, unnamed, sale } = costs
   const old = oldOf(wanted, costs)
   const known = old && cardPrices(old.cost)
-  // A replaced model states units as a whole; its tiers stay, as those of the sale do.
+  // A replaced model states its units as a whole. Its tiers stay, as the tiers of the sale price do.
   if (cost) return pricesOf(cost, costs, { at, before: unnamed === 'stays' ? known : known && { tiers: known.tiers } })
   if (cost === undefined && unnamed === 'stays' && known) return known
   const listed = listedCost(catalog.provider(provider)?.preset, model, Date.now())

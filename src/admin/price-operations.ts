@@ -1,4 +1,4 @@
-/** Prices: what the cards say and said, and the import of vendors' list prices. */
+/** Prices: current and past price cards, and the import of vendors' list prices. */
 import { z } from 'zod'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Provider } from '../domain/catalog.ts'
@@ -35,7 +35,7 @@ const changeView = ({ kind, draft, differences }: Change): object => ({
   differences: differences.map(differenceView),
 })
 
-/** Stands for what was approved: a plan made later that would do anything else has another one. */
+/** Identifies an approved plan. A later plan that would do anything else has another fingerprint. */
 const fingerprintOf = ({ changes }: ImportPlan, by: MarkUp): string =>
   Bun.hash(JSON.stringify([formatMarkUp(by), changes.map(changeView)])).toString(16)
 
@@ -49,9 +49,9 @@ function plan(
 
 const priceImport = operation(
   z.strictObject({
-    /** Left out: every provider of a vendor that the list knows. */
+    /** Left out: every provider whose vendor is in the list. */
     provider: z.string().optional(),
-    /** Ids of the vendor's, `*` for any characters. Left out: all. */
+    /** The vendor's ids, with `*` for any characters. Left out: all. */
     models: z.array(z.string().min(1)).default([]),
     /** Left out: TOLLGATE_MARKUP. */
     markup: markUp.optional(),
@@ -84,7 +84,7 @@ const priceImport = operation(
   { subject: ({ provider = 'all providers', approved }) => (approved === undefined ? undefined : provider) },
 )
 
-/** The cards in force, or of one model all there ever were. */
+/** The price cards in force, or all cards that one model ever had. */
 const list = operation(z.strictObject({ model: z.string().optional() }), async ({ catalog }, { model }) => {
   if (model === undefined) {
     return done(

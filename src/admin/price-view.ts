@@ -11,7 +11,7 @@ const unitsView = (prices: UnitPrices): object => ({
   output_usd_per_million: formatUsd(prices.outputText),
   image_input_usd_per_million: formatUsd(prices.inputImage),
   image_output_usd_per_million: formatUsd(prices.outputImage),
-  /** By the name after `piece:`; a card's prices are per million of anything. */
+  /** By the name after `piece:`. The prices of a card are per million of anything. */
   each_usd: Object.fromEntries(
     Object.entries(prices)
       .filter(([unit]) => unit.startsWith('piece:'))
@@ -23,7 +23,7 @@ export const priceView = ({ id, effectiveFromMs, nanoPerMillion, tiers = [] }: P
   card: id,
   effective_from: new Date(effectiveFromMs).toISOString(),
   ...unitsView(nanoPerMillion),
-  /** What holds instead for requests with more input tokens. */
+  /** The prices of requests with more input tokens. */
   tiers: tiers.map((tier) => ({ above_input_tokens: tier.aboveInputTokens, ...unitsView(tier.nanoPerMillion) })),
 })
 

@@ -1,8 +1,8 @@
-/** Why operations refuse, in sentences that have a reason and facts. */
+/** The refusals of operations: sentences with a reason and facts. */
 import { speakerOf } from '../lib/primitives/localized-message.ts'
 import { UNSENDABLE_KEY } from '../vendors/presets.ts'
 
-/** What there can be none of. */
+/** The things that a refusal can say do not exist. */
 export const things = [
   'account',
   'code',
@@ -25,25 +25,25 @@ export const operationRefusals = {
   none_named: "there is no {what} '{name}'",
   no_key: "there is no key '{name}' (a key is named by its id, see key list)",
   no_request_of_account: "there is no request '{name}' of this account",
-  request_running: "the request '{name}' is under way, with ${amount} held; its record is made when it ends",
+  request_running: "the request '{name}' is running, with ${amount} held; its record is written when it ends",
   request_lost:
-    "the server ended in the middle of the request '{name}': nothing was charged, and the ${amount} it held were given back",
+    "the server stopped during the request '{name}': nothing was charged, and the ${amount} that it held was released",
   declared: "the {what} '{name}' is declared in tollgate.yaml or the environment; change it there",
 
   account_taken: "an account '{name}' exists already",
   ref_booked: "the reference '{ref}' is booked already",
   balance_short: 'the account has less than ${amount} available',
-  balance_full: 'the balance would exceed the most an account can hold, four billion dollars',
+  balance_full: 'the balance would exceed the maximum of an account, four billion dollars',
 
   user_taken: "a user '{name}' exists already",
-  user_account: 'account: everybody but an operator belongs to one account',
+  user_account: 'account: everyone except an operator belongs to one account',
   user_disabled: "the user '{name}' is disabled",
   operator_role: 'an operator belongs to no account, and stays an operator',
   last_operator: 'this is the last operator that can sign in',
 
-  code_expiry_past: 'expires_at is past',
-  code_ended: 'this code is redeemed or void already',
-  code_unknown: 'there is no code that can be redeemed',
+  code_expiry_past: 'expires_at is in the past',
+  code_ended: 'this code is already redeemed or void',
+  code_unknown: 'no such code can be redeemed',
 
   url_needed: "the preset '{preset}' needs a base_url",
   url_bad: 'the base URL {why}',
@@ -51,9 +51,9 @@ export const operationRefusals = {
     'the base URL is at a private address ({place}): add --allow-private (allow_private) if the gateway may call there',
   url_other_origin: 'the base URL points to another origin: give the key again',
   key_unsendable: UNSENDABLE_KEY,
-  price_needed: 'price: a model for {kind}s needs one',
-  unit_needed: '{unit}: needed in the price of a model of the kind {kind}',
-  sold_by_tokens: 'each: what such a model makes is sold by tokens',
+  price_needed: 'price: a model for {kind}s needs a price',
+  unit_needed: '{unit}: a model of the kind {kind} needs this price',
+  sold_by_tokens: 'each: such a model is sold by tokens',
   no_upscaler: "video.upscaler: there is no provider '{name}'",
   no_model: "models: there is no model '{name}'",
   sandbox_absent: 'the built-in sandbox runs only with the server',

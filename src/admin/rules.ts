@@ -1,17 +1,17 @@
-/** What a value has to be, and what is said of one that is not. */
+/** The rules for values in inputs, and the messages for values that break them. */
 import type { z } from 'zod'
 import { reasonOf, speakerOf, type LocalizedMessage } from '../lib/primitives/localized-message.ts'
 
-/** Rules of our own. A schema is given the sentence; by the sentence its reason is found again. */
+/** Rules of our own. A schema holds the sentence of a rule, and `reasonOf` finds the reason by the sentence. */
 export const operationRules = {
-  name_letters: 'must be 1 to 100 characters, none a slash, a control character or a mark of direction',
-  name_unseen: 'must have no characters that cannot be seen',
-  amount: 'must be more than nothing and below a billion dollars, such as 25.00',
+  name_letters: 'must be 1 to 100 characters, without a slash, a control character or a mark of direction',
+  name_unseen: 'must have no invisible characters',
+  amount: 'must be above zero and below a billion dollars, such as 25.00',
   opening_balance: 'must be dollars, such as 25.00, or 0',
   dollars: 'must be dollars, such as 5.00',
   dollars_per_million: 'must be dollars per million tokens, such as 0.15',
   tokens_above: 'must be a number of input tokens, such as 200000',
-  piece: 'must be what is sold, such as image/1024x1024',
+  piece: 'must be the name of a piece, such as image/1024x1024',
   percentage: 'must be a percentage, such as 20% or 12.5%',
   nano_usd: 'must be an integer of nano-USD as text, such as "25000000000" for $25',
   nano_usd_max: 'must be at most 9223372036854775807',
@@ -26,7 +26,7 @@ export const operationRules = {
   null_refused: 'must have a value: null means nothing here',
 } as const
 
-/** What schemas ask for by themselves. */
+/** The rules of the schema library. */
 export const shapes = {
   missing: 'is needed',
   wrong_type: 'must be of the type {expected}',
@@ -44,14 +44,14 @@ export const shapes = {
 
 const say = speakerOf({ ...operationRules, ...shapes })
 
-/** In place of a schema's own words, where null is refused. */
+/** Replaces a schema's own message if null is refused. */
 export const wordsForNull = ({ input }: { readonly input?: unknown }): string | undefined =>
   input === null ? operationRules.null_refused : undefined
 
 type Issue = z.core.$ZodIssue
 export type RuleViolation = LocalizedMessage & { readonly param: string | undefined }
 
-/** The first thing that is wrong with an input, and where. */
+/** The first violation in an input, and its path. */
 export function misfitIn({ issues: [issue] }: z.ZodError): RuleViolation {
   const param = issue && issue.path.length > 0 ? issue.path.join('.') : undefined
   const said = issue ? saidOf(issue) : say('invalid', { why: 'invalid input' })

@@ -1,4 +1,4 @@
-/** People who sign in to the console: invited, given another role, barred, helped back in. */
+/** People who sign in to the console: invitations, roles, disabling, and new set-up links. */
 import { z } from 'zod'
 import { setupPath } from '../accounts/users.ts'
 import { userRoles, type User } from '../domain/user.ts'
@@ -34,7 +34,7 @@ async function withUser(
   return user ? use(user) : notFound('user', reference)
 }
 
-/** Nobody may lock everybody out. */
+/** The last operator must not be disabled or demoted, or nobody could manage the gateway. */
 const isLastOperator = ({ users }: AdminServices, { id }: User): boolean =>
   !users.list().some((other) => other.id !== id && other.role === 'operator' && other.status === 'active')
 
@@ -101,7 +101,7 @@ export const userOperations: Readonly<Record<string, Operation>> = {
   ),
 }
 
-/** Keys for programs that manage. */
+/** Keys for programs that manage the gateway. */
 export const managementKeyOperations: Readonly<Record<string, Operation>> = {
   'management_key.create': operation(
     z.strictObject({ name: visibleName, account: reference.optional() }),

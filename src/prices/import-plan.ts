@@ -1,4 +1,4 @@
-/** What an import of list prices would change, before anything is changed. */
+/** The plan of an import of list prices: what it would change. */
 import {
   defaultModelLimits,
   type Model,
@@ -19,17 +19,17 @@ import { draftOf, vendorModels, type VendorModel } from './vendor-models.ts'
 
 export type ImportRequest = {
   readonly models: ReadonlyMap<string, Model>
-  /** All there are: an offer's vendor is found by its provider. */
+  /** All providers. They give the vendor of an offer. */
   readonly providers: readonly Provider[]
-  /** Whose models are imported. */
+  /** The providers whose models are imported. */
   readonly selected: readonly Provider[]
-  /** Ids, with `*` for any characters; none for all. */
+  /** Ids, with `*` for any characters. An empty list means all. */
   readonly patterns: readonly string[]
   readonly by: MarkUp
   readonly atMs: number
 }
 
-/** What a value is of: a unit of a price, from how many input tokens on, of the sale or of which offer; or a limit. */
+/** The subject of a value: a unit of the sale price or of an offer's cost, with its tier, or a limit. */
 export type PriceSubject = {
   readonly kind: 'origin' | 'sale' | 'cost' | 'limit'
   readonly name: string
@@ -38,8 +38,8 @@ export type PriceSubject = {
 }
 
 /**
- * One value that would be another. Amounts are dollars per million tokens; of a `piece:…`, for one of them. `what` says
- * for people what `about` says for programs.
+ * One value that would change. Amounts are dollars per million tokens, or for one piece if the unit is a `piece:…`.
+ * `what` is for people, and `about` says the same to programs.
  */
 export type Difference = {
   readonly what: string
@@ -58,7 +58,7 @@ export type ImportPlan = {
   readonly changes: readonly Change[]
   readonly unchanged: readonly string[]
   readonly skipped: readonly SkippedModel[]
-  /** Models whose list price changes on a day to come. */
+  /** Models whose list price changes on a future day. */
   readonly changing: readonly { readonly model: string; readonly on: string }[]
 }
 
@@ -99,8 +99,8 @@ export function planImport(request: ImportRequest): ImportPlan {
 type Targets = ImportRequest & { readonly drafts: ReadonlyMap<string, ModelDraft> }
 
 /**
- * The public id: the vendor's own, or `vendor/id` where that id is another vendor's model. A model is the same when the
- * same vendor offers it under the same name, through whichever provider. Undefined: tollgate.yaml declares it.
+ * The public id of a model: the vendor's own id, or `vendor/id` if another vendor's model has that id. Two models are
+ * the same if one vendor offers both under one name, through any provider. Undefined: tollgate.yaml declares the model.
  */
 function targetOf(
   model: VendorModel,
@@ -119,7 +119,7 @@ function targetOf(
   return undefined
 }
 
-/** A listed model put into what is there: its other offers and what the operator has set stay. */
+/** Merges a listed model into the model before. Its other offers and the operator's settings stay. */
 function merged(before: ModelDraft | Model | undefined, listed: ModelDraft): ModelDraft {
   if (!before) return listed
   const offers = before.offers.map(offerDraft)
@@ -129,7 +129,7 @@ function merged(before: ModelDraft | Model | undefined, listed: ModelDraft): Mod
   )
   if (own && at === -1) offers.push(own)
   else if (own) offers.splice(at, 1, { ...own, priority: offers[at]?.priority ?? 0, weight: offers[at]?.weight ?? 1 })
-  // A longest answer that is there may be the operator's own; what the model is, the list knows better.
+  // An existing output limit may be the operator's own, so it stays. The list knows the other limits better.
   const { outputTokensMax, ...limits } = listed.limits
   const suggested = outputTokensMax === undefined ? {} : { outputTokensMax }
   return {
@@ -156,7 +156,7 @@ const setByHand = (limits: Partial<ModelLimits>): Partial<ModelLimits> =>
 function changeOf(before: Model | undefined, draft: ModelDraft): Change {
   const offersBefore = new Map((before?.offers ?? []).map((offer) => [offerName(offer), offer.cost]))
   const differences = [
-    // What a vendor's key has brought becomes the operator's own: kept when the key goes.
+    // A model that a vendor's key has brought becomes a stored one, which stays if the key is removed.
     ...(before?.origin === 'environment'
       ? [{ what: 'origin', about: { kind: 'origin', name: 'origin' } as const, before: 'environment', after: 'stored' }]
       : []),
@@ -180,7 +180,7 @@ function changeOf(before: Model | undefined, draft: ModelDraft): Change {
 const offerName = ({ providerId, upstreamModel }: Pick<OfferDraft, 'providerId' | 'upstreamModel'>): string =>
   `${providerId}/${upstreamModel}`
 
-/** Values in words, by what people call them. */
+/** Values as text, by their names for people. */
 type NamedValues = ReadonlyMap<string, Omit<PriceSubject, 'kind' | 'offer'> & { readonly value: string }>
 
 type Prices = { readonly nanoPerMillion: UnitPrices; readonly tiers?: readonly PriceTier[] | undefined }
@@ -208,7 +208,7 @@ const priceLines = (prices: UnitPrices): readonly PlanLine[] => [
     .map(([name, price]): PlanLine => [name, { name, value: formatUsd(price / 1_000_000n) }]),
 ]
 
-/** What an image model can do is said in one word, where a family has it for that. */
+/** The capabilities of an image model in one word, if they are those of a family. */
 const namedFacts = (facts: ImageFacts): string =>
   imageFamilyNames.find((name) => JSON.stringify(imageFamilies[name]) === JSON.stringify(facts)) ??
   JSON.stringify(facts)
@@ -235,7 +235,7 @@ function compare(subject: Pick<PriceSubject, 'kind' | 'offer'>, before: NamedVal
     }))
 }
 
-/** Of a provider: that its vendor has no prices here, or which of its models have none. */
+/** Skips of a provider: its vendor if the list lacks it, else its models without a price. */
 function unpriced(
   { id: providerId, preset }: Provider,
   { models }: ImportRequest,

@@ -1,4 +1,4 @@
-/** What is put on a vendor's list price when it is sold on. */
+/** The mark-up: the share that is added to a vendor's list price. */
 import { divideUp } from '../domain/money.ts'
 import type { PriceTier, UnitPrices } from '../domain/price.ts'
 
@@ -9,7 +9,7 @@ const MILLION = 1_000_000n
 const PER_CENT = 10_000n
 const PATTERN = /^(\d{1,4})(?:\.(\d{1,4}))?\s*%?$/
 
-/** Reads `20%`, `20` or `12.5%`. Undefined when it is not a percentage of at most four decimals. */
+/** Reads `20%`, `20` or `12.5%`. Undefined if the text is no percentage with at most four decimals. */
 export function parseMarkUp(text: string): MarkUp | undefined {
   const match = PATTERN.exec(text.trim())
   if (!match) return undefined
@@ -23,7 +23,7 @@ export function formatMarkUp(by: MarkUp): string {
   return `${by / PER_CENT}${fraction === '' ? '' : `.${fraction}`}%`
 }
 
-/** Every price with the mark-up on it, rounded up to the nano-USD per million units. */
+/** Adds the mark-up to every price, rounded up to the nano-USD per million units. */
 export const markUp = (prices: UnitPrices, by: MarkUp): UnitPrices =>
   Object.fromEntries(
     Object.entries(prices).map(([unit, price]) => [unit, divideUp(price * (MILLION + by), MILLION)]),

@@ -1,11 +1,11 @@
 /**
- * What vendors charge, from a list that others maintain, pinned in the repository. `tools/price-list.ts` makes the
- * file; nothing is fetched while the gateway runs.
+ * Vendors' list prices, from a public list that is pinned in the repository. `tools/price-list.ts` makes the file.
+ * Nothing is fetched while the gateway runs.
  */
 import { readFileSync } from 'node:fs'
 import type { ImageFamily } from '../vendors/image-families.ts'
 
-/** Decimal dollars per million tokens. What is left out follows from input and output. */
+/** Decimal dollars per million tokens. A unit that is left out follows from input and output. */
 type ListedUnits = {
   readonly input: string
   readonly output?: string
@@ -16,33 +16,33 @@ type ListedUnits = {
   readonly imageOutput?: string
 }
 
-/** Prices of a request whose input has more than so many tokens. */
+/** Prices of a request whose input has more than `tokens` tokens. */
 export type ListedTier = ListedUnits & { readonly tokens: number }
 
-/** Prices from a day on (UTC); without one, since before the list was made. */
+/** Prices from a day (UTC) on. Without a day, they hold since before the list was made. */
 export type ListedPrices = ListedUnits & { readonly from?: string; readonly above?: readonly ListedTier[] }
 
 export type ListedModel = {
   /** Left out: text. */
   readonly kind?: 'embedding' | 'image'
-  /** Of an image model: the family that says what may be asked of it. */
+  /** Of an image model: the family that gives its capabilities. */
   readonly family?: ImageFamily
   readonly dimensions?: number
   readonly adjustable?: boolean
   /** The longest input and output together, in tokens. */
   readonly context?: number
-  /** Of text: the longest answer, in tokens, thoughts included. */
+  /** Of a text model: the longest answer in tokens, reasoning included. */
   readonly output?: number
   /** It bills reasoning that it does not send. */
   readonly reasoning?: 'hidden'
-  /** Audio is dearer than the price of input says. */
+  /** Audio input costs more than the price of input, so it is refused. */
   readonly media?: 'refused'
   /** By date. */
   readonly prices: readonly ListedPrices[]
 }
 
 type ListedVendor = {
-  /** What the vendor's API wants in front of the ids. */
+  /** The prefix that the vendor's API requires before the ids. */
   readonly upstreamPrefix?: string
   readonly models: Readonly<Record<string, ListedModel>>
   /** Current models that cannot be sold at a price by the token, and why. */
@@ -58,7 +58,7 @@ export type PriceList = {
     readonly licence: string
     readonly home: string
   }
-  /** Where contexts and longest answers are from. */
+  /** The sources of contexts and output limits. */
   readonly tokens: Readonly<Record<string, Readonly<Record<string, string>>>>
   /** Presets whose models the list cannot price, and why. */
   readonly unlisted: Readonly<Record<string, string>>
@@ -68,7 +68,7 @@ export type PriceList = {
 
 let read: PriceList | undefined
 
-/** The list. Read at its first use: a start without a vendor's key does not pay for it. */
+/** The list. It is read at its first use, so a start without a vendor's key does not pay for it. */
 export function priceList(): PriceList {
   read ??= JSON.parse(readFileSync(new URL('./price-list.json', import.meta.url), 'utf8')) as PriceList
   return read

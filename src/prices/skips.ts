@@ -1,4 +1,4 @@
-/** Why an import leaves a model or a provider out, in sentences that have a code and facts. */
+/** The reasons why an import leaves out a model or a provider: sentences with a code and facts. */
 import { reasonOf, speakerOf, type MessageFacts, type LocalizedMessage } from '../lib/primitives/localized-message.ts'
 
 export const skips = {
@@ -8,7 +8,7 @@ export const skips = {
   none_named: 'no model of the chosen providers has this name',
   as_listed: '{why}',
 
-  // As the list says it: tools/price-list.ts writes these into it.
+  // The list has these sentences. tools/price-list.ts writes them into it.
   by_deployment: 'models have the names of your deployments: declare them in tollgate.yaml',
   by_region: 'prices differ by region: declare them in tollgate.yaml',
   by_pixels: 'videos are priced by their pixels: declare them in tollgate.yaml',
@@ -20,7 +20,7 @@ export const skips = {
   no_price: 'it has no price',
 } as const
 
-/** What is left out, and why; `code` and `facts` say the reason as data. */
+/** A model or a provider that is left out, and why. `code` and `facts` are the reason as data. */
 export type SkippedModel = {
   readonly what: string
   readonly reason: string
@@ -37,7 +37,7 @@ export const skip = (what: string, { reason: code, facts, message: reason }: Loc
   facts,
 })
 
-/** For a reason that the list gives. */
+/** A skip for a reason that the list gives. */
 export const skipAsListed = (what: string, why: string): SkippedModel => {
   const code = reasonOf(skips, why)
   return code === undefined ? skip(what, saySkip('as_listed', { why })) : { what, reason: why, code, facts: {} }

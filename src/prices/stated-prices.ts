@@ -1,4 +1,4 @@
-/** Prices as somebody states them, put into what is there: what is not named stays. */
+/** Merges stated prices into the prices before. Prices that are not stated stay. */
 import type { ModelKind } from '../domain/catalog.ts'
 import { unitPrices, type PriceTier, type UnitPrices } from '../domain/price.ts'
 import { isStated, priceUnits } from '../domain/price-units.ts'
@@ -15,20 +15,20 @@ const tokenNames = [
 ] as const
 type TokenName = (typeof tokenNames)[number]
 
-/** Nano-USD per million tokens; `each`: for one piece. Undefined: not named. Null: taken back, it follows another. */
+/** Nano-USD per million tokens, or for one piece in `each`. Undefined: not stated. Null: it follows another unit. */
 export type StatedUnits = { readonly [Name in TokenName]?: bigint | null | undefined } & {
   readonly each?: Readonly<Record<string, bigint>> | null | undefined
 }
 export type CardStatement = StatedUnits & {
-  /** By a number of input tokens: what all tokens of a longer request cost. */
+  /** Prices of all tokens of a request with more than this number of input tokens. */
   readonly above?: Readonly<Record<string, StatedUnits>> | null | undefined
 }
 
 export type Prices = { readonly units: UnitPrices; readonly tiers: readonly PriceTier[] }
-/** What is there. Without units, those are stated as a whole. */
+/** The prices before. Without units, the statement is taken as a whole. */
 export type PricesBefore = { readonly units?: UnitPrices | undefined; readonly tiers: readonly PriceTier[] }
 
-/** A unit that a model of a kind cannot be sold without, and that nobody stated. */
+/** A unit that the kind of a model needs and that is not stated. */
 export type MissingUnit = { readonly path: readonly string[]; readonly unit: string }
 
 const hasTokens = (stated: StatedUnits): boolean =>
@@ -41,8 +41,8 @@ const pieces = (prices: UnitPrices | undefined): readonly (readonly [string, big
 const soldTokens = (prices: UnitPrices): boolean => priceUnits.some(({ unit }) => prices[unit] > 0n)
 
 /**
- * What a statement makes of the units that were there. A price by the piece alone takes the place of one by tokens, and
- * the other way round; a card that has both keeps what is not named.
+ * Merges a statement into the units before. A statement by the piece alone replaces prices by tokens, and the reverse.
+ * A card that has both keeps the prices that are not stated.
  */
 function unitsOf(stated: StatedUnits, before: UnitPrices | undefined): UnitPrices {
   const kept = isByPieceAlone(stated) ? undefined : before
@@ -67,7 +67,7 @@ function unitsOf(stated: StatedUnits, before: UnitPrices | undefined): UnitPrice
   return staysByPiece ? { ...units, ...Object.fromEntries(pieces(before)) } : units
 }
 
-/** The prices that a statement makes of those before, tiers by rising length. */
+/** Merges a statement into the prices before. The tiers are sorted by rising length. */
 export function pricesFrom(stated: CardStatement, before?: PricesBefore): Prices {
   const { above } = stated
   const known = before?.tiers ?? []
@@ -83,11 +83,11 @@ export function pricesFrom(stated: CardStatement, before?: PricesBefore): Prices
 
 type PricedModel = {
   readonly kind: ModelKind
-  /** An image model that answers with words, too. */
+  /** Whether it is an image model that also answers with text. */
   readonly paintsInTurn: boolean
 }
 
-/** What a model could not be sold without. A unit that is there before needs no naming. */
+/** The first unit that is missing for a sale. A unit that exists before need not be stated. */
 export function missingUnit(stated: CardStatement, sold: PricedModel, before?: PricesBefore): MissingUnit | undefined {
   const { above } = stated
   const missing = missingOf(stated, sold, before?.units)

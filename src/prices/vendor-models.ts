@@ -1,4 +1,4 @@
-/** Models of vendors at their list prices, as they can be sold. */
+/** Vendors' models at their list prices, ready to be sold. */
 import type { ModelDraft, ModelLimits } from '../domain/catalog.ts'
 import { imageFamilies } from '../vendors/image-families.ts'
 import { parseUsd } from '../domain/money.ts'
@@ -6,9 +6,9 @@ import { unitPrices, type PriceTier, type UnitPrices } from '../domain/price.ts'
 import { markUp, markUpTiers, type MarkUp } from './mark-up.ts'
 import { priceList, type ListedModel, type ListedPrices, type ListedTier } from './price-list.ts'
 
-/** A model as its vendor lists it at a moment. */
+/** A model as its vendor lists it at a given time. */
 export type VendorModel = {
-  /** The vendor's own id, without what its API wants in front of it. */
+  /** The vendor's own id, without the prefix that its API requires. */
   readonly id: string
   readonly upstreamModel: string
   readonly kind: 'text' | 'embedding' | 'image'
@@ -49,7 +49,7 @@ function limitsOf(listed: ListedModel): Partial<ModelLimits> {
   }
 }
 
-/** All models that the list has for a preset, as of a moment. Empty for a preset that it does not know. */
+/** All models that the list has for a preset at a given time. Empty if the list does not know the preset. */
 export function vendorModels(preset: string, atMs: number): VendorModel[] {
   const vendor = priceList().vendors[preset]
   if (!vendor) return []
@@ -74,7 +74,7 @@ export function vendorModels(preset: string, atMs: number): VendorModel[] {
   })
 }
 
-/** What a vendor asks for a model at a moment, by its upstream name; undefined where the list does not say. */
+/** A vendor's list price for a model at a given time, by its upstream name. Undefined if the list has none. */
 export function listedCost(
   preset: string | undefined,
   upstreamModel: string,
@@ -86,7 +86,7 @@ export function listedCost(
 
 const isNamed = (upstreamModel: string) => (model: VendorModel) => model.upstreamModel === upstreamModel
 
-/** A model sold at its list price and a mark-up, offered by one provider. */
+/** A draft of a model that is sold at its list price plus a mark-up, with one provider's offer. */
 export const draftOf = (
   { upstreamModel, kind, limits, cost, costTiers }: VendorModel,
   { id, providerId, by }: { readonly id: string; readonly providerId: string; readonly by: MarkUp },
@@ -103,8 +103,8 @@ export const draftOf = (
 type ImportStamp = { readonly atMs: number; readonly by: MarkUp }
 
 /**
- * What vendors bring by themselves: each model under the vendor's id, or under `vendor/id` where a vendor before has
- * that id already. Models of one name at two vendors may differ in version and precision: they are not one.
+ * The models that vendors' keys bring. Each has the vendor's id, or `vendor/id` if an earlier vendor has that id. Two
+ * models with one name at two vendors may differ in version and precision, so they stay separate.
  */
 export function modelsOfVendors(presets: readonly string[], { atMs, by }: ImportStamp): ModelDraft[] {
   const drafts = new Map<string, ModelDraft>()

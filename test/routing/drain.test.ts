@@ -76,10 +76,10 @@ test('a call that a crash cut has no record, and is explained all the same', asy
   const held = answer.headers.get('x-tollgate-held-usd') ?? ''
   const explained = (from: TestGateway): Promise<unknown> =>
     from.operate('request.show', { request }).catch((error: unknown) => String(error))
-  expect(await explained(gateway)).toContain(`is under way, with $${held} held`)
+  expect(await explained(gateway)).toContain(`is running, with $${held} held`)
   await gateway.crash()
   const next = await startGateway({ folder })
-  expect(await explained(next)).toContain(`nothing was charged, and the $${held} it held were given back`)
+  expect(await explained(next)).toContain(`nothing was charged, and the $${held} that it held was released`)
   const foreign = next.operate('request.show', { request, account: next.accountId }).catch(String)
   expect(await foreign).toContain(`there is no request '${request}' of this account`)
   await next.close()
