@@ -1,10 +1,14 @@
 /** Filters of the list of requests that somebody gave a name: a name for an address, and nothing more. */
 import { timeOrderedId } from '../lib/primitives/ids.ts'
+import { violates } from '../store/constraint.ts'
 import { statement } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
 
 /** Of one person. */
 export const SAVED_VIEWS_MAX = 50
+
+/** A name is one person's once. */
+const NAME_KEY = 'saved_view(user_id, name)'
 
 const insert = statement(`INSERT INTO saved_view (user_id, id, name, query, created_at) SELECT ?1, ?2, ?3, ?4, ?5
   WHERE (SELECT count(*) FROM saved_view WHERE user_id = ?1) < ${SAVED_VIEWS_MAX}`)
@@ -44,14 +48,15 @@ export class SavedViews {
     const view = { id: timeOrderedId('view_'), name, query, createdAtMs: Date.now() }
     const bind = [userId, view.id, name, query, view.createdAtMs]
     const outcome = await this.store.write([{ run: insert, bind, changes: 1 }], 'bulk')
-    return outcome.kind === 'written' ? view : unsaved(outcome.reason)
+    if (outcome.kind === 'written') return view
+    return { kind: violates(outcome, NAME_KEY) ? 'name_taken' : 'too_many' }
   }
 
   /** Undefined when it is renamed. */
   async rename(userId: string, id: string, { name }: Pick<SavedView, 'name'>): Promise<SavedViewRefusal | undefined> {
     const outcome = await this.store.write([{ run: rename, bind: [userId, id, name], changes: 1 }], 'bulk')
     if (outcome.kind === 'written') return undefined
-    return isTaken(outcome.reason) ? { kind: 'name_taken' } : { kind: 'missing' }
+    return { kind: violates(outcome, NAME_KEY) ? 'name_taken' : 'missing' }
   }
 
   /** False when there is none such. */
@@ -61,6 +66,3 @@ export class SavedViews {
 }
 
 export type SavedViewRefusal = { readonly kind: 'name_taken' | 'too_many' | 'missing' }
-
-const isTaken = (reason: string): boolean => reason.includes('saved_view.name')
-const unsaved = (reason: string): SavedViewRefusal => ({ kind: isTaken(reason) ? 'name_taken' : 'too_many' })

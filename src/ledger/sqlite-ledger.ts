@@ -4,6 +4,7 @@
  * unnoticed.
  */
 import type { NanoUsd } from '../domain/money.ts'
+import { violates } from '../store/constraint.ts'
 import type { WriteStep, WriteOutcome } from '../store/statement.ts'
 import { mustWrite, type Store } from '../store/store.ts'
 import type { DeferredWrite } from '../store/writer.ts'
@@ -48,6 +49,9 @@ const TASK_OWNER = 'task'
  * and what was written off, are derived from holds (the view `books`).
  */
 const FUNDING = 'system:funding'
+
+/** A reference is booked once. */
+const REF_KEY = 'journal(ref)'
 
 /** Changed in the tick of a decision. */
 type MutableFunds = { posted: NanoUsd; held: NanoUsd }
@@ -217,7 +221,7 @@ class SqliteLedger implements Ledger {
     }
     if (change < 0n) funds.posted -= change
     if (provided && outcome.step === 0) return { kind: 'not_provided' }
-    if (!outcome.reason.includes('journal.ref')) this.options.onBroken(`${kind} refused: ${outcome.reason}`)
+    if (!violates(outcome, REF_KEY)) this.options.onBroken(`${kind} refused: ${outcome.reason}`)
     return { kind: 'duplicate_ref' }
   }
 

@@ -57,7 +57,21 @@ export type WriteStep = {
   readonly changes?: number
 }
 
-/** What became of a transaction: durable, or refused at a step with nothing written. */
+/** A unique key: its table, and its columns in the order of the schema, such as `saved_view(user_id, name)`. */
+export type Constraint = `${string}(${string})`
+
+/** A row that was to be written shares a unique key with another row. */
+export type ConstraintViolation = { readonly constraint: Constraint }
+
+/**
+ * What became of a transaction: durable, or refused with nothing written. `step` is the step whose condition failed; -1
+ * where the schema refused a row. `violation` says which unique key that row broke. `reason` is for people.
+ */
 export type WriteOutcome =
   | { readonly kind: 'written' }
-  | { readonly kind: 'refused'; readonly step: number; readonly reason: string }
+  | {
+      readonly kind: 'refused'
+      readonly step: number
+      readonly reason: string
+      readonly violation?: ConstraintViolation | undefined
+    }

@@ -3,6 +3,7 @@
  * commit. It knows SQL, not what a row is worth.
  */
 import { Database, type Statement as Prepared } from 'bun:sqlite'
+import { violationIn } from './constraint.ts'
 import { Rows } from './rows.ts'
 import { AddedSums } from './sums.ts'
 import type { WriteOutcome } from './statement.ts'
@@ -107,7 +108,7 @@ function runGuarded(tx: WireTx): WriteOutcome | undefined {
   } catch (error) {
     const { code, message } = error as { code?: string; message: string }
     if (!code?.startsWith('SQLITE_CONSTRAINT')) throw error
-    return { kind: 'refused', step: -1, reason: message }
+    return { kind: 'refused', step: -1, reason: message, violation: violationIn(message) }
   }
 }
 

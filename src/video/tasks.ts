@@ -3,9 +3,9 @@
  * does not fit is refused with everything that goes along with it.
  */
 import type { VideoMade, VideoStage, VideoTask } from '../domain/video-task.ts'
-
 import type { Check } from '../lib/primitives/checks.ts'
 import type { AttemptNote } from '../records/records.ts'
+import { violates } from '../store/constraint.ts'
 import { statement, type WriteStep } from '../store/statement.ts'
 import { mustWrite, type Queryable, type Store } from '../store/store.ts'
 import { packed, taskOf } from './rows.ts'
@@ -57,6 +57,8 @@ const hide = statement(`UPDATE video_task SET deleted_at = ?3
   WHERE account_id = ?1 AND id = ?2 AND ended_at IS NOT NULL AND deleted_at IS NULL`)
 const settleOrphan = statement('UPDATE video_task SET orphan = NULL WHERE request_id = ? AND orphan IS NOT NULL')
 
+/** A vendor's task is one task of ours at most. */
+const UPSTREAM_KEY = 'video_task(offer_id, upstream_id)'
 const SWEEP_ROWS = 200
 /** How long a task that has ended is remembered; an orphan until the operator has looked at it. */
 const TASK_KEPT_MS = 30 * 86_400_000
@@ -102,7 +104,7 @@ export class Tasks {
   async accepted({ id }: VideoTask, { offerId, upstreamId, attempts }: Acceptance): Promise<boolean> {
     const bind = [id, offerId, upstreamId, JSON.stringify(attempts)]
     const outcome = await this.store.write([{ run: accept, bind, changes: 1 }])
-    if (outcome.kind === 'refused' && !outcome.reason.includes('upstream_id')) throw new Error(outcome.reason)
+    if (outcome.kind === 'refused' && !violates(outcome, UPSTREAM_KEY)) throw new Error(outcome.reason)
     return outcome.kind === 'written'
   }
 

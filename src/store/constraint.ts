@@ -1,0 +1,17 @@
+/** Violations of the schema as values: a caller learns which constraint a row broke, and reads no error text. */
+import type { Constraint, ConstraintViolation, WriteOutcome } from './statement.ts'
+
+/** SQLite names the columns: `UNIQUE constraint failed: saved_view.user_id, saved_view.name`. */
+const UNIQUE = /^UNIQUE constraint failed: (?<columns>\w+\.\w+(?:, \w+\.\w+)*)$/
+
+/** The violation in an error text of SQLite; undefined where it names no unique key. */
+export function violationIn(message: string): ConstraintViolation | undefined {
+  const columns = UNIQUE.exec(message)?.groups?.['columns']?.split(', ')
+  if (!columns) return undefined
+  const [table = ''] = columns[0]?.split('.') ?? []
+  return { constraint: `${table}(${columns.map((column) => column.slice(table.length + 1)).join(', ')})` }
+}
+
+/** Whether a transaction was refused because it would have broken this constraint. */
+export const violates = (outcome: WriteOutcome, constraint: Constraint): boolean =>
+  outcome.kind === 'refused' && outcome.violation?.constraint === constraint
