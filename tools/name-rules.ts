@@ -58,7 +58,7 @@ export function* checkNames(files: Iterable<File>): Generator<Finding> {
       if (kind === 'type' && isParticiple(name)) {
         yield { ...at, rule: 'participle', message: `${name}: say what of` }
       }
-      if (!isExported || !path.startsWith('src/') || path.endsWith('.test.ts')) continue
+      if (!isExported || !path.startsWith('src/') || /(?:\.test|-contract)\.ts$/.test(path)) continue
       const home = homes.get(name)
       if (home !== undefined && home !== path) {
         yield { ...at, rule: 'name-twice', message: `${name} is exported by ${home}, too` }

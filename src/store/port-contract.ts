@@ -1,0 +1,54 @@
+/**
+ * What contract suites share. A suite tests one storage port through its interface alone, so that a second store passes
+ * the same suite unchanged. The clock of every port is `Date.now` of this process; a suite may shift it.
+ */
+import type { WriteOutcome, WriteStep } from './statement.ts'
+
+/** A port on an empty store of its own. */
+export type PortUnderTest<Port> = {
+  readonly port: Port
+  /** Runs steps as one transaction. */
+  write(steps: readonly WriteStep[]): Promise<WriteOutcome>
+  /** The port as the next process opens it, on the same store. */
+  reopen(): Promise<Port>
+  close(): Promise<void>
+}
+
+/** Opens a port, lets a test use it, and closes it whatever the test found. */
+export async function withPort<Under extends PortUnderTest<unknown>>(
+  open: () => Promise<Under>,
+  use: (under: Under) => Promise<void>,
+): Promise<void> {
+  const under = await open()
+  try {
+    await use(under)
+  } finally {
+    await under.close()
+  }
+}
+
+/** Runs steps that must be written. */
+export async function written(
+  under: Pick<PortUnderTest<unknown>, 'write'>,
+  steps: readonly WriteStep[],
+): Promise<void> {
+  const outcome = await under.write(steps)
+  if (outcome.kind === 'refused') throw new Error(`refused at step ${outcome.step}: ${outcome.reason}`)
+}
+
+/** Runs `work` with the clock shifted by so much. */
+export async function shifted<T>(byMs: number, work: () => Promise<T>): Promise<T> {
+  const { now } = Date
+  Date.now = () => now() + byMs
+  try {
+    return await work()
+  } finally {
+    Date.now = now
+  }
+}
+
+/** Numbers below one that look random and repeat with their seed. */
+export function randomFrom(seed: number): () => number {
+  let state = seed
+  return () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647
+}

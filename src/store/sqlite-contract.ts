@@ -1,0 +1,26 @@
+/** Contract suites on SQLite: each port gets a data folder of its own, which goes with it. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { PortUnderTest } from './port-contract.ts'
+import { openStore, type Store } from './store.ts'
+
+/** Opens a port of SQLite as a contract suite wants it. */
+export const onSqlite =
+  <Port>(openPort: (store: Store) => Port | Promise<Port>) =>
+  async (): Promise<PortUnderTest<Port> & { readonly store: Store }> => {
+    const folder = mkdtempSync(join(tmpdir(), 'tollgate-contract-'))
+    const store = await openStore(folder, (message) => {
+      throw new Error(message)
+    })
+    return {
+      port: await openPort(store),
+      store,
+      write: (steps) => store.write(steps),
+      reopen: async () => openPort(store),
+      async close() {
+        await store.close()
+        rmSync(folder, { recursive: true })
+      },
+    }
+  }
