@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { watchBounds } from '../records/feed.ts'
 import { storedForm } from '../records/records.ts'
-import { fits, type RecordFilter } from '../records/search.ts'
+import { fits, type RecordFilter } from '../records/sqlite/search.ts'
 import type { Principal } from './access.ts'
 import type { ConsoleContext } from './context.ts'
 import { findTask, listTasks, taskShape } from './tasks.ts'

@@ -5,7 +5,7 @@ import type { NanoUsd } from '../domain/money.ts'
 import type { Usage, UsageSource } from '../domain/usage.ts'
 import { rowStatement, type Row, type SqlValue, type WriteStep } from '../store/statement.ts'
 import type { Queryable, Store } from '../store/store.ts'
-import { hourStep } from './usage.ts'
+import { hourStep } from './sqlite/usage.ts'
 
 /** One try of an offer. */
 export type AttemptNote = {

@@ -1,8 +1,8 @@
 /** Usage over time, by key, model, endpoint or account: read from the sums by the hour alone. */
-import { inTurns } from '../lib/runtime/end-of-tick.ts'
-import { hourOfDay, type Shifts } from '../lib/primitives/time-zone.ts'
-import type { Row, SqlValue } from '../store/statement.ts'
-import type { Queryable } from '../store/store.ts'
+import { inTurns } from '../../lib/runtime/end-of-tick.ts'
+import { hourOfDay, type Shifts } from '../../lib/primitives/time-zone.ts'
+import type { Row, SqlValue } from '../../store/statement.ts'
+import type { Queryable } from '../../store/store.ts'
 import { firstEventBoundsMs, firstEventColumns, usageSums, type UsageSum } from './usage.ts'
 
 export const usageGroups = ['key', 'model', 'endpoint', 'account'] as const

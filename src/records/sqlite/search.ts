@@ -3,10 +3,10 @@
  * charges. So a search reads on from where it is, so many rows at most, and says how to go on; where the sums by the
  * hour know that nothing fits, it jumps.
  */
-import { idBound, idTimeMs } from '../lib/primitives/ids.ts'
-import type { SqlValue } from '../store/statement.ts'
-import type { Queryable } from '../store/store.ts'
-import { storedRecord, type RequestRecord, type StoredRecord } from './records.ts'
+import { idBound, idTimeMs } from '../../lib/primitives/ids.ts'
+import type { SqlValue } from '../../store/statement.ts'
+import type { Queryable } from '../../store/store.ts'
+import { storedRecord, type RequestRecord, type StoredRecord } from '../records.ts'
 
 export type RecordFilter = {
   readonly keyId?: string | undefined
