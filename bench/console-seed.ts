@@ -2,7 +2,7 @@
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import { timeOrderedId } from '../src/lib/primitives/ids.ts'
-import { usageSums } from '../src/records/sqlite/usage.ts'
+import { usageSums } from '../src/records/usage-rollups.ts'
 
 export type SeededAccounts = {
   readonly accountId: string

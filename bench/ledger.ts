@@ -9,7 +9,8 @@ import { parseArgs } from 'node:util'
 import type { Ledger } from '../src/ledger/ledger.ts'
 import { openSqliteLedger } from '../src/ledger/sqlite-ledger.ts'
 import { verifyLedger } from '../src/ledger/verify.ts'
-import { recordSteps, type RequestRecord } from '../src/records/records.ts'
+import type { Records, RequestRecord } from '../src/records/records.ts'
+import { openRecords } from '../src/records/sqlite/records.ts'
 import { statement } from '../src/store/statement.ts'
 import { mustWrite, openStore, type Store } from '../src/store/store.ts'
 import { diskFolder } from './disk-folder.ts'
@@ -95,8 +96,10 @@ const nextId = (): string => `req_${String(serial++).padStart(20, '0')}`
 
 type Times = { readonly hold: number[]; readonly pair: number[] }
 
+type Books = { readonly ledger: Ledger; readonly records: Records }
+
 /** One client: hold, wait until it is durable, settle, wait again. */
-async function drive(ledger: Ledger, untilMs: number, times: Times): Promise<void> {
+async function drive({ ledger, records }: Books, untilMs: number, times: Times): Promise<void> {
   const written = options.written === 'soon' ? 'soon' : 'now'
   while (performance.now() < untilMs) {
     const startedMs = performance.now()
@@ -107,15 +110,15 @@ async function drive(ledger: Ledger, untilMs: number, times: Times): Promise<voi
       await held.durable
       times.hold.push(performance.now() - startedMs)
     }
-    await ledger.settle(held.hold, { cost: COST, priceCardId: 1 }, () => recordSteps({ ...template, id }))
+    await ledger.settle(held.hold, { cost: COST, priceCardId: 1 }, () => records.steps({ ...template, id }))
     times.pair.push(performance.now() - startedMs)
   }
 }
 
-async function load(ledger: Ledger, runMs: number): Promise<Times & { readonly tookMs: number }> {
+async function load(books: Books, runMs: number): Promise<Times & { readonly tookMs: number }> {
   const times: Times = { hold: [], pair: [] }
   const startedMs = performance.now()
-  const clients = Array.from({ length: Number(options.clients) }, () => drive(ledger, startedMs + runMs, times))
+  const clients = Array.from({ length: Number(options.clients) }, () => drive(books, startedMs + runMs, times))
   await Promise.all(clients)
   return { ...times, tookMs: performance.now() - startedMs }
 }
@@ -138,10 +141,11 @@ async function measure(folder: string): Promise<Measurement> {
   ledger.register(ACCOUNT)
   const funds = { accountId: ACCOUNT, amount: 1_000_000_000_000_000n, kind: 'credit', ref: 'bench' } as const
   await ledger.adjust({ ...funds, reason: 'bench' })
-  await load(ledger, WARM_UP_MS)
+  const books = { ledger, records: openRecords(store) }
+  await load(books, WARM_UP_MS)
   const disk = measureDisk(folder)
   const before = process.cpuUsage()
-  const { hold, pair, tookMs } = await load(ledger, Number(options['run-ms']))
+  const { hold, pair, tookMs } = await load(books, Number(options['run-ms']))
   const { user, system } = process.cpuUsage(before)
   const cpuUs = user + system
   disk.push(...measureDisk(folder))

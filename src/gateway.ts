@@ -43,12 +43,13 @@ import {
   type Idempotency,
 } from './records/idempotency.ts'
 import { RecordFeed } from './records/feed.ts'
-import { chargedFor, findRecord, recentRecords } from './records/records.ts'
+import type { Records } from './records/records.ts'
 import { RefusedRequests } from './records/refused.ts'
-import { findAnywhere, searchRecords } from './records/sqlite/search.ts'
-import { UsageDays } from './records/sqlite/usage-days.ts'
-import { lastUsed, totalsSince, usageRows, usageRowOf, usageStatement } from './records/sqlite/usage-report.ts'
-import { chargedByDay, usageChecks } from './records/sqlite/usage.ts'
+import { openRecords } from './records/sqlite/records.ts'
+import { usageRowOf, usageStatement } from './records/sqlite/usage-report.ts'
+import { openUsageRollups } from './records/sqlite/usage-rollups.ts'
+import { usageChecks } from './records/sqlite/usage.ts'
+import type { UsageRollups } from './records/usage-rollups.ts'
 import { LiveCalls } from './relay/call.ts'
 import { HealthBook } from './relay/health-book.ts'
 import { offersOfProvider } from './router/health.ts'
@@ -64,13 +65,14 @@ export type Gateway = {
   readonly ledger: Ledger
   readonly catalog: Catalog
   readonly limiter: Limiter
+  readonly records: Records
+  readonly rollups: UsageRollups
   readonly idempotency: Idempotency
   readonly turns: Turns
   readonly tasks: Tasks
   readonly live: LiveCalls
   readonly room: DiskRoom
   readonly health: HealthBook
-  readonly usageDays: UsageDays
   readonly refused: RefusedRequests
   readonly services: AdminServices
   /** The first account's first key, made when the store was empty. Shown once. */
@@ -119,10 +121,10 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
   })
   await declareAccounts(config, accounts, ledger)
   const accountMax = accountCallsMax(config)
-  const limiter = new Limiter(await chargedByDay(store, monthStartHour(Date.now())), { accountMax })
+  const [records, rollups] = [openRecords(store), await openUsageRollups(store)]
+  const limiter = new Limiter(await rollups.chargedByDay(monthStartHour(Date.now())), { accountMax })
   const firstKey = firstAccount === 'make' ? await makeFirstKey(accounts, ledger) : undefined
   const health = new HealthBook()
-  const usageDays = await UsageDays.open(store)
   const refused = new RefusedRequests(store)
   const people = { users, sessions, managementKeys: await ManagementKeys.open(store) }
   const services = servicesOf(store, config, {
@@ -132,7 +134,8 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     limiter,
     live,
     health,
-    usageDays,
+    records,
+    rollups,
     refused,
     secrets,
     owner,
@@ -146,13 +149,14 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     ledger,
     catalog,
     limiter,
+    records,
+    rollups,
     idempotency,
     turns,
     tasks: new Tasks(store),
     live,
     room,
     health,
-    usageDays,
     refused,
     services,
     firstKey,
@@ -167,7 +171,8 @@ type Parts = Pick<
 > & {
   readonly live: LiveCalls
   readonly health: HealthBook
-  readonly usageDays: UsageDays
+  readonly records: Records
+  readonly rollups: UsageRollups
   readonly secrets: Secrets
   /** Names this life of the process in its holds. */
   readonly owner: string
@@ -177,7 +182,7 @@ type Parts = Pick<
 function servicesOf(
   store: Store,
   config: Config,
-  { live, health, usageDays, secrets, owner, ledger, ...rest }: Parts,
+  { live, health, records, rollups, secrets, owner, ledger, ...rest }: Parts,
 ): AdminServices {
   const startedAtMs = Date.now()
   const tally = new ProviderTally()
@@ -206,10 +211,10 @@ function servicesOf(
     feed: new RecordFeed(),
     savedViews: new SavedViews(store),
     codes: new Codes(store, ledger),
-    usage: (query) => usageRows(asideOf(query.accountId), query, usageDays.until),
-    lastUsed: (accountId, fromHour) => lastUsed(asideOf(accountId), accountId, fromHour, usageDays.until),
-    totalsSince: (fromHour) => totalsSince(store.aside, fromHour),
-    moved: (accountId, fromHour) => movedOf(store, usageDays, { accountId, fromHour }),
+    usage: (query) => rollups.rows(query),
+    lastUsed: (accountId, fromHour) => rollups.lastUsed(accountId, fromHour),
+    totalsSince: (fromHour) => rollups.totalsSince(fromHour),
+    moved: (accountId, fromHour) => movedOf(store, rollups, { accountId, fromHour }),
     openHolds: (accountId, page) => openHoldsOf(asideOf(accountId), accountId, page),
     countOpenHolds: (accountId) => countOpenHolds(asideOf(accountId), accountId),
     oldestHold: () => oldestHold(store.aside),
@@ -217,12 +222,12 @@ function servicesOf(
     video: (accountId, id) =>
       (id.startsWith('req_') ? taskOfRequest : taskWithId)(asideOf(accountId), { accountId }, id),
     keptUntil: (ids) => keptUntil(store.aside, ids),
-    searchRecords: (accountId, search) => searchRecords(asideOf(accountId), accountId, search),
-    findAnywhere: (id) => findAnywhere(store.aside, id),
-    requests: (accountId, page) => recentRecords(store, accountId, page),
-    request: (accountId, id) => findRecord(store, accountId, id),
+    searchRecords: (accountId, search) => records.search(accountId, search),
+    findAnywhere: (id) => records.findAnywhere(id),
+    requests: (accountId, page) => records.recent(accountId, page),
+    request: (accountId, id) => records.find(accountId, id),
     findHold: (id) => findHold(store, id),
-    charged: (accountId, ids) => chargedFor(asideOf(accountId), accountId, ids),
+    charged: (accountId, ids) => records.charged(accountId, ids),
     orphans: () => orphansOf(store),
     settleOrphan: (requestId) => settleOrphanOf(store, requestId),
     backup: createBackup(store, secrets),
@@ -245,13 +250,13 @@ function servicesOf(
 /** All that moved a balance from an hour on, with the balance: one state of the database, or they would not add up. */
 async function movedOf(
   { aside }: Store,
-  { until }: UsageDays,
+  { daysUntil }: UsageRollups,
   { accountId, fromHour }: { readonly accountId: string; readonly fromHour: number },
 ): Promise<BalanceMovements> {
   const toHour = Math.ceil(Date.now() / HOUR_MS) + 24
   const usage = { accountId, fromHour, toHour, stepHours: 24, shifts: utc, by: undefined } as const
   const range = { fromMs: fromHour * HOUR_MS, toMs: toHour * HOUR_MS }
-  const queries = [postedBalance(accountId), bookingsBetween(accountId, range), usageStatement(usage, until)]
+  const queries = [postedBalance(accountId), bookingsBetween(accountId, range), usageStatement(usage, daysUntil)]
   const [funds = [], bookings = [], days = []] = await aside.together(queries, accountId)
   return {
     posted: (funds[0]?.['posted'] as bigint | undefined) ?? 0n,

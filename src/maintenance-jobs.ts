@@ -13,9 +13,9 @@ type JobOptions = Pick<Config, 'limits'> & { readonly log: Log; readonly isDrain
 /** Forgets what is old, and verifies the books, as long as the gateway lives. */
 export function startSweeps(gateway: Gateway, blobs: Blobs, { log, limits, isDraining }: JobOptions): { stop(): void } {
   const logFailure = (event: string) => (error: unknown) => log('error', event, { message: String(error) })
-  const { turns, idempotency, tasks, usageDays, refused, store } = gateway
+  const { turns, idempotency, tasks, rollups, refused, store } = gateway
   const { sessions } = gateway.services
-  const rows = { responses: turns, idempotency, video: tasks, sessions, usage: usageDays, refused }
+  const rows = { responses: turns, idempotency, video: tasks, sessions, usage: rollups, refused }
   const sweep = (): void => {
     const swept = Object.entries(rows).map(([name, one]) => one.sweep().catch(logFailure(`${name}.sweep_failed`)))
     // What they deleted goes back to the disk.

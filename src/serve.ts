@@ -69,7 +69,7 @@ export async function serve(config: Config): Promise<RunningServer> {
   const sandbox = config.sandbox ? new SandboxThread({ onReplaced: (reason) => replaced(log, reason) }) : undefined
   const gateway = await openGateway(config, { log, sandboxUrl: () => sandbox?.url, firstAccount: 'make' })
   await sandbox?.ready
-  const { store, accounts, ledger, catalog, idempotency, turns, live, health } = gateway
+  const { store, live, health } = gateway
   const metrics = metricsOf(gateway, () => ({ videos, server }))
   let draining = false
   decoders.fitInto(memoryMaxOf(config))
@@ -79,17 +79,11 @@ export async function serve(config: Config): Promise<RunningServer> {
   const onRecord = recorder(gateway, metrics, log)
   const videos = openVideos(gateway, { log, blobs, health, config, onRecord })
   const relay: Relay = {
-    accounts,
-    catalog,
-    ledger,
-    health,
+    ...ownedBy(gateway),
     retries: new RetryBudget(),
     concurrency: new ProviderConcurrency(),
-    live,
     tokens,
     pictures: new Pictures(blobs, config.limits.imageUrlMs, log),
-    idempotency,
-    turns,
     backgrounds: new Backgrounds(backgroundBounds),
     videos,
     drains: new Drains(drainBounds),
@@ -198,6 +192,14 @@ const recorder =
 /** What the process may have, in bytes. */
 const memoryMaxOf = ({ limits }: Config): number => limits.memoryBytesMax || process.constrainedMemory()
 
+type OwnedParts = 'accounts' | 'catalog' | 'ledger' | 'records' | 'idempotency' | 'turns' | 'live' | 'health'
+
+/** What the relay has of the gateway. */
+function ownedBy(gateway: Gateway): Pick<Relay, OwnedParts> {
+  const { accounts, catalog, ledger, records, idempotency, turns, live, health } = gateway
+  return { accounts, catalog, ledger, records, idempotency, turns, live, health }
+}
+
 /** What counts the requests of accounts, let in or not. */
 const countersOf = ({ limiter, refused }: Gateway): Pick<EdgeOptions, 'limiter' | 'refused'> => ({ limiter, refused })
 
@@ -220,11 +222,12 @@ type Studio = Pick<VideosOptions, 'log' | 'blobs' | 'onRecord'> & Pick<Relay, 'h
 /** The work on videos, as far as it reaches into the rest of the gateway. */
 function openVideos(gateway: Gateway, { health, config, ...shared }: Studio): Videos {
   const { limits, upstreamMessages } = config
-  const { tasks, catalog, ledger, limiter, accounts } = gateway
+  const { tasks, catalog, ledger, records, limiter, accounts } = gateway
   return new Videos({
     tasks,
     catalog,
     ledger,
+    records,
     ...shared,
     upstreamMessages,
     pollMs: limits.videoPollMs,

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { Account } from '../domain/account.ts'
 import { utc } from '../lib/primitives/time-zone.ts'
-import { addUp } from '../records/sqlite/usage-report.ts'
+import { addUp } from '../records/usage-rollups.ts'
 import type { ConsoleContext } from './context.ts'
 import { nano } from './shapes.ts'
 

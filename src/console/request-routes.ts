@@ -1,8 +1,9 @@
 /** Requests of an account, and its tasks: what takes long enough to be waited for. */
 import { z } from 'zod'
 import { watchBounds } from '../records/feed.ts'
-import { storedForm } from '../records/records.ts'
-import { fits, type RecordFilter } from '../records/sqlite/search.ts'
+import { storedForm } from '../records/record-row.ts'
+import type { RecordFilter } from '../records/records.ts'
+import { fits } from '../records/search.ts'
 import type { Principal } from './access.ts'
 import type { ConsoleContext } from './context.ts'
 import { findTask, listTasks, taskShape } from './tasks.ts'

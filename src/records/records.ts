@@ -1,11 +1,7 @@
-/**
- * Request records: what a request cost and went through. Written in the transaction that resolves its hold.
- */
+/** Request records: what a request cost and went through, and the port by which they are written and read. */
 import type { NanoUsd } from '../domain/money.ts'
 import type { Usage, UsageSource } from '../domain/usage.ts'
-import { rowStatement, type Row, type SqlValue, type WriteStep } from '../store/statement.ts'
-import type { Queryable, Store } from '../store/store.ts'
-import { hourStep } from './sqlite/usage.ts'
+import type { Row, WriteStep } from '../store/statement.ts'
 
 /** One try of an offer. */
 export type AttemptNote = {
@@ -71,135 +67,8 @@ export type RequestRecord = {
 /** Of a request whose hold was settled. */
 export type SettledRecord = RequestRecord & { readonly usageSource: UsageSource }
 
-const common = [
-  'account_id, id, key_id, endpoint, model, stream, status, outcome, offer_id, provider_id, upstream_model',
-  'input_fresh, input_cached, output_text, output_reasoning, usage_source, price_card_id, cost_card_id',
-  'held, charged, written_off, upstream_cost, attempts, created_at, first_event_ms, total_ms',
-].join(', ')
-const columns = `${common}, error_code, cache_write_5m, cache_write_1h, input_image, output_image, pieces, output_cap, output_cap_reason`
-const insertRecord = rowStatement('request_record', columns)
-/** Of text alone, and without a fault: most of them. */
-const insertCommon = rowStatement('request_record', common, {
-  cache_write_5m: '0',
-  cache_write_1h: '0',
-  input_image: '0',
-  output_image: '0',
-})
-
-/** The steps that write a record, to go along with a settlement or a release. */
-export const recordSteps = (record: RequestRecord): WriteStep[] => [recordStep(record), hourStep(record)]
-
-const recordStep = (record: RequestRecord): WriteStep =>
-  isCommon(record) ? { run: insertCommon, bind: commonValues(record) } : { run: insertRecord, bind: valuesOf(record) }
-
-const valuesOf = (record: RequestRecord): SqlValue[] => [...commonValues(record), ...rareValues(record)]
-
-function commonValues(record: RequestRecord): SqlValue[] {
-  const { usage } = record
-  return [
-    record.accountId,
-    record.id,
-    record.keyId,
-    record.endpoint,
-    record.model,
-    record.stream ? 1 : 0,
-    record.status,
-    record.outcome,
-    record.offerId ?? null,
-    record.providerId ?? null,
-    record.upstreamModel ?? null,
-    usage.inputFresh,
-    usage.inputCached,
-    usage.outputText,
-    usage.outputReasoning,
-    record.usageSource ?? null,
-    record.priceCardId,
-    record.costCardId ?? null,
-    record.held,
-    record.charged,
-    record.writtenOff,
-    record.upstreamCost,
-    attemptsText(record),
-    record.createdAtMs,
-    record.firstEventMs === undefined ? null : Math.round(record.firstEventMs),
-    Math.round(record.totalMs),
-  ]
-}
-
-function rareValues({ errorCode, usage, outputCap }: RequestRecord): SqlValue[] {
-  const { cacheWrite5m, cacheWrite1h, inputImage = 0, outputImage = 0, pieces } = usage
-  const written = pieces ? JSON.stringify(pieces) : null
-  const cap = [outputCap?.tokens ?? null, outputCap?.reason ?? null]
-  return [errorCode ?? null, cacheWrite5m, cacheWrite1h, inputImage, outputImage, written, ...cap]
-}
-
-function isCommon({ errorCode, usage, outputCap }: RequestRecord): boolean {
-  const { cacheWrite5m, cacheWrite1h, inputImage, outputImage, pieces } = usage
-  return (
-    errorCode === undefined && !outputCap && !pieces && !(cacheWrite5m || cacheWrite1h || inputImage || outputImage)
-  )
-}
-
-type Names = 'offerId' | 'providerId' | 'upstreamModel'
-/** All that a note says but the names. */
-type BriefNote = { readonly [Field in Exclude<keyof AttemptNote, Names>]-?: AttemptNote[Field] | undefined }
-
-function attemptsText(record: RequestRecord): string {
-  const { attempts } = record
-  const [only] = attempts
-  // Nearly all of them: three plain values, written four times as fast as by rule.
-  if (attempts.length === 1 && only?.result === 'ok' && isNamedIn(record, only)) {
-    // An id needs no escapes: see `requestIdIn`.
-    const id = only.requestId === undefined ? '' : `,"requestId":"${only.requestId}"`
-    return `[{"result":"ok"${id},"startedMs":${only.startedMs},"tookMs":${only.tookMs}}]`
-  }
-  return JSON.stringify(attempts.map((note) => (isNamedIn(record, note) ? briefly(note) : note)))
-}
-
-const isNamedIn = ({ offerId, providerId, upstreamModel }: RequestRecord, note: AttemptNote): boolean =>
-  note.offerId === offerId && note.providerId === providerId && note.upstreamModel === upstreamModel
-
-/** An attempt at the offer that served goes without the names that its record has: a third of a row less to write. */
-const briefly = (note: AttemptNote): BriefNote => {
-  const { result, status, code, type, message, requestId, startedMs, tookMs } = note
-  return { result, status, code, type, message, requestId, startedMs, tookMs }
-}
-
 /** A record as the schema names its columns, attempts as the JSON of `AttemptNote`s. */
 export type StoredRecord = Row & { readonly attempts: string }
-
-/** A row of the table as a record: its attempts have the names again that `briefly` left out. */
-export function storedRecord(row: Row): StoredRecord {
-  const { offer_id: offerId, provider_id: providerId, upstream_model: upstreamModel } = row
-  const notes = JSON.parse(row['attempts'] as string) as Partial<AttemptNote>[]
-  const attempts = JSON.stringify(notes.map((note) => ({ offerId, providerId, upstreamModel, ...note })))
-  return { ...row, attempts }
-}
-
-const columnNames = columns.split(', ')
-
-/** A record as the store would give it back, for those who cannot wait for that. */
-export function storedForm(record: RequestRecord): StoredRecord {
-  const values = valuesOf(record)
-  return storedRecord(Object.fromEntries(columnNames.map((name, i) => [name, values[i] ?? null])))
-}
-
-/** One request of an account; undefined when it is not the account's, or not there. */
-export async function findRecord(store: Store, accountId: string, id: string): Promise<StoredRecord | undefined> {
-  const [row] = await store.query('SELECT * FROM request_record WHERE account_id = ? AND id = ?', [accountId, id])
-  return row && storedRecord(row)
-}
-
-/** What was charged for requests of an account, by their ids; without those that are not there. */
-export async function chargedFor(
-  store: Queryable,
-  accountId: string,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, NanoUsd>> {
-  const sql = 'SELECT id, charged FROM request_record WHERE account_id = ? AND id IN (SELECT value FROM json_each(?))'
-  const rows = await store.query(sql, [accountId, JSON.stringify(ids)])
-  return new Map(rows.map((row) => [row['id'] as string, row['charged'] as bigint]))
-}
 
 export type RecentPage = {
   readonly limit: number
@@ -207,14 +76,57 @@ export type RecentPage = {
   readonly before?: string | undefined
 }
 
-/** The newest requests of an account, newest first. */
-export async function recentRecords(
-  store: Store,
-  accountId: string,
-  { limit, before }: RecentPage,
-): Promise<readonly StoredRecord[]> {
-  const older = before === undefined ? '' : 'AND id < ?'
-  const sql = `SELECT * FROM request_record WHERE account_id = ? ${older} ORDER BY id DESC LIMIT ?`
-  const bind = before === undefined ? [accountId, limit] : [accountId, before, limit]
-  return (await store.query(sql, bind)).map(storedRecord)
+/** Which requests a search finds: those for which all that is named holds. See `fits`. */
+export type RecordFilter = {
+  readonly keyId?: string | undefined
+  readonly model?: string | undefined
+  readonly endpoints?: readonly string[] | undefined
+  readonly outcome?: Outcome | undefined
+  readonly status?: number | undefined
+  readonly providerId?: string | undefined
+  /** At least so much, in nano-USD. */
+  readonly chargedMin?: bigint | undefined
+  readonly totalMsMin?: number | undefined
+  /** When the request came, by its id; the end is not included. */
+  readonly fromMs?: number | undefined
+  readonly toMs?: number | undefined
+}
+
+export type RecordPage = {
+  readonly records: readonly StoredRecord[]
+  /** Where to go on; undefined: there is nothing more. A page may be short, or empty, and still go on. */
+  readonly next: string | undefined
+}
+
+export type RecordSearch = {
+  readonly filter: RecordFilter
+  /** Older than this id. */
+  readonly cursor?: string | undefined
+  readonly limit: number
+}
+
+/**
+ * The port of request records.
+ *
+ * - A record is written in the transaction that resolves its hold, once. It never changes.
+ * - A record belongs to one account. A read that names an account never returns a record of another one.
+ * - Lists are newest first, by id. An id sorts by the time at which its request came.
+ * - Every read of a record returns `storedForm(record)`.
+ */
+export type Records = {
+  /** Steps that write a record and add it to the sums of its hour. They go along with what resolves its hold. */
+  steps(record: RequestRecord): WriteStep[]
+  /** One request of an account; undefined where it is unknown or another account's. */
+  find(accountId: string, id: string): Promise<StoredRecord | undefined>
+  /** One request of any account, for the operator. */
+  findAnywhere(id: string): Promise<StoredRecord | undefined>
+  /** The newest requests of an account. */
+  recent(accountId: string, page: RecentPage): Promise<readonly StoredRecord[]>
+  /**
+   * Requests of an account for which `fits` holds, at most `limit`. A page may be short, or empty, and still have a
+   * `next`: one call reads a bounded number of rows. Following `next` to its end gives each request once.
+   */
+  search(accountId: string, search: RecordSearch): Promise<RecordPage>
+  /** What was charged for requests of an account, by id. Unknown ids are left out. */
+  charged(accountId: string, ids: readonly string[]): Promise<ReadonlyMap<string, NanoUsd>>
 }

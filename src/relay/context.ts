@@ -3,7 +3,7 @@ import type { Catalog } from '../catalog/catalog.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Log } from '../lib/runtime/log.ts'
 import type { Idempotency } from '../records/idempotency.ts'
-import type { RequestRecord } from '../records/records.ts'
+import type { Records, RequestRecord } from '../records/records.ts'
 import type { Turns } from '../responses/turns.ts'
 import type { Videos } from '../video/videos.ts'
 import type { Backgrounds } from './background.ts'
@@ -42,6 +42,7 @@ export type Relay = {
   readonly drains: Drains
   /** Models, by id, whose vendors have billed reasoning that they did not send, or sent answers in one piece. */
   readonly hiddenReasoners: Set<string>
+  readonly records: Records
   readonly idempotency: Idempotency
   readonly turns: Turns
   readonly backgrounds: Backgrounds

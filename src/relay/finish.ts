@@ -8,7 +8,7 @@ import { inputTokens, outputTokens, type Usage, type UsageSource } from '../doma
 import type { ClientRequest, MeteredUsage } from '../formats/core/contract.ts'
 import { safeText } from '../lib/primitives/safe-text.ts'
 import type { KeptAnswer } from '../records/idempotency.ts'
-import { recordSteps, type Outcome, type RequestRecord, type SettledRecord } from '../records/records.ts'
+import type { Outcome, RequestRecord, SettledRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
 import type { AllFailed, ServedOffer } from './attempt.ts'
 import { factsOf } from './prepared-attempt.ts'
@@ -53,7 +53,7 @@ export function settle(relay: Relay, call: GatewayRequest, ending: RequestEnd): 
       inputTokens(metered.usage) + output,
       outcome === 'completed' ? output : undefined,
     )
-    const steps = recordSteps(record)
+    const steps = relay.records.steps(record)
     if (call.claim) steps.push(...call.claim.keep(ending.answer?.(record) ?? NOT_REPEATABLE))
     steps.push(...endedSteps(relay, call, 'served'))
     return steps
@@ -225,7 +225,7 @@ async function giveBack(
   const record = recordOf(call, ending, { charged: 0n, writtenOff: 0n, upstreamCost: 0n })
   call.limiterPermit.settle(0n, 0)
   await relay.ledger.release(admission.hold, [
-    ...recordSteps(record),
+    ...relay.records.steps(record),
     ...(call.claim?.drop() ?? []),
     ...endedSteps(relay, call, 'unserved'),
   ])

@@ -10,7 +10,7 @@ import { writeFailure } from '../formats/core/openai-failure.ts'
 import { meterVideo, NO_USAGE, usageOfUpscaling, usageOfVideo, type VideoUsage } from '../formats/videos/usage.ts'
 import { FAILED_CODE } from '../formats/videos/view.ts'
 import type { Hold } from '../ledger/ledger.ts'
-import { recordSteps, type Outcome, type RequestRecord } from '../records/records.ts'
+import type { Outcome, RequestRecord } from '../records/records.ts'
 import type { WriteStep } from '../store/statement.ts'
 import { taskFields, type VideoJob, type Workshop } from './job.ts'
 import { completeSteps, failSteps, forgetSteps } from './tasks.ts'
@@ -109,7 +109,7 @@ export async function completeTask(
     const steps = wish.upscale ? upscaleLine() : []
     const all = records.reduce((sum, record) => sum + record.charged, 0n)
     job.reservation?.settle(all, 0)
-    return [...steps, ...records.flatMap(recordSteps), ...completeSteps(ended), ...fileSteps]
+    return [...steps, ...records.flatMap((record) => shop.records.steps(record)), ...completeSteps(ended), ...fileSteps]
   })
   conclude(shop, job, { ended, records })
 
@@ -140,7 +140,7 @@ export async function failTask(shop: Workshop, job: VideoJob, { reason, orphan }
   const record = recordOf(job, nothingOf(job), { charged: 0n, writtenOff: 0n, upstreamCost: spentOn(job) }, ending)
   job.reservation?.settle(0n, 0)
   if (orphan !== undefined) shop.log('warn', 'video.orphan', { ...taskFields(job), why: orphan })
-  await shop.ledger.release(holdOf(job.task), [...recordSteps(record), ...failSteps(ended, orphan)])
+  await shop.ledger.release(holdOf(job.task), [...shop.records.steps(record), ...failSteps(ended, orphan)])
   conclude(shop, job, { ended, records: [record] })
 }
 
@@ -150,7 +150,7 @@ export async function forgetTask(shop: Workshop, job: VideoJob, failure: Upstrea
   const ending = { outcome: 'failed', status, errorCode: code, endedAtMs: Date.now() } as const
   const record = recordOf(job, nothingOf(job), { charged: 0n, writtenOff: 0n, upstreamCost: 0n }, ending)
   job.reservation?.settle(0n, 0)
-  await shop.ledger.release(holdOf(job.task), [...recordSteps(record), ...forgetSteps(job.task), ...job.undo])
+  await shop.ledger.release(holdOf(job.task), [...shop.records.steps(record), ...forgetSteps(job.task), ...job.undo])
   conclude(shop, job, { ended: job.task, records: [record] })
 }
 

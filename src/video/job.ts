@@ -8,7 +8,7 @@ import type { VideoBody } from '../formats/core/video-body.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Log } from '../lib/runtime/log.ts'
 import type { Slots } from '../lib/primitives/slots.ts'
-import type { AttemptNote, RequestRecord } from '../records/records.ts'
+import type { AttemptNote, Records, RequestRecord } from '../records/records.ts'
 import type { WriteStep } from '../store/statement.ts'
 import type { Stoppable } from '../upstream/in-flight-attempt.ts'
 import type { Tasks } from './tasks.ts'
@@ -55,6 +55,7 @@ export type Workshop = {
   readonly tasks: Tasks
   readonly catalog: Pick<Catalog, 'provider'>
   readonly ledger: Ledger
+  readonly records: Records
   readonly blobs: Blobs
   readonly log: Log
   /** How long a video can be fetched. */

@@ -6,28 +6,10 @@
 import { idBound, idTimeMs } from '../../lib/primitives/ids.ts'
 import type { SqlValue } from '../../store/statement.ts'
 import type { Queryable } from '../../store/store.ts'
-import { storedRecord, type RequestRecord, type StoredRecord } from '../records.ts'
+import { storedRecord } from '../record-row.ts'
+import type { RecordFilter, RecordPage, RecordSearch, StoredRecord } from '../records.ts'
+import { ID_PREFIX } from '../search.ts'
 
-export type RecordFilter = {
-  readonly keyId?: string | undefined
-  readonly model?: string | undefined
-  readonly endpoints?: readonly string[] | undefined
-  readonly outcome?: 'completed' | 'failed' | 'cut' | 'client_closed' | 'barred' | undefined
-  readonly status?: number | undefined
-  readonly providerId?: string | undefined
-  readonly chargedMin?: bigint | undefined
-  readonly totalMsMin?: number | undefined
-  readonly fromMs?: number | undefined
-  readonly toMs?: number | undefined
-}
-
-export type RecordPage = {
-  readonly records: readonly StoredRecord[]
-  /** Where to go on; undefined: there is nothing more. A page may be short, or empty, and still go on. */
-  readonly next: string | undefined
-}
-
-const PREFIX = 'req_'
 const HOUR_MS = 3_600_000
 /** Rows that are read at once, and how often, before a short page is given. */
 const SCAN_ROWS = 5_000
@@ -50,24 +32,6 @@ function conditionsOf(filter: RecordFilter): readonly Condition[] {
     ['total_ms >= ?', totalMsMin],
   ]
   return wanted.filter((each): each is [string, SqlValue] => each[1] !== undefined)
-}
-
-/** Whether a record would be found: the same conditions, for a record at hand. */
-export function fits(filter: RecordFilter, record: RequestRecord): boolean {
-  const { keyId, model, endpoints, outcome, status, providerId, chargedMin, totalMsMin, fromMs, toMs } = filter
-  const isWanted = (wanted: unknown, value: unknown): boolean => wanted === undefined || wanted === value
-  return (
-    isWanted(keyId, record.keyId) &&
-    isWanted(model, record.model) &&
-    (endpoints === undefined || endpoints.includes(record.endpoint)) &&
-    isWanted(outcome, record.outcome) &&
-    isWanted(status, record.status) &&
-    isWanted(providerId, record.providerId) &&
-    (chargedMin === undefined || record.charged >= chargedMin) &&
-    (totalMsMin === undefined || Math.round(record.totalMs) >= totalMsMin) &&
-    (fromMs === undefined || record.id >= idBound(PREFIX, fromMs)) &&
-    (toMs === undefined || record.id < idBound(PREFIX, toMs))
-  )
 }
 
 /** The same as far as the sums by the hour can say. */
@@ -94,27 +58,16 @@ export const edgeStatement = `SELECT id FROM request_record WHERE account_id = ?
 export const hourStatement = (conditions: string, order: 'ASC' | 'DESC'): string =>
   `SELECT hour FROM usage_hour WHERE account_id = ? AND hour <= ?${conditions} ORDER BY hour ${order} LIMIT 1`
 
-export type RecordSearch = {
-  readonly filter: RecordFilter
-  /** Older than this id. */
-  readonly cursor?: string | undefined
-  readonly limit: number
-}
-
 /** Requests of an account that fit, newest first, before `cursor` where there is one. */
 export async function searchRecords(
   store: Queryable,
   accountId: string,
-  {
-    filter,
-    cursor,
-    limit,
-  }: { readonly filter: RecordFilter; readonly cursor?: string | undefined; readonly limit: number },
+  { filter, cursor, limit }: RecordSearch,
 ): Promise<RecordPage> {
   const conditions = conditionsOf(filter)
   const hours = new Hours(store, accountId, hourConditionsOf(filter))
-  const latest = idBound(PREFIX, filter.toMs ?? Date.now() + HOUR_MS)
-  const floor = await hours.floor(idBound(PREFIX, filter.fromMs ?? 0))
+  const latest = idBound(ID_PREFIX, filter.toMs ?? Date.now() + HOUR_MS)
+  const floor = await hours.floor(idBound(ID_PREFIX, filter.fromMs ?? 0))
   let before: string | undefined = cursor !== undefined && cursor < latest ? cursor : latest
   const records: StoredRecord[] = []
   for (let scans = 0; scans < SCANS_MAX && before !== undefined; scans++) {
@@ -149,16 +102,16 @@ class Hours {
   async floor(given: string): Promise<string> {
     const first = await this.find(Number.MAX_SAFE_INTEGER, 'ASC')
     if (first === undefined) return given
-    const bound = idBound(PREFIX, (first - SLACK_HOURS) * HOUR_MS)
+    const bound = idBound(ID_PREFIX, (first - SLACK_HOURS) * HOUR_MS)
     return bound > given ? bound : given
   }
 
   /** The next id at or before this one from which to read; undefined when nothing is left. */
   async jump(before: string): Promise<string | undefined> {
-    const hour = Math.floor(idTimeMs(PREFIX, before) / HOUR_MS)
+    const hour = Math.floor(idTimeMs(ID_PREFIX, before) / HOUR_MS)
     const found = await this.find(hour + SLACK_HOURS, 'DESC')
     if (found === undefined) return undefined
-    const bound = idBound(PREFIX, (found + 1) * HOUR_MS)
+    const bound = idBound(ID_PREFIX, (found + 1) * HOUR_MS)
     return bound < before ? bound : before
   }
 

@@ -4,7 +4,8 @@
  */
 import { statement, type Row, type SqlValue } from '../../store/statement.ts'
 import { mustWrite, type Queryable, type Store } from '../../store/store.ts'
-import { firstEventColumns, usageSums } from './usage.ts'
+import { usageSums } from '../usage-rollups.ts'
+import { firstEventColumns } from './usage.ts'
 
 const DAY_MS = 86_400_000
 /** A hold is on disk, and its clock compared, within this time. */

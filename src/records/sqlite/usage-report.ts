@@ -3,44 +3,22 @@ import { inTurns } from '../../lib/runtime/end-of-tick.ts'
 import { hourOfDay, type Shifts } from '../../lib/primitives/time-zone.ts'
 import type { Row, SqlValue } from '../../store/statement.ts'
 import type { Queryable } from '../../store/store.ts'
-import { firstEventBoundsMs, firstEventColumns, usageSums, type UsageSum } from './usage.ts'
-
-export const usageGroups = ['key', 'model', 'endpoint', 'account'] as const
-export type UsageGroup = (typeof usageGroups)[number]
-
-export type UsageQuery = {
-  /** Undefined: of all accounts. */
-  readonly accountId: string | undefined
-  /** Unix hours, the last not included. */
-  readonly fromHour: number
-  readonly toHour: number
-  readonly stepHours: 1 | 24
-  /** Where days begin. */
-  readonly shifts: Shifts
-  readonly by: UsageGroup | undefined
-  readonly keyId?: string | undefined
-  readonly model?: string | undefined
-  readonly endpoint?: string | undefined
-}
-
-export type UsageSums = Readonly<Record<UsageSum, bigint>>
-
-export type UsageRow = {
-  /** When the hour or day begins. */
-  readonly startMs: number
-  /** Id of the key or account, or the name of the model or endpoint. */
-  readonly group: string | undefined
-  readonly sums: UsageSums
-  /** How many first events came within each bound, and above the last. */
-  readonly firsts: readonly number[]
-}
+import {
+  totalSums,
+  USAGE_ROWS_MAX,
+  usageSums,
+  type Totals,
+  type UsageCount,
+  type UsageGroup,
+  type UsageQuery,
+  type UsageRow,
+  type UsageSums,
+} from '../usage-rollups.ts'
+import { firstEventColumns } from './usage.ts'
 
 const HOUR_MS = 3_600_000
 const allSums = [...usageSums, ...firstEventColumns]
 const groupColumns = { key: 'key_id', model: 'model', endpoint: 'endpoint', account: 'account_id' } as const
-
-/** More rows than this are no chart, and too much for one answer. */
-export const USAGE_ROWS_MAX = 10_000
 
 type Stretch = { readonly table: 'usage_hour' | 'usage_day'; readonly from: number; readonly to: number }
 
@@ -124,36 +102,9 @@ export const usageRowOf = (row: Row, { stepHours, shifts }: UsageQuery): UsageRo
   ...readSums(row),
 })
 
-type UsageCount = Pick<UsageRow, 'sums' | 'firsts'>
-
 function readSums(row: Row): UsageCount {
   const sums = Object.fromEntries(usageSums.map((sum) => [sum, row[sum] as bigint])) as UsageSums
   return { sums, firsts: firstEventColumns.map((name) => Number(row[name])) }
-}
-
-/** The sum of rows. */
-export function addUp(rows: readonly UsageCount[]): UsageCount {
-  const sums = Object.fromEntries(
-    usageSums.map((sum) => [sum, rows.reduce((total, row) => total + row.sums[sum], 0n)]),
-  ) as UsageSums
-  return { sums, firsts: firstEventColumns.map((_, i) => rows.reduce((total, row) => total + (row.firsts[i] ?? 0), 0)) }
-}
-
-/** A percentile of first events in ms, to within its bounds; undefined where there were none. */
-export function percentile(counts: readonly number[], part: number): number | undefined {
-  const total = counts.reduce((sum, count) => sum + count, 0)
-  if (total === 0) return undefined
-  let left = total * part
-  for (const [i, count] of counts.entries()) {
-    if (left > count || count === 0) {
-      left -= count
-      continue
-    }
-    const from = firstEventBoundsMs[i - 1] ?? 0
-    const to = firstEventBoundsMs[i] ?? from * 2
-    return Math.round(from + (to - from) * (left / count))
-  }
-  return firstEventBoundsMs.at(-1)
 }
 
 /**
@@ -181,12 +132,9 @@ const lastUsedStatement = `WITH
     WHERE u.account_id = ?1 AND u.hour >= older.day * 24 AND u.hour < (older.day + 1) * 24 AND u.key_id = older.key_id)
   FROM older WHERE key_id NOT IN (SELECT key_id FROM recent)`
 
-const totals = ['requests', 'failed', 'cut', 'estimated', 'charged', 'written_off', 'upstream_cost'] as const
-export type Totals = Pick<UsageSums, (typeof totals)[number]>
-
 /** What all accounts came to from an hour on (Unix hours): the few sums that an operator looks at. */
 export async function totalsSince(store: Queryable, fromHour: number): Promise<Totals> {
-  const sums = totals.map((sum) => `coalesce(sum(u.${sum}), 0) AS ${sum}`).join(', ')
+  const sums = totalSums.map((sum) => `coalesce(sum(u.${sum}), 0) AS ${sum}`).join(', ')
   const sql = `SELECT ${sums} FROM account a CROSS JOIN usage_hour u ON u.account_id = a.id AND u.hour >= ?`
   const [row] = await store.query(sql, [fromHour])
   return row as Totals

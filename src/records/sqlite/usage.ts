@@ -6,34 +6,12 @@ import type { NanoUsd } from '../../domain/money.ts'
 import type { Usage, UsageSource } from '../../domain/usage.ts'
 import type { Check } from '../../lib/primitives/checks.ts'
 import { addingStatement, type WriteStep } from '../../store/statement.ts'
-import type { Store } from '../../store/store.ts'
+import type { Queryable } from '../../store/store.ts'
+import { firstEventBoundsMs, usageSums, type KeyCharges, type UsageSum } from '../usage-rollups.ts'
 
 const HOUR_MS = 3_600_000
 
-/** Upper ends of the counts of first events, in ms; the last count has none. */
-export const firstEventBoundsMs = [50, 100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800] as const
 export const firstEventColumns = [...firstEventBoundsMs, Infinity].map((_, i) => `first_${i}`)
-
-/** The sums of a row, in the order of the table. */
-export const usageSums = [
-  'requests',
-  'failed',
-  'cut',
-  'estimated',
-  'input_fresh',
-  'input_cached',
-  'cache_write',
-  'output_text',
-  'output_reasoning',
-  'input_image',
-  'output_image',
-  'images',
-  'seconds',
-  'charged',
-  'written_off',
-  'upstream_cost',
-] as const
-export type UsageSum = (typeof usageSums)[number]
 
 /** What names the row, and the place of the first event among the counts: each compares itself with that. */
 const KEYS = 6
@@ -170,11 +148,8 @@ export const usageChecks: readonly Check[] = [
   },
 ]
 
-/** What each key was charged by the day (Unix days), from an hour (Unix hours) on. */
-export async function chargedByDay(
-  store: Store,
-  fromHour: number,
-): Promise<readonly { accountId: string; keyId: string; day: number; charged: NanoUsd }[]> {
+/** See `UsageRollups`. */
+export async function chargedByDay(store: Queryable, fromHour: number): Promise<readonly KeyCharges[]> {
   // By account first: the hours of one lie together.
   const sql = `SELECT u.account_id, u.key_id, u.hour / 24 AS day, sum(u.charged) AS charged
     FROM account a JOIN usage_hour u ON u.account_id = a.id AND u.hour >= ? GROUP BY 1, 2, 3`

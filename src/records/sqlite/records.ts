@@ -1,0 +1,66 @@
+/** Request records on SQLite. */
+import type { NanoUsd } from '../../domain/money.ts'
+import { rowStatement, type WriteStep } from '../../store/statement.ts'
+import type { Queryable, Store } from '../../store/store.ts'
+import { commonColumns, commonValues, isCommon, recordColumns, storedRecord, valuesOf } from '../record-row.ts'
+import type { RecentPage, RecordPage, Records, RecordSearch, RequestRecord, StoredRecord } from '../records.ts'
+import { findAnywhere, searchRecords } from './search.ts'
+import { hourStep } from './usage.ts'
+
+const insertRecord = rowStatement('request_record', recordColumns)
+/** Of text alone, and without a fault: most of them. */
+const insertCommon = rowStatement('request_record', commonColumns, {
+  cache_write_5m: '0',
+  cache_write_1h: '0',
+  input_image: '0',
+  output_image: '0',
+})
+
+export const openRecords = (store: Store): Records => new SqliteRecords(store)
+
+class SqliteRecords implements Records {
+  private readonly store: Store
+
+  constructor(store: Store) {
+    this.store = store
+  }
+
+  steps(record: RequestRecord): WriteStep[] {
+    return [recordStep(record), hourStep(record)]
+  }
+
+  async find(accountId: string, id: string): Promise<StoredRecord | undefined> {
+    const sql = 'SELECT * FROM request_record WHERE account_id = ? AND id = ?'
+    const [row] = await this.store.query(sql, [accountId, id])
+    return row && storedRecord(row)
+  }
+
+  findAnywhere(id: string): Promise<StoredRecord | undefined> {
+    return findAnywhere(this.store.aside, id)
+  }
+
+  async recent(accountId: string, { limit, before }: RecentPage): Promise<readonly StoredRecord[]> {
+    const older = before === undefined ? '' : 'AND id < ?'
+    const sql = `SELECT * FROM request_record WHERE account_id = ? ${older} ORDER BY id DESC LIMIT ?`
+    const bind = before === undefined ? [accountId, limit] : [accountId, before, limit]
+    return (await this.store.query(sql, bind)).map(storedRecord)
+  }
+
+  search(accountId: string, search: RecordSearch): Promise<RecordPage> {
+    return searchRecords(this.asideOf(accountId), accountId, search)
+  }
+
+  async charged(accountId: string, ids: readonly string[]): Promise<ReadonlyMap<string, NanoUsd>> {
+    const sql = 'SELECT id, charged FROM request_record WHERE account_id = ? AND id IN (SELECT value FROM json_each(?))'
+    const rows = await this.asideOf(accountId).query(sql, [accountId, JSON.stringify(ids)])
+    return new Map(rows.map((row) => [row['id'] as string, row['charged'] as bigint]))
+  }
+
+  /** Where accounts take turns: an account that asks for much keeps nobody else's pages waiting. */
+  private asideOf(accountId: string): Queryable {
+    return { query: (sql, bind) => this.store.aside.query(sql, bind, accountId) }
+  }
+}
+
+const recordStep = (record: RequestRecord): WriteStep =>
+  isCommon(record) ? { run: insertCommon, bind: commonValues(record) } : { run: insertRecord, bind: valuesOf(record) }
