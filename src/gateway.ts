@@ -45,10 +45,10 @@ import {
 import { RecordFeed } from './records/feed.ts'
 import type { Records } from './records/records.ts'
 import { RefusedRequests } from './records/refused.ts'
-import { openRecords } from './records/sqlite/records.ts'
-import { usageRowOf, usageStatement } from './records/sqlite/usage-report.ts'
-import { openUsageRollups } from './records/sqlite/usage-rollups.ts'
-import { usageChecks } from './records/sqlite/usage.ts'
+import { openSqliteRecords } from './records/sqlite-records.ts'
+import { usageRowOf, usageStatement } from './records/sqlite-usage-report.ts'
+import { openSqliteUsageRollups } from './records/sqlite-usage-rollups.ts'
+import { usageChecks } from './records/sqlite-usage.ts'
 import type { UsageRollups } from './records/usage-rollups.ts'
 import { LiveCalls } from './relay/call.ts'
 import { HealthBook } from './relay/health-book.ts'
@@ -121,7 +121,7 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
   })
   await declareAccounts(config, accounts, ledger)
   const accountMax = accountCallsMax(config)
-  const [records, rollups] = [openRecords(store), await openUsageRollups(store)]
+  const [records, rollups] = [openSqliteRecords(store), await openSqliteUsageRollups(store)]
   const limiter = new Limiter(await rollups.chargedByDay(monthStartHour(Date.now())), { accountMax })
   const firstKey = firstAccount === 'make' ? await makeFirstKey(accounts, ledger) : undefined
   const health = new HealthBook()

@@ -4,16 +4,16 @@ import fc from 'fast-check'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { idBound, idTimeMs, timeOrderedId } from '../../lib/primitives/ids.ts'
-import { utc } from '../../lib/primitives/time-zone.ts'
-import { DATABASE, mustWrite, openStore, type Store } from '../../store/store.ts'
-import { storedForm } from '../record-row.ts'
-import type { Outcome, RecordFilter, RequestRecord } from '../records.ts'
-import { fits } from '../search.ts'
-import { usageGroups } from '../usage-rollups.ts'
-import { openRecords } from './records.ts'
-import { edgeStatement, hourStatement, rowsStatement, searchRecords } from './search.ts'
-import { usageStatement } from './usage-report.ts'
+import { idBound, idTimeMs, timeOrderedId } from '../lib/primitives/ids.ts'
+import { utc } from '../lib/primitives/time-zone.ts'
+import { DATABASE, mustWrite, openStore, type Store } from '../store/store.ts'
+import { storedForm } from './record-row.ts'
+import type { Outcome, RecordFilter, RequestRecord } from './records.ts'
+import { fits } from './search.ts'
+import { usageGroups } from './usage-rollups.ts'
+import { openSqliteRecords } from './sqlite-records.ts'
+import { edgeStatement, hourStatement, rowsStatement, searchRecords } from './sqlite-search.ts'
+import { usageStatement } from './sqlite-usage-report.ts'
 
 const HOUR_MS = 3_600_000
 const START_MS = Date.UTC(2026, 10, 1)
@@ -67,7 +67,7 @@ beforeAll(async () => {
   let seed = 1
   const random = (): number => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647
   for (let i = 0; i < 12_000; i++) records.push(made(i, random))
-  await Promise.all(records.map((record) => mustWrite(store, openRecords(store).steps(record))))
+  await Promise.all(records.map((record) => mustWrite(store, openSqliteRecords(store).steps(record))))
 }, 30_000)
 afterAll(async () => {
   await store.close()
@@ -139,7 +139,7 @@ test('any search finds all that fits and nothing else, in order, page by page', 
 test('a record at hand has the form in which the store would give it back', async () => {
   const [record] = records
   if (!record) throw new Error('no records')
-  const stored = await openRecords(store).find(record.accountId, record.id)
+  const stored = await openSqliteRecords(store).find(record.accountId, record.id)
   const text = (row: object): string =>
     JSON.stringify(row, (_, value) => (typeof value === 'bigint' ? Number(value) : value))
   expect(JSON.parse(text(storedForm(record)))).toEqual(JSON.parse(text(stored ?? {})))
@@ -152,7 +152,7 @@ test('attempts come back as they were made, though what the record says as well 
       searchRecords(store, accountId, { filter: {}, cursor: `${id}~`, limit: 1 }),
       store.query('SELECT attempts FROM request_record WHERE id = ?', [id]),
     ])
-    const inFull = [page.records[0], await openRecords(store).find(accountId, id), storedForm(record)]
+    const inFull = [page.records[0], await openSqliteRecords(store).find(accountId, id), storedForm(record)]
     for (const found of inFull) expect(JSON.parse(found?.attempts ?? '')).toEqual(attempts)
     expect(JSON.parse(row[0]?.['attempts'] as string)).toEqual([...attempts.slice(0, -1), answered])
   }

@@ -3,12 +3,12 @@
  * charges. So a search reads on from where it is, so many rows at most, and says how to go on; where the sums by the
  * hour know that nothing fits, it jumps.
  */
-import { idBound, idTimeMs } from '../../lib/primitives/ids.ts'
-import type { SqlValue } from '../../store/statement.ts'
-import type { Queryable } from '../../store/store.ts'
-import { storedRecord } from '../record-row.ts'
-import type { RecordFilter, RecordPage, RecordSearch, StoredRecord } from '../records.ts'
-import { ID_PREFIX } from '../search.ts'
+import { idBound, idTimeMs } from '../lib/primitives/ids.ts'
+import type { SqlValue } from '../store/statement.ts'
+import type { Queryable } from '../store/store.ts'
+import { storedRecord } from './record-row.ts'
+import type { RecordFilter, RecordPage, RecordSearch, StoredRecord } from './records.ts'
+import { ID_PREFIX } from './search.ts'
 
 const HOUR_MS = 3_600_000
 /** Rows that are read at once, and how often, before a short page is given. */

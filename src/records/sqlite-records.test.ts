@@ -6,7 +6,7 @@ import type { Usage } from '../domain/usage.ts'
 import { mustWrite, openStore, type Store } from '../store/store.ts'
 import { storedForm } from './record-row.ts'
 import type { AttemptNote, RequestRecord } from './records.ts'
-import { openRecords } from './sqlite/records.ts'
+import { openSqliteRecords } from './sqlite-records.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-records-'))
 let store: Store
@@ -79,9 +79,9 @@ const cases: Record<string, typeof record> = {
 
 test('every kind of record comes back as it was made, from one commit with all the others', async () => {
   const records = Object.entries(cases).map(([id, one]): RequestRecord => ({ ...one, id }))
-  await Promise.all(records.map((one) => mustWrite(store, openRecords(store).steps(one))))
+  await Promise.all(records.map((one) => mustWrite(store, openSqliteRecords(store).steps(one))))
   for (const one of records) {
-    const found = (await openRecords(store).find('a', one.id)) ?? {}
+    const found = (await openSqliteRecords(store).find('a', one.id)) ?? {}
     const form = storedForm(one)
     // Integers come from the store as bigint: those that fit are numbers here.
     const asNumber = (value: unknown): unknown => (typeof value === 'bigint' ? Number(value) : value)

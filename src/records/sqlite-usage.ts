@@ -2,12 +2,12 @@
  * What requests came to, by the hour in which they held their money: sums that are written in the transaction that
  * resolves a hold, so that neither charts nor limits ever scan the requests.
  */
-import type { NanoUsd } from '../../domain/money.ts'
-import type { Usage, UsageSource } from '../../domain/usage.ts'
-import type { Check } from '../../lib/primitives/checks.ts'
-import { addingStatement, type WriteStep } from '../../store/statement.ts'
-import type { Queryable } from '../../store/store.ts'
-import { firstEventBoundsMs, usageSums, type KeyCharges, type UsageSum } from '../usage-rollups.ts'
+import type { NanoUsd } from '../domain/money.ts'
+import type { Usage, UsageSource } from '../domain/usage.ts'
+import type { Check } from '../lib/primitives/checks.ts'
+import { addingStatement, type WriteStep } from '../store/statement.ts'
+import type { Queryable } from '../store/store.ts'
+import { firstEventBoundsMs, usageSums, type KeyCharges, type UsageSum } from './usage-rollups.ts'
 
 const HOUR_MS = 3_600_000
 

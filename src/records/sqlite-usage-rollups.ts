@@ -1,11 +1,11 @@
 /** The sums of usage on SQLite: those of hours, which settlements write, and those of whole days. */
-import type { Queryable, Store } from '../../store/store.ts'
-import type { KeyCharges, Totals, UsageQuery, UsageRollups, UsageRow } from '../usage-rollups.ts'
-import { UsageDays } from './usage-days.ts'
-import { lastUsed, totalsSince, usageRows } from './usage-report.ts'
-import { chargedByDay } from './usage.ts'
+import type { Queryable, Store } from '../store/store.ts'
+import type { KeyCharges, Totals, UsageQuery, UsageRollups, UsageRow } from './usage-rollups.ts'
+import { UsageDays } from './sqlite-usage-days.ts'
+import { lastUsed, totalsSince, usageRows } from './sqlite-usage-report.ts'
+import { chargedByDay } from './sqlite-usage.ts'
 
-export const openUsageRollups = async (store: Store): Promise<UsageRollups> =>
+export const openSqliteUsageRollups = async (store: Store): Promise<UsageRollups> =>
   new SqliteUsageRollups(store, await UsageDays.open(store))
 
 class SqliteUsageRollups implements UsageRollups {

@@ -1,8 +1,8 @@
 /** Usage over time, by key, model, endpoint or account: read from the sums by the hour alone. */
-import { inTurns } from '../../lib/runtime/end-of-tick.ts'
-import { hourOfDay, type Shifts } from '../../lib/primitives/time-zone.ts'
-import type { Row, SqlValue } from '../../store/statement.ts'
-import type { Queryable } from '../../store/store.ts'
+import { inTurns } from '../lib/runtime/end-of-tick.ts'
+import { hourOfDay, type Shifts } from '../lib/primitives/time-zone.ts'
+import type { Row, SqlValue } from '../store/statement.ts'
+import type { Queryable } from '../store/store.ts'
 import {
   totalSums,
   USAGE_ROWS_MAX,
@@ -13,8 +13,8 @@ import {
   type UsageQuery,
   type UsageRow,
   type UsageSums,
-} from '../usage-rollups.ts'
-import { firstEventColumns } from './usage.ts'
+} from './usage-rollups.ts'
+import { firstEventColumns } from './sqlite-usage.ts'
 
 const HOUR_MS = 3_600_000
 const allSums = [...usageSums, ...firstEventColumns]

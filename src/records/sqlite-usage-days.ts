@@ -2,10 +2,10 @@
  * The sums of whole days. They are made from those of their hours, apart from the requests, once no hold that is open
  * can add to them: a request counts in the hour of its hold.
  */
-import { statement, type Row, type SqlValue } from '../../store/statement.ts'
-import { mustWrite, type Queryable, type Store } from '../../store/store.ts'
-import { usageSums } from '../usage-rollups.ts'
-import { firstEventColumns } from './usage.ts'
+import { statement, type Row, type SqlValue } from '../store/statement.ts'
+import { mustWrite, type Queryable, type Store } from '../store/store.ts'
+import { usageSums } from './usage-rollups.ts'
+import { firstEventColumns } from './sqlite-usage.ts'
 
 const DAY_MS = 86_400_000
 /** A hold is on disk, and its clock compared, within this time. */

@@ -1,11 +1,11 @@
 /** Request records on SQLite. */
-import type { NanoUsd } from '../../domain/money.ts'
-import { rowStatement, type WriteStep } from '../../store/statement.ts'
-import type { Queryable, Store } from '../../store/store.ts'
-import { commonColumns, commonValues, isCommon, recordColumns, storedRecord, valuesOf } from '../record-row.ts'
-import type { RecentPage, RecordPage, Records, RecordSearch, RequestRecord, StoredRecord } from '../records.ts'
-import { findAnywhere, searchRecords } from './search.ts'
-import { hourStep } from './usage.ts'
+import type { NanoUsd } from '../domain/money.ts'
+import { rowStatement, type WriteStep } from '../store/statement.ts'
+import type { Queryable, Store } from '../store/store.ts'
+import { commonColumns, commonValues, isCommon, recordColumns, storedRecord, valuesOf } from './record-row.ts'
+import type { RecentPage, RecordPage, Records, RecordSearch, RequestRecord, StoredRecord } from './records.ts'
+import { findAnywhere, searchRecords } from './sqlite-search.ts'
+import { hourStep } from './sqlite-usage.ts'
 
 const insertRecord = rowStatement('request_record', recordColumns)
 /** Of text alone, and without a fault: most of them. */
@@ -16,7 +16,7 @@ const insertCommon = rowStatement('request_record', commonColumns, {
   output_image: '0',
 })
 
-export const openRecords = (store: Store): Records => new SqliteRecords(store)
+export const openSqliteRecords = (store: Store): Records => new SqliteRecords(store)
 
 class SqliteRecords implements Records {
   private readonly store: Store
