@@ -3,11 +3,8 @@ import { z } from 'zod'
 import { PASSWORD_CHARS } from '../accounts/password.ts'
 import type { Session } from '../accounts/sessions.ts'
 import { visibleName } from '../admin/name.ts'
-import { userRoles, type User } from '../domain/user.ts'
 import { networkOf } from '../lib/primitives/network.ts'
 import { noCookie, sessionCookie } from './cookie.ts'
-import type { ConsoleContext } from './context.ts'
-import { lowBalanceOf, lowBalanceShape } from './low-balance.ts'
 import { sayConsoleRefusal } from './refusals.ts'
 import {
   json,
@@ -20,49 +17,9 @@ import {
   type ConsoleRoute,
 } from './route.ts'
 import { isoTime, time, wholeOf } from './shapes.ts'
+import { me, meView, signed, noteAudit } from './session-view.ts'
 
 const password = z.string().min(PASSWORD_CHARS.min).max(PASSWORD_CHARS.max)
-
-const me = z
-  .strictObject({
-    user: z.strictObject({ id: z.string(), name: z.string(), role: z.enum(userRoles) }),
-    account: z
-      .strictObject({ id: z.string(), name: z.string(), low_balance: lowBalanceShape.nullable() })
-      .nullable()
-      .meta({
-        description: 'whose pages are shown: one’s own account, or the one an operator views; null for an operator',
-      }),
-    view_as: z.boolean().meta({ description: 'an operator looks at this account as a member: nothing can be changed' }),
-    session: z.strictObject({ id: z.string(), created_at: time }),
-    version: z.string(),
-    public_url: z.string().nullable(),
-  })
-  .meta({ id: 'Me' })
-
-async function meView(
-  context: ConsoleContext,
-  user: User,
-  { id, viewAs, createdAtMs }: Session,
-): Promise<z.infer<typeof me>> {
-  const { services, facts } = context
-  const account = services.accounts.find(viewAs ?? user.accountId ?? '')
-  return {
-    user: { id: user.id, name: user.name, role: user.role },
-    account: account ? { id: account.id, name: account.name, low_balance: await lowBalanceOf(context, account) } : null,
-    view_as: viewAs !== undefined,
-    session: { id, created_at: isoTime(createdAtMs) },
-    version: facts.version,
-    public_url: facts.publicUrl ?? null,
-  }
-}
-
-type SignIn = { readonly user: User; readonly session: Session }
-
-/** Of a route that only people who are signed in reach. */
-function signed({ principal }: Pick<RouteContext, 'principal'>): SignIn {
-  if (principal.kind !== 'user') throw new Error('this route is for people who are signed in')
-  return principal
-}
 
 const slowDown = (waitMs: number): Problem =>
   problem(429, 'rate_limit_exceeded', sayConsoleRefusal('too_many_tries'), { retryAfterMs: waitMs })
@@ -84,23 +41,6 @@ async function begin(
   const { token, session } = await context.services.sessions.begin(user.id, from)
   return json(await meView(context, user, session), sessionCookie(token, context.facts.isSecure))
 }
-
-/** Notes what is no operation, since only people do it. */
-async function note(
-  { context, from }: Pick<RouteContext, 'context' | 'from'>,
-  action: string,
-  who: AuditNote,
-): Promise<void> {
-  const { audit } = context.services
-  const { address, requestId } = from
-  const actor =
-    who.user === undefined
-      ? ({ kind: 'nobody', address, requestId } as const)
-      : ({ kind: 'user', id: who.user.id, name: who.user.name, address, requestId } as const)
-  const id = await audit.begin({ actor, action, subject: who.subject ?? who.user?.id, input: {} })
-  await audit.end(id, { action, outcome: who.outcome ?? 'done' })
-}
-type AuditNote = { readonly user?: User | undefined; readonly subject?: string | undefined; readonly outcome?: string }
 
 /**
  * A try to sign in: taken before the work and given back where it went well, so that tries at the same time count, too.
@@ -144,12 +84,12 @@ const signIn = route('POST', '/session', {
     if (!opened) {
       // Of whom it was makes no difference: the time it takes would tell.
       if (context.throttles.notes.take('') === 0) {
-        await note(call, 'session.open', { subject: known?.user.id, outcome: 'wrong_password' })
+        await noteAudit(call, 'session.open', { subject: known?.user.id, outcome: 'wrong_password' })
       }
       return problem(401, 'wrong_password', sayConsoleRefusal('wrong_password'))
     }
     tried.giveBack()
-    await note(call, 'session.open', { user: known?.user })
+    await noteAudit(call, 'session.open', { user: known?.user })
     return opened
   },
 })
@@ -203,7 +143,7 @@ const useLink = route('POST', '/links/redeem', {
         return problem(400, 'invalid_value', sayConsoleRefusal('name_needed'), { param: 'name' })
       case 'redeemed':
         context.throttles.addresses.giveBack(network)
-        await note(call, 'link.redeem', { user: redeemed.user })
+        await noteAudit(call, 'link.redeem', { user: redeemed.user })
         return (await begin(call, { name: redeemed.user.name, hash })) ?? VOID_LINK
     }
   },
@@ -244,7 +184,7 @@ const changePassword = route('POST', '/session/password', {
     // What was proven must still be the password: a link may have replaced it meanwhile, to lock out who asks here.
     if (users.passwordOf(user.name)?.hash !== before) return WRONG_CURRENT
     await users.setPassword(user.id, hash)
-    await note(call, 'password.change', { user })
+    await noteAudit(call, 'password.change', { user })
     return (await begin(call, { name: user.name, hash })) ?? WRONG_CURRENT
   },
 })
@@ -262,7 +202,7 @@ const viewAs = route('POST', '/session/view-as', {
     const account = context.services.accounts.find(body.account)
     if (!account) return missing('account')
     await context.services.sessions.lookAs(session, account.id)
-    await note(call, 'session.view_as', { user, subject: account.id })
+    await noteAudit(call, 'session.view_as', { user, subject: account.id })
     return json(await meView(context, user, { ...session, viewAs: account.id }))
   },
 })
@@ -275,7 +215,7 @@ const endView = route('DELETE', '/session/view-as', {
     const { user, session } = signed(call)
     if (session.viewAs === undefined) return json(await meView(call.context, user, session))
     await call.context.services.sessions.lookAs(session, undefined)
-    await note(call, 'session.view_as_end', { user, subject: session.viewAs })
+    await noteAudit(call, 'session.view_as_end', { user, subject: session.viewAs })
     return json(await meView(call.context, user, { ...session, viewAs: undefined }))
   },
 })
@@ -289,7 +229,7 @@ async function end(
   const { sessions } = call.context.services
   const meant = sessions.listOf(user.id).filter(isMeant)
   await sessions.end(meant)
-  await note(call, 'session.end', { user })
+  await noteAudit(call, 'session.end', { user })
   const isOut = meant.some(({ id }) => id === session.id)
   return json({ ended: meant.length }, isOut ? noCookie(call.context.facts.isSecure) : undefined)
 }

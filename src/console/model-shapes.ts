@@ -1,0 +1,71 @@
+/** Models as the console shows them to those who pay, and to anybody. */
+import { z } from 'zod'
+import { modelKinds, type Model } from '../domain/catalog.ts'
+import { cardShape, cardView } from './price-view.ts'
+import { isServing } from './explain-route.ts'
+import { imageFactsShape, imageFactsView, videoFactsShape, videoFactsView, withoutUpscaler } from './model-facts.ts'
+import { finder, isoTime, pageQuery, searchText, time } from './shapes.ts'
+
+export const factsShape = {
+  id: z.string(),
+  kind: z.enum(modelKinds),
+  owned_by: z.string(),
+  context_tokens: z.int().nullable(),
+  output_tokens_max: z.int().nullable(),
+  dimensions: z.int().nullable(),
+  dimensions_adjustable: z.boolean(),
+  takes_media: z.boolean(),
+  takes_pictures: z.boolean(),
+  image: imageFactsShape.nullable().meta({ description: 'what may be asked of an image model' }),
+  video: videoFactsShape.nullable().meta({ description: 'what may be asked of a video model' }),
+  price: cardShape,
+  created_at: time,
+}
+export const publicShape = z
+  .strictObject({
+    ...factsShape,
+    available: z.boolean().meta({ description: 'somebody offers it at the moment' }),
+  })
+  .meta({ id: 'Model' })
+
+export const factsView = (model: Model) => ({
+  id: model.id,
+  kind: model.kind,
+  owned_by: model.ownedBy,
+  context_tokens: model.limits.contextTokens ?? null,
+  output_tokens_max: model.limits.outputTokensMax ?? null,
+  dimensions: model.limits.dimensions ?? null,
+  dimensions_adjustable: model.limits.dimensionsAdjustable,
+  takes_media: model.limits.mediaInput === 'taken',
+  takes_pictures: model.limits.pictureInput === 'taken',
+  image: model.kind === 'image' ? imageFactsView(model.limits.image) : null,
+  video: model.kind === 'video' ? videoFactsView(model.limits.video) : null,
+  price: cardView(model.sale),
+  created_at: isoTime(model.createdAtMs),
+})
+
+/** For whoever pays. */
+export function publicView(model: Model): z.infer<typeof publicShape> {
+  const { video, ...facts } = factsView(model)
+  return { ...facts, video: video && withoutUpscaler(video), available: model.offers.some(isServing) }
+}
+
+/** For whoever comes by: what a model is and costs them. Nothing of vendors, whose names can be those of its maker. */
+export const catalogShape = publicShape.omit({ owned_by: true, created_at: true }).meta({ id: 'PublicModel' })
+
+export function catalogView(model: Model): z.infer<typeof catalogShape> {
+  const { owned_by: _, created_at: __, ...shown } = publicView(model)
+  return shown
+}
+
+export const modelQuery = z.strictObject({
+  ...pageQuery,
+  q: searchText.meta({ description: 'part of the id' }),
+  kind: z.enum(modelKinds).optional(),
+})
+
+/** Whether a model is one that is looked for. */
+export function sought({ q, kind }: Partial<z.infer<typeof modelQuery>>): (model: Model) => boolean {
+  const isFound = finder(q)
+  return (model) => (kind === undefined || model.kind === kind) && isFound([model.id])
+}

@@ -1,0 +1,197 @@
+/** Models as operators manage them: offers, prices, limits. */
+import { z } from 'zod'
+import { modelKinds, type Model, type Offer } from '../domain/catalog.ts'
+import { firstEventTimeoutOf } from '../vendors/first-token-timeout.ts'
+import { modelLimitChanges, modelLimitFields } from '../vendors/model-limits.ts'
+import { lossesOf } from '../domain/below-cost.ts'
+import { priceGapsOf } from '../domain/image.ts'
+import { healthy } from '../router/health.ts'
+import type { ConsoleContext } from './context.ts'
+import {
+  cardShape,
+  cardView,
+  lossShape,
+  consoleLossView,
+  marginOf,
+  marginShape,
+  priceBody,
+  pricesOfBody,
+} from './price-view.ts'
+import { isServing } from './explain-route.ts'
+import { answer, json, missing, route, type ConsoleRoute } from './route.ts'
+import { finder, isoTime, listShapeOf, origin, pageIn, pageQuery, searchText, time } from './shapes.ts'
+import { factsShape, factsView } from './model-shapes.ts'
+
+const offerShape = z
+  .strictObject({
+    provider: z.string(),
+    model: z.string(),
+    priority: z.int(),
+    weight: z.int(),
+    context_tokens: z.int().nullable().meta({ description: 'how many tokens it takes; null: as many as the model' }),
+    state: z.enum(['ready', 'resting', 'drained']),
+    resting_until: time.nullable(),
+    cost: cardShape,
+    margin: marginShape,
+    below_cost: z.array(lossShape).meta({ description: 'what the model is sold for less than this offer costs' }),
+  })
+  .meta({ id: 'Offer' })
+/** The limits that are the operator's own affair. */
+const ownLimitsShape = {
+  output_tokens_default: z
+    .int()
+    .nullable()
+    .meta({ description: 'the output limit set where the client sets none; null: none is set' }),
+  output_tokens_min: z.int().meta({ description: 'with less affordable a request without a limit is refused' }),
+  image_tokens_max: z.int().meta({ description: 'the most that an image in a request counts as' }),
+  first_event_timeout_ms: z.int().meta({ description: 'of models that think in silence 300 s, unless it is said' }),
+}
+const modelShape = z
+  .strictObject({
+    ...factsShape,
+    ...ownLimitsShape,
+    origin,
+    unpriced: z.array(z.string()).meta({ description: 'images that have no price: requests for them are refused' }),
+    offers: z.array(offerShape),
+  })
+  .meta({ id: 'RoutedModel' })
+
+function offerView({ services }: ConsoleContext, { kind, sale }: Model, offer: Offer): z.infer<typeof offerShape> {
+  const { restUntilMs } = services.health().get(offer.id) ?? healthy
+  const isResting = restUntilMs > Date.now()
+  return {
+    provider: offer.providerId,
+    model: offer.upstreamModel,
+    priority: offer.priority,
+    weight: offer.weight,
+    context_tokens: offer.contextTokens ?? null,
+    state: !isServing(offer) ? 'drained' : isResting ? 'resting' : 'ready',
+    resting_until: isResting ? isoTime(restUntilMs) : null,
+    cost: cardView(offer.cost),
+    margin: marginOf(sale, offer.cost),
+    below_cost: lossesOf(kind, sale, offer.cost).map(consoleLossView),
+  }
+}
+
+const modelView = (context: ConsoleContext, model: Model): z.infer<typeof modelShape> => ({
+  ...factsView(model),
+  output_tokens_default: model.limits.outputTokensDefault ?? null,
+  output_tokens_min: model.limits.outputTokensMin,
+  image_tokens_max: model.limits.imageTokensMax,
+  first_event_timeout_ms: firstEventTimeoutOf(model),
+  origin: model.origin,
+  unpriced: priceGapsOf(model),
+  offers: model.offers.map((offer) => offerView(context, model, offer)),
+})
+
+const offerInput = z.strictObject({
+  provider: z.string(),
+  model: z.string().min(1).meta({ description: 'as the provider calls it' }),
+  cost: priceBody
+    .optional()
+    .meta({ description: "left out: the vendor's list price, or what the model is sold for where no list has one" }),
+  priority: z.int().min(0).default(0).meta({ description: 'lower is tried first' }),
+  weight: z.int().min(1).default(1).meta({ description: 'share among offers of one priority' }),
+  context_tokens: z
+    .int()
+    .min(1)
+    .optional()
+    .meta({ description: 'tokens it takes, input and output together; left out: as many as the model' }),
+})
+const offerChange = offerInput.extend({
+  cost: priceBody.nullable().optional().meta({
+    description: 'left out: as before, where the offer is there; null: the list price, or what the model is sold for',
+  }),
+  context_tokens: z
+    .int()
+    .min(1)
+    .nullable()
+    .optional()
+    .meta({ description: 'left out: as before, where the offer is there; null: as many as the model' }),
+})
+const offersOf = (offers: readonly z.infer<typeof offerChange>[]): object[] =>
+  offers.map(({ cost, ...offer }) => ({
+    ...offer,
+    ...(cost === undefined ? {} : { cost: cost && pricesOfBody(cost) }),
+  }))
+
+const draft = z.strictObject({
+  id: z.string(),
+  kind: z.enum(modelKinds).optional(),
+  owned_by: z.string().min(1).optional(),
+  ...modelLimitFields,
+  price: priceBody,
+  offers: z.array(offerInput).min(1),
+})
+
+export const operators: readonly ConsoleRoute[] = [
+  route('GET', '/models', {
+    access: 'operator',
+    summary: 'All models with their offers, costs, margins and mark-ups.',
+    query: z.strictObject({ ...pageQuery, q: searchText.meta({ description: 'part of the id, or a provider’s id' }) }),
+    answer: listShapeOf(modelShape),
+    run: ({ context, query }) => {
+      const isFound = finder(query.q)
+      const models = context.services.catalog
+        .models()
+        .filter(({ id, offers }) => isFound([id, ...offers.map(({ providerId }) => providerId)]))
+      return json(pageIn(models, query, (model) => modelView(context, model), { order: 'named' }))
+    },
+  }),
+  route('POST', '/models', {
+    access: 'operator',
+    summary:
+      'Make a model, or replace a stored one, whose tiers stay unless `above` is named. A changed price is a new card.',
+    body: draft,
+    answer: modelShape,
+    run: async ({ context, operate, body }) => {
+      const { price, offers, ...rest } = body
+      const result = await operate('model.add', { ...rest, price: pricesOfBody(price), offers: offersOf(offers) })
+      return answer(result, () => modelOf(context, body.id))
+    },
+  }),
+  route('GET', '/models/{model}', {
+    access: 'operator',
+    summary: 'One model.',
+    answer: modelShape,
+    run: ({ context, params }) => {
+      const model = context.services.catalog.model(params.model)
+      return model ? json(modelView(context, model)) : missing('model')
+    },
+  }),
+  route('PATCH', '/models/{model}', {
+    access: 'operator',
+    summary:
+      'Change price, limits or offers of a stored model. What is left out stays, tiers, too; null takes it back.',
+    body: z.strictObject({
+      price: priceBody.optional(),
+      ...modelLimitChanges,
+      offers: z.array(offerChange).min(1).optional(),
+    }),
+    answer: modelShape,
+    run: async ({ context, operate, params, body: { price, offers, ...limits } }) => {
+      if (!context.services.catalog.model(params.model)) return missing('model')
+      const result = await operate('model.change', {
+        id: params.model,
+        ...limits,
+        ...(price === undefined ? {} : { price: pricesOfBody(price) }),
+        ...(offers === undefined ? {} : { offers: offersOf(offers) }),
+      })
+      return answer(result, () => modelOf(context, params.model))
+    },
+  }),
+  route('DELETE', '/models/{model}', {
+    access: 'operator',
+    summary: 'Remove a stored model. Its prices and requests stay on record.',
+    answer: z.strictObject({ id: z.string(), removed: z.boolean() }),
+    run: async ({ context, operate, params: { model: id } }) => {
+      if (!context.services.catalog.model(id)) return missing('model')
+      return answer(await operate('model.remove', { id }), (value) => value)
+    },
+  }),
+]
+
+const modelOf = (context: ConsoleContext, id: string): unknown => {
+  const model = context.services.catalog.model(id)
+  return model && modelView(context, model)
+}
