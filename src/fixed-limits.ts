@@ -14,7 +14,7 @@ import { CONNECT_TIMEOUT_MS } from './outbound/send.ts'
 import { watchBounds } from './records/feed.ts'
 import { retryBounds } from './relay/retry-budget.ts'
 import { seatBounds } from './relay/provider-concurrency.ts'
-import { streamBounds } from './relay/stream-bounds.ts'
+import { streamBounds } from './modalities/stream-max.ts'
 import { QUEUED_BYTES_MAX } from './upstream/event-reader.ts'
 
 /** Of an upstream's answer, whole or as one event of a stream: what may have to be in memory at once. */

@@ -19,6 +19,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
 
   vendors: ['domain'],
   formats: [...layer0, 'vendors'],
+  modalities: [...layer0, 'formats', 'vendors'],
   prices: [...layer0, 'vendors'],
   store: ['lib'],
   outbound: layer0,
@@ -36,9 +37,9 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   responses: layer2,
   video: [...layer2, 'router'],
 
-  relay: without(layer3, 'store'),
+  relay: [...without(layer3, 'store'), 'modalities'],
 
-  edge: [...layer0, 'formats', 'inbound', 'accounts', 'blobs', 'catalog', 'records', 'video', 'relay'],
+  edge: [...layer0, 'formats', 'modalities', 'inbound', 'accounts', 'blobs', 'catalog', 'records', 'video', 'relay'],
   admin: [...without(layer3, 'formats', 'store', 'blobs', 'responses'), 'relay', 'vendors/probe'],
   console: [...layer0, 'inbound', 'accounts', 'catalog', 'ledger', 'records', 'vendors', 'router', 'admin'],
   cli: [...layer0, 'prices', 'outbound', 'admin', 'sandbox'],
@@ -50,7 +51,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   'sandbox-provider': [...layer0, 'vendors'],
   config: [...layer0, 'vendors', 'prices', 'declaration', 'sandbox-provider'],
   'connection-limit': ['lib', 'config'],
-  'fixed-limits': ['domain', 'lib', 'inbound', 'outbound', 'records', 'upstream', 'relay'],
+  'fixed-limits': ['domain', 'lib', 'modalities', 'inbound', 'outbound', 'records', 'upstream', 'relay'],
   secrets: ['lib', 'store', 'config'],
   backup: ['lib', 'ledger', 'store', 'admin', 'secrets'],
   restore: ['lib', 'store', 'admin', 'config', 'secrets', 'backup'],

@@ -9,7 +9,7 @@ import { checkNames } from './name-rules.ts'
 import { vendorsNamedIn } from './vendor-words.ts'
 
 /** Folders that are told the time and never reach outside the process. */
-const pureFolders = ['domain', 'vendors', 'router']
+const pureFolders = ['domain', 'vendors', 'modalities', 'router']
 /** Folders that own a table, or the connections to all of them. */
 const sqlFolders = ['store', 'accounts', 'catalog', 'ledger', 'records', 'responses', 'video', 'blobs']
 /** Names that say nothing about what is inside. */

@@ -1,6 +1,7 @@
 /** Models as lists show them: in the words of OpenAI, Anthropic and Google, as their SDKs have them (2026-11). */
 import { paintsInTurn, type Model } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
+import { modalityOf } from '../modalities/modalities.ts'
 
 /** A path segment as text; what cannot be decoded is no model's id. */
 export function decoded(segment: string): string {
@@ -20,7 +21,7 @@ export const modelObject: Readonly<Record<EnvelopeDialect, (model: Model) => obj
     object: 'model',
     created: Math.floor(model.createdAtMs / 1000),
     owned_by: model.ownedBy,
-    endpoints: endpointsOf(model),
+    endpoints: modalityOf(model).endpoints(model),
   }),
   messages: (model) => ({
     type: 'model',
@@ -33,7 +34,7 @@ export const modelObject: Readonly<Record<EnvelopeDialect, (model: Model) => obj
     lifecycle: 'active',
     deprecated_at: null,
     line: null,
-    endpoints: endpointsOf(model),
+    endpoints: modalityOf(model).endpoints(model),
   }),
   gemini: (model) => ({
     name: `models/${model.id}`,
@@ -57,21 +58,6 @@ export const modelList: Readonly<
   chat: (models) => ({ kind: 'list', list: { object: 'list', data: models.map(modelObject.chat) } }),
   messages: messagesPage,
   gemini: geminiPage,
-}
-
-/** By the names that requests go by in their records. */
-function endpointsOf(model: Model): readonly string[] {
-  switch (model.kind) {
-    case 'text':
-      return ['chat.completions', 'responses', 'messages', 'gemini']
-    case 'embedding':
-      return ['embeddings', 'gemini']
-    case 'image':
-      if (paintsInTurn(model)) return ['gemini']
-      return ['images.generations', ...(model.limits.image.inputsMax > 0 ? ['images.edits'] : [])]
-    case 'video':
-      return ['videos']
-  }
 }
 
 /** What of Google's can be asked of it here. */

@@ -2,19 +2,19 @@
 import { failureForClient } from '../domain/failure-policy.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { mayUse, type Caller } from '../domain/account.ts'
-import { paintsInTurn, type Model, type Offer } from '../domain/catalog.ts'
+import type { Model, Offer } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
 import { formatUsd, type NanoUsd } from '../domain/money.ts'
 import type { ClientRequest } from '../formats/core/contract.ts'
+import { wordsOf } from '../formats/core/request-words.ts'
 import type { Balance, Hold, HoldRequest, HoldResult } from '../ledger/ledger.ts'
-import { estimateTokens } from '../lib/primitives/token-estimate.ts'
-import { planAttempts, type RequestLength } from '../router/plan.ts'
+import { modalityOf } from '../modalities/modalities.ts'
+import type { AnswerModality, Modality, Quote, TokenLength } from '../modalities/modality.ts'
+import { planAttempts } from '../router/plan.ts'
 import type { GatewayRequest } from './call.ts'
-import { refusalWordsOf } from './dialect-words.ts'
 import { adviceOf, limitFailure, type AffordableSize } from './limit-failure.ts'
 import { begunSteps } from './conversation.ts'
 import { GrowingHold } from './growing-hold.ts'
-import { likelyTokens, quote, type Quote } from './quote.ts'
 import type { Relay } from './context.ts'
 import { refuseRemoteMedia } from './remote-media.ts'
 import { FULL } from './provider-concurrency.ts'
@@ -22,6 +22,7 @@ import { FULL } from './provider-concurrency.ts'
 export type Admission = {
   readonly kind: 'admitted'
   readonly model: Model
+  readonly modality: AnswerModality
   readonly offers: readonly Offer[]
   readonly hold: Hold
   /** What the hold stands for, and the output limit the gateway set, per choice. */
@@ -48,75 +49,75 @@ export function permittedModel({ accounts, catalog }: Relay, { caller, request }
 /** The model of a request, if the caller may have it and it makes what the endpoint is for. */
 export function suitableModel(catalog: Catalog, caller: Caller, request: ClientRequest): Model | Failure {
   const model = modelFor(catalog, caller, request.model)
-  if ('message' in model) return model
-  const { kind = 'text' } = request
-  if (paintsInTurn(model) ? request.painting : model.kind === kind) return model
-  if (paintsInTurn(model)) return nativeOnly(model)
-  const message = `The model '${model.id}' makes ${model.kind}: this endpoint is for models that make ${kind}.`
-  return { kind: 'model_not_supported', message, param: 'model' }
+  return 'message' in model ? model : (modalityOf(model).accepts(model, request) ?? model)
 }
-
-const nativeOnly = ({ id }: Model): Failure => ({
-  kind: 'model_not_supported',
-  message: `The model '${id}' makes images in Gemini's API only: POST /v1beta/models/${id}:generateContent.`,
-  param: 'model',
-})
 
 /** What is agreed with a request, and what of it is to be written with its hold. */
 export type HoldTerms = Pick<Admission, 'model' | 'offers' | 'quoted'> & { readonly createdAtMs: number }
 type Steps = NonNullable<HoldRequest['also']>
-type TaskSteps = (agreement: HoldTerms) => Steps
+type TaskSteps = (terms: HoldTerms) => Steps
 
-/** `taskSteps`: for work that goes on without its request, and beyond this process. */
-export function admit(relay: Relay, call: GatewayRequest, taskSteps?: TaskSteps): Admission | Refusal {
-  const { ledger, health, limits } = relay
-  const { request, claim } = call
-  const { account } = call.caller
+/** Admits a request that an upstream answers. */
+export function admit(relay: Relay, call: GatewayRequest): Admission | Refusal {
   const model = permittedModel(relay, call)
   if ('message' in model) return refuse(model)
-  if (request.mediaBytes > 0 && model.limits.mediaInput === 'refused') return refuse(noMedia(model, request))
-  if (model.kind === 'text' && request.imageParts > 0 && model.limits.pictureInput === 'refused') {
-    return refuse(noPictures(model, request))
-  }
+  const modality = modalityOf(model)
+  if (modality.delivery === 'task') throw new Error('a task was asked for as an answer')
+  const taken = takeHold(relay, call, { model, modality })
+  if (taken.kind === 'refused') return taken
+  const { offers, quoted, held } = taken
+  const { hold } = held
+  const growing = quoted.grows ? new GrowingHold(relay, call, { model, hold, tokens: quoted.outputTokens }) : undefined
+  return { kind: 'admitted', model, modality, offers, hold, quoted, growing, held }
+}
+
+/** Admits work that goes on without its request, and beyond this process. `taskSteps` are written with its hold. */
+export function admitTask(relay: Relay, call: GatewayRequest, taskSteps: TaskSteps): HeldWork | Refusal {
+  const model = permittedModel(relay, call)
+  return 'message' in model ? refuse(model) : takeHold(relay, call, { model, modality: modalityOf(model), taskSteps })
+}
+
+type HeldWork = Omit<HoldTerms, 'createdAtMs' | 'model'> & {
+  readonly kind: 'held'
+  readonly held: Extract<HoldResult, { kind: 'held' }>
+}
+
+type Work = { readonly model: Model; readonly modality: Modality; readonly taskSteps?: TaskSteps }
+
+/** Finds the offers and the money for a request. There is no `await` in between: the last dollar is held once. */
+function takeHold(relay: Relay, call: GatewayRequest, work: Work): HeldWork | Refusal {
+  const { model, modality, taskSteps } = work
+  const { ledger } = relay
+  const { request, claim, limiterPermit } = call
+  const { account } = call.caller
+  const unfit = modality.acceptsInput(model, request)
+  if (unfit) return refuse(unfit)
   if (request.leavesFiles && relay.pictures.isShortOfRoom) return refuse(NO_FILES)
-  const length = lengthOf(request, model)
-  const { offers: all } = model
-  const plan = planAttempts({ offers: all, health: health.all, nowMs: Date.now(), random: Math.random, length })
-  if (plan.length === 0 && length && all.some(({ state }) => state !== 'drained'))
-    return refuse(tooLong(model, request, length))
-  if (plan.length === 0) {
-    return refuse({
-      kind: 'unavailable',
-      message: `No upstream offers '${model.id}' at the moment.`,
-      retryAfterMs: 30_000,
-    })
-  }
-  if (!taskSteps && isShut(relay, plan, account.id)) return refuse(failureForClient(FULL))
+  const planned = planFor(relay, call, work)
+  if ('message' in planned) return refuse(planned)
 
   const balance = ledger.balance(account.id)
-  const { spendable } = call.limiterPermit
+  const { spendable } = limiterPermit
   const affordable = spendable !== undefined && spendable < balance.available ? spendable : balance.available
-  const quoted = quote(request, withHabits(relay, model), {
-    available: affordable,
-    isAlone: balance.held === 0n,
-    canGrow: model.kind === 'text',
-  })
+  const means = { available: affordable, isAlone: balance.held === 0n }
+  const quoted = modality.quote(request, withHabits(relay, model), means)
   if (quoted.kind === 'unaffordable') {
-    const limited = quoted.needed <= balance.available && call.limiterPermit.obstacle(quoted.needed, 0)
-    const fitting = { endpoint: request.endpoint, tokens: quoted.fitting }
+    const limited = quoted.needed <= balance.available && limiterPermit.obstacle(quoted.needed, 0)
+    const fitting = { words: wordsOf(request), tokens: quoted.fitting }
     return refuse(limited ? limitFailure(limited, fitting) : insufficient(balance, quoted.needed, fitting))
   }
-  const known = likelyTokens(request, model)
-  const isOpen = model.kind === 'text' && request.outputTokensMax === undefined
-  const tokens = isOpen ? call.limiterPermit.forecast(known, quoted.outputTokensMax) : known
-  const obstacle = call.limiterPermit.obstacle(quoted.amount, tokens)
-  if (obstacle) return refuse(limitFailure(obstacle, { endpoint: request.endpoint, tokens: 0 }))
+  const known = modality.likelyTokens(request, model)
+  const isOpen = modality.isIncremental && request.outputTokensMax === undefined
+  const tokens = isOpen ? limiterPermit.forecast(known, quoted.outputTokensMax) : known
+  const obstacle = limiterPermit.obstacle(quoted.amount, tokens)
+  if (obstacle) return refuse(limitFailure(obstacle, { words: wordsOf(request), tokens: 0 }))
   // Of a whole reply the client sees nothing before the settlement, which is behind the hold or in one with it.
-  const isNow = request.stream || quoted.grows || model.kind === 'image' || taskSteps || claim
+  const isNow = request.stream || quoted.grows || modality.needsDurableHold || claim
   const written = isNow ? 'now' : 'soon'
   const createdAtMs = Date.now()
   // Of a task so many are tried; a call goes on to the next where one is only full.
-  const offers = taskSteps && plan.length > limits.attemptsMax ? plan.slice(0, limits.attemptsMax) : plan
+  const { attemptsMax } = relay.limits
+  const offers = taskSteps && planned.length > attemptsMax ? planned.slice(0, attemptsMax) : planned
   const also: Steps[number][] = []
   if (claim) also.push(...claim.begin(call.id))
   also.push(...begunSteps(relay, call, { model, createdAtMs }))
@@ -125,32 +126,34 @@ export function admit(relay: Relay, call: GatewayRequest, taskSteps?: TaskSteps)
   const livesWith = taskSteps ? 'task' : 'process'
   const held = ledger.hold({ id: call.id, accountId: account.id, amount, written, also, createdAtMs, livesWith })
   if (held.kind === 'insufficient') return refuse(insufficient(held.balance, amount))
-  call.limiterPermit.reserve(amount, tokens, isOpen)
+  limiterPermit.reserve(amount, tokens, isOpen)
   call.outputCap = quoted.cap
-  const { hold } = held
-  const growing = quoted.grows ? new GrowingHold(relay, call, { model, hold, tokens: quoted.outputTokens }) : undefined
-  return { kind: 'admitted', model, offers, hold, quoted, growing, held }
+  return { kind: 'held', offers, quoted, held }
+}
+
+/** The offers of a model in the order in which they are tried, or why there are none. */
+function planFor(relay: Relay, { request, caller }: GatewayRequest, work: Work): readonly Offer[] | Failure {
+  const { model, modality, taskSteps } = work
+  const { health } = relay
+  const { offers: all } = model
+  const length = modality.lengthOf(request, model)
+  const plan = planAttempts({ offers: all, health: health.all, nowMs: Date.now(), random: Math.random, length })
+  if (plan.length === 0) {
+    if (length && all.some(({ state }) => state !== 'drained')) return tooLong(model, request, length)
+    const message = `No upstream offers '${model.id}' at the moment.`
+    return { kind: 'unavailable', message, retryAfterMs: 30_000 }
+  }
+  return !taskSteps && isShut(relay, plan, caller.account.id) ? failureForClient(FULL) : plan
 }
 
 /** The model with what its vendors' reports have shown of it. */
 const withHabits = ({ hiddenReasoners }: Relay, model: Model): Model =>
   hiddenReasoners.has(model.id) ? { ...model, limits: { ...model.limits, hidesReasoning: true } } : model
 
-/** About how long a request is, where that decides which offers can take it. */
-function lengthOf(request: ClientRequest, { kind, offers }: Model): RequestLength | undefined {
-  if (kind !== 'text') return undefined
-  let least = Number.POSITIVE_INFINITY
-  for (const { contextTokens } of offers) if (contextTokens !== undefined) least = Math.min(least, contextTokens)
-  const output = (request.outputTokensMax ?? 0) * request.choices
-  // No text has more tokens than bytes: most requests are short enough for anybody.
-  if (request.textBytes + output <= least) return undefined
-  return { inputTokens: estimateTokens(request.promptText()), outputTokens: output }
-}
-
-function tooLong({ id, offers }: Model, { endpoint }: ClientRequest, { inputTokens }: RequestLength): Failure {
+function tooLong({ id, offers }: Model, request: ClientRequest, { inputTokens }: TokenLength): Failure {
   const most = Math.max(...offers.map(({ contextTokens = 0 }) => contextTokens))
   const message = `The request has about ${inputTokens} tokens; '${id}' takes ${most}, input and output together.`
-  return { kind: 'context_length', message, param: refusalWordsOf(endpoint).said }
+  return { kind: 'context_length', message, param: wordsOf(request).input }
 }
 
 /** Whether none of the offers could be asked, not even after a wait: who hears it now leaves nothing on the disk. */
@@ -179,18 +182,6 @@ const NO_FILES: Failure = {
   message: "The gateway is short of disk space and hosts no images at the moment. Ask for 'b64_json' to go on.",
   retryAfterMs: 60_000,
 }
-
-const noMedia = ({ id }: Model, { endpoint }: ClientRequest): Failure => ({
-  kind: 'model_not_supported',
-  message: `The model '${id}' takes no audio and no files here: they would cost more than its price says.`,
-  param: refusalWordsOf(endpoint).said,
-})
-
-const noPictures = ({ id }: Model, { endpoint }: ClientRequest): Failure => ({
-  kind: 'model_not_supported',
-  message: `The model '${id}' takes no pictures.`,
-  param: refusalWordsOf(endpoint).said,
-})
 
 /** The model, if it exists and both allow-lists admit it. */
 export function modelFor(catalog: Catalog, caller: Caller, id: string): Model | Failure {

@@ -1,6 +1,5 @@
 /** Answers: what the client gets once an upstream has committed, and the settlement that must come before its end. */
 import type { Failure } from '../domain/failure.ts'
-import { imagesOf } from '../domain/image.ts'
 import type { Usage } from '../domain/usage.ts'
 import type { MeteredUsage, AdaptedStream } from '../formats/core/contract.ts'
 import { asGeneratedText } from '../formats/core/generated-text.ts'
@@ -70,12 +69,11 @@ function settleWhole(
   }).then((record) => ({ kind: 'whole', headers: wholeHeaders(record, call, served.dropped), text }))
 }
 
-/** Whether there are fewer pictures than were asked for, as far as we have to do with it. */
-function isPart({ upstreamStopped, request: { images } }: GatewayRequest, { admission, served }: WholeJob): boolean {
-  const { delivered } = served.reply
-  if (!upstreamStopped || !delivered || !images) return false
-  return delivered.length < imagesOf(admission.model.limits.image, images)
-}
+/** Whether less arrived than was asked for, as far as we have to do with it. */
+const isPart = (
+  { upstreamStopped, request }: GatewayRequest,
+  { admission: { modality, model }, served }: WholeJob,
+): boolean => upstreamStopped && modality.isPart(served.reply, request, model)
 
 const keptAnswer =
   (call: GatewayRequest, { dropped }: WholeServed, body: string) =>

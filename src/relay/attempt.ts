@@ -206,8 +206,9 @@ class Tries {
     return carriedOut(call, trial).then((tried) => {
       if (tried.kind !== 'failed') return this.cameOf(asked, tried)
       if (isCollected && refusesStream(tried)) return this.askWhole(asked, tried)
+      const { passesFields } = admission.modality
       const field =
-        isText(call) && this.without.length < WITHOUT_MAX ? refusedField(tried.failure, trial.request.body) : undefined
+        passesFields && this.without.length < WITHOUT_MAX ? refusedField(tried.failure, trial.request.body) : undefined
       return field === undefined ? this.failedAt(tried, asked) : this.askWithout(field, asked, tried)
     })
   }
@@ -282,7 +283,7 @@ class Tries {
     const { relay, admission } = this
     // One that rests has failed often enough; one that is limited rests for as long as it asked for.
     if (this.hasRepeated || (failure.kind !== 'rate' && relay.health.isResting(offer.id))) return undefined
-    const waitMs = waitForSame({ failure, kind: admission.model.kind, random: Math.random })
+    const waitMs = waitForSame({ failure, isUnbilled: admission.modality.isUnbilled, random: Math.random })
     return waitMs === undefined ? undefined : { offer, waitMs }
   }
 }
@@ -318,5 +319,3 @@ function choiceOf({ catalog }: Relay, offer: Offer): Choice | undefined {
   const preset = provider && findPreset(provider.preset)
   return provider && preset && { offer, provider, preset }
 }
-
-const isText = ({ request }: GatewayRequest): boolean => request.kind === undefined || request.kind === 'text'

@@ -7,7 +7,7 @@ import type { ClientRequest } from '../formats/core/contract.ts'
 import type { IdempotencyLock, IdempotencyKey } from '../records/idempotency.ts'
 import type { AttemptNote, SettledRecord } from '../records/records.ts'
 import type { Abortable, Stoppable } from '../upstream/in-flight-attempt.ts'
-import type { OutputCap } from './quote.ts'
+import type { OutputCap } from '../modalities/modality.ts'
 import type { Permit } from './provider-concurrency.ts'
 
 /** Why a call is ended from outside before its answer is complete. */

@@ -3,6 +3,7 @@ import type { Catalog } from '../catalog/catalog.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Log } from '../lib/runtime/log.ts'
 import type { Idempotency } from '../records/idempotency.ts'
+import type { ReplyLimits } from '../modalities/modality.ts'
 import type { Records, RequestRecord } from '../records/records.ts'
 import type { Turns } from '../responses/turns.ts'
 import type { Videos } from '../video/videos.ts'
@@ -17,15 +18,10 @@ import type { TokenCounter } from './token-counter.ts'
 
 export type UpstreamMessages = 'kept' | 'dropped'
 
-export type RelayLimits = {
-  readonly eventGapTimeoutMs: number
-  readonly wholeReplyTimeoutMs: number
+export type RelayLimits = ReplyLimits & {
   /** A stream silent for this long gets its headers and comments, so that nobody in between gives up on it. */
   readonly heartbeatMs: number
   readonly attemptsMax: number
-  readonly replyBytesMax: number
-  readonly textReplyBytesMax: number
-  readonly eventCharsMax: number
 }
 
 /** Everything the relay touches. */

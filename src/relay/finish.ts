@@ -88,7 +88,9 @@ export async function fail(
   const { failure: upstream, last } = attempted
   const passed = failureForClient(upstream)
   // Only the request's own faults are told in an upstream's words.
-  const told = isRequestFault(upstream.kind) ? withOwnParam(scrubbed(relay, passed, last), call.request) : passed
+  const told = isRequestFault(upstream.kind)
+    ? withOwnParam(scrubbed(relay, passed, last), call.request, admission)
+    : passed
   const owed = owedFor(call, attempted)
   if (isRequestFault(upstream.kind) && !owed) call.limiterPermit.wasFutile()
   const refusal = owed?.said === undefined ? told : { ...told, message: `${sentence(told.message)} ${owed.said}` }
@@ -132,10 +134,10 @@ function owedFor(
 }
 
 /** A vendor names the fields that it was sent. One that the client did not send tells the client nothing. */
-function withOwnParam(failure: Failure, request: ClientRequest): Failure {
+function withOwnParam(failure: Failure, request: ClientRequest, { modality }: Admission): Failure {
   const { param, ...rest } = failure
   const field = /^[\w$-]+/.exec(param ?? '')?.[0]
-  const sent = request.kind === undefined || request.kind === 'text' ? request.wholeText?.() : undefined
+  const sent = modality.passesFields ? request.wholeText?.() : undefined
   return field === undefined || (sent?.includes(`"${field}"`) ?? true) ? failure : rest
 }
 

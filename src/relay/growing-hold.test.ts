@@ -19,7 +19,9 @@ import { mustWrite, openStore, type Store } from '../store/store.ts'
 import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
 import { GrowingHold } from './growing-hold.ts'
-import { heldFor, quote, type QuotedRequest } from './quote.ts'
+import type { QuotedRequest } from '../modalities/modality.ts'
+import { textModality } from '../modalities/text.ts'
+import { heldFor } from '../modalities/token-quote.ts'
 
 const insertAccount = statement("INSERT INTO account (id, name, status, created_at) VALUES (?1, ?1, 'active', 0)")
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-growing-'))
@@ -83,7 +85,7 @@ function begin(accountId: string, limits: Limits = NO_LIMITS, limiter = new Limi
   const limiterPermit = limiter.enter(caller as unknown as Caller)
   if ('kind' in limiterPermit) throw new Error(limiterPermit.kind)
   const available = limiterPermit.spendable ?? ledger.balance(accountId).available
-  const quoted = quote(request, model, { available, isAlone: false, canGrow: true })
+  const quoted = textModality.quote(request, model, { available, isAlone: false })
   if (quoted.kind !== 'quoted') return undefined
   const held = ledger.hold({ id: `${accountId}-${serial++}`, accountId, amount: quoted.amount })
   if (held.kind !== 'held') throw new Error('what was quoted was not to be had')

@@ -11,7 +11,8 @@ import { asGeneratedText, scaledTokens, type GeneratedText } from '../formats/co
 import type { Hold } from '../ledger/ledger.ts'
 import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
-import { heldFor, cappedShareOf, STEP_TOKENS, stepOf, tokensFor, type OutputCap } from './quote.ts'
+import type { OutputCap } from '../modalities/modality.ts'
+import { heldFor, cappedShareOf, STEP_TOKENS, stepOf, tokensFor } from '../modalities/token-quote.ts'
 
 /** The share of what is held that a step may have where there is plenty. */
 const SHARE_OF_HELD = 4

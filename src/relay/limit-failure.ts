@@ -1,7 +1,7 @@
 import type { LimitViolation, SpendLimited } from '../accounts/limit-status.ts'
 import type { Failure } from '../domain/failure.ts'
 import { formatUsd } from '../domain/money.ts'
-import { refusalWordsOf } from './dialect-words.ts'
+import { usualWords, type RequestWords } from '../formats/core/request-words.ts'
 
 /** A client that waits for another of its requests to end should look again soon. */
 const CONCURRENCY_RETRY_MS = 1_000
@@ -10,12 +10,10 @@ const CONCURRENCY_RETRY_MS = 1_000
 const HOLDS_RETRY_MS = 2_000
 
 /** How a request would fit: `tokens` of output there is room for, 0 where none is known. */
-export type AffordableSize = { readonly endpoint: string; readonly tokens: number }
+export type AffordableSize = { readonly words: RequestWords; readonly tokens: number }
 
 export const adviceOf = (fitting: AffordableSize | undefined): string =>
-  fitting && fitting.tokens > 0
-    ? ` A ${refusalWordsOf(fitting.endpoint).outputLimit} of ${fitting.tokens} would fit.`
-    : ''
+  fitting && fitting.tokens > 0 ? ` A ${fitting.words.outputLimit} of ${fitting.tokens} would fit.` : ''
 
 /** What a client over one of its limits is told: whose limit, how much of it, and when it is worth trying again. */
 export function limitFailure(limited: LimitViolation, fitting?: AffordableSize): Failure {
@@ -39,7 +37,7 @@ export function limitFailure(limited: LimitViolation, fitting?: AffordableSize):
         const left = unit === 'tokens' ? 'too few of them are left for this request' : 'none of them is left'
         return { kind: 'rate_limited', message: `${whose} may use ${limit} ${unit} a minute; ${left}.`, retryAfterMs }
       }
-      const advice = `Lower ${refusalWordsOf(fitting?.endpoint).outputLimit}.`
+      const advice = `Lower ${(fitting?.words ?? usualWords).outputLimit}.`
       const message = `${whose} may use ${limit} ${unit} a minute; this request alone asks for more. ${advice}`
       return { kind: 'rate_limited', message, shouldRetry: false }
     }

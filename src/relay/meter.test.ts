@@ -1,10 +1,12 @@
 import { expect, test } from 'bun:test'
 import { readChatUsage } from '../formats/core/openai-usage.ts'
 import { readGeminiUsage } from '../formats/gemini/usage.ts'
+import { inlineImageModality } from '../modalities/inline-image.ts'
+import { textModality } from '../modalities/text.ts'
 import type { Admission } from './admit.ts'
 import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
-import { meter } from './meter.ts'
+import { meter as meterAs } from './meter.ts'
 
 const IMAGE_TOKENS = 1_290
 const QUOTED_OUTPUT = 50
@@ -29,6 +31,10 @@ const admission = {
   model: { limits: { imageTokensMax: 0, image: { tokens: { '1K': IMAGE_TOKENS }, qualityDefault: '1K' } } },
   quoted: { inputTokens: 100, outputTokens: QUOTED_OUTPUT, outputTokensMax: QUOTED_OUTPUT },
 } as unknown as Admission
+
+/** As the modality of what arrived: pictures come from a model that paints. */
+const meter = (of: Relay, by: GatewayRequest, to: Parameters<typeof meterAs>[2]): ReturnType<typeof meterAs> =>
+  meterAs(of, by, { ...to, admission: { ...to.admission, modality: to.painted ? inlineImageModality : textModality } })
 
 /** For a model that paints: words and six images. */
 const ofPictures = { ...admission, quoted: { ...admission.quoted, outputTokens: 8_192, outputTokensMax: 8_192 } }

@@ -1,7 +1,6 @@
 /** One attempt at one offer: what it is sent, and what comes of it. */
 import type { Offer } from '../domain/catalog.ts'
 import type { Failure, UpstreamFailure } from '../domain/failure.ts'
-import { firstEventTimeoutOf } from '../vendors/first-token-timeout.ts'
 import type {
   AnswerFacts,
   Destination,
@@ -32,7 +31,7 @@ import { tryCollected } from './collected.ts'
 import type { Relay } from './context.ts'
 import { isBackground } from './conversation.ts'
 import { GivenEvents, PreparedEvents, type UpstreamEvents } from './events.ts'
-import type { OutputCap } from './quote.ts'
+import type { OutputCap } from '../modalities/modality.ts'
 import { BoundedEvents } from './stream-bounds.ts'
 
 /** An upstream stream past its first meaningful event. */
@@ -185,20 +184,9 @@ async function tryStream(
 function limitsOf(
   { limits }: Relay,
   call: GatewayRequest,
-  { admission, isWhole }: { admission: Admission; isWhole: boolean },
+  { admission: { model, modality }, isWhole }: { admission: Admission; isWhole: boolean },
 ): AttemptLimits {
-  const { wholeReplyTimeoutMs, replyBytesMax, textReplyBytesMax, eventGapTimeoutMs, eventCharsMax } = limits
-  const { model } = admission
-  // An image is in one event, and takes as long streamed as in one piece.
-  const isImage = model.kind === 'image'
-  return {
-    firstEventTimeoutMs: isWhole || isImage ? wholeReplyTimeoutMs : firstEventTimeoutOf(model),
-    eventGapTimeoutMs: isImage ? wholeReplyTimeoutMs : eventGapTimeoutMs,
-    replyBytesMax: model.kind === 'text' ? textReplyBytesMax : replyBytesMax,
-    eventCharsMax: isImage ? replyBytesMax : eventCharsMax,
-    sendOnce: isImage,
-    owner: call,
-  }
+  return { ...modality.attemptBounds(model, limits, isWhole), sendOnce: modality.sendOnce, owner: call }
 }
 
 type StreamOpening = { readonly request: UpstreamRequest; readonly adapter: Adapter }

@@ -4,6 +4,7 @@
  */
 import type { Failure } from '../domain/failure.ts'
 import type { Conversation } from '../formats/core/contract.ts'
+import { deliveryOf } from '../modalities/modalities.ts'
 import { admit, permittedModel, unready, type Admission } from './admit.ts'
 import { answerStream, answerWhole, type Answer } from './answer.ts'
 import { tryOffers } from './attempt.ts'
@@ -14,7 +15,7 @@ import type { Relay } from './context.ts'
 import { isBackground, makeTurnRoom, recall } from './conversation.ts'
 import { claimOnce, type ReplayedAnswer } from './idempotency.ts'
 import { fail, rescue } from './finish.ts'
-import { relayVideo } from './video.ts'
+import { relayTask } from './video.ts'
 
 export type RelayResult =
   | { readonly kind: 'answer'; readonly answer: Answer }
@@ -51,8 +52,8 @@ async function lookFirst(relay: Relay, call: GatewayRequest): Promise<RelayResul
 
 /** `untold`: why it must not be carried out, where that is known already. */
 async function carryOut(relay: Relay, call: GatewayRequest, untold?: Failure): Promise<RelayResult> {
-  const { conversation, stream, video } = call.request
-  if (video) return relayVideo(relay, call, video)
+  const { conversation, stream } = call.request
+  if (deliveryOf(call.request) === 'task') return relayTask(relay, call)
   const admission = untold ? { kind: 'refused' as const, failure: untold } : admit(relay, call)
   if (admission.kind === 'refused') {
     relay.live.delete(call)
@@ -63,8 +64,7 @@ async function carryOut(relay: Relay, call: GatewayRequest, untold?: Failure): P
   relay.live.add(call)
   try {
     if (conversation && isBackground(call.request)) return await detach(relay, call, { admission, conversation })
-    // An image is paid for from the moment it is asked for: nothing is sent before its hold is on disk.
-    if (admission.model.kind === 'image') await admission.held.durable
+    if (admission.modality.needsDurableHold) await admission.held.durable
     // The upstream is asked while the hold is being written; nothing reaches the client before both are done.
     const attempts = tryOffers(relay, call, admission)
     const ready = stream ? Promise.all([attempts, admission.held.durable]).then(([attempted]) => attempted) : attempts

@@ -1,9 +1,11 @@
 import { expect, test } from 'bun:test'
 import type { UpstreamFailure } from '../domain/failure.ts'
+import { imageModality } from '../modalities/image.ts'
+import { textModality } from '../modalities/text.ts'
 import { waitForSame } from './same-offer.ts'
 
-const waitOf = (failure: Partial<UpstreamFailure>, kind: 'text' | 'image' = 'text'): number | undefined =>
-  waitForSame({ failure: { kind: 'server', message: '', isQuoted: true, ...failure }, kind, random: () => 0.5 })
+const waitOf = (failure: Partial<UpstreamFailure>, { isUnbilled } = textModality): number | undefined =>
+  waitForSame({ failure: { kind: 'server', message: '', isQuoted: true, ...failure }, isUnbilled, random: () => 0.5 })
 
 test('what passes within seconds is asked for once more, after as long as the vendor wants and a moment', () => {
   for (const status of [500, 502, 503, 529]) expect(waitOf({ status })).toBe(400)
@@ -22,11 +24,13 @@ test('nothing is asked for once more where nobody knows when, or whether there i
     expect(waitOf({ kind, status: 500 })).toBeUndefined()
   // Our own words: a connection that broke, a silence.
   for (const kind of ['network', 'unreachable', 'timeout', 'garbage', 'unread'] as const)
-    expect(waitForSame({ failure: { kind, message: '' }, kind: 'text', random: Math.random })).toBeUndefined()
+    expect(
+      waitForSame({ failure: { kind, message: '' }, isUnbilled: textModality.isUnbilled, random: Math.random }),
+    ).toBeUndefined()
 })
 
 test('an image may have been made behind a failure: only what says that it was not begun is repeated', () => {
-  for (const status of [429, 503, 529]) expect(waitOf({ kind: 'overload', status }, 'image')).toBe(400)
-  for (const status of [500, 502]) expect(waitOf({ status }, 'image')).toBeUndefined()
-  expect(waitOf({ kind: 'overload' }, 'image')).toBeUndefined()
+  for (const status of [429, 503, 529]) expect(waitOf({ kind: 'overload', status }, imageModality)).toBe(400)
+  for (const status of [500, 502]) expect(waitOf({ status }, imageModality)).toBeUndefined()
+  expect(waitOf({ kind: 'overload' }, imageModality)).toBeUndefined()
 })

@@ -13,7 +13,7 @@ import { base62 } from '../lib/primitives/ids.ts'
 import type { KeptAnswer } from '../records/idempotency.ts'
 import { insertSteps } from '../video/tasks.ts'
 import type { Acceptance } from '../video/videos.ts'
-import { admit, permittedModel, type HoldTerms } from './admit.ts'
+import { admitTask, permittedModel, type HoldTerms } from './admit.ts'
 import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
 import { scrubbed } from './finish.ts'
@@ -25,13 +25,15 @@ type VideoResult =
   | { readonly kind: 'failure'; readonly failure: Failure }
 
 /** Makes the task. Row and hold are on disk before anything is sent, and it goes on whether its client waits or not. */
-export async function relayVideo(relay: Relay, call: GatewayRequest, body: VideoBody): Promise<VideoResult> {
+export async function relayTask(relay: Relay, call: GatewayRequest): Promise<VideoResult> {
+  const { video: body } = call.request
+  if (!body) throw new Error('a video is the only task there is')
   let task: VideoTask | undefined
   let fit: ReturnType<typeof fitted> = { body, dropped: [] }
   const refused = permitted(relay, call) ?? relay.videos.obstacle()
   const admission = refused
     ? { kind: 'refused' as const, failure: refused }
-    : admit(relay, call, (agreement) => {
+    : admitTask(relay, call, (agreement) => {
         fit = fitted(body, agreement.model.limits.video)
         task = taskOf(call, fit.body, agreement)
         return [...insertSteps(task), ...(call.claim?.keep(answerOf(task, fit.dropped)) ?? [])]

@@ -14,10 +14,11 @@ import type { Rule } from '../../vendors/rules.ts'
 import type { GeneratedText } from './generated-text.ts'
 import type { Quirks } from '../../vendors/preset.ts'
 import type { RemoteMedium } from './remote-media.ts'
+import type { RequestWords } from './request-words.ts'
 import type { VideoBody } from './video-body.ts'
 
 /** What the relay has to know of a client's request, whatever its dialect. */
-export type ClientRequest = {
+export type ClientRequest = RequestedWork & {
   /** What the model must make; text where it is not said. */
   readonly kind?: ModelKind
   /** What this model cannot do of what the request asks for. */
@@ -45,24 +46,27 @@ export type ClientRequest = {
   /** All that the client sent, so that no vendor's message that repeats any of it is kept. Left out: the prompt. */
   wholeText?(): string
   readonly failures: FailureWriter
+  /** What its dialect calls the parts of a request that a refusal speaks of. Left out: as in chat. */
+  readonly words?: RequestWords
   /** The comment that fills silence in its streams, where the usual one (`: ping\n`) would be misread. */
   readonly heartbeat?: string
   /** A stream that ends before anything of an answer: the dialect's error inside a stream. */
   failStream(failure: Failure, answer: AnswerFacts): string
-  /** In a dialect in which a turn may be answered with images: how large they are to be, as its vendor calls it. */
-  readonly painting?: { readonly quality: string | undefined }
-  /** What it asks for where it asks for images. */
-  readonly images?: ImageWish
   /** Whether it asks for addresses of this gateway: their files take room on its disk. */
   readonly leavesFiles?: boolean
-  /** The same of a video, which is made by a task: neither streamed nor passed. */
-  readonly video?: VideoBody
-  /** What images that arrived come to. */
-  meter?(images: ImageMeter): MeteredUsage
   /** The way to an upstream that speaks one of these dialects; the first is used where none is the client's own. */
   adapter(offers: readonly Dialect[], context: AdapterContext): Adapter
   /** In dialects whose conversations the gateway keeps. */
   readonly conversation?: Conversation | undefined
+}
+
+/** What a request asks for besides text, as far as its price depends on it. */
+export type RequestedWork = {
+  /** In a dialect in which a turn may be answered with images: how large they are to be, as its vendor calls it. */
+  readonly painting?: { readonly quality: string | undefined }
+  readonly images?: ImageWish
+  /** A video is made by a task: neither streamed nor passed. */
+  readonly video?: VideoBody
 }
 
 /** A turn as it is kept: JSON texts that only its dialect reads. */
@@ -142,15 +146,6 @@ export type InlineImages = {
   readonly spoiled: number
   /** Who is why no more came: a client that leaves, or sets a limit, has had the vendor work for it. */
   readonly endedBy: 'vendor' | 'client'
-}
-
-export type ImageMeter = {
-  readonly usage: Usage | undefined
-  readonly delivered: readonly DeliveredImage[]
-  /** Images the client left in the middle, after it had seen something of them. */
-  readonly begun: number
-  readonly model: Model
-  readonly promptTokens: number
 }
 
 /** What a request consumed, and how we know. */

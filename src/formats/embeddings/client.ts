@@ -5,6 +5,7 @@ import type { Dialect } from '../../domain/turn.ts'
 import { writeFailure } from '../core/openai-failure.ts'
 import type { ClientRequest, FailureWriter, Adapter } from '../core/contract.ts'
 import { writeGeminiFailure } from '../core/google-failure.ts'
+import { googleWords, usualWords, type RequestWords } from '../core/request-words.ts'
 import { countable, type EmbeddingBody } from './body.ts'
 import { EmbeddingAdapter } from './adapter.ts'
 import { geminiEmbeddings, openaiEmbeddings } from './upstream.ts'
@@ -16,6 +17,7 @@ export class EmbeddingClient implements ClientRequest {
   readonly endpoint: string
   readonly kind = 'embedding'
   readonly failures: FailureWriter
+  readonly words: RequestWords
   readonly model: string
   readonly stream = false
   readonly choices = 1
@@ -33,6 +35,7 @@ export class EmbeddingClient implements ClientRequest {
     this.model = body.model
     const isGoogles = body.client !== 'openai'
     this.endpoint = isGoogles ? 'gemini' : 'embeddings'
+    this.words = isGoogles ? googleWords : usualWords
     this.failures = { write: isGoogles ? writeGeminiFailure : writeFailure }
     this.dimensionsParam = isGoogles ? 'outputDimensionality' : 'dimensions'
     this.textBytes = body.inputs.reduce<number>(

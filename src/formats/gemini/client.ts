@@ -4,6 +4,7 @@ import type { Failure } from '../../domain/failure.ts'
 import { wordsOfParts, type Dialect } from '../../domain/turn.ts'
 import { dataEvent } from '../../lib/http/sse.ts'
 import type { ClientRequest, Adapter, AdapterContext } from '../core/contract.ts'
+import { googleWords } from '../core/request-words.ts'
 import { translated } from '../core/translated.ts'
 import { upstreamSideOf } from '../upstream-sides.ts'
 import { geminiClientSide } from './client-side.ts'
@@ -16,6 +17,7 @@ import { geminiTurn } from './turn.ts'
 export class GeminiClient implements ClientRequest {
   readonly endpoint = 'gemini'
   readonly failures = { write: writeGeminiFailure }
+  readonly words = googleWords
   /** Google's SDK for JavaScript drops an event with a comment before it: the comment ends like an event (3.1). */
   readonly heartbeat = ': ping\n\n'
   readonly model: string

@@ -1,16 +1,15 @@
 /** A client that asks for images, in OpenAI's format. */
 import type { Model } from '../../domain/catalog.ts'
 import type { Failure } from '../../domain/failure.ts'
-import { imageTokensMax, soldChoice, type ImageFacts, type ImageWish } from '../../domain/image.ts'
+import { soldChoice, type ImageFacts, type ImageWish } from '../../domain/image.ts'
 import type { Dialect } from '../../domain/turn.ts'
 import { writeFailure } from '../core/openai-failure.ts'
-import type { ClientRequest, ImageMeter, MeteredUsage, Adapter, AdapterContext } from '../core/contract.ts'
+import type { ClientRequest, Adapter, AdapterContext } from '../core/contract.ts'
 import type { ImageAsk } from './ask.ts'
 import type { ImageBody } from './body.ts'
 import { ImageAdapter } from './adapter.ts'
 import { checkImage, readImageJson } from './request.ts'
 import { failEvent } from './stream.ts'
-import { meterImages } from './usage.ts'
 
 export type ReadImageClient =
   | { readonly kind: 'read'; readonly request: ClientRequest }
@@ -76,21 +75,6 @@ export class ImageClient implements ClientRequest {
 
   promptText(): string {
     return this.body.prompt
-  }
-
-  meter({ usage, delivered, begun, model, promptTokens }: ImageMeter): MeteredUsage {
-    const { limits, sale } = model
-    return meterImages({
-      reported: usage,
-      delivered,
-      begun,
-      sale,
-      facts: limits.image,
-      wish: this.images,
-      promptTokens,
-      inputTokensMax: this.imageParts * limits.imageTokensMax,
-      imageTokens: imageTokensMax(limits.image, this.images),
-    })
   }
 
   failStream(failure: Failure): string {

@@ -5,6 +5,7 @@ import { writeFailure } from '../core/openai-failure.ts'
 import { isTaken } from '../../vendors/fit.ts'
 import { exactBody } from '../core/exact-body.ts'
 import type { AnswerFacts, ClientRequest, Adapter, WriterQuirks } from '../core/contract.ts'
+import { responsesWords } from '../core/request-words.ts'
 import { afterScan, type ScannedRequest } from '../core/request-json.ts'
 import { translated } from '../core/translated.ts'
 import { upstreamSideOf } from '../upstream-sides.ts'
@@ -42,6 +43,7 @@ const made = (read: ReadResponses<ResponsesRequest>): ReadClient =>
 class ResponsesClient implements ClientRequest {
   readonly endpoint = 'responses'
   readonly failures = { write: writeFailure }
+  readonly words = responsesWords
   readonly choices = 1
   readonly model: string
   readonly stream: boolean

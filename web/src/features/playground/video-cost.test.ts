@@ -9,7 +9,7 @@ import { videoFamilies, videoFamilyNames } from '../../../../src/vendors/video-f
 import { readVideo } from '../../../../src/formats/videos/request.ts'
 import { checkVideo } from '../../../../src/formats/videos/check.ts'
 import { scanRequest } from '../../../../src/formats/core/request-json.ts'
-import { quote } from '../../../../src/relay/quote.ts'
+import { videoModality } from '../../../../src/modalities/video.ts'
 import type { VideoWanted } from '../../lib/video-wanted.ts'
 import { costOf } from './video-cost.ts'
 import { bodyOf, scenes, secondsOf, upscaleResolutions, versions, wishOf } from './video-wish.ts'
@@ -97,7 +97,8 @@ test('what the form says is what the gateway holds, and what it offers is not re
       if (!cost) return
       priced++
       const request = { outputTokensMax: undefined, choices: 1, textBytes: 1, imageParts: 0, mediaBytes: 0 }
-      const quoted = quote({ ...request, images: undefined, painting: undefined, video: read.body }, model, 10n ** 18n)
+      const means = { available: 10n ** 18n, isAlone: true }
+      const quoted = videoModality.quote({ ...request, video: read.body }, model, means)
       expect(quoted).toMatchObject({ kind: 'quoted', amount: cost.making + (cost.upscaling ?? 0n) })
     }),
     { numRuns: 500 },

@@ -1,63 +1,16 @@
-/** The upper bound a request is held for. No tokenizer: a byte of text is never more than one token. */
-import { paintsInTurn, type Model, type ModelLimits } from '../domain/catalog.ts'
-import { dearestImage, imagesOf, imageTokensMax, tokensOfImage, type ImageWish } from '../domain/image.ts'
+/**
+ * The quote of work that is sold by tokens: text, embeddings, and images inside a turn. No tokenizer: a byte of text is
+ * never more than one token.
+ */
+import type { Model, ModelLimits } from '../domain/catalog.ts'
 import { divideUp, millionthUp, type NanoUsd } from '../domain/money.ts'
-import { dearestInput, dearestOutput, priceOf } from '../domain/price.ts'
-import { secondsMax, tokensMax } from '../domain/video-price.ts'
-import type { ClientRequest } from '../formats/core/contract.ts'
-import type { VideoBody } from '../formats/core/video-body.ts'
-import { wishOf } from '../formats/videos/check.ts'
-import { usageOfUpscaling, usageOfVideo } from '../formats/videos/usage.ts'
-
-/** What of a request its price depends on. */
-export type QuotedRequest = Pick<
-  ClientRequest,
-  'outputTokensMax' | 'choices' | 'textBytes' | 'imageParts' | 'mediaBytes' | 'images' | 'painting' | 'video'
->
-
-/** Why an output limit is sent upstream that the client did not ask for. */
-export type CapReason = 'model_maximum' | 'operator' | 'balance' | 'vendor'
-
-export type OutputCap = {
-  /** Tokens of one choice. */
-  readonly tokens: number
-  readonly reason: CapReason
-}
-
-export type Quote =
-  | {
-      readonly kind: 'quoted'
-      readonly amount: NanoUsd
-      /** The bounds the amount stands for, all choices together. */
-      readonly inputTokens: number
-      readonly outputTokens: number
-      /** The most output there can be, all choices together; more than `outputTokens` where the hold is to grow. */
-      readonly outputTokensMax: number
-      /** The output limit to send upstream; undefined where the client's own stands, or none is needed. */
-      readonly cap: OutputCap | undefined
-      /** Whether the hold covers the beginning of the answer only, and has to grow while the answer arrives. */
-      readonly grows: boolean
-    }
-  | {
-      readonly kind: 'unaffordable'
-      readonly needed: NanoUsd
-      /** The `max_tokens` the balance would cover; 0 when it does not even cover the input. */
-      readonly fitting: number
-    }
-
-/** What an account has for a request. */
-export type Means = {
-  readonly available: NanoUsd
-  /** Whether nothing else of the account is under way that holds money. */
-  readonly isAlone: boolean
-  /** Whether the answer can be followed while it is made, so that its hold can grow. */
-  readonly canGrow: boolean
-}
+import { dearestInput, dearestOutput } from '../domain/price.ts'
+import type { CapReason, Means, OutputCap, Quote, QuotedRequest } from './modality.ts'
 
 const MILLION = 1_000_000n
 
 /** Tokens the input can have at most. */
-function inputTokensMax({ textBytes, imageParts, mediaBytes }: QuotedRequest, model: Model): number {
+export function inputTokensMax({ textBytes, imageParts, mediaBytes }: QuotedRequest, model: Model): number {
   return textBytes + imageParts * model.limits.imageTokensMax + mediaBytes
 }
 
@@ -65,11 +18,9 @@ function inputTokensMax({ textBytes, imageParts, mediaBytes }: QuotedRequest, mo
 const BYTES_PER_TOKEN = 4
 const BYTES_PER_TOKEN_LEAST = 3
 
-/** What a request counts as against a limit of tokens until that is known: its input, and the output it asks for. */
+/** The tokens that a request counts as until its usage is known: its input, and the output that it asks for. */
 export function likelyTokens(request: QuotedRequest, model: Model): number {
-  const { textBytes, imageParts, mediaBytes, video } = request
-  // Those of a video are pixels: they do not count among the tokens of a minute.
-  if (video) return 0
+  const { textBytes, imageParts, mediaBytes } = request
   const input = Math.ceil((textBytes + mediaBytes) / BYTES_PER_TOKEN) + imageParts * model.limits.imageTokensMax
   return input + (request.outputTokensMax ?? 0) * request.choices
 }
@@ -95,6 +46,15 @@ export const cappedShareOf = (affordable: number): number => Math.floor(affordab
 export const outputBoundOf = ({ outputTokensMax, contextTokens }: ModelLimits): number =>
   Math.min(outputTokensMax ?? contextTokens ?? ASSUMED_OUTPUT_TOKENS_MAX, contextTokens ?? Infinity)
 
+/** What a quote in tokens has to know of the kind of work. */
+type TokenWork = {
+  readonly means: Means
+  /** Whether the answer can be followed while it is made, so that its hold can grow. */
+  readonly canGrow: boolean
+  /** Tokens of the image that the answer may be. 0 where it cannot be one. */
+  readonly imageTokens: number
+}
+
 /**
  * Quotes a request against what is available. A limit of the client's is quoted as it is, lowered only to the model's
  * maximum; so is the operator's. Without either, no limit goes upstream where that can be helped: the model's maximum
@@ -102,13 +62,11 @@ export const outputBoundOf = ({ outputTokensMax, contextTokens }: ModelLimits): 
  * and where the answer cannot be followed, a limit is set to a share of what is available. Where the answer may be an
  * image, one is always held for: it is made whole, whatever its limit.
  */
-export function quote(request: QuotedRequest, model: Model, means: Means): Quote {
+export function quoteTokens(request: QuotedRequest, model: Model, work: TokenWork): Quote {
+  const { means, imageTokens } = work
   const { available } = means
-  if (request.video) return quoteVideo(request.video, model, available)
-  if (request.images) return quoteImages(request, request.images, { model, available })
   const { limits } = model
   const inputTokens = inputTokensMax(request, model)
-  const imageTokens = paintsInTurn(model) ? tokensOfImage(limits.image, request.painting?.quality) : 0
   const rates = ratesOf(request, model, inputTokens)
   const base = { inputTokens, imageTokens, rates, choices: request.choices }
   const asked = request.outputTokensMax
@@ -119,7 +77,7 @@ export function quote(request: QuotedRequest, model: Model, means: Means): Quote
       fixed(base, { tokens: Math.min(asked, most), cap }, available) ?? unaffordable(base, asked, { most, available })
     )
   }
-  return quoteOpen(base, limits, means)
+  return quoteOpen(base, limits, work)
 }
 
 type Base = {
@@ -132,7 +90,7 @@ type Base = {
 type Wish = { readonly tokens: number; readonly cap: OutputCap | undefined }
 
 /** A request without a limit of its client's. */
-function quoteOpen(base: Base, limits: ModelLimits, { available, isAlone, canGrow }: Means): Quote {
+function quoteOpen(base: Base, limits: ModelLimits, { means: { available, isAlone }, canGrow }: TokenWork): Quote {
   const { inputTokens, imageTokens, rates, choices } = base
   const most = outputBoundOf(limits)
   const { contextTokens = Infinity, outputTokensDefault } = limits
@@ -232,40 +190,4 @@ function affordableTokens(available: NanoUsd, inputTokens: number, { input, outp
   if (left < 0n) return -1
   const perToken = output * BigInt(choices)
   return perToken === 0n ? Number.MAX_SAFE_INTEGER : Number(left / perToken)
-}
-
-const atMost = (outputTokens: number) =>
-  ({ outputTokens, outputTokensMax: outputTokens, cap: undefined, grows: false }) as const
-
-/** Images are bounded by their number: so many tokens or so many pieces, the dearest the request can come to. */
-function quoteImages(
-  request: QuotedRequest,
-  wish: ImageWish,
-  { model, available }: { readonly model: Model; readonly available: NanoUsd },
-): Quote {
-  const { limits, sale } = model
-  const { image: facts } = limits
-  const { inputFresh, inputImage, outputText, outputImage } = sale.nanoPerMillion
-  const inputTokens = inputTokensMax(request, model)
-  const outputTokens = imagesOf(facts, wish) * imageTokensMax(facts, wish)
-  const dearest = (a: bigint, b: bigint): bigint => (a > b ? a : b)
-  const amount = divideUp(
-    BigInt(inputTokens) * dearest(inputFresh, inputImage) +
-      BigInt(outputTokens) * dearest(outputText, outputImage) +
-      BigInt(imagesOf(facts, wish)) * dearestImage(sale, facts, wish),
-    MILLION,
-  )
-  if (amount > available) return { kind: 'unaffordable', needed: amount, fitting: 0 }
-  return { kind: 'quoted', amount, inputTokens, ...atMost(outputTokens) }
-}
-
-/** A video is bounded by its length and its pixels; its upscaling is charged apart, and rounded apart. */
-function quoteVideo(body: VideoBody, { limits: { video: facts }, sale }: Model, available: NanoUsd): Quote {
-  const wish = wishOf(body, facts, 0)
-  const bound = { tokens: tokensMax(facts, wish), seconds: secondsMax(facts, wish) }
-  const { upscale } = wish
-  const upscaling = upscale ? priceOf(usageOfUpscaling(wish.resolution, upscale, bound.seconds), sale) : 0n
-  const amount = priceOf(usageOfVideo(sale, wish, bound), sale) + upscaling
-  if (amount > available) return { kind: 'unaffordable', needed: amount, fitting: 0 }
-  return { kind: 'quoted', amount, inputTokens: 0, ...atMost(bound.tokens) }
 }

@@ -5,11 +5,16 @@ import { imageFamilies } from '../vendors/image-families.ts'
 import { unitPrices } from '../domain/price.ts'
 import { readChatRequest } from '../../test/support/read-chat.ts'
 import type { ChatRequest } from '../formats/chat/request.ts'
-import { heldFor, outputBoundOf, quote as quoteWith, type Means, type Quote, type QuotedRequest } from './quote.ts'
+import { inlineImageModality } from './inline-image.ts'
+import type { Quote, QuotedRequest } from './modality.ts'
+import { heldFor, outputBoundOf, quoteTokens } from './token-quote.ts'
 
 /** With so much available, and others' requests under way. */
-const quote = (body: QuotedRequest, of: Model, available: bigint, means: Partial<Means> = {}): Quote =>
-  quoteWith(body, of, { available, isAlone: false, canGrow: true, ...means })
+const quote = (body: QuotedRequest, of: Model, available: bigint, spare: SpareMeans = {}): Quote => {
+  const { isAlone = false, canGrow = true } = spare
+  return quoteTokens(body, of, { means: { available, isAlone }, canGrow, imageTokens: 0 })
+}
+type SpareMeans = { readonly isAlone?: boolean; readonly canGrow?: boolean }
 
 /** 1 nano-USD per input token, 10 per output token. */
 const prices = unitPrices({ input: 1_000_000n, output: 10_000_000n })
@@ -146,25 +151,27 @@ test('the operator’s limit is set where the client sets none', () => {
 })
 
 test('where the answer may be an image, one of the asked size is held for, and fits whatever cap is set', () => {
+  const paint = (body: QuotedRequest, of: Model, available: bigint): Quote =>
+    inlineImageModality.quote(body, of, { available, isAlone: false })
   const painter: Model = { ...model({ image: imageFamilies['gemini-3.1-flash-image'] }), kind: 'image' }
   const asking = (fields: object, quality?: string): QuotedRequest => ({ ...request(fields), painting: { quality } })
   const input = BigInt(asking({ max_tokens: 16 }).textBytes)
-  expect(quote(asking({ max_tokens: 16 }), painter, 10n ** 9n)).toMatchObject({
+  expect(paint(asking({ max_tokens: 16 }), painter, 10n ** 9n)).toMatchObject({
     amount: input + 11_200n,
     outputTokens: 16,
     cap: undefined,
   })
-  expect(quote(asking({ max_tokens: 16 }, '4K'), painter, 10n ** 9n)).toMatchObject({ amount: input + 25_200n })
-  expect(quote(asking({ max_tokens: 5_000 }), painter, 10n ** 9n)).toMatchObject({ amount: input + 2n + 50_000n })
-  expect(quote(asking({ max_tokens: 16 }), painter, input + 11_199n)).toMatchObject({
+  expect(paint(asking({ max_tokens: 16 }, '4K'), painter, 10n ** 9n)).toMatchObject({ amount: input + 25_200n })
+  expect(paint(asking({ max_tokens: 5_000 }), painter, 10n ** 9n)).toMatchObject({ amount: input + 2n + 50_000n })
+  expect(paint(asking({ max_tokens: 16 }), painter, input + 11_199n)).toMatchObject({
     kind: 'unaffordable',
     fitting: 0,
   })
   // Without a limit: an image and some words must fit into what the balance affords.
   const free = asking({})
   const least = BigInt(free.textBytes + 10 * (1_120 + 256))
-  expect(quote(free, painter, least)).toMatchObject({ kind: 'quoted', cap: { tokens: 1_376 }, amount: least })
-  expect(quote(free, painter, least - 1n)).toMatchObject({ kind: 'unaffordable', needed: least })
+  expect(paint(free, painter, least)).toMatchObject({ kind: 'quoted', cap: { tokens: 1_376 }, amount: least })
+  expect(paint(free, painter, least - 1n)).toMatchObject({ kind: 'unaffordable', needed: least })
 })
 
 const tokensMax = fc.constantFrom(1, 300, 4_096, 2_000_000, Number.MAX_SAFE_INTEGER)

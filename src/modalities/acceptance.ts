@@ -1,0 +1,26 @@
+/** Which models may serve which requests, in words. */
+import type { Model, ModelKind } from '../domain/catalog.ts'
+import type { Failure } from '../domain/failure.ts'
+import type { ClientRequest } from '../formats/core/contract.ts'
+import { wordsOf } from '../formats/core/request-words.ts'
+
+/** What the endpoint of a request is for. */
+export const kindOf = ({ kind = 'text' }: Pick<ClientRequest, 'kind'>): ModelKind => kind
+
+/** Why a model does not make what the endpoint of a request is for. */
+export function acceptsKind(model: Model, request: ClientRequest): Failure | undefined {
+  const kind = kindOf(request)
+  if (model.kind === kind) return undefined
+  const message = `The model '${model.id}' makes ${model.kind}: this endpoint is for models that make ${kind}.`
+  return { kind: 'model_not_supported', message, param: 'model' }
+}
+
+/** Why a model does not take the audio or the files of a request. */
+export function acceptsMedia(model: Model, request: ClientRequest): Failure | undefined {
+  if (request.mediaBytes === 0 || model.limits.mediaInput !== 'refused') return undefined
+  return {
+    kind: 'model_not_supported',
+    message: `The model '${model.id}' takes no audio and no files here: they would cost more than its price says.`,
+    param: wordsOf(request).input,
+  }
+}
