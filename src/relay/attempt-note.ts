@@ -1,6 +1,6 @@
 /** What is written down of an attempt: what came of it, and no words that only its two ends may know. */
 import type { Offer } from '../domain/catalog.ts'
-import { discreet, keptOf } from '../vendors/discreet.ts'
+import { redactFailure, keptOf } from '../vendors/redaction.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import { PRIVATE_CHARS_MAX, PrivateTexts } from '../vendors/kept-words.ts'
 import type { ClientRequest } from '../formats/core/contract.ts'
@@ -22,7 +22,7 @@ export function discreetly(
   { offer, output = [] }: OfferExchange,
 ): UpstreamFailure {
   const { upstreamRequestId: requestId } = call
-  return discreet(requestId === undefined ? failure : { requestId, ...failure }, {
+  return redactFailure(requestId === undefined ? failure : { requestId, ...failure }, {
     secret: relay.catalog.provider(offer.providerId)?.secret,
     texts: new PrivateTexts(textsOf(call, output)),
     known: [offer.upstreamModel, offer.modelId],

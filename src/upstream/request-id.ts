@@ -1,5 +1,5 @@
 /** The id by which a vendor knows a request: its support asks for it. */
-import { tellsSecret } from '../vendors/discreet.ts'
+import { repeatsSecret } from '../vendors/redaction.ts'
 import type { HeaderFields } from '../lib/http/message-head.ts'
 
 /** By vendors' documentation and SDKs (November 2026), the vendor's own before that of what stands before it. */
@@ -32,7 +32,7 @@ const PLAIN_ID = /^[\w.:/=+@-]{1,128}$/
 export function requestIdIn(headers: HeaderFields, secret: string | undefined): string | undefined {
   for (const name of HEADERS) {
     const id = headers.get(name)
-    if (id !== undefined && PLAIN_ID.test(id) && !tellsSecret(id, secret)) return id
+    if (id !== undefined && PLAIN_ID.test(id) && !repeatsSecret(id, secret)) return id
   }
   return undefined
 }

@@ -1,22 +1,22 @@
 /**
- * What an upstream's failure means, whatever status it comes with: some vendors say with 400 that our account is empty,
- * others in the body of a 200. The rows of `failures.json` are what vendors were seen to say, each with its
- * public source and the day. A row's `code` or `words` decide; a row without either shows what its status says.
+ * What the failure of an upstream means. The status alone does not say it: an empty account is a 400 at one vendor, and
+ * a body with status 200 at another. `failures.json` has failures that vendors were seen to report, each with its source
+ * and date. The `code` or `words` of a row decide. A row without either is an example of what its status means.
  */
 import type { UpstreamFailureKind } from '../domain/failure.ts'
 import rows from './failures.json' with { type: 'json' }
 
-/** A failure as a vendor was seen to tell it. */
+/** A failure that a vendor was seen to report. */
 export type SeenFailure = {
   readonly vendor: string
-  /** Chat, unless it is said. */
+  /** Left out: chat. */
   readonly dialect?: string
   readonly status: number
   readonly body: unknown
   readonly means: UpstreamFailureKind
-  /** Decides wherever a vendor gives it as a code, a type or a reason. */
+  /** Decides where a vendor gives it as a code, a type or a reason. */
   readonly code?: string
-  /** A regular expression for how the message begins. */
+  /** A regular expression for the beginning of the message. */
   readonly words?: string
   readonly source: string
   readonly date: string
@@ -24,7 +24,7 @@ export type SeenFailure = {
 
 export const seenFailures = rows as readonly SeenFailure[]
 
-/** What a vendor said, as far as it decides what a failure means. */
+/** The words of a vendor that decide what a failure means. */
 export type VendorErrorText = {
   /** Its codes, types and reasons. */
   readonly codes: readonly string[]
@@ -33,20 +33,20 @@ export type VendorErrorText = {
 
 type FailureMeaning = {
   readonly kind: UpstreamFailureKind
-  /** The words of the message that decided. They could be the client's own, quoted by the vendor. */
+  /** The words of the message that decided. They may be the client's own, quoted by the vendor. */
   readonly evidence?: string
 }
 
 const kindsByCode = new Map(seenFailures.flatMap(({ code, means }) => (code ? [[code.toLowerCase(), means]] : [])))
 const seenWords = seenFailures.flatMap(({ words, means }) => (words ? [{ beginning: `(?:${words})`, means }] : []))
 
-/** Of one kind all in one expression: a message is looked at a few times, not once a row. */
+/** One expression for each kind: a message is searched a few times, not once a row. */
 const patterns = [...Map.groupBy(seenWords, ({ means }) => means)].map(([kind, all]) => ({
   kind,
   pattern: new RegExp(`^(?:${all.map(({ beginning }) => beginning).join('|')})`, 'is'),
 }))
 
-/** What codes of vendors that nobody has seen yet would say. */
+/** Codes of vendors that have no row. */
 const FUNDS_CODE = new RegExp(
   [
     '(?:insufficient|not_?enough|no)_?(?:\\w+_)?(?:balance|credits?|funds?|quota)(?:_error)?$',
@@ -59,7 +59,7 @@ const FUNDS_CODE = new RegExp(
 const LENGTH_CODE =
   /context_?(?:length|window|size)_?(?:is_)?exceed|exceed(?:s|ed)?_?(?:max_?)?context|prompt_?too_?long/i
 
-/** The same of messages. As in the rows, only what a message begins with counts: further on it may quote the client. */
+/** The same for messages. Only the beginning of a message counts: the rest may quote the client. */
 const OWNER = '(?:sorry, )?(?:your |the |this |you have )?(?:[a-z]+ ){0,2}'
 const LACK = '(?:insufficient|too low|exhausted|depleted|not (?:enough|sufficient)|empty|used up|negative)'
 const FUNDS_WORDS = new RegExp(
@@ -83,11 +83,11 @@ const LENGTH_WORDS = new RegExp(
   'i',
 )
 
-/** What relays and vendors' own layers put before the message: `<400> InternalError.Algo.InvalidParameter: `. */
+/** Text that relays and layers of a vendor put before the message: `<400> InternalError.Algo.InvalidParameter: `. */
 const WRAPPING =
   /^(?:(?:<\d{3}>|error code: \d{3} -|error from provider:|the model returned the following errors:|(?:[a-z]+\.)*[a-z]+(?:error|exception)(?:\.[a-z]+)*(?::| -))\s*)+/i
 
-/** What a failure means by its codes and words; undefined where only its status can say. */
+/** What a failure means by its codes and words. Undefined: only its status can say. */
 export function meaningOf({ codes, message }: VendorErrorText): FailureMeaning | undefined {
   for (const code of codes) {
     const kind = kindsByCode.get(code.toLowerCase())

@@ -1,13 +1,13 @@
-/** How long an upstream may be silent before its first event, where the operator has not said it of the model. */
+/** How long an upstream may be silent before its first event. */
 import type { Model } from '../domain/catalog.ts'
 
 export const patienceMs = { firstEventTimeoutMs: 60_000, firstEventTimeoutReasoningMs: 300_000 }
 
 /**
- * Names, without what stands before the last slash, of models that may think for minutes before they say a word. Those
- * that show their thoughts as they come (Claude, gpt-oss, Qwen 3) are not among them: they are not silent.
+ * Models that may reason for minutes before their first event, by the part of the name after the last slash. Models
+ * that stream their reasoning (Claude, gpt-oss, Qwen 3) are not silent, so they are not among them.
  */
-const THINKS = new RegExp(
+const REASONS_SILENTLY = new RegExp(
   [
     /^o[1-9]\b/,
     /^gpt-(?:[5-9]|1\d)(?!\d)/,
@@ -21,17 +21,17 @@ const THINKS = new RegExp(
     .join('|'),
   'i',
 )
-const SAYS_NOT = /\bnon-(?:reasoning|thinking)\b/i
+const SAYS_IT_DOES_NOT = /\bnon-(?:reasoning|thinking)\b/i
 
-/** Whether a vendor's model of this name is known to think in silence. No price list says so: its name has to. */
-function thinksFirst(upstreamModel: string): boolean {
+/** Whether a model reasons in silence. No price list has this fact, so the name decides. */
+function reasonsSilently(upstreamModel: string): boolean {
   const name = upstreamModel.slice(upstreamModel.lastIndexOf('/') + 1)
-  return THINKS.test(name) && !SAYS_NOT.test(name)
+  return REASONS_SILENTLY.test(name) && !SAYS_IT_DOES_NOT.test(name)
 }
 
-/** What the operator has said, or what the names of its offers let expect. */
+/** The timeout that the operator has set, or one by the names of the models that its offers call. */
 export function firstEventTimeoutOf({ kind, limits, offers }: Pick<Model, 'kind' | 'limits' | 'offers'>): number {
   if (limits.firstEventTimeoutMs !== undefined) return limits.firstEventTimeoutMs
-  const isPatient = kind === 'text' && offers.some(({ upstreamModel }) => thinksFirst(upstreamModel))
+  const isPatient = kind === 'text' && offers.some(({ upstreamModel }) => reasonsSilently(upstreamModel))
   return isPatient ? patienceMs.firstEventTimeoutReasoningMs : patienceMs.firstEventTimeoutMs
 }

@@ -1,18 +1,18 @@
-/** Makes a request one that its vendor takes: what cannot be fitted is left out, and named. */
+/** Changes a request so that its vendor takes it. Fields that cannot be changed are left out and named. */
 import { createHash } from 'node:crypto'
 import type { Effort } from '../domain/turn.ts'
 import { vendorRules, type Limit, type Rule } from './rules.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Of a body: its fields that change, undefined for those that go; and the names of wishes that were left out. */
+/** The fields of a body that change (undefined: the field goes), and the names of options that were left out. */
 export type FittedBody = { readonly changes: Fields; readonly dropped: readonly string[] }
 
 /** By vendor and model. */
 const known = new Map<string, Map<string, readonly Rule[]>>()
 const KNOWN_MODELS_MAX = 10_000
 
-/** The rules for a model at a vendor, which is named by its preset. */
+/** The rules for a model at a vendor. `vendor` is the id of a preset. */
 export function rulesFor(vendor: string, upstreamModel: string): readonly Rule[] {
   let models = known.get(vendor)
   if (!models) known.set(vendor, (models = new Map()))
@@ -23,7 +23,7 @@ export function rulesFor(vendor: string, upstreamModel: string): readonly Rule[]
     ({ vendors, notVendors, models }) =>
       (vendors?.includes(vendor) ?? true) && notVendors?.includes(vendor) !== true && (models?.test(model) ?? true),
   )
-  // Other rules ask how much is reasoned: that is fitted first.
+  // Some rules depend on the effort, so the effort is fitted first.
   const ordered = those.toSorted((a, b) => Number(b.takes === 'efforts') - Number(a.takes === 'efforts'))
   if (models.size < KNOWN_MODELS_MAX) models.set(upstreamModel, ordered)
   return ordered
@@ -36,7 +36,7 @@ export function fit(body: Fields, those: readonly Rule[] = []): FittedBody {
   return draft
 }
 
-/** A body as it will be. */
+/** A body while it is fitted. */
 class Draft implements FittedBody {
   readonly changes: Record<string, unknown> = {}
   readonly dropped: string[] = []
@@ -58,7 +58,7 @@ class Draft implements FittedBody {
     this.changes[field] = value
   }
 
-  /** Takes a field away; as a wish that is not granted, unless it says what holds without it. */
+  /** Removes a field. It counts as a dropped option unless it states the default. */
   drop(field: string): void {
     const value = this.get(field)
     if (value === undefined) return
@@ -67,7 +67,7 @@ class Draft implements FittedBody {
   }
 }
 
-/** What a field says that asks for nothing; and `stream_options`, whose usage comes anyway. */
+/** Values that state a default. `stream_options` is one, too: its usage comes in any case. */
 const usual: Fields = {
   temperature: 1,
   top_p: 1,
@@ -140,7 +140,7 @@ function fitId(field: string, { least = 0, most, form }: Extract<Limit, { takes:
   if (!isFit) draft.set(field, digestOf(value))
 }
 
-/** 43 letters, digits, `-` and `_`: the same for the same text. */
+/** 43 letters, digits, `-` and `_`. The same text has the same digest. */
 const digestOf = (text: string): string => createHash('sha256').update(text).digest('base64url')
 
 const efforts: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
@@ -148,7 +148,7 @@ const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 const asObject = (value: unknown): Fields => (isObject(value) ? value : {})
 
-/** In the chat format a field of its own, in the responses format one of `reasoning`. */
+/** A field of its own in the chat format, a member of `reasoning` in the responses format. */
 const effortOf = (draft: Draft): unknown => draft.get('reasoning_effort') ?? asObject(draft.get('reasoning'))['effort']
 
 function fitEffort(taken: readonly Effort[], draft: Draft): void {
@@ -178,7 +178,7 @@ function fitMessages(draft: Draft, change: Change): void {
 
 const asSystem: Change = (message) => (message['role'] === 'developer' ? { ...message, role: 'system' } : message)
 
-/** Ids of calls as a vendor wants them, the same for the same id. */
+/** Ids of calls in the form that a vendor takes. The same id becomes the same id. */
 function withCallIds(chars: number): Change {
   const isFit = new RegExp(`^[a-zA-Z0-9]{${chars}}$`)
   const digests = new Map<string, string>()
@@ -203,8 +203,8 @@ function withCallIds(chars: number): Change {
 }
 
 /**
- * What another model said came without a thought that is text, and some clients keep none: their vendor refuses such a
- * turn, but not for what the thought says.
+ * Stands for reasoning that is missing: another model gave none as text, or the client kept none. The vendor refuses a
+ * turn without reasoning, and takes any text.
  */
 const NO_THOUGHT = ' '
 
@@ -231,7 +231,7 @@ function withoutThoughts(draft: Draft): void {
   if (isNamed) draft.dropped.push('reasoning')
 }
 
-/** Where the responses format is not to be had: tools are worth more than reasoning. */
+/** For offers without the responses format: tools are worth more than reasoning. */
 function withoutReasoning(what: 'tools' | 'translated', draft: Draft): void {
   const tools = draft.get('tools')
   const isChat = Array.isArray(draft.get('messages'))
@@ -252,7 +252,7 @@ function fitFormat(draft: Draft): void {
   draft.dropped.push('response_format.json_schema')
 }
 
-/** A list or a choice of words, which other vendors take for an answer's schema. JSON mode is for objects, too. */
+/** For a schema that is a list or a choice of words. JSON mode cannot stand for it: it makes objects only. */
 function fitRoot(draft: Draft): void {
   const chat = asObject(draft.get('response_format'))
   const text = asObject(draft.get('text'))
@@ -271,7 +271,7 @@ function fitRoot(draft: Draft): void {
   draft.dropped.push(format === responses ? 'text.format' : 'response_format.json_schema')
 }
 
-/** Whether a vendor takes of a model what few do. */
+/** Whether a vendor takes something of a model that few vendors take. */
 export const isTaken = (
   what: 'custom_tools' | 'agent_items' | 'cache_key' | 'call_signatures',
   those: readonly Rule[] = [],

@@ -17,11 +17,11 @@ export const imageDeclaration = z.strictObject({
   response_formats: z.array(z.enum(imageDeliveries)).min(1).optional(),
   streams: z.boolean().optional(),
   edit_images_max: z.int().min(0).max(16).optional(),
-  /** Output tokens of an image of 1.5 megapixels at most, by quality: what is held, and what is estimated. */
+  /** Output tokens of an image of at most 1.5 megapixels, by quality. Holds and estimates use them. */
   tokens: z.record(z.string(), count).optional(),
 })
 
-/** The facts: those of the family, but for what is said. A list's first value is the default. */
+/** The facts of the family, with the declared ones in their place. The first value of a list is the default. */
 export function imageFactsOf(declared: z.infer<typeof imageDeclaration>): ImageFacts {
   const family: ImageFacts = imageFamilies[declared.family as keyof typeof imageFamilies]
   const { sizes: sizesStated, qualities } = declared
@@ -42,6 +42,6 @@ export function imageFactsOf(declared: z.infer<typeof imageDeclaration>): ImageF
     tokens: declared.tokens,
   }
   const said = Object.fromEntries(Object.entries(stated).filter(([, value]) => value !== undefined))
-  // Sizes that are listed are all there are.
+  // A declared list of sizes is complete.
   return { ...family, ...said, ...(sizesStated ? { freeSizes: undefined } : {}) }
 }

@@ -1,30 +1,30 @@
 /**
- * What may be kept of a vendor's message: it may quote the request, the answer or the credential. A word that the
- * request has, too, is left out unless it is one that such messages are made of; so is a longer run of any words that
- * stands in the request as it stands in the message.
+ * The part of a vendor's message that may be kept. A message may quote the request, the answer or the credential. A
+ * word that the request has, too, is left out, unless it is common in such messages. A longer run that stands in the
+ * request as it stands in the message is left out in any case.
  */
 import { seenFailures } from './failure-meaning.ts'
 
 const MESSAGE_CHARS_MAX = 300
-/** More is not looked through: a failure must not hold up the thread that serves the others. */
+/** Longer texts are not searched: a failure must not delay other requests of the thread. */
 export const PRIVATE_CHARS_MAX = 1024 * 1024
 /**
- * In more a word or two is looked for, and no message: that is looked up in 300 parts, each of which can take as long
- * as all of the text does.
+ * In longer texts only single words are searched for, and no message. A message is up to 300 searches, and each of them
+ * can read the whole text.
  */
 const SEARCHED_CHARS_MAX = 256 * 1024
 const LEFT_OUT = '…'
 
-/** Shorter words tell nothing alone. */
+/** Shorter words reveal nothing alone. */
 const WORD_CHARS_MIN = 4
-/** A part of a word that is as long gives it away. */
+/** A part of a word of this length reveals the word. */
 const PART_CHARS = 8
-/** A verbatim run of ordinary words that is as long is a quotation. */
+/** A run of ordinary words of this length is a quotation. */
 const RUN_CHARS = 24
-/** A word that is as long is no word: an id, or something encoded. */
+/** A longer word is an id, or something encoded. */
 const WORD_CHARS_MAX = 40
 
-/** Words of other vendors' messages, and names of fields of their APIs. */
+/** Words of vendors' messages, and names of fields of their APIs. */
 const COMMON = `
   able about above access account accept accepted action active actual after again against allow allowed also always another
   answer apply argument arguments array assistant attempt authentication authorization available backend balance because been
@@ -68,16 +68,16 @@ const PIECE = /\p{Script=Han}+|[\p{L}\p{N}]+/gu
 const words = (text: string): string[] => text.toLowerCase().match(PIECE) ?? []
 
 const publicMessages = seenFailures.flatMap(({ body }) => messagesOf(body)).join('\n')
-/** Without numbers: those of somebody's message are not anybody's. */
+/** Words without numbers: a number in one message is not common to all. */
 const ordinary = new Set([...words(COMMON), ...words(publicMessages)].filter((word) => !/\p{N}/u.test(word)))
 
-/** Texts that nothing may be kept of: what was sent, and what came of it. */
+/** Texts of which nothing may be kept: the request, and what was generated. */
 export class PrivateTexts {
-  /** Whether a message can be looked up in them, part by part. */
+  /** Whether a message can be searched for in them, part by part. */
   readonly isShort: boolean
   private readonly texts: readonly Buffer[] | undefined
 
-  /** Undefined: there is too much of them. */
+  /** Undefined: the texts are too long to gather. */
   constructor(texts: readonly string[] | undefined) {
     const chars = texts?.reduce((sum, { length }) => sum + length, 0) ?? Number.POSITIVE_INFINITY
     this.isShort = chars <= SEARCHED_CHARS_MAX
@@ -85,19 +85,19 @@ export class PrivateTexts {
       chars > PRIVATE_CHARS_MAX ? undefined : texts?.map((text) => Buffer.from(unescaped(text).toLowerCase()))
   }
 
-  /** Whether a code, or an id, is a word of theirs. Where that is not known, only ordinary words are none. */
+  /** Whether a code or an id is in them. If they are not searched, every word that is not ordinary counts as one. */
   isWord(word: string): boolean {
     if (this.texts) return this.has(word)
     return words(word.replaceAll(/[_.-]/g, ' ')).some((part) => part.length >= WORD_CHARS_MIN && !ordinary.has(part))
   }
 
-  /** Whether a part is in one of them; of more than can be looked through everything is taken to be. */
+  /** Whether a part is in one of them. If they are not searched, every part counts as one. */
   has(part: string): boolean {
     const bytes = Buffer.from(part.toLowerCase())
     return this.texts?.some((text) => text.includes(bytes)) ?? true
   }
 
-  /** Whether they were looked through at all. */
+  /** Whether they are searched at all. */
   get isKnown(): boolean {
     return this.texts !== undefined
   }
@@ -105,7 +105,7 @@ export class PrivateTexts {
 
 const UNKNOWN = new PrivateTexts(undefined)
 
-/** JSON text may write any character by its number. */
+/** JSON text may have any character as `\uXXXX`. */
 const unescaped = (text: string): string =>
   text.includes('\\u')
     ? text.replace(/\\u([0-9a-f]{4})/gi, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)))
@@ -114,11 +114,11 @@ const unescaped = (text: string): string =>
 export type KeptWordsOptions = {
   readonly texts: PrivateTexts
   readonly secret: string | undefined
-  /** Names that the operator knows anyway: of the model, here and there. */
+  /** Names that the operator knows: of the model, here and at the vendor. */
   readonly known: readonly string[]
 }
 
-/** The message without what is not the vendor's own; undefined where nothing is left. */
+/** The message without words that are not the vendor's own. Undefined: nothing is left. */
 export function keptWords(message: string, { texts: all, secret, known }: KeptWordsOptions): string | undefined {
   const texts = all.isShort ? all : UNKNOWN
   const text = message
@@ -149,7 +149,7 @@ function isPrivate(word: string, { texts, named }: { texts: PrivateTexts; named:
   return texts.has(word.slice(-PART_CHARS))
 }
 
-/** A name may have two: every pair that the request has, and no public message, is left out. */
+/** A name may have two characters. A pair is left out if the request has it and no public message does. */
 function hideIdeographs(
   run: string,
   at: number,
@@ -163,7 +163,7 @@ function hideIdeographs(
 
 /** Where a part of the credential stands in a text. */
 function* partsOfSecret(text: string, secret = ''): Generator<readonly [from: number, to: number]> {
-  // A shorter one would be found in ordinary words.
+  // A shorter credential would match parts of ordinary words.
   if (secret.length < PART_CHARS) return
   for (let i = 0; i + PART_CHARS <= text.length; i++)
     if (secret.includes(text.slice(i, i + PART_CHARS))) yield [i, i + PART_CHARS]

@@ -1,4 +1,4 @@
-/** How an operator says what a model can do and within which bounds, in tollgate.yaml and elsewhere. */
+/** How an operator declares what a model can do, and its limits, in tollgate.yaml, the console and commands. */
 import { z } from 'zod'
 import { defaultModelLimits, type ModelLimits } from '../domain/catalog.ts'
 import { imageDeclaration, imageFactsOf } from './image-facts.ts'
@@ -7,9 +7,9 @@ import { videoDeclaration, videoFactsOf } from './video-facts.ts'
 const count = z.int().min(1)
 
 export const modelLimitFields = {
-  /** What may be asked of an image model: a family's facts, and where this model differs from them. */
+  /** Of an image model: its family, and the facts in which it differs from the family. */
   image: imageDeclaration.optional(),
-  /** The same of a video model. */
+  /** Of a video model: the same. */
   video: videoDeclaration.optional(),
   /** Of an embedding model. */
   dimensions: count.optional(),
@@ -18,10 +18,10 @@ export const modelLimitFields = {
   output_tokens_max: count.optional(),
   output_tokens_default: count.optional(),
   output_tokens_min: count.optional(),
-  /** Whether it bills reasoning that it does not send: an answer is held for whole, or given a limit. */
+  /** Whether it bills reasoning that it does not send. An answer is then held for whole, or has a limit. */
   hidden_reasoning: z.boolean().optional(),
   image_tokens_max: count.optional(),
-  /** `false`: a text model that looks at none; a request with one is refused before it costs anything. */
+  /** `false`: a text model that takes none. A request with a picture is refused before it costs anything. */
   pictures: z.boolean().optional(),
   first_event_timeout_ms: count.optional(),
 }
@@ -29,7 +29,7 @@ export const modelLimitFields = {
 type Fields = typeof modelLimitFields
 type Changes = { readonly [Name in keyof Fields]: z.ZodNullable<Fields[Name]> }
 
-/** The same where a model is changed: what is left out stays, null takes back what was said. */
+/** The same for a change of a model: a field that is left out stays, and null restores the default. */
 export const modelLimitChanges = Object.fromEntries(
   Object.entries(modelLimitFields).map(([name, field]) => [
     name,
@@ -38,7 +38,7 @@ export const modelLimitChanges = Object.fromEntries(
 ) as Changes
 const changes = z.object(modelLimitChanges)
 
-/** Only what is said; what is taken back is as if it had never been. */
+/** Declared fields only. A field with null has its default. */
 export function modelLimitsOf(declared: z.infer<typeof changes>): Partial<ModelLimits> {
   const { pictures } = declared
   const stated: { readonly [Name in keyof ModelLimits]?: ModelLimits[Name] | null | undefined } = {

@@ -1,18 +1,18 @@
 import type { HangUp } from '../domain/catalog.ts'
 import type { Dialect } from '../domain/turn.ts'
 
-/** How the credential travels. */
+/** How the credential is sent. */
 export type AuthScheme =
   | 'bearer'
   | 'api-key'
   | 'x-api-key'
   | 'x-goog-api-key'
-  /** The secret is a service account's JSON, which is exchanged for a token of an hour. */
+  /** The secret is a service account's JSON, which is exchanged for a token that holds for an hour. */
   | 'google-service-account'
   | 'none'
 
 /**
- * How a vendor counts. `inclusive` is OpenAI's rule: prompt_tokens includes cached and cache-write tokens,
+ * How a vendor counts tokens. `inclusive` is OpenAI's rule: prompt_tokens includes cached and cache-write tokens,
  * completion_tokens includes reasoning. `reasoning_apart` is xAI's chat endpoint and Perplexity: reasoning_tokens come
  * on top of completion_tokens.
  */
@@ -74,8 +74,9 @@ export type Preset = {
   readonly videoApi?: VideoApi | undefined
   readonly upscaleApi?: UpscaleApi | undefined
   /**
-   * What shows that address and key work, for nothing. `models`: its list of models, or how it refuses an empty call;
-   * `empty_call`: that alone; `video_tasks`: its list of tasks; `unknown_task`: how it answers for a task there is not.
+   * The free request that shows whether address and key work. `models`: its list of models, or an empty call where it
+   * has none. `empty_call`: a call without a model. `video_tasks`: its list of tasks. `unknown_task`: a task that does
+   * not exist.
    */
   readonly probe: 'models' | 'empty_call' | 'video_tasks' | 'unknown_task'
   readonly quirks: Quirks

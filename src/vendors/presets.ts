@@ -1,6 +1,6 @@
 /**
- * Vendors, as data; most of them speak the chat format. Addresses and differences from the vendors' own documentation
- * and SDKs, read in August to November 2026.
+ * Vendors as data. Most of them speak the chat format. Addresses and differences are from the documentation and SDKs of
+ * the vendors, read from August to November 2026.
  */
 import type { Preset, Quirks } from './preset.ts'
 
@@ -228,8 +228,8 @@ const THIS_MACHINE = 'http://127.0.0.1:'
 const byId = new Map(presets.map((vendor) => [vendor.id, vendor]))
 
 /**
- * Whether a base URL has the origin of the preset's own, which is on this machine: whoever takes such a preset has said
- * already that this machine may be called. A vendor's own address on the Internet does not count.
+ * Whether a base URL has the origin of its preset, and that origin is on this machine. An operator who chooses such a
+ * preset allows calls to this machine. The address of a vendor on the Internet does not count.
  */
 export function isOwnAddress(presetId: string, baseUrl: string): boolean {
   const own = byId.get(presetId)?.baseUrl
@@ -238,13 +238,13 @@ export function isOwnAddress(presetId: string, baseUrl: string): boolean {
 
 const HEADER_TEXT = /^[\x20-\x7e]+$/
 
-/** Whether a key can be sent as its vendor wants it: all but the file of a service account go into a header. */
+/** Whether a key can be sent. All but the file of a service account go into a header. */
 export const isSendableKey = (presetId: string, key: string): boolean =>
   byId.get(presetId)?.auth === 'google-service-account' || HEADER_TEXT.test(key)
 
-/** What is said of one that cannot. */
+/** The refusal of a key that cannot be sent. */
 export const UNSENDABLE_KEY =
   'the key has a character that no header can carry: it must be printable ASCII, on one line'
 
-/** The preset of an id; undefined for an id that is none. */
+/** The preset of an id. Undefined: there is none. */
 export const findPreset = (id: string): Preset | undefined => byId.get(id)

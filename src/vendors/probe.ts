@@ -1,4 +1,4 @@
-/** One real call to a provider, to see whether address and credential work. */
+/** One real call to a provider, which shows whether address and credential work. */
 import type { Provider } from '../domain/catalog.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import type { Dialect } from '../domain/turn.ts'
@@ -12,7 +12,7 @@ export type Probe = {
   readonly ok: boolean
   readonly status: number | undefined
   readonly tookMs: number
-  /** What the provider said it serves, or what went wrong. */
+  /** The models that the provider lists. */
   readonly models: readonly string[]
   readonly problem: string | undefined
 }
@@ -29,7 +29,7 @@ type Reply =
 type Question = { readonly method: 'GET' | 'POST'; readonly path: string; readonly body?: string }
 type Ask = (question: Question) => Promise<Reply>
 
-/** Asks a question that costs nothing and needs a valid credential: which, is the preset's to say. */
+/** Sends the free request that the preset names. It needs a valid credential. */
 export async function probe(provider: Provider, preset: Preset): Promise<Probe> {
   const startedMs = performance.now()
   const stop = new Stop()
@@ -85,10 +85,10 @@ const fails = ({ status, failure }: Extract<Reply, { kind: 'answer' }>): ProbeRe
   problem: `${failure.kind}: ${failure.message}`,
 })
 
-/** What a vendor answers that has no model list, or none for this key. */
+/** Statuses of a vendor that has no model list, or none for this key. */
 const LISTLESS = new Set([400, 403, 404, 405, 501])
 
-/** Its list of models. A vendor without one is known by how it refuses an empty call. */
+/** The list of models. A vendor without one gets an empty call. */
 async function probeModels(ask: Ask, preset: Preset): Promise<ProbeResult> {
   const reply = await ask({ method: 'GET', path: '/models' })
   if (reply.kind === 'none') return reply.found
@@ -107,7 +107,7 @@ const callPaths: Readonly<Partial<Record<Dialect, string>>> = {
   messages: '/messages',
 }
 
-/** A call without a model: whoever takes address and key refuses it as incomplete, and makes nothing. */
+/** A call without a model. If address and key are right, it is refused as incomplete, and nothing is generated. */
 async function probeCall(ask: Ask, { dialects }: Preset): Promise<ProbeResult> {
   const path = dialects.map((dialect) => callPaths[dialect]).find((one) => one !== undefined)
   if (path === undefined) return { ok: false, status: undefined, problem: 'it has no model list' }
@@ -116,12 +116,12 @@ async function probeCall(ask: Ask, { dialects }: Preset): Promise<ProbeResult> {
   const { status, failure, text } = reply
   const isRefusal = (status === 400 || status === 422) && failure.kind === 'bad_request' && isJson(text)
   const isUnknownModel = status === 404 && isJson(text) && /model/i.test(`${failure.code ?? ''} ${failure.message}`)
-  // Some answer whatever they are sent.
+  // Some servers answer any body.
   const isAnswer = status === 200 && isJson(text) && !/"error"/.test(text)
   return isRefusal || isUnknownModel || isAnswer ? works(status) : fails(reply)
 }
 
-/** Something to be read. That it is not there is an answer, too: whoever has the wrong key is not told so. */
+/** Reads something. 404 shows that the key works, too: a wrong key gets 401 or 403. */
 async function probeReading(ask: Ask, path: string): Promise<ProbeResult> {
   const reply = await ask({ method: 'GET', path })
   if (reply.kind === 'none') return reply.found
@@ -129,7 +129,7 @@ async function probeReading(ask: Ask, path: string): Promise<ProbeResult> {
   return (status === 200 || status === 400 || status === 404) && isJson(text) ? works(status) : fails(reply)
 }
 
-/** OpenAI's lists have ids, Google's names; Together's list stands alone (2026-11). */
+/** A list of OpenAI's has ids, one of Google's has names. Together answers with the list itself (2026-11). */
 type ListedModel = { readonly id?: unknown; readonly name?: unknown }
 const GOOGLE_PREFIX = /^(?:publishers\/google\/)?models\//
 

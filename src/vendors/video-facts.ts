@@ -23,11 +23,11 @@ export const videoDeclaration = z.strictObject({
     .min(1)
     .max(7 * 86_400)
     .optional(),
-  /** The provider that upscales what this model makes. */
+  /** The provider that upscales the videos of this model. */
   upscaler: z.string().min(1).optional(),
 })
 
-/** The facts: those of the family, but for what is said. A list's first value is the default. */
+/** The facts of the family, with the declared ones in their place. The first value of a list is the default. */
 export function videoFactsOf(declared: z.infer<typeof videoDeclaration>): VideoFacts {
   const family: VideoFacts = videoFamilies[declared.family as keyof typeof videoFamilies]
   const { resolutions, durations, deadline_s: deadlineS } = declared

@@ -1,5 +1,5 @@
 /** The submission of a task: its offers in order, until one takes it, or may have taken it. */
-import { discreet, keptOf } from '../vendors/discreet.ts'
+import { redactFailure, keptOf } from '../vendors/redaction.ts'
 import { isFinalFault, type UpstreamFailure } from '../domain/failure.ts'
 import { PrivateTexts } from '../vendors/kept-words.ts'
 import { isInline } from '../formats/core/remote-media.ts'
@@ -53,7 +53,7 @@ async function submitTo(shop: Workshop, job: VideoJob, { offer, body }: Try): Pr
     const sent = await submitOrder(shop, vendor, { body: whole, wish, upstreamModel: offer.upstreamModel })
     if (sent.kind !== 'failed') return sent
     const addresses = body.media.flatMap(({ url }) => (isInline(url) ? [] : [url]))
-    const failure = discreet(sent.failure, {
+    const failure = redactFailure(sent.failure, {
       secret: vendor.provider.secret,
       texts: new PrivateTexts([body.prompt, ...addresses]),
       known: [offer.upstreamModel, offer.modelId],

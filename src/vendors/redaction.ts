@@ -1,44 +1,44 @@
-/** What of a failure may be told and kept: nothing of the credential, the request and the answer. */
+/** Removes from a failure what repeats the credential, the request or the answer. */
 import type { UpstreamFailure } from '../domain/failure.ts'
 import { keptWords, type KeptWordsOptions } from './kept-words.ts'
 
-/** A shorter word in common with a credential says nothing. */
+/** A shorter word that a credential has too says nothing about it. */
 const PART_OF_SECRET_CHARS = 8
 
-/** Whether a word repeats a credential, or a long part of it. A short one would be found in ordinary words. */
-export function tellsSecret(word: string, secret = ''): boolean {
+/** Whether a word repeats a credential or a long part of it. A short credential is only compared whole. */
+export function repeatsSecret(word: string, secret = ''): boolean {
   if (secret.length < PART_OF_SECRET_CHARS) return word === secret
   return word.includes(secret) || (word.length >= PART_OF_SECRET_CHARS && secret.includes(word))
 }
 
-export type DiscreetOptions = KeptWordsOptions & {
-  /** Whether the operator wants to read what vendors say. */
+export type RedactionOptions = KeptWordsOptions & {
+  /** Whether the operator keeps the messages of vendors. */
   readonly keepsMessages: boolean
 }
 
 /**
- * A failure as it may be told and kept: without a code, a type, an id or a field's name that repeats the credential or
- * a long part of it, and without those that are a word of the request. All look like what a vendor would send. What is
- * kept of its message is beside it: the message itself may quote both.
+ * A failure that a client may see and a record may keep. A code, a type or an id goes if it repeats the credential or
+ * is a word of the request, and the name of a field if it repeats the credential. The message can quote both, so
+ * `keptMessage` has the part of it that may be kept.
  */
-export function discreet(
+export function redactFailure(
   { code, type, requestId, param, ...failure }: UpstreamFailure,
-  { keepsMessages, ...options }: DiscreetOptions,
+  { keepsMessages, ...options }: RedactionOptions,
 ): UpstreamFailure {
   const { secret, texts } = options
   const { evidence, isQuoted, message } = failure
   const isKept = (word: string | undefined): word is string =>
-    word !== undefined && !tellsSecret(word, secret) && !texts.isWord(word)
+    word !== undefined && !repeatsSecret(word, secret) && !texts.isWord(word)
   const keptMessage = isQuoted && keepsMessages ? keptWords(message, options) : undefined
   return {
     ...failure,
     ...(keptMessage === undefined ? {} : { keptMessage }),
-    // Where the request cannot be looked through, it may have said so itself.
+    // The words that decided may be the client's own, quoted by the vendor.
     ...(evidence !== undefined && texts.has(evidence) ? { isDoubtful: true } : {}),
     ...(isKept(code) ? { code } : {}),
     ...(isKept(type) ? { type } : {}),
     ...(isKept(requestId) ? { requestId } : {}),
-    ...(param === undefined || tellsSecret(param, secret) ? {} : { param }),
+    ...(param === undefined || repeatsSecret(param, secret) ? {} : { param }),
   }
 }
 
@@ -53,8 +53,8 @@ export type VendorErrorDetails = {
 const OWN_MESSAGE_CHARS_MAX = 200
 
 /**
- * What a record keeps of a failure: an upstream's status, code, type and id, what may be kept of its message, and words
- * of ours that nothing of its answer is in. What is wrong with an answer is said by us, whatever its status.
+ * What a record keeps of a failure: the status, code, type and id of the upstream, and a message. The message is the
+ * part of the upstream's that may be kept, or the gateway's own where nothing of an answer is in it.
  */
 export function keptOf(failure: UpstreamFailure): VendorErrorDetails {
   const { kind, isQuoted, keptMessage, message, status, code, type, requestId } = failure

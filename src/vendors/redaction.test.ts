@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { discreet, keptOf } from './discreet.ts'
+import { redactFailure, keptOf } from './redaction.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import { PrivateTexts } from './kept-words.ts'
 
@@ -22,7 +22,7 @@ const options = { secret: 'sk-live-0123456789', texts, known: [], keepsMessages:
 
 test('no code, type, id or field that tells of a credential is kept, nor a word of the request', () => {
   const said = (code: string): unknown =>
-    discreet({ kind: 'auth', message: '', code, type: code, requestId: code, param: code }, options)
+    redactFailure({ kind: 'auth', message: '', code, type: code, requestId: code, param: code }, options)
   const plain = { kind: 'auth', message: '' }
   const kept = (word: string): object => ({ ...plain, code: word, type: word, requestId: word, param: word })
   expect(said('invalid_key')).toEqual(kept('invalid_key'))
@@ -34,23 +34,23 @@ test('no code, type, id or field that tells of a credential is kept, nor a word 
 
 test('what may be kept of a vendor’s message is beside it, where the operator wants it', () => {
   const failure: UpstreamFailure = { kind: 'server', message: 'no violets left on shard 7', isQuoted: true }
-  expect(discreet(failure, options)).toEqual({ ...failure, keptMessage: 'no … left on shard 7' })
-  expect(discreet(failure, { ...options, keepsMessages: false })).toEqual(failure)
-  expect(discreet({ kind: 'network', message: 'ours' }, options)).toEqual({ kind: 'network', message: 'ours' })
+  expect(redactFailure(failure, options)).toEqual({ ...failure, keptMessage: 'no … left on shard 7' })
+  expect(redactFailure(failure, { ...options, keepsMessages: false })).toEqual(failure)
+  expect(redactFailure({ kind: 'network', message: 'ours' }, options)).toEqual({ kind: 'network', message: 'ours' })
 })
 
 test('a failure that is judged by words of the request rests no offer', () => {
   const judged = { kind: 'funds', message: 'insufficient balance: no field', evidence: 'insufficient balance' } as const
-  expect(discreet(judged, options)).toMatchObject({ kind: 'funds', isDoubtful: true })
-  expect(discreet({ ...judged, evidence: 'arrears' }, options)).not.toHaveProperty('isDoubtful')
-  expect(discreet({ kind: 'funds', message: '' }, options)).not.toHaveProperty('isDoubtful')
+  expect(redactFailure(judged, options)).toMatchObject({ kind: 'funds', isDoubtful: true })
+  expect(redactFailure({ ...judged, evidence: 'arrears' }, options)).not.toHaveProperty('isDoubtful')
+  expect(redactFailure({ kind: 'funds', message: '' }, options)).not.toHaveProperty('isDoubtful')
   const unknown = { ...options, texts: new PrivateTexts(undefined) }
-  expect(discreet(judged, unknown)).toMatchObject({ isDoubtful: true })
-  expect(discreet({ kind: 'funds', message: '' }, unknown)).not.toHaveProperty('isDoubtful')
+  expect(redactFailure(judged, unknown)).toMatchObject({ isDoubtful: true })
+  expect(redactFailure({ kind: 'funds', message: '' }, unknown)).not.toHaveProperty('isDoubtful')
 })
 
 test('a credential as short as a letter is found in no ordinary word', () => {
   const failure: UpstreamFailure = { kind: 'server', message: 'a bucket broke', isQuoted: true, code: 'ok_bucket' }
   const kept = { code: 'ok_bucket', keptMessage: 'a bucket broke' }
-  expect(discreet(failure, { ...options, secret: 'k' })).toMatchObject(kept)
+  expect(redactFailure(failure, { ...options, secret: 'k' })).toMatchObject(kept)
 })
