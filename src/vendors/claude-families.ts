@@ -1,33 +1,33 @@
 /**
- * What the model families of this format take, as data. From the vendor's model pages and its SDKs, read 2026-11; the
- * first row whose name is part of the model's wins. A new family that is not here is taken for the newest.
+ * What the families of Claude take, as data, from Anthropic's model pages and SDKs (read 2026-11). The first row with a
+ * name that is part of the model's name counts. A Claude that has no row is treated as the newest.
  */
 import type { Effort } from '../domain/turn.ts'
 
 type Level = Exclude<Effort, 'none' | 'minimal'>
 
 export type ClaudeFamily = {
-  /** Parts of model names, any of them. */
+  /** Parts of model names. One of them is enough. */
   readonly names: readonly string[]
-  /** The most an answer may have. */
+  /** The longest answer. */
   readonly outputTokensMax: number | undefined
   /** Whether temperature, top_p and top_k are taken. */
   readonly sampling: boolean
-  /** How not to think: by saying so, by thinking only between tools, or not at all but little. */
+  /** How reasoning is turned off: by `disabled`, by reasoning between tools only, or not at all, but at the least. */
   readonly off: 'disabled' | 'between_tools' | 'least'
-  /** How a level of effort is asked for: by a level of the vendor's own, or by a budget in tokens. */
+  /** How an effort is sent: as a level of the vendor's own, or as a budget in tokens. */
   readonly thinking: 'adaptive' | 'budget'
   /** Whether a budget in tokens is taken. */
   readonly budget: boolean
   /** Whether tools can be forced. */
   readonly forcedTool: boolean
-  /** The levels of `output_config.effort`, lowest first; none where there is no such field. */
+  /** The levels of `output_config.effort`, lowest first. Empty: the field does not exist. */
   readonly efforts: readonly Level[]
   /** Whether `output_config.format` and strict tools are understood. */
   readonly schemas: boolean
   /** Whether a system message may stand among the others. */
   readonly systemInside: boolean
-  /** Whether the model goes on with what the assistant said last (refused from 4.6 on: anomalyco/opencode#13768). */
+  /** Whether the last message may be the assistant's, to be continued (not from 4.6 on: anomalyco/opencode#13768). */
   readonly prefill: boolean
 }
 
@@ -73,7 +73,7 @@ const families: readonly ClaudeFamily[] = [
   newest,
 ]
 
-/** A model of somebody else's, on a server that speaks the format: only what the format always had. */
+/** A model of another vendor, on a server that speaks the format: only what the format always had. */
 const other: ClaudeFamily = { ...classic, names: [], outputTokensMax: undefined, schemas: false }
 
 export function claudeFamilyOf(upstreamModel: string): ClaudeFamily {
@@ -81,10 +81,10 @@ export function claudeFamilyOf(upstreamModel: string): ClaudeFamily {
   return families.find(({ names }) => names.some((part) => name.includes(part))) ?? other
 }
 
-/** The limit of a model of which nothing is known: every model of this format takes it (2026-11). */
+/** The limit of an unknown model. Every model of this format takes it (2026-11). */
 const UNKNOWN_OUTPUT_TOKENS_MAX = 8_192
 
-/** The output limit of a request that has none, as the format demands one: the most the model is known to give. */
+/** The output limit of a request without one, because the format demands one: the longest answer that is known. */
 export function demandedLimit(upstreamModel: string, modelOutputTokensMax: number | undefined): number {
   const { outputTokensMax } = claudeFamilyOf(upstreamModel)
   const most = Math.min(modelOutputTokensMax ?? Infinity, outputTokensMax ?? Infinity)
@@ -98,7 +98,7 @@ export function levelOf(effort: Effort, { efforts }: ClaudeFamily): Level | unde
   return efforts.find((level) => order.indexOf(level) >= wanted) ?? efforts.at(-1)
 }
 
-/** Shares of the answer's limit that may be thought; the least that a budget may be. */
+/** The share of an answer's limit that is the budget of an effort. */
 const shares: Readonly<Record<Exclude<Effort, 'none'>, number>> = {
   minimal: 0.02,
   low: 0.1,
@@ -109,7 +109,7 @@ const shares: Readonly<Record<Exclude<Effort, 'none'>, number>> = {
 }
 const BUDGET_TOKENS_MIN = 1_024
 
-/** The budget that stands for an effort; undefined where the answer's limit leaves no room for one. */
+/** The budget for an effort. Undefined: the answer's limit leaves no room for one. */
 export function budgetOf(asked: Exclude<Effort, 'none'> | number, outputTokensMax: number): number | undefined {
   const share = typeof asked === 'number' ? asked : Math.floor(shares[asked] * outputTokensMax)
   const budget = Math.min(Math.max(share, BUDGET_TOKENS_MIN), outputTokensMax - 1)

@@ -1,7 +1,7 @@
 /**
  * What the failure of an upstream means. The status alone does not say it: an empty account is a 400 at one vendor, and
- * a body with status 200 at another. `failures.json` has failures that vendors were seen to report, each with its source
- * and date. The `code` or `words` of a row decide. A row without either is an example of what its status means.
+ * a body with status 200 at another. `failures.json` has failures that vendors were seen to report, each with a source
+ * and a date. The `code` or `words` of a row decide. A row without either is an example of what its status means.
  */
 import type { UpstreamFailureKind } from '../domain/failure.ts'
 import rows from './failures.json' with { type: 'json' }

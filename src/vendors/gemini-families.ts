@@ -1,13 +1,13 @@
-/** What families of models at Gemini's API take, as data. From Google's documentation and SDK, November 2026. */
+/** What families of models at Gemini's API take, as data, from Google's documentation and SDK (2026-11). */
 import type { Effort, Turn } from '../domain/turn.ts'
 
 type Level = 'minimal' | 'low' | 'medium' | 'high' | 'xhigh'
 
 export type Thinking =
   | { readonly kind: 'none' }
-  /** Tokens. `least` is what a model thinks that cannot be told not to; 0 turns the others off. */
+  /** In tokens. 0 turns reasoning off. A model whose `least` is above 0 cannot turn it off. */
   | { readonly kind: 'budget'; readonly least: number; readonly most: number }
-  /** Cannot be turned off: the lowest level is what "none" comes to. */
+  /** Cannot be turned off: `none` becomes the lowest level. */
   | { readonly kind: 'level'; readonly lowest: 'minimal' | 'low'; readonly highest: 'high' | 'xhigh' }
 
 export type GeminiFamily = {
@@ -29,7 +29,7 @@ const level = (lowest: 'minimal' | 'low', highest: 'high' | 'xhigh' = 'high'): T
   highest,
 })
 
-/** The first that matches counts. */
+/** The first match counts. */
 const families: readonly GeminiFamily[] = [
   { match: /gemma/, thinking: NONE, system: 'first_user_text', signatures: 'unknown', penalties: 'refused' },
   { match: /gemini-(?:1|2\.0)/, ...older, thinking: NONE, penalties: 'taken' },
@@ -40,7 +40,7 @@ const families: readonly GeminiFamily[] = [
   { match: /gemini-flash-latest|gemini-3\.[789]-flash/, ...current, thinking: level('low') },
   { match: /gemini-3(?:\.[0-6])?-flash/, ...current, thinking: level('minimal') },
 ]
-/** A model nobody has heard of is taken for the newest, at what every one of those takes. */
+/** An unknown model is treated as one of the newest, with the values that all of these take. */
 const newest: GeminiFamily = { match: /^/, ...current, thinking: level('low') }
 
 export const geminiFamilyOf = (upstreamModel: string): GeminiFamily =>
@@ -56,14 +56,14 @@ const shares: Readonly<Record<Exclude<Effort, 'none'>, number>> = {
   max: 100,
 }
 const ranks: readonly Level[] = ['minimal', 'low', 'medium', 'high', 'xhigh']
-/** From so many tokens on, a budget is worth that level. */
+/** The least budget that becomes a level. */
 const worth: readonly (readonly [tokens: number, level: Level])[] = [
   [16_384, 'high'],
   [4_096, 'medium'],
   [1_024, 'low'],
 ]
 
-/** `thinkingConfig` for what a turn asks for; undefined where it asks for nothing or the model does not think. */
+/** The `thinkingConfig` of a turn. Undefined: the turn asks for none, or the model does not reason. */
 export function thinkingConfigOf(
   { effort, thinkingTokens, showReasoning }: Pick<Turn, 'effort' | 'thinkingTokens' | 'showReasoning'>,
   { thinking }: GeminiFamily,

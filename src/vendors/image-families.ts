@@ -1,4 +1,4 @@
-/** What families of image models can do, as data. An operator names one, and the price list knows some. */
+/** What families of image models can do, as data. An operator or the price list names the family of a model. */
 import { openImageFacts, type ImageFacts } from '../domain/image.ts'
 
 const gptImage: ImageFacts = {
@@ -51,7 +51,7 @@ const gemini3Pro: ImageFacts = {
   qualities: ['1K', '2K', '4K'],
   qualityDefault: '1K',
   styles: [],
-  // Of one candidate: what Google states as the most there are.
+  // For one candidate, the maximum that Google states.
   countMax: 10,
   deliveries: ['b64_json'],
   promptCharsMax: 32_000,

@@ -1,6 +1,6 @@
-/** What families of OpenAI's models take that is no field of a request alone. */
+/** What families of OpenAI's models take, where a row of rules.ts cannot say it. */
 
-/** Models that never reason: their vendor refuses a request that asks for sealed reasoning (OpenAI, 2026-08). */
+/** Models that never reason. OpenAI refuses a request to them that asks for sealed reasoning (2026-08). */
 const WITHOUT_REASONING = /(?:^|\/)(?:chatgpt-|gpt-[34])/
 
 /** Whether a model may be asked for its reasoning in sealed form. */

@@ -48,7 +48,7 @@ export const presets: readonly Preset[] = [
       hidesReasoning: true,
     },
   }),
-  // A stream states its input at its start: a hang-up is billed by that, and by what arrived.
+  // A stream states its input tokens first, so a stream that is left is billed by them and by the text that arrived.
   preset({
     id: 'anthropic',
     label: 'Anthropic',
@@ -156,7 +156,7 @@ export const presets: readonly Preset[] = [
     keyVariable: 'DASHSCOPE_API_KEY',
     listing: { unlisted: 'unlisted' },
   }),
-  // Its chat endpoint ended on 2026-09-27; the Agent API answers at /v1/responses, too, and shows its list of models
+  // Its chat endpoint ended on 2026-09-27. The Agent API answers at /v1/responses, too. It shows its list of models
   // without a key (docs.perplexity.ai, "Migrate from Sonar to the Agent API", 2026-11).
   preset({
     id: 'perplexity',

@@ -1,17 +1,17 @@
 /**
- * What vendors and families of models refuse in the chat and responses formats, as data. Each row has the place where
- * it can be read and the date on which it was. A new vendor is rows here, and a run of its contract suite.
+ * What vendors and families of models refuse in the chat and responses formats, as data. Each row has its public source
+ * and the date on which it was read.
  */
 import type { Effort } from '../domain/turn.ts'
 
-/** What is taken of a field, or of something that stands in several. */
+/** What a vendor takes of a field, or of something that stands in several fields. */
 export type Limit =
-  /** Refused, whatever its value. `unless`: taken of a model that is told not to reason, or is not told to reason. */
+  /** The fields are refused. `unless`: they are taken if the effort is `none`, or if the effort is unset, too. */
   | { readonly takes: 'nothing'; readonly fields: readonly string[]; readonly unless?: 'effort_none' | 'effort_unset' }
   | { readonly takes: 'name'; readonly field: string; readonly as: string }
   | { readonly takes: 'number'; readonly field: string; readonly most: number }
   | { readonly takes: 'items'; readonly field: string; readonly most: number }
-  /** Who a user is may be any text: one that does not fit is sent as its digest. */
+  /** The id of a user can be any text. One that does not fit is sent as its digest. */
   | {
       readonly takes: 'id'
       readonly fields: readonly string[]
@@ -19,49 +19,49 @@ export type Limit =
       readonly most: number
       readonly form?: RegExp
     }
-  /** The nearest of these is sent. */
+  /** The nearest of these efforts is sent. */
   | { readonly takes: 'efforts'; readonly efforts: readonly Effort[] }
-  /** The role `developer` is said as `system`. */
+  /** The role `developer` is sent as `system`. */
   | { readonly takes: 'system_role' }
-  /** Ids of tool calls have exactly so many characters, letters and digits. */
+  /** Ids of tool calls have exactly `chars` letters and digits. */
   | { readonly takes: 'call_ids'; readonly chars: number }
-  /** A schema for the answer is no wish that it knows: JSON is, and the schema is said in words. */
+  /** JSON mode is known, and a schema is not: the schema is sent as words of the prompt. */
   | { readonly takes: 'json_object' }
-  /** A schema for the answer is that of an object: any other is said in words. */
+  /** The schema of an answer must be that of an object: any other is sent as words of the prompt. */
   | { readonly takes: 'object_schema' }
-  /** Where the model has called tools, each of its messages says in `reasoning_content` what it thought. */
+  /** In a conversation with tool calls each message of the model must have `reasoning_content`. */
   | { readonly takes: 'thoughts' }
-  /** No message may say what its model thought. */
+  /** No message may have the reasoning of its model. */
   | { readonly takes: 'no_thoughts' }
-  /** Tools whose input is free text, in the vendor's own formats. */
+  /** Tools whose input is free text, in the vendor's own formats, are taken. */
   | { readonly takes: 'custom_tools' }
-  /** What agents send in the responses format beside functions: groups of tools, a search among them, a shell. */
+  /** Tools of agents in the responses format beside functions are taken: groups of tools, a search in them, a shell. */
   | { readonly takes: 'agent_items' }
-  /** Signatures of calls where Google's own endpoint of the chat format has them: `extra_content.google`. */
+  /** Signatures of calls are taken in `extra_content.google`, as at Google's own endpoint of the chat format. */
   | { readonly takes: 'call_signatures' }
-  /** `prompt_cache_key`, which others refuse as a field that they do not know. */
+  /** `prompt_cache_key` is taken. Other vendors refuse it as an unknown field. */
   | { readonly takes: 'cache_key' }
-  /** Requests with these go to the responses format. */
+  /** Requests with tools, or translated ones, go to the responses format. */
   | { readonly takes: 'elsewhere'; readonly what: 'tools' | 'translated' }
 
 type RuleRow = Limit & {
-  /** Presets that it holds for, or that it does not hold for. Left out: whoever serves these models. */
+  /** The presets for which it holds, or does not hold. Left out: it holds for every vendor that serves these models. */
   readonly vendors?: readonly string[]
   readonly notVendors?: readonly string[]
-  /** Models that it holds for, by their names in small letters, without what stands before the last slash. */
+  /** The models for which it holds, by the part of the name after the last slash, in small letters. */
   readonly models?: RegExp
-  /** Where it can be read. */
+  /** Where it can be read. `read` is the date on which it was. */
   readonly source: string
 }
 export type Rule = RuleRow & { readonly read: string }
 
 const OPENAI = ['openai', 'azure']
-/** They know no `reasoning_content` of a message. */
+/** Vendors that refuse `reasoning_content` in a message. */
 const REFUSES_THOUGHTS = [...OPENAI, 'groq', 'mistral', 'cerebras']
 
-/** Models of OpenAI's that reason. */
+/** Models of OpenAI that reason. */
 const REASONS = /^(?:gpt-(?:[5-9]|\d\d)(?!.*-chat)|o\d|codex)/
-/** Those that reason also where nobody says how much. */
+/** Models of OpenAI that reason also without an effort in the request. */
 const REASONS_UNASKED = /^(?:gpt-5(?!\.[1-5])|gpt-(?:[6-9]|\d\d)|o\d|codex)(?!.*-chat)/
 const SAMPLING = [
   'temperature',
@@ -73,12 +73,12 @@ const SAMPLING = [
   'logit_bias',
 ]
 const NEVER_REASONS = /^(?:gpt-[34]|chatgpt|gpt-[5-9][\d.]*-chat)/
-/** From gpt-5.4 on the chat format takes tools only where nothing is reasoned. */
+/** From gpt-5.4 on the chat format takes tools only with the effort `none`. */
 const REASONS_ELSEWHERE = /^gpt-(?:5\.(?:[4-9]|\d\d)|[6-9]|\d\d)/
-/** Models that have learnt to call tools by free text. */
+/** Models that can call tools with free text. */
 const WRITES_FREELY = /^gpt-(?:[5-9]|\d\d)(?!.*-chat)/
 
-/** Fields of the format that Mistral does not have: it refuses what it does not know. */
+/** Fields of the format that Mistral does not know. It refuses unknown fields. */
 const NOT_MISTRAL =
   'user safety_identifier top_k logprobs top_logprobs logit_bias verbosity store stream_options service_tier ' +
   'modalities audio web_search_options functions function_call prompt_cache_retention prompt_cache_options reasoning ' +
@@ -88,7 +88,7 @@ const NOT_MISTRAL =
 const readOn = (read: string, rows: readonly RuleRow[]): readonly Rule[] => rows.map((row) => ({ ...row, read }))
 
 export const vendorRules: readonly Rule[] = readOn('2026-11-25', [
-  // Whoever it is: nobody is known to take more.
+  // Every vendor: none is known to take more.
   {
     takes: 'id',
     fields: ['user', 'user_id'],
@@ -102,7 +102,7 @@ export const vendorRules: readonly Rule[] = readOn('2026-11-25', [
     source: 'https://github.com/maximhq/bifrost/issues/1000',
   },
 
-  // OpenAI; the rules of its models hold for whoever serves them.
+  // OpenAI. The rules of its models hold for every vendor that serves them.
   {
     vendors: OPENAI,
     takes: 'object_schema',
@@ -301,7 +301,7 @@ export const vendorRules: readonly Rule[] = readOn('2026-11-25', [
     source: 'https://api-docs.deepseek.com/api/create-chat-completion (response_format: text or json_object)',
   },
 
-  // Thoughts
+  // Reasoning in messages
   {
     vendors: REFUSES_THOUGHTS,
     takes: 'no_thoughts',

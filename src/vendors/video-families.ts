@@ -1,11 +1,11 @@
-/** What families of video models can do, as data. An operator names one. */
+/** What families of video models can do, as data. An operator names the family of a model. */
 import { openVideoFacts, type VideoFacts } from '../domain/video.ts'
 
 const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, i) => from + i)
 
 const HOUR_MS = 3_600_000
 
-// Seedance 2.0 makes a video of frames, or of references, never of both, and wants to see something beside audio
+// Seedance 2.0 makes a video from frames or from references, never from both. Audio cannot be its only reference
 // (Volcengine, 2026-08).
 const seedance2: VideoFacts = { ...openVideoFacts, mixesFramesWithReferences: false, takesAudioAlone: false }
 
