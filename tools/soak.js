@@ -1,6 +1,7 @@
-// The long forms of the proofs in test/soaks.json. Each repeats its test file in rounds of the short form's count, each
-// round with a new seed, until the count is reached or the time is over. A soak that fails ends with what the test
-// said; the others still run.
+// The long forms of the proofs in test/soaks.json. Each repeats its test file in rounds, each round with a new seed, until
+// the count is reached or the time is over. A round has the short form's count, or `round`: where the count is a size (so
+// many seconds, so many clients at once), one round has all of it. A soak that fails ends with what the test said; the
+// others still run.
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -87,7 +88,7 @@ async function run(soak) {
   const target = options.count ?? (options.minutes === undefined ? soak.soak : Infinity)
   const state = { soak, isOk: true, done: 0, startedMs, endedMs: startedMs, figure: '' }
   while (state.isOk && state.done < target && Date.now() < untilMs) {
-    const count = Math.min(soak.ci, target - state.done)
+    const count = Math.min(soak.round ?? soak.ci, target - state.done)
     const { isOk, output } = await runRound(soak, count)
     state.isOk = isOk
     state.endedMs = Date.now()
@@ -105,6 +106,7 @@ function runRound({ file, variable }, count) {
   const env = {
     ...process.env,
     [variable]: String(count),
+    TOLLGATE_SEED: process.env.TOLLGATE_SEED ?? String(Math.floor(Math.random() * 2 ** 31)),
     BUN_CONFIG_MAX_HTTP_REQUESTS: bunEnv.BUN_CONFIG_MAX_HTTP_REQUESTS,
   }
   const args = ['test', '--timeout=60000', '--no-env-file', '--no-orphans', `./${file}`]

@@ -21,9 +21,11 @@ models:
 `
 const folder = freshFolder()
 const HOUR_MS = 3_600_000
-const FIRST = Date.UTC(2031, 0, 31, 23, 59, 55)
+/** Long enough before a midnight for a gateway to start and its first streams to begin. */
+const BEFORE_MS = 4_000
+const FIRST = Date.UTC(2031, 1, 1) - BEFORE_MS
 /** When each life begins: a month ends, a day, a month. */
-const lives = [FIRST, Date.UTC(2031, 1, 10, 23, 59, 55), Date.UTC(2031, 1, 28, 23, 59, 55)]
+const lives = [FIRST, Date.UTC(2031, 1, 11) - BEFORE_MS, Date.UTC(2031, 2, 1) - BEFORE_MS]
 
 let gateway: TestGateway
 let shiftMs = 0
@@ -328,8 +330,9 @@ async function expectOneNumber(limit: number, offset: number): Promise<void> {
 
 /** Streams all the time from before midnight until after it: each counts in the hour in which it began. */
 async function acrossMidnight(life: number): Promise<void> {
-  const running: Promise<void>[] = [makeVideo({ kind: 'video', note: 'task-ms=7000', isUpscaled: true })]
-  while (nowMs() < (lives[life] ?? 0) + 5_600) {
+  const midnightMs = (lives[life] ?? 0) + BEFORE_MS
+  const running: Promise<void>[] = [makeVideo({ kind: 'video', note: 'task-ms=4000', isUpscaled: true })]
+  while (nowMs() < midnightMs + 600) {
     running.push(act({ kind: 'stream', model: 'paced', content: 'Write 200 tokens', max: 200 }))
     running.push(act({ kind: 'credit', nano: 7n }))
     await Bun.sleep(250)

@@ -1,7 +1,8 @@
 /**
  * Every page of the console at every width, in several zones and both languages, after a month with many people:
  * nothing wider than the window, nothing over anything else, nothing cut off, and the days and sums of each zone right.
- * A page is loaded once in each zone; its width changes under it.
+ * A page is loaded once in each zone; its width changes under it. In the short form each width of a page is in one of
+ * the zones, and another page has it in another; the long form has them all.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Database } from 'bun:sqlite'
@@ -15,9 +16,13 @@ import { accountPlaces, addressOf, operatorPlaces, type Place } from '../support
 import { hoursOf, seedCrowd, type Hour } from '../support/crowd.ts'
 import { freshFolder, startGateway } from '../support/gateway.ts'
 import { LAYOUT_FAULTS } from '../support/layout.ts'
+import { countOf, seedOfRun } from '../support/soaks.ts'
 
 const WIDTHS = [360, 768, 1366, 1440, 1920] as const
 const HEIGHT = 900
+/** In how many of the zones each width of a page is looked at, and which begins. */
+const ZONES_OF_A_WIDTH = countOf('layouts')
+const FIRST = seedOfRun()
 const REQUESTS = 8_000
 /** Two frames: sizes that scripts follow are drawn in the second. */
 const SETTLED = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))'
@@ -81,6 +86,10 @@ const places: readonly (readonly [name: string, place: Place, isRich: boolean])[
     .map((place) => [`${place.name}, rich`, place, true] as const),
 ]
 
+/** The widths of the page at this place of the list that this zone has. */
+const widthsOf = (at: number, zone: number): readonly number[] =>
+  WIDTHS.filter((_, i) => (FIRST + at + i + zone) % zones.length < ZONES_OF_A_WIDTH)
+
 const faultsIn = async ({ zone, language }: (typeof zones)[number]): Promise<readonly string[]> => {
   const page = pageOf(zone)
   const faults: string[] = []
@@ -89,7 +98,11 @@ const faultsIn = async ({ zone, language }: (typeof zones)[number]): Promise<rea
     const shows = language === 'en' ? place.shows : place.shows.replace(/text=\w+/, 'dl')
     await page.call('waitForSelector', shows, { timeout: 30_000 })
     // There and back: a page begins at the width at which the one before it ended.
-    for (const width of at % 2 === 0 ? WIDTHS : WIDTHS.toReversed()) {
+    const widths = widthsOf(
+      at,
+      zones.findIndex((one) => one.zone === zone),
+    )
+    for (const width of at % 2 === 0 ? widths : widths.toReversed()) {
       await page.call('setViewportSize', { width, height: HEIGHT })
       await page.evaluate(SETTLED)
       const found = await page.evaluate<readonly string[]>(LAYOUT_FAULTS)

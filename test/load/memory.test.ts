@@ -12,7 +12,7 @@ import { isComplete, startRawUpstream, type Caller, type RawUpstream } from '../
 
 const READERS = countOf('stalled-readers')
 const STREAMS = Number(process.env['TOLLGATE_SLOW_STREAMS'] ?? 2_000)
-const STREAM_SECONDS = Number(process.env['TOLLGATE_SLOW_STREAM_SECONDS'] ?? 12)
+const STREAM_SECONDS = countOf('slow-streams')
 const EVENT_EVERY_MS = 3_000
 const MB = 1024 * 1024
 const IDLE_MB_MAX = 130

@@ -7,9 +7,10 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { chatText } from './malformed/case.ts'
+import { countOf } from '../support/soaks.ts'
 import { WireClient } from '../support/wire-client.ts'
 
-const SECONDS = Number(process.env['TOLLGATE_OVERLOAD_SECONDS'] ?? 4)
+const SECONDS = countOf('overload')
 /** A run that is long enough is held to a rate; on a busy machine seconds are not. */
 const SECONDS_FOR_RATES = 30
 const PEAK_CLIENTS = 32

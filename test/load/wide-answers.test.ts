@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import sharp from 'sharp'
 import { chat, freshFolder, startGateway, type TestGateway } from '../support/gateway.ts'
+import { countOf, seedOfRun } from '../support/soaks.ts'
 import { TICK_MS_MAX, tickMeter, withLongestTick } from '../support/tick-report.ts'
 
 const REPLY_CHARS = 32_000_000
@@ -134,11 +135,22 @@ async function answered(model: string, stream: boolean): Promise<{ status: numbe
   return { ...did, longestMs }
 }
 
-/** The chat format in every shape, the others in those that cost the most before they were bounded. */
+/**
+ * The chat format in every shape; those that cost the most before they were bounded in another format, too, of which a
+ * seed says which. The long form has them in all.
+ */
 const worst = ['one object of different members', 'objects of one member, each another', 'short texts', 'short numbers']
-const cases = Object.keys(dialects).flatMap((dialect) =>
-  (dialect === 'chat' ? Object.keys(shapes) : worst).map((shape): [string, string] => [dialect, shape]),
-)
+const others = Object.keys(dialects).filter((dialect) => dialect !== 'chat')
+const OTHERS_OF_A_SHAPE = countOf('wide-answers')
+const FIRST = seedOfRun()
+const cases = [
+  ...Object.keys(shapes).map((shape): [string, string] => ['chat', shape]),
+  ...worst.flatMap((shape, i) =>
+    others
+      .filter((_, at) => (FIRST + i + at) % others.length < OTHERS_OF_A_SHAPE)
+      .map((dialect): [string, string] => [dialect, shape]),
+  ),
+]
 /** Those that every dialect gets are made once. */
 const made = new Map<string, string>()
 function valueOf(shape: string, chars: number): string {

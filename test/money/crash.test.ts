@@ -20,7 +20,7 @@ const VERIFY_EVERY = 10
 const READY_MS_MAX = 5_000
 const LOAD_MS = 200
 /** One start in so many is killed before it is ready. */
-const STILLBORN_ONE_IN = 10
+const STILLBORN_ONE_IN = 5
 const CYCLE_TIMEOUT_MS = 5_000
 
 let vendor: TestSandbox

@@ -67,7 +67,8 @@ const ends: readonly [string, (run: Run) => void][] = [
   ['the terminal is closed', ({ runner }) => process.kill(-runner, 'SIGHUP')],
 ]
 
-test.skipIf(process.platform !== 'linux').each(ends)(
+// All at once: each waits for npx and for its drain most of the time.
+test.concurrent.skipIf(process.platform !== 'linux').each(ends)(
   'the server that npx started drains and ends when %s',
   async (_, end) => {
     const run = await npx()

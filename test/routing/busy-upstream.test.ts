@@ -102,34 +102,48 @@ test('where somebody else can be asked nobody waits, and the full one is not bla
   expect(told.filter(({ tookMs }) => tookMs < 2_000)).toHaveLength(6)
 })
 
-/** Takes all the room of a provider for some seconds. */
-const filling = (count: number, model: string): Promise<HttpAnswer[]> => several(count, { model })
+/** Clients that take all the room of providers, by the models that they ask for, until they leave. */
+function filling(...models: readonly string[]): { leave(): Promise<void> } {
+  const gone = new AbortController()
+  const calls = models.map((model) => chat(gateway, { model }, { signal: gone.signal }).catch(() => undefined))
+  return {
+    async leave() {
+      gone.abort()
+      await Promise.all(calls)
+      for (let tries = 0; tries < 250; tries++) {
+        if ((await gateway.operate<{ live_requests: number }>('doctor')).live_requests === 0) return
+        await Bun.sleep(20)
+      }
+      throw new Error('somebody is still there')
+    },
+  }
+}
 
 test('one that is full is no attempt: the next ones are asked however many are full', async () => {
-  const full = [filling(2, 'lasting'), ask({ model: 'either' })]
+  const full = filling('lasting', 'lasting', 'either')
   await Bun.sleep(150)
   // Two attempts are allowed, and two providers are full.
   expect(await ask({ model: 'spread' })).toMatchObject({ status: 200 })
   expect(await lastRecord()).toEqual(['large', 'ok'])
-  await Promise.all(full)
+  await full.leave()
 })
 
 test('nothing that was sent nowhere is told as an attempt', async () => {
-  const full = filling(2, 'lasting')
+  const full = filling('lasting', 'lasting')
   await Bun.sleep(150)
   const { status, headers } = await ask({ model: 'brief' })
   expect([status, headers.get('x-tollgate-attempts')]).toEqual([503, null])
   expect(await lastRecord()).toEqual([null, 'full'])
-  await full
+  await full.leave()
 })
 
 test('of several that are full the first with room is taken', async () => {
-  const full = [filling(2, 'lasting'), ask({ model: 'either' })]
+  const full = filling('lasting', 'lasting', 'either')
   await Bun.sleep(100)
   const waited = await ask({ model: 'either' })
   expect([waited.status, waited.tookMs < 1_500]).toEqual([200, true])
   expect(await lastRecord()).toEqual(['tiny', 'ok'])
-  await Promise.all(full)
+  await full.leave()
 })
 
 test('one that is full is waited for before one that has failed too often is asked', async () => {

@@ -38,6 +38,11 @@ test('an account has so many refused in a minute; others are served', async () =
   const { id } = await gateway.operate<{ id: string }>('account.create', { name: 'other', balance: '1' })
   const { secret } = await gateway.operate<{ secret: string }>('key.create', { account: id, name: 'k' })
   expect((await chat({ baseUrl: gateway.baseUrl, key: secret }, { model: 'sandbox-chat' })).status).toBe(200)
-  await Bun.sleep(3_000)
-  expect((await chat(gateway, { model: 'sandbox-chat' })).status).toBe(200)
+  const again = async (): Promise<number> => (await chat(gateway, { model: 'sandbox-chat' })).status
+  let status = await again()
+  for (let tries = 0; status === 429 && tries < 100; tries++) {
+    await Bun.sleep(100)
+    status = await again()
+  }
+  expect(status).toBe(200)
 }, 60_000)

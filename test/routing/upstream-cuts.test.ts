@@ -1,6 +1,6 @@
 /**
  * Upstreams whose connection ends after any byte of an answer, politely or by a reset: what the client sees, and what
- * it pays. `TOLLGATE_CUTS` says how many, for longer runs; by default each byte once.
+ * it pays. The short form takes a tenth of the bytes, spread over all, and a seed says which.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { ChatWire, dataOf, type WireAnswer } from '../support/chat-wire.ts'
@@ -15,6 +15,7 @@ import {
   type RecordedReply,
   type RecordedStream,
 } from '../support/recorded-answers.ts'
+import { countOf, reportFigure, seedOfRun } from '../support/soaks.ts'
 import { costOf, PRICE_INPUT, PRICE_OUTPUT, promptTokens, tokensOf, type Tokens } from '../support/token-price.ts'
 
 const CLIENTS = 24
@@ -35,12 +36,14 @@ type Cut = {
 const places = [...recordedStreams, ...recordedReplies].flatMap((recording) =>
   Array.from({ length: recording.bytes.length + 1 }, (_, afterBytes) => ({ recording, afterBytes })),
 )
-const CUTS = Number(process.env['TOLLGATE_CUTS'] || places.length)
+const CUTS = countOf('cuts')
 
 /** A step that shares no divisor with their number comes by each place once a round, and spreads fewer over all. */
 const gcd = (a: number, b: number): number => (b === 0 ? a : gcd(b, a % b))
 let step = Math.floor(places.length * 0.618)
 while (gcd(step, places.length) !== 1) step++
+/** In one of the first four rounds. */
+const FIRST = seedOfRun() % (4 * places.length)
 
 /** Two rounds are every place with both ends. After those the answers come in pieces, of another size each round. */
 function cutOf(serial: number): Cut {
@@ -262,7 +265,7 @@ test(`${CUTS} cuts: an answer, an error or the next offer; never a silent end, a
   await Promise.all(
     members.map(async (who, first) => {
       for (let serial = first; serial < CUTS; serial += CLIENTS) {
-        await cut(serial, who)
+        await cut(FIRST + serial, who)
         if (who.unpaid.size >= BATCH) await settleUp(who)
       }
       await settleUp(who)
@@ -277,8 +280,10 @@ test(`${CUTS} cuts: an answer, an error or the next offer; never a silent end, a
     expect(1_000e9 - Number(left)).toBe(spent)
   }
   const { nothing, middle, complete, second, lost } = figures
-  console.log(`  ${CUTS} cuts: ${nothing} before the first event, ${middle} in the middle, ${complete} complete;`)
-  console.log(`  ${second} of those by a second offer; ${lost} resets overtook bytes`)
+  reportFigure(
+    `${CUTS} cuts from ${FIRST} on: ${nothing} before the first event, ${middle} in the middle, ${complete} complete, ` +
+      `${second} of those by a second offer; ${lost} resets overtook bytes`,
+  )
   expect(Math.min(nothing, middle, complete, second)).toBeGreaterThan(CUTS / 200)
   expect(lost).toBeLessThan(CUTS / 20)
 }, 3_600_000)

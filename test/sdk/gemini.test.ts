@@ -3,21 +3,24 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { ApiError, FunctionCallingConfigMode, GoogleGenAI, ThinkingLevel, type Content } from '@google/genai'
 import OpenAI from 'openai-6'
 import type { ChatCompletionMessageParam } from 'openai-6/resources/chat/completions'
+import { countOf } from '../support/soaks.ts'
 import { startGateway, startSandboxProcess, type TestGateway, type TestSandbox } from '../support/gateway.ts'
+
+const SILENCE_MS = countOf('gemini-silences') * 1_000
 
 /** What the upstream model behind a public one does. */
 const faults: Readonly<Record<string, string>> = {
   'org/pro': '',
   slow: '!pace=20',
   'fails-500': '!status=500',
-  'fails-429': '!status=429,retry-after=3',
+  'fails-429': '!status=429,retry-after=1',
   'fails-401': '!status=401',
   rejects: '!status=400',
   breaks: '!errorEvent=8',
   cut: '!cutAfterBytes=4000,pace=2',
   'no-usage': '!noUsage',
   'wrong-usage': '!wrongUsage',
-  late: '!delayMs=21000',
+  late: `!delayMs=${SILENCE_MS}`,
 }
 
 let sandbox: TestSandbox
@@ -35,6 +38,9 @@ beforeAll(async () => {
     ),
   )
   gateway = await startGateway({
+    // At worst a heartbeat comes after two of its times: as ten seconds are to a silence of twenty-one. It begins an
+    // answer, which must come after the gateway has asked once more.
+    env: { TOLLGATE_HEARTBEAT_MS: String(Math.round(SILENCE_MS / 2.1)) },
     yaml: [
       'sandbox: false',
       'providers:',
@@ -363,10 +369,14 @@ async function askLate(): Promise<Promise<string>[]> {
   })
 }
 
-test('a stream that is long silent is kept alive by comments the SDK reads past', async () => {
-  const heard = { status: 'fulfilled', value: 'at last' } as const
-  expect(await longSilent).toEqual([heard, heard])
-}, 40_000)
+test(
+  'a stream that is long silent is kept alive by comments the SDK reads past',
+  async () => {
+    const heard = { status: 'fulfilled', value: 'at last' } as const
+    expect(await longSilent).toEqual([heard, heard])
+  },
+  20_000 + 2 * SILENCE_MS,
+)
 
 describe('openai 6, upstream gemini', () => {
   const model = 'gemini/org/pro'

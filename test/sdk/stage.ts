@@ -3,15 +3,19 @@ import { afterAll, beforeAll, expect } from 'bun:test'
 import { startGateway, startSandboxProcess, type TestGateway, type TestSandbox } from '../support/gateway.ts'
 import type { ClientProcess } from './client-process.ts'
 import type { AddressedCall, Command, Order, Replies, Reply, SeenError } from './protocol.ts'
+import { countOf } from '../support/soaks.ts'
 import { openTill, PRICE, type Member, type Till } from './till.ts'
+
+/** How long a vendor is silent where that is what is tested. */
+export const SILENCE_MS = countOf('silences') * 1_000
 
 /** Public models and the faults of the upstream model behind each. */
 const upstreams = {
   'org/chat': 'sandbox-chat',
   slow: 'sandbox-chat!pace=20',
   late: 'sandbox-chat!delayMs=10000',
-  'begins-late': 'sandbox-chat!delayMs=21000',
-  pauses: 'sandbox-chat!stallAfterEvents=3,stallMs=21000',
+  'begins-late': `sandbox-chat!delayMs=${SILENCE_MS}`,
+  pauses: `sandbox-chat!stallAfterEvents=3,stallMs=${SILENCE_MS}`,
   'wrong-usage': 'sandbox-chat!wrongUsage',
   'no-usage': 'sandbox-chat!noUsage',
   'no-done': 'sandbox-chat!noDone',
@@ -33,7 +37,7 @@ export type Stage = Till & {
 }
 
 /** Starts gateway and vendor before the tests of the file and stops them after. */
-export function setStage(): Stage {
+export function setStage(env: Readonly<Record<string, string>> = {}): Stage {
   let sandbox: TestSandbox
   let started: TestGateway | undefined
   beforeAll(async () => {
@@ -42,7 +46,8 @@ export function setStage(): Stage {
       ([id, model]) => `  ${id}: { price: ${PRICE}, offers: [{ provider: vendor, model: '${model}' }] }`,
     )
     const vendor = `  vendor: { base_url: '${sandbox.baseUrl}', allow_private: true }`
-    started = await startGateway({ yaml: ['sandbox: false', 'providers:', vendor, 'models:', ...models].join('\n') })
+    const yaml = ['sandbox: false', 'providers:', vendor, 'models:', ...models].join('\n')
+    started = await startGateway({ yaml, env })
   }, 30_000)
   afterAll(async () => {
     await started?.close()

@@ -1,5 +1,14 @@
 /** Copies of the program with edits: bugs that a suite must catch, faults that the product has no switch for. */
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
@@ -20,13 +29,22 @@ export type SourceCopy = { readonly folder: string; remove(): void }
 /** Copies `src`, `sandbox` and `test` (without test files) beside the installed packages, and edits the copy. */
 export function copySources(edits: readonly Edit[]): SourceCopy {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-sources-'))
-  const filter = (path: string): boolean => !path.endsWith('.test.ts')
-  for (const part of ['src', 'sandbox', 'test', 'package.json', 'bin'])
-    cpSync(join(ROOT, part), join(folder, part), { recursive: true, filter })
+  for (const part of ['src', 'sandbox', 'test', 'bin']) copyFolder(part, folder)
+  copyFileSync(join(ROOT, 'package.json'), join(folder, 'package.json'))
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
   for (const edit of edits) {
     const path = join(folder, edit.file)
     writeFileSync(path, editText(readFileSync(path, 'utf8'), edit))
   }
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
+}
+
+/** cpSync with a filter takes eight times as long: half a second of processor time. */
+function copyFolder(part: string, to: string): void {
+  mkdirSync(join(to, part))
+  for (const entry of readdirSync(join(ROOT, part), { withFileTypes: true })) {
+    const path = join(part, entry.name)
+    if (entry.isDirectory()) copyFolder(path, to)
+    else if (entry.isFile() && !entry.name.endsWith('.test.ts')) copyFileSync(join(ROOT, path), join(to, path))
+  }
 }
