@@ -13,7 +13,7 @@ import { arkError, startVideoVendor, videoYaml, type VideoVendor } from '../supp
 const KILLS = countOf('video-kills')
 /** Each in a data folder and with a vendor of its own. */
 const GATEWAYS = 2
-/** A kill that met no task in some stage proves nothing of it: until all were met there are more, but not without end. */
+/** A kill that met no task in some stage proves nothing of it: until all were met there are more, with an end. */
 const STAGES = ['submitting', 'queued', 'running', 'upscaling', 'storing']
 const MORE_KILLS_MAX = 60
 const LIFE_MS = 350
