@@ -1,7 +1,7 @@
-// The long forms of the proofs in test/soaks.json. Each repeats its test file in rounds, each with a new seed, until the
-// count is reached or the time is over. A round has the short form's count, or `round`: where the count is a size (so many
-// seconds, so many clients at once), one round has all of it. A soak that fails ends with what the test said; the others
-// still run.
+// The long forms of the proofs in test/soaks.json. Each repeats its test file in rounds, each with a new seed, until
+// the count is reached or the time is over. A round has the short form's count, or `round`: where the count is a
+// size (so many seconds, so many clients at once), one round has all of it. A soak that fails ends with what the
+// test said; the others still run.
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
