@@ -1,9 +1,9 @@
-/** Who may do what: the one place that decides. */
+/** The one place that decides who may do what. */
 import type { ManagementKey } from '../accounts/management-keys.ts'
 import type { Session } from '../accounts/sessions.ts'
 import type { User, UserRole } from '../domain/user.ts'
 
-/** Who asks, with the rights they have right now: an operator who views an account is a member of it. */
+/** Who sends a request, with their current rights. An operator who views an account has the rights of a member. */
 export type Principal =
   | { readonly kind: 'nobody' }
   | {
@@ -21,8 +21,9 @@ export type Principal =
     }
 
 /**
- * What a route asks for. `account_…`: of the account in its path. What hands out rights or spends money without a key
- * (`people`, `play`) is for people who are signed in: a program that leaks must not be able to make itself at home.
+ * The right that a route requires. `account_…` means a right in the account of its path. Routes that grant rights or
+ * spend money without a key (`people`, `play`) are only for people who are signed in, so that a leaked management key
+ * cannot give itself more rights.
  */
 export const accesses = [
   'open',
@@ -36,7 +37,7 @@ export const accesses = [
 ] as const
 export type RouteAccess = (typeof accesses)[number]
 
-/** `hidden`: answered as if the account did not exist. */
+/** `hidden`: the answer is the same as for an account that does not exist. */
 export type AccessDecision = 'allowed' | 'sign_in' | 'forbidden' | 'hidden'
 
 export function judge(access: RouteAccess, principal: Principal, accountId?: string): AccessDecision {

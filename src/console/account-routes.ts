@@ -1,4 +1,4 @@
-/** Accounts: the operator's list of them, and each as those who belong to it see it. */
+/** Accounts: the operator's list, and each account as its people see it. */
 import { z } from 'zod'
 import { visibleName } from '../admin/name.ts'
 import type { Account } from '../domain/account.ts'
@@ -33,7 +33,7 @@ import {
 export const balanceShape = z
   .strictObject({
     available_nano_usd: nano,
-    held_nano_usd: nano.meta({ description: 'set aside for requests under way, as an integer of nano-USD' }),
+    held_nano_usd: nano.meta({ description: 'reserved for running requests, as an integer of nano-USD' }),
     posted_nano_usd: nano.meta({ description: 'available and held together, in nano-USD' }),
   })
   .meta({ id: 'Balance' })
@@ -43,12 +43,14 @@ const accountShape = z
     id: z.string(),
     name: z.string(),
     status: z.enum(['active', 'suspended']),
-    origin: origin.meta({ description: 'declared: tollgate.yaml has its models and limits, which are read-only here' }),
+    origin: origin.meta({
+      description: 'declared: its models and limits are set in tollgate.yaml and are read-only here',
+    }),
     models: modelsShape,
     limits: limitsShape,
     low_balance_nano_usd: nano
       .nullable()
-      .meta({ description: 'below so much available the console warns; null: never' }),
+      .meta({ description: 'the console warns below this available balance; null: never' }),
     balance: balanceShape,
     active_keys: z.int(),
     created_at: time,
@@ -78,7 +80,7 @@ const accountView = (context: ConsoleContext, account: Account): z.infer<typeof 
   created_at: isoTime(account.createdAtMs),
 })
 
-/** The account in the path: that it is there has been seen to. */
+/** The account in the path. The dispatcher has checked that it exists. */
 export function accountIn({ context, params }: Pick<RouteContext<{ account: string }>, 'context' | 'params'>): Account {
   const account = context.services.accounts.find(params.account)
   if (!account) throw new Error('the account of a route is there')
@@ -92,11 +94,11 @@ const show = (call: Pick<RouteContext, 'context'>, id: string): RouteReply => {
 
 const listQuery = z.strictObject({
   ...pageQuery,
-  q: searchText.meta({ description: 'part of the name or of the id, or the id of a key, or a key’s end: …WXYZ' }),
+  q: searchText.meta({ description: 'part of the name or of the id, or the id of a key, or the end of a key: …WXYZ' }),
   status: z.enum(['active', 'suspended']).optional(),
 })
 
-/** The end of a key as it is shown, `sk-tg-…WXYZ`, or alone. Keys are told apart by case. */
+/** The end of a key, alone or as it is shown, `sk-tg-…WXYZ`. Keys are case-sensitive. */
 const KEY_END = /^(?:sk-tg-)?(?:…|\.\.\.)?(\w{4})$/
 
 function matcher(
@@ -127,7 +129,7 @@ const change = z.strictObject({
   limits: limitsChange.optional(),
 })
 
-/** Several operations, one after the other; what could refuse one of them is asked before the first. */
+/** Runs several operations in sequence. Everything that could refuse one of them is checked before the first. */
 async function changeAccount(
   call: RouteContext<{ account: string }, unknown, z.infer<typeof change>>,
 ): Promise<RouteReply> {
@@ -154,13 +156,13 @@ const adjustment = z.strictObject({
   kind: z.enum(['credit', 'debit', 'refund']),
   amount_nano_usd: nanoInput,
   reason: z.string().trim().min(1).max(500),
-  ref: z.string().min(1).max(200).optional().meta({ description: 'the same reference is never booked twice' }),
+  ref: z.string().min(1).max(200).optional().meta({ description: 'a reference is never booked twice' }),
 })
 
 export const accountRoutes: readonly ConsoleRoute[] = [
   route('GET', '/accounts', {
     access: 'operator',
-    summary: 'All accounts, or those that fit, newest first.',
+    summary: 'List accounts, newest first.',
     query: listQuery,
     answer: listShapeOf(accountShape),
     run: ({ context, query }) => {
@@ -170,7 +172,7 @@ export const accountRoutes: readonly ConsoleRoute[] = [
   }),
   route('POST', '/accounts', {
     access: 'operator',
-    summary: 'Make an account.',
+    summary: 'Create an account.',
     body: draft,
     answer: accountShape,
     run: async (call) => {
@@ -186,25 +188,25 @@ export const accountRoutes: readonly ConsoleRoute[] = [
   }),
   route('GET', '/accounts/{account}', {
     access: 'account_read',
-    summary: 'An account with its balance and limits.',
+    summary: 'Get an account with its balance and limits.',
     answer: accountShape,
     run: (call) => json(accountView(call.context, accountIn(call))),
   }),
   route('PATCH', '/accounts/{account}', {
     access: 'operator',
-    summary: 'Suspend or resume an account, or change its models and limits. A suspension cuts what runs.',
+    summary: 'Suspend or resume an account, or change its models and limits. A suspension cuts running requests.',
     body: change,
     answer: accountShape,
     run: changeAccount,
   }),
   route('PUT', '/accounts/{account}/low-balance', {
     access: 'account_write',
-    summary: 'Set below which available balance the console warns the people of an account; null: never.',
+    summary: 'Set the available balance below which the console warns the people of an account. Null means never.',
     body: z.strictObject({ threshold_nano_usd: nanoInput.nullable() }),
     answer: accountShape,
     run: async (call) => {
       const { threshold_nano_usd: threshold } = call.body
-      // Nothing is below nothing.
+      // No balance is below zero.
       const below = threshold === null || threshold === 0n ? null : formatUsd(threshold)
       const result = await call.operate('account.low_balance', { account: call.params.account, below })
       return result.ok ? show(call, call.params.account) : answer(result, () => undefined)
@@ -212,7 +214,7 @@ export const accountRoutes: readonly ConsoleRoute[] = [
   }),
   route('POST', '/accounts/{account}/adjustments', {
     access: 'operator',
-    summary: 'Credit, debit or refund, with a reason that becomes a line of the ledger.',
+    summary: 'Credit, debit or refund an account, with a reason for the ledger.',
     body: adjustment,
     answer: accountShape,
     run: async (call) => {

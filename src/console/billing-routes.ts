@@ -1,4 +1,4 @@
-/** Money of an account: the ledger's lines, what is on hold, statements by the month, codes to redeem. */
+/** The money of an account: monthly statements, open holds, and codes to redeem. */
 import { z } from 'zod'
 import { ownReasonOf } from '../ledger/system-reasons.ts'
 import { networkOf } from '../lib/primitives/network.ts'
@@ -14,13 +14,13 @@ import { csvText } from './csv.ts'
 const HOUR_MS = 3_600_000
 
 const lineShape = z.strictObject({
-  time: time.meta({ description: 'of the booking; of charges, the end of their day (UTC) or the next booking in it' }),
+  time: time.meta({ description: 'of the booking; for charges, the end of their day (UTC) or the next booking in it' }),
   kind: z.enum(['credit', 'debit', 'refund', 'charges']),
   amount_nano_usd: nano,
   balance_nano_usd: nano.meta({ description: 'after it, in nano-USD' }),
   ref: z.string().nullable(),
   reason: z.string().nullable(),
-  requests: z.int().nullable().meta({ description: 'of the day’s charges; null where a booking divides them' }),
+  requests: z.int().nullable().meta({ description: 'of the day’s charges; null if a booking divides them' }),
 })
 const statementShape = z
   .strictObject({
@@ -37,12 +37,12 @@ const statementShape = z
             own: z
               .strictObject({ code: z.string(), facts: z.record(z.string(), z.union([z.string(), z.number()])) })
               .nullable()
-              .meta({ description: 'what the reason says, as data; null: somebody typed it' }),
+              .meta({ description: 'the reason as data; null: a person typed it' }),
           })
           .meta({ id: 'LedgerLine' }),
       )
       .meta({ description: 'newest first' }),
-    next_cursor: z.string().nullable().meta({ description: 'the month before; null: the account is not older' }),
+    next_cursor: z.string().nullable().meta({ description: 'the month before; null: the account did not exist then' }),
   })
   .meta({ id: 'Statement' })
 type BillingStatement = z.infer<typeof statementShape>
@@ -56,14 +56,14 @@ function monthRange(text: string): { readonly fromMs: number; readonly toMs: num
   return { fromMs: Date.UTC(year, number - 1), toMs: Date.UTC(year, number) }
 }
 
-/** A month of the ledger. */
+/** The statement of one month. */
 async function statementOf(
   context: ConsoleContext,
   accountId: string,
   { of, createdAtMs }: { of: string; createdAtMs: number },
 ): Promise<BillingStatement> {
   const { fromMs, toMs } = monthRange(of)
-  // The balance in memory would do only where nothing is being charged.
+  // The balance comes from the same snapshot. The one in memory would differ while requests are charged.
   const { posted, bookings, days } = await context.services.moved(accountId, fromMs / HOUR_MS)
   const charges = days.map(({ startMs, sums }) => ({ startMs, amount: sums.charged, requests: Number(sums.requests) }))
   const since = linesOf({ bookings, charges }, posted)
@@ -106,7 +106,7 @@ function fileOf(statement: BillingStatement): RouteReply {
 
 const redeem = route('POST', '/accounts/{account}/redemptions', {
   access: 'account_write',
-  summary: 'Redeem a code: its amount is added to the balance, once.',
+  summary: 'Redeem a code. Its amount is added to the balance once.',
   body: z.strictObject({ code: z.string().min(1).max(100) }),
   answer: z.strictObject({ amount_nano_usd: nano, balance: balanceShape }),
   run: async (call) => {
@@ -128,7 +128,7 @@ const redeem = route('POST', '/accounts/{account}/redemptions', {
 export const billingRoutes: readonly ConsoleRoute[] = [
   route('GET', '/accounts/{account}/ledger', {
     access: 'account_read',
-    summary: 'The ledger of an account, a month a page: what was booked, charges by the day, the balance after each.',
+    summary: 'List the ledger of an account, one month per page: bookings, charges by day, and the balance after each.',
     query: z.strictObject({
       cursor: month.optional().meta({ description: 'a month; left out: the current one' }),
       format: z.enum(['json', 'csv']).default('json'),
@@ -145,7 +145,7 @@ export const billingRoutes: readonly ConsoleRoute[] = [
   }),
   route('GET', '/accounts/{account}/holds', {
     access: 'account_read',
-    summary: 'What is on hold at the moment, the oldest first.',
+    summary: 'List open holds, oldest first.',
     query: z.strictObject(pageQuery),
     answer: pageOf(z.strictObject({ request: z.string(), amount_nano_usd: nano, created_at: time })).extend({
       held_nano_usd: nano,

@@ -1,4 +1,4 @@
-/** What the console's routes work with: the admin services, the facts of this server, and how often one may guess. */
+/** What the console's routes work with: the admin services, the facts of this server, and the throttles of guesses. */
 import { Passwords } from '../accounts/password.ts'
 import { Throttle } from '../accounts/throttle.ts'
 import type { AdminServices } from '../admin/operation.ts'
@@ -7,13 +7,13 @@ import { watchBounds } from '../records/feed.ts'
 
 export type ConsoleFacts = {
   readonly version: string
-  /** As the operator says it; undefined: as the browser found it. */
+  /** The public address that the operator has set. Undefined: the browser's address is used. */
   readonly publicUrl: string | undefined
-  /** Whether models and their prices are shown to whoever is not signed in. */
+  /** Whether people who are not signed in see models and prices. */
   readonly publicModels: 'shown' | 'hidden'
-  /** The public address is https. */
+  /** Whether the public address is https. */
   readonly isSecure: boolean
-  /** Settings for the page that shows them; nothing secret. */
+  /** The settings for the page that shows them. None is secret. */
   readonly settings: Readonly<Record<string, unknown>>
 }
 
@@ -21,19 +21,19 @@ export type ConsoleContext = {
   readonly services: AdminServices
   readonly facts: ConsoleFacts
   readonly passwords: Passwords
-  /** Places to watch from: of people and programs, and of those who belong to an account. */
+  /** Open live lists: of one person or program, and of all people of one account. */
   readonly watching: SharedBudget
   readonly watchingOfAccounts: SharedBudget
   readonly throttles: {
-    /** Failed sign-ins of a name from one network, and of somebody who is in and gets the current password wrong. */
+    /** Failed sign-ins of a name from one network, and wrong current passwords of a signed-in person. */
     readonly pairs: Throttle
-    /** Of a name, from wherever: room for a few networks at their pace, so that no few of them lock its owner out. */
+    /** Failed sign-ins of a name from all networks. It allows several networks their pace, so few cannot lock it. */
     readonly names: Throttle
-    /** Whatever an address gets wrong: passwords, links, codes. */
+    /** Everything that an address gets wrong: passwords, links, codes. */
     readonly addresses: Throttle
-    /** Changes by those who belong to an account: each leaves a line in the audit log, and the disk is everybody's. */
+    /** Changes by people of an account. Each adds a line to the audit log, and all accounts share the disk. */
     readonly changes: Throttle
-    /** Notes of tries that failed: they are anybody's to make. */
+    /** Audit notes of failed tries, which anyone can cause. */
     readonly notes: Throttle
   }
 }

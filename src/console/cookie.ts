@@ -2,7 +2,7 @@
 import type { ServerExchange } from '../inbound/exchange.ts'
 import { sessionBounds } from '../accounts/sessions.ts'
 
-/** A browser takes the first name only over https, for this host alone and all of it: nobody else can set it. */
+/** Browsers accept the `__Host-` name only over https and for this exact host, so no other host can set it. */
 const nameOf = (isSecure: boolean): string => (isSecure ? '__Host-tollgate' : 'tollgate')
 
 const attributes = (isSecure: boolean): string => `Path=/; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`

@@ -1,4 +1,4 @@
-/** From a request to its answer: route, who asks, may they, what exactly, and then the handler. */
+/** Answers a request: finds the route and the sender, checks the rights and the input, and runs the handler. */
 import type { z } from 'zod'
 import { runOperation, type AdminServices } from '../admin/operations.ts'
 import { misfitIn, wordsForNull } from '../admin/rules.ts'
@@ -19,7 +19,7 @@ import { safeParse } from '../lib/json/safe-parse.ts'
 
 export type ConsoleRequest = {
   readonly exchange: ServerExchange
-  /** Undefined where the method has none. */
+  /** Undefined if the method has no body. */
   readonly body: BodyText | undefined
   readonly address: string
   readonly requestId: string
@@ -27,7 +27,7 @@ export type ConsoleRequest = {
 type ResponseHead = { readonly status: number; readonly headers: Readonly<Record<string, string>> }
 export type ConsoleResponse =
   | (ResponseHead & { readonly kind: 'whole'; readonly text: string })
-  /** To be begun, or closed. */
+  /** The receiver must begin the tail or close it. */
   | (ResponseHead & { readonly kind: 'events'; readonly tail: Tail; readonly first: object })
 export type Dispatcher = (arrived: ConsoleRequest) => Promise<ConsoleResponse>
 
@@ -99,7 +99,7 @@ function findRoute(method: string, path: string): RouteMatch | Problem {
     const match = pattern.exec(path)
     return match ? [{ route, names, values: match.slice(1).map(decoded) }] : []
   })
-  // A path without parameters comes before one that a parameter happens to fit.
+  // A path without parameters takes precedence over one with a parameter.
   const [one] = fitting
     .filter(({ route }) => route.method === method)
     .toSorted((a, b) => a.names.length - b.names.length)
@@ -115,11 +115,11 @@ function decoded(part: string): string {
   try {
     return decodeURIComponent(part)
   } catch {
-    return part // As it came: nothing has such a name.
+    return part // Unchanged: nothing has such a name.
   }
 }
 
-/** An account that is not there is told from one that is not yours by nobody. */
+/** The answer is the same for an account that does not exist and for an account of others. */
 function refusalOf(
   { services }: ConsoleContext,
   verdict: AccessDecision,
@@ -139,7 +139,7 @@ function refusalOf(
   }
 }
 
-/** How long whoever belongs to an account has to wait before another change. Operators look after themselves. */
+/** How long a person of an account must wait before another change. Operators are not throttled. */
 function changeWaitMs({ throttles }: ConsoleContext, { method, access }: ConsoleRoute, principal: Principal): number {
   const isChange = method !== 'GET' && access.startsWith('account_')
   if (!isChange || principal.kind === 'nobody' || principal.role === 'operator') return 0
@@ -177,7 +177,7 @@ function parsed(body: BodyText | undefined): { readonly json: unknown } | { read
   if (body === undefined) return { problem: NOT_JSON }
   if (body.kind !== 'read') return { problem: unread[body.kind] }
   try {
-    // Whoever copies it leaves it out: of prices above some input nothing would be left, and all tiers would be gone.
+    // Copying an object drops this member. A price body with it in `above` would lose all tiers without a word.
     if (hasProtoMember(body.text)) return { problem: PROTO_MEMBER }
     return { json: JSON.parse(body.text) as unknown }
   } catch {
@@ -185,7 +185,7 @@ function parsed(body: BodyText | undefined): { readonly json: unknown } | { read
   }
 }
 
-/** A name that comes more than once counts as its last. */
+/** If a name comes more than once, its last value counts. */
 const queryOf = (query: string): Record<string, string> => Object.fromEntries(new URLSearchParams(query))
 
 function checked(schema: z.ZodType, value: unknown): { readonly value: unknown } | Problem {
@@ -237,7 +237,7 @@ function sent(reply: RouteReply, headers: Readonly<Record<string, string>>): Con
     }
     case 'events': {
       const { tail, first } = reply
-      // Proxies that gather an answer before they pass it on would hold back what is meant to be live.
+      // The header stops proxies from buffering an answer that must be live.
       const type = { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' }
       return { kind: 'events', status: 200, headers: { ...headers, ...type }, tail, first }
     }

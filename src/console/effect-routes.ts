@@ -1,4 +1,4 @@
-/** What would stop if something were stopped: asked before it is done, so that nobody stops more than is meant. */
+/** Says what a removal or a suspension would stop. The console shows it before the user confirms. */
 import { z } from 'zod'
 import type { Model } from '../domain/catalog.ts'
 import type { ConsoleContext } from './context.ts'
@@ -8,13 +8,13 @@ const IDS_MAX = 20
 
 const effectsShape = z
   .strictObject({
-    requests: z.int().meta({ description: 'under way, that would be cut' }),
-    keys: z.int().meta({ description: 'API keys that work now and would no longer' }),
-    management_keys: z.int().meta({ description: 'management keys that work now and would no longer' }),
+    requests: z.int().meta({ description: 'running requests that would be cut' }),
+    keys: z.int().meta({ description: 'API keys that would stop working' }),
+    management_keys: z.int().meta({ description: 'management keys that would stop working' }),
     sessions: z.int().meta({ description: 'sign-ins that would end' }),
-    offers: z.int().meta({ description: 'of models that another provider goes on to serve' }),
+    offers: z.int().meta({ description: 'offers of models that other providers also serve' }),
     models: z.strictObject({
-      total: z.int().meta({ description: 'models that nobody would offer any more' }),
+      total: z.int().meta({ description: 'models that would have no offer' }),
       ids: z.array(z.string()).meta({ description: `the first ${IDS_MAX} of them` }),
     }),
   })
@@ -36,7 +36,7 @@ const idsOf = (models: readonly Model[]): Effects['models'] => ({
   ids: models.slice(0, IDS_MAX).map(({ id }) => id),
 })
 
-/** Of a provider: the models it alone serves, and the offers of others. */
+/** The effects of a provider: the models that it alone serves, and its offers of other models. */
 function ofProvider({ services }: ConsoleContext, providerId: string): Partial<Effects> {
   const served = services.catalog
     .models()
@@ -47,7 +47,7 @@ function ofProvider({ services }: ConsoleContext, providerId: string): Partial<E
   return { offers: served.length - lost.length, models: idsOf(lost) }
 }
 
-/** Of a model: itself, if somebody offers it, and the keys that may use nothing else. */
+/** The effects of a model: the model itself, if it has an offer, and the keys that may use no other model. */
 function ofModel({ services }: ConsoleContext, model: Model): Partial<Effects> {
   const isOnly = (models: readonly string[] | undefined): boolean => models?.length === 1 && models[0] === model.id
   const keys = services.accounts
@@ -77,14 +77,14 @@ export const effectRoutes: readonly ConsoleRoute[] = [
   route('GET', '/providers/{provider}/effects', {
     ...effects,
     access: 'operator',
-    summary: 'What would stop if a provider were drained or removed. Requests that run there go on.',
+    summary: 'Get what would stop if a provider were drained or removed. Its running requests go on.',
     run: ({ context, params: { provider } }) =>
       context.services.catalog.provider(provider) ? reply(ofProvider(context, provider)) : missing('provider'),
   }),
   route('GET', '/models/{model}/effects', {
     ...effects,
     access: 'operator',
-    summary: 'What would stop if a model were removed. Requests that run go on.',
+    summary: 'Get what would stop if a model were removed. Its running requests go on.',
     run: ({ context, params }) => {
       const model = context.services.catalog.model(params.model)
       return model ? reply(ofModel(context, model)) : missing('model')
@@ -93,7 +93,7 @@ export const effectRoutes: readonly ConsoleRoute[] = [
   route('GET', '/accounts/{account}/effects', {
     ...effects,
     access: 'operator',
-    summary: 'What would stop if an account were suspended.',
+    summary: 'Get what would stop if an account were suspended.',
     run: ({ context: { services }, params: { account } }) =>
       reply({
         requests: services.limiter.inFlight(account),
@@ -103,7 +103,7 @@ export const effectRoutes: readonly ConsoleRoute[] = [
   route('GET', '/accounts/{account}/keys/{key}/effects', {
     ...effects,
     access: 'account_write',
-    summary: 'What would stop if a key were revoked.',
+    summary: 'Get what would stop if a key were revoked.',
     run: ({ context: { services }, params }) => {
       const key = services.accounts.findKey(params.key)
       if (key?.accountId !== params.account || key.kind !== 'client') return missing('key')
@@ -113,13 +113,13 @@ export const effectRoutes: readonly ConsoleRoute[] = [
   route('GET', '/users/{user}/effects', {
     ...effects,
     access: 'operator_people',
-    summary: 'What would stop if a user were disabled.',
+    summary: 'Get what would stop if a user were disabled.',
     run: ofUser,
   }),
   route('GET', '/accounts/{account}/users/{user}/effects', {
     ...effects,
     access: 'account_people',
-    summary: 'What would stop if a user of an account were disabled.',
+    summary: 'Get what would stop if a user of an account were disabled.',
     run: ofUser,
   }),
 ]

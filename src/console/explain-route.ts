@@ -1,4 +1,4 @@
-/** What a request for a model would meet, and in which order, at this moment. */
+/** Explains which offers a request for a model would try at this moment, and in which order. */
 import { z } from 'zod'
 import { accountMayUse } from '../domain/account.ts'
 import type { Model, Offer } from '../domain/catalog.ts'
@@ -14,11 +14,11 @@ const stepShape = z.strictObject({
   provider: z.string(),
   model: z.string(),
   verdict: z.enum(['first', 'next', 'last_resort', 'skipped']),
-  share_percent: z.number().meta({ description: 'of requests, how many would try it first' }),
+  share_percent: z.number().meta({ description: 'the share of requests that would try it first' }),
   reason: z.string(),
 })
 
-/** Offers as a request at this moment would meet them: each with why it is where it is. */
+/** The offers in the order in which a request would try them now, each with the reason for its place. */
 function explain({ services }: ConsoleContext, model: Model): z.infer<typeof stepShape>[] {
   const nowMs = Date.now()
   const restUntil = ({ id }: Offer): number => (services.health().get(id) ?? healthy).restUntilMs
@@ -26,15 +26,15 @@ function explain({ services }: ConsoleContext, model: Model): z.infer<typeof ste
   const ready = model.offers.filter(isReady)
   const lowest = Math.min(...ready.map(({ priority }) => priority))
   const weights = ready.reduce((sum, { priority, weight }) => (priority === lowest ? sum + weight : sum), 0)
-  // Without chance the heavier of one priority comes first.
+  // A fixed `random` puts the heavier of two offers of one priority first.
   const order = planAttempts({ offers: model.offers, health: services.health(), nowMs, random: () => 0.5 })
   const steps = order.map((offer, at): z.infer<typeof stepShape> => {
     const isFirstChoice = isReady(offer) && offer.priority === lowest
     const share = isFirstChoice ? Math.round((offer.weight * 1_000) / weights) / 10 : at === 0 ? 100 : 0
-    const resting = `rests after failures until ${isoTime(restUntil(offer))}; tried when nothing else is left`
+    const resting = `rests after failures until ${isoTime(restUntil(offer))}; tried only if no other offer is left`
     const placed = isFirstChoice
       ? `priority ${offer.priority}, the lowest; weight ${offer.weight} of ${weights}`
-      : `priority ${offer.priority}; tried when those before it have failed`
+      : `priority ${offer.priority}; tried after those before it have failed`
     const verdict = isReady(offer) ? (at === 0 ? 'first' : 'next') : 'last_resort'
     return {
       provider: offer.providerId,
@@ -63,20 +63,19 @@ const lacks: Readonly<Record<(typeof lackNames)[number], string>> = {
   account_model: 'the account may not use it',
   key_model: 'the key may not use it',
   balance: 'the account has nothing available',
-  offer: 'nobody offers it',
+  offer: 'no provider offers it',
 }
 
 export const explainRoute: ConsoleRoute = route('POST', '/models/{model}/explain', {
   access: 'operator',
-  summary:
-    'Explain a request: which offers it would try, in which order, and why; and whether an account may ask at all.',
+  summary: 'Explain a request: which offers it would try, in which order and why, and whether an account may send it.',
   body: z.strictObject({ account: z.string().optional(), key: z.string().optional() }),
   answer: z
     .strictObject({
       model: z.string(),
       admitted: z.boolean(),
       reason: z.string(),
-      lacking: z.array(z.enum(lackNames)).meta({ description: 'the same for programs; empty: admitted' }),
+      lacking: z.array(z.enum(lackNames)).meta({ description: 'the reasons as data; empty: admitted' }),
       steps: z.array(stepShape),
     })
     .meta({ id: 'Explanation' }),

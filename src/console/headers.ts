@@ -1,4 +1,4 @@
-/** What every answer of the console says to browsers, and what it asks of their requests. */
+/** Security headers of every answer of the console, and the check that a change comes from our own page. */
 import type { ServerExchange } from '../inbound/exchange.ts'
 
 const ALWAYS = {
@@ -9,10 +9,10 @@ const ALWAYS = {
   'x-frame-options': 'DENY',
 }
 
-/** Of data: nothing in it is ever a page. */
+/** The policy of data, which is never a page. */
 const dataPolicy = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
-/** Of pages: their own files and nobody else's; pictures may be pasted, videos are the gateway's own. */
+/** The policy of pages. They load only their own files. Pictures may be pasted, and videos are the gateway's own. */
 const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -29,7 +29,7 @@ const pagePolicy = [
 
 type Kind = 'data' | 'page'
 
-/** `isSecure`: the public address is https, and nothing but it may ever be used again. */
+/** `isSecure`: the public address is https, so browsers must use only https from now on. */
 export const securityHeaders = (kind: Kind, isSecure: boolean): Record<string, string> => ({
   ...ALWAYS,
   'content-security-policy': kind === 'data' ? dataPolicy : pagePolicy,
@@ -39,9 +39,9 @@ export const securityHeaders = (kind: Kind, isSecure: boolean): Record<string, s
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
- * Whether a request that changes something comes from our own page, or from no page at all. Browsers say so themselves
- * (`Sec-Fetch-Site`); old ones send an `Origin`, which must be our address. A program sends neither, and no cookie that
- * somebody else gave it.
+ * Whether a request that changes something comes from our own page, or from no page at all. Browsers say so in
+ * `Sec-Fetch-Site`. Old browsers send an `Origin`, which must be our address. A program sends neither header, and no
+ * cookie that another site could use.
  */
 export function isOwnRequest(exchange: ServerExchange, publicUrl: string | undefined): boolean {
   if (SAFE.has(exchange.head.method)) return true
@@ -50,7 +50,7 @@ export function isOwnRequest(exchange: ServerExchange, publicUrl: string | undef
   const origin = exchange.header('origin')
   if (origin === undefined) return true
   if (!URL.canParse(origin)) return false
-  // Where the address is known so is its scheme: a page that came without TLS may be anybody's.
+  // If the address is known, the scheme must match too: anyone can forge a page that comes without TLS.
   if (publicUrl !== undefined) return new URL(origin).origin === new URL(publicUrl).origin
   return new URL(origin).host === exchange.header('host')
 }

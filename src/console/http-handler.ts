@@ -1,6 +1,6 @@
 /**
- * Where requests for the console come in. It takes their bodies in the tick in which they arrive; what answers them,
- * with all its schemas, is loaded with the first: a start does not wait for it.
+ * The HTTP handler of the console. It takes a request's body in the tick in which the request arrives. The dispatcher
+ * and all its schemas are loaded with the first request, so the start does not wait for them.
  */
 import type { AdminServices } from '../admin/operation.ts'
 import type { BodyText } from '../inbound/body-text.ts'
@@ -24,11 +24,11 @@ export type DoorOptions = {
 }
 
 const MIB = 1024 * 1024
-/** Larger than any form of the console, smaller than what would hurt. */
+/** Larger than any form of the console, and small enough to be harmless. */
 const BODY: BodyLimits = { bytesMax: MIB, graceMs: 10_000, bytesPerSecondMin: 8 * 1024 }
-/** Of whoever is not signed in: a name and a password, or the token of a link. */
+/** The limit without a sign-in. It fits a name and a password, or the token of a link. */
 const NOBODY_BYTES_MAX = 8 * 1024
-/** What all bodies on their way may hold, and those of one person, one program, or everybody who is unknown. */
+/** The memory of all arriving bodies, and the share of one person, one program, or all unknown senders together. */
 const ARRIVING = { max: 16 * MIB, shareMax: 4 * MIB }
 const isPage = (path: string): boolean => path === '/console' || path.startsWith('/console/')
 
@@ -68,7 +68,7 @@ export function openDoor({ services, facts, proxies, log }: DoorOptions): (excha
       log('error', 'console.internal', { request: requestId, message: String(error), stack })
       if (exchange.isGone) return
       if (!exchange.isUnanswered) return exchange.destroy()
-      // A file that was not there, or could not be read, may be there for the next.
+      // A file that was missing or unreadable may be there for the next request.
       pages = undefined
       const told = { type: 'server_error', param: null, code: 'internal_error', ...sayConsoleRefusal('internal_error') }
       const body = JSON.stringify({ error: told })

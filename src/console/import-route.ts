@@ -1,19 +1,19 @@
-/** The import of vendors' list prices: looked at, then done. */
+/** The import of vendors' list prices: shown first, then applied. */
 import { z } from 'zod'
 import { answer, route, type ConsoleRoute } from './route.ts'
 
-/** A change of list prices, in words: it is looked at by people. */
+/** A change of list prices, in words for people and as data. */
 const differenceShape = z
   .strictObject({
     what: z.string(),
     about: z
       .strictObject({
         kind: z.enum(['origin', 'sale', 'cost', 'limit']),
-        name: z.string().meta({ description: 'of a unit of a price, or of a limit' }),
-        offer: z.string().nullable().meta({ description: 'whose cost it is: provider/model' }),
+        name: z.string().meta({ description: 'name of a price unit or of a limit' }),
+        offer: z.string().nullable().meta({ description: 'the offer of a cost: provider/model' }),
         above_input_tokens: z.int().nullable(),
       })
-      .meta({ description: 'what it is of, as data' }),
+      .meta({ description: 'the subject as data' }),
     before: z.string().nullable(),
     after: z.string(),
   })
@@ -30,8 +30,10 @@ const importShape = z
       z.strictObject({
         what: z.string(),
         reason: z.string(),
-        code: z.string().meta({ description: 'stands for the reason' }),
-        facts: z.record(z.string(), z.union([z.string(), z.number()])).meta({ description: 'what is in it' }),
+        code: z.string().meta({ description: 'identifies the reason' }),
+        facts: z
+          .record(z.string(), z.union([z.string(), z.number()]))
+          .meta({ description: 'the values in the reason' }),
       }),
     ),
     changing: z.array(z.strictObject({ model: z.string(), on: z.string() })),
@@ -42,7 +44,7 @@ const importShape = z
 
 export const importRoute: ConsoleRoute = route('POST', '/price-imports', {
   access: 'operator',
-  summary: 'Show what an import of list prices would change; with the fingerprint of what was shown, do it.',
+  summary: 'Show what an import of list prices would change. With the fingerprint of that answer, apply it.',
   body: z.strictObject({
     provider: z.string().optional(),
     models: z.array(z.string().min(1)).optional().meta({ description: 'ids, with * for any characters' }),

@@ -1,4 +1,4 @@
-/** API keys of an account, and the token by which the playground calls the API without one. */
+/** API keys of an account, and the token with which the playground calls the API. */
 import { z } from 'zod'
 import { visibleName } from '../admin/name.ts'
 import type { ApiKey } from '../domain/account.ts'
@@ -33,29 +33,29 @@ const keyShape = z
   .strictObject({
     id: z.string(),
     name: z.string(),
-    key: z.string().meta({ description: 'the key with all but its end left out' }),
+    key: z.string().meta({ description: 'the end of the key; the rest is masked' }),
     status: z.enum(['active', 'revoked']),
     models: z
       .array(z.string())
       .nullable()
-      .meta({ description: 'of the account’s models, those it may use; null: all' }),
+      .meta({ description: 'the models of the account that it may use; null: all' }),
     limits: limitsShape,
     spent_today_nano_usd: nano,
     spent_this_month_nano_usd: nano,
     held_nano_usd: nano,
-    last_used_at: time.nullable().meta({ description: 'to the hour, of the last 30 days' }),
+    last_used_at: time.nullable().meta({ description: 'to the hour, within the last 30 days' }),
     created_at: time,
     revoked_at: time.nullable(),
   })
   .meta({ id: 'ApiKey' })
 type KeyShape = z.infer<typeof keyShape>
 const newKeyShape = keyShape
-  .extend({ secret: z.string().meta({ description: 'the full key, shown only this once' }) })
+  .extend({ secret: z.string().meta({ description: 'the full key, shown only once' }) })
   .meta({ id: 'NewApiKey' })
 
 const HOUR_MS = 3_600_000
 const LAST_USED_HOURS = 30 * 24
-/** The playground asks for another in time; what is left lying about is of no use for long. */
+/** The playground renews its token in time. A leaked token is useless soon. */
 const PASS_MS = 10 * 60_000
 
 function keyView({ services }: ConsoleContext, key: ApiKey, usedAt: number | undefined): KeyShape {
@@ -82,7 +82,7 @@ const usedOf = ({ services }: ConsoleContext, accountId: string): Promise<Readon
 
 type OneKey = Pick<RouteContext<{ account: string; key: string }>, 'context' | 'params'>
 
-/** A client's key of the account in the path. */
+/** Finds a client key of the account in the path. */
 function keyIn({ context, params }: OneKey): ApiKey | undefined {
   const key = context.services.accounts.findKey(params.key)
   return key?.accountId === params.account && key.kind === 'client' ? key : undefined
@@ -141,14 +141,14 @@ async function changeKey(
 
 const playground = route('POST', '/accounts/{account}/playground-token', {
   access: 'account_play',
-  summary: 'A token with which the playground calls /v1 for some minutes, charged to the account.',
+  summary: 'Create a token with which the playground calls /v1 for ten minutes, charged to the account.',
   answer: z.strictObject({ token: z.string(), expires_at: time }),
   run: async (call) => {
     const { context, params, stands } = call
     const account = accountIn(call)
     if (account.status === 'suspended') return problem(403, 'account_suspended', sayConsoleRefusal('account_suspended'))
     const untilMs = Date.now() + PASS_MS
-    // It ends with the session it was asked for in, and with its rights: who only looks at an account spends nothing.
+    // The token ends with its session and with the rights of that session. An operator who views an account gets none.
     const token = await context.services.accounts.passFor(params.account, { untilMs, isValid: stands })
     return json({ token, expires_at: isoTime(untilMs) })
   },
@@ -157,10 +157,10 @@ const playground = route('POST', '/accounts/{account}/playground-token', {
 export const keyRoutes: readonly ConsoleRoute[] = [
   route('GET', '/accounts/{account}/keys', {
     access: 'account_read',
-    summary: 'The keys of an account, newest first; revoked ones, whose usage remains, after all others.',
+    summary: 'List the keys of an account, newest first. Revoked keys come last; their usage remains.',
     query: z.strictObject({
       ...pageQuery,
-      q: searchText.meta({ description: 'part of the name or of the id, or the key’s end' }),
+      q: searchText.meta({ description: 'part of the name or of the id, or the end of the key' }),
       status: z.enum(['active', 'revoked']).optional(),
     }),
     answer: listShapeOf(keyShape),
@@ -181,7 +181,7 @@ export const keyRoutes: readonly ConsoleRoute[] = [
   }),
   route('POST', '/accounts/{account}/keys', {
     access: 'account_write',
-    summary: 'Make a key. Only this answer has all of it.',
+    summary: 'Create a key. Only this answer contains the full key.',
     body: draft,
     answer: newKeyShape,
     run: createKey,
@@ -201,7 +201,7 @@ export const keyRoutes: readonly ConsoleRoute[] = [
   }),
   route('DELETE', '/accounts/{account}/keys/{key}', {
     access: 'account_write',
-    summary: 'Revoke a key, at once and for good: what runs with it is cut.',
+    summary: 'Revoke a key at once and for good. Its running requests are cut.',
     answer: keyShape,
     run: async (call) => {
       const key = keyIn(call)

@@ -16,7 +16,7 @@ export const limitsShape = z
   })
   .meta({ id: 'Limits' })
 
-/** What is left out stays, null removes the limit. */
+/** A limit that is left out stays. Null removes the limit. */
 export const limitsChange = z.strictObject({
   requests_per_minute: count.nullable().optional(),
   tokens_per_minute: count.nullable().optional(),
@@ -33,7 +33,7 @@ export const consoleLimitsView = (limits: Limits): z.infer<typeof limitsShape> =
   spend_per_month_nano_usd: limits.spendPerMonth?.toString() ?? null,
 })
 
-/** The same as operations take it: dollars as text, exact. */
+/** The same change for an operation, with exact dollars as text. */
 export function limitsOfBody(change: z.infer<typeof limitsChange>): object {
   const { spend_per_day_nano_usd: day, spend_per_month_nano_usd: month, ...counts } = change
   const dollars = (amount: bigint | null): string | null => (amount === null ? null : formatUsd(amount))

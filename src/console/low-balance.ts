@@ -1,4 +1,4 @@
-/** How long a balance lasts, and the warning to an account whose balance is below what it wants to be warned at. */
+/** How long a balance lasts, and the warning to an account whose balance is below its threshold. */
 import { z } from 'zod'
 import type { Account } from '../domain/account.ts'
 import { utc } from '../lib/primitives/time-zone.ts'
@@ -7,11 +7,11 @@ import type { ConsoleContext } from './context.ts'
 import { nano } from './shapes.ts'
 
 const HOUR_MS = 3_600_000
-/** A week has every day of the week in it. */
+/** The pace is that of a whole week, because weekdays differ. */
 const PACE_HOURS = 7 * 24
 const PARTS = 1_000_000
 
-/** Days to one decimal; null: nothing was spent. */
+/** Days to one decimal. Null if nothing was spent. */
 export function daysLeft(available: bigint, spent: bigint, hours: number): number | null {
   if (spent <= 0n) return null
   const parts = (available * BigInt(hours) * BigInt(PARTS)) / (spent * 24n)
@@ -29,7 +29,7 @@ export const lowBalanceShape = z
   })
   .meta({ id: 'LowBalance' })
 
-/** Null as long as enough is available, or nobody wants to be warned. */
+/** Null if the balance is not below the threshold, or there is no threshold. */
 export async function lowBalanceOf(
   { services }: ConsoleContext,
   { id, lowBalance }: Account,

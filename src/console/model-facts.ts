@@ -1,4 +1,4 @@
-/** What may be asked of image and video models, as the console shows it: the facts of the domain, field by field. */
+/** The capabilities of image and video models as the console shows them: the facts of the domain, field by field. */
 import { z } from 'zod'
 import { imageDeliveries, imageFormats, type ImageFacts } from '../domain/image.ts'
 import { videoRatios, videoResolutions, type VideoFacts } from '../domain/video.ts'
@@ -11,12 +11,12 @@ export const imageFactsShape = z
     surface: z
       .enum(['images', 'turn'])
       .optional()
-      .meta({ description: 'turn: in a conversation; images, or left out: at the endpoints for images' }),
+      .meta({ description: 'turn: images in a conversation; images, or left out: the image endpoints' }),
     sizes: words,
     freeSizes: z
       .strictObject({ multipleOf: z.int(), ratioMax: z.number(), pixelsMax: z.int() })
       .optional()
-      .meta({ description: 'the bounds of sizes that no list has' }),
+      .meta({ description: 'the bounds of sizes that are not listed' }),
     sizeDefault: z.string(),
     qualities: words,
     qualityDefault: z.string(),
@@ -25,13 +25,13 @@ export const imageFactsShape = z
     moderations: words,
     styles: words,
     countMax: count,
-    isSingle: z.boolean().meta({ description: 'one image comes, however many are asked for' }),
+    isSingle: z.boolean().meta({ description: 'it returns one image, whatever the requested number' }),
     deliveries: z.array(z.enum(imageDeliveries)),
     promptCharsMax: count,
     streams: z.boolean(),
     partialsMax: count,
-    inputsMax: count.meta({ description: 'input images an edit may have; 0: no edits' }),
-    tokens: z.record(z.string(), z.number()).meta({ description: 'of one image, by quality' }),
+    inputsMax: count.meta({ description: 'the most input images of an edit; 0: no edits' }),
+    tokens: z.record(z.string(), z.number()).meta({ description: 'tokens of one image, by quality' }),
   })
   .meta({ id: 'ImageFacts' }) satisfies z.ZodType<ImageFacts>
 
@@ -57,15 +57,15 @@ export const videoFactsShape = z
     promptCharsMax: count,
     fps: z.number(),
     inputVideoSecondsMax: z.number(),
-    deadlineMs: count.meta({ description: 'after so long without an end a task has failed' }),
-    upscales: z.boolean().meta({ description: 'whether anybody enlarges what it makes' }),
+    deadlineMs: count.meta({ description: 'a task fails after this time without an end' }),
+    upscales: z.boolean().meta({ description: 'whether its videos can be upscaled' }),
     upscaler: z.string().optional().meta({ description: 'who does, for operators' }),
   })
   .meta({ id: 'VideoFacts' }) satisfies z.ZodType<Omit<VideoFacts, 'upscaler'>>
 
 type ShownVideoFacts = z.infer<typeof videoFactsShape>
 
-/** As the model has them; the shape's arrays are those of zod, which it takes for writable. */
+/** The facts of a model, unchanged. The cast is needed because zod types the arrays of the shape as writable. */
 export const imageFactsView = (facts: ImageFacts): z.infer<typeof imageFactsShape> =>
   facts as z.infer<typeof imageFactsShape>
 
@@ -75,7 +75,7 @@ export const videoFactsView = ({ upscaler, ...facts }: VideoFacts): ShownVideoFa
   ...(upscaler === undefined ? {} : { upscaler }),
 })
 
-/** For whoever pays: who enlarges its videos is the operator's to know; whether somebody does, everybody's. */
+/** The facts for customers, without the provider that upscales. `upscales` says whether there is one. */
 export function withoutUpscaler(facts: ShownVideoFacts): ShownVideoFacts {
   const { upscaler: _, ...shown } = facts
   return shown

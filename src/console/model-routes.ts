@@ -1,4 +1,4 @@
-/** Models: what an account may use and what it costs; and for operators what stands behind them. */
+/** Models: for an account, those that it may use with their prices; for operators, also their offers and costs. */
 import { z } from 'zod'
 import { accountMayUse } from '../domain/account.ts'
 import type { Model } from '../domain/catalog.ts'
@@ -16,8 +16,7 @@ const isForEverybody = ({ audience }: Model): boolean => audience === undefined
 
 const publicModels = route('GET', '/public-models', {
   access: 'open',
-  summary:
-    'Models and their prices for whoever is not signed in, where the operator allows it (TOLLGATE_PUBLIC_MODELS).',
+  summary: 'List models and their prices without a sign-in, if the operator allows it (TOLLGATE_PUBLIC_MODELS).',
   query: modelQuery,
   answer: listShapeOf(catalogShape),
   run: ({ context, query }) => {
@@ -30,7 +29,7 @@ const publicModels = route('GET', '/public-models', {
 
 const publicModel = route('GET', '/public-models/{model}', {
   access: 'open',
-  summary: 'One model and its prices for whoever is not signed in, where the operator allows it.',
+  summary: 'Get one model and its prices without a sign-in, if the operator allows it.',
   answer: catalogShape,
   run: ({ context, params }) => {
     if (context.facts.publicModels === 'hidden')
@@ -42,7 +41,7 @@ const publicModel = route('GET', '/public-models/{model}', {
 
 const history = route('GET', '/models/{model}/prices', {
   access: 'operator',
-  summary: 'All price cards a model and its offers ever had, the newest first.',
+  summary: 'List all price cards that a model and its offers ever had, newest first.',
   answer: wholeOf(cardShape.extend({ of: z.string().meta({ description: 'sale, or provider/model of an offer' }) })),
   run: async ({ context, params }) => {
     const cards = await context.services.catalog.priceHistory(params.model)
@@ -57,7 +56,7 @@ const history = route('GET', '/models/{model}/prices', {
 
 const accountModels = route('GET', '/accounts/{account}/models', {
   access: 'account_read',
-  summary: 'The models an account may use, with the prices it pays.',
+  summary: 'List the models that an account may use, with its prices.',
   query: modelQuery,
   answer: listShapeOf(publicShape),
   run: (call) => {
@@ -71,7 +70,7 @@ const accountModels = route('GET', '/accounts/{account}/models', {
 
 const accountModel = route('GET', '/accounts/{account}/models/{model}', {
   access: 'account_read',
-  summary: 'One model, with the prices it was sold for before.',
+  summary: 'Get one model, with its earlier sale prices.',
   answer: publicShape.extend({ price_history: z.array(cardShape) }).meta({ id: 'ModelDetail' }),
   run: async (call) => {
     const account = accountIn(call)

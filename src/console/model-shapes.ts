@@ -16,15 +16,15 @@ export const factsShape = {
   dimensions_adjustable: z.boolean(),
   takes_media: z.boolean(),
   takes_pictures: z.boolean(),
-  image: imageFactsShape.nullable().meta({ description: 'what may be asked of an image model' }),
-  video: videoFactsShape.nullable().meta({ description: 'what may be asked of a video model' }),
+  image: imageFactsShape.nullable().meta({ description: 'capabilities of an image model' }),
+  video: videoFactsShape.nullable().meta({ description: 'capabilities of a video model' }),
   price: cardShape,
   created_at: time,
 }
 export const publicShape = z
   .strictObject({
     ...factsShape,
-    available: z.boolean().meta({ description: 'somebody offers it at the moment' }),
+    available: z.boolean().meta({ description: 'whether a provider offers it at the moment' }),
   })
   .meta({ id: 'Model' })
 
@@ -44,13 +44,13 @@ export const factsView = (model: Model) => ({
   created_at: isoTime(model.createdAtMs),
 })
 
-/** For whoever pays. */
+/** A model as customers see it. */
 export function publicView(model: Model): z.infer<typeof publicShape> {
   const { video, ...facts } = factsView(model)
   return { ...facts, video: video && withoutUpscaler(video), available: model.offers.some(isServing) }
 }
 
-/** For whoever comes by: what a model is and costs them. Nothing of vendors, whose names can be those of its maker. */
+/** A model without a sign-in: what it is and its prices. It hides `owned_by`, which can be the name of a vendor. */
 export const catalogShape = publicShape.omit({ owned_by: true, created_at: true }).meta({ id: 'PublicModel' })
 
 export function catalogView(model: Model): z.infer<typeof catalogShape> {
@@ -64,7 +64,7 @@ export const modelQuery = z.strictObject({
   kind: z.enum(modelKinds).optional(),
 })
 
-/** Whether a model is one that is looked for. */
+/** Makes a filter of models from the query. */
 export function sought({ q, kind }: Partial<z.infer<typeof modelQuery>>): (model: Model) => boolean {
   const isFound = finder(q)
   return (model) => (kind === undefined || model.kind === kind) && isFound([model.id])

@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document of the console's API, made of its routes. */
+/** The OpenAPI 3.1 document of the console's API, generated from its routes. */
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import type { RouteAccess } from './access.ts'
@@ -19,19 +19,19 @@ const forPrograms: readonly RouteAccess[] = ['account_read', 'account_write', 'o
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** Shapes with a name, each once: routes refer to them. */
+/** The named shapes, each once. Routes refer to them. */
 type NamedShape = Map<string, Schema>
 
 const REFERENCE = /"#\/\$defs\/([^"]+)"/g
 
-/** The schema of a shape; what has a name in it is added to `named`, and only referred to. */
+/** The schema of a shape. Its named parts are added to `named`, and the schema refers to them. */
 function schemaOf(shape: z.ZodType, io: 'input' | 'output', named: NamedShape): Schema {
   const { $schema: _, ...whole } = z.toJSONSchema(shape, { io, unrepresentable: 'any' })
   const text = JSON.stringify(whole).replaceAll(REFERENCE, (_all, name: string) => `"#/components/schemas/${name}"`)
   const { $defs = {}, ...schema } = JSON.parse(text) as Schema & { readonly $defs?: Readonly<Record<string, Schema>> }
   for (const [name, part] of Object.entries($defs)) {
     const known = named.get(name)
-    // One name for a request's shape and an answer's would make one of the two wrong.
+    // If a request and an answer shared a name, one of the two schemas would be wrong.
     if (known && !isDeepStrictEqual(known, part)) throw new Error(`two shapes are called ${name}`)
     named.set(name, part)
   }
@@ -79,7 +79,7 @@ const tagOf = ({ path }: ConsoleRoute): string => {
 
 const jsonOf = (schema: Schema): object => ({ 'application/json': { schema } })
 
-/** Of events: what the data of each is. */
+/** The content of an answer. For events, it is the schema of the data of each event. */
 function contentOf({ answer, answers }: ConsoleRoute, named: NamedShape): object {
   const schema = schemaOf(answer, 'output', named)
   return answers === 'events' ? { 'text/event-stream': { schema } } : jsonOf(schema)
@@ -109,8 +109,8 @@ const error = z
       type: z.string(),
       param: z.string().nullable(),
       code: z.string(),
-      reason: z.string().meta({ description: 'the sentence of the message, more exact than the code' }),
-      facts: z.record(z.string(), z.union([z.string(), z.number()])).meta({ description: 'what is put into it' }),
+      reason: z.string().meta({ description: 'identifies the sentence of the message, more exactly than the code' }),
+      facts: z.record(z.string(), z.union([z.string(), z.number()])).meta({ description: 'the values in the message' }),
     }),
   })
   .meta({ id: 'Error' })
@@ -131,8 +131,8 @@ export function openApiOf(routes: readonly ConsoleRoute[], version: string): obj
       title: 'Tollgate console API',
       version,
       description:
-        'What the console is made of, for programs too. Amounts are integers of nano-USD as text; times are ISO 8601 in ' +
-        'UTC; lists come in pages, with the cursor of the next. Additive within /admin/v1.',
+        'The API of the console, which programs can use too. Amounts are integers of nano-USD as text. Times are ISO ' +
+        '8601 in UTC. Lists come in pages with a cursor for the next page. Changes within /admin/v1 are additive.',
     },
     servers: [{ url: '..' }],
     paths,

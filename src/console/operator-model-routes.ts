@@ -28,30 +28,35 @@ const offerShape = z
     model: z.string(),
     priority: z.int(),
     weight: z.int(),
-    context_tokens: z.int().nullable().meta({ description: 'how many tokens it takes; null: as many as the model' }),
+    context_tokens: z
+      .int()
+      .nullable()
+      .meta({ description: 'the most tokens that it takes; null: the limit of the model' }),
     state: z.enum(['ready', 'resting', 'drained']),
     resting_until: time.nullable(),
     cost: cardShape,
     margin: marginShape,
-    below_cost: z.array(lossShape).meta({ description: 'what the model is sold for less than this offer costs' }),
+    below_cost: z.array(lossShape).meta({ description: 'the units that are sold for less than this offer costs' }),
   })
   .meta({ id: 'Offer' })
-/** The limits that are the operator's own affair. */
+/** The limits that only operators see. */
 const ownLimitsShape = {
   output_tokens_default: z
     .int()
     .nullable()
-    .meta({ description: 'the output limit set where the client sets none; null: none is set' }),
-  output_tokens_min: z.int().meta({ description: 'with less affordable a request without a limit is refused' }),
-  image_tokens_max: z.int().meta({ description: 'the most that an image in a request counts as' }),
-  first_event_timeout_ms: z.int().meta({ description: 'of models that think in silence 300 s, unless it is said' }),
+    .meta({ description: 'the output limit of requests that set none; null: no limit' }),
+  output_tokens_min: z
+    .int()
+    .meta({ description: 'a request that sets no limit is refused if the balance covers less output than this' }),
+  image_tokens_max: z.int().meta({ description: 'the most tokens that an image in a request counts as' }),
+  first_event_timeout_ms: z.int().meta({ description: '300 s for models that reason silently, unless it is set' }),
 }
 const modelShape = z
   .strictObject({
     ...factsShape,
     ...ownLimitsShape,
     origin,
-    unpriced: z.array(z.string()).meta({ description: 'images that have no price: requests for them are refused' }),
+    unpriced: z.array(z.string()).meta({ description: 'images without a price; requests for them are refused' }),
     offers: z.array(offerShape),
   })
   .meta({ id: 'RoutedModel' })
@@ -86,28 +91,30 @@ const modelView = (context: ConsoleContext, model: Model): z.infer<typeof modelS
 
 const offerInput = z.strictObject({
   provider: z.string(),
-  model: z.string().min(1).meta({ description: 'as the provider calls it' }),
+  model: z.string().min(1).meta({ description: 'the name at the provider' }),
   cost: priceBody
     .optional()
-    .meta({ description: "left out: the vendor's list price, or what the model is sold for where no list has one" }),
-  priority: z.int().min(0).default(0).meta({ description: 'lower is tried first' }),
+    .meta({ description: "left out: the vendor's list price, or the sale price if no list has one" }),
+  priority: z.int().min(0).default(0).meta({ description: 'offers with a lower number are tried first' }),
   weight: z.int().min(1).default(1).meta({ description: 'share among offers of one priority' }),
   context_tokens: z
     .int()
     .min(1)
     .optional()
-    .meta({ description: 'tokens it takes, input and output together; left out: as many as the model' }),
+    .meta({
+      description: 'the most tokens that it takes, input and output together; left out: the limit of the model',
+    }),
 })
 const offerChange = offerInput.extend({
   cost: priceBody.nullable().optional().meta({
-    description: 'left out: as before, where the offer is there; null: the list price, or what the model is sold for',
+    description: 'left out: unchanged if the offer exists; null: the list price, else the sale price',
   }),
   context_tokens: z
     .int()
     .min(1)
     .nullable()
     .optional()
-    .meta({ description: 'left out: as before, where the offer is there; null: as many as the model' }),
+    .meta({ description: 'left out: unchanged if the offer exists; null: the limit of the model' }),
 })
 const offersOf = (offers: readonly z.infer<typeof offerChange>[]): object[] =>
   offers.map(({ cost, ...offer }) => ({
@@ -127,8 +134,11 @@ const draft = z.strictObject({
 export const operators: readonly ConsoleRoute[] = [
   route('GET', '/models', {
     access: 'operator',
-    summary: 'All models with their offers, costs, margins and mark-ups.',
-    query: z.strictObject({ ...pageQuery, q: searchText.meta({ description: 'part of the id, or a provider’s id' }) }),
+    summary: 'List models with their offers, costs, margins and mark-ups.',
+    query: z.strictObject({
+      ...pageQuery,
+      q: searchText.meta({ description: 'part of the id, or the id of a provider' }),
+    }),
     answer: listShapeOf(modelShape),
     run: ({ context, query }) => {
       const isFound = finder(query.q)
@@ -141,7 +151,7 @@ export const operators: readonly ConsoleRoute[] = [
   route('POST', '/models', {
     access: 'operator',
     summary:
-      'Make a model, or replace a stored one, whose tiers stay unless `above` is named. A changed price is a new card.',
+      'Create a model or replace a stored one. Its tiers stay unless `above` is set. A changed price is a new card.',
     body: draft,
     answer: modelShape,
     run: async ({ context, operate, body }) => {
@@ -162,7 +172,7 @@ export const operators: readonly ConsoleRoute[] = [
   route('PATCH', '/models/{model}', {
     access: 'operator',
     summary:
-      'Change price, limits or offers of a stored model. What is left out stays, tiers, too; null takes it back.',
+      'Change the price, limits or offers of a stored model. What is left out stays, also tiers. Null removes a value.',
     body: z.strictObject({
       price: priceBody.optional(),
       ...modelLimitChanges,

@@ -1,4 +1,4 @@
-/** What else operators look after: codes, the health of the books, the audit log, the settings. */
+/** Routes for operators: codes, the health of the books, the audit log, the settings. */
 import { z } from 'zod'
 import { formatUsd } from '../domain/money.ts'
 import type { Code } from '../ledger/codes.ts'
@@ -19,7 +19,7 @@ import {
 } from './shapes.ts'
 
 const HOUR_MS = 3_600_000
-/** The log only grows: a page of it must not cost more from year to year. */
+/** The log only grows, so counting stops here. A page must not get slower every year. */
 const AUDIT_COUNTED_MAX = 10_000
 
 const codeStates = ['open', 'redeemed', 'voided', 'expired'] as const
@@ -28,7 +28,7 @@ const codeShape = z
   .strictObject({
     id: z.string(),
     batch: z.string(),
-    code: z.string().meta({ description: 'the code with all but its end left out' }),
+    code: z.string().meta({ description: 'the end of the code; the rest is masked' }),
     amount_nano_usd: nano,
     note: z.string(),
     state: z.enum(codeStates),
@@ -52,7 +52,7 @@ const codeView = (code: Code): z.infer<typeof codeShape> => ({
   redeemed_by: code.redeemedBy ?? null,
 })
 
-/** A page of a list in the store, which gives one more than was asked for where there is more. */
+/** A page of a list in the store. The store returns one item more than the limit if there are more. */
 function pageOfStored<T, V>(items: readonly T[], limit: number, view: (item: T) => V & { id: string }) {
   const data = items.slice(0, limit).map(view)
   return { data, next_cursor: items.length > limit ? (data.at(-1)?.id ?? null) : null }
@@ -64,7 +64,7 @@ const codes: readonly ConsoleRoute[] = [
     summary: 'Redemption codes, newest first.',
     query: z.strictObject({
       ...pageQuery,
-      q: searchText.meta({ description: 'part of the note, or the code’s end' }),
+      q: searchText.meta({ description: 'part of the note, or the end of the code' }),
       state: z.enum(codeStates).optional(),
       batch: z.string().optional(),
     }),
@@ -80,7 +80,7 @@ const codes: readonly ConsoleRoute[] = [
   }),
   route('POST', '/codes', {
     access: 'operator',
-    summary: 'Make a batch of codes. Only this answer has them whole.',
+    summary: 'Create a batch of codes. Only this answer contains the full codes.',
     body: z.strictObject({
       count: z.int().min(1).max(1_000),
       amount_nano_usd: nanoInput,
@@ -115,8 +115,10 @@ const verificationShape = z
         invariant: z.string(),
         subject: z.string(),
         detail: z.string(),
-        code: z.string().meta({ description: 'stands for the invariant and the detail' }),
-        facts: z.record(z.string(), z.union([z.string(), z.number()])).meta({ description: 'what is in the detail' }),
+        code: z.string().meta({ description: 'identifies the invariant and the detail' }),
+        facts: z
+          .record(z.string(), z.union([z.string(), z.number()]))
+          .meta({ description: 'the values in the detail' }),
       }),
     ),
   })
@@ -138,7 +140,7 @@ const healthShape = z
   .strictObject({
     ledger: verificationShape
       .nullable()
-      .meta({ description: 'of the last verification since the start; null: none yet' }),
+      .meta({ description: 'from the last verification since the start; null: none yet' }),
     open_holds: z.int(),
     oldest_hold_at: time.nullable(),
     last_day: z.strictObject({
@@ -157,7 +159,7 @@ const healthShape = z
 const health: readonly ConsoleRoute[] = [
   route('GET', '/health', {
     access: 'operator',
-    summary: 'Whether the books are right, what is held, and what the last day came to.',
+    summary: 'Get the findings of the last verification, the open holds, and the totals of the last day.',
     answer: healthShape,
     run: async ({ context }) => {
       const fromHour = Math.floor(Date.now() / HOUR_MS) - 23
@@ -181,7 +183,7 @@ const health: readonly ConsoleRoute[] = [
   }),
   route('POST', '/health/verification', {
     access: 'operator',
-    summary: 'Verify the books now, beside the requests.',
+    summary: 'Verify the books now, while requests go on.',
     answer: verificationShape,
     run: async ({ context }) => {
       await context.services.verify()
@@ -209,7 +211,7 @@ const entryShape = z
     outcome: z
       .string()
       .nullable()
-      .meta({ description: 'done, or the code of the refusal; null: under way, or cut short' }),
+      .meta({ description: 'done, or the code of the refusal; null: running or interrupted' }),
   })
   .meta({ id: 'AuditEntry' })
 
@@ -231,10 +233,10 @@ export const operatorRoutes: readonly ConsoleRoute[] = [
   ...health,
   route('GET', '/audit', {
     access: 'operator',
-    summary: 'Who changed what, newest first.',
+    summary: 'List changes and who made them, newest first.',
     query: z.strictObject({
       ...pageQuery,
-      subject: searchText.meta({ description: 'id of what was changed' }),
+      subject: searchText.meta({ description: 'id of the changed thing' }),
       actor: z.string().optional().meta({ description: 'id of a user or a management key' }),
       action: z.string().optional(),
     }),
@@ -242,7 +244,7 @@ export const operatorRoutes: readonly ConsoleRoute[] = [
       total: z
         .int()
         .nullable()
-        .meta({ description: `how many fit, on all pages; null: more than ${AUDIT_COUNTED_MAX}` }),
+        .meta({ description: `the number of matches on all pages; null: more than ${AUDIT_COUNTED_MAX}` }),
     }),
     run: async ({ context: { services }, query: { subject, actor: actorId, action, cursor: before, limit } }) => {
       const filter = { subject, actorId, action }
@@ -255,7 +257,7 @@ export const operatorRoutes: readonly ConsoleRoute[] = [
   }),
   route('GET', '/audit/{entry}', {
     access: 'operator',
-    summary: 'One change, by the id of its entry.',
+    summary: 'Get one change, by the id of its entry.',
     answer: entryShape,
     run: async ({ context: { services }, params }) => {
       const entry = await services.audit.find(params.entry)
@@ -264,8 +266,7 @@ export const operatorRoutes: readonly ConsoleRoute[] = [
   }),
   route('GET', '/settings', {
     access: 'operator',
-    summary:
-      'What this server is set to. All of it comes from the environment or tollgate.yaml, and is read-only here.',
+    summary: 'Get the settings of this server. They come from the environment or tollgate.yaml and are read-only here.',
     answer: z.strictObject({ origin: z.literal('declared'), settings: z.record(z.string(), z.unknown()) }),
     run: ({ context }) => json({ origin: 'declared', settings: context.facts.settings }),
   }),

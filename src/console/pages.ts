@@ -1,7 +1,7 @@
 /**
- * The console's application: the files that `web/` is built into, each by its name in that folder and nothing else.
- * What has a digest in its name never changes and is kept by browsers; every other address is one of the application's
- * own pages, and gets the one page there is, with where it was found and a nonce for its one inline script.
+ * The console's application: the files that `web/` is built into. Only these files are served, each by its name. A file
+ * with a digest in its name never changes, so browsers keep it. Every other address is a page of the application and
+ * gets the one HTML page, with its own address and a nonce for its one inline script.
  */
 import { existsSync, readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -27,7 +27,7 @@ type Asset = {
   readonly zipped: Uint8Array
 }
 type PagesFacts = Pick<ConsoleFacts, 'publicUrl' | 'isSecure' | 'publicModels'> & {
-  /** Whether anybody can sign in yet. */
+  /** Whether there is an operator who can sign in. */
   readonly hasOperator: () => boolean
 }
 
@@ -35,7 +35,7 @@ export class Pages {
   private readonly facts: PagesFacts
   private readonly folder: string
   private readonly names: ReadonlySet<string>
-  /** Read when they are first asked for. */
+  /** Files are read at their first request. */
   private readonly assets = new Map<string, Promise<Asset>>()
   private index: Promise<string> | undefined
 
@@ -51,7 +51,7 @@ export class Pages {
   async answer(exchange: ServerExchange): Promise<void> {
     const { method, path } = exchange.head
     if (method !== 'GET' && method !== 'HEAD') return this.say(exchange, 405, 'Only GET is allowed here.')
-    // Relative, so that it holds below whatever path a proxy has put the gateway at.
+    // The location is relative, so that it is right below any path of a proxy.
     if (path === ROOT) {
       return exchange.reply(308, { ...this.headers(), location: 'console/', 'cache-control': 'no-store' }, '')
     }
@@ -111,7 +111,7 @@ export class Pages {
   }
 }
 
-/** The one script in the page itself is let through by its nonce. */
+/** The nonce allows the one inline script of the page. */
 function pageHeaders(isSecure: boolean, nonce: string): Record<string, string> {
   const headers = securityHeaders('page', isSecure)
   const policy = headers['content-security-policy'] ?? ''

@@ -1,4 +1,4 @@
-/** Price cards in the words of the API: nano-USD per million tokens, and for one piece. */
+/** Price cards in the terms of the API: nano-USD per million tokens, or for one piece. */
 import { z } from 'zod'
 import { formatUsd } from '../domain/money.ts'
 import { unitPriceOfPiece, type PriceCard, type UnitPrices } from '../domain/price.ts'
@@ -24,7 +24,7 @@ export const cardShape = unitsShape
     effective_from: time,
     tiers: z
       .array(unitsShape.extend({ above_input_tokens: z.int() }).meta({ id: 'PriceTier' }))
-      .meta({ description: 'what holds instead for requests with more input tokens' }),
+      .meta({ description: 'the prices of requests with more input tokens' }),
   })
   .meta({ id: 'PriceCard' })
 
@@ -73,16 +73,16 @@ const unitsInput = z.strictObject({
   each: z.record(z.string(), nanoInput).nullable().optional().meta({ description: 'for one piece; null: none' }),
 })
 /**
- * Prices as they are set. What is left out is as before where the model is changed, else it follows from input and
- * output; which null does in any case. By the piece alone `each` is enough.
+ * Prices in a request body. A price that is left out stays if the model is changed, else it follows from input and
+ * output. Null makes it follow in any case. `each` alone is enough for a model that is sold by the piece.
  */
 export const priceBody = unitsInput.extend({
   above: z.record(z.string(), unitsInput).nullable().optional().meta({
-    description: 'by a number of input tokens: what a longer request costs; left out: as before; null: no tier',
+    description: 'prices of requests with more than this number of input tokens; left out: unchanged; null: no tiers',
   }),
 })
 
-/** The same as operations take it: dollars as text, exact. */
+/** The same prices for an operation, with exact dollars as text. */
 export const pricesOfBody = ({ above, ...units }: z.infer<typeof priceBody>): object => ({
   ...unitsOf(units),
   ...(above === undefined ? {} : { above: above && mapValues(above, unitsOf) }),
@@ -105,14 +105,14 @@ const dollarsOf = (prices: Readonly<Record<string, bigint | null | undefined>>):
 
 export const lossShape = z
   .strictObject({
-    unit: z.string().meta({ description: 'as a price names it, or a kind of piece' }),
+    unit: z.string().meta({ description: 'a unit of prices, or a kind of piece' }),
     above_input_tokens: z.int().nullable(),
     sale: nano,
     cost: nano,
   })
   .meta({ id: 'Loss' })
 
-/** Per million tokens, or for one piece. */
+/** A loss per million tokens, or for one piece. */
 export const consoleLossView = ({ unit, aboveInputTokens, sale, cost }: Loss): z.infer<typeof lossShape> => {
   const per = isPiece(unit) ? MILLION : 1n
   return {
@@ -128,22 +128,24 @@ export const marginShape = z
     input_percent: z
       .number()
       .nullable()
-      .meta({ description: 'of the sale price, what the offer leaves; null: sold for nothing' }),
-    output_percent: z
-      .number()
-      .nullable()
-      .meta({ description: 'the least of what is sold as output; null as well: paid for by what it is not sold by' }),
+      .meta({ description: 'the margin of the sale price; null: it is sold for nothing' }),
+    output_percent: z.number().nullable().meta({
+      description: 'the least margin of the output units; also null if the cost has units that the sale price lacks',
+    }),
     input_markup_percent: z
       .number()
       .nullable()
-      .meta({ description: 'of the cost, what is put on it; null: it costs nothing, or is sold for nothing' }),
-    output_markup_percent: z.number().nullable().meta({ description: 'the same of output, as for `output_percent`' }),
+      .meta({ description: 'the mark-up on the cost; null: it costs nothing, or is sold for nothing' }),
+    output_markup_percent: z
+      .number()
+      .nullable()
+      .meta({ description: 'the same for output, of the unit of `output_percent`' }),
   })
   .meta({ id: 'Margin' })
 
 const outputBuckets: readonly string[] = ['outputText', 'outputReasoning', 'outputImage']
 
-/** What of the output has a price above nothing: buckets of tokens, and kinds of pieces. */
+/** The output units with a price above zero: token buckets and kinds of pieces. */
 const pricedOutputs = (prices: UnitPrices): readonly string[] =>
   Object.entries(prices).flatMap(([unit, price]) =>
     price > 0n && (isPiece(unit) || outputBuckets.includes(unit)) ? [unit] : [],
@@ -153,12 +155,12 @@ type Margin = { readonly margin: number; readonly markup: number | null }
 
 const least = ({ markup }: Margin): number => markup ?? Number.MAX_VALUE
 
-/** In per cent to the nearest tenth: a price that is rounded up to the nano-dollar must not make 20 % of another. */
+/** Per cent to the nearest tenth. A price that was rounded up to the nano-dollar must not change a shown 20 %. */
 const percent = (part: bigint, whole: bigint): number => Math.round(Number((part * 100_000n) / whole) / 100) / 10
 
 /**
- * What an offer earns: the margin is of the sale price, the mark-up of the cost. Both are of one unit, as the least
- * margin is where the least mark-up is.
+ * What an offer earns. The margin is relative to the sale price, and the mark-up to the cost. Both are of one unit,
+ * because the unit with the least margin also has the least mark-up.
  */
 export function marginOf(sale: PriceCard, cost: PriceCard): z.infer<typeof marginShape> {
   const earned = (sold: bigint, paid: bigint): Margin | undefined =>
@@ -172,7 +174,7 @@ export function marginOf(sale: PriceCard, cost: PriceCard): z.infer<typeof margi
   const kindOf = (unit: string): string => unit.split('/')[0] ?? unit
   const sold = pricedOutputs(sale.nanoPerMillion)
   const soldKinds = new Set(sold.map(kindOf))
-  // How many tokens a picture is, or a second, no card says.
+  // No card says how many tokens a picture or a second has, so such units cannot be compared.
   const isComparable = pricedOutputs(cost.nanoPerMillion).every((unit) => soldKinds.has(kindOf(unit)))
   const input = left('inputFresh')
   const [output] = isComparable

@@ -1,4 +1,4 @@
-/** Who a request is from, by its management key or its session. */
+/** Finds who sends a request, by the management key or the session. */
 import { keyStatus } from '../accounts/management-keys.ts'
 import type { Session } from '../accounts/sessions.ts'
 import type { AdminServices } from '../admin/operation.ts'
@@ -10,7 +10,7 @@ import type { ConsoleFacts } from './context.ts'
 
 type People = Pick<AdminServices, 'managementKeys' | 'sessions' | 'users'>
 
-/** What the console's pages say of what they ask while nobody is at them. */
+/** The console's pages send this header with requests that no user triggered. */
 const UNATTENDED = 'x-tollgate-unattended'
 
 const BEARER = /^bearer +(\S+) *$/i
@@ -36,11 +36,11 @@ export function principalOf(
   return { principal: { kind: 'user', ...rightsOf(user, session), user, session }, hasStaleCookie: false }
 }
 
-/** An operator who views an account is a member of it. */
+/** An operator who views an account has the rights of a member. */
 const rightsOf = (user: User, { viewAs }: Session): Pick<Principal & { kind: 'user' }, 'role' | 'accountId'> =>
   viewAs === undefined ? { role: user.role, accountId: user.accountId } : { role: 'member', accountId: viewAs }
 
-/** Whether somebody has the rights they came with still. It is no sign of life: a session that only watches ends. */
+/** Whether a principal still has its rights. The check does not prolong a session, so one that only watches ends. */
 export function stands({ managementKeys, sessions, users }: People, principal: Principal): boolean {
   switch (principal.kind) {
     case 'nobody':
@@ -59,7 +59,7 @@ export function stands({ managementKeys, sessions, users }: People, principal: P
   }
 }
 
-/** By what name somebody takes their share of what all share; everybody who is unknown is one. */
+/** The name under which a principal uses shared budgets. All unknown senders have one name. */
 export function shareOfPrincipal(principal: Principal): string {
   switch (principal.kind) {
     case 'nobody':

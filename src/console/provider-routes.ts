@@ -1,4 +1,4 @@
-/** Providers: vendor connections, their secrets write-only. */
+/** Providers: the connections to vendors. Their secrets are write-only. */
 import { z } from 'zod'
 import { providerView } from '../admin/catalog-operations.ts'
 import type { Provider } from '../domain/catalog.ts'
@@ -17,16 +17,16 @@ const providerShape = z
     preset: z.string(),
     base_url: z.string(),
     allow_private: z.boolean(),
-    concurrent_requests: z.int().nullable().meta({ description: 'at once; null: as many as anywhere' }),
+    concurrent_requests: z.int().nullable().meta({ description: 'the most requests in flight; null: the usual limit' }),
     has_key: z.boolean().meta({ description: 'the key itself is never shown' }),
     origin,
     state: z.enum(['serving', 'drained']),
     offers: z.int(),
-    resting_offers: z.int().meta({ description: 'not tried at the moment, after failures' }),
+    resting_offers: z.int().meta({ description: 'offers that rest after failures' }),
     last_test: z
       .strictObject({ ok: z.boolean(), status: z.int().nullable(), problem: z.string().nullable(), at: time })
       .nullable()
-      .meta({ description: 'of this process, and of the connection as it is; null: none' }),
+      .meta({ description: 'since the start of this process and the last change of the connection; null: none' }),
     since_start: z.strictObject({
       succeeded: z.int(),
       failed: z.int(),
@@ -80,19 +80,19 @@ const settings = {
     .min(1)
     .nullable()
     .optional()
-    .meta({ description: 'how many requests may be under way there at once; null: as many as anywhere' }),
+    .meta({ description: 'the most requests in flight there at once; null: the usual limit' }),
   key: z
     .string()
     .min(1)
     .nullable()
     .optional()
-    .meta({ description: 'left out: the stored one stays, as long as the origin does; null: none' }),
+    .meta({ description: 'left out: the stored key stays if the origin does; null: no key' }),
 }
 
 export const providerRoutes: readonly ConsoleRoute[] = [
   route('GET', '/providers', {
     access: 'operator',
-    summary: 'All providers, with how they have done since the start.',
+    summary: 'List providers, with their results since the start.',
     query: z.strictObject({
       ...pageQuery,
       q: searchText.meta({ description: 'part of the id, the preset or the address' }),
@@ -108,7 +108,7 @@ export const providerRoutes: readonly ConsoleRoute[] = [
   }),
   route('POST', '/providers', {
     access: 'operator',
-    summary: 'Make a provider.',
+    summary: 'Create a provider.',
     body: z.strictObject({ id: z.string(), ...settings }),
     answer: providerShape,
     run: async ({ context, operate, body }) => {
@@ -127,7 +127,7 @@ export const providerRoutes: readonly ConsoleRoute[] = [
   }),
   route('PATCH', '/providers/{provider}', {
     access: 'operator',
-    summary: 'Change a stored provider. What is left out stays; another origin needs the key again.',
+    summary: 'Change a stored provider. What is left out stays. Another origin needs the key again.',
     body: z.strictObject(settings),
     answer: providerShape,
     run: async ({ context, operate, params, body }) => {
@@ -139,7 +139,7 @@ export const providerRoutes: readonly ConsoleRoute[] = [
   }),
   route('PUT', '/providers/{provider}/state', {
     access: 'operator',
-    summary: 'Drain a provider, or let it serve again. What runs goes on.',
+    summary: 'Drain a provider, or let it serve again. Running requests go on.',
     body: z.strictObject({ state: z.enum(['serving', 'drained']) }),
     answer: providerShape,
     run: async ({ context, operate, params: { provider: id }, body: { state } }) => {
@@ -149,8 +149,12 @@ export const providerRoutes: readonly ConsoleRoute[] = [
   }),
   route('POST', '/providers/{provider}/resume', {
     access: 'operator',
-    summary: 'Ask its offers again at once that rest after failures. A test that passes, or another key, does it, too.',
-    answer: z.strictObject({ id: z.string(), resumed: z.int().meta({ description: 'how many offers rested' }) }),
+    summary:
+      'Let offers that rest after failures take requests again at once. A passed test or a new key does the same.',
+    answer: z.strictObject({
+      id: z.string(),
+      resumed: z.int().meta({ description: 'the number of offers that rested' }),
+    }),
     run: async ({ context, operate, params: { provider: id } }) => {
       if (!context.services.catalog.provider(id)) return missing('provider')
       return answer(await operate('provider.resume', { id }), (value) => value)
@@ -158,7 +162,7 @@ export const providerRoutes: readonly ConsoleRoute[] = [
   }),
   route('POST', '/providers/{provider}/test', {
     access: 'operator',
-    summary: 'One real call that costs nothing: its list of models.',
+    summary: 'Test a provider with a real call that costs nothing: its list of models.',
     answer: z
       .strictObject({
         id: z.string(),
@@ -183,7 +187,7 @@ export const providerRoutes: readonly ConsoleRoute[] = [
   }),
   route('GET', '/presets', {
     access: 'operator',
-    summary: 'Vendors that are known by name, and families of models whose abilities are.',
+    summary: 'List the known vendors, and the model families with known capabilities.',
     answer: z.strictObject({
       image_families: z.array(z.string()),
       video_families: z.array(z.string()),

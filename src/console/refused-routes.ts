@@ -1,4 +1,4 @@
-/** Requests that were refused before any money was held: what a client's request id leads to then. */
+/** Requests that were refused before any money was held. A client's request id finds them. */
 import { z } from 'zod'
 import type { KeptRefusal } from '../records/refused.ts'
 import { json, missing, route, type ConsoleRoute } from './route.ts'
@@ -8,13 +8,15 @@ const refusalShape = z
   .strictObject({
     id: z.string(),
     created_at: time,
-    key: z.string().nullable().meta({ description: 'id of the key, also of one that is revoked' }),
+    key: z.string().nullable().meta({ description: 'id of the key, also if it is revoked' }),
     method: z.string(),
-    endpoint: z.string().meta({ description: 'as requests name it; the path, where it is none that generates' }),
-    model: z.string().nullable().meta({ description: 'as it was asked for, where it was read and could be a name' }),
+    endpoint: z.string().meta({ description: 'the name of the endpoint, or the path if it does not generate' }),
+    model: z.string().nullable().meta({ description: 'as requested, if it was read and can be a name' }),
     status: z.int(),
-    code: z.string().meta({ description: 'as the client was told' }),
-    repeats: z.int().meta({ description: 'how many like it followed within the minute, without rows of their own' }),
+    code: z.string().meta({ description: 'the code that the client received' }),
+    repeats: z
+      .int()
+      .meta({ description: 'the number of similar refusals within the minute that have no row of their own' }),
     last_at: time,
   })
   .meta({ id: 'RefusedRequest' })
@@ -34,12 +36,15 @@ const refusalView = (kept: KeptRefusal): z.infer<typeof refusalShape> => ({
 
 export const refusedCountsShape = z
   .array(z.strictObject({ status: z.int(), code: z.string(), requests: z.int() }))
-  .meta({ description: 'requests that were refused before any money was held, the most first; they are no `requests`' })
+  .meta({
+    description:
+      'requests that were refused before any money was held, most frequent first; they do not count as `requests`',
+  })
 
 export const refusedRoutes: readonly ConsoleRoute[] = [
   route('GET', '/accounts/{account}/refused-requests', {
     access: 'account_read',
-    summary: 'Requests that were refused before any money was held, newest first: the newest thousand are kept.',
+    summary: 'List requests that were refused before any money was held, newest first. The newest thousand are kept.',
     query: z.strictObject({
       ...pageQuery,
       code: z.string().max(100).optional(),
@@ -66,7 +71,7 @@ export const refusedRoutes: readonly ConsoleRoute[] = [
   }),
   route('GET', '/accounts/{account}/refused-requests/{request}', {
     access: 'account_read',
-    summary: 'One that was refused, by its request id; or the one that stands for it, where many came at once.',
+    summary: 'Get a refused request by its request id, or the row that stands for it if many came at once.',
     answer: refusalShape,
     run: async ({ context, params }) => {
       const kept = await context.services.refused.find(params.request, params.account)

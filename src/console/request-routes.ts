@@ -1,4 +1,4 @@
-/** Requests of an account, and its tasks: what takes long enough to be waited for. */
+/** Requests of an account, and its tasks, which are requests that take long. */
 import { z } from 'zod'
 import { watchBounds } from '../records/feed.ts'
 import { storedForm } from '../records/record-row.ts'
@@ -30,7 +30,7 @@ const filterQuery = {
   endpoint: z.string().optional(),
   outcome: z.enum(['completed', 'failed', 'cut', 'client_closed', 'barred']).optional(),
   status: z.coerce.number().int().min(100).max(599).optional(),
-  provider: z.string().optional().meta({ description: 'operators only; of no effect for others' }),
+  provider: z.string().optional().meta({ description: 'for operators; it has no effect for others' }),
   charged_min_nano_usd: nanoInput.optional(),
   total_ms_min: z.coerce.number().int().min(0).optional(),
   from: timeInput.optional(),
@@ -57,7 +57,8 @@ function filterOf(query: Filters, { isOperator: isTheirs }: Viewer): RecordFilte
   }
 }
 
-const PAGE = 'A page may have fewer rows than asked for, even none, and still go on: the next one reads on from there.'
+const PAGE =
+  'A page may have fewer rows than the limit, or none, although there are more. The next page goes on from there.'
 
 const { rowsPerPushMax, pushMs } = watchBounds
 const LIVE = `At most ${rowsPerPushMax} rows at a time, ${Math.floor(1000 / pushMs)} times a second. It ends with the session.`
@@ -68,8 +69,8 @@ const tailEvent = z.discriminatedUnion('type', [
     .meta({ description: 'the first event: a page of the list' }),
   z.strictObject({
     type: z.literal('rows'),
-    data: z.array(requestShape).meta({ description: 'requests that ended, newest first' }),
-    more: z.int().min(0).meta({ description: 'how many that are older than the last of these were left out' }),
+    data: z.array(requestShape).meta({ description: 'requests that have ended, newest first' }),
+    more: z.int().min(0).meta({ description: 'the number of older requests that were left out' }),
   }),
   z.strictObject({ type: z.literal('end'), reason: z.enum(['not_allowed', 'shutdown']) }),
 ])
@@ -111,9 +112,9 @@ async function watchRequests(call: RouteContext<{ account: string }, z.infer<typ
   }
 }
 
-/** A place of one's own, which is one of one's account, too: operators, who belong to none, only need the first. */
+/** Takes one live list of the person and one of the account. Operators belong to no account and need only the first. */
 function takePlace({ watching, watchingOfAccounts }: ConsoleContext, principal: Principal): Place | Problem {
-  if (principal.kind === 'nobody') throw new Error('nobody got past the door')
+  if (principal.kind === 'nobody') throw new Error('the request has no principal')
   const own = watching.of(shareOfPrincipal(principal))
   const ofAccount = principal.accountId === undefined ? undefined : watchingOfAccounts.of(principal.accountId)
   const taken = own.take(1, 0)
@@ -138,7 +139,7 @@ const FULL = problem(503, 'service_unavailable', sayConsoleRefusal('watching_ful
 export const requestRoutes: readonly ConsoleRoute[] = [
   route('GET', '/accounts/{account}/requests', {
     access: 'account_read',
-    summary: `Requests that held money, newest first. ${PAGE}`,
+    summary: `List requests that held money, newest first. ${PAGE}`,
     query: listQuery,
     answer: pageOf(requestShape),
     run: async (call) => {
@@ -148,7 +149,7 @@ export const requestRoutes: readonly ConsoleRoute[] = [
   }),
   route('GET', '/accounts/{account}/requests/live', {
     access: 'account_read',
-    summary: `The same as server-sent events: the newest, then what ends from there on. ${LIVE}`,
+    summary: `Watch requests as server-sent events: the newest first, then each request as it ends. ${LIVE}`,
     query: tailQuery,
     answer: tailEvent,
     answers: 'events',
@@ -156,7 +157,7 @@ export const requestRoutes: readonly ConsoleRoute[] = [
   }),
   route('GET', '/accounts/{account}/requests/{request}', {
     access: 'account_read',
-    summary: 'One request: attempts, phases, the lines of its price, what was held and what was charged.',
+    summary: 'Get one request: attempts, phases, price lines, hold and charge.',
     answer: requestDetailShape,
     run: async (call) => {
       const record = await call.context.services.request(call.params.account, call.params.request)
@@ -167,7 +168,7 @@ export const requestRoutes: readonly ConsoleRoute[] = [
   }),
   route('GET', '/requests/{request}', {
     access: 'operator',
-    summary: 'One request, of whichever account.',
+    summary: 'Get one request of any account.',
     answer: requestDetailShape.extend({ account: z.string() }),
     run: async ({ context, params }) => {
       const record = await context.services.findAnywhere(params.request)
@@ -178,14 +179,14 @@ export const requestRoutes: readonly ConsoleRoute[] = [
   }),
   route('GET', '/accounts/{account}/tasks', {
     access: 'account_read',
-    summary: 'Images, and what else takes its time, newest first.',
+    summary: 'List tasks, such as images and videos, newest first.',
     query: z.strictObject({ ...pageQuery, kind: z.enum(['image', 'video']).optional() }),
     answer: pageOf(taskShape),
     run: async ({ context, params, query }) => json(await listTasks(context, params.account, query)),
   }),
   route('GET', '/accounts/{account}/tasks/{task}', {
     access: 'account_read',
-    summary: 'One task, by the id of its request; a video by its own, too.',
+    summary: 'Get one task by the id of its request. A video can also be found by its own id.',
     answer: taskShape,
     run: async ({ context, params }) => {
       const task = await findTask(context, params.account, params.task)

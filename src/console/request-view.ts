@@ -1,4 +1,4 @@
-/** Requests as the console shows them: who served them, and for how much, is the operator's to know. */
+/** Requests as the console shows them. Only operators see who served them and at what cost. */
 import { z } from 'zod'
 import { priceLines, type PriceLines } from '../domain/price-lines.ts'
 import type { PriceCard } from '../domain/price.ts'
@@ -21,7 +21,7 @@ export const requestShape = z
     outcome: z.enum(['completed', 'failed', 'cut', 'client_closed', 'barred']),
     error_code: z.string().nullable(),
     input_tokens: count,
-    cached_input_tokens: count.meta({ description: 'of the input, what came from the vendor’s cache' }),
+    cached_input_tokens: count.meta({ description: 'the part of the input that came from the vendor’s cache' }),
     output_tokens: count,
     images: count,
     usage_source: z.enum(['reported', 'estimated']).nullable(),
@@ -47,7 +47,7 @@ const lineShape = z
 const linesShape = z
   .strictObject({
     lines: z.array(lineShape),
-    rounding_nano_usd: z.string().meta({ description: 'what rounding up once adds' }),
+    rounding_nano_usd: z.string().meta({ description: 'the amount that the one rounding adds' }),
     total_nano_usd: nano,
     prices_from: time.meta({ description: 'the day of the price card' }),
   })
@@ -56,20 +56,20 @@ const attemptShape = z
   .strictObject({
     result: z.string().meta({
       description:
-        'ok; aborted where the call was ended first; full where it was not sent for want of room; or the kind of failure',
+        'ok; aborted if the request ended first; full if the provider had no free permit; or the kind of failure',
     }),
     status: z.int().nullable(),
     code: z.string().nullable(),
     started_ms: count.meta({ description: 'from the start of the request' }),
     took_ms: count,
-    provider: z.string().optional().meta({ description: 'operators only, as what follows' }),
+    provider: z.string().optional().meta({ description: 'for operators only, as are the next fields' }),
     upstream_model: z.string().optional(),
     type: z.string().nullable().optional().meta({ description: 'the vendor’s word for the kind of error' }),
     message: z
       .string()
       .nullable()
       .optional()
-      .meta({ description: 'the vendor’s, bounded, without words of the request; or what we saw' }),
+      .meta({ description: 'the vendor’s message, bounded and without words of the request, or the gateway’s own' }),
     upstream_request_id: z.string().nullable().optional().meta({ description: 'the vendor’s id of the request' }),
   })
   .meta({ id: 'Attempt' })
@@ -80,17 +80,19 @@ export const requestDetailShape = requestShape
     attempts_made: z.array(attemptShape),
     phases: z
       .array(phaseShape)
-      .meta({ description: 'before the first attempt, each attempt, the answer after its first event' }),
+      .meta({ description: 'before the first attempt, each attempt, and the answer after its first event' }),
     usage: z.record(z.string(), count),
     pieces: z.array(z.strictObject({ unit: z.string(), count })),
     output_cap: count.nullable().meta({ description: 'tokens of an output limit that the client did not set' }),
     output_cap_reason: z
       .enum(['operator', 'vendor', 'balance', 'model_maximum'])
       .nullable()
-      .meta({ description: 'who set it: the operator, the vendor that demands one, what is available, the model' }),
+      .meta({ description: 'the reason: the operator, the vendor that demands one, the balance, or the model' }),
     price: linesShape.nullable().meta({ description: 'null: nothing was charged' }),
-    written_off_nano_usd: nano.meta({ description: 'what the balance lacked for the full price, in nano-USD' }),
-    released_nano_usd: nano.meta({ description: 'of what was held, what went back, in nano-USD' }),
+    written_off_nano_usd: nano.meta({
+      description: 'the part of the price that the balance did not cover, in nano-USD',
+    }),
+    released_nano_usd: nano.meta({ description: 'the part of the hold that was released, in nano-USD' }),
     upstream_cost: linesShape.nullable().optional().meta({ description: 'operators only' }),
   })
   .meta({ id: 'RequestDetail' })
@@ -151,7 +153,7 @@ export function requestView(
 }
 
 const MILLION = 1_000_000n
-/** Millionths as a decimal number, exact. */
+/** Millionths as an exact decimal number. */
 function decimal(millionths: bigint): string {
   const fraction = (millionths % MILLION).toString().padStart(6, '0').replace(/0+$/, '')
   return fraction === '' ? (millionths / MILLION).toString() : `${millionths / MILLION}.${fraction}`
@@ -204,7 +206,7 @@ const attemptView = (note: AttemptNote, { isOperator }: Viewer): z.infer<typeof 
     : {}),
 })
 
-/** All there is to say of a request. */
+/** All details of a request. */
 export async function requestDetail(
   context: ConsoleContext,
   record: StoredRecord,

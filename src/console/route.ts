@@ -1,4 +1,4 @@
-/** Routes as data: who may send a request, what it must be, what it answers. The OpenAPI document is made of them. */
+/** Routes as data: the right that each needs, its input and its answer. The OpenAPI document is generated from them. */
 import type { z } from 'zod'
 import type { Result } from '../admin/operations.ts'
 import type { ResourceName } from '../admin/refusals.ts'
@@ -10,7 +10,7 @@ import type { Tail } from './tail.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 
-/** What a handler gets. */
+/** What a handler receives. */
 export type RouteContext<P = Record<string, string>, Q = unknown, B = unknown> = {
   readonly context: ConsoleContext
   readonly principal: Principal
@@ -18,9 +18,9 @@ export type RouteContext<P = Record<string, string>, Q = unknown, B = unknown> =
   readonly query: Q
   readonly body: B
   readonly from: { readonly address: string; readonly agent: string; readonly requestId: string }
-  /** Whether who asks has the rights still that the call began with, for what lasts longer than an answer. */
+  /** Whether the sender still has the rights that the request began with. Long-lived answers check it. */
   readonly stands: () => boolean
-  /** Runs an operation as whoever asks, with its place in the audit log. */
+  /** Runs an operation in the sender's name, and records it in the audit log. */
   readonly operate: (name: string, input: object) => Promise<Result>
 }
 
@@ -31,14 +31,14 @@ export type Problem = {
   readonly said: LocalizedMessage
   readonly param?: string | undefined
   readonly retryAfterMs?: number
-  /** The methods of a path, where the one that was asked for is none of them. */
+  /** The methods of a path, if the requested one is not among them. */
   readonly allow?: readonly string[]
 }
 
 export type RouteReply =
   | { readonly kind: 'json'; readonly value: unknown; readonly cookie?: string }
   | { readonly kind: 'file'; readonly contentType: string; readonly name: string; readonly text: string }
-  /** Server-sent events: each what `answer` says, as JSON. Must be begun or closed. */
+  /** Server-sent events, each as JSON of the shape `answer`. The receiver must begin the tail or close it. */
   | { readonly kind: 'events'; readonly tail: Tail; readonly first: object }
   | Problem
 
@@ -54,7 +54,7 @@ export type ConsoleRoute = {
   readonly summary: string
   readonly query: z.ZodType | undefined
   readonly body: z.ZodType | undefined
-  /** What it answers; of `events`, each event. */
+  /** The shape of the answer. For `events`, the shape of each event. */
   readonly answer: z.ZodType
   readonly answers: 'once' | 'events'
   readonly run: (call: never) => RouteReply | Promise<RouteReply>
@@ -70,7 +70,7 @@ type Table<Path extends string, Q extends z.ZodType, B extends z.ZodType> = {
   readonly run: (call: RouteContext<ParamsOf<Path>, z.infer<Q>, z.infer<B>>) => RouteReply | Promise<RouteReply>
 }
 
-/** Makes a route of its table. */
+/** Makes a route from its table. */
 export function route<Path extends string, Q extends z.ZodType = z.ZodType, B extends z.ZodType = z.ZodType>(
   method: Method,
   path: Path,
@@ -80,7 +80,7 @@ export function route<Path extends string, Q extends z.ZodType = z.ZodType, B ex
   return { method, path, query, body, answers, ...rest }
 }
 
-/** Whether who asks may be told of vendors and costs: not while an operator views an account as its member. */
+/** Whether the sender may see vendors and costs. An operator who views an account as a member may not. */
 export const isOperator = ({ principal }: Pick<RouteContext, 'principal'>): boolean =>
   principal.kind !== 'nobody' && principal.role === 'operator'
 
@@ -108,7 +108,7 @@ const statusOf = {
   failed: [502, 'upstream_error'],
 } as const
 
-/** An operation's result as an answer; `show` makes the value of it. */
+/** An operation's result as an answer. `show` turns its value into the answer's value. */
 export function answer<V>(result: Result, show: (value: V) => unknown): RouteReply {
   if (result.ok) return json(show(result.value as V))
   const [status, code] = statusOf[result.code]

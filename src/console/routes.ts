@@ -36,10 +36,10 @@ const described: readonly ConsoleRoute[] = [
 
 let whole: object | undefined
 
-/** Of itself, too. Made once: it takes many milliseconds, and anybody may ask. */
+/** The document describes its own route, too. It is made once: it takes many milliseconds, and anyone may ask. */
 const document = route('GET', '/openapi.json', {
   access: 'open',
-  summary: 'This document.',
+  summary: 'Get this document.',
   answer: z.looseObject({ openapi: z.string() }),
   run: ({ context }) => json((whole ??= openApiOf(routes, context.facts.version))),
 })

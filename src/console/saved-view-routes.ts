@@ -1,4 +1,4 @@
-/** Filters of the list of requests by the names somebody gave them: for them alone, on every account. */
+/** Saved views: named filters of the list of requests. They belong to one person and work on every account. */
 import { z } from 'zod'
 import { visibleName } from '../admin/name.ts'
 import { SAVED_VIEWS_MAX, type SavedView, type SavedViewRefusal } from '../accounts/saved-views.ts'
@@ -24,13 +24,13 @@ const viewOf = ({ id, name: called, query, createdAtMs }: SavedView): z.infer<ty
   created_at: isoTime(createdAtMs),
 })
 
-/** Whose they are: `signed_in` lets nobody else in. */
+/** The id of the person. The access `signed_in` admits nobody else. */
 function userIdOf({ principal }: Pick<RouteContext, 'principal'>): string {
   if (principal.kind !== 'user') throw new Error('a route for people was open to others')
   return principal.user.id
 }
 
-/** As with an account's own changes: so many at once, and then one a second. */
+/** The throttle is that of changes in an account: a burst, and then one a second. */
 function tooMany({ context, principal }: Pick<RouteContext, 'context' | 'principal'>): Problem | undefined {
   const retryAfterMs = context.throttles.changes.take(userIdOf({ principal }))
   if (retryAfterMs === 0) return undefined
@@ -51,13 +51,13 @@ function refused({ kind }: SavedViewRefusal): Problem {
 export const savedViewRoutes: readonly ConsoleRoute[] = [
   route('GET', '/saved-views', {
     access: 'signed_in',
-    summary: 'One’s own views of requests: filters that have a name.',
+    summary: 'List your saved views of requests, which are named filters.',
     answer: wholeOf(viewShape),
     run: async (call) => json({ data: (await call.context.services.savedViews.listOf(userIdOf(call))).map(viewOf) }),
   }),
   route('POST', '/saved-views', {
     access: 'signed_in',
-    summary: `Give filters a name. At most ${SAVED_VIEWS_MAX}.`,
+    summary: `Save filters as a view. You can have at most ${SAVED_VIEWS_MAX}.`,
     body: draft,
     answer: viewShape,
     run: async (call) => {
@@ -69,7 +69,7 @@ export const savedViewRoutes: readonly ConsoleRoute[] = [
   }),
   route('PATCH', '/saved-views/{view}', {
     access: 'signed_in',
-    summary: 'Give a view another name.',
+    summary: 'Rename a view.',
     body: z.strictObject({ name: visibleName }),
     answer: viewShape,
     run: async (call) => {
@@ -85,7 +85,7 @@ export const savedViewRoutes: readonly ConsoleRoute[] = [
   }),
   route('DELETE', '/saved-views/{view}', {
     access: 'signed_in',
-    summary: 'Forget a view. What it showed stays.',
+    summary: 'Remove a view. The requests stay.',
     answer: wholeOf(viewShape),
     run: async (call) => {
       const { savedViews } = call.context.services

@@ -1,6 +1,5 @@
 /**
- * Whose a secret is that somebody has in hand. It is sent in a body: what is in an address is kept by browsers,
- * proxies and logs.
+ * Finds the owner of a secret. The secret is sent in a body, because browsers, proxies and logs keep addresses.
  */
 import { z } from 'zod'
 import { keyStatus } from '../accounts/management-keys.ts'
@@ -11,9 +10,9 @@ const kinds = ['key', 'management_key', 'code', 'link', 'unknown'] as const
 
 const holderShape = z
   .strictObject({
-    kind: z.enum(kinds).meta({ description: 'unknown: none of ours, or not to be seen from here' }),
+    kind: z.enum(kinds).meta({ description: 'unknown: not a secret of this gateway, or not visible to the sender' }),
     id: z.string().nullable(),
-    name: z.string().nullable().meta({ description: 'of the key; of a code its note' }),
+    name: z.string().nullable().meta({ description: 'name of the key, or note of the code' }),
     status: z.string().nullable(),
     account: z.string().nullable().meta({ description: 'id of the account it belongs to' }),
     account_name: z.string().nullable(),
@@ -52,14 +51,14 @@ async function holderOf(services: AdminServices, secret: string): Promise<Holder
 export const secretRoutes: readonly ConsoleRoute[] = [
   route('POST', '/secrets/lookup', {
     access: 'operator_people',
-    summary: 'Say what a secret is and whose: an API key, a management key, a code, a one-time link.',
+    summary: 'Look up what a secret is and who owns it: an API key, a management key, a code or a one-time link.',
     body,
     answer: holderShape,
     run: async ({ context: { services }, body: { secret } }) => json(await holderOf(services, secret.trim())),
   }),
   route('POST', '/accounts/{account}/secrets/lookup', {
     access: 'account_read',
-    summary: 'Say which API key of an account a secret is.',
+    summary: 'Look up which API key of an account a secret is.',
     body,
     answer: holderShape,
     run: async ({ context: { services }, params, body: { secret } }) => {

@@ -1,4 +1,4 @@
-/** Signing in and out, the one-time links, one's own password and sessions. */
+/** Signing in and out, one-time links, and a person's own password and sessions. */
 import { z } from 'zod'
 import { PASSWORD_CHARS } from '../accounts/password.ts'
 import type { Session } from '../accounts/sessions.ts'
@@ -28,8 +28,9 @@ const BUSY = problem(503, 'service_unavailable', sayConsoleRefusal('sign_in_busy
 type VerifiedCredentials = { readonly name: string; readonly hash: string }
 
 /**
- * Signs in whoever proved a password by its hash. Proving takes a while, and the password may have been changed or its
- * owner barred meanwhile: compared once more in the tick that opens the session, since what comes later ends it.
+ * Signs in a person whose password was verified against `hash`. Verifying takes a while, and the password may have been
+ * changed or the person disabled meanwhile. So both are checked again in the tick that opens the session. A later
+ * change ends the session itself.
  */
 async function begin(
   { context, from }: Pick<RouteContext, 'context' | 'from'>,
@@ -43,9 +44,9 @@ async function begin(
 }
 
 /**
- * A try to sign in: taken before the work and given back where it went well, so that tries at the same time count, too.
- * Each bound is asked only of whoever the one before lets through: what one address may not try takes nothing from
- * others. Where somebody is signed in, no tries from elsewhere are in the way of another sign-in.
+ * Takes a try to sign in before the work, and gives it back after a success, so that simultaneous tries count too. Each
+ * throttle is asked only if the one before admits the try, so an address without tries left takes none from others. If
+ * the person is signed in from the same network, tries from elsewhere do not block another sign-in.
  */
 function takeTry({ context, from }: Pick<RouteContext, 'context' | 'from'>, name: string): Try {
   const { addresses, pairs, names } = context.throttles
@@ -82,7 +83,7 @@ const signIn = route('POST', '/session', {
     }
     const opened = checked === 'right' && known ? await begin(call, { name, hash: known.hash }) : undefined
     if (!opened) {
-      // Of whom it was makes no difference: the time it takes would tell.
+      // The same is noted for known and unknown names. Otherwise the time would reveal which names exist.
       if (context.throttles.notes.take('') === 0) {
         await noteAudit(call, 'session.open', { subject: known?.user.id, outcome: 'wrong_password' })
       }
@@ -96,10 +97,10 @@ const signIn = route('POST', '/session', {
 
 const checkLink = route('POST', '/links/check', {
   access: 'open',
-  summary: 'Say whom a one-time link is for.',
+  summary: 'Look up whom a one-time link is for.',
   body: z.strictObject({ token: z.string().min(1).max(200) }),
   answer: z.strictObject({
-    name: z.string().nullable().meta({ description: 'null: the first operator, who chooses one' }),
+    name: z.string().nullable().meta({ description: 'null: the link is for the first operator, who chooses a name' }),
     password_chars_min: z.int(),
   }),
   run: ({ context, body, from }) => {
@@ -119,7 +120,7 @@ const VOID_LINK = problem(410, 'link_void', sayConsoleRefusal('link_void'))
 
 const useLink = route('POST', '/links/redeem', {
   access: 'open',
-  summary: 'Choose a password by a one-time link, and sign in.',
+  summary: 'Choose a password with a one-time link, and sign in.',
   body: z.strictObject({ token: z.string().min(1).max(200), name: visibleName.optional(), password }),
   answer: me,
   run: async (call) => {
@@ -128,7 +129,7 @@ const useLink = route('POST', '/links/redeem', {
     const network = networkOf(from.address)
     const waitMs = context.throttles.addresses.take(network)
     if (waitMs > 0) return slowDown(waitMs)
-    // The work of a hash is only for whoever has a link.
+    // Hashing is expensive, so it is done only for a valid link.
     if (!users.holderOf(body.token)) return VOID_LINK
     const hash = await context.passwords.hash(body.password)
     if (hash === undefined) {
@@ -164,7 +165,7 @@ const sessionView = z
 
 const changePassword = route('POST', '/session/password', {
   access: 'signed_in',
-  summary: 'Change one’s password. All other sessions end.',
+  summary: 'Change your password. All your other sessions end.',
   body: z.strictObject({ current: z.string().min(1).max(PASSWORD_CHARS.max), password }),
   answer: me,
   run: async (call) => {
@@ -181,7 +182,7 @@ const changePassword = route('POST', '/session/password', {
     if (checked === 'busy') return BUSY
     const hash = await context.passwords.hash(body.password)
     if (hash === undefined) return BUSY
-    // What was proven must still be the password: a link may have replaced it meanwhile, to lock out who asks here.
+    // The verified password must still be current. A one-time link may have replaced it to lock this person out.
     if (users.passwordOf(user.name)?.hash !== before) return WRONG_CURRENT
     await users.setPassword(user.id, hash)
     await noteAudit(call, 'password.change', { user })
@@ -193,7 +194,7 @@ const WRONG_CURRENT = problem(403, 'wrong_password', sayConsoleRefusal('wrong_cu
 
 const viewAs = route('POST', '/session/view-as', {
   access: 'operator_people',
-  summary: 'Look at an account as its members do, until it is ended: nothing can be changed meanwhile.',
+  summary: 'View an account as a member until you end it. Nothing can be changed meanwhile.',
   body: z.strictObject({ account: z.string() }),
   answer: me,
   run: async (call) => {
@@ -209,7 +210,7 @@ const viewAs = route('POST', '/session/view-as', {
 
 const endView = route('DELETE', '/session/view-as', {
   access: 'signed_in',
-  summary: 'End looking at an account as its members do.',
+  summary: 'End viewing an account as a member.',
   answer: me,
   run: async (call) => {
     const { user, session } = signed(call)
@@ -220,7 +221,7 @@ const endView = route('DELETE', '/session/view-as', {
   },
 })
 
-/** Ends some of one's sessions; the cookie goes with the current one. */
+/** Ends some of the person's sessions. If the current one is among them, the cookie is removed. */
 async function end(
   call: Pick<RouteContext, 'context' | 'principal' | 'from'>,
   isMeant: (session: Session) => boolean,
@@ -240,7 +241,7 @@ export const sessionRoutes: readonly ConsoleRoute[] = [
   useLink,
   route('GET', '/session', {
     access: 'signed_in',
-    summary: 'Who is signed in, and as what.',
+    summary: 'Get who is signed in, with their role.',
     answer: me,
     run: async (call) => {
       const { user, session } = signed(call)
@@ -258,7 +259,7 @@ export const sessionRoutes: readonly ConsoleRoute[] = [
   endView,
   route('GET', '/sessions', {
     access: 'signed_in',
-    summary: 'Where one is signed in.',
+    summary: 'List your sessions.',
     answer: wholeOf(sessionView),
     run: (call) => {
       const { user, session: current } = signed(call)
@@ -281,7 +282,7 @@ export const sessionRoutes: readonly ConsoleRoute[] = [
   }),
   route('DELETE', '/sessions/{session}', {
     access: 'signed_in',
-    summary: 'End one of one’s sessions.',
+    summary: 'End one of your sessions.',
     answer: ended,
     run: (call) => {
       const isMeant = ({ id }: Session): boolean => id === call.params.session

@@ -14,9 +14,10 @@ export const me = z
       .strictObject({ id: z.string(), name: z.string(), low_balance: lowBalanceShape.nullable() })
       .nullable()
       .meta({
-        description: 'whose pages are shown: one’s own account, or the one an operator views; null for an operator',
+        description:
+          'the account whose pages are shown: the person’s own, or the one that an operator views; null for an operator',
       }),
-    view_as: z.boolean().meta({ description: 'an operator looks at this account as a member: nothing can be changed' }),
+    view_as: z.boolean().meta({ description: 'an operator views this account as a member, and can change nothing' }),
     session: z.strictObject({ id: z.string(), created_at: time }),
     version: z.string(),
     public_url: z.string().nullable(),
@@ -42,13 +43,13 @@ export async function meView(
 
 type SignIn = { readonly user: User; readonly session: Session }
 
-/** Of a route that only people who are signed in reach. */
+/** The sign-in of a route that only signed-in people reach. */
 export function signed({ principal }: Pick<RouteContext, 'principal'>): SignIn {
   if (principal.kind !== 'user') throw new Error('this route is for people who are signed in')
   return principal
 }
 
-/** Notes what is no operation, since only people do it. */
+/** Writes an audit entry for an action that is no operation, because only people do it. */
 export async function noteAudit(
   { context, from }: Pick<RouteContext, 'context' | 'from'>,
   action: string,

@@ -2,15 +2,15 @@
 import { z } from 'zod'
 import { operationRules } from '../admin/rules.ts'
 
-/** An amount on its way out. */
+/** An amount in an answer. */
 export const nano = z
   .string()
   .regex(/^-?\d+$/)
   .meta({ description: 'nano-USD (1e-9 dollars), an integer as text' })
-/** The store's integers end here. */
+/** The largest integer of the store. */
 const INT64_MAX = 2n ** 63n - 1n
 
-/** An amount on its way in: never negative. */
+/** An amount in a request. It is never negative. */
 export const nanoInput = z
   .string()
   .regex(/^\d{1,19}$/, operationRules.nano_usd)
@@ -20,12 +20,12 @@ export const nanoInput = z
     context.addIssue({ code: 'custom', message: operationRules.nano_usd_max })
     return z.NEVER
   })
-/** The models that may be used: of a size that the audit log can keep, too. */
+/** The models that may be used. The list is short enough for the audit log. */
 export const modelIds = z.array(z.string().min(1).max(200)).min(1).max(1_000)
 export const time = z.iso.datetime()
 
 const TIMES_END = Date.UTC(9999)
-/** A moment on its way in, at any offset: what is made of it is still a year of four digits. */
+/** A time in a request, with any offset. Its year must have four digits in UTC. */
 export const timeInput = z.iso
   .datetime({ offset: true })
   .refine((text) => Date.parse(text) >= 0 && Date.parse(text) < TIMES_END, operationRules.year)
@@ -43,9 +43,9 @@ export const pageOf = (item: z.ZodType) =>
 
 /** A list without pages. */
 export const wholeOf = (item: z.ZodType) =>
-  z.strictObject({ data: z.array(item).meta({ description: 'all there are: this list has no pages' }) })
+  z.strictObject({ data: z.array(item).meta({ description: 'all items; this list has no pages' }) })
 
-/** What has to be found in a list: never a secret, because what is in an address is kept in histories and logs. */
+/** The text of a search in a list. Secrets are refused, because histories and logs keep addresses. */
 export const searchText = z
   .string()
   .max(200)
@@ -53,11 +53,11 @@ export const searchText = z
   .optional()
 /** A list that can be counted. */
 export const listShapeOf = (item: z.ZodType) =>
-  pageOf(item).extend({ total: z.int().meta({ description: 'how many fit, on all pages' }) })
+  pageOf(item).extend({ total: z.int().meta({ description: 'the number of matches on all pages' }) })
 
 const SECRETS = [/(?:sk|mk)-tg-\w{8,}/i, /setup_\w{20,}/i, /\btg(?:-[0-9a-z]{5}){4}\b/i]
 
-/** Whether a text has a key, a one-time link or a code of ours in it, or most of one. */
+/** Whether a text contains a key, a one-time link or a code of this gateway, or most of one. */
 const holdsSecret = (text: string): boolean => SECRETS.some((shape) => shape.test(text))
 
 type PageQuery = { readonly limit: number; readonly cursor?: string | undefined }
@@ -67,20 +67,20 @@ export type List<T> = PageShape<T> & { readonly total: number }
 
 type WithId = { readonly id: string }
 type ListOrder<T> = {
-  /** `newest`: by ids that grow with time, the last first. */
+  /** `newest`: by ids that grow with time, the newest first. */
   readonly order: 'named' | 'newest'
-  /** Whether it comes after all others, as what is over does. */
+  /** Whether the item comes after all others, as revoked keys do. */
   readonly isLast?: (item: T) => boolean
 }
 
-/** A page of a list in memory, and how long the list is. */
+/** A page of a list in memory, and the length of the list. */
 export function pageIn<T extends WithId, V>(
   items: readonly T[],
   { limit, cursor }: PageQuery,
   view: (item: T) => V,
   { order, isLast = () => false }: ListOrder<T>,
 ): List<V> {
-  // The cursor says itself where its item stood: that item may be gone by now, or may have come to stand elsewhere.
+  // The cursor holds the place of its item, because the item may be gone or may have moved since.
   const placeOf = (item: T): string => `${isLast(item) ? 'z' : 'a'}${item.id}`
   const sign = order === 'newest' ? -1 : 1
   const compare = (a: string, b: string): number => {
@@ -96,12 +96,12 @@ export function pageIn<T extends WithId, V>(
   return { data: shown.map(({ item }) => view(item)), next_cursor: next, total: items.length }
 }
 
-/** Of an id: fewer of its random letters are in too many others. */
+/** Letters of an id that a search needs. Fewer of its random letters would match too many ids. */
 const ID_LETTERS_MIN = 6
 
 /**
- * Whether something fits the text of a search: one of its names has the text in it, whatever the case, or its id has,
- * where the text is long enough. Without a text everything fits.
+ * Makes the match of a search: a name contains the text in any case, or the id contains it and the text is long enough.
+ * An empty text matches everything.
  */
 export function finder(q: string | undefined): (names: readonly (string | undefined)[], id?: string) => boolean {
   const wanted = (q ?? '').trim().toLowerCase()

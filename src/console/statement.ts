@@ -1,24 +1,25 @@
 /**
- * The lines of a statement. Bookings stand one by one, each with the balance that the ledger wrote down with it.
- * Charges stand by the day, and where a booking falls into a day, in parts around it: what was charged until then is
- * what the balance before it lacks. So each balance is the one before it and the amount, and none is a guess.
+ * The lines of a statement. Each booking is a line, with the balance that the ledger recorded for it. The charges of a
+ * day are one line. A booking within a day divides them, and its recorded balance shows how much was charged before it.
+ * So every balance is the one before it plus the amount, and none is estimated.
  *
- * A request counts on the day on which it began. One that began before midnight and ended after a booking of the next
- * day was not charged yet at that booking: it stands there as given back, and as charged again behind it.
+ * A request counts on the day on which it began. A request that began before midnight and ended after a booking of the
+ * next day was not charged yet at that booking. So its amount stands as returned before the booking, and as charged
+ * again after it.
  */
 import type { Booking } from '../ledger/bookings.ts'
 
-/** What was charged on a day (UTC), and for how many requests. */
+/** The charges of a day (UTC), and the number of their requests. */
 export type DayOfCharges = { readonly startMs: number; readonly amount: bigint; readonly requests: number }
 
-/** All that moved a balance from the start of a day on. */
+/** Everything that moved a balance from the start of a day on. */
 export type Moves = { readonly bookings: readonly Booking[]; readonly charges: readonly DayOfCharges[] }
 
 export type StatementLine = {
   readonly atMs: number
   readonly kind: 'credit' | 'debit' | 'refund' | 'charges'
   readonly amount: bigint
-  /** After it. */
+  /** The balance after the line. */
   readonly balance: bigint
   readonly ref: string | null
   readonly reason: string | null
@@ -31,7 +32,7 @@ const dayOf = (ms: number): number => ms - (ms % DAY_MS)
 const total = (amounts: readonly { readonly amount: bigint }[]): bigint =>
   amounts.reduce((sum, { amount }) => sum + amount, 0n)
 
-/** The lines of moves, oldest first, and the balance before the first; `posted` is what there was after the last. */
+/** The lines of moves, oldest first, and the balance before the first. `posted` is the balance after the last. */
 export function linesOf(
   moves: Moves,
   posted: bigint,
@@ -51,7 +52,7 @@ export function linesOf(
 
 type Day = {
   readonly startMs: number
-  /** At its start. */
+  /** The balance at the start of the day. */
   readonly balance: bigint
   /** Newest first. */
   readonly bookings: readonly Booking[]

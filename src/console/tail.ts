@@ -1,6 +1,7 @@
 /**
- * Requests of an account as server-sent events. First the newest there are, then what ends from there on, in pushes
- * that are bounded in number and size: who is behind hears how many it missed. It ends with the rights it began with.
+ * Requests of an account as server-sent events: first the newest ones, then each request as it ends. The events are
+ * bounded in number and size. A slow client is told how many rows it missed. The stream ends when its reader loses the
+ * rights that it began with.
  */
 import type { ServerExchange } from '../inbound/exchange.ts'
 import { dataEvent } from '../lib/http/sse.ts'
@@ -8,7 +9,7 @@ import { watchBounds, type RecordFeed, type Watcher } from '../records/feed.ts'
 import type { RequestRecord } from '../records/records.ts'
 
 const { rowsPerPushMax, pushMs, heartbeatMs, standingMs } = watchBounds
-/** A comment that parsers skip; proxies in between keep the connection for it. */
+/** A comment that parsers skip. It keeps proxies from closing the connection. */
 const PING = ': ping\n\n'
 
 export type TailEnd = 'not_allowed' | 'shutdown'
@@ -18,9 +19,9 @@ export type TailOptions = {
   readonly account: string
   readonly fits: (record: RequestRecord) => boolean
   readonly view: (record: RequestRecord) => unknown
-  /** Whether who watches may still do so. */
+  /** Whether the reader still has the rights. */
   readonly stands: () => boolean
-  /** Called once, however it ends. */
+  /** Called once at the end, whatever the reason. */
   readonly onClosed: () => void
 }
 
@@ -30,7 +31,7 @@ export class Tail implements Watcher {
   private readonly options: TailOptions
   private readonly leave: (() => void) | undefined
   private exchange: ServerExchange | undefined
-  /** What is still to be sent, the newest of it; `more` is how many had to give way. */
+  /** The newest rows that are still to be sent. `more` counts the rows that were dropped. */
   private waiting: RequestRecord[] = []
   private more = 0
   private isBehind = false
@@ -39,13 +40,13 @@ export class Tail implements Watcher {
   private timer: Timer | undefined
   private watch: Timer | undefined
 
-  /** Watches from here on, so that nothing is missed while the rows there are already are looked up. */
+  /** Watches from the start, so that no row is missed while the existing rows are looked up. */
   constructor(options: TailOptions) {
     this.options = options
     this.leave = options.feed.watch(options.account, this)
   }
 
-  /** Begins the answer, with the newest rows there are. */
+  /** Begins the answer with the newest existing rows. */
   begin(
     exchange: ServerExchange,
     { headers, first }: { headers: Readonly<Record<string, string>>; first: object },
@@ -70,7 +71,7 @@ export class Tail implements Watcher {
     this.finish('shutdown')
   }
 
-  /** Ends it without a word: the client has gone, or was never answered. */
+  /** Ends the stream without an event, because the client has left or was never answered. */
   close(): void {
     if (this.isClosed) return
     this.isClosed = true
@@ -103,7 +104,7 @@ export class Tail implements Watcher {
     this.send({ type: 'rows', data, more })
   }
 
-  /** Called every now and then. */
+  /** Called regularly: checks the rights and sends heartbeats. */
   private look(): void {
     if (!this.options.stands()) return this.finish('not_allowed')
     if (!this.isBehind && performance.now() - this.sentMs >= heartbeatMs) this.write(PING)
@@ -112,7 +113,7 @@ export class Tail implements Watcher {
   private finish(reason: TailEnd): void {
     const { exchange, isBehind } = this
     this.close()
-    // What a client does not read it cannot be told either.
+    // A client that does not read cannot receive the end event.
     if (isBehind) exchange?.destroy()
     else exchange?.end(dataEvent(JSON.stringify({ type: 'end', reason })))
   }
@@ -121,7 +122,7 @@ export class Tail implements Watcher {
     this.write(dataEvent(JSON.stringify(event)))
   }
 
-  /** Nothing is queued for a client that does not read: rows wait here, bounded, and the connection gives up. */
+  /** Nothing is queued for a client that does not read. Its rows wait here, bounded, until the connection times out. */
   private write(text: string): void {
     this.sentMs = performance.now()
     if (!this.exchange || this.exchange.send(text)) return

@@ -1,6 +1,6 @@
 /**
- * Tasks: what takes long enough to be waited for. Each kind is a source; a new kind is one more. The list merges them
- * by request, whose id has the time in it.
+ * Tasks: requests that take long. Each kind has a source, and a new kind adds one. The list merges the sources by the
+ * ids of the requests, which contain the time.
  */
 import { z } from 'zod'
 import { statusOf, upscaleLineId, videoFaults, videoStages, type VideoTask } from '../domain/video-task.ts'
@@ -22,7 +22,7 @@ const wishShape = z
   .strictObject({
     resolution: z.string(),
     ratio: z.string().nullable(),
-    seconds: z.int().meta({ description: '-1: as the model likes' }),
+    seconds: z.int().meta({ description: '-1: the model chooses' }),
     audio: z.boolean(),
     seed: z.int(),
     upscale: z
@@ -40,30 +40,30 @@ const wishShape = z
 export const taskShape = z
   .strictObject({
     id: z.string(),
-    request: z.string().meta({ description: 'the request that asked for it' }),
+    request: z.string().meta({ description: 'id of the request that created it' }),
     kind: z.enum(['image', 'video']),
     model: z.string(),
     endpoint: z.string(),
     status: z.enum(['queued', 'in_progress', 'completed', 'failed']),
-    stage: z.enum(videoStages).nullable().meta({ description: 'of a video: where in its making it is' }),
+    stage: z.enum(videoStages).nullable().meta({ description: 'the stage of a video' }),
     progress: z.int().min(0).max(100).nullable().meta({ description: 'null: not known' }),
     error_code: z.string().nullable(),
-    failure: z.string().nullable().meta({ description: 'of a video: what error_code says, as data' }),
-    outputs: z.int().meta({ description: 'images or videos that came of it' }),
+    failure: z.string().nullable().meta({ description: 'for a video: the failure behind error_code, as data' }),
+    outputs: z.int().meta({ description: 'the number of images or videos that it produced' }),
     held_nano_usd: nano,
     charged_nano_usd: nano,
-    charges: z.array(chargeShape).meta({ description: 'what was charged, line by line' }),
+    charges: z.array(chargeShape).meta({ description: 'the charges, line by line' }),
     wish: wishShape
       .nullable()
-      .meta({ description: 'of a video: what was asked for. Prompts and pictures are not kept' }),
+      .meta({ description: 'the requested options of a video; prompts and pictures are not kept' }),
     created_at: time,
     elapsed_ms: z.int(),
-    expires_at: time.nullable().meta({ description: 'until when its file is kept; null: there is none' }),
+    expires_at: time.nullable().meta({ description: 'the expiry of its file; null: there is no file' }),
   })
   .meta({ id: 'Task' })
 export type TaskListItem = z.infer<typeof taskShape>
 
-/** A cursor is an id without its prefix: what is older than it comes next, of whichever kind. */
+/** A cursor is an id without its prefix. The next page has older tasks of any kind. */
 type TaskPage = { readonly limit: number; readonly cursor?: string | undefined }
 
 type TaskSource = {
@@ -112,7 +112,7 @@ const imageTasks: TaskSource = {
 
 type ChargedLine = Pick<TaskListItem['charges'][number], 'request' | 'endpoint'>
 
-/** What a video is charged for: its making, and its super-resolution beside it. Nothing before its end. */
+/** The charge lines of a video: its generation and its super-resolution. None before it is completed. */
 function linesOf({ requestId, wish, stage }: VideoTask): readonly ChargedLine[] {
   if (stage !== 'completed') return []
   const making = { request: requestId, endpoint: 'videos' }
@@ -136,7 +136,7 @@ const wishView = ({ wish }: VideoTask): NonNullable<TaskListItem['wish']> => ({
     : null,
 })
 
-/** Tasks of an account, with what is known of them elsewhere: two questions, however many there are. */
+/** Tasks of an account with their charges and expiries. It needs two queries for any number of tasks. */
 async function videoViews(
   { services }: ConsoleContext,
   accountId: string,
@@ -185,7 +185,7 @@ const videoTasks: TaskSource = {
   },
 }
 
-/** One task, by its request's id; a video by its own, too. */
+/** Finds a task by the id of its request. A video is also found by its own id. */
 export async function findTask(
   context: ConsoleContext,
   accountId: string,
@@ -197,10 +197,10 @@ export async function findTask(
   return record && IMAGE_ENDPOINTS.includes(String(record['endpoint'])) ? imageTask(context, record) : undefined
 }
 
-/** All kinds there are. */
+/** The sources of all kinds. */
 const sources: readonly TaskSource[] = [imageTasks, videoTasks]
 
-/** A page of all kinds, or of one. */
+/** A page of tasks of all kinds, or of one kind. */
 export async function listTasks(
   context: ConsoleContext,
   accountId: string,
@@ -211,12 +211,12 @@ export async function listTasks(
   return mergePages(pages, limit)
 }
 
-/** The newest of several lists, so that one cursor serves them all. */
+/** Merges the newest items of several lists, so that one cursor serves all of them. */
 export function mergePages<T extends { readonly id: string; readonly request?: string }>(
   pages: readonly PageShape<T>[],
   limit: number,
 ): PageShape<T> {
-  // Where one list has more to come, nothing older than its last may be shown yet.
+  // If a list has a next page, nothing older than its last item may be shown yet.
   const ends = pages.flatMap(({ next_cursor: next }) => (next === null ? [] : [next]))
   const horizon = ends.toSorted().at(-1)
   const merged = pages
@@ -229,8 +229,8 @@ export function mergePages<T extends { readonly id: string; readonly request?: s
   return { data, next_cursor: isCut ? keyOf(last) : (horizon ?? null) }
 }
 
-/** The id of a video is a secret without a time in it: its request's stands for it. */
+/** The id of a video is a secret and contains no time, so the id of its request is used. */
 const keyOf = ({ id, request = id }: { readonly id: string; readonly request?: string }): string => ageOf(request)
 
-/** Ids of requests have their time behind the prefix. */
+/** The part of an id after its prefix, which begins with the time. */
 const ageOf = (id: string): string => id.slice(id.indexOf('_') + 1)

@@ -1,4 +1,4 @@
-/** Usage over time and the overview, both from the sums by the hour. */
+/** Usage over time and the overview. Both are made from the hourly sums. */
 import { z } from 'zod'
 import { operationRules } from '../admin/rules.ts'
 import { inTurns } from '../lib/runtime/end-of-tick.ts'
@@ -32,8 +32,8 @@ const sumsShape = z
   .strictObject({
     requests: count,
     failed: count.meta({ description: 'ended before any output, free of charge' }),
-    cut: count.meta({ description: 'broken off by the upstream or a limit in the middle' }),
-    estimated: count.meta({ description: 'the upstream reported no usage: counted by the gateway' }),
+    cut: count.meta({ description: 'cut in the middle by the upstream or a limit' }),
+    estimated: count.meta({ description: 'the gateway counted the usage, because the upstream reported none' }),
     input_fresh_tokens: count,
     input_cached_tokens: count,
     cache_write_tokens: count,
@@ -80,9 +80,11 @@ const zone = z.string().max(64).refine(isTimeZone, operationRules.time_zone).def
 
 const query = z.strictObject({
   from: timeInput.optional().meta({ description: 'left out: a week before the end' }),
-  to: timeInput.optional().meta({ description: 'left out: now, with the running hour' }),
+  to: timeInput.optional().meta({ description: 'left out: now, with the current hour' }),
   step: z.enum(['hour', 'day']).default('day'),
-  time_zone: zone.meta({ description: 'where days begin, with their first whole hour of UTC: `Europe/Berlin`' }),
+  time_zone: zone.meta({
+    description: 'the time zone of days, such as `Europe/Berlin`; a day begins with its first whole hour of UTC',
+  }),
   by: z.enum(['key', 'model', 'endpoint']).optional(),
   key: z.string().optional(),
   model: z.string().optional(),
@@ -104,12 +106,12 @@ const usageShape = z
       sumsShape
         .extend({
           time,
-          date: z.string().nullable().meta({ description: 'of a day, in the time zone: `2026-11-25`' }),
+          date: z.string().nullable().meta({ description: 'of a day, in the time zone, such as `2026-11-25`' }),
           group: z
             .string()
             .nullable()
-            .meta({ description: 'id of the key or account, or name of the model or endpoint' }),
-          name: z.string().nullable().meta({ description: 'what people call it' }),
+            .meta({ description: 'the id of the key or account, or the name of the model or endpoint' }),
+          name: z.string().nullable().meta({ description: 'the name for people' }),
         })
         .meta({ id: 'UsageRow' }),
     ),
@@ -123,7 +125,7 @@ function nameOf({ services }: ConsoleContext, by: UsageGroup | undefined, group:
   return by === 'account' ? (services.accounts.find(group)?.name ?? group) : group
 }
 
-/** Whole hours: what they hold is known by the hour. */
+/** The range in whole hours, because sums are kept by the hour. */
 function rangeOf({ from, to, step }: Query): { fromHour: number; toHour: number } | Problem {
   const toHour = Math.ceil((to === undefined ? Date.now() + 1 : Date.parse(to)) / HOUR_MS)
   const fromHour = from === undefined ? toHour - 7 * 24 : Math.floor(Date.parse(from) / HOUR_MS)
@@ -175,10 +177,10 @@ async function usage(call: RouteContext<{ account?: string }, Query>): Promise<R
   return csvOf(value, `usage-${dates.join('-')}.csv`)
 }
 
-/** So many rows at once take the thread some milliseconds; all that there may be would keep every stream waiting. */
+/** This many rows take some milliseconds of the thread. All rows at once would make every stream wait. */
 const PIECE_ROWS = 250
 
-/** Rows as they are shown, and their sum; between the pieces everything else has its turn. */
+/** The rows of an answer and their sum. Other work runs between the pieces. */
 async function inPieces<V>(
   rows: readonly UsageRow[],
   view: (row: UsageRow) => V,
@@ -210,7 +212,9 @@ const overviewShape = z
     balance: balanceShape,
     spent_nano_usd: nano.meta({ description: 'in the range, in nano-USD' }),
     days_left: z.number().nullable().meta({ description: 'at the pace of the range; null: nothing was spent' }),
-    low_balance_nano_usd: nano.nullable().meta({ description: 'the account is warned below it; null: never' }),
+    low_balance_nano_usd: nano
+      .nullable()
+      .meta({ description: 'the console warns the account below this balance; null: never' }),
     step: z.enum(['hour', 'day']),
     total: sumsShape,
     series: z.array(sumsShape.extend({ time })).meta({ description: 'hours or days without requests are left out' }),
@@ -227,7 +231,7 @@ async function overview(
   const { days, stepHours } = ranges[call.query.range]
   const toHour = Math.ceil((Date.now() + 1) / HOUR_MS)
   const shifts = shiftsOf(call.query.time_zone, toHour - (days + 1) * 24, toHour)
-  // Whole days where days are shown, today among them: what was spent is then what the days add up to.
+  // If days are shown, the range is whole days up to today, so that the amount spent is the sum of the days.
   const fromHour = stepHours === 1 ? toHour - days * 24 : hourOfDay(dayOf(toHour - 1, shifts) - days + 1, shifts)
   const asked = {
     accountId: params.account,
@@ -270,21 +274,22 @@ async function overview(
 export const usageRoutes: readonly ConsoleRoute[] = [
   route('GET', '/accounts/{account}/overview', {
     access: 'account_read',
-    summary: 'All of an account’s first page: balance and pace, charts, last failures, first steps.',
+    summary: 'Get everything on the first page of an account: balance and pace, charts, last failures, first steps.',
     query: z.strictObject({ range: z.enum(['24h', '7d', '30d']).default('7d'), time_zone: zone }),
     answer: overviewShape,
     run: overview,
   }),
   route('GET', '/accounts/{account}/usage', {
     access: 'account_read',
-    summary: 'Usage of an account by hour or day, and by key, model or endpoint. Its total is what the ledger charged.',
+    summary:
+      'Get the usage of an account by hour or day, and by key, model or endpoint. The total is what the ledger charged.',
     query,
     answer: usageShape,
     run: usage,
   }),
   route('GET', '/usage', {
     access: 'operator',
-    summary: 'Usage of all accounts.',
+    summary: 'Get the usage of all accounts.',
     query: allQuery,
     answer: usageShape,
     run: usage,

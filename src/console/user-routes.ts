@@ -1,4 +1,4 @@
-/** People and programs with a right of their own: users, and management keys. An account's, or all. */
+/** Users and management keys, of one account or of all. */
 import { z } from 'zod'
 import { keyStatus, keyStatuses, type ManagementKey } from '../accounts/management-keys.ts'
 import type { AdminServices } from '../admin/operation.ts'
@@ -24,13 +24,13 @@ const userShape = z
     role: z.enum(userRoles),
     account: z.string().nullable(),
     account_name: z.string().nullable(),
-    status: z.enum(['invited', 'active', 'disabled']).meta({ description: 'invited: has chosen no password yet' }),
+    status: z.enum(['invited', 'active', 'disabled']).meta({ description: 'invited: no password has been chosen yet' }),
     created_at: time,
   })
   .meta({ id: 'User' })
 const linkShape = userShape
   .extend({
-    setup_path: z.string().meta({ description: 'one-time link, below the public address; shown only this once' }),
+    setup_path: z.string().meta({ description: 'one-time link, below the public address; shown only once' }),
   })
   .meta({ id: 'InvitedUser' })
 
@@ -46,7 +46,7 @@ const viewOf = ({ context }: Pick<RouteContext, 'context'>, user: User): z.infer
 
 const asItIs = (value: unknown): unknown => value
 
-/** A user of the account in the path; of any where the path has none. */
+/** Finds a user of the account in the path, or any user if the path has no account. */
 function userIn({ context, params }: RouteContext<{ account?: string; user: string }>): User | undefined {
   const user = context.services.users.find(params.user)
   return user && (params.account === undefined || user.accountId === params.account) ? user : undefined
@@ -86,7 +86,7 @@ const listQuery = z.strictObject({
   q: searchText.meta({ description: 'part of the name or of the id' }),
 })
 
-/** Those of some users that fit, the newest first. */
+/** A page of the users that match the query, newest first. */
 function usersIn(
   call: Pick<RouteContext, 'context'>,
   users: readonly User[],
@@ -110,27 +110,27 @@ const users: readonly ConsoleRoute[] = [
   }),
   route('POST', '/users', {
     access: 'operator_people',
-    summary: 'Invite an operator, or somebody to an account.',
+    summary: 'Invite an operator, or a person to an account.',
     body: z.strictObject({ name: visibleName, role: z.enum(userRoles), account: z.string().optional() }),
     answer: linkShape,
     run: async ({ operate, body }) => answer(await operate('user.create', body), asItIs),
   }),
   route('PATCH', '/users/{user}', {
     access: 'operator_people',
-    summary: 'Change a role, or bar somebody.',
+    summary: 'Change the role of a user, or disable the user.',
     body: change,
     answer: userShape,
     run: changeUser,
   }),
   route('POST', '/users/{user}/reset', {
     access: 'operator_people',
-    summary: 'Make a link by which a password is chosen anew. The old one stays until it is used.',
+    summary: 'Create a one-time link for choosing a new password. The old password works until the link is used.',
     answer: linkShape,
     run: resetUser,
   }),
   route('GET', '/accounts/{account}/users', {
     access: 'account_people',
-    summary: 'The users of an account, newest first.',
+    summary: 'List the users of an account, newest first.',
     query: listQuery,
     answer: listShapeOf(userShape),
     run: (call) => {
@@ -140,7 +140,7 @@ const users: readonly ConsoleRoute[] = [
   }),
   route('POST', '/accounts/{account}/users', {
     access: 'account_people',
-    summary: 'Invite somebody to an account.',
+    summary: 'Invite a person to an account.',
     body: z.strictObject({ name: visibleName, role: z.enum(['owner', 'member']) }),
     answer: linkShape,
     run: async ({ operate, body, params: { account } }) =>
@@ -148,14 +148,14 @@ const users: readonly ConsoleRoute[] = [
   }),
   route('PATCH', '/accounts/{account}/users/{user}', {
     access: 'account_people',
-    summary: 'Change a role in an account, or bar somebody.',
+    summary: 'Change the role of a user of an account, or disable the user.',
     body: change,
     answer: userShape,
     run: changeUser,
   }),
   route('POST', '/accounts/{account}/users/{user}/reset', {
     access: 'account_people',
-    summary: 'Make a link by which a password is chosen anew.',
+    summary: 'Create a one-time link for choosing a new password.',
     answer: linkShape,
     run: resetUser,
   }),
@@ -164,20 +164,20 @@ const users: readonly ConsoleRoute[] = [
 const keyShape = z
   .strictObject({
     id: z.string(),
-    account: z.string().nullable().meta({ description: 'null: may do what operators may' }),
+    account: z.string().nullable().meta({ description: 'null: it has the rights of an operator' }),
     name: z.string(),
-    key: z.string().meta({ description: 'the key with all but its end left out' }),
-    status: z.enum(keyStatuses).meta({ description: 'suspended: its maker is barred, or has lost the role for it' }),
+    key: z.string().meta({ description: 'the end of the key; the rest is masked' }),
+    status: z.enum(keyStatuses).meta({ description: 'suspended: its creator is disabled or has lost the role for it' }),
     created_by: z
       .strictObject({ id: z.string(), name: z.string() })
       .nullable()
-      .meta({ description: 'null: made by a command' }),
+      .meta({ description: 'null: a command created it' }),
     created_at: time,
     revoked_at: time.nullable(),
   })
   .meta({ id: 'ManagementKey' })
 const newKeyShape = keyShape
-  .extend({ secret: z.string().meta({ description: 'shown only this once' }) })
+  .extend({ secret: z.string().meta({ description: 'shown only once' }) })
   .meta({ id: 'NewManagementKey' })
 
 const keyView = ({ users }: AdminServices, key: ManagementKey): z.infer<typeof keyShape> => ({
@@ -237,27 +237,27 @@ async function revokeKey(call: RouteContext<{ account?: string; key: string }>):
 
 const managementKeys: readonly ConsoleRoute[] = (
   [
-    ['/management-keys', 'operator_people', 'for all there is'],
-    ['/accounts/{account}/management-keys', 'account_people', 'for what concerns an account'],
+    ['/management-keys', 'operator_people', 'for everything'],
+    ['/accounts/{account}/management-keys', 'account_people', 'for one account'],
   ] as const
 ).flatMap(([path, access, what]) => [
   route('GET', path, {
     access,
-    summary: `Management keys ${what}, newest first; revoked ones after all others.`,
+    summary: `List management keys ${what}, newest first. Revoked keys come last.`,
     query: listQuery,
     answer: listShapeOf(keyShape),
     run: listKeys,
   }),
   route('POST', path, {
     access,
-    summary: `Make a management key ${what}.`,
+    summary: `Create a management key ${what}.`,
     body: draft,
     answer: newKeyShape,
     run: createKey,
   }),
   route('DELETE', `${path}/{key}`, {
     access,
-    summary: 'Revoke a management key, at once.',
+    summary: 'Revoke a management key at once.',
     answer: keyShape,
     run: revokeKey,
   }),

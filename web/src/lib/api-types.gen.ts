@@ -4,12 +4,12 @@ export type Account = {
   readonly id: string
   readonly name: string
   readonly status: 'active' | 'suspended'
-  /** declared: tollgate.yaml has its models and limits, which are read-only here */
+  /** declared: its models and limits are set in tollgate.yaml and are read-only here */
   readonly origin: Origin
   /** the models it may use; null: all */
   readonly models: readonly string[] | null
   readonly limits: Limits
-  /** below so much available the console warns; null: never */
+  /** the console warns below this available balance; null: never */
   readonly low_balance_nano_usd: string | null
   readonly balance: Balance
   readonly active_keys: number
@@ -19,10 +19,10 @@ export type Account = {
 export type ApiKey = {
   readonly id: string
   readonly name: string
-  /** the key with all but its end left out */
+  /** the end of the key; the rest is masked */
   readonly key: string
   readonly status: 'active' | 'revoked'
-  /** of the account’s models, those it may use; null: all */
+  /** the models of the account that it may use; null: all */
   readonly models: readonly string[] | null
   readonly limits: Limits
   /** nano-USD (1e-9 dollars), an integer as text */
@@ -31,26 +31,26 @@ export type ApiKey = {
   readonly spent_this_month_nano_usd: string
   /** nano-USD (1e-9 dollars), an integer as text */
   readonly held_nano_usd: string
-  /** to the hour, of the last 30 days */
+  /** to the hour, within the last 30 days */
   readonly last_used_at: string | null
   readonly created_at: string
   readonly revoked_at: string | null
 }
 
 export type Attempt = {
-  /** ok; aborted where the call was ended first; full where it was not sent for want of room; or the kind of failure */
+  /** ok; aborted if the request ended first; full if the provider had no free permit; or the kind of failure */
   readonly result: string
   readonly status: number | null
   readonly code: string | null
   /** from the start of the request */
   readonly started_ms: number
   readonly took_ms: number
-  /** operators only, as what follows */
+  /** for operators only, as are the next fields */
   readonly provider?: string
   readonly upstream_model?: string
   /** the vendor’s word for the kind of error */
   readonly type?: string | null
-  /** the vendor’s, bounded, without words of the request; or what we saw */
+  /** the vendor’s message, bounded and without words of the request, or the gateway’s own */
   readonly message?: string | null
   /** the vendor’s id of the request */
   readonly upstream_request_id?: string | null
@@ -72,14 +72,14 @@ export type AuditEntry = {
   readonly input: unknown
   readonly before: unknown
   readonly after: unknown
-  /** done, or the code of the refusal; null: under way, or cut short */
+  /** done, or the code of the refusal; null: running or interrupted */
   readonly outcome: string | null
 }
 
 export type Balance = {
   /** nano-USD (1e-9 dollars), an integer as text */
   readonly available_nano_usd: string
-  /** set aside for requests under way, as an integer of nano-USD */
+  /** reserved for running requests, as an integer of nano-USD */
   readonly held_nano_usd: string
   /** available and held together, in nano-USD */
   readonly posted_nano_usd: string
@@ -88,7 +88,7 @@ export type Balance = {
 export type Code = {
   readonly id: string
   readonly batch: string
-  /** the code with all but its end left out */
+  /** the end of the code; the rest is masked */
   readonly code: string
   /** nano-USD (1e-9 dollars), an integer as text */
   readonly amount_nano_usd: string
@@ -102,18 +102,18 @@ export type Code = {
 }
 
 export type Effects = {
-  /** under way, that would be cut */
+  /** running requests that would be cut */
   readonly requests: number
-  /** API keys that work now and would no longer */
+  /** API keys that would stop working */
   readonly keys: number
-  /** management keys that work now and would no longer */
+  /** management keys that would stop working */
   readonly management_keys: number
   /** sign-ins that would end */
   readonly sessions: number
-  /** of models that another provider goes on to serve */
+  /** offers of models that other providers also serve */
   readonly offers: number
   readonly models: {
-    /** models that nobody would offer any more */
+    /** models that would have no offer */
     readonly total: number
     /** the first 20 of them */
     readonly ids: readonly string[]
@@ -126,9 +126,9 @@ export type Error = {
     readonly type: string
     readonly param: string | null
     readonly code: string
-    /** the sentence of the message, more exact than the code */
+    /** identifies the sentence of the message, more exactly than the code */
     readonly reason: string
-    /** what is put into it */
+    /** the values in the message */
     readonly facts: Readonly<Record<string, string | number>>
   }
 }
@@ -137,7 +137,7 @@ export type Explanation = {
   readonly model: string
   readonly admitted: boolean
   readonly reason: string
-  /** the same for programs; empty: admitted */
+  /** the reasons as data; empty: admitted */
   readonly lacking: readonly (
     | 'account_suspended'
     | 'key_revoked'
@@ -150,14 +150,14 @@ export type Explanation = {
     readonly provider: string
     readonly model: string
     readonly verdict: 'first' | 'next' | 'last_resort' | 'skipped'
-    /** of requests, how many would try it first */
+    /** the share of requests that would try it first */
     readonly share_percent: number
     readonly reason: string
   }[]
 }
 
 export type Health = {
-  /** of the last verification since the start; null: none yet */
+  /** from the last verification since the start; null: none yet */
   readonly ledger: Verification | null
   readonly open_holds: number
   readonly oldest_hold_at: string | null
@@ -177,10 +177,10 @@ export type Health = {
 }
 
 export type ImageFacts = {
-  /** turn: in a conversation; images, or left out: at the endpoints for images */
+  /** turn: images in a conversation; images, or left out: the image endpoints */
   readonly surface?: 'images' | 'turn'
   readonly sizes: readonly string[]
-  /** the bounds of sizes that no list has */
+  /** the bounds of sizes that are not listed */
   readonly freeSizes?: {
     readonly multipleOf: number
     readonly ratioMax: number
@@ -194,15 +194,15 @@ export type ImageFacts = {
   readonly moderations: readonly string[]
   readonly styles: readonly string[]
   readonly countMax: number
-  /** one image comes, however many are asked for */
+  /** it returns one image, whatever the requested number */
   readonly isSingle: boolean
   readonly deliveries: readonly ('url' | 'b64_json')[]
   readonly promptCharsMax: number
   readonly streams: boolean
   readonly partialsMax: number
-  /** input images an edit may have; 0: no edits */
+  /** the most input images of an edit; 0: no edits */
   readonly inputsMax: number
-  /** of one image, by quality */
+  /** tokens of one image, by quality */
   readonly tokens: Readonly<Record<string, number>>
 }
 
@@ -212,15 +212,15 @@ export type InvitedUser = {
   readonly role: 'operator' | 'owner' | 'member'
   readonly account: string | null
   readonly account_name: string | null
-  /** invited: has chosen no password yet */
+  /** invited: no password has been chosen yet */
   readonly status: 'invited' | 'active' | 'disabled'
   readonly created_at: string
-  /** one-time link, below the public address; shown only this once */
+  /** one-time link, below the public address; shown only once */
   readonly setup_path: string
 }
 
 export type LedgerLine = {
-  /** of the booking; of charges, the end of their day (UTC) or the next booking in it */
+  /** of the booking; for charges, the end of their day (UTC) or the next booking in it */
   readonly time: string
   readonly kind: 'credit' | 'debit' | 'refund' | 'charges'
   /** nano-USD (1e-9 dollars), an integer as text */
@@ -229,9 +229,9 @@ export type LedgerLine = {
   readonly balance_nano_usd: string
   readonly ref: string | null
   readonly reason: string | null
-  /** of the day’s charges; null where a booking divides them */
+  /** of the day’s charges; null if a booking divides them */
   readonly requests: number | null
-  /** what the reason says, as data; null: somebody typed it */
+  /** the reason as data; null: a person typed it */
   readonly own: {
     readonly code: string
     readonly facts: Readonly<Record<string, string | number>>
@@ -247,7 +247,7 @@ export type Limits = {
 }
 
 export type Loss = {
-  /** as a price names it, or a kind of piece */
+  /** a unit of prices, or a kind of piece */
   readonly unit: string
   readonly above_input_tokens: number | null
   /** nano-USD (1e-9 dollars), an integer as text */
@@ -267,14 +267,14 @@ export type LowBalance = {
 
 export type ManagementKey = {
   readonly id: string
-  /** null: may do what operators may */
+  /** null: it has the rights of an operator */
   readonly account: string | null
   readonly name: string
-  /** the key with all but its end left out */
+  /** the end of the key; the rest is masked */
   readonly key: string
-  /** suspended: its maker is barred, or has lost the role for it */
+  /** suspended: its creator is disabled or has lost the role for it */
   readonly status: 'active' | 'suspended' | 'revoked'
-  /** null: made by a command */
+  /** null: a command created it */
   readonly created_by: {
     readonly id: string
     readonly name: string
@@ -284,13 +284,13 @@ export type ManagementKey = {
 }
 
 export type Margin = {
-  /** of the sale price, what the offer leaves; null: sold for nothing */
+  /** the margin of the sale price; null: it is sold for nothing */
   readonly input_percent: number | null
-  /** the least of what is sold as output; null as well: paid for by what it is not sold by */
+  /** the least margin of the output units; also null if the cost has units that the sale price lacks */
   readonly output_percent: number | null
-  /** of the cost, what is put on it; null: it costs nothing, or is sold for nothing */
+  /** the mark-up on the cost; null: it costs nothing, or is sold for nothing */
   readonly input_markup_percent: number | null
-  /** the same of output, as for `output_percent` */
+  /** the same for output, of the unit of `output_percent` */
   readonly output_markup_percent: number | null
 }
 
@@ -300,13 +300,13 @@ export type Me = {
     readonly name: string
     readonly role: 'operator' | 'owner' | 'member'
   }
-  /** whose pages are shown: one’s own account, or the one an operator views; null for an operator */
+  /** the account whose pages are shown: the person’s own, or the one that an operator views; null for an operator */
   readonly account: {
     readonly id: string
     readonly name: string
     readonly low_balance: LowBalance | null
   } | null
-  /** an operator looks at this account as a member: nothing can be changed */
+  /** an operator views this account as a member, and can change nothing */
   readonly view_as: boolean
   readonly session: {
     readonly id: string
@@ -326,13 +326,13 @@ export type Model = {
   readonly dimensions_adjustable: boolean
   readonly takes_media: boolean
   readonly takes_pictures: boolean
-  /** what may be asked of an image model */
+  /** capabilities of an image model */
   readonly image: ImageFacts | null
-  /** what may be asked of a video model */
+  /** capabilities of a video model */
   readonly video: VideoFacts | null
   readonly price: PriceCard
   readonly created_at: string
-  /** somebody offers it at the moment */
+  /** whether a provider offers it at the moment */
   readonly available: boolean
 }
 
@@ -346,13 +346,13 @@ export type ModelDetail = {
   readonly dimensions_adjustable: boolean
   readonly takes_media: boolean
   readonly takes_pictures: boolean
-  /** what may be asked of an image model */
+  /** capabilities of an image model */
   readonly image: ImageFacts | null
-  /** what may be asked of a video model */
+  /** capabilities of a video model */
   readonly video: VideoFacts | null
   readonly price: PriceCard
   readonly created_at: string
-  /** somebody offers it at the moment */
+  /** whether a provider offers it at the moment */
   readonly available: boolean
   readonly price_history: readonly PriceCard[]
 }
@@ -360,10 +360,10 @@ export type ModelDetail = {
 export type NewApiKey = {
   readonly id: string
   readonly name: string
-  /** the key with all but its end left out */
+  /** the end of the key; the rest is masked */
   readonly key: string
   readonly status: 'active' | 'revoked'
-  /** of the account’s models, those it may use; null: all */
+  /** the models of the account that it may use; null: all */
   readonly models: readonly string[] | null
   readonly limits: Limits
   /** nano-USD (1e-9 dollars), an integer as text */
@@ -372,31 +372,31 @@ export type NewApiKey = {
   readonly spent_this_month_nano_usd: string
   /** nano-USD (1e-9 dollars), an integer as text */
   readonly held_nano_usd: string
-  /** to the hour, of the last 30 days */
+  /** to the hour, within the last 30 days */
   readonly last_used_at: string | null
   readonly created_at: string
   readonly revoked_at: string | null
-  /** the full key, shown only this once */
+  /** the full key, shown only once */
   readonly secret: string
 }
 
 export type NewManagementKey = {
   readonly id: string
-  /** null: may do what operators may */
+  /** null: it has the rights of an operator */
   readonly account: string | null
   readonly name: string
-  /** the key with all but its end left out */
+  /** the end of the key; the rest is masked */
   readonly key: string
-  /** suspended: its maker is barred, or has lost the role for it */
+  /** suspended: its creator is disabled or has lost the role for it */
   readonly status: 'active' | 'suspended' | 'revoked'
-  /** null: made by a command */
+  /** null: a command created it */
   readonly created_by: {
     readonly id: string
     readonly name: string
   } | null
   readonly created_at: string
   readonly revoked_at: string | null
-  /** shown only this once */
+  /** shown only once */
   readonly secret: string
 }
 
@@ -405,13 +405,13 @@ export type Offer = {
   readonly model: string
   readonly priority: number
   readonly weight: number
-  /** how many tokens it takes; null: as many as the model */
+  /** the most tokens that it takes; null: the limit of the model */
   readonly context_tokens: number | null
   readonly state: 'ready' | 'resting' | 'drained'
   readonly resting_until: string | null
   readonly cost: PriceCard
   readonly margin: Margin
-  /** what the model is sold for less than this offer costs */
+  /** the units that are sold for less than this offer costs */
   readonly below_cost: readonly Loss[]
 }
 
@@ -423,7 +423,7 @@ export type Overview = {
   readonly spent_nano_usd: string
   /** at the pace of the range; null: nothing was spent */
   readonly days_left: number | null
-  /** the account is warned below it; null: never */
+  /** the console warns the account below this balance; null: never */
   readonly low_balance_nano_usd: string | null
   readonly step: 'hour' | 'day'
   readonly total: UsageSums
@@ -432,9 +432,9 @@ export type Overview = {
     readonly requests: number
     /** ended before any output, free of charge */
     readonly failed: number
-    /** broken off by the upstream or a limit in the middle */
+    /** cut in the middle by the upstream or a limit */
     readonly cut: number
-    /** the upstream reported no usage: counted by the gateway */
+    /** the gateway counted the usage, because the upstream reported none */
     readonly estimated: number
     readonly input_fresh_tokens: number
     readonly input_cached_tokens: number
@@ -490,18 +490,18 @@ export type PriceCard = {
   readonly each: Readonly<Record<string, string>>
   readonly card: number
   readonly effective_from: string
-  /** what holds instead for requests with more input tokens */
+  /** the prices of requests with more input tokens */
   readonly tiers: readonly PriceTier[]
 }
 
 export type PriceDifference = {
   readonly what: string
-  /** what it is of, as data */
+  /** the subject as data */
   readonly about: {
     readonly kind: 'origin' | 'sale' | 'cost' | 'limit'
-    /** of a unit of a price, or of a limit */
+    /** name of a price unit or of a limit */
     readonly name: string
-    /** whose cost it is: provider/model */
+    /** the offer of a cost: provider/model */
     readonly offer: string | null
     readonly above_input_tokens: number | null
   }
@@ -521,9 +521,9 @@ export type PriceImport = {
   readonly skipped: readonly {
     readonly what: string
     readonly reason: string
-    /** stands for the reason */
+    /** identifies the reason */
     readonly code: string
-    /** what is in it */
+    /** the values in the reason */
     readonly facts: Readonly<Record<string, string | number>>
   }[]
   readonly changing: readonly {
@@ -546,7 +546,7 @@ export type PriceLine = {
 
 export type PriceLines = {
   readonly lines: readonly PriceLine[]
-  /** what rounding up once adds */
+  /** the amount that the one rounding adds */
   readonly rounding_nano_usd: string
   /** nano-USD (1e-9 dollars), an integer as text */
   readonly total_nano_usd: string
@@ -581,16 +581,16 @@ export type Provider = {
   readonly preset: string
   readonly base_url: string
   readonly allow_private: boolean
-  /** at once; null: as many as anywhere */
+  /** the most requests in flight; null: the usual limit */
   readonly concurrent_requests: number | null
   /** the key itself is never shown */
   readonly has_key: boolean
   readonly origin: Origin
   readonly state: 'serving' | 'drained'
   readonly offers: number
-  /** not tried at the moment, after failures */
+  /** offers that rest after failures */
   readonly resting_offers: number
-  /** of this process, and of the connection as it is; null: none */
+  /** since the start of this process and the last change of the connection; null: none */
   readonly last_test: {
     readonly ok: boolean
     readonly status: number | null
@@ -627,29 +627,29 @@ export type PublicModel = {
   readonly dimensions_adjustable: boolean
   readonly takes_media: boolean
   readonly takes_pictures: boolean
-  /** what may be asked of an image model */
+  /** capabilities of an image model */
   readonly image: ImageFacts | null
-  /** what may be asked of a video model */
+  /** capabilities of a video model */
   readonly video: VideoFacts | null
   readonly price: PriceCard
-  /** somebody offers it at the moment */
+  /** whether a provider offers it at the moment */
   readonly available: boolean
 }
 
 export type RefusedRequest = {
   readonly id: string
   readonly created_at: string
-  /** id of the key, also of one that is revoked */
+  /** id of the key, also if it is revoked */
   readonly key: string | null
   readonly method: string
-  /** as requests name it; the path, where it is none that generates */
+  /** the name of the endpoint, or the path if it does not generate */
   readonly endpoint: string
-  /** as it was asked for, where it was read and could be a name */
+  /** as requested, if it was read and can be a name */
   readonly model: string | null
   readonly status: number
-  /** as the client was told */
+  /** the code that the client received */
   readonly code: string
-  /** how many like it followed within the minute, without rows of their own */
+  /** the number of similar refusals within the minute that have no row of their own */
   readonly repeats: number
   readonly last_at: string
 }
@@ -668,7 +668,7 @@ export type RequestDetail = {
   readonly outcome: 'completed' | 'failed' | 'cut' | 'client_closed' | 'barred'
   readonly error_code: string | null
   readonly input_tokens: number
-  /** of the input, what came from the vendor’s cache */
+  /** the part of the input that came from the vendor’s cache */
   readonly cached_input_tokens: number
   readonly output_tokens: number
   readonly images: number
@@ -683,7 +683,7 @@ export type RequestDetail = {
   /** operators only */
   readonly provider?: string | null
   readonly attempts_made: readonly Attempt[]
-  /** before the first attempt, each attempt, the answer after its first event */
+  /** before the first attempt, each attempt, and the answer after its first event */
   readonly phases: readonly {
     readonly phase: 'before' | 'attempt' | 'answer'
     readonly started_ms: number
@@ -696,13 +696,13 @@ export type RequestDetail = {
   }[]
   /** tokens of an output limit that the client did not set */
   readonly output_cap: number | null
-  /** who set it: the operator, the vendor that demands one, what is available, the model */
+  /** the reason: the operator, the vendor that demands one, the balance, or the model */
   readonly output_cap_reason: 'operator' | 'vendor' | 'balance' | 'model_maximum' | null
   /** null: nothing was charged */
   readonly price: PriceLines | null
-  /** what the balance lacked for the full price, in nano-USD */
+  /** the part of the price that the balance did not cover, in nano-USD */
   readonly written_off_nano_usd: string
-  /** of what was held, what went back, in nano-USD */
+  /** the part of the hold that was released, in nano-USD */
   readonly released_nano_usd: string
   /** operators only */
   readonly upstream_cost?: PriceLines | null
@@ -722,7 +722,7 @@ export type RequestRow = {
   readonly outcome: 'completed' | 'failed' | 'cut' | 'client_closed' | 'barred'
   readonly error_code: string | null
   readonly input_tokens: number
-  /** of the input, what came from the vendor’s cache */
+  /** the part of the input that came from the vendor’s cache */
   readonly cached_input_tokens: number
   readonly output_tokens: number
   readonly images: number
@@ -748,22 +748,22 @@ export type RoutedModel = {
   readonly dimensions_adjustable: boolean
   readonly takes_media: boolean
   readonly takes_pictures: boolean
-  /** what may be asked of an image model */
+  /** capabilities of an image model */
   readonly image: ImageFacts | null
-  /** what may be asked of a video model */
+  /** capabilities of a video model */
   readonly video: VideoFacts | null
   readonly price: PriceCard
   readonly created_at: string
-  /** the output limit set where the client sets none; null: none is set */
+  /** the output limit of requests that set none; null: no limit */
   readonly output_tokens_default: number | null
-  /** with less affordable a request without a limit is refused */
+  /** a request that sets no limit is refused if the balance covers less output than this */
   readonly output_tokens_min: number
-  /** the most that an image in a request counts as */
+  /** the most tokens that an image in a request counts as */
   readonly image_tokens_max: number
-  /** of models that think in silence 300 s, unless it is said */
+  /** 300 s for models that reason silently, unless it is set */
   readonly first_event_timeout_ms: number
   readonly origin: Origin
-  /** images that have no price: requests for them are refused */
+  /** images without a price; requests for them are refused */
   readonly unpriced: readonly string[]
   readonly offers: readonly Offer[]
 }
@@ -777,10 +777,10 @@ export type SavedView = {
 }
 
 export type SecretHolder = {
-  /** unknown: none of ours, or not to be seen from here */
+  /** unknown: not a secret of this gateway, or not visible to the sender */
   readonly kind: 'key' | 'management_key' | 'code' | 'link' | 'unknown'
   readonly id: string | null
-  /** of the key; of a code its note */
+  /** name of the key, or note of the code */
   readonly name: string | null
   readonly status: string | null
   /** id of the account it belongs to */
@@ -811,38 +811,38 @@ export type Statement = {
   readonly closing_nano_usd: string
   /** newest first */
   readonly data: readonly LedgerLine[]
-  /** the month before; null: the account is not older */
+  /** the month before; null: the account did not exist then */
   readonly next_cursor: string | null
 }
 
 export type Task = {
   readonly id: string
-  /** the request that asked for it */
+  /** id of the request that created it */
   readonly request: string
   readonly kind: 'image' | 'video'
   readonly model: string
   readonly endpoint: string
   readonly status: 'queued' | 'in_progress' | 'completed' | 'failed'
-  /** of a video: where in its making it is */
+  /** the stage of a video */
   readonly stage: 'submitting' | 'queued' | 'running' | 'upscaling' | 'storing' | 'completed' | 'failed' | null
   /** null: not known */
   readonly progress: number | null
   readonly error_code: string | null
-  /** of a video: what error_code says, as data */
+  /** for a video: the failure behind error_code, as data */
   readonly failure: string | null
-  /** images or videos that came of it */
+  /** the number of images or videos that it produced */
   readonly outputs: number
   /** nano-USD (1e-9 dollars), an integer as text */
   readonly held_nano_usd: string
   /** nano-USD (1e-9 dollars), an integer as text */
   readonly charged_nano_usd: string
-  /** what was charged, line by line */
+  /** the charges, line by line */
   readonly charges: readonly TaskCharge[]
-  /** of a video: what was asked for. Prompts and pictures are not kept */
+  /** the requested options of a video; prompts and pictures are not kept */
   readonly wish: TaskWish | null
   readonly created_at: string
   readonly elapsed_ms: number
-  /** until when its file is kept; null: there is none */
+  /** the expiry of its file; null: there is no file */
   readonly expires_at: string | null
 }
 
@@ -857,7 +857,7 @@ export type TaskCharge = {
 export type TaskWish = {
   readonly resolution: string
   readonly ratio: string | null
-  /** -1: as the model likes */
+  /** -1: the model chooses */
   readonly seconds: number
   readonly audio: boolean
   readonly seed: number
@@ -877,7 +877,7 @@ export type Usage = {
   readonly step: 'hour' | 'day'
   readonly by: 'key' | 'model' | 'endpoint' | 'account' | null
   readonly total: UsageSums
-  /** requests that were refused before any money was held, the most first; they are no `requests` */
+  /** requests that were refused before any money was held, most frequent first; they do not count as `requests` */
   readonly refused: readonly {
     readonly status: number
     readonly code: string
@@ -890,9 +890,9 @@ export type UsageRow = {
   readonly requests: number
   /** ended before any output, free of charge */
   readonly failed: number
-  /** broken off by the upstream or a limit in the middle */
+  /** cut in the middle by the upstream or a limit */
   readonly cut: number
-  /** the upstream reported no usage: counted by the gateway */
+  /** the gateway counted the usage, because the upstream reported none */
   readonly estimated: number
   readonly input_fresh_tokens: number
   readonly input_cached_tokens: number
@@ -910,11 +910,11 @@ export type UsageRow = {
   /** operators only */
   readonly upstream_cost_nano_usd?: string
   readonly time: string
-  /** of a day, in the time zone: `2026-11-25` */
+  /** of a day, in the time zone, such as `2026-11-25` */
   readonly date: string | null
-  /** id of the key or account, or name of the model or endpoint */
+  /** the id of the key or account, or the name of the model or endpoint */
   readonly group: string | null
-  /** what people call it */
+  /** the name for people */
   readonly name: string | null
 }
 
@@ -922,9 +922,9 @@ export type UsageSums = {
   readonly requests: number
   /** ended before any output, free of charge */
   readonly failed: number
-  /** broken off by the upstream or a limit in the middle */
+  /** cut in the middle by the upstream or a limit */
   readonly cut: number
-  /** the upstream reported no usage: counted by the gateway */
+  /** the gateway counted the usage, because the upstream reported none */
   readonly estimated: number
   readonly input_fresh_tokens: number
   readonly input_cached_tokens: number
@@ -949,7 +949,7 @@ export type User = {
   readonly role: 'operator' | 'owner' | 'member'
   readonly account: string | null
   readonly account_name: string | null
-  /** invited: has chosen no password yet */
+  /** invited: no password has been chosen yet */
   readonly status: 'invited' | 'active' | 'disabled'
   readonly created_at: string
 }
@@ -962,9 +962,9 @@ export type Verification = {
     readonly invariant: string
     readonly subject: string
     readonly detail: string
-    /** stands for the invariant and the detail */
+    /** identifies the invariant and the detail */
     readonly code: string
-    /** what is in the detail */
+    /** the values in the detail */
     readonly facts: Readonly<Record<string, string | number>>
   }[]
 }
@@ -991,9 +991,9 @@ export type VideoFacts = {
   readonly promptCharsMax: number
   readonly fps: number
   readonly inputVideoSecondsMax: number
-  /** after so long without an end a task has failed */
+  /** a task fails after this time without an end */
   readonly deadlineMs: number
-  /** whether anybody enlarges what it makes */
+  /** whether its videos can be upscaled */
   readonly upscales: boolean
   /** who does, for operators */
   readonly upscaler?: string
@@ -1007,7 +1007,7 @@ export type Answers = {
     readonly ended: number
   }
   readonly 'POST /links/check': {
-    /** null: the first operator, who chooses one */
+    /** null: the link is for the first operator, who chooses a name */
     readonly name: string | null
     readonly password_chars_min: number
   }
@@ -1016,7 +1016,7 @@ export type Answers = {
   readonly 'POST /session/view-as': Me
   readonly 'DELETE /session/view-as': Me
   readonly 'GET /sessions': {
-    /** all there are: this list has no pages */
+    /** all items; this list has no pages */
     readonly data: readonly Session[]
   }
   readonly 'DELETE /sessions': {
@@ -1032,7 +1032,7 @@ export type Answers = {
     readonly data: readonly ApiKey[]
     /** null: this is the last page */
     readonly next_cursor: string | null
-    /** how many fit, on all pages */
+    /** the number of matches on all pages */
     readonly total: number
   }
   readonly 'POST /accounts/{account}/keys': NewApiKey
@@ -1057,9 +1057,9 @@ export type Answers = {
       }
     | {
         readonly type: 'rows'
-        /** requests that ended, newest first */
+        /** requests that have ended, newest first */
         readonly data: readonly RequestRow[]
-        /** how many that are older than the last of these were left out */
+        /** the number of older requests that were left out */
         readonly more: number
       }
     | {
@@ -1081,7 +1081,7 @@ export type Answers = {
     readonly outcome: 'completed' | 'failed' | 'cut' | 'client_closed' | 'barred'
     readonly error_code: string | null
     readonly input_tokens: number
-    /** of the input, what came from the vendor’s cache */
+    /** the part of the input that came from the vendor’s cache */
     readonly cached_input_tokens: number
     readonly output_tokens: number
     readonly images: number
@@ -1096,7 +1096,7 @@ export type Answers = {
     /** operators only */
     readonly provider?: string | null
     readonly attempts_made: readonly Attempt[]
-    /** before the first attempt, each attempt, the answer after its first event */
+    /** before the first attempt, each attempt, and the answer after its first event */
     readonly phases: readonly {
       readonly phase: 'before' | 'attempt' | 'answer'
       readonly started_ms: number
@@ -1109,13 +1109,13 @@ export type Answers = {
     }[]
     /** tokens of an output limit that the client did not set */
     readonly output_cap: number | null
-    /** who set it: the operator, the vendor that demands one, what is available, the model */
+    /** the reason: the operator, the vendor that demands one, the balance, or the model */
     readonly output_cap_reason: 'operator' | 'vendor' | 'balance' | 'model_maximum' | null
     /** null: nothing was charged */
     readonly price: PriceLines | null
-    /** what the balance lacked for the full price, in nano-USD */
+    /** the part of the price that the balance did not cover, in nano-USD */
     readonly written_off_nano_usd: string
-    /** of what was held, what went back, in nano-USD */
+    /** the part of the hold that was released, in nano-USD */
     readonly released_nano_usd: string
     /** operators only */
     readonly upstream_cost?: PriceLines | null
@@ -1134,13 +1134,13 @@ export type Answers = {
   }
   readonly 'GET /accounts/{account}/refused-requests/{request}': RefusedRequest
   readonly 'GET /saved-views': {
-    /** all there are: this list has no pages */
+    /** all items; this list has no pages */
     readonly data: readonly SavedView[]
   }
   readonly 'POST /saved-views': SavedView
   readonly 'PATCH /saved-views/{view}': SavedView
   readonly 'DELETE /saved-views/{view}': {
-    /** all there are: this list has no pages */
+    /** all items; this list has no pages */
     readonly data: readonly SavedView[]
   }
   readonly 'GET /accounts/{account}/ledger': Statement
@@ -1165,7 +1165,7 @@ export type Answers = {
     readonly data: readonly RoutedModel[]
     /** null: this is the last page */
     readonly next_cursor: string | null
-    /** how many fit, on all pages */
+    /** the number of matches on all pages */
     readonly total: number
   }
   readonly 'POST /models': RoutedModel
@@ -1177,7 +1177,7 @@ export type Answers = {
   }
   readonly 'POST /models/{model}/explain': Explanation
   readonly 'GET /models/{model}/prices': {
-    /** all there are: this list has no pages */
+    /** all items; this list has no pages */
     readonly data: readonly {
       /** nano-USD (1e-9 dollars), an integer as text */
       readonly input: string
@@ -1199,7 +1199,7 @@ export type Answers = {
       readonly each: Readonly<Record<string, string>>
       readonly card: number
       readonly effective_from: string
-      /** what holds instead for requests with more input tokens */
+      /** the prices of requests with more input tokens */
       readonly tiers: readonly PriceTier[]
       /** sale, or provider/model of an offer */
       readonly of: string
@@ -1210,7 +1210,7 @@ export type Answers = {
     readonly data: readonly Model[]
     /** null: this is the last page */
     readonly next_cursor: string | null
-    /** how many fit, on all pages */
+    /** the number of matches on all pages */
     readonly total: number
   }
   readonly 'GET /accounts/{account}/models/{model}': ModelDetail
@@ -1218,7 +1218,7 @@ export type Answers = {
     readonly data: readonly PublicModel[]
     /** null: this is the last page */
     readonly next_cursor: string | null
-    /** how many fit, on all pages */
+    /** the number of matches on all pages */
     readonly total: number
   }
   readonly 'GET /public-models/{model}': PublicModel
@@ -1226,7 +1226,7 @@ export type Answers = {
     readonly data: readonly Account[]
     /** null: this is the last page */
     readonly next_cursor: string | null
-    /** how many fit, on all pages */
+    /** the number of matches on all pages */
     readonly total: number
   }
   readonly 'POST /accounts': Account
@@ -1238,7 +1238,7 @@ export type Answers = {
     readonly data: readonly User[]
     /** null: this is the last page */
     readonly next_cursor: string | null
-    /** how many fit, on all pages */
+    /** the number of matches on all pages */
     readonly total: number
   }
   readonly 'POST /users': InvitedUser
@@ -1248,7 +1248,7 @@ export type Answers = {
     readonly data: readonly User[]
     /** null: this is the last page */
     readonly next_cursor: string | null
-    /** how many fit, on all pages */
+    /** the number of matches on all pages */
     readonly total: number
   }
   readonly 'POST /accounts/{account}/users': InvitedUser
@@ -1258,7 +1258,7 @@ export type Answers = {
     readonly data: readonly ManagementKey[]
     /** null: this is the last page */
     readonly next_cursor: string | null
-    /** how many fit, on all pages */
+    /** the number of matches on all pages */
     readonly total: number
   }
   readonly 'POST /management-keys': NewManagementKey
@@ -1267,7 +1267,7 @@ export type Answers = {
     readonly data: readonly ManagementKey[]
     /** null: this is the last page */
     readonly next_cursor: string | null
-    /** how many fit, on all pages */
+    /** the number of matches on all pages */
     readonly total: number
   }
   readonly 'POST /accounts/{account}/management-keys': NewManagementKey
@@ -1276,7 +1276,7 @@ export type Answers = {
     readonly data: readonly Provider[]
     /** null: this is the last page */
     readonly next_cursor: string | null
-    /** how many fit, on all pages */
+    /** the number of matches on all pages */
     readonly total: number
   }
   readonly 'POST /providers': Provider
@@ -1289,7 +1289,7 @@ export type Answers = {
   readonly 'PUT /providers/{provider}/state': Provider
   readonly 'POST /providers/{provider}/resume': {
     readonly id: string
-    /** how many offers rested */
+    /** the number of offers that rested */
     readonly resumed: number
   }
   readonly 'POST /providers/{provider}/test': ProviderTest
@@ -1310,7 +1310,7 @@ export type Answers = {
     readonly data: readonly Code[]
     /** null: this is the last page */
     readonly next_cursor: string | null
-    /** how many fit, on all pages */
+    /** the number of matches on all pages */
     readonly total: number
   }
   readonly 'POST /codes': {
@@ -1327,7 +1327,7 @@ export type Answers = {
     readonly data: readonly AuditEntry[]
     /** null: this is the last page */
     readonly next_cursor: string | null
-    /** how many fit, on all pages; null: more than 10000 */
+    /** the number of matches on all pages; null: more than 10000 */
     readonly total: number | null
   }
   readonly 'GET /audit/{entry}': AuditEntry
@@ -1454,7 +1454,7 @@ export type Bodies = {
       readonly image_output?: string | null
       /** for one piece; null: none */
       readonly each?: Readonly<Record<string, string>> | null
-      /** by a number of input tokens: what a longer request costs; left out: as before; null: no tier */
+      /** prices of requests with more than this number of input tokens; left out: unchanged; null: no tiers */
       readonly above?: Readonly<
         Record<
           string,
@@ -1475,9 +1475,9 @@ export type Bodies = {
     }
     readonly offers: readonly {
       readonly provider: string
-      /** as the provider calls it */
+      /** the name at the provider */
       readonly model: string
-      /** left out: the vendor's list price, or what the model is sold for where no list has one */
+      /** left out: the vendor's list price, or the sale price if no list has one */
       readonly cost?: {
         readonly input?: string | null
         readonly output?: string | null
@@ -1489,7 +1489,7 @@ export type Bodies = {
         readonly image_output?: string | null
         /** for one piece; null: none */
         readonly each?: Readonly<Record<string, string>> | null
-        /** by a number of input tokens: what a longer request costs; left out: as before; null: no tier */
+        /** prices of requests with more than this number of input tokens; left out: unchanged; null: no tiers */
         readonly above?: Readonly<
           Record<
             string,
@@ -1508,11 +1508,11 @@ export type Bodies = {
           >
         > | null
       }
-      /** lower is tried first */
+      /** offers with a lower number are tried first */
       readonly priority?: number
       /** share among offers of one priority */
       readonly weight?: number
-      /** tokens it takes, input and output together; left out: as many as the model */
+      /** the most tokens that it takes, input and output together; left out: the limit of the model */
       readonly context_tokens?: number
     }[]
   }
@@ -1528,7 +1528,7 @@ export type Bodies = {
       readonly image_output?: string | null
       /** for one piece; null: none */
       readonly each?: Readonly<Record<string, string>> | null
-      /** by a number of input tokens: what a longer request costs; left out: as before; null: no tier */
+      /** prices of requests with more than this number of input tokens; left out: unchanged; null: no tiers */
       readonly above?: Readonly<
         Record<
           string,
@@ -1607,9 +1607,9 @@ export type Bodies = {
     readonly first_event_timeout_ms?: number | null
     readonly offers?: readonly {
       readonly provider: string
-      /** as the provider calls it */
+      /** the name at the provider */
       readonly model: string
-      /** left out: as before, where the offer is there; null: the list price, or what the model is sold for */
+      /** left out: unchanged if the offer exists; null: the list price, else the sale price */
       readonly cost?: {
         readonly input?: string | null
         readonly output?: string | null
@@ -1621,7 +1621,7 @@ export type Bodies = {
         readonly image_output?: string | null
         /** for one piece; null: none */
         readonly each?: Readonly<Record<string, string>> | null
-        /** by a number of input tokens: what a longer request costs; left out: as before; null: no tier */
+        /** prices of requests with more than this number of input tokens; left out: unchanged; null: no tiers */
         readonly above?: Readonly<
           Record<
             string,
@@ -1640,11 +1640,11 @@ export type Bodies = {
           >
         > | null
       } | null
-      /** lower is tried first */
+      /** offers with a lower number are tried first */
       readonly priority?: number
       /** share among offers of one priority */
       readonly weight?: number
-      /** left out: as before, where the offer is there; null: as many as the model */
+      /** left out: unchanged if the offer exists; null: the limit of the model */
       readonly context_tokens?: number | null
     }[]
   }
@@ -1691,7 +1691,7 @@ export type Bodies = {
     readonly kind: 'credit' | 'debit' | 'refund'
     readonly amount_nano_usd: string
     readonly reason: string
-    /** the same reference is never booked twice */
+    /** a reference is never booked twice */
     readonly ref?: string
   }
   readonly 'POST /users': {
@@ -1724,9 +1724,9 @@ export type Bodies = {
     readonly base_url?: string | null
     /** whether it may be at a private address */
     readonly allow_private?: boolean
-    /** how many requests may be under way there at once; null: as many as anywhere */
+    /** the most requests in flight there at once; null: the usual limit */
     readonly concurrent_requests?: number | null
-    /** left out: the stored one stays, as long as the origin does; null: none */
+    /** left out: the stored key stays if the origin does; null: no key */
     readonly key?: string | null
   }
   readonly 'PATCH /providers/{provider}': {
@@ -1735,9 +1735,9 @@ export type Bodies = {
     readonly base_url?: string | null
     /** whether it may be at a private address */
     readonly allow_private?: boolean
-    /** how many requests may be under way there at once; null: as many as anywhere */
+    /** the most requests in flight there at once; null: the usual limit */
     readonly concurrent_requests?: number | null
-    /** left out: the stored one stays, as long as the origin does; null: none */
+    /** left out: the stored key stays if the origin does; null: no key */
     readonly key?: string | null
   }
   readonly 'PUT /providers/{provider}/state': {
