@@ -21,6 +21,16 @@ describe('between files', () => {
     expect(found(tree)).toEqual(['src/domain/a.ts:1 layers', 'src/ledger/b.ts:1 layers', 'src/lib/l.ts:1 layers'])
   })
 
+  test('a file with a row of its own stands above its folder', () => {
+    const tree = {
+      'src/vendors/probe.ts': "import { send } from '../upstream/send.ts'\nimport { r } from './rules.ts'\nsend(r)\n",
+      'src/vendors/rules.ts': "import { p } from './probe.ts'\nexport const r = (): typeof p => 1\n",
+      'src/upstream/send.ts': "import { p } from '../vendors/probe.ts'\nexport const send = (): typeof p => 1\n",
+    }
+    const layers = found(tree).filter((finding) => finding.endsWith('layers'))
+    expect(layers).toEqual(['src/upstream/send.ts:1 layers', 'src/vendors/rules.ts:1 layers'])
+  })
+
   test('main imports everything and nothing imports main; a test imports anything', () => {
     const tree = {
       'src/main.ts': "import { c } from './config.ts'\nimport { a } from './cli/a.ts'\nexport const m = c + a\n",
