@@ -97,13 +97,9 @@ const offerInput = z.strictObject({
     .meta({ description: "left out: the vendor's list price, or the sale price if no list has one" }),
   priority: z.int().min(0).default(0).meta({ description: 'offers with a lower number are tried first' }),
   weight: z.int().min(1).default(1).meta({ description: 'share among offers of one priority' }),
-  context_tokens: z
-    .int()
-    .min(1)
-    .optional()
-    .meta({
-      description: 'the most tokens that it takes, input and output together; left out: the limit of the model',
-    }),
+  context_tokens: z.int().min(1).optional().meta({
+    description: 'the most tokens that it takes, input and output together; left out: the limit of the model',
+  }),
 })
 const offerChange = offerInput.extend({
   cost: priceBody.nullable().optional().meta({
