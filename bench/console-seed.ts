@@ -3,6 +3,7 @@ import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import { timeOrderedId } from '../src/lib/primitives/ids.ts'
 import { usageSums } from '../src/records/usage-rollups.ts'
+import { DAY_MS } from '../src/lib/primitives/units.ts'
 
 export type SeededAccounts = {
   readonly accountId: string
@@ -13,7 +14,6 @@ export type SeededAccounts = {
 }
 
 const DAYS = 30
-const DAY_MS = 86_400_000
 const ENDPOINTS = ['chat.completions', 'responses', 'messages', 'embeddings', 'images.generations']
 const MODELS = Array.from({ length: 12 }, (_, i) => `model-${i}`)
 const KEYS = 12

@@ -10,9 +10,10 @@ import type { SandboxCall, VendorRoute, Voice } from './route.ts'
 import { Sleeper, turn } from './sleeper.ts'
 import type { Stats, Visit } from './stats.ts'
 import { failWith } from './vendor-failure.ts'
+import { KIB } from '../src/lib/primitives/units.ts'
 
 /** JSON of more bytes takes a while to read and to answer. */
-const LARGE_BYTES = 64 * 1024
+const LARGE_BYTES = 64 * KIB
 /** One large request after the other, and small ones in between: together they would take as long, and more memory. */
 const lane = new Slots(1)
 

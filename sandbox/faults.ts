@@ -1,3 +1,5 @@
+import { DAY_MS } from '../src/lib/primitives/units.ts'
+
 /**
  * How to make the sandbox misbehave. Knobs reach it four ways, later ones winning knob by knob:
  * the `faults` option · `POST /sandbox/faults` (JSON, replaces the option) · the model name · request headers.
@@ -98,7 +100,6 @@ type FlagRule = { kind: 'flag' }
 type RuleFor<Value> = Value extends boolean ? FlagRule : NumberRule
 
 const FLAG: FlagRule = { kind: 'flag' }
-const DAY_MS = 86_400_000
 
 const RULES: { [Name in keyof Required<PlainKnobs>]: RuleFor<Required<PlainKnobs>[Name]> } = {
   status: { kind: 'number', min: 400, max: 599 },

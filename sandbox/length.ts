@@ -3,11 +3,12 @@
  * is looked at.
  */
 import type { ErrorFields } from './reply.ts'
+import { MIB } from '../src/lib/primitives/units.ts'
 
 /** A token has 6 letters at most: more than the largest context, whatever it says. */
 const TEXT_CHARS_MAX = 1_000_000
 /** Pictures and files included. */
-const BODY_BYTES_MAX = 24 * 1024 * 1024
+const BODY_BYTES_MAX = 24 * MIB
 /** A value counts as much beside its text, an object or a list twice that: to check one takes about 2 µs. */
 const VALUE_CHARS = 8
 

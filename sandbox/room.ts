@@ -1,7 +1,9 @@
+import { MIB } from '../src/lib/primitives/units.ts'
+
 /** Bodies are in memory from their first byte until their answer is made: so much of them at once. */
-const BYTES_MAX = 256 * 1024 * 1024
+const BYTES_MAX = 256 * MIB
 /** What the runtime reads of a body at most. A form that does not say its length is taken for as long. */
-const UNSAID_BYTES = 128 * 1024 * 1024
+const UNSAID_BYTES = 128 * MIB
 
 let bytesInside = 0
 

@@ -9,6 +9,7 @@ import type { Finding } from './lib/primitives/checks.ts'
 import type { Secrets } from './secrets.ts'
 import { openCopy, writeManifest } from './store/copy.ts'
 import { DATABASE, type Store } from './store/store.ts'
+import { MIB } from './lib/primitives/units.ts'
 
 /** What a verified copy holds. */
 export type Contents = {
@@ -26,7 +27,7 @@ export type BackupCheck =
   | { readonly kind: 'broken'; readonly message: string }
 
 /** Room left beside the copy, so that a backup never is what fills the disk under a serving gateway. */
-const SPARE_BYTES = 64 * 1024 * 1024
+const SPARE_BYTES = 64 * MIB
 
 /** The operation `backup` of one gateway. One at a time: two would only take each other's disk. */
 export function createBackup(store: Store, secrets: Secrets): (request: BackupRequest) => Promise<Result> {

@@ -10,32 +10,30 @@ import { parseMarkUp, type MarkUp } from './prices/mark-up.ts'
 import { modelsOfVendors } from './prices/vendor-models.ts'
 import { isSendableKey, presets, UNSENDABLE_KEY } from './vendors/presets.ts'
 import { sandboxModels, sandboxProvider } from './sandbox-provider.ts'
+import { GIB, HOUR_MS, MIB, MINUTE_MS } from './lib/primitives/units.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
-
-const HOUR_MS = 3_600_000
-const MIB = 1024 * 1024
 
 /** Every limit an operator can set: its variable, its default, and between what it may be. */
 const limitRules = {
   connectionsMax: { name: 'TOLLGATE_CONNECTIONS_MAX', fallback: 20_000, min: 16, max: 10_000_000 },
   strangersPerAddressMax: { name: 'TOLLGATE_STRANGERS_PER_ADDRESS_MAX', fallback: 100, min: 1, max: 10_000_000 },
-  bodyBytesMax: { name: 'TOLLGATE_BODY_BYTES_MAX', fallback: 32 * MIB, min: 1024, max: 1024 ** 3 },
-  arrivingBytesMax: { name: 'TOLLGATE_ARRIVING_BYTES_MAX', fallback: 512 * MIB, min: 1024, max: 1024 ** 4 },
+  bodyBytesMax: { name: 'TOLLGATE_BODY_BYTES_MAX', fallback: 32 * MIB, min: 1024, max: GIB },
+  arrivingBytesMax: { name: 'TOLLGATE_ARRIVING_BYTES_MAX', fallback: 512 * MIB, min: 1024, max: 1024 * GIB },
   /** 0: what the system grants. */
   memoryBytesMax: { name: 'TOLLGATE_MEMORY_BYTES_MAX', fallback: 0, min: 0, max: 1024 ** 5 },
   requestTimeoutMs: { name: 'TOLLGATE_REQUEST_TIMEOUT_MS', fallback: HOUR_MS, min: 100, max: 24 * HOUR_MS },
   wholeReplyTimeoutMs: { name: 'TOLLGATE_WHOLE_REPLY_TIMEOUT_MS', fallback: 600_000, min: 100, max: 24 * HOUR_MS },
   eventGapTimeoutMs: { name: 'TOLLGATE_EVENT_GAP_TIMEOUT_MS', fallback: 120_000, min: 100, max: HOUR_MS },
   heartbeatMs: { name: 'TOLLGATE_HEARTBEAT_MS', fallback: 10_000, min: 100, max: HOUR_MS },
-  stallTimeoutMs: { name: 'TOLLGATE_STALL_TIMEOUT_MS', fallback: 60_000, min: 100, max: HOUR_MS },
-  videoPollMs: { name: 'TOLLGATE_VIDEO_POLL_MS', fallback: 2_000, min: 20, max: 60_000 },
+  stallTimeoutMs: { name: 'TOLLGATE_STALL_TIMEOUT_MS', fallback: MINUTE_MS, min: 100, max: HOUR_MS },
+  videoPollMs: { name: 'TOLLGATE_VIDEO_POLL_MS', fallback: 2_000, min: 20, max: MINUTE_MS },
   videoKeptMs: { name: 'TOLLGATE_VIDEO_KEPT_MS', fallback: 24 * HOUR_MS, min: 100, max: 30 * 24 * HOUR_MS },
   contentPerMinute: { name: 'TOLLGATE_CONTENT_PER_MINUTE', fallback: 240, min: 1, max: 1_000_000 },
   contentConcurrent: { name: 'TOLLGATE_CONTENT_CONCURRENT', fallback: 16, min: 1, max: 10_000 },
   imageUrlMs: { name: 'TOLLGATE_IMAGE_URL_MS', fallback: HOUR_MS, min: 100, max: 24 * HOUR_MS },
-  storedBytesMax: { name: 'TOLLGATE_STORED_BYTES_MAX', fallback: 256 * MIB, min: 0, max: 1024 ** 4 },
-  diskFloorBytes: { name: 'TOLLGATE_DISK_FLOOR_BYTES', fallback: 256 * MIB, min: 0, max: 1024 ** 4 },
+  storedBytesMax: { name: 'TOLLGATE_STORED_BYTES_MAX', fallback: 256 * MIB, min: 0, max: 1024 * GIB },
+  diskFloorBytes: { name: 'TOLLGATE_DISK_FLOOR_BYTES', fallback: 256 * MIB, min: 0, max: 1024 * GIB },
   attemptsMax: { name: 'TOLLGATE_ATTEMPTS_MAX', fallback: 3, min: 1, max: 10 },
   drainMs: { name: 'TOLLGATE_DRAIN_MS', fallback: 30_000, min: 0, max: 900_000 },
 } as const

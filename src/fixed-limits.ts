@@ -5,8 +5,7 @@
 import { imageFetchBounds, imageFormBounds } from './domain/image.ts'
 import { ANSWER_CALLS_MAX, FUTILE_PER_MINUTE } from './domain/limits.ts'
 import { videoBounds } from './domain/video.ts'
-import { AHEAD_BYTES_MAX } from './inbound/connection.ts'
-import { connectionLimits } from './inbound/connection-limits.ts'
+import { AHEAD_BYTES_MAX, connectionLimits } from './inbound/connection-limits.ts'
 import { answerLimits, largeAnswerLimits, requestScanLimits } from './lib/json/json-scan.ts'
 import { PIXELS_MAX } from './lib/runtime/picture.ts'
 import { decoderBounds } from './lib/runtime/picture-decoders.ts'
@@ -16,17 +15,18 @@ import { retryBounds } from './relay/retry-budget.ts'
 import { seatBounds } from './relay/provider-concurrency.ts'
 import { streamBounds } from './modalities/stream-max.ts'
 import { QUEUED_BYTES_MAX } from './upstream/event-reader.ts'
+import { GIB, KIB, MIB } from './lib/primitives/units.ts'
 
 /** Of an upstream's answer, whole or as one event of a stream: what may have to be in memory at once. */
 export const answerBounds = {
-  replyBytesMax: 64 * 1024 * 1024,
-  textReplyBytesMax: 32 * 1024 * 1024,
-  eventCharsMax: 8 * 1024 * 1024,
+  replyBytesMax: 64 * MIB,
+  textReplyBytesMax: 32 * MIB,
+  eventCharsMax: 8 * MIB,
 }
 /** Of a request's body on its way in. */
-export const bodyPace = { graceMs: 10_000, bytesPerSecondMin: 8 * 1024 }
+export const bodyPace = { graceMs: 10_000, bytesPerSecondMin: 8 * KIB }
 /** Of files on the disk, for as long as the requests that brought them: in all, and of one account. */
-export const uploadBounds = { max: 8 * 1024 ** 3, shareMax: 1024 ** 3 }
+export const uploadBounds = { max: 8 * GIB, shareMax: GIB }
 /** Of upstream streams that are read on after their client left. */
 export const drainBounds = { streamsMax: 64, timeoutMs: 120_000 }
 
@@ -45,9 +45,9 @@ export const freeBounds = {
   stateConcurrent: 64,
   countPerMinute: 1_200,
   countConcurrent: 8,
-  countBytesPerMinute: 48 * 1024 * 1024,
-  countBytesPerMinuteUnfunded: 4 * 1024 * 1024,
-  unreadBytesMax: 64 * 1024 * 1024,
+  countBytesPerMinute: 48 * MIB,
+  countBytesPerMinuteUnfunded: 4 * MIB,
+  unreadBytesMax: 64 * MIB,
 }
 
 /** By name, in the unit that the name ends in. */

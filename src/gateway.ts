@@ -58,6 +58,7 @@ import { failExpired, openTurns, turnCheck, type Turns } from './responses/turns
 import { openSecrets, type Secrets } from './secrets.ts'
 import { openStore, type Queryable, type Store } from './store/store.ts'
 import { orphansOf, settleOrphanOf, taskOfRequest, Tasks, tasksBefore, taskWithId, taskChecks } from './video/tasks.ts'
+import { HOUR_MS } from './lib/primitives/units.ts'
 
 export type Gateway = {
   readonly store: Store
@@ -162,8 +163,6 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     firstKey,
   }
 }
-
-const HOUR_MS = 3_600_000
 
 type Parts = Pick<
   AdminServices,

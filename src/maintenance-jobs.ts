@@ -3,8 +3,8 @@ import type { Blobs } from './blobs/blobs.ts'
 import type { Config } from './config.ts'
 import type { Gateway } from './gateway.ts'
 import type { Log } from './lib/runtime/log.ts'
+import { HOUR_MS } from './lib/primitives/units.ts'
 
-const HOUR_MS = 3_600_000
 /** Files that have expired are gone from the disk so soon after. */
 const SWEEP_MS = 30_000
 

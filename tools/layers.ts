@@ -1,5 +1,7 @@
 /** The layers of ARCHITECTURE.md: which folder of src may import which. */
 
+/** Files that anybody may import: what a unit is, and that a number is a limit. */
+const numbers = ['lib/primitives/units.ts', 'lib/primitives/limit.ts']
 const layer0 = ['domain', 'lib']
 const layer1 = [...layer0, 'vendors', 'formats', 'prices', 'store', 'outbound']
 const layer2 = [...layer1, 'accounts', 'blobs', 'catalog', 'ledger', 'records', 'upstream']
@@ -14,10 +16,10 @@ const wiring = ['config', 'connection-limit', 'fixed-limits', 'gateway']
  * the data of `vendors`.
  */
 export const mayImport: Readonly<Record<string, readonly string[]>> = {
-  domain: [],
+  domain: numbers,
   lib: [],
 
-  vendors: ['domain'],
+  vendors: ['domain', ...numbers],
   formats: [...layer0, 'vendors'],
   modalities: [...layer0, 'formats', 'vendors'],
   prices: [...layer0, 'vendors'],

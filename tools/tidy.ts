@@ -284,7 +284,8 @@ function* checkImports({ path, imports }: Source): Generator<Finding> {
     if (/^(?:#|~|@\/|\/|src\/)/.test(specifier)) yield { path, line, rule: 'path-alias', message: specifier }
     if (target === '' || target === 'package.json' || isTest(path)) continue
     const other = folderOf(target)
-    const isAllowed = isProduct(target) && (other === folder || allowed?.includes(other))
+    const isAllowed =
+      isProduct(target) && (other === folder || allowed?.includes(other) || allowed?.includes(target.slice(4)))
     if (!isAllowed) yield { path, line, rule: 'layers', message: `${folder} must not import ${target}` }
     if (isSibling(path, target)) yield { path, line, rule: 'dialects', message: `import formats/core, not ${target}` }
   }

@@ -1,6 +1,7 @@
 import { laterKnobs, type Knobs } from '../faults.ts'
 import { randomIdOf } from '../random.ts'
 import type { Film } from './film.ts'
+import { DAY_MS } from '../../src/lib/primitives/units.ts'
 
 /** Making a video, or making one better. */
 export type Stage = 'generate' | 'upscale'
@@ -47,9 +48,9 @@ export type JobRequest = {
 
 /** Vendors keep records for a week; a sandbox also stops at so many, the oldest first. */
 const JOBS_MAX = 20_000
-const AGE_MAX_MS = 7 * 86_400_000
+const AGE_MAX_MS = 7 * DAY_MS
 const LIKENESSES_MAX = 100_000
-const LINK_MS = 86_400_000
+const LINK_MS = DAY_MS
 const QUEUED_SHARE = 0.2
 const EXPIRES_MS = 172_800_000
 

@@ -1,6 +1,7 @@
 import { shoot, type Film } from './film.ts'
+import { MIB } from '../../src/lib/primitives/units.ts'
 
-const BYTES_MAX = 16 * 1024 * 1024
+const BYTES_MAX = 16 * MIB
 
 /** The films that were asked for last, so that many looks at one cost what one does. */
 export class Shelf {

@@ -1,4 +1,4 @@
-const DAY_MS = 86_400_000
+import { DAY_MS, HOUR_MS } from '../lib/primitives/units.ts'
 
 /** The UTC day and month of a time, and when they end. */
 export class Calendar {
@@ -21,5 +21,5 @@ export class Calendar {
 /** The first hour of the month, in Unix hours: what a `Limiter` must be told of. */
 export function monthStartHour(nowMs: number): number {
   const date = new Date(nowMs)
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth()) / 3_600_000
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth()) / HOUR_MS
 }

@@ -3,9 +3,9 @@ import type { Caller } from '../domain/account.ts'
 import { FUTILE_PER_MINUTE, type Limits } from '../domain/limits.ts'
 import { monthStartHour } from './calendar.ts'
 import { LimiterPermit, Limiter, type PastSpend } from './limiter.ts'
+import { DAY_MS } from '../lib/primitives/units.ts'
 
 const START_MS = Date.UTC(2026, 10, 21, 12)
-const DAY_MS = 86_400_000
 
 function caller(keyLimits: Limits = {}, accountLimits: Limits = {}, keyId = 'key_1'): Caller {
   const common = { createdAtMs: 0, allowedModels: undefined }

@@ -1,6 +1,7 @@
 /** `x-ratelimit-*`: what the limits of a minute leave, as OpenAI's API says it. */
 import type { Limits } from '../domain/limits.ts'
 import type { TokenBucket } from '../lib/primitives/token-bucket.ts'
+import { MINUTE_MS } from '../lib/primitives/units.ts'
 
 export const UNITS = ['requests', 'tokens'] as const
 export const perMinute = { requests: 'requestsPerMinute', tokens: 'tokensPerMinute' } as const
@@ -20,8 +21,8 @@ const names = { requests: namesOf('requests'), tokens: namesOf('tokens') }
 /** A duration as OpenAI's API writes it, in the manner of Go: `12ms`, `7.5s`, `1m30s`. */
 export function durationText(ms: number): string {
   if (ms < 1_000) return `${Math.ceil(ms)}ms`
-  const minutes = Math.floor(ms / 60_000)
-  const seconds = Math.ceil((ms - minutes * 60_000) / 100) / 10
+  const minutes = Math.floor(ms / MINUTE_MS)
+  const seconds = Math.ceil((ms - minutes * MINUTE_MS) / 100) / 10
   return minutes > 0 ? `${minutes}m${seconds}s` : `${seconds}s`
 }
 

@@ -5,6 +5,7 @@ import { makeToken, tokenDigest } from '../lib/primitives/token.ts'
 import { statement, type WriteStep } from '../store/statement.ts'
 import { mustWrite, type Store } from '../store/store.ts'
 import type { Users } from './users.ts'
+import { HOUR_MS, MINUTE_MS } from '../lib/primitives/units.ts'
 
 const insert = statement(
   'INSERT INTO session (id, digest, user_id, address, agent, created_at, seen_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
@@ -14,9 +15,9 @@ const setView = statement('UPDATE session SET view_as = ? WHERE id = ?')
 const remove = statement('DELETE FROM session WHERE id = ?')
 
 /** Half an hour without a request, or a working day, and one has to sign in again. */
-export const sessionBounds = { idleMs: 30 * 60_000, absoluteMs: 8 * 3_600_000 }
+export const sessionBounds = { idleMs: 30 * MINUTE_MS, absoluteMs: 8 * HOUR_MS }
 /** How much `seen_at` on disk may be behind. */
-const TOUCH_MS = 60_000
+const TOUCH_MS = MINUTE_MS
 /** Of one user: the oldest gives way. */
 const PER_USER_MAX = 20
 

@@ -4,6 +4,7 @@ import { timeOrderedId } from '../lib/primitives/ids.ts'
 import { makeToken, tokenDigest } from '../lib/primitives/token.ts'
 import { statement, type Row } from '../store/statement.ts'
 import { mustWrite, type Store } from '../store/store.ts'
+import { HOUR_MS } from '../lib/primitives/units.ts'
 
 const insertUser = statement('INSERT INTO user (id, name, role, account_id, created_at) VALUES (?, ?, ?, ?, ?)')
 const updateUser = statement('UPDATE user SET role = ?, disabled_at = ? WHERE id = ?')
@@ -12,7 +13,6 @@ const insertLink = statement('INSERT INTO setup_link (digest, user_id, created_a
 const useLink = statement('UPDATE setup_link SET used_at = ? WHERE digest = ? AND used_at IS NULL')
 const dropLinks = statement('DELETE FROM setup_link WHERE user_id IS ? OR used_at IS NOT NULL OR expires_at < ?')
 
-const HOUR_MS = 3_600_000
 /** An invitation may lie in somebody's mail for a while; whoever asks for anything else is waiting for it. */
 const LINK_MS = { invitation: 7 * 24 * HOUR_MS, other: 24 * HOUR_MS }
 

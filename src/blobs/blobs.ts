@@ -10,6 +10,8 @@ import type { DiskRoom } from '../lib/runtime/disk-room.ts'
 import { base62 } from '../lib/primitives/ids.ts'
 import { statement, type WriteStep } from '../store/statement.ts'
 import { mustWrite, type Queryable, type Store } from '../store/store.ts'
+import { DAY_MS } from '../lib/primitives/units.ts'
+import { SWEEP_ROWS } from '../store/sweep.ts'
 
 export type BlobPurpose = 'image' | 'video'
 
@@ -43,8 +45,7 @@ const ID_CHARS = 27
 /** Of an image of ours, or of the task that made a video. */
 const ID = /^[a-z]{3,4}_[0-9A-Za-z]{27,32}$/
 /** How long a row says that there was a file. */
-const REMEMBERED_MS = 30 * 86_400_000
-const SWEEP_ROWS = 200
+const REMEMBERED_MS = 30 * DAY_MS
 
 const insert = statement(
   `INSERT INTO blob (digest, account_id, purpose, content_type, bytes, created_at, expires_at)

@@ -4,6 +4,7 @@ import type { IncomingResponse, OutboundResult } from '../outbound/exchange.ts'
 import { outbound } from '../outbound/send.ts'
 import type { Stop } from '../outbound/stop.ts'
 import { readText } from '../outbound/text.ts'
+import { MIB } from '../lib/primitives/units.ts'
 
 export type ChatCall = {
   /** Without a slash at the end. */
@@ -49,8 +50,8 @@ type Reply = {
   readonly error?: { readonly message?: string; readonly code?: string | null }
 }
 
-const EVENT_CHARS_MAX = 4 * 1024 * 1024
-const REPLY_BYTES_MAX = 64 * 1024 * 1024
+const EVENT_CHARS_MAX = 4 * MIB
+const REPLY_BYTES_MAX = 64 * MIB
 
 /** Sends the request. `onText` receives the answer as it arrives. */
 export async function callChat(call: ChatCall, onText: (piece: string) => void): Promise<ChatEnd> {

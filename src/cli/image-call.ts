@@ -5,6 +5,7 @@ import type { IncomingResponse, OutboundResult } from '../outbound/exchange.ts'
 import { outbound } from '../outbound/send.ts'
 import type { Stop } from '../outbound/stop.ts'
 import { readText } from '../outbound/text.ts'
+import { MIB } from '../lib/primitives/units.ts'
 
 export type ImageCall = {
   /** Without a slash at the end. */
@@ -60,8 +61,8 @@ type Event = {
   readonly error?: { readonly message?: string; readonly code?: string | null }
 }
 
-const EVENT_CHARS_MAX = 128 * 1024 * 1024
-const FILE_BYTES_MAX = 64 * 1024 * 1024
+const EVENT_CHARS_MAX = 128 * MIB
+const FILE_BYTES_MAX = 64 * MIB
 
 /** Requests the image. `onPartial` receives the number of each preview, counted from 1. */
 export async function callImage(call: ImageCall, onPartial: (count: number) => void): Promise<ImageEnd> {

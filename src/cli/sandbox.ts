@@ -4,6 +4,7 @@ import { listenFailure } from './port.ts'
 import { stopSignal } from './stop.ts'
 import { failureOf } from './thrown.ts'
 import { port, text, wholeNumber } from './values.ts'
+import { DAY_MS } from '../lib/primitives/units.ts'
 
 const PORT_DEFAULT = 9090
 
@@ -21,11 +22,11 @@ export const sandbox = command({
     host: { summary: 'address to listen on (default: 127.0.0.1)', value: text('HOST') },
     pace: {
       summary: 'time between two events of a stream (default: 8)',
-      value: wholeNumber('MS', { min: 0, max: 86_400_000 }),
+      value: wholeNumber('MS', { min: 0, max: DAY_MS }),
     },
     task: {
       summary: 'time that a video takes (default: 4000)',
-      value: wholeNumber('MS', { min: 0, max: 86_400_000 }),
+      value: wholeNumber('MS', { min: 0, max: DAY_MS }),
     },
     'key-env': {
       summary: 'environment variable with the key that it requires (default: no key)',

@@ -4,6 +4,7 @@ import type { IncomingResponse } from '../outbound/exchange.ts'
 import { outbound } from '../outbound/send.ts'
 import type { Stop } from '../outbound/stop.ts'
 import { readText } from '../outbound/text.ts'
+import { MIB } from '../lib/primitives/units.ts'
 
 export type VideoCall = {
   /** Without a slash at the end. */
@@ -36,7 +37,7 @@ export type VideoCallFailure =
   | { readonly kind: 'interrupted' }
   | { readonly kind: 'unreachable'; readonly message: string }
 
-const ANSWER_BYTES_MAX = 1024 * 1024
+const ANSWER_BYTES_MAX = MIB
 const LOOK_EVERY_MS = 1_000
 /** A server that restarts is back within this number of polls. */
 const SILENT_LOOKS_MAX = 60

@@ -10,8 +10,7 @@ import { answer, json, problem, route, type RouteReply, type ConsoleRoute } from
 import { isoTime, nano, pageOf, pageQuery, time } from './shapes.ts'
 import { linesOf, type StatementLine } from './statement.ts'
 import { csvText } from './csv.ts'
-
-const HOUR_MS = 3_600_000
+import { HOUR_MS } from '../lib/primitives/units.ts'
 
 const lineShape = z.strictObject({
   time: time.meta({ description: 'of the booking; for charges, the end of their day (UTC) or the next booking in it' }),

@@ -4,6 +4,7 @@ import { Throttle } from '../accounts/throttle.ts'
 import type { AdminServices } from '../admin/operation.ts'
 import { SharedBudget } from '../lib/primitives/shared-budget.ts'
 import { watchBounds } from '../records/feed.ts'
+import { MINUTE_MS } from '../lib/primitives/units.ts'
 
 export type ConsoleFacts = {
   readonly version: string
@@ -45,7 +46,7 @@ export const openDesk = (services: AdminServices, facts: ConsoleFacts): ConsoleC
   watching: new SharedBudget({ max: watchBounds.watchersMax, shareMax: watchBounds.watchersPerUserMax }),
   watchingOfAccounts: new SharedBudget({ max: watchBounds.watchersMax, shareMax: watchBounds.watchersPerAccountMax }),
   throttles: {
-    pairs: new Throttle({ burst: 8, refillMs: 60_000 }),
+    pairs: new Throttle({ burst: 8, refillMs: MINUTE_MS }),
     names: new Throttle({ burst: 60, refillMs: 10_000 }),
     addresses: new Throttle({ burst: 20, refillMs: 15_000 }),
     changes: new Throttle({ burst: 200, refillMs: 1_000 }),

@@ -15,6 +15,7 @@ import { securityHeaders } from './headers.ts'
 import type { Pages } from './pages.ts'
 import { principalOf, shareOfPrincipal } from './principal.ts'
 import { sayConsoleRefusal } from './refusals.ts'
+import { KIB, MIB } from '../lib/primitives/units.ts'
 
 export type DoorOptions = {
   readonly services: AdminServices
@@ -23,11 +24,10 @@ export type DoorOptions = {
   readonly log: Log
 }
 
-const MIB = 1024 * 1024
 /** Larger than any form of the console, and small enough to be harmless. */
-const BODY: BodyLimits = { bytesMax: MIB, graceMs: 10_000, bytesPerSecondMin: 8 * 1024 }
+const BODY: BodyLimits = { bytesMax: MIB, graceMs: 10_000, bytesPerSecondMin: 8 * KIB }
 /** The limit without a sign-in. It fits a name and a password, or the token of a link. */
-const NOBODY_BYTES_MAX = 8 * 1024
+const NOBODY_BYTES_MAX = 8 * KIB
 /** The memory of all arriving bodies, and the share of one person, one program, or all unknown senders together. */
 const ARRIVING = { max: 16 * MIB, shareMax: 4 * MIB }
 const isPage = (path: string): boolean => path === '/console' || path.startsWith('/console/')

@@ -28,6 +28,7 @@ import {
   searchText,
   time,
 } from './shapes.ts'
+import { HOUR_MS, MINUTE_MS } from '../lib/primitives/units.ts'
 
 const keyShape = z
   .strictObject({
@@ -53,10 +54,9 @@ const newKeyShape = keyShape
   .extend({ secret: z.string().meta({ description: 'the full key, shown only once' }) })
   .meta({ id: 'NewApiKey' })
 
-const HOUR_MS = 3_600_000
 const LAST_USED_HOURS = 30 * 24
 /** The playground renews its token in time. A leaked token is useless soon. */
-const PASS_MS = 10 * 60_000
+const PASS_MS = 10 * MINUTE_MS
 
 function keyView({ services }: ConsoleContext, key: ApiKey, usedAt: number | undefined): KeyShape {
   const account = services.accounts.find(key.accountId)

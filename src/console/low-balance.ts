@@ -5,8 +5,8 @@ import { utc } from '../lib/primitives/time-zone.ts'
 import { addUp } from '../records/usage-rollups.ts'
 import type { ConsoleContext } from './context.ts'
 import { nano } from './shapes.ts'
+import { HOUR_MS } from '../lib/primitives/units.ts'
 
-const HOUR_MS = 3_600_000
 /** The pace is that of a whole week, because weekdays differ. */
 const PACE_HOURS = 7 * 24
 const PARTS = 1_000_000

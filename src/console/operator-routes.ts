@@ -17,8 +17,8 @@ import {
   time,
   timeInput,
 } from './shapes.ts'
+import { HOUR_MS } from '../lib/primitives/units.ts'
 
-const HOUR_MS = 3_600_000
 /** The log only grows, so counting stops here. A page must not get slower every year. */
 const AUDIT_COUNTED_MAX = 10_000
 

@@ -2,8 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Booking } from '../ledger/bookings.ts'
 import { linesOf, type Moves } from './statement.ts'
-
-const DAY_MS = 86_400_000
+import { DAY_MS } from '../lib/primitives/units.ts'
 
 /** One event of a ledger, in the order in which it happened. */
 type Event = { readonly atMs: number; readonly booked?: bigint; readonly charged?: bigint }

@@ -8,6 +8,7 @@
  * again after it.
  */
 import type { Booking } from '../ledger/bookings.ts'
+import { DAY_MS } from '../lib/primitives/units.ts'
 
 /** The charges of a day (UTC), and the number of their requests. */
 export type DayOfCharges = { readonly startMs: number; readonly amount: bigint; readonly requests: number }
@@ -26,7 +27,6 @@ export type StatementLine = {
   readonly requests: number | null
 }
 
-const DAY_MS = 86_400_000
 const dayOf = (ms: number): number => ms - (ms % DAY_MS)
 
 const total = (amounts: readonly { readonly amount: bigint }[]): bigint =>

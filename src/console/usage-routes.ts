@@ -24,8 +24,7 @@ import {
   type ConsoleRoute,
 } from './route.ts'
 import { isoTime, nano, time, timeInput } from './shapes.ts'
-
-const HOUR_MS = 3_600_000
+import { HOUR_MS } from '../lib/primitives/units.ts'
 
 const count = z.int().min(0)
 const sumsShape = z

@@ -1,6 +1,7 @@
 /** What an image model can do, as data: what a request may ask of it, and what an image of its can come to. */
 import { piecePrice, type PriceCard } from './price.ts'
 import type { PieceUnit } from './usage.ts'
+import { KIB, MIB, MINUTE_MS } from '../lib/primitives/units.ts'
 
 export const imageFormats = ['png', 'jpeg', 'webp'] as const
 export type ImageFormat = (typeof imageFormats)[number]
@@ -11,13 +12,13 @@ export type ImageDelivery = (typeof imageDeliveries)[number]
 
 /** Of a form and what is in it; of JSON with pictures in it as far as it applies. */
 export const imageFormBounds = {
-  bytesMax: 512 * 1024 * 1024,
+  bytesMax: 512 * MIB,
   partsMax: 32,
   filesMax: 16,
-  headBytesMax: 8 * 1024,
-  fieldBytesMax: 256 * 1024,
-  imageBytesMax: 50 * 1024 * 1024,
-  maskBytesMax: 4 * 1024 * 1024,
+  headBytesMax: 8 * KIB,
+  fieldBytesMax: 256 * KIB,
+  imageBytesMax: 50 * MIB,
+  maskBytesMax: 4 * MIB,
   /** All pictures together: they are decoded one after the other, while others wait. */
   pixelsMax: 200_000_000,
   /** For their decoding, the wait for it included. */
@@ -25,7 +26,7 @@ export const imageFormBounds = {
 }
 
 /** Of an image at an upstream's own address. */
-export const imageFetchBounds = { fetchTimeoutMs: 60_000, fetchedBytesMax: 64 * 1024 * 1024 }
+export const imageFetchBounds = { fetchTimeoutMs: MINUTE_MS, fetchedBytesMax: 64 * MIB }
 
 /** Sizes besides the named ones: both sides multiples of a number, neither side too long beside the other. */
 export type FreeSizes = { readonly multipleOf: number; readonly ratioMax: number; readonly pixelsMax: number }

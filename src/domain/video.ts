@@ -1,4 +1,5 @@
 /** What a video model can do, as data, and what a request asks of it as far as price and pixels depend on it. */
+import { GIB, HOUR_MS, MIB, MINUTE_MS } from '../lib/primitives/units.ts'
 
 export const videoResolutions = ['480p', '720p', '1080p'] as const
 export type VideoResolution = (typeof videoResolutions)[number]
@@ -80,7 +81,7 @@ export const openVideoFacts: VideoFacts = {
   promptCharsMax: 32_000,
   fps: 24,
   inputVideoSecondsMax: 15,
-  deadlineMs: 6 * 60 * 60_000,
+  deadlineMs: 6 * HOUR_MS,
   upscaler: undefined,
 }
 
@@ -110,27 +111,27 @@ export const SEED_MAX = 2 ** 32 - 1
 
 /** Of the two stages of a task: what a client, a vendor and a file may take. */
 export const videoBounds = {
-  bodyBytesMax: 64 * 1024 * 1024,
+  bodyBytesMax: 64 * MIB,
   /** Tasks under way, all accounts together. */
   tasksMax: 10_000,
   /** How long a client waits for a vendor to accept its task. */
   acceptanceMs: 20_000,
-  submitTimeoutMs: 60_000,
+  submitTimeoutMs: MINUTE_MS,
   pollTimeoutMs: 30_000,
   pollsMax: 32,
-  pollBytesMax: 1024 * 1024,
+  pollBytesMax: MIB,
   /** Of an answer that has the video itself in it. */
-  heavyPollBytesMax: 192 * 1024 * 1024,
-  fileBytesMax: 2 * 1024 * 1024 * 1024,
+  heavyPollBytesMax: 192 * MIB,
+  fileBytesMax: 2 * GIB,
   downloadsMax: 4,
   downloadHopsMax: 5,
-  downloadHeadTimeoutMs: 60_000,
-  downloadStallMs: 60_000,
+  downloadHeadTimeoutMs: MINUTE_MS,
+  downloadStallMs: MINUTE_MS,
   /** Of a whole file: one that drips must not keep the others waiting for ever. */
   downloadTimeoutMs: 900_000,
   /** Of a medium that the gateway fetches for a vendor that does not, and of all of a request. Vendors take less. */
-  mediumBytesMax: 32 * 1024 * 1024,
-  mediaBytesMax: 64 * 1024 * 1024,
+  mediumBytesMax: 32 * MIB,
+  mediaBytesMax: 64 * MIB,
   mediumTimeoutMs: 15_000,
   /** Requests whose media are fetched and handed on at once, in all and of one account: so many are in memory. */
   inliningMax: 8,

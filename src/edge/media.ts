@@ -9,10 +9,11 @@ import { writeFailure } from '../formats/core/openai-failure.ts'
 import type { ServerExchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
 import { IpRateLimiter, type VisitorLimits } from './ip-rate-limiter.ts'
+import { KIB } from '../lib/primitives/units.ts'
 
 export const CONTENT_PATH = '/v1/images/files/'
 
-const PIECE_BYTES = 256 * 1024
+const PIECE_BYTES = 256 * KIB
 
 const NOT_FOUND: Failure = { kind: 'not_found', message: 'There is no such file.' }
 const EXPIRED: Failure = {

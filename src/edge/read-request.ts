@@ -11,6 +11,7 @@ import { CROWDED, readJsonBody, type ReadBody } from './body.ts'
 import { formOfJson, readForm, type ReadForm } from './form.ts'
 import type { ReadClientRequest, Endpoint } from './envelope.ts'
 import type { RequestContext } from './request-context.ts'
+import { MINUTE_MS } from '../lib/primitives/units.ts'
 
 export type ReceivedRequest = {
   readonly kind: 'received'
@@ -32,7 +33,7 @@ export type ReceiveOptions = {
 const NO_ROOM: Failure = {
   kind: 'unavailable',
   message: 'The gateway is short of disk space and takes no files at the moment.',
-  retryAfterMs: 60_000,
+  retryAfterMs: MINUTE_MS,
 }
 const NO_OBJECT: ReadForm = {
   kind: 'rejected',

@@ -19,6 +19,7 @@ import type { ReplyEvents } from './stream-reply.ts'
 import type { Endpoint } from './envelope.ts'
 import type { Responder, PublicRoute, RequestContext } from './request-context.ts'
 import { IpRateLimiter } from './ip-rate-limiter.ts'
+import { KIB } from '../lib/primitives/units.ts'
 
 export type FreeOptions = ReceiveOptions & {
   readonly links: Links
@@ -44,7 +45,7 @@ export type FreeBounds = {
 type Spend = (bytes: number) => void
 
 /** An answer that is never refused. */
-const SMALL_BYTES = 64 * 1024
+const SMALL_BYTES = 64 * KIB
 const BUSY: Failure = {
   kind: 'rate_limited',
   message: 'This account has too many free requests under way, or had too many in a minute.',

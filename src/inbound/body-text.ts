@@ -1,6 +1,8 @@
 /** Bodies of requests as text. */
 import type { BudgetShare, BudgetOutcome } from '../lib/primitives/shared-budget.ts'
 import { wholeCharactersEnd, withoutMark } from '../lib/primitives/utf8.ts'
+import { KIB, MIB } from '../lib/primitives/units.ts'
+import { NO_BYTES } from '../lib/http/wire-buffer.ts'
 
 export type BodyText =
   | { readonly kind: 'read'; readonly text: string; readonly bytes: number }
@@ -12,7 +14,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const REPLACEMENT = '\ufffd'
 
 /** More of it is decoded strictly at once: to replace what is not UTF-8 takes 25 ns a byte. */
-const LENIENT_BYTES_MAX = 64 * 1024
+const LENIENT_BYTES_MAX = 64 * KIB
 
 /** Decodes strictly; the usual small body without a view of its bytes, which costs more than the decoding. */
 export function decodeBody(bytes: Buffer, from: number, to: number): BodyText {
@@ -32,8 +34,7 @@ function decode(bytes: Buffer, from: number, to: number): string | undefined {
   }
 }
 
-const BLOCK_BYTES = 1024 * 1024
-const NO_BYTES = Buffer.alloc(0)
+const BLOCK_BYTES = MIB
 
 /**
  * A body that arrives in pieces. It becomes text block by block, so that no turn of the event loop is long (32 MB at

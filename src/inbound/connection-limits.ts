@@ -1,3 +1,5 @@
+import { KIB, MINUTE_MS } from '../lib/primitives/units.ts'
+
 export type ConnectionLimits = {
   readonly headBytesMax: number
   /** From the first byte of a request, or from the connect, to the end of its head. */
@@ -14,9 +16,16 @@ export type ConnectionLimits = {
 
 /** What holds where `listen` is told nothing else. */
 export const connectionLimits: ConnectionLimits = {
-  headBytesMax: 16 * 1024,
+  headBytesMax: 16 * KIB,
   headTimeoutMs: 10_000,
   idleTimeoutMs: 75_000,
-  stallTimeoutMs: 60_000,
+  stallTimeoutMs: MINUTE_MS,
   lingerTimeoutMs: 5_000,
 }
+
+/** Requests sent ahead of an answer are kept up to this size, then the client waits. */
+export const AHEAD_BYTES_MAX = 64 * KIB
+/** With less of them left to do the client may go on. */
+export const WAITING_BYTES_MAX = 4 * AHEAD_BYTES_MAX
+/** The rest of a body nobody wants is read and thrown away up to this size; beyond it the connection closes. */
+export const UNREAD_BYTES_MAX = 256 * KIB

@@ -3,7 +3,7 @@ import type { Socket } from 'bun'
 import { flushAtEndOfTick, inNextTurn } from '../lib/runtime/end-of-tick.ts'
 import { BodyReader, HeadReader, type Framing } from '../lib/http/http1.ts'
 import { fillWireBuffer, WIRE_CHARS_MAX, wireBuffer } from '../lib/http/wire-buffer.ts'
-import type { ConnectionLimits } from './connection-limits.ts'
+import { AHEAD_BYTES_MAX, UNREAD_BYTES_MAX, WAITING_BYTES_MAX, type ConnectionLimits } from './connection-limits.ts'
 import type { LimitedConnection } from './connection-limiter.ts'
 import { ServerExchange, type Wire } from './exchange.ts'
 import { bufferOf, pack, unpack, type CompressedBytes } from './compressed-bytes.ts'
@@ -25,12 +25,6 @@ export type Host = {
 }
 
 const EMPTY = new BodyReader(NO_BODY)
-/** Requests sent ahead of an answer are kept up to this size, then the client waits. */
-export const AHEAD_BYTES_MAX = 64 * 1024
-/** With less of them left to do the client may go on. */
-const WAITING_BYTES_MAX = 4 * AHEAD_BYTES_MAX
-/** The rest of a body nobody wants is read and thrown away up to this size; beyond it the connection closes. */
-const UNREAD_BYTES_MAX = 256 * 1024
 /** Requests sent ahead, begun in one turn of the event loop. */
 const TURN_REQUESTS_MAX = 4
 const NONE = Number.POSITIVE_INFINITY

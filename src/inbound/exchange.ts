@@ -4,6 +4,8 @@ import { joinInOwnTurn } from '../lib/primitives/long-text.ts'
 import type { BudgetShare } from '../lib/primitives/shared-budget.ts'
 import { ArrivingText, decodeBody, type BodyText } from './body-text.ts'
 import { replyHead, type ReplyHeaders } from './reply-head.ts'
+import { KIB, MIB } from '../lib/primitives/units.ts'
+import { NO_BYTES } from '../lib/http/wire-buffer.ts'
 
 /**
  * A body must be no larger than `bytesMax`, and arrive at `bytesPerSecondMin` or faster. It may be `graceMs` behind
@@ -330,10 +332,8 @@ export class ServerExchange {
   }
 }
 
-const NO_BYTES = Buffer.alloc(0)
-
 /** A body beyond it takes turns of its own: its steps together would keep the others waiting. */
-const TURN_BYTES_MAX = 4 * 1024 * 1024
+const TURN_BYTES_MAX = 4 * MIB
 
 async function handOver(body: BodyText, { resolve }: PendingBody): Promise<void> {
   if (body.kind === 'read') await joinInOwnTurn(body.text)
@@ -341,8 +341,8 @@ async function handOver(body: BodyText, { resolve }: PendingBody): Promise<void>
 }
 
 /** What one read of a fast upstream makes. The buffer for more would be kept for nothing. */
-const LARGE_CHARS_MIN = 64 * 1024
-const LARGE_CHARS_MAX = 1024 * 1024
+const LARGE_CHARS_MIN = 64 * KIB
+const LARGE_CHARS_MAX = MIB
 let chunk = NO_BYTES
 
 /** A chunk of much text, in bytes that the next one overwrites: as text it would be copied twice more to be framed. */

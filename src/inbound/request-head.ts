@@ -2,6 +2,8 @@
 import { framingOf, type Framing } from '../lib/http/http1.ts'
 import { HEADERS_MAX, parseHead } from '../lib/http/message-head.ts'
 import type { RequestHead } from './exchange.ts'
+import { KIB } from '../lib/primitives/units.ts'
+import { NO_BYTES } from '../lib/http/wire-buffer.ts'
 
 /** What was wrong with something that is not a request. */
 export type MalformedRequest = { readonly status: 400 | 408 | 417 | 431; readonly message: string }
@@ -100,10 +102,9 @@ function localPart(url: string): string {
 }
 
 /** A longer one would be kept at too high a price for as long as its connection lives. */
-const REMEMBERED_CHARS_MAX = 4 * 1024
+const REMEMBERED_CHARS_MAX = 4 * KIB
 const LENGTH = /\r\ncontent-length:[\t ]*(\d{1,15})[\t ]*\r\n/i
 const LENGTH_DIGITS_MAX = 15
-const NO_BYTES = Buffer.alloc(0)
 
 /**
  * The head that a connection read last. Clients send the same with every request but for the length of the body: bytes

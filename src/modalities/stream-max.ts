@@ -3,6 +3,7 @@
  * comments, finishes of choices that nobody asked for) costs as much to read and to pass on, and no vendor charges it.
  */
 import type { StreamArrival, StreamMax } from './modality.ts'
+import { KIB, MIB } from '../lib/primitives/units.ts'
 
 /**
  * Of any stream, and more for each token that its answer may have. An event of a token takes 300 bytes, one with twenty
@@ -11,10 +12,10 @@ import type { StreamArrival, StreamMax } from './modality.ts'
 export const streamBounds = {
   events: 10_000,
   eventsPerToken: 8,
-  bytes: 8 * 1024 * 1024,
-  bytesPerToken: 4 * 1024,
+  bytes: 8 * MIB,
+  bytesPerToken: 4 * KIB,
   /** Of image models: a picture of 400 tokens can have 4 MB, and comes once for each preview. */
-  imageBytesPerToken: 64 * 1024,
+  imageBytesPerToken: 64 * KIB,
 }
 
 /** The part of it that a token has which brought no words. */

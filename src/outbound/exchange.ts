@@ -3,6 +3,8 @@ import type { UploadBody } from '../lib/http/form.ts'
 import { BodyReader, HeadReader } from '../lib/http/http1.ts'
 import type { HeaderFields } from '../lib/http/message-head.ts'
 import { readAnswerHead } from './answer-head.ts'
+import { KIB } from '../lib/primitives/units.ts'
+import { NO_BYTES } from '../lib/http/wire-buffer.ts'
 
 /** What takes the body of an answer. After `end` or `broken` nothing more comes. */
 export type Sink = {
@@ -66,18 +68,17 @@ export type WrittenRequest = {
   readonly upload?: UploadBody | undefined
 }
 
-const HEAD_BYTES_MAX = 64 * 1024
+const HEAD_BYTES_MAX = 64 * KIB
 const INTERIM_MAX = 8
 /** What may wait unread for a sink before the upstream is made to wait. */
-const QUEUED_BYTES_MAX = 256 * 1024
+const QUEUED_BYTES_MAX = 256 * KIB
 /** How much of a released body is still read, so that its connection can be used again. */
-const RELEASED_BYTES_MAX = 64 * 1024
+const RELEASED_BYTES_MAX = 64 * KIB
 /** A keep-alive connection that was closed before our request came shows it within a round trip. */
 const RACE_MS = 2_000
 /** May be carried out twice (RFC 9110, section 9.2.2). */
 const IDEMPOTENT = new Set(['GET', 'HEAD'])
 
-const NO_BYTES = Buffer.alloc(0)
 const NO_HEADERS: HeaderFields = new Map<string, string>()
 
 export class ClientExchange {

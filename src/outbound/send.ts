@@ -19,6 +19,7 @@ import { checkUrl, needsAllowance, type AddressReach } from './guard.ts'
 import { Pool, type PoolOptions } from './pool.ts'
 import type { Stop } from './stop.ts'
 import { collectText, type TextReader, type TextTaker } from './text.ts'
+import { KIB } from '../lib/primitives/units.ts'
 
 export type OutboundRequest = {
   readonly url: string
@@ -63,7 +64,7 @@ const ORIGINS_MAX = 1_000
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/
 
 /** An error that is longer has nothing to say but its status. */
-export const ERROR_BYTES_MAX = 64 * 1024
+export const ERROR_BYTES_MAX = 64 * KIB
 
 /** Asks for a whole answer. */
 class WholeAsker implements Asker, TextTaker {

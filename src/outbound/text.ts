@@ -2,6 +2,7 @@
 import type { ReplyClaim } from '../lib/runtime/reply-memory.ts'
 import { wholeCharactersEnd, withoutMark } from '../lib/primitives/utf8.ts'
 import type { IncomingResponse, Sink } from './exchange.ts'
+import { MIB } from '../lib/primitives/units.ts'
 
 /** Who wants a body as text. It gets one: undefined when it is larger than may be, or breaks off. */
 export type TextTaker = { text(text: string | undefined): void }
@@ -13,7 +14,7 @@ export type TextReader = {
   waits(isWaiting: boolean): void
 }
 
-const BLOCK_BYTES = 1024 * 1024
+const BLOCK_BYTES = MIB
 
 /**
  * Collects a body: UTF-8, lenient as `fetch` is, so that a byte that is none becomes a replacement character. One that

@@ -5,9 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DATABASE, mustWrite, openStore, type Store } from '../store/store.ts'
 import { openIdempotency, Transcript, type IdempotencyLock, type Idempotency } from './idempotency.ts'
+import { DAY_MS, MIB } from '../lib/primitives/units.ts'
 
-const DAY_MS = 24 * 3_600_000
-const MEBIBYTE = 1024 * 1024
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-idempotency-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
@@ -53,10 +52,10 @@ test('an answer is kept up to a mebibyte of UTF-8, however few characters that a
     expect(transcript.text === body).toBe(kept)
     return kept
   }
-  expect(isKept('a'.repeat(MEBIBYTE))).toBe(true)
-  expect(isKept('a'.repeat(MEBIBYTE + 1))).toBe(false)
-  expect(isKept('\u{1f600}'.repeat(MEBIBYTE / 4))).toBe(true)
-  expect(isKept(`${'€'.repeat(MEBIBYTE / 3)}€`)).toBe(false)
+  expect(isKept('a'.repeat(MIB))).toBe(true)
+  expect(isKept('a'.repeat(MIB + 1))).toBe(false)
+  expect(isKept('\u{1f600}'.repeat(MIB / 4))).toBe(true)
+  expect(isKept(`${'€'.repeat(MIB / 3)}€`)).toBe(false)
   await store.close()
 })
 

@@ -7,6 +7,8 @@ import { NO_EXCEPTION, SharedBudget } from '../lib/primitives/shared-budget.ts'
 import type { DiskRoom } from '../lib/runtime/disk-room.ts'
 import { statement, type Row, type WriteStep } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
+import { DAY_MS, MIB } from '../lib/primitives/units.ts'
+import { SWEEP_ROWS } from '../store/sweep.ts'
 
 /** An answer as it is sent again. `body` is undefined when it was too large to keep. */
 export type KeptAnswer = {
@@ -29,10 +31,9 @@ export type LockOutcome =
   | { readonly kind: 'kept'; readonly requestId: string; readonly answer: KeptAnswer }
 
 /** How long an answer is kept. */
-const KEPT_MS = 24 * 3_600_000
+const KEPT_MS = DAY_MS
 /** An answer up to this size, in UTF-8, is kept. */
-const ANSWER_BYTES_MAX = 1024 * 1024
-const SWEEP_ROWS = 200
+const ANSWER_BYTES_MAX = MIB
 
 export type KeptBounds = {
   /** Of the answers that are kept for an account: some cost next to nothing for their size. */
@@ -134,7 +135,7 @@ class KeptAnswers {
   }
 }
 
-export const keptAnswerBounds = { bytesPerAccountMax: 64 * 1024 * 1024 }
+export const keptAnswerBounds = { bytesPerAccountMax: 64 * MIB }
 
 /** Reads how much is kept for each account. */
 export async function openIdempotency(store: Store, bounds: KeptBounds): Promise<Idempotency> {

@@ -5,6 +5,7 @@
 import { idBound, idTimeMs } from '../lib/primitives/ids.ts'
 import { statement, type Row, type SqlValue, type WriteStep } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
+import { HOUR_MS, MINUTE_MS } from '../lib/primitives/units.ts'
 
 export type RefusedRequest = {
   readonly id: string
@@ -52,8 +53,6 @@ const ALL_ROWS_PER_MINUTE = 1_000
 const COUNTS_MAX = 1_000
 export const refusedBounds = { rowsPerAccountMax: 1_000, rowsMax: 100_000 }
 const FLUSH_MS = 1_000
-const MINUTE_MS = 60_000
-const HOUR_MS = 3_600_000
 const COUNTED_HOURS = 400 * 24
 
 const insert = statement(

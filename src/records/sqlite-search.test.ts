@@ -14,8 +14,8 @@ import { usageGroups } from './usage-rollups.ts'
 import { openSqliteRecords } from './sqlite-records.ts'
 import { edgeStatement, hourStatement, rowsStatement, searchRecords } from './sqlite-search.ts'
 import { usageStatement } from './sqlite-usage-report.ts'
+import { HOUR_MS } from '../lib/primitives/units.ts'
 
-const HOUR_MS = 3_600_000
 const START_MS = Date.UTC(2026, 10, 1)
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-search-'))
 let store: Store

@@ -9,8 +9,8 @@ import type { Queryable } from '../store/store.ts'
 import { storedRecord } from './record-row.ts'
 import type { RecordFilter, RecordPage, RecordSearch, StoredRecord } from './records.ts'
 import { ID_PREFIX } from './search.ts'
+import { HOUR_MS } from '../lib/primitives/units.ts'
 
-const HOUR_MS = 3_600_000
 /** Rows that are read at once, and how often, before a short page is given. */
 const SCAN_ROWS = 5_000
 const SCANS_MAX = 3

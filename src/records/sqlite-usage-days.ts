@@ -6,8 +6,8 @@ import { statement, type Row, type SqlValue } from '../store/statement.ts'
 import { mustWrite, type Queryable, type Store } from '../store/store.ts'
 import { usageSums } from './usage-rollups.ts'
 import { firstEventColumns } from './sqlite-usage.ts'
+import { DAY_MS } from '../lib/primitives/units.ts'
 
-const DAY_MS = 86_400_000
 /** A hold is on disk, and its clock compared, within this time. */
 const SLACK_MS = 600_000
 /** Rows of a transaction: behind requests, and never long before them. */

@@ -15,8 +15,8 @@ import {
   type UsageSums,
 } from './usage-rollups.ts'
 import { firstEventColumns } from './sqlite-usage.ts'
+import { HOUR_MS } from '../lib/primitives/units.ts'
 
-const HOUR_MS = 3_600_000
 const allSums = [...usageSums, ...firstEventColumns]
 const groupColumns = { key: 'key_id', model: 'model', endpoint: 'endpoint', account: 'account_id' } as const
 

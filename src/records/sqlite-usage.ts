@@ -8,8 +8,7 @@ import type { Check } from '../lib/primitives/checks.ts'
 import { addingStatement, type WriteStep } from '../store/statement.ts'
 import type { Queryable } from '../store/store.ts'
 import { firstEventBoundsMs, usageSums, type KeyCharges, type UsageSum } from './usage-rollups.ts'
-
-const HOUR_MS = 3_600_000
+import { HOUR_MS } from '../lib/primitives/units.ts'
 
 export const firstEventColumns = [...firstEventBoundsMs, Infinity].map((_, i) => `first_${i}`)
 

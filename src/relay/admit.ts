@@ -18,6 +18,7 @@ import { GrowingHold } from './growing-hold.ts'
 import type { Relay } from './context.ts'
 import { refuseRemoteMedia } from './remote-media.ts'
 import { FULL } from './provider-concurrency.ts'
+import { MINUTE_MS } from '../lib/primitives/units.ts'
 
 export type Admission = {
   readonly kind: 'admitted'
@@ -180,7 +181,7 @@ export function unready({ notReady }: Relay): Failure | undefined {
 const NO_FILES: Failure = {
   kind: 'unavailable',
   message: "The gateway is short of disk space and hosts no images at the moment. Ask for 'b64_json' to go on.",
-  retryAfterMs: 60_000,
+  retryAfterMs: MINUTE_MS,
 }
 
 /** The model, if it exists and both allow-lists admit it. */

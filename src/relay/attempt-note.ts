@@ -6,6 +6,7 @@ import { PRIVATE_CHARS_MAX, PrivateTexts } from '../vendors/kept-words.ts'
 import type { ClientRequest } from '../formats/core/contract.ts'
 import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
+import { KIB } from '../lib/primitives/units.ts'
 
 /** What was exchanged with an offer. */
 export type OfferExchange = {
@@ -58,7 +59,7 @@ export function note(
 }
 
 /** In a longer request an id is not looked for: that would take longer than the request takes us. */
-const SEARCHED_CHARS_MAX = 64 * 1024
+const SEARCHED_CHARS_MAX = 64 * KIB
 
 function idOf({ upstreamRequestId: requestId, request }: GatewayRequest): { readonly requestId?: string } {
   if (requestId === undefined) return {}

@@ -8,6 +8,7 @@ import { isLong } from '../lib/primitives/long-text.ts'
 import { KEPT_DAYS, type TurnScope, type Turns } from '../responses/turns.ts'
 import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
+import { KIB, MINUTE_MS } from '../lib/primitives/units.ts'
 
 type Steps = Readonly<ReturnType<Turns['keep']>>
 const NO_STEPS: Steps = []
@@ -38,7 +39,7 @@ export async function recall(
 }
 
 /** A conversation above this is put together in a turn of the loop of its own. */
-const LARGE_CHARS = 512 * 1024
+const LARGE_CHARS = 512 * KIB
 
 /**
  * What all turns together may be made of, so that reading them takes the thread for less than 100 ms: a value costs
@@ -114,7 +115,7 @@ export function makeTurnRoom({ turns }: Relay, call: GatewayRequest): Failure | 
 const NO_ROOM: Failure = {
   kind: 'unavailable',
   message: 'The gateway is short of disk space and keeps no responses at the moment. Send store: false to go on.',
-  retryAfterMs: 60_000,
+  retryAfterMs: MINUTE_MS,
 }
 
 /** Whether a request's answer is made without its client. */

@@ -33,6 +33,7 @@ import { isBackground } from './conversation.ts'
 import { GivenEvents, PreparedEvents, type UpstreamEvents } from './events.ts'
 import type { OutputCap } from '../modalities/modality.ts'
 import { BoundedEvents } from './stream-bounds.ts'
+import { KIB } from '../lib/primitives/units.ts'
 
 /** An upstream stream past its first meaningful event. */
 export type OpenStream = {
@@ -59,7 +60,7 @@ export type AttemptResult =
   | FailedAttempt
 
 /** Held-back text before the first meaningful event is bounded: a vendor cannot fill memory with preludes. */
-const PRELUDE_CHARS_MAX = 64 * 1024
+const PRELUDE_CHARS_MAX = 64 * KIB
 
 /** One in the background has no client that could leave: it only ends early where it is told to. */
 export const isAwaited = ({ claim, request }: GatewayRequest): boolean => claim !== undefined && !isBackground(request)
@@ -142,7 +143,7 @@ const triedOf = (read: ReadReply): AttemptResult =>
   read.kind === 'failed' ? read : { kind: 'whole', reply: read.reply }
 
 /** An error is never longer; a long reply is read by another thread, not here. */
-const ERROR_CHARS_MAX = 64 * 1024
+const ERROR_CHARS_MAX = 64 * KIB
 
 /** A request that is several of this upstream's. */
 async function tryParts({ target, adapter, destination, request, limits }: PreparedAttempt): Promise<AttemptResult> {

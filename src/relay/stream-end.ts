@@ -6,6 +6,7 @@ import type { AdaptedStream, ReadEvent } from '../formats/core/contract.ts'
 import { charsOf } from '../formats/core/generated-text.ts'
 import type { Admission } from './admit.ts'
 import type { StreamServed } from './attempt.ts'
+import { KIB } from '../lib/primitives/units.ts'
 
 /** Text for the client, and whether the stream goes on. `spent`: the money for more of it is not there. */
 export type StreamStep = { readonly text: string } & (
@@ -27,7 +28,7 @@ export function endOf({ open: { stream } }: StreamServed, { text, end }: StreamS
 
 /** No token is longer: runs of blanks come to this (o200k_base). */
 const CHARS_PER_TOKEN_MAX = 128
-const RUNAWAY_MARGIN_CHARS = 64 * 1024
+const RUNAWAY_MARGIN_CHARS = 64 * KIB
 export const RUNAWAY: UpstreamFailure = {
   kind: 'garbage',
   status: 200,

@@ -1,14 +1,15 @@
 import { FairQueue } from '../lib/primitives/fair-queue.ts'
 import type { CountReply, TokenCountRequest } from './token-worker.ts'
+import { KIB, MINUTE_MS } from '../lib/primitives/units.ts'
 
-const IDLE_MS = 60_000
+const IDLE_MS = MINUTE_MS
 /** A worker that somebody waits for and that says nothing for so long is stuck. */
 const SILENCE_MS = 3_000
 
 /** A longer text is counted in samples: nobody's settlement waits for somebody else's megabytes. */
-const CHARGED = { charsMax: 128 * 1024, place: (room: number) => Math.floor(Math.random() * (room + 1)) }
+const CHARGED = { charsMax: 128 * KIB, place: (room: number) => Math.floor(Math.random() * (room + 1)) }
 /** The same for what costs nothing. Samples lie where they always lie: the same text has the same count. */
-const GUESSED = { charsMax: 32 * 1024, place: (room: number) => room >> 1 }
+const GUESSED = { charsMax: 32 * KIB, place: (room: number) => room >> 1 }
 const SAMPLES = 32
 
 type Sampling = typeof CHARGED

@@ -1,6 +1,7 @@
 /** Counts tokens off the serving thread: a megabyte of prose takes it 100 ms and more. */
 import { readFileSync } from 'node:fs'
 import { Tokenizer } from '../lib/primitives/tokenizer.ts'
+import { MIB } from '../lib/primitives/units.ts'
 
 declare const self: Worker
 
@@ -9,7 +10,7 @@ export type CountReply = { readonly id: number; readonly counts: readonly number
 
 const tokenizer = new Tokenizer(readFileSync(new URL(import.meta.resolve('gpt-tokenizer/data/o200k_base.tiktoken'))))
 /** Texts are garbage once counted, and this thread's collector waits for 32 MB. It takes 3 ms, a megabyte takes 50. */
-const COLLECT_CHARS = 1024 * 1024
+const COLLECT_CHARS = MIB
 let garbageChars = COLLECT_CHARS
 
 function countAll(texts: readonly string[]): readonly number[] {

@@ -9,6 +9,7 @@ import { NO_EXCEPTION, SharedBudget } from '../lib/primitives/shared-budget.ts'
 import type { DiskRoom } from '../lib/runtime/disk-room.ts'
 import { statement, type Row, type SqlValue, type WriteStep } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
+import { DAY_MS, MIB } from '../lib/primitives/units.ts'
 
 /** Whose turns are meant. */
 export type TurnScope = { readonly accountId: string }
@@ -41,18 +42,18 @@ export type InputPage =
   | { readonly kind: 'no_such_item' }
 
 export const KEPT_DAYS = 30
-const KEPT_MS = KEPT_DAYS * 86_400_000
+const KEPT_MS = KEPT_DAYS * DAY_MS
 /** Bytes of one conversation that are read back: as much as a request may bring. */
-const CHAIN_BYTES_MAX = 32 * 1024 * 1024
+const CHAIN_BYTES_MAX = 32 * MIB
 const CHAIN_TURNS_MAX = 10_000
 /** Conversations of one account that are being read, or wait to be. */
 const RECALLS_MAX = 256
 /** A page of items is no larger, unless one item alone is. */
-const PAGE_BYTES = 1024 * 1024
+const PAGE_BYTES = MIB
 /** The input of a turn that failed and cost nothing: whoever pays for nothing stores nothing. */
 const UNKEPT = ''
 /** A turn can be megabytes: a step of the sweep must not hold up the requests. */
-const SWEEP_ROWS = 50
+const SWEEP_TURNS = 50
 
 const put = statement(`INSERT INTO response
   (account_id, id, parent_id, state, head, standing, input, output, trace, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -273,7 +274,7 @@ export class Turns {
 
   /** Deletes what is older than it may be, in small steps behind the requests. */
   async sweep(): Promise<void> {
-    const sql = `SELECT rowid AS at, account_id, bytes FROM response WHERE created_at < ? LIMIT ${SWEEP_ROWS}`
+    const sql = `SELECT rowid AS at, account_id, bytes FROM response WHERE created_at < ? LIMIT ${SWEEP_TURNS}`
     const before = oldest()
     for (;;) {
       const rows = await this.store.query(sql, [before])

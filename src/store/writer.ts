@@ -2,6 +2,7 @@ import { NOWHERE, Roster, type RosterMember } from '../lib/primitives/roster.ts'
 import type { Statement, WriteStep, WriteOutcome } from './statement.ts'
 import { encodeBatch, encodeTx } from './wire.ts'
 import type { WriterReply, WriterRequest } from './writer-worker.ts'
+import { MIB } from '../lib/primitives/units.ts'
 
 type PendingWrite = { steps: readonly WriteStep[]; resolve(outcome: WriteOutcome): void }
 
@@ -22,7 +23,7 @@ const BATCH_MAX = 512
  * A batch is one text: with 512 conversations of megabytes in it, it would be longer than a text can be. Beyond so many
  * characters of values it is full; one transaction is sent whatever its size.
  */
-const BATCH_CHARS_MAX = 16 * 1024 * 1024
+const BATCH_CHARS_MAX = 16 * MIB
 /** How long a small batch may wait for transactions that are about to be replaced: those of a quick vendor soon are. */
 const COMPANY_WAIT_MS = 1
 /** Above this a commit is shared widely enough: waiting would only leave the writer idle. */

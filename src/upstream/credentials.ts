@@ -8,6 +8,7 @@ import type { UpstreamFailure } from '../domain/failure.ts'
 import { outbound } from '../outbound/send.ts'
 import { Stop } from '../outbound/stop.ts'
 import type { AuthScheme, Preset } from '../vendors/preset.ts'
+import { KIB } from '../lib/primitives/units.ts'
 
 export type Headers = Readonly<Record<string, string>>
 type CredentialFailure = { readonly kind: 'failed'; readonly failure: UpstreamFailure }
@@ -81,7 +82,7 @@ const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
 const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 const STATEMENT_SECONDS = 3_600
 const EXCHANGE_TIMEOUT_MS = 10_000
-const EXCHANGE_BYTES_MAX = 64 * 1024
+const EXCHANGE_BYTES_MAX = 64 * KIB
 /** A token is given up this long before it ends, or a tenth of its life before where that is shorter. */
 const MARGIN_MS = 300_000
 

@@ -9,6 +9,7 @@ import type { ReplyClaim } from '../lib/runtime/reply-memory.ts'
 import { SseDecoder, type SseEvent } from '../lib/http/sse.ts'
 import type { IncomingResponse, Sink } from '../outbound/exchange.ts'
 import type { InFlightAttempt } from './in-flight-attempt.ts'
+import { KIB, MIB } from '../lib/primitives/units.ts'
 
 export type ReaderLimits = { readonly eventGapTimeoutMs: number; readonly eventCharsMax: number }
 
@@ -19,13 +20,13 @@ export type ReadEvents =
 
 const END: ReadEvents = { kind: 'end' }
 /** What may lie unread before the upstream is made to wait. */
-export const QUEUED_BYTES_MAX = 32 * 1024
+export const QUEUED_BYTES_MAX = 32 * KIB
 /** No token by token answer is read in such pieces. */
-const LARGE_READ_BYTES = 64 * 1024
+const LARGE_READ_BYTES = 64 * KIB
 /** A longer event waits for a turn of its own: several as slow to read as they may be would hold up the others. */
-const SMALL_CHARS_MAX = 32 * 1024
+const SMALL_CHARS_MAX = 32 * KIB
 /** An event takes room in the memory for long replies from here on, block by block. */
-const BLOCK_CHARS = 1024 * 1024
+const BLOCK_CHARS = MIB
 /** Behind it only the end of the body comes, which is worth a connection. By its data, or by its name. */
 const isTerminator = ({ name, data }: SseEvent): boolean => data === '[DONE]' || name === 'message_stop'
 

@@ -3,9 +3,10 @@
  * time, so one timer looks after all limits: none is late by more than a sixteenth of itself, and 250 ms at most.
  */
 import { NOWHERE, Roster, type RosterMember } from '../lib/primitives/roster.ts'
+import { DAY_MS } from '../lib/primitives/units.ts'
 
 /** A timer holds 24 days, and one for longer fires at once: over and over, as long as a request runs. */
-const WAIT_MAX_MS = 24 * 3_600_000
+const WAIT_MAX_MS = DAY_MS
 
 const watching = new Roster<Watchdog>()
 let timer: Timer | undefined

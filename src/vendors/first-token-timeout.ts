@@ -1,7 +1,8 @@
 /** How long an upstream may be silent before its first event. */
 import type { Model } from '../domain/catalog.ts'
+import { MINUTE_MS } from '../lib/primitives/units.ts'
 
-export const patienceMs = { firstEventTimeoutMs: 60_000, firstEventTimeoutReasoningMs: 300_000 }
+export const patienceMs = { firstEventTimeoutMs: MINUTE_MS, firstEventTimeoutReasoningMs: 300_000 }
 
 /**
  * Models that may reason for minutes before their first event, by the part of the name after the last slash. Models

@@ -4,15 +4,16 @@
  * request as it stands in the message is left out in any case.
  */
 import { seenFailures } from './failure-meaning.ts'
+import { KIB, MIB } from '../lib/primitives/units.ts'
 
 const MESSAGE_CHARS_MAX = 300
 /** Longer texts are not searched: a failure must not delay other requests of the thread. */
-export const PRIVATE_CHARS_MAX = 1024 * 1024
+export const PRIVATE_CHARS_MAX = MIB
 /**
  * In longer texts only single words are searched for, and no message. A message is up to 300 searches, and each of them
  * can read the whole text.
  */
-const SEARCHED_CHARS_MAX = 256 * 1024
+const SEARCHED_CHARS_MAX = 256 * KIB
 const LEFT_OUT = '…'
 
 /** Shorter words reveal nothing alone. */

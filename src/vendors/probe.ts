@@ -7,6 +7,7 @@ import { outbound } from '../outbound/send.ts'
 import { Stop } from '../outbound/stop.ts'
 import type { Preset } from './preset.ts'
 import { sendAs } from '../upstream/credentials.ts'
+import { MIB } from '../lib/primitives/units.ts'
 
 export type Probe = {
   readonly ok: boolean
@@ -20,7 +21,7 @@ export type Probe = {
 const PROBE_TIMEOUT_MS = 15_000
 /** Vertex lists its models outside of any project (2026-11). */
 const VERTEX_PLACE = /\/projects\/[^/]+\/locations\/[^/]+(?=\/publishers\/)/
-const PROBE_BYTES_MAX = 4 * 1024 * 1024
+const PROBE_BYTES_MAX = 4 * MIB
 
 type ProbeResult = Pick<Probe, 'ok' | 'status' | 'problem'> & { readonly models?: readonly string[] }
 type Reply =

@@ -1,9 +1,8 @@
 /** What families of video models can do, as data. An operator names the family of a model. */
 import { openVideoFacts, type VideoFacts } from '../domain/video.ts'
+import { HOUR_MS } from '../lib/primitives/units.ts'
 
 const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, i) => from + i)
-
-const HOUR_MS = 3_600_000
 
 // Seedance 2.0 makes a video from frames or from references, never from both. Audio cannot be its only reference
 // (Volcengine, 2026-08).

@@ -12,6 +12,7 @@ import { sendAs, type Headers } from '../upstream/credentials.ts'
 import { InFlightAttempt } from '../upstream/in-flight-attempt.ts'
 import type { Workshop } from './job.ts'
 import type { VideoVendor } from './vendor.ts'
+import { KIB } from '../lib/primitives/units.ts'
 
 export type BroughtFile =
   | { readonly kind: 'brought'; readonly seconds: number | undefined }
@@ -54,7 +55,7 @@ function writeInline(path: string, base64: string): string | undefined {
   return undefined
 }
 /** A multiple of four: each piece is whole bytes. */
-const PIECE_CHARS = 4 * 256 * 1024
+const PIECE_CHARS = 4 * 256 * KIB
 
 function writeAll(file: number, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at, bytes.length - at)

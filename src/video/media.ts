@@ -9,9 +9,9 @@ import { faultOfClientUrl } from '../outbound/guard.ts'
 import { outbound, type Outbound } from '../outbound/send.ts'
 import { InFlightAttempt } from '../upstream/in-flight-attempt.ts'
 import type { Workshop } from './job.ts'
+import { MIB } from '../lib/primitives/units.ts'
 
 const HOPS_MAX = 3
-const MIB = 1024 * 1024
 
 type Unusable = { readonly failure: UpstreamFailure }
 type Client = Pick<Outbound, 'send'>

@@ -1,5 +1,6 @@
 /** How often a vendor is asked, and how far a task has come. Pure: time and chance are passed in. */
 import type { VideoTask } from '../domain/video-task.ts'
+import { MINUTE_MS } from '../lib/primitives/units.ts'
 
 /** The longest time between two looks at a task that goes well, in units of the first. */
 const STRETCH_MAX = 8
@@ -26,7 +27,7 @@ export function waitMs({ firstMs, looks, failures }: Patience, random: number): 
 }
 
 /** Most vendors say nothing of it: it is told from the time. It takes so long to two thirds of a stage's share. */
-const TYPICAL_MS = 60_000
+const TYPICAL_MS = MINUTE_MS
 
 const shares = {
   running: [5, 90],

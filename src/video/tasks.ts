@@ -9,6 +9,8 @@ import { violates } from '../store/constraint.ts'
 import { statement, type WriteStep } from '../store/statement.ts'
 import { mustWrite, type Queryable, type Store } from '../store/store.ts'
 import { packed, taskOf } from './rows.ts'
+import { DAY_MS } from '../lib/primitives/units.ts'
+import { SWEEP_ROWS } from '../store/sweep.ts'
 
 /** Whose tasks are meant. */
 export type TaskScope = { readonly accountId: string }
@@ -59,9 +61,8 @@ const settleOrphan = statement('UPDATE video_task SET orphan = NULL WHERE reques
 
 /** A vendor's task is one task of ours at most. */
 const UPSTREAM_KEY = 'video_task(offer_id, upstream_id)'
-const SWEEP_ROWS = 200
 /** How long a task that has ended is remembered; an orphan until the operator has looked at it. */
-const TASK_KEPT_MS = 30 * 86_400_000
+const TASK_KEPT_MS = 30 * DAY_MS
 const STALE = 'FROM video_task WHERE ended_at < ? AND orphan IS NULL'
 const sweep = statement(`DELETE FROM video_task WHERE id IN (SELECT id ${STALE} LIMIT ${SWEEP_ROWS})`)
 

@@ -15,6 +15,7 @@ import { jobOf, taskFields, type VideoJob, type JobStart, type Reservation, type
 import { waitMs } from './poll-schedule.ts'
 import { submitTask, type SubmissionResult } from './submission.ts'
 import type { TaskScope } from './tasks.ts'
+import { MINUTE_MS } from '../lib/primitives/units.ts'
 
 export type VideosOptions = Omit<Workshop, 'halt' | 'polls' | 'downloads' | 'inlining'> & {
   /** The first look at a task; later ones are further apart. */
@@ -36,7 +37,7 @@ const taken = ({ offer, upstreamId }: Extract<SubmissionResult, { kind: 'accepte
 const NO_ROOM: Failure = {
   kind: 'unavailable',
   message: 'The gateway is short of disk space and makes no videos at the moment.',
-  retryAfterMs: 60_000,
+  retryAfterMs: MINUTE_MS,
 }
 
 const TICK_MS = 100
@@ -75,7 +76,7 @@ export class Videos {
   obstacle(): Failure | undefined {
     if (this.shop.blobs.isShortOfRoom) return NO_ROOM
     if (this.size < videoBounds.tasksMax) return undefined
-    return { kind: 'unavailable', message: 'Too many videos are being made. Try again later.', retryAfterMs: 60_000 }
+    return { kind: 'unavailable', message: 'Too many videos are being made. Try again later.', retryAfterMs: MINUTE_MS }
   }
 
   /** Takes up what a former life left. */

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { chat, freshFolder, startGateway, type TestGateway } from '../support/gateway.ts'
 import { TICK_MS_MAX, tickMeter, tickReport } from '../support/tick-report.ts'
+import { MIB } from '../../src/lib/primitives/units.ts'
 
-const MIB = 1024 * 1024
 const OUTPUT_TOKENS = 64
 /** What the gateway reads of a stream that says nothing, and what it passes on: its bound, and a few reads. */
 const SENT_BYTES_MAX = 32 * MIB

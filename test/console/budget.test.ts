@@ -2,8 +2,8 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { KIB } from '../../src/lib/primitives/units.ts'
 
-const KIB = 1024
 const dist = resolve(import.meta.dir, '../../web/dist')
 type Chunk = { readonly file: string; readonly css?: readonly string[]; readonly imports?: readonly string[] }
 const manifest = JSON.parse(readFileSync(join(dist, 'manifest.json'), 'utf8')) as Readonly<Record<string, Chunk>>

@@ -1,9 +1,9 @@
 /** Sessions as whoever would steal, fix, keep or borrow one finds them; the clock is the test's. */
 import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, test } from 'bun:test'
 import { nobody, openConsole, type Answer, type Caller, type TestConsole } from '../support/console.ts'
+import { MINUTE_MS } from '../../src/lib/primitives/units.ts'
 
 const PASSWORD = 'correct horse battery'
-const MINUTE_MS = 60_000
 const hash = await Bun.password.hash(PASSWORD)
 
 let plain: TestConsole

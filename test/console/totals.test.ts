@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { chat, freshFolder, startGateway, type TestGateway } from '../support/gateway.ts'
 import { signedIn, type Person } from '../support/people.ts'
+import { HOUR_MS } from '../../src/lib/primitives/units.ts'
 
 const yaml = `
 models:
@@ -20,7 +21,6 @@ models:
   paced: { price: { input: 0.333333, output: 7 }, offers: [{ provider: sandbox, model: 'sandbox-chat!pace=5' }] }
 `
 const folder = freshFolder()
-const HOUR_MS = 3_600_000
 /** Long enough before a midnight for a gateway to start and its first streams to begin. */
 const BEFORE_MS = 4_000
 const FIRST = Date.UTC(2031, 1, 1) - BEFORE_MS

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { freshFolder, startGateway, type TestGateway } from '../support/gateway.ts'
 import { countOf, reportFigure, seedOfRun } from '../support/soaks.ts'
 import { maskWith, photo } from '../support/test-pictures.ts'
+import { MIB } from '../../src/lib/primitives/units.ts'
 
 const CUTS = countOf('image-cuts')
 const UPLOADS = countOf('image-uploads')
@@ -16,7 +17,6 @@ const AT_ONCE = 20
 /** 41 MB, of which nothing can be compressed away. */
 const LARGE_SIDE = 3_700
 const RESOLVED_MS_MAX = 5_000
-const MIB = 1024 * 1024
 
 const seed = seedOfRun()
 let state = seed

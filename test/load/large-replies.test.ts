@@ -5,8 +5,8 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo, type Server } from 'node:net'
 import { chat, startGateway, type TestGateway } from '../support/gateway.ts'
 import { reportFigure } from '../support/soaks.ts'
+import { MIB } from '../../src/lib/primitives/units.ts'
 
-const MIB = 1024 * 1024
 const CALLS = 60
 const WORDS = 'word '.repeat((16 * MIB) / 5)
 const MEMORY_MIB = 1_024

@@ -9,12 +9,12 @@ import { countOf, reportFigure } from '../support/soaks.ts'
 import { chatText } from './malformed/case.ts'
 import { rawClient, type RawClient } from '../support/raw-client.ts'
 import { isComplete, startRawUpstream, type Caller, type RawUpstream } from '../support/raw-upstream.ts'
+import { MIB } from '../../src/lib/primitives/units.ts'
 
 const READERS = countOf('stalled-readers')
 const STREAMS = Number(process.env['TOLLGATE_SLOW_STREAMS'] ?? 2_000)
 const STREAM_SECONDS = countOf('slow-streams')
 const EVENT_EVERY_MS = 3_000
-const MB = 1024 * 1024
 const IDLE_MB_MAX = 130
 const SLOW_STREAMS_MB_MAX = 150
 /** For 200; what a larger crowd costs more must not be more for each. */
@@ -23,9 +23,9 @@ const STALLED_MB_MAX = 60 * Math.max(1, READERS / 200)
 const ORDINARY_STREAMS = 200
 
 const PAGE_BYTES = 4_096
-/** Resident memory of a process in MB. */
+/** Resident memory of a process in MIB. */
 const rssMb = (pid: number): number =>
-  (Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * PAGE_BYTES) / MB
+  (Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * PAGE_BYTES) / MIB
 
 /** How many files a process may have open. */
 function openFilesMax(pid: number | 'self'): number {
@@ -199,13 +199,13 @@ async function untilNothingIsLive(): Promise<void> {
 }
 
 describe.skipIf(!isMeasurable)('resident memory', () => {
-  test(`idle: at most ${IDLE_MB_MAX} MB`, () => {
-    console.log(`idle: ${idleMb.toFixed(1)} MB`)
+  test(`idle: at most ${IDLE_MB_MAX} MIB`, () => {
+    console.log(`idle: ${idleMb.toFixed(1)} MIB`)
     expect(idleMb).toBeLessThanOrEqual(IDLE_MB_MAX)
   })
 
   test(
-    `${READERS} clients that stop reading a flood: < ${STALLED_MB_MAX} MB more, each cut and charged`,
+    `${READERS} clients that stop reading a flood: < ${STALLED_MB_MAX} MIB more, each cut and charged`,
     async () => {
       await serveOrdinaryStreams()
       const beforeMb = rss()
@@ -218,12 +218,12 @@ describe.skipIf(!isMeasurable)('resident memory', () => {
       isOver = true
       const grownMb = (await watching) - beforeMb
       const tookS = ((performance.now() - startedMs) / 1_000).toFixed(1)
-      const sentMb = (vendor.floodedBytes / MB).toFixed(0)
+      const sentMb = (vendor.floodedBytes / MIB).toFixed(0)
       const warmMb = (beforeMb - idleMb).toFixed(1)
       reportFigure(
-        `${READERS} stalled: ${grownMb.toFixed(1)} MB more (and ${warmMb} by ${ORDINARY_STREAMS} ordinary streams)`,
+        `${READERS} stalled: ${grownMb.toFixed(1)} MIB more (and ${warmMb} by ${ORDINARY_STREAMS} ordinary streams)`,
       )
-      console.log(`all cut after ${tookS} s, ${sentMb} MB flooded`)
+      console.log(`all cut after ${tookS} s, ${sentMb} MIB flooded`)
       const records = await gateway.operate<{ outcome: string; charged: string; output_text: string }[]>(
         'request.list',
         {
@@ -253,7 +253,7 @@ describe.skipIf(!isMeasurable)('resident memory', () => {
     console.log(`SKIPPED: ${STREAMS} streams need ${needed} open files, here are ${openFilesMax('self')} (ulimit -n)`)
   }
   test.skipIf(!isRoom)(
-    `${STREAMS} open slow streams: at most ${SLOW_STREAMS_MB_MAX} MB over idle`,
+    `${STREAMS} open slow streams: at most ${SLOW_STREAMS_MB_MAX} MIB over idle`,
     async () => {
       expect(openFilesMax(gateway.pid)).toBeGreaterThanOrEqual(needed)
       const clients = await connect(STREAMS, { model: 'slow', key })
@@ -262,7 +262,7 @@ describe.skipIf(!isMeasurable)('resident memory', () => {
       expect(clients.filter(begun)).toHaveLength(STREAMS)
       const endMs = performance.now() + STREAM_SECONDS * 1_000
       const mostMb = await highest(rss, () => performance.now() > endMs, 250)
-      console.log(`${STREAMS} slow streams: ${(mostMb - idleMb).toFixed(1)} MB over idle (${idleMb.toFixed(1)} MB)`)
+      console.log(`${STREAMS} slow streams: ${(mostMb - idleMb).toFixed(1)} MIB over idle (${idleMb.toFixed(1)} MIB)`)
       expect((await doctor()).live_requests).toBe(STREAMS)
       // They are alive: each got its words.
       const words = clients.map(({ text }) => text.split(' word').length - 1)

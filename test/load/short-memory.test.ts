@@ -1,8 +1,8 @@
 /** Memory that is nearly used up: new calls are refused, what is under way goes on, and it ends by itself. */
 import { afterAll, expect, test } from 'bun:test'
 import { chat, startGateway, type TestGateway } from '../support/gateway.ts'
+import { MIB } from '../../src/lib/primitives/units.ts'
 
-const MIB = 1024 * 1024
 let gateway: TestGateway | undefined
 
 afterAll(async () => {

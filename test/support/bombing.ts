@@ -2,16 +2,16 @@
 import { readFileSync } from 'node:fs'
 import { chat, type TestGateway } from './gateway.ts'
 import type { Bomb } from '../load/malformed/bomb.ts'
+import { MIB } from '../../src/lib/primitives/units.ts'
 
-const MB = 1024 * 1024
 const PAGE_BYTES = 4_096
 
-/** Resident memory of a process in MB. */
+/** Resident memory of a process in MIB. */
 export const rssMb = (pid: number): number =>
-  (Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * PAGE_BYTES) / MB
+  (Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * PAGE_BYTES) / MIB
 
 export type Toll = {
-  /** Resident memory above that of the idle gateway, in MB. */
+  /** Resident memory above that of the idle gateway, in MIB. */
   readonly peakMb: number
   readonly p99Ms: number
   readonly statuses: ReadonlyMap<number, number>
@@ -109,7 +109,7 @@ async function sendBomb(baseUrl: string, key: string, { name, path, text: body }
   return answer.status
 }
 
-/** Waits until the memory is back, at most 30 s; what is left above the idle gateway's, in MB. */
+/** Waits until the memory is back, at most 30 s; what is left above the idle gateway's, in MIB. */
 export async function leftMb(gateway: TestGateway, idleMb: number, wantedMb: number): Promise<number> {
   const untilMs = performance.now() + 30_000
   let left = rssMb(gateway.pid) - idleMb

@@ -2,8 +2,8 @@
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import { timeOrderedId } from '../../src/lib/primitives/ids.ts'
+import { DAY_MS } from '../../src/lib/primitives/units.ts'
 
-const DAY_MS = 86_400_000
 const crowdCounts = { keys: 1_000, people: 500, accounts: 300 } as const
 
 /** Names as they are given: short, long, of another script, and one that no line can be broken in. */

@@ -3,6 +3,7 @@
  * HTTP/1.1 answers and nothing else. Its reader shares no code with the gateway's, or they could be wrong together.
  */
 import type { Socket } from 'bun'
+import { NO_BYTES } from '../../src/lib/http/wire-buffer.ts'
 
 export type WireAnswer = {
   readonly status: number
@@ -13,7 +14,6 @@ export type WireAnswer = {
 
 const STATUS_LINE = /^HTTP\/1\.1 (\d{3}) [ -~]*$/
 const HEADER_LINE = /^([a-z0-9-]+): ([\t -~]*)$/
-const NO_BYTES = Buffer.alloc(0)
 
 /** Reads one answer from the front. Undefined while it is incomplete; throws on what is no answer. */
 function readAnswer(bytes: Buffer): { answer: WireAnswer; end: number } | undefined {

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { VideoClient } from '../support/video-client.ts'
 import { emptyMp4, startVideoVendor, videoYaml, type VideoVendor } from '../support/video-vendor.ts'
+import { MIB } from '../../src/lib/primitives/units.ts'
 
 const [PER_MINUTE, CONCURRENT] = [120, 60]
-const MEBIBYTE = 1024 * 1024
 const file = emptyMp4(5, 700_001)
 
 let gateway: TestGateway
@@ -152,18 +152,18 @@ async function readSlowly(at: string, address: string, bytesPerSecond: number, f
 
 test('fifty slow readers of a large file are not held in memory; one too many is told to come back', async () => {
   vendor.plan.looks = 1
-  vendor.plan.file = () => new Response(emptyMp4(5, 96 * MEBIBYTE))
+  vendor.plan.file = () => new Response(emptyMp4(5, 96 * MIB))
   const { id: large } = await client.made()
   const at = (await client.ended(large, 30_000)).metadata?.url ?? ''
   const rss = async (): Promise<number> => (await gateway.operate<{ rss_bytes: number }>('doctor')).rss_bytes
   const before = await rss()
-  const reading = Array.from({ length: 50 }, () => readSlowly(at, '192.0.2.50', MEBIBYTE, 2_500))
+  const reading = Array.from({ length: 50 }, () => readSlowly(at, '192.0.2.50', MIB, 2_500))
   await Bun.sleep(1_500)
   const during = await rss()
   const read = await Promise.all(reading)
-  expect(Math.min(...read)).toBeGreaterThan(MEBIBYTE)
-  expect((during - before) / MEBIBYTE).toBeLessThan(64)
-  const crowd = Array.from({ length: CONCURRENT }, () => readSlowly(at, '192.0.2.51', MEBIBYTE, 1_000))
+  expect(Math.min(...read)).toBeGreaterThan(MIB)
+  expect((during - before) / MIB).toBeLessThan(64)
+  const crowd = Array.from({ length: CONCURRENT }, () => readSlowly(at, '192.0.2.51', MIB, 1_000))
   await Bun.sleep(300)
   const refused = await fetch(at, { headers: { 'x-forwarded-for': '192.0.2.51' } })
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1'])

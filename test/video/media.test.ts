@@ -5,8 +5,8 @@ import type { VideoBody, VideoMedium } from '../../src/formats/core/video-body.t
 import { Outbound } from '../../src/outbound/send.ts'
 import { AbortGroup } from '../../src/video/abort-group.ts'
 import { inlineMedia } from '../../src/video/media.ts'
+import { MIB } from '../../src/lib/primitives/units.ts'
 
-const MIB = 1024 * 1024
 /** Stands for the Internet; its paths say how large a picture is, or where to go instead. */
 const world = Bun.serve({
   port: 0,

@@ -1,6 +1,7 @@
 /** What an upstream may send more of than was asked for, before its stream is broken off. */
 import type { UpstreamFailure } from '../../domain/failure.ts'
 import { ANSWER_CALLS_MAX } from '../../domain/limits.ts'
+import { MIB } from '../../lib/primitives/units.ts'
 
 type ExcessFailure = { readonly kind: 'failed'; readonly failure: UpstreamFailure }
 
@@ -17,7 +18,7 @@ export const OPEN_BLOCKS_MAX = 1_024
 /** Far more than vendors make. */
 export const CANDIDATES_MAX = 256
 /** Behind the last finish reason of an answer, which waits until it is paid for. */
-export const BEHIND_CHARS_MAX = 1024 * 1024
+export const BEHIND_CHARS_MAX = MIB
 
 export const TOO_MUCH_BEHIND = excess('the upstream went on behind the end of its answer')
 export const TOO_MANY_CHOICES = excess('the upstream sent choices that nobody asked for')

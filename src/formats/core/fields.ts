@@ -3,6 +3,7 @@ import { isRawNumber, parseExact } from '../../lib/json/exact-json.ts'
 import { answerLimits, scanJson } from '../../lib/json/json-scan.ts'
 import { inOwnTurn } from '../../lib/primitives/long-text.ts'
 import { parsePlain } from '../../lib/json/plain-json.ts'
+import { KIB } from '../../lib/primitives/units.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -40,7 +41,7 @@ export const wordFor = (value: unknown): string =>
         : typeof value
 
 /** What is no longer does no harm: it is read before it could be looked through. */
-const SHORT_CHARS_MAX = 32 * 1024
+const SHORT_CHARS_MAX = 32 * KIB
 
 /** `large`: as far as one can see it is JSON, and too much of it to be read on the serving thread. */
 export function weigh(text: string): 'light' | 'large' | 'broken' {

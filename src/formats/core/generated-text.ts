@@ -1,4 +1,5 @@
 import { detached } from '../../lib/primitives/copy-string.ts'
+import { KIB } from '../../lib/primitives/units.ts'
 
 /** What was produced, for a count: all of a usual answer; of a very long one its beginning, and how much came after. */
 export type GeneratedText = {
@@ -22,7 +23,7 @@ export function scaledTokens(counted: number, { text, moreChars, bytes }: Genera
 }
 
 /** Some 16,000 tokens: more than nearly every answer has, and a fair sample of those that have more. */
-const KEPT_CHARS_MAX = 64 * 1024
+const KEPT_CHARS_MAX = 64 * KIB
 /** So many pieces may hold on to the reads they were cut from. */
 const LOOSE_PIECES_MAX = 32
 

@@ -1,9 +1,11 @@
+import { KIB } from '../../lib/primitives/units.ts'
+
 /** Media that a request carries itself. An upstream may fetch whatever looks like an address to it, blanks and all. */
 const BASE64 = /^[\w+/-]+(?:[\r\n]{1,2}[\w+/-]+)*={0,2}[\r\n]*$/
 const CHARACTERS = /^[\w+/\r\n=-]*$/
 const DATA_URL = /^data:[\w.+/;=-]{0,200},/i
 /** An address is at its end before; and a medium can be as large as a request. */
-const LOOKED_AT_CHARS = 64 * 1024
+const LOOKED_AT_CHARS = 64 * KIB
 
 /** Whether a text is base64 alone, of either alphabet, line ends or not. Of a long one, whether it begins so. */
 export const isBase64 = (text: string): boolean =>

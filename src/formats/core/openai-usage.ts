@@ -1,18 +1,8 @@
 /** Usage of the chat format, normalised to disjoint buckets. The only place that builds one from chat wire fields. */
 import { inputTokens, outputTokens, type Usage } from '../../domain/usage.ts'
 import type { UsageDialect } from '../../vendors/preset.ts'
-import { asFields, asList, numberIn, type Fields } from './fields.ts'
-
-/** More tokens than any one answer can have. */
-const TOKENS_MAX = 1_000_000_000
-
-/** A token count, or undefined. Negative, fractional, absurd and non-numeric counts are lies and count as absent. */
-function count(value: unknown): number | undefined {
-  const tokens = numberIn(value)
-  return tokens !== undefined && Number.isSafeInteger(tokens) && tokens >= 0 && tokens <= TOKENS_MAX
-    ? tokens
-    : undefined
-}
+import { asFields, asList, type Fields } from './fields.ts'
+import { tokenCount } from './token-count.ts'
 
 /** Where an answer or a chunk states its usage: Groq has had it in an extension, Moonshot in the choice (2026-11). */
 export const statedUsage = ({ usage, x_groq: groq, choices }: Fields): unknown =>
@@ -22,8 +12,8 @@ export const statedUsage = ({ usage, x_groq: groq, choices }: Fields): unknown =
 export function readChatUsage(raw: unknown, dialect: UsageDialect = 'inclusive'): Usage | undefined {
   const usage = asFields(raw)
   // Some servers call them as the responses format does.
-  const prompt = count(usage['prompt_tokens'] ?? usage['input_tokens'])
-  const completion = count(usage['completion_tokens'] ?? usage['output_tokens'])
+  const prompt = tokenCount(usage['prompt_tokens'] ?? usage['input_tokens'])
+  const completion = tokenCount(usage['completion_tokens'] ?? usage['output_tokens'])
   if (prompt === undefined || completion === undefined) return undefined
   // Mistral has had the singular, too (2026-08).
   const promptDetails = asFields(
@@ -31,7 +21,7 @@ export function readChatUsage(raw: unknown, dialect: UsageDialect = 'inclusive')
   )
   const completionDetails = asFields(usage['completion_tokens_details'] ?? usage['output_tokens_details'])
   // DeepSeek names its hits at the top level, Moonshot and Mistral too under other names (2026-08).
-  const cached = count(
+  const cached = tokenCount(
     promptDetails['cached_tokens'] ??
       usage['prompt_cache_hit_tokens'] ??
       usage['cached_tokens'] ??
@@ -41,8 +31,8 @@ export function readChatUsage(raw: unknown, dialect: UsageDialect = 'inclusive')
   // Alibaba calls its writes as Anthropic does (2026-08).
   const writes = promptDetails['cache_write_tokens'] ?? promptDetails['cache_creation_input_tokens']
   const inputCached = Math.min(cached ?? 0, prompt)
-  const written = Math.min(count(writes) ?? 0, prompt - inputCached)
-  const reasoning = count(completionDetails['reasoning_tokens'] ?? usage['reasoning_tokens']) ?? 0
+  const written = Math.min(tokenCount(writes) ?? 0, prompt - inputCached)
+  const reasoning = tokenCount(completionDetails['reasoning_tokens'] ?? usage['reasoning_tokens']) ?? 0
   const apart = dialect === 'reasoning_apart'
   const outputReasoning = apart ? reasoning : Math.min(reasoning, completion)
   return {

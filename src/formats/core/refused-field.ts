@@ -4,6 +4,7 @@ import { parseExact } from '../../lib/json/exact-json.ts'
 import { requestScanLimits, scanJson } from '../../lib/json/json-scan.ts'
 import { editJson } from '../../lib/json/json-edit.ts'
 import { fieldsIn, type Fields } from './fields.ts'
+import { MIB } from '../../lib/primitives/units.ts'
 
 /**
  * What a client can live without: how it is answered changes, not what. Without `tools`, `response_format` or a limit
@@ -26,7 +27,7 @@ const COMPLAINT =
   /unsupported|not supported|does not support|doesn't support|unrecogni[sz]ed|unknown|unexpected|extra|not permitted|not allowed|not available|cannot find field/i
 
 /** A longer body is not looked through for it. */
-const BODY_CHARS_MAX = 4 * 1024 * 1024
+const BODY_CHARS_MAX = 4 * MIB
 
 /** The wish in a request's body that its vendor has refused to hear of; undefined where it refused something else. */
 export function refusedField({ kind, isQuoted, message, param }: UpstreamFailure, body: string): string | undefined {

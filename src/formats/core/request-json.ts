@@ -4,6 +4,7 @@ import { nextTurn } from '../../lib/runtime/end-of-tick.ts'
 import { noteRequest } from '../../lib/runtime/gc-hint.ts'
 import type { Members } from '../../lib/json/json-members.ts'
 import { repeatedName, requestScanLimits, scanJson, scanLongJson, type Scan } from '../../lib/json/json-scan.ts'
+import { KIB } from '../../lib/primitives/units.ts'
 
 type RejectedJson = { readonly kind: 'rejected'; readonly failure: Failure }
 export type ScannedRequest =
@@ -11,7 +12,7 @@ export type ScannedRequest =
   | RejectedJson
 
 /** A body above this is read in several turns of the loop: its steps together take longer than others should wait. */
-const LARGE_BODY_BYTES = 512 * 1024
+const LARGE_BODY_BYTES = 512 * KIB
 
 const reject = (kind: Failure['kind'], message: string): RejectedJson => ({
   kind: 'rejected',

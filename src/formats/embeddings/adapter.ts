@@ -9,9 +9,10 @@ import { countable, type EmbeddingBody, type EmbeddingWords } from './body.ts'
 import { readLarge } from './large-readings.ts'
 import { readEmbeddings, type ReadEmbeddings, type EmbeddingReading } from './reading.ts'
 import type { Batch, EmbeddingUpstream } from './upstream.ts'
+import { KIB } from '../../lib/primitives/units.ts'
 
 /** Replies above this are read by another thread: here they would hold up everybody's streams. */
-const LARGE_REPLY_CHARS = 256 * 1024
+const LARGE_REPLY_CHARS = 256 * KIB
 
 export class EmbeddingAdapter implements Adapter {
   readonly dialect: Adapter['dialect']

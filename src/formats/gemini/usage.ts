@@ -1,20 +1,13 @@
 /** Usage of Gemini's API, normalised to disjoint buckets. The only place that builds one from its wire fields. */
 import { estimatedUsage } from '../core/usage-estimate.ts'
 import { inputTokens, outputTokens, type Usage } from '../../domain/usage.ts'
-import { asFields, asList, numberIn } from '../core/fields.ts'
+import { asFields, asList } from '../core/fields.ts'
+import { tokenCount } from '../core/token-count.ts'
 import type { MeteredUsage, InlineImages } from '../core/contract.ts'
 
-/** More tokens than any one answer can have. */
-const TOKENS_MAX = 1_000_000_000
-
-/** A token count, or undefined. Negative, fractional, absurd and non-numeric counts are lies and count as absent. */
-function count(value: unknown): number | undefined {
-  // The JSON of protocol buffers writes some whole numbers as strings.
-  const tokens = typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : numberIn(value)
-  return tokens !== undefined && Number.isSafeInteger(tokens) && tokens >= 0 && tokens <= TOKENS_MAX
-    ? tokens
-    : undefined
-}
+/** The JSON of protocol buffers writes some whole numbers as strings. */
+const countIn = (value: unknown): number | undefined =>
+  tokenCount(typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : value)
 
 type Kind = { readonly modality: unknown; readonly tokens: number }
 
@@ -22,8 +15,8 @@ type Kind = { readonly modality: unknown; readonly tokens: number }
 const kindsIn = (details: unknown): Kind[] =>
   asList(details)
     .map(asFields)
-    .flatMap(({ modality, tokenCount }) => {
-      const tokens = count(tokenCount)
+    .flatMap(({ modality, tokenCount: stated }) => {
+      const tokens = countIn(stated)
       return tokens === undefined ? [] : [{ modality, tokens }]
     })
 
@@ -46,15 +39,15 @@ function paintedTokens(details: unknown, all: number): number | undefined {
  */
 export function readGeminiUsage(raw: unknown): Usage | undefined {
   const usage = asFields(raw)
-  const prompt = count(usage['promptTokenCount'])
+  const prompt = countIn(usage['promptTokenCount'])
   if (prompt === undefined) return undefined
-  const thoughts = count(usage['thoughtsTokenCount']) ?? 0
-  const byTools = count(usage['toolUsePromptTokenCount']) ?? 0
-  const total = count(usage['totalTokenCount'])
-  const rest = total === undefined ? undefined : count(total - prompt - byTools - thoughts)
-  const candidates = usage['candidatesTokenCount'] === undefined ? rest : count(usage['candidatesTokenCount'])
+  const thoughts = countIn(usage['thoughtsTokenCount']) ?? 0
+  const byTools = countIn(usage['toolUsePromptTokenCount']) ?? 0
+  const total = countIn(usage['totalTokenCount'])
+  const rest = total === undefined ? undefined : countIn(total - prompt - byTools - thoughts)
+  const candidates = usage['candidatesTokenCount'] === undefined ? rest : countIn(usage['candidatesTokenCount'])
   if (candidates === undefined) return undefined
-  const inputCached = Math.min(count(usage['cachedContentTokenCount']) ?? 0, prompt)
+  const inputCached = Math.min(countIn(usage['cachedContentTokenCount']) ?? 0, prompt)
   // What was cached of images is cached input: nobody prices it apart.
   const freshImages =
     imageTokensIn(kindsIn(usage['promptTokensDetails'])) - imageTokensIn(kindsIn(usage['cacheTokensDetails']))

@@ -3,24 +3,20 @@ import { imageUnit, sellsPieces, type ImageFacts, type ImageWish } from '../../d
 import type { PriceCard } from '../../domain/price.ts'
 import { inputTokens, outputTokens, type PieceUnit, type Usage, type UsageSource } from '../../domain/usage.ts'
 import { asFields } from '../core/fields.ts'
+import { tokenCount } from '../core/token-count.ts'
 import type { DeliveredImage, MeteredUsage } from '../core/contract.ts'
-
-const TOKENS_MAX = 1_000_000_000
-
-const count = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= TOKENS_MAX ? value : undefined
 
 /** Reads the `usage` of an image reply. Undefined when it is absent, or counts no image: unknown, never nothing. */
 export function readImageUsage(raw: unknown): Usage | undefined {
   const usage = asFields(raw)
-  const input = count(usage['input_tokens'])
-  const output = count(usage['output_tokens'])
+  const input = tokenCount(usage['input_tokens'])
+  const output = tokenCount(usage['output_tokens'])
   if (input === undefined || output === undefined) return undefined
   const inputDetails = asFields(usage['input_tokens_details'])
-  const inputImage = Math.min(count(inputDetails['image_tokens']) ?? 0, input)
-  const cached = Math.min(count(inputDetails['cached_tokens']) ?? 0, input - inputImage)
+  const inputImage = Math.min(tokenCount(inputDetails['image_tokens']) ?? 0, input)
+  const cached = Math.min(tokenCount(inputDetails['cached_tokens']) ?? 0, input - inputImage)
   // Where the kinds are not told apart, what an image model makes is image.
-  const outputText = Math.min(count(asFields(usage['output_tokens_details'])['text_tokens']) ?? 0, output)
+  const outputText = Math.min(tokenCount(asFields(usage['output_tokens_details'])['text_tokens']) ?? 0, output)
   if (output === outputText) return undefined
   return {
     inputFresh: input - inputImage - cached,

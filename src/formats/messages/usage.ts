@@ -2,17 +2,7 @@
 import { outputTokens, type Usage } from '../../domain/usage.ts'
 import { asFields, asList, numberIn, ownIn, type Fields } from '../core/fields.ts'
 import { gather } from '../core/gather.ts'
-
-/** More tokens than any one answer can have. */
-const TOKENS_MAX = 1_000_000_000
-
-/** A token count, or undefined. Negative, fractional, absurd and non-numeric counts are lies and count as absent. */
-function count(value: unknown): number | undefined {
-  const tokens = numberIn(value)
-  return tokens !== undefined && Number.isSafeInteger(tokens) && tokens >= 0 && tokens <= TOKENS_MAX
-    ? tokens
-    : undefined
-}
+import { tokenCount } from '../core/token-count.ts'
 
 /** The counts of one usage object, as far as it has them. */
 type Counts = {
@@ -25,18 +15,18 @@ type Counts = {
 }
 
 function countsOf(usage: Fields): Counts | undefined {
-  const input = count(usage['input_tokens'])
-  const output = count(usage['output_tokens'])
+  const input = tokenCount(usage['input_tokens'])
+  const output = tokenCount(usage['output_tokens'])
   if (input === undefined || output === undefined) return undefined
   const byTime = asFields(usage['cache_creation'])
-  const fiveMinutes = count(byTime['ephemeral_5m_input_tokens']) ?? 0
-  const oneHour = count(byTime['ephemeral_1h_input_tokens']) ?? 0
-  const cacheWrite = count(usage['cache_creation_input_tokens']) ?? fiveMinutes + oneHour
+  const fiveMinutes = tokenCount(byTime['ephemeral_5m_input_tokens']) ?? 0
+  const oneHour = tokenCount(byTime['ephemeral_1h_input_tokens']) ?? 0
+  const cacheWrite = tokenCount(usage['cache_creation_input_tokens']) ?? fiveMinutes + oneHour
   return {
     input,
     output,
-    thinking: count(asFields(usage['output_tokens_details'])['thinking_tokens']) ?? 0,
-    cacheRead: count(usage['cache_read_input_tokens']) ?? 0,
+    thinking: tokenCount(asFields(usage['output_tokens_details'])['thinking_tokens']) ?? 0,
+    cacheRead: tokenCount(usage['cache_read_input_tokens']) ?? 0,
     cacheWrite,
     cacheWrite1h: Math.min(oneHour, cacheWrite),
   }
@@ -89,7 +79,7 @@ export function readMessagesUsage(raw: unknown): Usage | undefined {
  */
 export function mergeUsage(earlier: Fields | undefined, later: unknown): Fields | undefined {
   const stated = Object.entries(asFields(later)).filter(
-    ([name, value]) => value !== null && !(numberIn(value) === 0 && (count(ownIn(earlier ?? {}, name)) ?? 0) > 0),
+    ([name, value]) => value !== null && !(numberIn(value) === 0 && (tokenCount(ownIn(earlier ?? {}, name)) ?? 0) > 0),
   )
   if (stated.length === 0) return earlier
   const merged = { ...earlier }

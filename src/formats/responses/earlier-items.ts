@@ -4,6 +4,7 @@ import { asFields, asList, type Fields } from '../core/fields.ts'
 import type { PastTurn } from '../core/contract.ts'
 import { BadInput } from './items.ts'
 import { isBrokenCall, isCall, isResult } from './item-kinds.ts'
+import { MIB } from '../../lib/primitives/units.ts'
 
 export const bytesOfTurn = ({ input, output }: PastTurn): number => Buffer.byteLength(input) + Buffer.byteLength(output)
 
@@ -37,7 +38,7 @@ export function resolved(
 }
 
 /** As much as a request may bring itself. */
-const REFERRED_BYTES_MAX = 32 * 1024 * 1024
+const REFERRED_BYTES_MAX = 32 * MIB
 
 /** A result needs the call it belongs to: vendors refuse it in words of their own, or worse, take it. */
 export function refuseLooseOutputs(items: readonly Fields[], from: number): void {

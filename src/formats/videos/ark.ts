@@ -14,6 +14,7 @@ import {
   type VideoFinder,
   type VideoOrder,
 } from './adapter.ts'
+import { MINUTE_MS } from '../../lib/primitives/units.ts'
 
 const TASKS = '/contents/generations/tasks'
 
@@ -79,7 +80,7 @@ function readVideo(task: Fields): ReadState {
 }
 
 /** Clocks differ, and a list may round its times. */
-const SKEW_MS = 60_000
+const SKEW_MS = MINUTE_MS
 const SUBMISSION_MS_MAX = 180_000
 
 /** The newest tasks of a model, as many as a page may have. A task is known by its seed, which is drawn for it. */

@@ -1,6 +1,7 @@
 /** Forms with files (multipart/form-data), as they are sent. */
 import { randomBytes } from 'node:crypto'
 import { open } from 'node:fs/promises'
+import { KIB } from '../primitives/units.ts'
 
 export type FormPart =
   | { readonly kind: 'field'; readonly name: string; readonly value: string }
@@ -21,7 +22,7 @@ export type UploadBody = {
   pieces(): AsyncGenerator<Uint8Array>
 }
 
-const PIECE_BYTES = 32 * 1024
+const PIECE_BYTES = 32 * KIB
 
 /** A form as a body. Names and file names are ours: they need no escaping. */
 export function uploadOf(parts: readonly FormPart[]): UploadBody {

@@ -3,6 +3,7 @@
  * what two programs could read as two different messages is refused, whoever sent it (RFC 9112 §6, §11).
  */
 import { parseHead, type HeaderFields } from './message-head.ts'
+import { KIB } from '../primitives/units.ts'
 
 /** How long the body of a message is. `close`: until the connection ends, which only an answer may be. */
 export type Framing =
@@ -69,7 +70,7 @@ const EXTENSIONS =
   /^(?:[\t ]*;[\t ]*[\w!#$%&'*+.^`|~-]+(?:[\t ]*=[\t ]*(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*"))?)+$/
 /** A size line with its extensions, and all trailers together. */
 const SIZE_LINE_MAX = 256
-const TRAILERS_MAX = 8 * 1024
+const TRAILERS_MAX = 8 * KIB
 
 const hexDigit = (code: number): number => {
   if (code >= 0x30 && code <= 0x39) return code - 0x30

@@ -2,6 +2,7 @@
  * Reads multipart/form-data as it arrives. It holds at most the head of one part: what a part contains is handed on in
  * the push that brought it.
  */
+import { NO_BYTES } from './wire-buffer.ts'
 
 export type MultipartLimits = {
   readonly partsMax: number
@@ -36,7 +37,6 @@ export function boundaryOf(contentType: string): string | undefined {
 }
 
 const BLANK_LINE = '\r\n\r\n'
-const NO_BYTES = Buffer.alloc(0)
 const DASH = 0x2d
 const CR = 0x0d
 const LF = 0x0a

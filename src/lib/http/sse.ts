@@ -1,4 +1,5 @@
 import { detached } from '../primitives/copy-string.ts'
+import { KIB } from '../primitives/units.ts'
 
 /** One server-sent event: its name, if it has one, and its data lines joined. */
 export type SseEvent = { readonly name: string | undefined; readonly data: string }
@@ -6,7 +7,7 @@ export type SseEvent = { readonly name: string | undefined; readonly data: strin
 const CR = /\r\n?/g
 
 /** From here on the unfinished rest of a read must not keep the whole read in memory. */
-const DETACH_FROM_CHARS = 16 * 1024
+const DETACH_FROM_CHARS = 16 * KIB
 
 /**
  * Cuts a byte stream into server-sent events. Comments, ids and retry hints are dropped; CRLF, a CR alone and a missing

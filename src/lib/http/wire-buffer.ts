@@ -2,9 +2,10 @@
  * Texts on their way to a socket, as bytes in one buffer that all of them share. Joined to one text they would be
  * copied once more, and be garbage of their size. What is in it is gone with the next.
  */
+import { KIB } from '../primitives/units.ts'
 
 /** So many characters always fit: none is more than three bytes. */
-export const WIRE_CHARS_MAX = 64 * 1024
+export const WIRE_CHARS_MAX = 64 * KIB
 
 export const wireBuffer = Buffer.allocUnsafeSlow(3 * WIRE_CHARS_MAX)
 
@@ -14,3 +15,5 @@ export function fillWireBuffer(texts: readonly string[]): number {
   for (const text of texts) bytes += wireBuffer.write(text, bytes)
   return bytes
 }
+
+export const NO_BYTES = Buffer.alloc(0)

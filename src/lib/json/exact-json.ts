@@ -5,6 +5,7 @@
  */
 
 import { parsePlain, revivePlain } from './plain-json.ts'
+import { KIB } from '../primitives/units.ts'
 
 /** https://tc39.es/proposal-json-parse-with-source/, which TypeScript does not know yet (2026-11). */
 type SourceText = {
@@ -20,7 +21,7 @@ const exact = JSON as unknown as SourceText
 const INEXACT = /(?:^|[[:,\s])-?(?:\d[\d.]{15}|[\d.]+[eE]|\d+\.\d*0(?!\d)|0\.0{6})|-0(?![.\d])/
 
 /** A value costs 150 to 450 ns: a longer text may be nothing but values, and take the thread for 100 ms. */
-const SURE_CHARS = 512 * 1024
+const SURE_CHARS = 512 * KIB
 /** So many commas has a text of 5 MB of prose. One that has more is read as usual. */
 const COMMAS_MAX = 150_000
 

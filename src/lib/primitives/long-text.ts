@@ -3,8 +3,9 @@
  * megabyte, mostly for memory that has to be had for it. Each such step has a turn of the event loop of its own.
  */
 import { nextTurn } from '../runtime/end-of-tick.ts'
+import { MIB } from './units.ts'
 
-const LONG_CHARS = 1024 * 1024
+const LONG_CHARS = MIB
 
 export const isLong = (text: string): boolean => text.length >= LONG_CHARS
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { dateOf, dayOf, hourOfDay, isTimeZone, shiftsOf, utc } from './time-zone.ts'
+import { HOUR_MS } from './units.ts'
 
-const HOUR_MS = 3_600_000
 const hourOf = (time: string): number => Date.parse(time) / HOUR_MS
 const timeOf = (hour: number): string => new Date(hour * HOUR_MS).toISOString().replace(':00.000Z', 'Z')
 const year = [hourOf('2026-01-01T00:00:00Z'), hourOf('2027-01-01T00:00:00Z')] as const

@@ -1,8 +1,9 @@
+import { HOUR_MS } from './units.ts'
+
 /**
  * Days of a time zone in whole hours of UTC, which is what sums are kept by. A day begins with the first whole hour in
  * it: where the clock is half an hour off, that is half past midnight, so that no day shows hours of the day before.
  */
-const HOUR_MS = 3_600_000
 const DAY_HOURS = 24
 /** Clocks are changed for weeks at least: summer time, or its pause in Ramadan. */
 const STEP_HOURS = 7 * DAY_HOURS

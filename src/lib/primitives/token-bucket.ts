@@ -1,4 +1,4 @@
-const MINUTE_MS = 60_000
+import { MINUTE_MS } from './units.ts'
 
 /**
  * A token bucket. It begins full and refills evenly, so that a capacity of 60 a minute lets 60 through at once and then

@@ -2,14 +2,15 @@
  * The collector lets garbage pile up to more than what lives. Of tokens that is little; of upstreams that send as fast
  * as they are read, 100 MB pass in one turn of the event loop. So what large reads leave is collected in between.
  */
+import { KIB, MIB, MINUTE_MS } from '../primitives/units.ts'
 
-const COLLECT_BYTES = 2 * 1024 * 1024
+const COLLECT_BYTES = 2 * MIB
 /** What memory may grow by before it is looked through. */
-const GROWTH_BYTES = 40 * 1024 * 1024
+const GROWTH_BYTES = 40 * MIB
 const QUIET_MS = 5_000
 /** A heap so large that it takes longer is left to the collector: all streams wait meanwhile. */
 const SLOW_MS = 50
-const SLOW_PAUSE_MS = 60_000
+const SLOW_PAUSE_MS = MINUTE_MS
 
 let garbageBytes = 0
 /** Who has read in this turn: nobody, one, or several. */
@@ -56,7 +57,7 @@ export function leaveBehind(bytes: number, by: object): void {
 }
 
 /** A request that is larger than most, after whose like memory is looked at. */
-const LARGE_REQUEST_BYTES = 64 * 1024
+const LARGE_REQUEST_BYTES = 64 * KIB
 
 /** To be told of the size of each request. */
 export function noteRequest(bytes: number): void {

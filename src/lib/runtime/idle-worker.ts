@@ -1,4 +1,6 @@
-const IDLE_MS = 60_000
+import { MINUTE_MS } from '../primitives/units.ts'
+
+const IDLE_MS = MINUTE_MS
 
 /** What its thread is sent, and what it answers. */
 export type WorkerRequest<Question> = { readonly id: number; readonly question: Question }

@@ -1,4 +1,5 @@
 import { safeJson } from '../primitives/safe-text.ts'
+import { MIB } from '../primitives/units.ts'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 /** Values as JSON has them: amounts go as decimal text. */
@@ -26,7 +27,7 @@ function timeText(): string {
  * So much is kept for a reader that has stopped reading, counted since it last had everything: how much of it is still
  * unread the runtime does not say.
  */
-const UNREAD_CHARS_MAX = 16 * 1024 * 1024
+const UNREAD_CHARS_MAX = 16 * MIB
 
 type Readable = Pick<NodeJS.WriteStream, 'write' | 'on'>
 

@@ -2,14 +2,13 @@
 import type { PictureLook, PictureTask } from './picture-job.ts'
 import { PictureProcess, type DecodedPicture } from './picture-process.ts'
 import { Slots, type SlotClaim } from '../primitives/slots.ts'
-
-const MIB = 1024 * 1024
+import { MIB, MINUTE_MS } from '../primitives/units.ts'
 
 export const decoderBounds = {
   /** At work at once. */
   processesMax: 2,
   /** For one of an upstream's images, once it is begun: the largest take a few seconds. */
-  timeoutMs: 60_000,
+  timeoutMs: MINUTE_MS,
   /** Of memory each, and of what the gateway may have in all. */
   bytesMax: 320 * MIB,
   memoryPart: 1 / 4,

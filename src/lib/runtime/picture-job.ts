@@ -1,5 +1,6 @@
 /** What the process that decodes pictures is sent, and what it answers. A line of JSON each. */
 import type { PictureFormat } from './drawing.ts'
+import { MIB } from '../primitives/units.ts'
 
 export type Picture = {
   readonly kind: 'picture'
@@ -41,6 +42,6 @@ export type PictureAnswer = { readonly said: PictureResult; readonly residentByt
 /** A JPEG has none that is longer, and no vendor takes one. */
 export const SIDE_MAX = 65_535
 /** What a process has without a picture, and with one that is taken row by row. */
-export const ROOM_BYTES = 128 * 1024 * 1024
+export const ROOM_BYTES = 128 * MIB
 /** The process has taken more memory than it may. */
 export const EXIT_CODE_OF_MEMORY = 41

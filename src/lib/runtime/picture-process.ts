@@ -13,6 +13,7 @@ import {
   type PictureResult,
   type PictureTask,
 } from './picture-job.ts'
+import { MIB } from '../primitives/units.ts'
 
 /** No process could be started: it is no fault of the picture's. */
 export class NoDecoder extends Error {}
@@ -24,7 +25,7 @@ export type ProcessLoss = 'late' | 'memory' | 'died'
 
 const ROOT = resolve(import.meta.dir, '../../..')
 /** A pipe takes it in a few pieces; the thread does other things between two of them. */
-const SLICE_BYTES = 1024 * 1024
+const SLICE_BYTES = MIB
 /** Behind everything else that wants the processor. */
 const PRIORITY = 10
 /** What a program of this kind needs from its surroundings to start. */

@@ -14,6 +14,7 @@ import {
   type PictureLook,
   type PictureResult,
 } from './picture-job.ts'
+import { KIB } from '../primitives/units.ts'
 
 const MEMORY_CHECKED_MS = 10
 
@@ -59,7 +60,7 @@ async function look(file: Buffer, pixelsMax: number): Promise<PictureLook> {
   return { kind: 'picture', format: drawing.format, width, height, hasAlpha }
 }
 
-const PIECE = Buffer.alloc(64 * 1024, 255)
+const PIECE = Buffer.alloc(64 * KIB, 255)
 
 /** Holds a byte a pixel. */
 async function isOpaque(file: Buffer): Promise<boolean> {

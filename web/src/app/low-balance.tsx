@@ -5,8 +5,9 @@ import { money } from '../lib/money.ts'
 import { sessionQuery } from '../lib/session.ts'
 import { useShow } from '../lib/show.ts'
 import { buttonClass } from '../ui/button.tsx'
+import { MINUTE_MS } from '../lib/units.ts'
 
-const LOOK_MS = 60_000
+const LOOK_MS = MINUTE_MS
 
 /** The people of an account are told on every page that little is left, as they wished. */
 export function LowBalance() {

@@ -11,6 +11,7 @@ import { end, forget, hush, seeTasks, useStarted, type StartedTasks } from '../l
 import { isOpen, taskQuery } from '../lib/tasks.ts'
 import { IconButton } from '../ui/button.tsx'
 import { Icon } from '../ui/icon.tsx'
+import { MINUTE_MS } from '../lib/units.ts'
 
 /** At once, the newest; the others have their turn as these end. */
 const WATCHED_MAX = 6
@@ -18,7 +19,7 @@ const TOASTS_MAX = 3
 const TOAST_MS = 20_000
 
 /** Most are made in a minute or two: the longer one takes, the less it matters to know at once. */
-const paceMs = (lastedMs: number): number => (lastedMs < 60_000 ? 1_500 : lastedMs < 600_000 ? 5_000 : 15_000)
+const paceMs = (lastedMs: number): number => (lastedMs < MINUTE_MS ? 1_500 : lastedMs < 600_000 ? 5_000 : 15_000)
 
 type Props = {
   /** The account whose tasks are listed right now. */

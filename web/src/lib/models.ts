@@ -3,6 +3,7 @@ import { queryOptions } from '@tanstack/react-query'
 import type { Model, PriceTier } from './api-types.gen.ts'
 import { path } from './api.ts'
 import { listQuery, wholeList } from './lists.ts'
+import { MINUTE_MS } from './units.ts'
 
 export type ModelKind = Model['kind']
 export const modelKinds = ['text', 'embedding', 'image', 'video'] as const satisfies readonly ModelKind[]
@@ -19,5 +20,5 @@ export const modelsOfKindQuery = (account: string, kind: ModelKind) =>
   queryOptions({
     queryKey: ['models', account, kind],
     queryFn: () => wholeList<Model>(path`accounts/${account}/models`, { kind }),
-    staleTime: 60_000,
+    staleTime: MINUTE_MS,
   })

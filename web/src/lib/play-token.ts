@@ -3,9 +3,10 @@ import { useRef } from 'react'
 import type { Answers } from './api-types.gen.ts'
 import { api, path } from './api.ts'
 import type { TokenSource } from './gateway.ts'
+import { MINUTE_MS } from './units.ts'
 
 type Token = Answers['POST /accounts/{account}/playground-token']
-const SPARE_MS = 60_000
+const SPARE_MS = MINUTE_MS
 
 /** Gives a token that is good for another minute at least, and another one than `gone`. It is kept in memory alone. */
 export function useToken(account: string): TokenSource {

@@ -3,6 +3,7 @@ import type { Query } from './api.ts'
 import { nanoOf, typedDollars } from './money.ts'
 import { ranges } from './ranges.ts'
 import { only } from './search.ts'
+import { HOUR_MS, MINUTE_MS } from './units.ts'
 
 const names = ['range', 'from', 'to', 'outcome', 'model', 'key', 'endpoint', 'provider', 'min_cost', 'min_ms'] as const
 export type RequestFilters = { readonly [Name in (typeof names)[number]]?: string }
@@ -22,7 +23,6 @@ export function filtersOfText(text: string): RequestFilters {
   return only(filtersOf((name) => all.get(name) ?? undefined))
 }
 
-const HOUR_MS = 3_600_000
 const hours = { '24h': 24, '7d': 168, '30d': 720, '90d': 2160 } as const
 
 /** To the minute, so that the same filters ask the same question for a while. */
@@ -31,7 +31,7 @@ export function queryOf(
   nowMs: number,
 ): Query {
   const known = ranges.find((one) => one === range)
-  const since = known && new Date(Math.floor(nowMs / 60_000) * 60_000 - hours[known] * HOUR_MS).toISOString()
+  const since = known && new Date(Math.floor(nowMs / MINUTE_MS) * MINUTE_MS - hours[known] * HOUR_MS).toISOString()
   const dollars = minCost === undefined ? undefined : typedDollars(minCost)
   return {
     ...same,

@@ -2,13 +2,14 @@
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
 import type { Me } from './api-types.gen.ts'
 import { api } from './api.ts'
+import { MINUTE_MS } from './units.ts'
 
 export type Role = Me['user']['role']
 
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: () => api.get<Me>('session'),
-  staleTime: 60_000,
+  staleTime: MINUTE_MS,
 })
 
 export const useMe = (): Me => useSuspenseQuery(sessionQuery).data

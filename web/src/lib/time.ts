@@ -1,3 +1,5 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from './units.ts'
+
 /** Times as people read them, in UTC or where the browser is. The API sends ISO 8601 in UTC. */
 export type Zone = 'utc' | 'local'
 
@@ -41,23 +43,21 @@ export const endOfDay = (day: string, zone: Zone): string =>
   new Date(`${day}T23:59:59${zone === 'utc' ? 'Z' : ''}`).toISOString()
 
 const steps = [
-  ['second', 1_000, 60_000],
-  ['minute', 60_000, 3_600_000],
-  ['hour', 3_600_000, 86_400_000],
-  ['day', 86_400_000, 30 * 86_400_000],
-  ['month', 30 * 86_400_000, 365 * 86_400_000],
+  ['second', 1_000, MINUTE_MS],
+  ['minute', MINUTE_MS, HOUR_MS],
+  ['hour', HOUR_MS, DAY_MS],
+  ['day', DAY_MS, 30 * DAY_MS],
+  ['month', 30 * DAY_MS, 365 * DAY_MS],
 ] as const
 
 /** `3 minutes ago`, `in 2 days`. */
 export function relativeTime(at: string | number, language: string, nowMs: number = Date.now()): string {
   const agoMs = new Date(at).getTime() - nowMs
-  const [unit, size] = steps.find(([, , below]) => Math.abs(agoMs) < below) ?? ['year', 365 * 86_400_000]
+  const [unit, size] = steps.find(([, , below]) => Math.abs(agoMs) < below) ?? ['year', 365 * DAY_MS]
   // A day ago was yesterday only for half of the clock, and `last mo.` says less than `1 mo. ago`; only `now` is right.
   const numeric = unit === 'second' ? 'auto' : 'always'
   return new Intl.RelativeTimeFormat(language, { numeric, style: 'short' }).format(Math.trunc(agoMs / size), unit)
 }
-
-const HOUR_MS = 3_600_000
 
 /** The same of what is known by the hour alone: from hour to hour. Undefined: in the hour that is running. */
 export function relativeHour(at: string, language: string, nowMs: number = Date.now()): string | undefined {
@@ -70,9 +70,9 @@ export function relativeHour(at: string, language: string, nowMs: number = Date.
 export function period(ms: number): string {
   if (ms > 0 && ms < 1_000) return `${ms} ms`
   const parts = [
-    [Math.floor(ms / 3_600_000), 'h'],
-    [Math.floor(ms / 60_000) % 60, 'm'],
-    [(ms % 60_000) / 1_000, 's'],
+    [Math.floor(ms / HOUR_MS), 'h'],
+    [Math.floor(ms / MINUTE_MS) % 60, 'm'],
+    [(ms % MINUTE_MS) / 1_000, 's'],
   ] as const
   const said = parts.flatMap(([size, unit]) => (size === 0 ? [] : [`${size} ${unit}`]))
   return said.join(' ') || '0 s'

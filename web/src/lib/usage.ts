@@ -2,6 +2,7 @@
 import type { Usage, UsageSums } from './api-types.gen.ts'
 import type { Range } from './ranges.ts'
 import type { Zone } from './time.ts'
+import { HOUR_MS } from './units.ts'
 
 export type Step = Usage['step']
 
@@ -10,7 +11,6 @@ export const inputTokens = (sums: UsageSums): number =>
 export const outputTokens = (sums: UsageSums): number =>
   sums.output_text_tokens + sums.output_reasoning_tokens + sums.output_image_tokens
 
-const HOUR_MS = 3_600_000
 const days: Readonly<Record<Range, number>> = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 }
 
 /** The start of every step of a range, and its end: whole hours up to and with the running one, or days of the zone. */

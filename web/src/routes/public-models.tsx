@@ -14,9 +14,10 @@ import { ListFoot } from '../parts/list-foot.tsx'
 import { buttonClass } from '../ui/button.tsx'
 import { Drawer } from '../ui/dialog.tsx'
 import { Empty, Failure, PageHead, Panel, Waiting } from '../ui/page.tsx'
+import { MINUTE_MS } from '../lib/units.ts'
 
 const client = new QueryClient({
-  defaultOptions: { queries: { retry: false, staleTime: 60_000, placeholderData: keepPreviousData } },
+  defaultOptions: { queries: { retry: false, staleTime: MINUTE_MS, placeholderData: keepPreviousData } },
 })
 
 export function PublicModelsPage() {

@@ -12,8 +12,7 @@ import { Empty, Figure, Panel } from '../../ui/page.tsx'
 import { Table, type Column } from '../../ui/table.tsx'
 import { Id, Money, Nothing } from '../../ui/text.tsx'
 import { statementFile } from './api.ts'
-
-const DAY_MS = 86_400_000
+import { DAY_MS } from '../../lib/units.ts'
 
 type Props = {
   readonly account: string

@@ -1,8 +1,7 @@
 import { useT } from '../../lib/language.ts'
 import { useShow } from '../../lib/show.ts'
 import { relativeHour } from '../../lib/time.ts'
-
-const HOUR_MS = 3_600_000
+import { HOUR_MS } from '../../lib/units.ts'
 
 type UsedHour = {
   /** `this hour`, `3 hr. ago` */

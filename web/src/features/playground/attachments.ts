@@ -2,10 +2,10 @@
 import { dataUrlOf } from '../../lib/data-url.ts'
 import type { AttachedPicture } from './messages.ts'
 import type { Problem } from './settings.ts'
+import { MIB } from '../../lib/units.ts'
 
 export const pictureTypes = ['image/png', 'image/jpeg', 'image/webp', 'image/gif']
 const PICTURES_MAX = 8
-const MIB = 1024 * 1024
 const PICTURE_MIB_MAX = 10
 /** Of a conversation, which is sent again with every turn: a request has at most 32 MiB, and base64 adds a third. */
 const ALL_MIB_MAX = 20

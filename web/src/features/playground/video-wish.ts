@@ -3,6 +3,7 @@ import type { VideoFacts } from '../../lib/api-types.gen.ts'
 import { dataUrlOf } from '../../lib/data-url.ts'
 import type { VideoWanted } from '../../lib/video-wanted.ts'
 import type { Problem } from './settings.ts'
+import { MIB } from '../../lib/units.ts'
 
 export const upscaleResolutions = ['720p', '1080p', '2k', '4k'] as const
 export const scenes = ['aigc', 'short_series', 'ugc', 'old_film'] as const
@@ -102,7 +103,6 @@ const audiosOf = ({ audios, audioUrls }: Media): number => audios.length + addre
 export const hasFrames = ({ first, last }: Media): boolean => first.length + last.length > 0
 export const hasReferences = (media: Media): boolean => media.images.length + videosOf(media) + audiosOf(media) > 0
 
-const MIB = 1024 * 1024
 /** A request has at most 64 MiB; in base64 files are a third larger. */
 export const FILES_MIB_MAX = 45
 const SEED_MAX = 2 ** 32 - 1

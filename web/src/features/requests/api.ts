@@ -2,6 +2,7 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { RequestDetail, RequestRow } from '../../lib/api-types.gen.ts'
 import { api, path, type Page } from '../../lib/api.ts'
 import { queryOf, type RequestFilters } from '../../lib/request-filters.ts'
+import { MINUTE_MS } from '../../lib/units.ts'
 
 export const PAGE_ROWS = 100
 
@@ -16,7 +17,7 @@ export const requestsQuery = (account: string, filters: RequestFilters) =>
     queryFn: ({ pageParam: cursor }) => requestsAfter(account, filters, { limit: PAGE_ROWS, cursor }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
-    staleTime: 60_000,
+    staleTime: MINUTE_MS,
     // Whoever comes back to the page is told what is new; the list as it was read stays where it is.
     refetchOnWindowFocus: false,
   })
@@ -25,5 +26,5 @@ export const requestQuery = (account: string, id: string) =>
   queryOptions({
     queryKey: ['request', account, id],
     queryFn: () => api.get<RequestDetail>(path`accounts/${account}/requests/${id}`),
-    staleTime: 60_000,
+    staleTime: MINUTE_MS,
   })

@@ -3,6 +3,7 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { RefusedRequest } from '../../lib/api-types.gen.ts'
 import { api, path, type Page } from '../../lib/api.ts'
 import { queryOf, type RequestFilters } from '../../lib/request-filters.ts'
+import { MINUTE_MS } from '../../lib/units.ts'
 
 /** A path stands with its method; what has a name of its own is posted to. */
 export const endpointOf = ({ method, endpoint }: RefusedRequest): string =>
@@ -42,5 +43,5 @@ export const refusalQuery = (account: string, id: string) =>
   queryOptions({
     queryKey: ['refused-request', account, id],
     queryFn: () => api.get<RefusedRequest>(path`accounts/${account}/refused-requests/${id}`),
-    staleTime: 60_000,
+    staleTime: MINUTE_MS,
   })

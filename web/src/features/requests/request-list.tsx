@@ -11,6 +11,7 @@ import { duration } from '../../lib/time.ts'
 import { OutcomeMark } from '../../parts/outcome.tsx'
 import { classes } from '../../ui/classes.ts'
 import { Badge, Money, Nothing } from '../../ui/text.tsx'
+import { HOUR_MS } from '../../lib/units.ts'
 
 const ROW_PX = 32
 
@@ -184,7 +185,7 @@ function Row({ row, index, start, account, filters, isOpen, cost }: RowProps) {
 /** Today by the clock, before that with the day. */
 function When({ at }: { readonly at: string }) {
   const show = useShow()
-  const isRecent = Date.now() - Date.parse(at) < 20 * 3_600_000
+  const isRecent = Date.now() - Date.parse(at) < 20 * HOUR_MS
   return (
     <time dateTime={at}>
       {isRecent ? show.time(at, 'clock') : `${show.time(at, 'shortDay')} ${show.time(at, 'hourOnly')}`}

@@ -11,13 +11,14 @@ import { Dialog, DialogButtons } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Menu, type MenuItem } from '../../ui/menu.tsx'
 import { Failure } from '../../ui/page.tsx'
+import { MINUTE_MS } from '../../lib/units.ts'
 
 type Views = Answers['GET /saved-views']
 
 const viewsQuery = queryOptions({
   queryKey: ['saved-views'],
   queryFn: () => api.get<Views>('saved-views'),
-  staleTime: 60_000,
+  staleTime: MINUTE_MS,
 })
 
 type Props = { readonly filters: RequestFilters; readonly onChoose: (filters: RequestFilters) => void }

@@ -1,0 +1,6 @@
+/** Times in milliseconds and sizes in bytes. */
+export const MINUTE_MS = 60_000
+export const HOUR_MS = 60 * MINUTE_MS
+export const DAY_MS = 24 * HOUR_MS
+
+export const MIB = 1024 * 1024
