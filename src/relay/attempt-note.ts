@@ -1,9 +1,10 @@
 /** What is written down of an attempt: what came of it, and no words that only its two ends may know. */
 import type { Offer } from '../domain/catalog.ts'
-import { redactFailure, keptOf } from '../vendors/redaction.ts'
+import { redactFailure } from '../vendors/redaction.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import { PRIVATE_CHARS_MAX, PrivateTexts } from '../vendors/kept-words.ts'
 import type { ClientRequest } from '../formats/core/contract.ts'
+import { brokenNote, buildAttemptNote, type AttemptEnd } from '../records/record-builder.ts'
 import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
 import { KIB } from '../lib/primitives/units.ts'
@@ -47,24 +48,25 @@ export function note(
   startedMs: number,
   came: UpstreamFailure | 'full' | 'ok',
 ): void {
-  const { id: offerId, providerId, upstreamModel } = offer
   const tookMs = Math.round(call.elapsedMs() - startedMs)
-  const failure = typeof came === 'string' ? undefined : came
+  call.attempts.push(buildAttemptNote(offer, endOf(call, came), { startedMs: Math.round(startedMs), tookMs }))
+}
+
+function endOf(call: GatewayRequest, came: UpstreamFailure | 'full' | 'ok'): AttemptEnd {
+  if (came === 'full') return { kind: came }
+  if (came === 'ok') return { kind: came, requestId: keptIdOf(call) }
   // Our own doing, for a client that left, say: not to be counted among the faults of a vendor.
-  const isCut = failure?.kind === 'network' || failure?.kind === 'unreachable' || failure?.kind === 'garbage'
-  const isAborted = isCut && call.upstreamStopped
-  const result = typeof came === 'string' ? came : isAborted ? 'aborted' : came.kind
-  const attempt = { offerId, providerId, upstreamModel, result, startedMs: Math.round(startedMs), tookMs }
-  call.attempts.push({ ...attempt, ...(failure ? (isAborted ? {} : keptOf(failure)) : idOf(call)) })
+  const isCut = came.kind === 'network' || came.kind === 'unreachable' || came.kind === 'garbage'
+  return isCut && call.upstreamStopped ? { kind: 'aborted' } : { kind: 'failed', failure: came }
 }
 
 /** In a longer request an id is not looked for: that would take longer than the request takes us. */
 const SEARCHED_CHARS_MAX = 64 * KIB
 
-function idOf({ upstreamRequestId: requestId, request }: GatewayRequest): { readonly requestId?: string } {
-  if (requestId === undefined) return {}
+function keptIdOf({ upstreamRequestId: requestId, request }: GatewayRequest): string | undefined {
+  if (requestId === undefined) return undefined
   const whole = request.textBytes + request.mediaBytes > SEARCHED_CHARS_MAX ? '' : wordsOf(request)
-  return whole.length <= SEARCHED_CHARS_MAX && whole.includes(requestId) ? {} : { requestId }
+  return whole.length <= SEARCHED_CHARS_MAX && whole.includes(requestId) ? undefined : requestId
 }
 
 const wordsOf = (request: ClientRequest): string => request.wholeText?.() ?? request.promptText()
@@ -73,6 +75,5 @@ const wordsOf = (request: ClientRequest): string => request.wholeText?.() ?? req
 export function noteBroken(call: GatewayRequest, failure: UpstreamFailure): void {
   const served = call.attempts.pop()
   if (!served) return
-  const tookMs = Math.round(call.elapsedMs() - served.startedMs)
-  call.attempts.push({ ...served, result: failure.kind, tookMs, ...keptOf(failure) })
+  call.attempts.push(brokenNote(served, failure, Math.round(call.elapsedMs() - served.startedMs)))
 }

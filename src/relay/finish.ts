@@ -8,6 +8,7 @@ import { inputTokens, outputTokens, type Usage, type UsageSource } from '../doma
 import type { ClientRequest, MeteredUsage } from '../formats/core/contract.ts'
 import { safeText } from '../lib/primitives/safe-text.ts'
 import type { KeptAnswer } from '../records/idempotency.ts'
+import { buildRecord, type RecordAmounts, type RecordStart } from '../records/record-builder.ts'
 import type { Outcome, RequestRecord, SettledRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
 import type { AllFailed, ServedOffer } from './attempt.ts'
@@ -280,41 +281,34 @@ function finished<Ended extends RequestRecord>(relay: Relay, call: GatewayReques
   return record
 }
 
-type Amounts = Pick<RequestRecord, 'charged' | 'writtenOff' | 'upstreamCost'>
-
 function recordOf<Source extends UsageSource | undefined>(
   call: GatewayRequest,
   ending: UnansweredEnd<Source>,
-  amounts: Amounts,
+  amounts: RecordAmounts,
 ): RequestRecord & { readonly usageSource: Source } {
   const { admission, served, metered, outcome, failure } = ending
   const { caller, request } = call
+  const { hold, model } = admission
   const written = failure && request.failures.write(failure)
-  return {
-    id: call.id,
-    accountId: caller.account.id,
+  const start: RecordStart = {
+    hold,
     keyId: caller.key.id,
     endpoint: request.endpoint,
-    model: admission.model.id,
+    model: model.id,
     stream: request.stream && request.conversation?.mode !== 'polled',
-    status: written && !call.isBegun ? written.status : outcome === 'client_closed' ? 499 : 200,
+    priceCardId: model.sale.id,
+  }
+  const end = {
     outcome,
+    status: written && !call.isBegun ? written.status : outcome === 'client_closed' ? 499 : 200,
     errorCode: written?.code,
-    offerId: served?.offer.id,
-    providerId: served?.offer.providerId,
-    upstreamModel: served?.offer.upstreamModel,
     usage: metered.usage,
-    usageSource: metered.source,
-    priceCardId: admission.model.sale.id,
-    costCardId: served?.offer.cost.id,
-    held: admission.hold.amount,
-    charged: amounts.charged,
-    writtenOff: amounts.writtenOff,
-    upstreamCost: amounts.upstreamCost,
+    source: metered.source,
+    offer: served?.offer,
     attempts: call.attempts,
     outputCap: call.outputCap,
-    createdAtMs: admission.hold.createdAtMs,
     firstEventMs: call.firstEventMs,
     totalMs: call.elapsedMs(),
   }
+  return buildRecord(start, end, amounts)
 }

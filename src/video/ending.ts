@@ -10,6 +10,7 @@ import { writeFailure } from '../formats/core/openai-failure.ts'
 import { meterVideo, NO_USAGE, usageOfUpscaling, usageOfVideo, type VideoUsage } from '../formats/videos/usage.ts'
 import { FAILED_CODE } from '../formats/videos/view.ts'
 import type { Hold } from '../ledger/ledger.ts'
+import { buildRecord, type RecordAmounts, type RecordStart } from '../records/record-builder.ts'
 import type { Outcome, RequestRecord } from '../records/records.ts'
 import type { WriteStep } from '../store/statement.ts'
 import { taskFields, type VideoJob, type Workshop } from './job.ts'
@@ -26,13 +27,11 @@ export const chosenOffer = ({ terms, offerId }: VideoTask): Offer | undefined =>
   terms.offers.find(({ id }) => id === offerId)
 
 type ChargeLine = {
-  readonly id: string
+  readonly hold: RecordStart['hold']
   readonly endpoint: string
   readonly usage: Usage
   readonly source: UsageSource | undefined
-  readonly held: NanoUsd
 }
-type Amounts = Pick<RequestRecord, 'charged' | 'writtenOff' | 'upstreamCost'>
 type TaskEnd = {
   readonly outcome: Outcome
   readonly status: number
@@ -40,31 +39,29 @@ type TaskEnd = {
   readonly endedAtMs: number
 }
 
-function recordOf(job: VideoJob, line: ChargeLine, amounts: Amounts, { endedAtMs, ...ending }: TaskEnd): RequestRecord {
-  const { task, attempts } = job
-  const offer = chosenOffer(task)
-  return {
-    id: line.id,
-    accountId: task.accountId,
-    keyId: task.keyId,
-    endpoint: line.endpoint,
-    model: task.model,
-    stream: false,
-    ...ending,
-    offerId: offer?.id,
-    providerId: line.endpoint === UPSCALING ? task.terms.upscaler : offer?.providerId,
-    upstreamModel: line.endpoint === UPSCALING ? undefined : offer?.upstreamModel,
-    usage: line.usage,
-    usageSource: line.source,
-    priceCardId: task.terms.sale.id,
-    costCardId: offer?.cost.id,
-    held: line.held,
-    ...amounts,
-    attempts: line.endpoint === UPSCALING ? [] : attempts,
-    createdAtMs: task.createdAtMs,
+function recordOf(
+  { task, attempts }: VideoJob,
+  { hold, endpoint, usage, source }: ChargeLine,
+  amounts: RecordAmounts,
+  { outcome, status, errorCode, endedAtMs }: TaskEnd,
+): RequestRecord {
+  const { keyId, model, terms, createdAtMs } = task
+  const start: RecordStart = { hold, keyId, endpoint, model, stream: false, priceCardId: terms.sale.id }
+  const isUpscaling = endpoint === UPSCALING
+  const end = {
+    outcome,
+    status,
+    errorCode,
+    usage,
+    source,
+    offer: chosenOffer(task),
+    worker: isUpscaling ? { providerId: terms.upscaler } : undefined,
+    attempts: isUpscaling ? [] : attempts,
+    outputCap: undefined,
     firstEventMs: undefined,
-    totalMs: Math.max(0, endedAtMs - task.createdAtMs),
+    totalMs: Math.max(0, endedAtMs - createdAtMs),
   }
+  return buildRecord(start, end, amounts)
 }
 
 const MAKING = 'videos'
@@ -104,7 +101,7 @@ export async function completeTask(
   const cost = priceOf(metered.usage, terms.sale)
   await shop.ledger.settle(holdOf(task), { cost, priceCardId }, ({ charged, writtenOff }) => {
     const { usage, source } = metered
-    const line = { id: requestId, endpoint: MAKING, usage, source, held: task.held }
+    const line = { hold: holdOf(task), endpoint: MAKING, usage, source }
     records.push(recordOf(job, line, { charged, writtenOff, upstreamCost: costOf(task, owed, metered) }, ending))
     const steps = wish.upscale ? upscaleLine() : []
     const all = records.reduce((sum, record) => sum + record.charged, 0n)
@@ -118,7 +115,8 @@ export async function completeTask(
     const usage = usageOfUpscaling(wish.resolution, wish.upscale, metered.seconds)
     const id = upscaleLineId(requestId)
     const made = shop.ledger.line({ id, accountId, cost: priceOf(usage, terms.sale), priceCardId, createdAtMs })
-    const line = { id, endpoint: UPSCALING, usage, source: 'reported', held: 0n } as const
+    const hold = { id, accountId, amount: 0n, createdAtMs }
+    const line = { hold, endpoint: UPSCALING, usage, source: 'reported' } as const
     const { charged, writtenOff, steps } = made
     records.push(recordOf(job, line, { charged, writtenOff, upstreamCost: priceOf(usage, owed) }, ending))
     return steps
@@ -155,11 +153,10 @@ export async function forgetTask(shop: Workshop, job: VideoJob, failure: Upstrea
 }
 
 const nothingOf = ({ task }: VideoJob): ChargeLine => ({
-  id: task.requestId,
+  hold: holdOf(task),
   endpoint: MAKING,
   usage: NO_USAGE,
   source: undefined,
-  held: task.held,
 })
 
 /** A video that was made is owed to its vendor, whatever became of it afterwards. */

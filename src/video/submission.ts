@@ -1,11 +1,12 @@
 /** The submission of a task: its offers in order, until one takes it, or may have taken it. */
-import { redactFailure, keptOf } from '../vendors/redaction.ts'
+import { redactFailure } from '../vendors/redaction.ts'
 import { isFinalFault, type UpstreamFailure } from '../domain/failure.ts'
 import { PrivateTexts } from '../vendors/kept-words.ts'
 import { isInline } from '../formats/core/remote-media.ts'
 import type { Offer } from '../domain/catalog.ts'
 import type { VideoBody } from '../formats/core/video-body.ts'
 import type { ReadSubmission } from '../formats/videos/adapter.ts'
+import { buildAttemptNote, type AttemptEnd } from '../records/record-builder.ts'
 import { inlineMedia, namesMedia } from './media.ts'
 import type { VideoJob, Workshop } from './job.ts'
 import { isSubmissionRefusal, submitOrder, videoVendor } from './vendor.ts'
@@ -72,17 +73,9 @@ async function submitTo(shop: Workshop, job: VideoJob, { offer, body }: Try): Pr
   )
 }
 
-/** As in any record: what may be kept of a failure. Of a task that was taken, its id there. */
+/** Notes what came of the submission. Of a task that was taken, its id there. */
 function note(job: VideoJob, offer: Offer, startedMs: number, result: ReadSubmission): void {
-  const { id: offerId, providerId, upstreamModel } = offer
-  const failure = result.kind === 'failed' ? result.failure : undefined
-  job.attempts.push({
-    offerId,
-    providerId,
-    upstreamModel,
-    result: failure?.kind ?? 'ok',
-    ...(failure ? keptOf(failure) : result.kind === 'accepted' ? { requestId: result.upstreamId } : {}),
-    startedMs,
-    tookMs: Date.now() - job.task.createdAtMs - startedMs,
-  })
+  const end: AttemptEnd = result.kind === 'failed' ? result : { kind: 'ok', requestId: result.upstreamId }
+  const tookMs = Date.now() - job.task.createdAtMs - startedMs
+  job.attempts.push(buildAttemptNote(offer, end, { startedMs, tookMs }))
 }

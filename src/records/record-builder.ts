@@ -1,0 +1,99 @@
+/** The one place that builds request records and attempt notes, for answers and for tasks. */
+import type { Offer } from '../domain/catalog.ts'
+import { keptOf } from '../vendors/redaction.ts'
+import type { UpstreamFailure } from '../domain/failure.ts'
+import type { NanoUsd } from '../domain/money.ts'
+import type { Usage, UsageSource } from '../domain/usage.ts'
+import type { AttemptNote, RequestRecord } from './records.ts'
+
+/** What is known of a request from its hold on. */
+export type RecordStart = {
+  /** Its hold, or the line beside it that a second charge has. */
+  readonly hold: {
+    readonly id: string
+    readonly accountId: string
+    readonly amount: NanoUsd
+    readonly createdAtMs: number
+  }
+  readonly keyId: string
+  readonly endpoint: string
+  readonly model: string
+  readonly stream: boolean
+  readonly priceCardId: number
+}
+
+/** How it ended. */
+export type RecordEnd<Source> = Pick<
+  RequestRecord,
+  'outcome' | 'status' | 'errorCode' | 'attempts' | 'outputCap' | 'firstEventMs' | 'totalMs'
+> & {
+  readonly usage: Usage
+  readonly source: Source
+  readonly offer: Offer | undefined
+  /** Who did the work, where that was not the offer's provider. It has no model of its own. */
+  readonly worker?: { readonly providerId: string | undefined } | undefined
+}
+
+export type RecordAmounts = Pick<RequestRecord, 'charged' | 'writtenOff' | 'upstreamCost'>
+
+export function buildRecord<Source extends UsageSource | undefined>(
+  { hold, keyId, endpoint, model, stream, priceCardId }: RecordStart,
+  end: RecordEnd<Source>,
+  { charged, writtenOff, upstreamCost }: RecordAmounts,
+): RequestRecord & { readonly usageSource: Source } {
+  const { offer, worker } = end
+  return {
+    id: hold.id,
+    accountId: hold.accountId,
+    keyId,
+    endpoint,
+    model,
+    stream,
+    status: end.status,
+    outcome: end.outcome,
+    errorCode: end.errorCode,
+    offerId: offer?.id,
+    providerId: worker ? worker.providerId : offer?.providerId,
+    upstreamModel: worker ? undefined : offer?.upstreamModel,
+    usage: end.usage,
+    usageSource: end.source,
+    priceCardId,
+    costCardId: offer?.cost.id,
+    held: hold.amount,
+    charged,
+    writtenOff,
+    upstreamCost,
+    attempts: end.attempts,
+    outputCap: end.outputCap,
+    createdAtMs: hold.createdAtMs,
+    firstEventMs: end.firstEventMs,
+    totalMs: end.totalMs,
+  }
+}
+
+/** What came of an attempt. Of a failure its words are kept, as far as they may be. */
+export type AttemptEnd =
+  | { readonly kind: 'failed'; readonly failure: UpstreamFailure }
+  /** `requestId`: the vendor's id of what it took. */
+  | { readonly kind: 'ok'; readonly requestId: string | undefined }
+  | { readonly kind: 'full' | 'aborted' }
+
+/** `startedMs` and `tookMs` are whole, from the start of the request. */
+export function buildAttemptNote(
+  { id: offerId, providerId, upstreamModel }: Offer,
+  end: AttemptEnd,
+  { startedMs, tookMs }: Pick<AttemptNote, 'startedMs' | 'tookMs'>,
+): AttemptNote {
+  const result = end.kind === 'failed' ? end.failure.kind : end.kind
+  const note = { offerId, providerId, upstreamModel, result, startedMs, tookMs }
+  if (end.kind === 'failed') return { ...note, ...keptOf(end.failure) }
+  return end.kind === 'ok' && end.requestId !== undefined ? { ...note, requestId: end.requestId } : note
+}
+
+/** The note of an attempt that served, and failed in the middle of its stream. */
+export const brokenNote = (served: AttemptNote, failure: UpstreamFailure, tookMs: number): AttemptNote => ({
+  ...served,
+  result: failure.kind,
+  tookMs,
+  ...keptOf(failure),
+})
