@@ -7,6 +7,8 @@ import type { WriteOutcome, WriteStep } from './statement.ts'
 /** A port on an empty store of its own. */
 export type PortUnderTest<Port> = {
   readonly port: Port
+  /** Makes an account known to the store. */
+  addAccount(id: string): Promise<void>
   /** Runs steps as one transaction. */
   write(steps: readonly WriteStep[]): Promise<WriteOutcome>
   /** The port as the next process opens it, on the same store. */
@@ -47,8 +49,26 @@ export async function shifted<T>(byMs: number, work: () => Promise<T>): Promise<
   }
 }
 
-/** Numbers below one that look random and repeat with their seed. */
-export function randomFrom(seed: number): () => number {
-  let state = seed
-  return () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647
+/** Choices that look random and repeat with their seed. */
+export class Dice {
+  private state: number
+
+  constructor(seed: number) {
+    this.state = seed
+  }
+
+  /** A whole number below `end`. */
+  below(end: number): number {
+    this.state = (this.state * 48_271) % 2_147_483_647
+    return Math.floor((this.state / 2_147_483_647) * end)
+  }
+
+  pick<T>(...all: readonly T[]): T {
+    return all[this.below(all.length)] as T
+  }
+
+  /** Whether something happens that happens once in `times`. */
+  once(times: number): boolean {
+    return this.below(times) === 0
+  }
 }

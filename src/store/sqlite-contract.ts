@@ -3,7 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { PortUnderTest } from './port-contract.ts'
-import { openStore, type Store } from './store.ts'
+import { statement } from './statement.ts'
+import { mustWrite, openStore, type Store } from './store.ts'
+
+const insertAccount = statement("INSERT INTO account (id, name, status, created_at) VALUES (?1, ?1, 'active', ?2)")
 
 /** Opens a port of SQLite as a contract suite wants it. */
 export const onSqlite =
@@ -16,6 +19,9 @@ export const onSqlite =
     return {
       port: await openPort(store),
       store,
+      async addAccount(id) {
+        await mustWrite(store, [{ run: insertAccount, bind: [id, Date.now()], changes: 1 }])
+      },
       write: (steps) => store.write(steps),
       reopen: async () => openPort(store),
       async close() {
