@@ -27,7 +27,7 @@ function randomUsage(dice: Dice): Usage {
   if (dice.once(2)) return text
   const unit = dice.pick('piece:image/1024x1024', 'piece:second/720p', 'piece:other')
   const rare = { cacheWrite5m: count(), cacheWrite1h: count(), inputImage: count(), outputImage: count() }
-  return { ...text, ...rare, ...(dice.once(2) ? { pieces: [{ unit, count: count() }] } : {}) } as Usage
+  return { ...text, ...rare, ...(dice.once(2) ? { pieces: [{ unit, count: count() }] } : {}) }
 }
 
 /** A record as requests leave them, of a request that came at `atMs`. */
@@ -72,8 +72,7 @@ const plain = (record: StoredRecord | undefined): unknown =>
   Object.fromEntries(
     Object.entries(record)
       .map(([name, value]) => [name, typeof value === 'bigint' ? value.toString() : value] as const)
-      .map(([name, value]) => [name, typeof value === 'number' ? String(value) : value] as const)
-      .toSorted(),
+      .map(([name, value]) => [name, typeof value === 'number' ? String(value) : value] as const),
   )
 
 const newestFirst = (a: RequestRecord, b: RequestRecord): number => (a.id < b.id ? 1 : -1)

@@ -154,7 +154,7 @@ export function describeUsageRollupsContract(name: string, open: () => Promise<R
       await sweepAfter(6)
       expect(under.port.daysUntil).toBe(startHour / 24 + 6)
       await compare(under.port, 40)
-      const next = (await under.reopen()) as UsageRollups
+      const next = await under.reopen()
       expect(next.daysUntil).toBe(startHour / 24 + 6)
       await compare(next, 10)
     })
@@ -198,7 +198,7 @@ export function describeUsageRollupsContract(name: string, open: () => Promise<R
             if (record.accountId !== accountId || hour < day) continue
             wanted.set(record.keyId, Math.max(hour, wanted.get(record.keyId) ?? 0))
           }
-          expect([...(await under.port.lastUsed(accountId, day + 5))].toSorted()).toEqual([...wanted].toSorted())
+          expect(await under.port.lastUsed(accountId, day + 5)).toEqual(wanted)
         }
       }
     })
@@ -219,7 +219,7 @@ export function describeUsageRollupsContract(name: string, open: () => Promise<R
         const found = (await under.port.chargedByDay(hour)).map(
           ({ accountId, keyId, day, charged }): [string, bigint] => [`${accountId} ${keyId} ${day}`, charged],
         )
-        expect(found.toSorted()).toEqual([...charges].toSorted())
+        expect(new Map(found)).toEqual(charges)
       }
     })
   })
