@@ -118,6 +118,7 @@ const program: Program = {
       fixedLimits: named(fixedLimits),
     }
   },
+  publicRoutes: async () => (await import('./edge/route-list.ts')).listRoutes(),
   async address() {
     const [{ askAddress }, config] = await Promise.all([import('./admin/control.ts'), readConfig()])
     return (await askAddress(config.dataFolder)) ?? config

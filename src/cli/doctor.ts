@@ -1,7 +1,8 @@
 import { command } from './command.ts'
 import { shown } from './outcome.ts'
 import { examine, type DoctorCheck, type CheckState } from './examine.ts'
-import { details } from './table.ts'
+import type { PublicRouteView } from './program.ts'
+import { details, table } from './table.ts'
 import { printable, type TerminalColor, type Terminal } from './terminal.ts'
 
 const colors: Readonly<Record<CheckState, TerminalColor>> = { ok: 'green', warn: 'yellow', fail: 'red' }
@@ -21,22 +22,44 @@ function limitLines(title: string, limits: Readonly<Record<string, number>>, ter
   return lines.length === 0 ? '' : `\n${terminal.paint('bold', title)}\n${details(lines, terminal)}`
 }
 
+function routeLines(routes: readonly PublicRouteView[], terminal: Terminal): string {
+  const lines = table(
+    routes,
+    [
+      { title: 'method', of: ({ methods }) => methods.join(', ') },
+      { title: 'path', of: ({ paths }) => paths[0] },
+      { title: 'body', of: ({ reads }) => reads },
+      { title: 'limits', of: ({ limits }) => limits },
+    ],
+    terminal,
+  )
+  return `\n${terminal.paint('bold', 'Public routes')}\n${lines}`
+}
+
+/** By names that stay. */
+const routeView = ({ limitNames, ...route }: PublicRouteView): object => ({ ...route, limit_names: limitNames })
+
 export const doctor = command({
   name: 'doctor',
   summary: 'Checks configuration, data folder, ledger, providers and models.',
   examples: [['tollgate doctor'], ['tollgate doctor --json | jq \'.checks[] | select(.state != "ok")\'']],
   failure: 'a check failed; warnings alone do not count',
   run: async ({ program, terminal }) => {
-    const { checks, limits, modelLimits, fixedLimits } = await examine(program)
+    const [{ checks, limits, modelLimits, fixedLimits }, routes] = await Promise.all([
+      examine(program),
+      program.publicRoutes(),
+    ])
     const ok = checks.every(({ state }) => state !== 'fail')
     const text = [
       checkLines(checks, terminal),
       limitLines('Limits', limits, terminal),
       limitLines('Limits of a model without its own', modelLimits, terminal),
       limitLines('Fixed limits', fixedLimits, terminal),
+      routeLines(routes, terminal),
     ].join('')
+    const lists = { limits, model_limits: modelLimits, fixed_limits: fixedLimits }
     return {
-      ...shown({ ok, checks, limits, model_limits: modelLimits, fixed_limits: fixedLimits }, text),
+      ...shown({ ok, checks, ...lists, public_routes: routes.map(routeView) }, text),
       exitCode: ok ? 0 : 1,
     }
   },

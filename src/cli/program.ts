@@ -34,6 +34,18 @@ export type Settings = {
   readonly fixedLimits: Readonly<Record<string, number>>
 }
 
+export type PublicRouteView = {
+  readonly methods: readonly string[]
+  /** The path, then its aliases. */
+  readonly paths: readonly string[]
+  /** How the body of a request is read. */
+  readonly reads: 'json' | 'form' | 'none'
+  readonly limits: string
+  /** The limits behind that word, by the names in the lists of limits. */
+  readonly limitNames: readonly string[]
+  readonly summary: string
+}
+
 /** The result of an operation, or a failure because there is no data folder yet. */
 export type ControlAnswer = Result | { readonly ok: false; readonly code: 'no_data_folder'; readonly message: string }
 
@@ -51,6 +63,8 @@ export type Program = {
   /** Makes the data folder if there is none, and the first account with its key if no account has one. */
   firstKey(): Promise<string | undefined>
   settings(): Promise<Settings>
+  /** The routes of the public port. */
+  publicRoutes(): Promise<readonly PublicRouteView[]>
   /** The address of the server that has the data folder, or the one in the settings if none runs. */
   address(): Promise<Pick<Settings, 'host' | 'port' | 'publicUrl'>>
   /** Restores a backup, named by its absolute path, to the data folder. */

@@ -3,12 +3,20 @@ import type { Limiter } from '../accounts/limiter.ts'
 import type { Caller } from '../domain/account.ts'
 import { formatUsd, type NanoUsd } from '../domain/money.ts'
 import type { Relay } from '../relay/context.ts'
+import type { EdgeServices } from './edge-options.ts'
+import type { RequestContext } from './request-context.ts'
+
+export function showBalance({ responder, relay, limiter }: EdgeServices, context: RequestContext): void {
+  const caller = responder.callerOf(context)
+  if ('kind' in caller) return responder.refuse(context, caller)
+  responder.reply(context, 200, balanceView(caller, relay, limiter))
+}
 
 /**
  * `GET /v1/balance`: what the account has, and how key and account stand with their limits. Money is decimal dollars as
  * text, exact; a limit that is not set is null, and so is what remains of it.
  */
-export function balanceView(caller: Caller, { ledger }: Relay, limiter: Limiter): object {
+function balanceView(caller: Caller, { ledger }: Relay, limiter: Limiter): object {
   const { posted, held, available } = ledger.balance(caller.account.id)
   const [key, account] = limiter.standings(caller)
   return {

@@ -52,7 +52,7 @@ ${hasViewer ? '<script defer src="docs/viewer.js"></script>\n' : ''}</head>
 ${guides.map(({ name, title }) => `<li><a href="docs/${name}">${title}</a></li>`).join('\n')}
 </ul>
 <ul>
-${documentedRoutes.map(({ method, path, summary }) => `<li><code>${method.toUpperCase()} ${path}</code><br>${summary}</li>`).join('\n')}
+${documentedRoutes.map(({ method, path, documentation }) => `<li><code>${method} ${path}</code><br>${documentation.summary}</li>`).join('\n')}
 </ul>
 </main>
 </openapi-explorer>
@@ -109,7 +109,7 @@ const summary = (guides: readonly Guide[]): string => `# Tollgate
 
 ## Endpoints
 
-${documentedRoutes.map(({ method, path, summary: what }) => `- \`${method.toUpperCase()} ${path}\`: ${what}`).join('\n')}
+${documentedRoutes.map(({ method, path, documentation }) => `- \`${method} ${path}\`: ${documentation.summary}`).join('\n')}
 
 ## More
 

@@ -13,6 +13,7 @@ import type { ServerExchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
 import type { FreeOptions } from './unbilled-routes.ts'
 import type { Links } from './links.ts'
+import type { Responder } from './request-context.ts'
 
 export type EdgeOptions = FreeOptions & {
   /** Memory for bodies that are arriving, by account. */
@@ -32,6 +33,9 @@ export type EdgeOptions = FreeOptions & {
   /** What `/metrics` and the reasons of `/readyz` are shown for; undefined: nobody sees them on this port. */
   readonly metricsToken: string | undefined
 }
+
+/** The services that handlers work with. */
+export type EdgeServices = EdgeOptions & { readonly responder: Responder }
 
 /** What the server is started with. */
 export type Edge = {

@@ -1,67 +1,128 @@
-/** The public server: which route a path is, on each of its ports. */
+/** The public server, on each of its ports: finds the route of a request, and runs its handler within its limits. */
+import type { Failure } from '../domain/failure.ts'
 import type { ServerExchange } from '../inbound/exchange.ts'
-import { readModelPath } from '../formats/core/google-model-path.ts'
-import { ContentServer, CONTENT_PATH } from './media.ts'
-import type { Edge, EdgeOptions } from './edge-options.ts'
-import { stateRoute } from './state.ts'
-import { endpointOf, type Endpoint } from './envelope.ts'
-import { type PublicRoute } from './request-context.ts'
-import { videoIdOfContentPath, serveVideo, videoRoute } from './videos.ts'
-
-import { MODEL_PATH, PublicApi } from './generate.ts'
-
-const READ = ['GET', 'HEAD']
+import type { MalformedRequest } from '../inbound/request-head.ts'
+import type { ReplyHeaders } from '../inbound/reply-head.ts'
+import { timeOrderedId } from '../lib/primitives/ids.ts'
+import { JSON_TYPE } from '../relay/headers.ts'
+import type { Edge, EdgeOptions, EdgeServices } from './edge-options.ts'
+import { chatEnvelope, envelopeOf } from './envelope.ts'
+import { ContentServer, type Media } from './media.ts'
+import { RefusalLog } from './refusal-log.ts'
+import { INTERNAL_ERROR, NOSNIFF, type RequestContext } from './request-context.ts'
+import { EdgeResponder } from './responder.ts'
+import type { PublicRoute } from './route.ts'
+import { meantPath, monitoredAt, routesAt, type RouteMatch } from './router.ts'
+import { FreeRoutes } from './unbilled-routes.ts'
 
 /** Builds the request handler of the public server. */
 export function createEdge(options: EdgeOptions): Edge {
-  const api = new PublicApi(options)
-  const oneModel: PublicRoute = { methods: READ, handle: (context) => api.oneModel(context) }
-  const files = new ContentServer(options.blobs, options.visitors)
-  const archive = { files, tasks: options.relay.videos.tasks }
-  const content: PublicRoute = {
-    methods: READ,
-    handle: (context) => api.file(context, (recipient) => files.image(recipient)),
-  }
-  const alive: PublicRoute = { methods: READ, handle: (context) => api.reply(context, 200, { status: 'ok' }) }
-  const models: PublicRoute = { methods: READ, handle: (context) => api.models(context) }
-  const monitored: [string, PublicRoute][] = [
-    ['/healthz', alive],
-    ['/health', alive],
-    ['/readyz', { methods: READ, handle: (context) => api.ready(context) }],
-    ['/metrics', { methods: READ, handle: (context) => api.metrics(context) }],
-  ]
-  const routes = new Map<string, PublicRoute>([
-    ...monitored,
-    ['/v1/models', models],
-    ['/v1beta/models', models],
-    ['/v1alpha/models', models],
-    ['/v1/balance', { methods: READ, handle: (context) => api.balance(context) }],
-    ['/v1/responses/input_tokens', { methods: ['POST'], handle: api.free.countResponse }],
-  ])
-  const monitorRoutes = new Map(monitored)
-  const generating = new Map<Endpoint, PublicRoute>()
-  const routeOf = ({ path, method }: ServerExchange['head']): PublicRoute | undefined => {
-    const endpoint = endpointOf(path)
-    if (endpoint) {
-      const route = generating.get(endpoint) ?? api.generates(endpoint)
-      generating.set(endpoint, route)
-      return route
-    }
-    if (path.startsWith(CONTENT_PATH) && path.length > CONTENT_PATH.length) return content
-    // An action of Google's that is not here is no route, whatever stands before it.
-    if (MODEL_PATH.test(path) && (method !== 'POST' || !readModelPath(path))) return oneModel
-    const video = videoIdOfContentPath(path)
-    if (video !== undefined)
-      return {
-        methods: READ,
-        handle: (context) => api.file(context, (to) => serveVideo(to, video, archive)),
-      }
-    const state = stateRoute(path) ?? videoRoute(path)
-    return routes.get(path) ?? (state && api.free.kept(state))
-  }
+  const server = new EdgeServer(options)
   return {
-    handle: (exchange) => api.serve(api.open(exchange, 'public'), routeOf(exchange.head)),
-    monitor: (exchange) => api.serve(api.open(exchange, 'monitor'), monitorRoutes.get(exchange.head.path)),
-    refuse: (malformed) => api.refuseMalformed(malformed),
+    handle: (exchange) => server.serve(exchange, 'public', routesAt(exchange.head.method, exchange.head.path)),
+    monitor: (exchange) => server.serve(exchange, 'monitor', monitoredAt(exchange.head.path)),
+    refuse: (malformed) => server.refuseMalformed(malformed),
   }
 }
+
+class EdgeServer {
+  private readonly services: EdgeServices
+  private readonly free: FreeRoutes
+  private readonly media: Media
+  private readonly refusals: RefusalLog
+
+  constructor(options: EdgeOptions) {
+    this.refusals = new RefusalLog(options.log)
+    const responder = new EdgeResponder(options, this.refusals)
+    this.services = { ...options, responder }
+    this.free = new FreeRoutes(options, responder)
+    this.media = { files: new ContentServer(options.blobs, options.visitors), tasks: options.relay.videos.tasks }
+  }
+
+  serve(exchange: ServerExchange, port: RequestContext['port'], match: RouteMatch | undefined): void {
+    const context = this.open(exchange, port)
+    const { method, path } = exchange.head
+    const { responder, cors } = this.services
+    if (!match) return responder.refuse(context, noRoute(method, path))
+    const { byMethod, methods } = match.routes
+    const route = byMethod.get(method)
+    if (route) return this.run(context, route, match.param)
+    const preflight = isForPages(port, path) && cors.preflight(exchange, methods)
+    // They stand in for the context's own: a preflight varies with more than the origin.
+    if (preflight) {
+      return responder.write({ ...context, headers: { ...context.headers, ...preflight } }, 204, {}, '')
+    }
+    const allow = methods.join(', ')
+    const message = `${method} is not allowed here; allowed: ${allow}.`
+    return responder.refuse(context, { kind: 'method_not_allowed', message }, { allow })
+  }
+
+  private open(exchange: ServerExchange, port: RequestContext['port']): RequestContext {
+    const id = timeOrderedId('req_')
+    const forPages = isForPages(port, exchange.head.path) ? this.services.cors.headersFor(exchange) : {}
+    const { dialect, failures, requestIdHeader } = envelopeOf(exchange.head.path, exchange)
+    const ids = { 'x-request-id': id, ...(requestIdHeader && { [requestIdHeader]: id }) }
+    const headers = { ...forPages, ...NOSNIFF, ...ids }
+    return { exchange, id, startedMs: performance.now(), port, dialect, failures, headers }
+  }
+
+  /** Runs a handler. A programmer's error is an answer too, and a line in the log. */
+  private run(context: RequestContext, route: PublicRoute, param: string): void {
+    try {
+      this.handle(context, route, param)?.catch((error: unknown) => this.failed(context, error))
+    } catch (error) {
+      this.failed(context, error)
+    }
+  }
+
+  /** Gives a handler what the limits of its route allow it. */
+  private handle(context: RequestContext, route: PublicRoute, param: string): void | Promise<void> {
+    switch (route.limits) {
+      case 'key_and_account':
+        return route.handler(this.services, context, route.reads)
+      case 'free_counts':
+        return route.handler(this.free, context, route.reads)
+      case 'free_reads':
+        return this.free.state(context, route, param)
+      case 'files':
+        return this.sendFile(context, route, param)
+      case 'none':
+        return route.handler(this.services, context, param)
+    }
+  }
+
+  private async sendFile(context: RequestContext, { handler }: FileRoute, param: string): Promise<void> {
+    const { responder } = this.services
+    const recipient = { exchange: context.exchange, client: responder.clientOf(context), always: context.headers }
+    const failure = await handler(this.media, recipient, param)
+    if (failure) responder.refuse(context, failure)
+  }
+
+  private failed(context: RequestContext, error: unknown): void {
+    const told = { request: context.id, message: String(error), stack: (error as Error).stack }
+    this.services.log('error', 'edge.internal', told)
+    if (context.exchange.isUnanswered) this.services.responder.refuse(context, INTERNAL_ERROR)
+    else context.exchange.destroy()
+  }
+
+  /** The envelope for what is not even a request. */
+  refuseMalformed({ status, message }: MalformedRequest): { headers: ReplyHeaders; body: string } {
+    const id = timeOrderedId('req_')
+    const { code, body } = chatEnvelope.failures.write({ kind: 'malformed_request', message })
+    this.refusals.write({ request: id, status, code })
+    this.services.metrics.answered(status)
+    return { headers: { ...JSON_TYPE, ...NOSNIFF, 'x-request-id': id }, body }
+  }
+}
+
+type FileRoute = Extract<PublicRoute, { readonly limits: 'files' }>
+
+/** Most clients that meet it have a base URL that is too short, or has its end twice. */
+function noRoute(method: string, path: string): Failure {
+  const meant = method === 'POST' ? meantPath(path) : undefined
+  const hint = meant === undefined ? '' : ` There is POST ${meant.slice(0, 200)}: check the base URL of your client.`
+  return { kind: 'not_found', message: `There is no ${method} ${path.slice(0, 200)}.${hint}` }
+}
+
+/** Whether web pages of listed origins may read what is there: the API, never what operators watch. */
+const isForPages = (port: RequestContext['port'], path: string): boolean => port === 'public' && path.startsWith('/v1')

@@ -1,17 +1,18 @@
 /**
- * Files by an address alone, to whoever has it: in full or in part, as fast as they are taken and no faster. What a
- * browser is told of them leaves nothing to run and nobody to tell the address to.
+ * Serves the files of images and videos to anyone who has the address: in full or in part, at the pace of the client.
+ * The headers keep a browser from running anything in them and from passing the address on.
  */
 import { open } from 'node:fs/promises'
 import type { Blob, BlobPurpose, Blobs } from '../blobs/blobs.ts'
 import type { Failure } from '../domain/failure.ts'
+import { statusOf, type VideoStage } from '../domain/video-task.ts'
 import { writeFailure } from '../formats/core/openai-failure.ts'
 import type { ServerExchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
-import { IpRateLimiter, type VisitorLimits } from './ip-rate-limiter.ts'
 import { KIB } from '../lib/primitives/units.ts'
-
-export const CONTENT_PATH = '/v1/images/files/'
+import type { Tasks } from '../video/tasks.ts'
+import { IpRateLimiter, type VisitorLimits } from './ip-rate-limiter.ts'
+import { NO_TASK, notCompleted } from './videos.ts'
 
 const PIECE_BYTES = 256 * KIB
 
@@ -38,13 +39,7 @@ export class ContentServer {
     this.crowds = new IpRateLimiter({ perMinute: perMinute * FILE_FACTOR, concurrent: concurrent * FILE_FACTOR })
   }
 
-  /** Serves the picture of an address; what comes back is why not. */
-  image(recipient: Recipient): Promise<Failure | undefined> {
-    const absent = (found: 'expired' | 'unknown'): Failure => (found === 'expired' ? EXPIRED : NOT_FOUND)
-    return this.serve(recipient, fileIdIn(recipient.exchange.head.path), { purpose: 'image', absent })
-  }
-
-  /** The same of any file, by its id. */
+  /** Serves a file by its id. The result says why it was not served. */
   async serve(
     { exchange, client, always }: Recipient,
     id: string,
@@ -85,8 +80,49 @@ type ContentRequest = {
   readonly absent: (found: 'expired' | 'unknown') => Failure | Promise<Failure>
 }
 
-/** The id of a file in the path of its address. */
-const fileIdIn = (path: string): string => path.slice(CONTENT_PATH.length).split('.')[0] ?? ''
+export type Media = { readonly files: ContentServer; readonly tasks: Pick<Tasks, 'stageOf'> }
+
+/** Serves a hosted image. Its name is its id, and an ending that only people read. */
+export function serveImage({ files }: Media, recipient: Recipient, name: string): Promise<Failure | undefined> {
+  const absent = (found: 'expired' | 'unknown'): Failure => (found === 'expired' ? EXPIRED : NOT_FOUND)
+  return files.serve(recipient, name.split('.')[0] ?? '', { purpose: 'image', absent })
+}
+
+/** OpenAI's API has pictures of a video besides. */
+const NO_VARIANT: Failure = {
+  kind: 'invalid_value',
+  message: "Invalid 'variant': must be 'video'.",
+  param: 'variant',
+}
+const EXPIRED_VIDEO: Failure = { kind: 'expired', message: 'This video is not kept any more.' }
+
+/** Serves the video of a task. */
+export async function serveVideo(
+  { files, tasks }: Media,
+  recipient: Recipient,
+  id: string,
+): Promise<Failure | undefined> {
+  const variant = new URLSearchParams(recipient.exchange.head.query).get('variant') ?? 'video'
+  if (variant !== 'video') return NO_VARIANT
+  return files.serve(recipient, id, { purpose: 'video', absent: () => absentVideo(tasks, id) })
+}
+
+async function absentVideo(tasks: Media['tasks'], id: string): Promise<Failure> {
+  const stage = await tasks.stageOf(id)
+  return stage === undefined ? NO_TASK : absentAt(stage)
+}
+
+function absentAt(stage: VideoStage): Failure {
+  switch (statusOf(stage)) {
+    case 'completed':
+      return EXPIRED_VIDEO
+    case 'failed':
+      return NO_TASK
+    case 'queued':
+    case 'in_progress':
+      return notCompleted('This video is being made. Ask for it when its task is completed.')
+  }
+}
 
 /** Whether a client says that it has this file, or has any. A weak tag will do where nothing is changed by it. */
 const isKnown = (tags: string | undefined, etag: string): boolean =>

@@ -1,307 +1,17 @@
 /**
- * The OpenAPI 3.1 document of the public API. Requests are described by the schemas that check them; every example is
- * sent to a server in a test, and its answer held to what is said here.
+ * The OpenAPI 3.1 document of the public API, made of its routes. A test sends every example to a server, and compares
+ * the answer with its schema.
  */
 import { z } from 'zod'
-import { chatRequestSchema } from '../formats/chat/schema.ts'
-import { embeddingRequestSchema } from '../formats/embeddings/request.ts'
-import { geminiRequestSchema } from '../formats/gemini/request.ts'
-import { batchEmbedSchema, embedContentSchema } from '../formats/embeddings/gemini.ts'
-import { imageRequestSchema } from '../formats/images/request.ts'
-import { countSchema, messagesSchema } from '../formats/messages/request.ts'
-import { compactionRequestSchema, responsesRequestSchema } from '../formats/responses/request.ts'
-import { videoRequest } from '../formats/videos/request.ts'
-import * as answers from './public-answers.ts'
+import type { FailureKind } from '../domain/failure.ts'
 import { envelopeOf, type Envelope } from './envelope.ts'
+import { answerShapes, failureShapes } from './public-answers.ts'
+import { requestShapes } from './public-requests.ts'
+import type { PublicRoute, RouteDocumentation } from './route.ts'
+import { publicRoutes } from './routes.ts'
 
-type Body =
-  | { readonly type: 'json'; readonly schema: z.ZodType; readonly example: object }
-  /** A form with files; said by hand. */
-  | { readonly type: 'form'; readonly schema: object }
-
-export type DocumentedRoute = {
-  readonly method: 'get' | 'post' | 'delete'
-  readonly path: string
-  readonly tag: string
-  readonly summary: string
-  readonly body?: Body
-  /** `events`: always a stream. */
-  readonly answer: z.ZodType | 'file' | 'events'
-  /** The model in its address, where that is not one of text. */
-  readonly model?: string
-  /** What the address must have behind it. */
-  readonly query?: Readonly<Record<string, string>>
-  /** What a stream of it is made of, where there is one. */
-  readonly stream?: string
-  /** Anybody may ask who has the address. */
-  readonly open?: true
-}
-
-const json = (schema: z.ZodType, example: object): Body => ({ type: 'json', schema, example })
-const hello = [{ role: 'user', content: 'Hello' }]
-const embeddingInput = z.union([
-  z.string(),
-  z.array(z.string()),
-  z.array(z.int()).meta({ description: 'a text as token numbers' }),
-  z.array(z.array(z.int())),
-])
-const film = { model: 'sandbox-video-fast', content: [{ type: 'text', text: 'a lighthouse' }], duration: 4 }
-const file = { type: 'string', format: 'binary' }
-
-export const documentedRoutes: readonly DocumentedRoute[] = [
-  {
-    method: 'post',
-    path: '/v1/chat/completions',
-    tag: 'Text',
-    summary: 'A chat completion.',
-    body: json(chatRequestSchema, { model: 'sandbox-chat', messages: hello, max_tokens: 50 }),
-    answer: answers.completion,
-    stream: 'chunks (`chat.completion.chunk`), then `data: [DONE]`',
-  },
-  {
-    method: 'post',
-    path: '/v1/responses',
-    tag: 'Text',
-    summary: 'A turn of a conversation, which the gateway keeps for 30 days unless store is false.',
-    body: json(responsesRequestSchema, { model: 'sandbox-chat', input: 'Hello' }),
-    answer: answers.response,
-    stream: 'events (`response.created` … `response.completed`), then `data: [DONE]`',
-  },
-  {
-    method: 'post',
-    path: '/v1/responses/compact',
-    tag: 'Text',
-    summary: 'A conversation in short, to go on from: what the user has said, and one item for all else.',
-    body: json(compactionRequestSchema, { model: 'sandbox-chat', input: 'Hello' }),
-    answer: answers.compaction,
-  },
-  {
-    method: 'get',
-    path: '/v1/responses/{id}',
-    tag: 'Text',
-    summary: 'A turn that is kept; with ?stream=true its events again.',
-    answer: answers.response,
-  },
-  {
-    method: 'get',
-    path: '/v1/responses/{id}/input_items',
-    tag: 'Text',
-    summary: 'What a turn brought.',
-    answer: answers.items,
-  },
-  {
-    method: 'post',
-    path: '/v1/responses/{id}/cancel',
-    tag: 'Text',
-    summary: 'Call off a response in the background.',
-    answer: answers.response,
-  },
-  { method: 'delete', path: '/v1/responses/{id}', tag: 'Text', summary: 'Forget a turn.', answer: answers.deleted },
-  {
-    method: 'post',
-    path: '/v1/responses/input_tokens',
-    tag: 'Text',
-    summary: 'How many tokens a request would put in. Costs nothing.',
-    body: json(responsesRequestSchema, { model: 'sandbox-chat', input: 'Hello' }),
-    answer: answers.countedTokens,
-  },
-  {
-    method: 'post',
-    path: '/v1/messages',
-    tag: 'Text',
-    summary: 'A message in the dialect of Anthropic, with any model.',
-    body: json(messagesSchema, { model: 'sandbox-chat', max_tokens: 50, messages: hello }),
-    answer: answers.message,
-    stream: 'events (`message_start` … `message_stop`)',
-  },
-  {
-    method: 'post',
-    path: '/v1/messages/count_tokens',
-    tag: 'Text',
-    summary: 'How many tokens a message would put in. Costs nothing.',
-    body: json(countSchema, { model: 'sandbox-chat', messages: hello }),
-    answer: answers.countedTokens,
-  },
-  {
-    method: 'post',
-    path: '/v1beta/models/{model}:generateContent',
-    tag: 'Text',
-    summary: 'Content in the dialect of Gemini, with any model.',
-    body: json(geminiRequestSchema, { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] }),
-    answer: answers.content,
-  },
-  {
-    method: 'post',
-    path: '/v1beta/models/{model}:streamGenerateContent',
-    tag: 'Text',
-    summary: 'The same as a stream of server-sent events.',
-    query: { alt: 'sse' },
-    body: json(geminiRequestSchema, { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] }),
-    answer: 'events',
-    stream: 'events of the same shape',
-  },
-  {
-    method: 'post',
-    path: '/v1beta/models/{model}:countTokens',
-    tag: 'Text',
-    summary: 'How many tokens content would put in. Costs nothing.',
-    body: json(geminiRequestSchema, { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] }),
-    answer: answers.countedByGemini,
-  },
-  {
-    method: 'post',
-    path: '/v1/embeddings',
-    tag: 'Embeddings',
-    summary: 'Vectors of a text, of texts, or of token arrays.',
-    body: json(embeddingRequestSchema.extend({ input: embeddingInput }), {
-      model: 'sandbox-embedding-small',
-      input: ['one', 'two'],
-    }),
-    answer: answers.embeddings,
-  },
-  {
-    method: 'post',
-    path: '/v1beta/models/{model}:embedContent',
-    tag: 'Embeddings',
-    summary: 'The vector of a text, in the dialect of Gemini.',
-    model: 'sandbox-embedding-small',
-    body: json(embedContentSchema, { content: { parts: [{ text: 'one' }] } }),
-    answer: answers.embeddingOfGemini,
-  },
-  {
-    method: 'post',
-    path: '/v1beta/models/{model}:batchEmbedContents',
-    tag: 'Embeddings',
-    summary: 'Vectors of texts, in the dialect of Gemini.',
-    model: 'sandbox-embedding-small',
-    body: json(batchEmbedSchema, { requests: [{ content: { parts: [{ text: 'one' }] } }] }),
-    answer: answers.embeddingsOfGemini,
-  },
-  {
-    method: 'post',
-    path: '/v1/images/generations',
-    tag: 'Images',
-    summary: 'Images of a prompt.',
-    body: json(imageRequestSchema, { model: 'sandbox-image', prompt: 'a lighthouse', size: '1024x1024' }),
-    answer: answers.images,
-    stream: 'partial images and the completed one',
-  },
-  {
-    method: 'post',
-    path: '/v1/images/edits',
-    tag: 'Images',
-    summary: 'Images made of images, with a mask of what to repaint.',
-    body: {
-      type: 'form',
-      schema: {
-        type: 'object',
-        required: ['model', 'prompt', 'image'],
-        properties: {
-          model: { type: 'string' },
-          prompt: { type: 'string' },
-          image: { ...file, description: 'PNG, JPEG or WebP; several as image[]' },
-          mask: { ...file, description: 'PNG or WebP; transparent where to repaint; as large as the first image' },
-          size: { type: 'string' },
-          quality: { type: 'string' },
-          stream: { type: 'string', enum: ['true', 'false'] },
-        },
-      },
-    },
-    answer: answers.images,
-    stream: 'partial images and the completed one',
-  },
-  {
-    method: 'get',
-    path: '/v1/images/files/{id}',
-    tag: 'Images',
-    summary: 'An image that was asked for as a URL, for 60 minutes.',
-    answer: 'file',
-    open: true,
-  },
-  {
-    method: 'post',
-    path: '/v1/videos',
-    tag: 'Videos',
-    summary: 'A task that makes a video.',
-    body: json(videoRequest, film),
-    answer: answers.videoAnswer,
-  },
-  { method: 'get', path: '/v1/videos', tag: 'Videos', summary: 'The tasks of the account.', answer: answers.videos },
-  {
-    method: 'get',
-    path: '/v1/videos/{id}',
-    tag: 'Videos',
-    summary: 'A task: how far it is, and where its video is.',
-    answer: answers.videoAnswer,
-  },
-  {
-    method: 'delete',
-    path: '/v1/videos/{id}',
-    tag: 'Videos',
-    summary: 'Delete a task that has ended, and its video.',
-    answer: answers.deleted,
-  },
-  {
-    method: 'get',
-    path: '/v1/videos/{id}/content',
-    tag: 'Videos',
-    summary: 'The video, whole or in part (Range), once it is made.',
-    answer: 'file',
-    open: true,
-  },
-  {
-    method: 'post',
-    path: '/v1/video/generations',
-    tag: 'Videos',
-    summary: 'The same as POST /v1/videos, for clients that ask there.',
-    body: json(videoRequest, film),
-    answer: answers.videoAnswer,
-  },
-  {
-    method: 'get',
-    path: '/v1/video/generations/{id}',
-    tag: 'Videos',
-    summary: 'A task in the envelope that those clients read.',
-    answer: answers.videoEnvelope,
-  },
-  {
-    method: 'get',
-    path: '/v1/models',
-    tag: 'Account',
-    summary:
-      'The models that this key may use, in the words of OpenAI; with `anthropic-version` or `x-api-key` in those of ' +
-      'Anthropic, by pages (`limit`, `after_id`, `before_id`); with `x-goog-api-key` in those of Gemini.',
-    answer: z.union([answers.models, answers.modelsOfAnthropic, answers.modelsOfGemini]),
-  },
-  {
-    method: 'get',
-    path: '/v1/models/{model}',
-    tag: 'Account',
-    summary: 'One model, in the same words.',
-    answer: z.union([answers.model, answers.modelOfAnthropic, answers.modelOfGemini]),
-  },
-  {
-    method: 'get',
-    path: '/v1beta/models',
-    tag: 'Account',
-    summary: 'The same in the dialect of Gemini (`pageSize`, `pageToken`).',
-    answer: answers.modelsOfGemini,
-  },
-  {
-    method: 'get',
-    path: '/v1beta/models/{model}',
-    tag: 'Account',
-    summary: 'One model in the dialect of Gemini.',
-    answer: answers.modelOfGemini,
-  },
-  {
-    method: 'get',
-    path: '/v1/balance',
-    tag: 'Account',
-    summary: 'What the account has, and how key and account stand with their limits. Works at zero.',
-    answer: answers.balance,
-  },
-]
+/** The routes for clients: those of operators are in the guide of operations. */
+export const documentedRoutes: readonly PublicRoute[] = publicRoutes.filter(({ isMonitored }) => !isMonitored)
 
 /** A schema as JSON; what only code can check is left out. */
 const schemaOf = (shape: z.ZodType, io: 'input' | 'output'): object => {
@@ -309,10 +19,13 @@ const schemaOf = (shape: z.ZodType, io: 'input' | 'output'): object => {
   return schema
 }
 
-const bodyOf = (body: Body): object =>
-  body.type === 'json'
-    ? { 'application/json': { schema: schemaOf(body.schema, 'input'), example: body.example } }
-    : { 'multipart/form-data': { schema: body.schema } }
+const referenceTo = (name: string): object => ({ $ref: `#/components/schemas/${name}` })
+const jsonOf = (name: string): object => ({ 'application/json': { schema: referenceTo(name) } })
+
+function contentOf(request: Required<RouteDocumentation>['request']): object {
+  if ('form' in request) return { 'multipart/form-data': { schema: request.form } }
+  return { 'application/json': { schema: referenceTo(request.shape), example: request.example } }
+}
 
 const errorNames: Record<Envelope['dialect'], string> = {
   chat: 'Error',
@@ -320,39 +33,126 @@ const errorNames: Record<Envelope['dialect'], string> = {
   gemini: 'GeminiError',
 }
 
-const ofFile = { file: { '*/*': { schema: file } }, events: {} }
+/** Failures of every body that is read. */
+const ofBodies: readonly FailureKind[] = [
+  'malformed_request',
+  'missing_parameter',
+  'invalid_value',
+  'invalid_type',
+  'unsupported_parameter',
+  'invalid_json',
+  'request_timeout',
+  'request_too_large',
+  'unsupported_media_type',
+]
+const ofModels: readonly FailureKind[] = ['model_not_found', 'model_not_allowed', 'model_not_supported']
+const ofKeys: readonly FailureKind[] = ['invalid_key', 'account_suspended']
 
-function operationOf({ path, model, query = {}, tag, summary, body, answer, stream, open }: DocumentedRoute): object {
-  const parameters = [
+/** Failures of all routes that are counted against the same limits. */
+const ofLimits: Readonly<Record<PublicRoute['limits'], readonly FailureKind[]>> = {
+  key_and_account: [
+    ...ofKeys,
+    ...ofModels,
+    'context_length',
+    'content_policy',
+    'insufficient_balance',
+    'idempotency_running',
+    'idempotency_not_kept',
+    'idempotency_mismatch',
+    'rate_limited',
+    'spend_limited',
+    'upstream_error',
+    'unavailable',
+    'upstream_timeout',
+  ],
+  free_counts: [...ofKeys, ...ofModels, 'rate_limited'],
+  free_reads: [...ofKeys, 'rate_limited'],
+  files: ['rate_limited'],
+  none: ofKeys,
+}
+
+/** The refusals of a route by status, each with the codes that a client may find in it. */
+function refusalsOf({ path, reads, limits, documentation: { failures = [] } }: PublicRoute): object {
+  const envelope = envelopeOf(path)
+  const all = [...(reads.kind === 'none' ? [] : ofBodies), ...ofLimits[limits], ...failures]
+  const content = jsonOf(errorNames[envelope.dialect])
+  const codes = Map.groupBy(
+    all.map((one) => envelope.failures.write(typeof one === 'string' ? { kind: one, message: '' } : one)),
+    ({ status }) => status,
+  )
+  const byStatus = [...codes].toSorted(([a], [b]) => a - b)
+  return {
+    ...Object.fromEntries(
+      byStatus.map(([status, written]) => [
+        status,
+        { description: [...new Set(written.map(({ code }) => `\`${code}\``))].join(', '), content },
+      ]),
+    ),
+    default: { description: 'Refused, and why; in the envelope of the dialect.', content },
+  }
+}
+
+const anyFile = { '*/*': { schema: { type: 'string', format: 'binary' } } }
+const ofFiles = {
+  200: { description: 'The file.', content: anyFile },
+  206: { description: 'A part of the file.', content: anyFile },
+  304: { description: 'The client has the file already.' },
+  416: { description: 'The file has no such part.', content: jsonOf('Error') },
+}
+
+function answersOf({ answer, stream }: RouteDocumentation): object {
+  if (answer === 'file') return ofFiles
+  const whole = answer === 'events' || answer === 'text' ? {} : jsonOf(answer)
+  const streamed =
+    stream === undefined ? {} : { 'text/event-stream': { schema: { type: 'string', description: stream } } }
+  return { 200: { description: 'The answer.', content: { ...whole, ...streamed } } }
+}
+
+const text = { type: 'string' }
+
+/** Parameters that follow from what a route is. */
+function parametersOf({ path, limits, documentation }: PublicRoute): object[] {
+  const { model, query = {}, parameters = [] } = documentation
+  const required = [
     ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
       name,
       in: 'path',
-      schema: { type: 'string' },
+      schema: text,
       ...(model && { example: model }),
     })),
     ...Object.entries(query).map(([name, value]) => ({ name, in: 'query', schema: { const: value } })),
   ].map((parameter) => ({ ...parameter, required: true }))
-  const whole =
-    typeof answer === 'string' ? ofFile[answer] : { 'application/json': { schema: schemaOf(answer, 'output') } }
-  const streamed =
-    stream === undefined ? {} : { 'text/event-stream': { schema: { type: 'string', description: stream } } }
+  return [
+    ...required,
+    ...parameters,
+    ...(limits === 'key_and_account' ? [{ name: 'Idempotency-Key', in: 'header', schema: text }] : []),
+    ...(limits === 'files' ? ['Range', 'If-Range', 'If-None-Match'] : []).map((name) => ({
+      name,
+      in: 'header',
+      schema: text,
+    })),
+  ]
+}
+
+function operationOf(route: PublicRoute): object {
+  const { limits, documentation } = route
+  const { tag, summary, request } = documentation
   return {
     tags: [tag],
     summary,
-    ...(open ? { security: [] } : {}),
-    parameters,
-    ...(body ? { requestBody: { required: true, content: bodyOf(body) } } : {}),
-    responses: {
-      200: { description: 'The answer.', content: { ...whole, ...streamed } },
-      default: {
-        description: 'Refused, and why; in the envelope of the dialect.',
-        content: {
-          'application/json': { schema: { $ref: `#/components/schemas/${errorNames[envelopeOf(path).dialect]}` } },
-        },
-      },
-    },
+    ...(limits === 'files' ? { security: [] } : {}),
+    parameters: parametersOf(route),
+    ...(request ? { requestBody: { required: true, content: contentOf(request) } } : {}),
+    responses: { ...answersOf(documentation), ...refusalsOf(route) },
   }
 }
+
+const schemasOf = (shapes: Readonly<Record<string, z.ZodType>>, io: 'input' | 'output'): object =>
+  Object.fromEntries(Object.entries(shapes).map(([name, shape]) => [name, schemaOf(shape, io)]))
+
+const failuresByName = Object.fromEntries(
+  Object.entries(failureShapes).map(([dialect, shape]) => [errorNames[dialect as Envelope['dialect']], shape]),
+)
 
 export function publicOpenApi(version: string): object {
   const paths = Object.groupBy(documentedRoutes, ({ path }) => path)
@@ -372,16 +172,15 @@ export function publicOpenApi(version: string): object {
     paths: Object.fromEntries(
       Object.entries(paths).map(([path, all = []]) => [
         path,
-        Object.fromEntries(all.map((one) => [one.method, operationOf(one)])),
+        Object.fromEntries(all.map((one) => [one.method.toLowerCase(), operationOf(one)])),
       ]),
     ),
     components: {
-      schemas: Object.fromEntries(
-        Object.entries(answers.failures).map(([dialect, shape]) => [
-          errorNames[dialect as Envelope['dialect']],
-          schemaOf(shape, 'output'),
-        ]),
-      ),
+      schemas: {
+        ...schemasOf(requestShapes, 'input'),
+        ...schemasOf(answerShapes, 'output'),
+        ...schemasOf(failuresByName, 'output'),
+      },
       securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'an API key, `sk-tg-…`' } },
     },
   }

@@ -5,7 +5,7 @@ import { failureCodes } from '../formats/core/openai-failure.ts'
 const count = z.int().min(0)
 const seconds = z.int().meta({ description: 'Unix time' })
 
-export const completion = z.looseObject({
+const completion = z.looseObject({
   id: z.string(),
   object: z.literal('chat.completion'),
   created: seconds,
@@ -20,7 +20,7 @@ export const completion = z.looseObject({
   usage: z.looseObject({ prompt_tokens: count, completion_tokens: count, total_tokens: count }),
 })
 
-export const response = z.looseObject({
+const response = z.looseObject({
   id: z.string(),
   object: z.literal('response'),
   created_at: seconds,
@@ -29,7 +29,7 @@ export const response = z.looseObject({
   output: z.array(z.looseObject({ type: z.string() })),
 })
 
-export const compaction = z.looseObject({
+const compaction = z.looseObject({
   id: z.string(),
   object: z.literal('response.compaction'),
   created_at: seconds,
@@ -37,7 +37,7 @@ export const compaction = z.looseObject({
   usage: z.looseObject({ input_tokens: count, output_tokens: count }),
 })
 
-export const message = z.looseObject({
+const message = z.looseObject({
   id: z.string(),
   type: z.literal('message'),
   role: z.literal('assistant'),
@@ -47,17 +47,17 @@ export const message = z.looseObject({
   usage: z.looseObject({ input_tokens: count, output_tokens: count }),
 })
 
-export const countedTokens = z.looseObject({ input_tokens: count })
-export const countedByGemini = z.looseObject({ totalTokens: count })
+const countedTokens = z.looseObject({ input_tokens: count })
+const countedByGemini = z.looseObject({ totalTokens: count })
 
-export const content = z.looseObject({
+const content = z.looseObject({
   candidates: z.array(
     z.looseObject({ content: z.looseObject({ role: z.string(), parts: z.array(z.looseObject({})) }) }),
   ),
   usageMetadata: z.looseObject({ promptTokenCount: count, totalTokenCount: count }),
 })
 
-export const embeddings = z.looseObject({
+const embeddings = z.looseObject({
   object: z.literal('list'),
   data: z.array(
     z.looseObject({
@@ -72,10 +72,10 @@ export const embeddings = z.looseObject({
 
 const values = z.looseObject({ values: z.array(z.number()) })
 const embeddedTokens = z.looseObject({ promptTokenCount: count, totalTokenCount: count })
-export const embeddingOfGemini = z.looseObject({ embedding: values, usageMetadata: embeddedTokens })
-export const embeddingsOfGemini = z.looseObject({ embeddings: z.array(values), usageMetadata: embeddedTokens })
+const embeddingOfGemini = z.looseObject({ embedding: values, usageMetadata: embeddedTokens })
+const embeddingsOfGemini = z.looseObject({ embeddings: z.array(values), usageMetadata: embeddedTokens })
 
-export const images = z.looseObject({
+const images = z.looseObject({
   created: seconds,
   data: z.array(
     z.looseObject({
@@ -86,35 +86,35 @@ export const images = z.looseObject({
   ),
 })
 
-export const model = z.looseObject({
+const model = z.looseObject({
   id: z.string(),
   object: z.literal('model'),
   created: seconds,
   owned_by: z.string(),
 })
-export const models = z.looseObject({ object: z.literal('list'), data: z.array(model) })
-export const modelOfAnthropic = z.looseObject({
+const models = z.looseObject({ object: z.literal('list'), data: z.array(model) })
+const modelOfAnthropic = z.looseObject({
   type: z.literal('model'),
   id: z.string(),
   display_name: z.string(),
   created_at: z.iso.datetime(),
 })
-export const modelsOfAnthropic = z.looseObject({
+const modelsOfAnthropic = z.looseObject({
   data: z.array(modelOfAnthropic),
   has_more: z.boolean(),
   first_id: z.string().nullable(),
   last_id: z.string().nullable(),
 })
-export const modelOfGemini = z.looseObject({
+const modelOfGemini = z.looseObject({
   name: z.string().meta({ description: '`models/`, and the id' }),
   supportedGenerationMethods: z.array(z.string()),
 })
-export const modelsOfGemini = z.looseObject({ models: z.array(modelOfGemini), nextPageToken: z.string().optional() })
+const modelsOfGemini = z.looseObject({ models: z.array(modelOfGemini), nextPageToken: z.string().optional() })
 
-export const items = z.looseObject({ object: z.literal('list'), data: z.array(z.looseObject({})) })
-export const deleted = z.looseObject({ id: z.string(), deleted: z.literal(true) })
+const items = z.looseObject({ object: z.literal('list'), data: z.array(z.looseObject({})) })
+const deleted = z.looseObject({ id: z.string(), deleted: z.literal(true) })
 
-export const videoAnswer = z.looseObject({
+const videoAnswer = z.looseObject({
   id: z.string(),
   object: z.literal('video'),
   status: z.enum(['queued', 'in_progress', 'completed', 'failed']),
@@ -126,16 +126,16 @@ export const videoAnswer = z.looseObject({
   metadata: z.looseObject({ url: z.string() }).optional().meta({ description: 'where the video is; no key needed' }),
   error: z.looseObject({ message: z.string(), code: z.string() }).optional(),
 })
-export const videos = z.looseObject({ object: z.literal('list'), data: z.array(videoAnswer), has_more: z.boolean() })
+const videos = z.looseObject({ object: z.literal('list'), data: z.array(videoAnswer), has_more: z.boolean() })
 /** The envelope of the alias route. */
-export const videoEnvelope = z.looseObject({
+const videoEnvelope = z.looseObject({
   code: z.literal('success'),
   message: z.string(),
   data: z.looseObject({ id: z.string(), status: z.string(), progress: z.string() }),
 })
 
 const dollars = z.string().meta({ description: 'decimal dollars, exact' })
-export const balance = z.looseObject({
+const balance = z.looseObject({
   object: z.literal('balance'),
   currency: z.literal('usd'),
   account: z.string(),
@@ -148,8 +148,34 @@ const code = z
   .string()
   .meta({ examples: failureCodes, description: 'explained at docs/errors; others are a vendor’s own' })
 
+/** By the names that they have in the OpenAPI document. */
+export const answerShapes = {
+  ChatCompletion: completion,
+  Response: response,
+  Compaction: compaction,
+  Message: message,
+  InputTokens: countedTokens,
+  TotalTokens: countedByGemini,
+  Content: content,
+  Embeddings: embeddings,
+  ContentEmbedding: embeddingOfGemini,
+  ContentEmbeddings: embeddingsOfGemini,
+  Images: images,
+  /** In the dialect of the client. */
+  Model: z.union([model, modelOfAnthropic, modelOfGemini]),
+  ModelList: z.union([models, modelsOfAnthropic, modelsOfGemini]),
+  GeminiModel: modelOfGemini,
+  GeminiModelList: modelsOfGemini,
+  InputItems: items,
+  Deletion: deleted,
+  Video: videoAnswer,
+  VideoList: videos,
+  VideoEnvelope: videoEnvelope,
+  Balance: balance,
+} as const satisfies Readonly<Record<string, z.ZodType>>
+
 /** Failures, by the dialect of the path. */
-export const failures = {
+export const failureShapes = {
   chat: z.strictObject({
     error: z.strictObject({ message: z.string(), type: z.string(), param: z.string().nullable(), code }),
   }),

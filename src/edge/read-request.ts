@@ -9,7 +9,7 @@ import { modelFor } from '../relay/admit.ts'
 import type { Relay } from '../relay/context.ts'
 import { CROWDED, readJsonBody, type ReadBody } from './body.ts'
 import { formOfJson, readForm, type ReadForm } from './form.ts'
-import type { ReadClientRequest, Endpoint } from './envelope.ts'
+import type { RequestBody, FormBody, JsonBody, ReadClientRequest } from './request-body.ts'
 import type { RequestContext } from './request-context.ts'
 import { MINUTE_MS } from '../lib/primitives/units.ts'
 
@@ -44,49 +44,47 @@ const MULTIPART = /^multipart\/form-data\s*(?:;|$)/i
 /** To be called in the tick of the request. A promise where something has to be waited for. */
 export const receive = (
   { exchange, caller }: Pick<RequestContext, 'exchange' | 'caller'>,
-  endpoint: Endpoint,
+  reads: RequestBody,
   reception: ReceiveOptions,
 ): Outcome | Promise<Outcome> =>
-  endpoint.readForm
-    ? receiveFiles(exchange, endpoint.readForm, { ...reception, caller })
-    : receiveText(exchange, endpoint, reception.chatBody)
+  reads.kind === 'form'
+    ? receiveFiles(exchange, reads.read, { ...reception, caller })
+    : receiveText(exchange, reads, reception.chatBody)
 
-function receiveText(exchange: ServerExchange, endpoint: Endpoint, chatBody: BodyLimits): Outcome | Promise<Outcome> {
-  const { bodyBytesMax = 0 } = endpoint
-  const limits = bodyBytesMax > chatBody.bytesMax ? { ...chatBody, bytesMax: bodyBytesMax } : chatBody
+function receiveText(exchange: ServerExchange, reads: JsonBody, chatBody: BodyLimits): Outcome | Promise<Outcome> {
+  const { bytesMax = 0 } = reads
+  const limits = bytesMax > chatBody.bytesMax ? { ...chatBody, bytesMax } : chatBody
   const body = readJsonBody(exchange, limits)
   return body instanceof Promise
-    ? body.then((arrived) => readHeld(endpoint, exchange, arrived))
-    : readAs(endpoint, exchange, body)
+    ? body.then((arrived) => readHeld(reads, exchange, arrived))
+    : readAs(reads, exchange, body)
 }
 
 /** What arrives in pieces is counted while it is carried out, too: it is there until then, and what is made of it. */
-async function readHeld(endpoint: Endpoint, exchange: ServerExchange, body: ReadBody): Promise<Outcome> {
+async function readHeld(reads: JsonBody, exchange: ServerExchange, body: ReadBody): Promise<Outcome> {
   const { share } = exchange
-  if (body.kind === 'rejected' || !share) return readAs(endpoint, exchange, body)
+  if (body.kind === 'rejected' || !share) return readAs(reads, exchange, body)
   const taken = share.take(body.bytes, 0)
   if (taken !== 'taken') return { kind: 'rejected', failure: CROWDED[taken] }
   const release = (): Promise<void> => Promise.resolve(share.give(body.bytes))
   try {
-    return { ...(await readAs(endpoint, exchange, body)), release }
+    return { ...(await readAs(reads, exchange, body)), release }
   } catch (error) {
     await release()
     throw error
   }
 }
 
-function readAs(endpoint: Endpoint, exchange: ServerExchange, body: ReadBody): Outcome | Promise<Outcome> {
+function readAs(reads: JsonBody, exchange: ServerExchange, body: ReadBody): Outcome | Promise<Outcome> {
   if (body.kind === 'rejected') return body
-  const reading = endpoint.read(body, exchange)
+  const reading = reads.read(body, exchange)
   // What is read at once is not put off to another tick.
   return reading instanceof Promise ? reading.then((read) => outcomeOf(read, body.text)) : outcomeOf(reading, body.text)
 }
 
-type ReadsForm = Required<Endpoint>['readForm']
-
 async function receiveFiles(
   exchange: ServerExchange,
-  readsForm: ReadsForm,
+  readsForm: FormBody['read'],
   { chatBody, uploads, relay, caller }: ReceiveOptions & { readonly caller: RequestContext['caller'] | undefined },
 ): Promise<Outcome> {
   if (uploads.isShort) return { kind: 'rejected', failure: NO_ROOM }

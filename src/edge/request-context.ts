@@ -5,8 +5,7 @@ import type { ClientRequest, FailureWriter } from '../formats/core/contract.ts'
 import type { ServerExchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
 import type { LogFields } from '../lib/runtime/log.ts'
-import { meantPath } from './envelope.ts'
-import type { ReplyEvents } from './stream-reply.ts'
+import type { ReplyEvents, StreamClient, StreamOptions } from './stream-reply.ts'
 import type { EnvelopeDialect } from './model-view.ts'
 
 /** With every answer: a browser takes it for what it is said to be, and for nothing else. */
@@ -59,26 +58,21 @@ export const INTERNAL_ERROR: Failure = {
   message: 'Internal error. The request id helps the operator to find it.',
 }
 
-/** Most who meet it have given their client a base URL that is too short, or has its end twice. */
-export function noRoute(method: string, path: string): Failure {
-  const meant = method === 'POST' ? meantPath(path) : undefined
-  const hint = meant === undefined ? '' : ` There is POST ${meant.slice(0, 200)}: check the base URL of your client.`
-  return { kind: 'not_found', message: `There is no ${method} ${path.slice(0, 200)}.${hint}` }
-}
-
-export type PublicRoute = {
-  readonly methods: readonly string[]
-  readonly handle: (context: RequestContext) => void | Promise<void>
-}
-
-/** How routes answer. */
+/** How handlers answer. */
 export type Responder = {
   /** The caller behind the key of a request, or why not. */
   callerOf(context: RequestContext): Caller | Failure
-  /** A failure and its log line. */
+  /** The address of the client, as far as the proxies in between are trusted. */
+  clientOf(context: RequestContext): string
+  /** Writes a failure and its log line. */
   refuse(context: RequestContext, failure: Failure, extra?: ReplyHeaders): void
+  write(context: RequestContext, status: number, headers: ReplyHeaders, body: string): void
+  reply(context: RequestContext, status: number, body: object): void
   /** JSON that is written already. */
   replyText(context: RequestContext, text: string): void
+  replyWithStream(context: RequestContext, client: StreamClient, stream: ReplyStream): Promise<void>
   /** Events of an answer that is made without this client. */
   replyWithEvents(context: RequestContext, events: ReplyEvents, headers: ReplyHeaders): Promise<void>
 }
+
+export type ReplyStream = Pick<StreamOptions, 'events' | 'headers' | 'heartbeat' | 'begun'>

@@ -1,4 +1,4 @@
-/** What clients ask of responses that are there already. None of it costs anything. */
+/** Requests for stored responses. They cost nothing. */
 import type { Caller } from '../domain/account.ts'
 import type { Failure } from '../domain/failure.ts'
 import { followKept, inputItem, showKept } from '../formats/responses/conversation.ts'
@@ -6,7 +6,7 @@ import { suitableModel } from '../relay/admit.ts'
 import type { Relay } from '../relay/context.ts'
 import { recall } from '../relay/conversation.ts'
 import { countInput } from '../relay/count-input.ts'
-import { readers } from './lazy-parsers.ts'
+import type { ReadClientRequest } from './request-body.ts'
 import type { ReplyEvents } from './stream-reply.ts'
 
 export type StateAnswer =
@@ -17,85 +17,81 @@ export type StateAnswer =
   | { readonly kind: 'stream'; readonly events: ReplyEvents; readonly bytes?: number }
   | { readonly kind: 'failure'; readonly failure: Failure }
 
-/** A request for one response. */
-export type Ask = {
+/** A request for one response or one task. */
+export type StateRequest = {
   readonly relay: Relay
   readonly caller: Caller
-  readonly method: string
+  /** Empty where the path has none. */
   readonly id: string
   readonly query: URLSearchParams
   /** The address of this gateway as its client can reach it; empty where that is not known. */
   readonly linkBase: string
 }
 
-export type StateRoute = {
-  readonly methods: readonly string[]
-  readonly id: string
-  readonly answer: (ask: Ask) => Promise<StateAnswer>
+export type StateHandler = {
+  readonly handler: (request: StateRequest) => Promise<StateAnswer>
   /** How large the answer can be, where it can be large. */
-  readonly bytes?: (ask: Ask) => Promise<number>
+  readonly bytes?: (request: StateRequest) => Promise<number>
 }
-
-type StateRouteMatch = Omit<StateRoute, 'id'> & { readonly path: string }
-
-/** Everything that is asked of one response; `{id}` is its id. */
-export const stateRoutes: readonly StateRouteMatch[] = [
-  {
-    path: '/v1/responses/{id}',
-    methods: ['GET', 'HEAD', 'DELETE'],
-    answer: (ask) => (ask.method === 'DELETE' ? remove(ask) : show(ask)),
-  },
-  {
-    path: '/v1/responses/{id}/input_items',
-    methods: ['GET', 'HEAD'],
-    bytes: (ask) => ask.relay.turns.sizeOf(scopeOf(ask.caller), ask.id),
-    answer: (ask) => listInput(ask),
-  },
-  { path: '/v1/responses/{id}/cancel', methods: ['POST'], answer: (ask) => cancel(ask) },
-]
 
 /** -1 is before the first. */
 const EVENT_NUMBER = /^(?:-1|\d{1,15})$/
-const PATH = /^\/v1\/responses\/([^/]+)(\/[a-z_]+)?$/
 
-/** The route of a path below `/v1/responses/`. */
-export function stateRoute(path: string): StateRoute | undefined {
-  const [, id, part = ''] = PATH.exec(path) ?? []
-  const route = id === undefined ? undefined : stateRoutes.find((one) => one.path === `/v1/responses/{id}${part}`)
-  return route && id !== undefined ? { ...route, id } : undefined
+type StateFailure = Extract<StateAnswer, { kind: 'failure' }>
+
+export const stateFailure = (failure: Failure): StateFailure => ({ kind: 'failure', failure })
+export const invalidParameter = (param: string, rule: string): StateFailure =>
+  stateFailure({ kind: 'invalid_value', message: `Invalid '${param}': ${rule}.`, param })
+
+export const listBounds = { limitMax: 100, limitDefault: 20 }
+
+type ListPage = {
+  readonly kind: 'page'
+  readonly limit: number
+  readonly order: 'asc' | 'desc'
+  readonly after: string | undefined
 }
 
-const failed = (failure: Failure): Extract<StateAnswer, { kind: 'failure' }> => ({ kind: 'failure', failure })
-const invalid = (param: string, rule: string): StateAnswer =>
-  failed({ kind: 'invalid_value', message: `Invalid '${param}': ${rule}.`, param })
+/** The page of a list that a query asks for, in the parameters of OpenAI's lists. */
+export function listPageOf(query: URLSearchParams): ListPage | StateFailure {
+  const { limitMax, limitDefault } = listBounds
+  const limit = query.has('limit') ? Number(query.get('limit')) : limitDefault
+  if (!Number.isInteger(limit) || limit < 1 || limit > limitMax) {
+    return invalidParameter('limit', `must be a whole number from 1 to ${limitMax}`)
+  }
+  const order = query.get('order') ?? 'desc'
+  if (order !== 'asc' && order !== 'desc') return invalidParameter('order', "must be 'asc' or 'desc'")
+  return { kind: 'page', limit, order, after: query.get('after') ?? undefined }
+}
 
 /** The same words whether it never was, was deleted, was not stored, or is somebody else's. */
-const NOT_FOUND = failed({ kind: 'not_found', message: 'There is no response with this id.' })
+const NOT_FOUND = stateFailure({ kind: 'not_found', message: 'There is no response with this id.' })
 
 const scopeOf = ({ account }: Caller): { accountId: string } => ({ accountId: account.id })
 
-const find = ({ relay, caller, id }: Ask): ReturnType<Relay['turns']['find']> => relay.turns.find(scopeOf(caller), id)
+const find = ({ relay, caller, id }: StateRequest): ReturnType<Relay['turns']['find']> =>
+  relay.turns.find(scopeOf(caller), id)
 
 /** `include`, `include[]` or `include[0]`, as the SDKs write lists. */
 const includeOf = (query: URLSearchParams): string[] =>
   [...query].flatMap(([name, value]) => (/^include(?:\[\d*\])?$/.test(name) ? [value] : []))
 
-async function show(ask: Ask): Promise<StateAnswer> {
-  const { relay, caller, query, id } = ask
-  const context = await find(ask)
+export async function showResponse(request: StateRequest): Promise<StateAnswer> {
+  const { relay, caller, query, id } = request
+  const context = await find(request)
   if (!context) return NOT_FOUND
   const include = includeOf(query)
   if (query.get('stream') !== 'true') return { kind: 'body', body: showKept(context, include) }
   const startingAfter = query.get('starting_after') ?? '-1'
   const after = Number(startingAfter)
-  if (!EVENT_NUMBER.test(startingAfter)) return invalid('starting_after', 'must be the number of an event')
+  if (!EVENT_NUMBER.test(startingAfter)) return invalidParameter('starting_after', 'must be the number of an event')
   const run = context.state === 'running' ? relay.backgrounds.find(scopeOf(caller), id) : undefined
   if (run) return { kind: 'stream', events: run.follow(after) }
   // It may have ended since it was read.
-  const ended = context.state === 'running' ? await find(ask) : context
+  const ended = context.state === 'running' ? await find(request) : context
   if (!ended) return NOT_FOUND
   const text = followKept(ended, { after, include })
-  if (text === undefined) return invalid('stream', 'only responses made with background: true can be followed')
+  if (text === undefined) return invalidParameter('stream', 'only responses made with background: true can be followed')
   return { kind: 'stream', events: once(text), bytes: text.length }
 }
 
@@ -115,47 +111,35 @@ function once(text: string): ReplyEvents {
   }
 }
 
-async function remove({ relay, caller, id }: Ask): Promise<StateAnswer> {
+export async function deleteResponse({ relay, caller, id }: StateRequest): Promise<StateAnswer> {
   const scope = scopeOf(caller)
   await relay.backgrounds.find(scope, id)?.cancel('forgotten')
   const deleted = await relay.turns.delete(scope, id)
   return deleted ? { kind: 'body', body: { id, object: 'response', deleted: true } } : NOT_FOUND
 }
 
-async function cancel(ask: Ask): Promise<StateAnswer> {
-  const { relay, caller, id } = ask
-  const context = await find(ask)
+export async function cancelResponse(request: StateRequest): Promise<StateAnswer> {
+  const { relay, caller, id } = request
+  const context = await find(request)
   if (!context) return NOT_FOUND
   const shown = showKept(context, []) as { background?: unknown }
   if (shown.background !== true) {
     const message = 'Only responses made with background: true can be cancelled.'
-    return failed({ kind: 'invalid_value', message, param: 'response_id' })
+    return stateFailure({ kind: 'invalid_value', message, param: 'response_id' })
   }
   const run = relay.backgrounds.find(scopeOf(caller), id)
   if (!run && context.state === 'ended') return { kind: 'body', body: shown }
   await run?.cancel('stopped')
-  const now = await find(ask)
+  const now = await find(request)
   return now ? { kind: 'body', body: showKept(now, []) } : NOT_FOUND
 }
 
-const LIMIT_MAX = 100
-const LIMIT_DEFAULT = 20
-
-async function listInput(ask: Ask): Promise<StateAnswer> {
-  const { query } = ask
-  const limit = query.has('limit') ? Number(query.get('limit')) : LIMIT_DEFAULT
-  if (!Number.isInteger(limit) || limit < 1 || limit > LIMIT_MAX) {
-    return invalid('limit', `must be a whole number from 1 to ${LIMIT_MAX}`)
-  }
-  const order = query.get('order') ?? 'desc'
-  if (order !== 'asc' && order !== 'desc') return invalid('order', "must be 'asc' or 'desc'")
-  const { relay, caller, id } = ask
-  const page = await relay.turns.inputPage(scopeOf(caller), id, {
-    order,
-    limit,
-    after: query.get('after') ?? undefined,
-  })
-  if (page.kind === 'no_such_item') return invalid('after', 'there is no item with this id')
+export async function listInputItems({ query, relay, caller, id }: StateRequest): Promise<StateAnswer> {
+  const wanted = listPageOf(query)
+  if (wanted.kind === 'failure') return wanted
+  const { limit, order, after } = wanted
+  const page = await relay.turns.inputPage(scopeOf(caller), id, { order, limit, after })
+  if (page.kind === 'no_such_item') return invalidParameter('after', 'there is no item with this id')
   if (page.kind !== 'page') return NOT_FOUND
   const { items, hasMore } = page
   const data = items.map(({ json }) => inputItem(json, includeOf(query))).join(',')
@@ -163,7 +147,9 @@ async function listInput(ask: Ask): Promise<StateAnswer> {
   return { kind: 'text', text: `{"object":"list","data":[${data}],${JSON.stringify(ends).slice(1)}` }
 }
 
-type ReadBytes = { readonly text: string; readonly bytes: number }
+/** The size of all that a response was given, before it is read. */
+export const inputBytes = ({ relay, caller, id }: StateRequest): Promise<number> =>
+  relay.turns.sizeOf(scopeOf(caller), id)
 
 /**
  * `POST /v1/responses/input_tokens`: how many tokens a request's input has, counted by ourselves. `spend` is told how
@@ -172,16 +158,21 @@ type ReadBytes = { readonly text: string; readonly bytes: number }
 export async function countResponse(
   relay: Relay,
   caller: Caller,
-  { body, spend }: { readonly body: ReadBytes; readonly spend: (bytes: number) => void },
+  { read, bytes, spend }: CountedBody,
 ): Promise<Exclude<StateAnswer, { kind: 'text' | 'stream' }>> {
-  const read = await readers.responses(({ readCountedClient }) => readCountedClient(body.text, body.bytes))
-  if (read.kind === 'rejected') return failed(read.failure)
+  if (read.kind === 'rejected') return stateFailure(read.failure)
   const { request } = read
   const model = request.model === '' ? undefined : suitableModel(relay.catalog, caller, request)
-  if (model && 'message' in model) return failed(model)
+  if (model && 'message' in model) return stateFailure(model)
   const untold = await recall(relay.turns, scopeOf(caller), request)
-  if (untold) return failed(untold)
-  spend(request.textBytes - body.bytes)
+  if (untold) return stateFailure(untold)
+  spend(request.textBytes - bytes)
   const tokens = await countInput(relay, request, { accountId: caller.account.id, model })
   return { kind: 'body', body: { object: 'response.input_tokens', input_tokens: tokens } }
+}
+
+type CountedBody = {
+  readonly read: ReadClientRequest
+  readonly bytes: number
+  readonly spend: (bytes: number) => void
 }

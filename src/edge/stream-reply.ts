@@ -28,8 +28,11 @@ export type StreamOptions = {
   readonly onError: (error: unknown) => void
 }
 
+/** Says when a client has left, or its request has been cut. */
+export type StreamClient = Pick<GatewayRequest, 'whenCancelled'>
+
 /** The client of an answer that is made without it, for as long as it is there. */
-export const presenceOf = (exchange: ServerExchange): Pick<GatewayRequest, 'whenCancelled'> => ({
+export const presenceOf = (exchange: ServerExchange): StreamClient => ({
   whenCancelled(tell) {
     if (exchange.isGone) tell('client_closed')
     else exchange.onClosed = () => tell('client_closed')
@@ -43,7 +46,7 @@ export const presenceOf = (exchange: ServerExchange): Pick<GatewayRequest, 'when
  */
 export async function replyWithStream(
   exchange: ServerExchange,
-  call: Pick<GatewayRequest, 'whenCancelled'>,
+  call: StreamClient,
   { events, ...options }: StreamOptions,
 ): Promise<void> {
   const { headers, heartbeatMs, heartbeat = PING, begun, onError } = options

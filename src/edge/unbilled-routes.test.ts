@@ -34,13 +34,13 @@ function setUp(bounds: Partial<FreeBounds>) {
     api,
   )
   const ask = (account: string, text = LARGE): Promise<void> => {
-    const answer = (): Promise<StateAnswer> => Promise.resolve({ kind: 'body', body: { text } })
+    const handler = (): Promise<StateAnswer> => Promise.resolve({ kind: 'body', body: { text } })
     const drained = (): Promise<void> => new Promise((resolve) => void readers.push(resolve))
     const context = {
       id: account,
       exchange: { head: { method: 'GET', query: '' }, drained },
     } as unknown as RequestContext
-    return Promise.resolve(routes.kept({ methods: [], id: 'resp', answer }).handle(context))
+    return routes.state(context, { handler }, 'resp')
   }
   const readAll = (): void => readers.splice(0).forEach((read) => read())
   return { ask, refused, readAll, replied: () => replied }

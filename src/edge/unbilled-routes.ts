@@ -14,10 +14,10 @@ import { limitFailure } from '../relay/limit-failure.ts'
 import { readJsonBody } from './body.ts'
 import { linkBaseOf, type Links } from './links.ts'
 import { receive, type ReceiveOptions } from './read-request.ts'
-import { countResponse, type StateAnswer, type StateRoute } from './state.ts'
+import { countResponse, type StateAnswer, type StateHandler } from './state.ts'
 import type { ReplyEvents } from './stream-reply.ts'
-import type { Endpoint } from './envelope.ts'
-import type { Responder, PublicRoute, RequestContext } from './request-context.ts'
+import type { JsonBody } from './request-body.ts'
+import type { Responder, RequestContext } from './request-context.ts'
 import { IpRateLimiter } from './ip-rate-limiter.ts'
 import { KIB } from '../lib/primitives/units.ts'
 
@@ -79,45 +79,43 @@ export class FreeRoutes {
     this.counts = new IpRateLimiter({ perMinute: countPerMinute, concurrent: countConcurrent })
   }
 
-  /** The route of what is there already, or was. */
-  kept({ methods, id, answer, bytes }: StateRoute): PublicRoute {
+  /** Answers a request for what is stored. */
+  state(context: RequestContext, { handler, bytes }: StateHandler, id: string): Promise<void> {
     const { relay, links } = this.options
-    return {
-      methods,
-      handle: (context) =>
-        this.within(context, this.states, async (caller) => {
-          const { method, query } = context.exchange.head
-          const linkBase = linkBaseOf(context.exchange, links) ?? ''
-          const asked = { relay, caller, method, id, query: new URLSearchParams(query), linkBase }
-          const share = new UnreadAnswer(this.unread.of(caller.account.id))
-          try {
-            // What is too large is not even read.
-            if (bytes && !share.set(await bytes(asked))) return this.api.refuse(context, UNREAD)
-            await this.give(context, share, await answer(asked))
-          } finally {
-            share.set(0)
-          }
-        }),
-    }
+    return this.within(context, this.states, async (caller) => {
+      const linkBase = linkBaseOf(context.exchange, links) ?? ''
+      const request = { relay, caller, id, query: new URLSearchParams(context.exchange.head.query), linkBase }
+      const share = new UnreadAnswer(this.unread.of(caller.account.id))
+      try {
+        // What is too large is not even read.
+        if (bytes && !share.set(await bytes(request))) return this.api.refuse(context, UNREAD)
+        await this.give(context, share, await handler(request))
+      } finally {
+        share.set(0)
+      }
+    })
   }
 
   /** `POST /v1/responses/input_tokens` */
-  readonly countResponse = (context: RequestContext): Promise<void> =>
-    this.counting(context, async (caller, spend) => {
-      const body = await readJsonBody(context.exchange, this.options.chatBody)
+  countResponse(context: RequestContext, { read }: JsonBody): Promise<void> {
+    const { exchange } = context
+    return this.counting(context, async (caller, spend) => {
+      const body = await readJsonBody(exchange, this.options.chatBody)
       if (body.kind === 'rejected') return this.api.refuse(context, body.failure)
       spend(body.bytes - this.declaredBytes(context))
       if (this.lostRight(context)) return
-      const answer = await countResponse(this.options.relay, caller, { body, spend })
+      const counted = { read: await read(body, exchange), bytes: body.bytes, spend }
+      const answer = await countResponse(this.options.relay, caller, counted)
       if (answer.kind === 'failure') this.api.refuse(context, answer.failure)
       else this.api.replyText(context, JSON.stringify(answer.body))
     })
+  }
 
   /** Says how many tokens a request would put in, by our own count: nothing is sent and nothing is charged. */
-  count(context: RequestContext, endpoint: Endpoint, write: Required<Endpoint>['count']): Promise<void> {
+  count(context: RequestContext, reads: JsonBody, write: (inputTokens: number) => object): Promise<void> {
     const { relay } = this.options
     return this.counting(context, async (caller, spend) => {
-      const received = await receive(context, endpoint, this.options)
+      const received = await receive(context, reads, this.options)
       try {
         if (received.kind === 'rejected') return this.api.refuse(context, received.failure)
         if (this.lostRight(context)) return

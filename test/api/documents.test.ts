@@ -2,8 +2,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { failures } from '../../src/edge/public-answers.ts'
-import { documentedRoutes, publicOpenApi, type DocumentedRoute } from '../../src/edge/openapi.ts'
+import { documentedRoutes, publicOpenApi } from '../../src/edge/openapi.ts'
+import { answerShapes, failureShapes } from '../../src/edge/public-answers.ts'
+import { requestShapes } from '../../src/edge/public-requests.ts'
+import type { PublicRoute } from '../../src/edge/route.ts'
+import { routesAt } from '../../src/edge/router.ts'
+import { publicRoutes } from '../../src/edge/routes.ts'
 import { failureCodes } from '../../src/formats/core/openai-failure.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { photo } from '../support/test-pictures.ts'
@@ -31,26 +35,31 @@ const headers = (): Record<string, string> => ({
 })
 
 /** The address with ids that are there. */
-const addressOf = ({ path, query, model = 'sandbox-chat' }: DocumentedRoute): string =>
+const addressOf = ({ path, documentation: { query, model = 'sandbox-chat' } }: PublicRoute): string =>
   origin +
   path.replace('{model}', model).replace('/responses/{id}', `/responses/${responseId}`).replace('{id}', videoId) +
   (query ? `?${new URLSearchParams(query).toString()}` : '')
 
 /** A task that has not ended is not deleted: that is test/video/tasks.test.ts. */
-const isLater = ({ method, path }: DocumentedRoute): boolean => method === 'delete' && path.startsWith('/v1/videos/')
-const whole = documentedRoutes.filter((each) => each.answer !== 'file' && each.body?.type !== 'form' && !isLater(each))
+const isLater = ({ method, path }: PublicRoute): boolean => method === 'DELETE' && path.startsWith('/v1/videos/')
+const whole = documentedRoutes.filter(
+  (each) => each.documentation.answer !== 'file' && each.reads.kind !== 'form' && !isLater(each),
+)
 
 describe.each(whole.map((route) => [`${route.method} ${route.path}`, route] as const))('%s', (_, route) => {
   test('the example works, and its answer is as described', async () => {
-    const body = route.body?.type === 'json' ? JSON.stringify(route.body.example) : undefined
-    if (route.body?.type === 'json') expect(route.body.schema.safeParse(route.body.example).success).toBe(true)
-    const method = route.method.toUpperCase()
+    const { request, answer: wanted } = route.documentation
+    expect(request === undefined).toBe(route.reads.kind === 'none')
+    const example = request && 'example' in request ? request : undefined
+    const body = example && JSON.stringify(example.example)
+    if (example) expect(requestShapes[example.shape].safeParse(example.example).success).toBe(true)
+    const { method } = route
     const answer = await fetch(addressOf(route), { method, headers: headers(), ...(body ? { body } : {}) })
-    if (route.answer === 'events') return expect(answer.headers.get('content-type')).toContain('text/event-stream')
+    if (wanted === 'events') return expect(answer.headers.get('content-type')).toContain('text/event-stream')
     const value: unknown = await answer.json()
     expect({ status: answer.status, value }).toMatchObject({ status: 200 })
-    if (route.answer === 'file') return
-    const checked = route.answer.safeParse(value)
+    if (wanted === 'file' || wanted === 'text') return expect.unreachable()
+    const checked = answerShapes[wanted].safeParse(value)
     expect({ problem: checked.error?.message, value }).toMatchObject({ problem: undefined })
   })
 })
@@ -63,8 +72,9 @@ test('an edit, as a form', async () => {
   const { authorization = '' } = headers()
   const answer = await fetch(`${origin}/v1/images/edits`, { method: 'POST', headers: { authorization }, body: form })
   expect(answer.status).toBe(200)
-  const { answer: shape } = documentedRoutes.find(({ path }) => path === '/v1/images/edits') ?? expect.unreachable()
-  expect(typeof shape === 'string' || shape.safeParse(await answer.json()).success).toBe(true)
+  const route = documentedRoutes.find(({ path }) => path === '/v1/images/edits') ?? expect.unreachable()
+  expect(route.documentation.answer).toBe('Images')
+  expect(answerShapes.Images.safeParse(await answer.json()).success).toBe(true)
 })
 
 describe('a refusal is in the envelope of the path', () => {
@@ -77,25 +87,27 @@ describe('a refusal is in the envelope of the path', () => {
   }
   const expectEnvelope = async (path: string, answer: Response): Promise<void> => {
     const value: unknown = await answer.json()
-    const { error } = failures[dialectOf(path)].safeParse(value)
+    const { error } = failureShapes[dialectOf(path)].safeParse(value)
     expect({ path, status: answer.status, problem: error?.message, value }).toMatchObject({ problem: undefined })
     expect(answer.headers.has('request-id')).toBe(dialectOf(path) === 'messages')
   }
 
   test.each(
-    documentedRoutes.filter(({ open }) => open !== true).map((route) => [`${route.method} ${route.path}`, route]),
+    documentedRoutes
+      .filter(({ limits }) => limits !== 'files')
+      .map((route) => [`${route.method} ${route.path}`, route]),
   )('%s', async (_, route) => {
     const { path } = route
-    const { default: refused } = paths[path]?.[route.method]?.responses ?? expect.unreachable()
+    const { default: refused } = paths[path]?.[route.method.toLowerCase()]?.responses ?? expect.unreachable()
     expect(JSON.stringify(refused)).toContain(`"#/components/schemas/${envelopes[dialectOf(path)]}"`)
-    const method = route.method.toUpperCase()
+    const { method } = route
     const noKey = await fetch(addressOf(route), { method, ...(method === 'POST' ? { body: '{}' } : {}) })
     expect(noKey.status).toBe(401)
     await expectEnvelope(path, noKey)
     const wrongMethod = await fetch(addressOf(route), { method: 'PUT', headers: headers(), body: '{}' })
     expect(wrongMethod.status).toBe(405)
     await expectEnvelope(path, wrongMethod)
-    if (!route.body) return
+    if (route.reads.kind === 'none') return
     const notJson = { ...headers(), 'content-type': 'text/plain' }
     const wrongType = await fetch(addressOf(route), { method, headers: notJson, body: '{' })
     expect([400, 415]).toContain(wrongType.status)
@@ -125,13 +137,34 @@ describe('a refusal is in the envelope of the path', () => {
 })
 
 test('every route of the API is described', () => {
-  const read = (file: string): string => readFileSync(join(import.meta.dir, '../../src/edge', file), 'utf8')
-  const found = ['edge.ts', 'envelope.ts', 'state.ts', 'videos.ts', 'media.ts'].flatMap((file) =>
-    [...read(file).matchAll(/'(\/v1\/[^'\n]*[^'/\n])'/g)].map(([, path = '']) => path),
+  const { paths } = JSON.parse(JSON.stringify(publicOpenApi('0'))) as { paths: Record<string, Record<string, unknown>> }
+  const described = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   )
-  const known = new Set(documentedRoutes.map(({ path }) => path))
+  const ofApi = publicRoutes.filter(({ path }) => path.startsWith('/v1'))
+  expect(described.toSorted()).toEqual(ofApi.map(({ method, path }) => `${method} ${path}`).toSorted())
+  // No path of the API stands elsewhere in the code than in the table.
+  const known = new Set(publicRoutes.flatMap(({ path, aliases = [] }) => [path, ...aliases]))
+  const folder = join(import.meta.dir, '../../src/edge')
+  const files = [...new Bun.Glob('**/*.ts').scanSync(folder)].filter((file) => !file.endsWith('.test.ts'))
+  const found = files.flatMap((file) =>
+    [...readFileSync(join(folder, file), 'utf8').matchAll(/'(\/v1[a-z]*\/[^'\n]*[^'/\n])'/g)].map(
+      ([, path = '']) => path,
+    ),
+  )
   expect(found.length).toBeGreaterThan(10)
   expect(found.filter((path) => !known.has(path))).toEqual([])
+})
+
+test('every path of the table leads to its own route', () => {
+  for (const route of publicRoutes) {
+    for (const path of [route.path, ...(route.aliases ?? [])]) {
+      const address = path.replace(/\{(\w+)\}/, (_, name: string) => (name === 'id' ? 'id_1' : 'a/b:c'))
+      const match = routesAt(route.method, address)
+      expect({ path, found: match?.routes.byMethod.get(route.method) === route }).toEqual({ path, found: true })
+      expect([path, match?.param]).toEqual([path, path.includes('{') ? (path.includes('{id}') ? 'id_1' : 'a/b:c') : ''])
+    }
+  }
 })
 
 describe('the documents', () => {

@@ -4,10 +4,8 @@
  * of the console opens none of them.
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { stateRoutes } from '../../src/edge/state.ts'
-import { videoRoutes } from '../../src/edge/videos.ts'
+import { methodsOf } from '../../src/edge/router.ts'
+import { publicRoutes } from '../../src/edge/routes.ts'
 import type { Member } from '../sdk/till.ts'
 import { setVendorsStage } from '../sdk/vendors-stage.ts'
 import { presentations, type PresentedKey } from '../support/presentations.ts'
@@ -20,8 +18,10 @@ type Ids = { readonly response: string; readonly item: string }
 type Request = { readonly path: string; readonly method: string; readonly body?: object }
 type Route = { readonly name: string; readonly takes: keyof Ids; readonly request: (id: string) => Request }
 
-const ofPaths: Route[] = stateRoutes.flatMap(({ path, methods }) =>
-  methods.flatMap((method) => {
+const ofResponses = publicRoutes.filter(({ path }) => path.startsWith('/v1/responses/{id}'))
+const ofPaths: Route[] = ofResponses.flatMap((route) =>
+  methodsOf(route).flatMap((method) => {
+    const { path } = route
     const queries = method === 'GET' ? ['', '?stream=true&starting_after=0', '?include[]=x&limit=1&order=asc'] : ['']
     return queries.map((query): Route => {
       const request = (id: string): Request => ({ path: path.replace('{id}', id) + query, method })
@@ -145,22 +145,22 @@ describe.each(routes)('$name', ({ takes, request }) => {
 })
 
 test('no other route takes an id', () => {
-  const folder = join(import.meta.dir, '../../src/edge')
-  // What these name is public, or what everybody with the key may see.
-  const open = `/v1/models /v1/models/ /v1/balance /v1/chat/completions /v1/embeddings /v1/messages
-    /v1/messages/count_tokens /v1/images/generations /v1/images/edits /v1/videos /v1/video/generations /v1
-    /v1/models/{model} /v1beta/models/{model}:generateContent /v1beta/models/{model}:streamGenerateContent
-    /v1beta/models/{model}:countTokens /v1beta/models/{model}:embedContent
-    /v1beta/models/{model}:batchEmbedContents /v1beta/models /v1alpha/models /v1beta/models/{model}`
+  const idOf = ({ path }: { readonly path: string }): string => /\{\w+\}/.exec(path)?.[0] ?? ''
+  const withId = publicRoutes.filter((route) => idOf(route) !== '')
+  expect(ofResponses).toHaveLength(4)
+  const others = withId.filter((route) => !ofResponses.includes(route))
+  // Models are public, or what everybody with the key may see.
+  expect(others.filter((route) => idOf(route) === '{model}' && !route.path.includes('/models/'))).toEqual([])
   // Whoever has one of these ids may fetch what it names: images/files.test.ts and video/content.test.ts.
-  const capabilities = ['/v1/images/files/', '/v1/images/files/{id}', '/v1/videos/{id}/content']
+  const capabilities = others.filter(({ limits }) => limits === 'files').map(({ path }) => path)
+  expect(capabilities).toEqual(['/v1/images/files/{file}', '/v1/videos/{id}/content'])
   // Those of videos are tried in video/tasks.test.ts.
-  const kept = [...stateRoutes, ...videoRoutes].map(({ path }) => path)
-  const known = new Set(kept.concat(Object.keys(inBodies), open.split(/\s+/), capabilities))
-  const files = readdirSync(folder).filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
-  const found = files.flatMap((file) =>
-    [...readFileSync(join(folder, file), 'utf8').matchAll(/'(\/v1[^'\n]*)'/g)].map(([, path = '']) => path),
-  )
-  expect(found.length).toBeGreaterThan(8)
-  expect(found.filter((path) => !known.has(path))).toEqual([])
+  const rest = others.filter((route) => idOf(route) !== '{model}' && route.limits !== 'files')
+  expect(rest.filter(({ path }) => !/^\/v1\/(?:videos|video\/generations)\/\{id\}$/.test(path))).toEqual([])
+  // Routes that take a body, and so an id in it.
+  const open = `/v1/chat/completions /v1/embeddings /v1/messages /v1/messages/count_tokens /v1/images/generations
+    /v1/images/edits /v1/videos /v1/video/generations`
+  const known = new Set([...Object.keys(inBodies), ...open.split(/\s+/)])
+  const bodies = publicRoutes.filter((route) => route.reads.kind !== 'none' && idOf(route) === '')
+  expect(bodies.map(({ path }) => path).filter((path) => !known.has(path))).toEqual([])
 })

@@ -2,7 +2,8 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { videoRoutes } from '../../src/edge/videos.ts'
+import { methodsOf } from '../../src/edge/router.ts'
+import { publicRoutes } from '../../src/edge/routes.ts'
 import { freshFolder, startGateway, type TestGateway } from '../support/gateway.ts'
 import { presentations, type PresentedKey } from '../support/presentations.ts'
 import { VideoClient, type Task } from '../support/video-client.ts'
@@ -123,7 +124,9 @@ describe('isolation', () => {
     const headers = [...response.headers].filter(([name]) => name !== 'x-request-id' && name !== 'date')
     return `${response.status}\n${headers.join('\n')}\n\n${await response.text()}`
   }
-  const routes = videoRoutes.flatMap(({ path, methods }) => methods.map((method) => ({ path, method })))
+  const routes = publicRoutes
+    .filter(({ path }) => /^\/v1\/videos?(?:\/\w+)?\/\{id\}$/.test(path))
+    .flatMap((route) => methodsOf(route).map((method) => ({ path: route.path, method })))
 
   test.each(routes)(
     '$method $path: other, deleted and garbage are answered alike',

@@ -1,0 +1,24 @@
+/** The models that a key may use. */
+import { mayUse } from '../domain/account.ts'
+import { modelFor } from '../relay/admit.ts'
+import type { EdgeServices } from './edge-options.ts'
+import { decoded, modelList, modelObject } from './model-view.ts'
+import type { RequestContext } from './request-context.ts'
+
+export function listModels({ responder, relay }: EdgeServices, context: RequestContext): void {
+  const caller = responder.callerOf(context)
+  if ('kind' in caller) return responder.refuse(context, caller)
+  const usable = relay.catalog.models().filter((model) => mayUse(caller, model))
+  const answer = modelList[context.dialect](usable, new URLSearchParams(context.exchange.head.query))
+  if (answer.kind === 'refused') responder.refuse(context, answer.failure)
+  else responder.reply(context, 200, answer.list)
+}
+
+/** Shows one model, by its id as it stands in the path. */
+export function showModel({ responder, relay }: EdgeServices, context: RequestContext, id: string): void {
+  const caller = responder.callerOf(context)
+  if ('kind' in caller) return responder.refuse(context, caller)
+  const model = modelFor(relay.catalog, caller, decoded(id))
+  if ('message' in model) responder.refuse(context, model)
+  else responder.reply(context, 200, modelObject[context.dialect](model))
+}

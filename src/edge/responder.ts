@@ -1,0 +1,97 @@
+/** Answers requests: with JSON, events or a failure. */
+import type { Caller } from '../domain/account.ts'
+import type { Failure } from '../domain/failure.ts'
+import type { ReplyHeaders } from '../inbound/reply-head.ts'
+import { INVALID_KEY, SUSPENDED } from '../relay/admit.ts'
+import { JSON_TYPE } from '../relay/headers.ts'
+import type { EdgeOptions } from './edge-options.ts'
+import { bearerOf, presentedKey } from './presented-key.ts'
+import type { RefusalLog } from './refusal-log.ts'
+import { refusedNote } from './refused-note.ts'
+import { refusedLine, type ReplyStream, type RequestContext, type Responder } from './request-context.ts'
+import { presenceOf, replyWithStream, type ReplyEvents, type StreamClient } from './stream-reply.ts'
+
+const STREAM_TYPE = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache',
+  'x-accel-buffering': 'no',
+}
+
+export class EdgeResponder implements Responder {
+  private readonly options: EdgeOptions
+  private readonly refusals: RefusalLog
+
+  constructor(options: EdgeOptions, refusals: RefusalLog) {
+    this.options = options
+    this.refusals = refusals
+  }
+
+  reply(context: RequestContext, status: number, body: object): void {
+    this.write(context, status, JSON_TYPE, JSON.stringify(body))
+  }
+
+  replyText(context: RequestContext, text: string): void {
+    this.write(context, 200, JSON_TYPE, text)
+  }
+
+  refuse(context: RequestContext, failure: Failure, extra?: ReplyHeaders): void {
+    const { status, code, body, headers } = context.failures.write(failure, context.id)
+    const { relay, refused } = this.options
+    this.refusals.write(refusedLine(context, relay.catalog, { client: this.clientOf(context), status, code }))
+    const isNoted = context.port === 'public' && !context.isRecorded
+    if (isNoted) refused.note(refusedNote(context, relay.accounts, { status, code }))
+    this.write(context, status, { ...JSON_TYPE, ...headers, ...extra }, body)
+  }
+
+  replyWithStream(context: RequestContext, client: StreamClient, { headers, ...stream }: ReplyStream): Promise<void> {
+    const { log, metrics, relay } = this.options
+    metrics.answered(200)
+    return replyWithStream(context.exchange, client, {
+      ...stream,
+      headers: { ...STREAM_TYPE, ...headers, ...context.headers },
+      heartbeatMs: relay.limits.heartbeatMs,
+      onError: (error) => log('error', 'edge.stream', { request: context.id, message: String(error) }),
+    })
+  }
+
+  replyWithEvents(context: RequestContext, events: ReplyEvents, headers: ReplyHeaders): Promise<void> {
+    return this.replyWithStream(context, presenceOf(context.exchange), { events, headers, begun: 'answering' })
+  }
+
+  clientOf({ exchange }: RequestContext): string {
+    return this.options.proxies.clientOf(exchange.remoteAddress, exchange.header('x-forwarded-for'))
+  }
+
+  callerOf(context: RequestContext): Caller | Failure {
+    const { exchange } = context
+    const { notes } = exchange
+    const { accounts } = this.options.relay
+    // A client sends the same key with every request of a connection: it is read once. A pass may have ended.
+    const authorization = exchange.header('authorization')
+    const isSame = authorization !== undefined && authorization === notes.get('authorization')
+    const presented = (isSame ? notes.get('presented') : presentedKey(exchange)) ?? ''
+    const known = notes.get('presented') === presented ? notes.get('key') : undefined
+    const caller = known === undefined ? accounts.authenticate(presented) : accounts.callerOf(known)
+    if (!caller) {
+      notes.clear()
+      return INVALID_KEY
+    }
+    context.caller = caller
+    if (known === undefined) {
+      // All of one caller: what is left of another would make this one's requests theirs.
+      notes.clear()
+      notes.set('account', caller.account.id)
+      if (caller.key.kind === 'client') {
+        notes.set('presented', presented).set('key', caller.key.id)
+        if (authorization !== undefined && bearerOf(exchange) === presented) notes.set('authorization', authorization)
+      }
+    }
+    exchange.share = this.options.arriving.of(caller.account.id)
+    return caller.account.status === 'suspended' ? SUSPENDED : caller
+  }
+
+  write({ exchange, headers: always }: RequestContext, status: number, headers: ReplyHeaders, body: string): void {
+    this.options.metrics.answered(status)
+    exchange.reply(status, headers, body, always)
+  }
+}

@@ -1,0 +1,13 @@
+import type { RouteParameter } from '../route.ts'
+import { listBounds } from '../state.ts'
+
+/** The parameters of a list in pages, as `listPageOf` reads them. */
+export const listParameters: readonly RouteParameter[] = [
+  {
+    name: 'limit',
+    in: 'query',
+    schema: { type: 'integer', minimum: 1, maximum: listBounds.limitMax, default: listBounds.limitDefault },
+  },
+  { name: 'order', in: 'query', schema: { enum: ['asc', 'desc'], default: 'desc' } },
+  { name: 'after', in: 'query', schema: { type: 'string', description: 'the id of the last item of the page before' } },
+]

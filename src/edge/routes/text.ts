@@ -1,0 +1,227 @@
+/** Routes of text: chat completions, responses, messages, Google's content. */
+import { readChatClient } from '../../formats/chat/client.ts'
+import { jsonBody, noBody, type JsonBody } from '../request-body.ts'
+import { generate } from '../generate.ts'
+import { readers } from '../lazy-parsers.ts'
+import type { PublicRoute } from '../route.ts'
+import { cancelResponse, deleteResponse, inputBytes, listInputItems, showResponse } from '../state.ts'
+import type { FreeRoutes } from '../unbilled-routes.ts'
+import type { RequestContext } from '../request-context.ts'
+import { googleAction } from './google-action.ts'
+import { listParameters } from './list-parameters.ts'
+
+const hello = [{ role: 'user', content: 'Hello' }]
+const helloGoogle = { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] }
+
+const content = jsonBody((body, { head: { path, query } }) =>
+  readers.gemini(({ readGeminiClient }) => readGeminiClient({ ...body, path, query })),
+)
+
+/** Answers with the number of tokens, in the words of a dialect. */
+const countAs =
+  (write: (tokens: number) => object) =>
+  (free: FreeRoutes, context: RequestContext, reads: JsonBody): Promise<void> =>
+    free.count(context, reads, write)
+
+const chat: readonly PublicRoute[] = [
+  {
+    method: 'POST',
+    path: '/v1/chat/completions',
+    reads: jsonBody(({ text, bytes }) => readChatClient(text, bytes)),
+    limits: 'key_and_account',
+    handler: generate,
+    recordedAs: 'chat.completions',
+    documentation: {
+      tag: 'Text',
+      summary: 'A chat completion.',
+      request: { shape: 'ChatRequest', example: { model: 'sandbox-chat', messages: hello, max_tokens: 50 } },
+      answer: 'ChatCompletion',
+      stream: 'chunks (`chat.completion.chunk`), then `data: [DONE]`',
+    },
+  },
+]
+
+const responses: readonly PublicRoute[] = [
+  {
+    method: 'POST',
+    path: '/v1/responses',
+    reads: jsonBody(({ text, bytes }) => readers.responses((one) => one.readResponsesClient(text, bytes))),
+    limits: 'key_and_account',
+    handler: generate,
+    recordedAs: 'responses',
+    documentation: {
+      tag: 'Text',
+      summary: 'A turn of a conversation, which the gateway keeps for 30 days unless store is false.',
+      request: { shape: 'ResponseRequest', example: { model: 'sandbox-chat', input: 'Hello' } },
+      answer: 'Response',
+      stream: 'events (`response.created` … `response.completed`), then `data: [DONE]`',
+      failures: ['previous_response_not_found'],
+    },
+  },
+  {
+    method: 'POST',
+    path: '/v1/responses/compact',
+    reads: jsonBody(({ text, bytes }) => readers.responses((one) => one.readCompactionClient(text, bytes))),
+    limits: 'key_and_account',
+    handler: generate,
+    recordedAs: 'responses',
+    documentation: {
+      tag: 'Text',
+      summary: 'A conversation in short, to go on from: what the user has said, and one item for all else.',
+      request: { shape: 'CompactionRequest', example: { model: 'sandbox-chat', input: 'Hello' } },
+      answer: 'Compaction',
+      failures: ['previous_response_not_found'],
+    },
+  },
+  {
+    method: 'GET',
+    path: '/v1/responses/{id}',
+    reads: noBody,
+    limits: 'free_reads',
+    handler: showResponse,
+    documentation: {
+      tag: 'Text',
+      summary: 'A turn that is kept; with ?stream=true its events again.',
+      answer: 'Response',
+      parameters: [
+        { name: 'stream', in: 'query', schema: { type: 'boolean', default: false } },
+        { name: 'starting_after', in: 'query', schema: { type: 'integer', minimum: -1, default: -1 } },
+        { name: 'include', in: 'query', schema: { type: 'array', items: { type: 'string' } } },
+      ],
+      failures: ['not_found', 'invalid_value'],
+    },
+  },
+  {
+    method: 'GET',
+    path: '/v1/responses/{id}/input_items',
+    reads: noBody,
+    limits: 'free_reads',
+    bytes: inputBytes,
+    handler: listInputItems,
+    documentation: {
+      tag: 'Text',
+      summary: 'What a turn brought.',
+      answer: 'InputItems',
+      parameters: listParameters,
+      failures: ['not_found', 'invalid_value'],
+    },
+  },
+  {
+    method: 'POST',
+    path: '/v1/responses/{id}/cancel',
+    reads: noBody,
+    limits: 'free_reads',
+    handler: cancelResponse,
+    documentation: {
+      tag: 'Text',
+      summary: 'Call off a response in the background.',
+      answer: 'Response',
+      failures: ['not_found', 'invalid_value'],
+    },
+  },
+  {
+    method: 'DELETE',
+    path: '/v1/responses/{id}',
+    reads: noBody,
+    limits: 'free_reads',
+    handler: deleteResponse,
+    documentation: { tag: 'Text', summary: 'Forget a turn.', answer: 'Deletion', failures: ['not_found'] },
+  },
+  {
+    method: 'POST',
+    path: '/v1/responses/input_tokens',
+    reads: jsonBody(({ text, bytes }) => readers.responses((one) => one.readCountedClient(text, bytes))),
+    limits: 'free_counts',
+    handler: (free, context, reads) => free.countResponse(context, reads),
+    documentation: {
+      tag: 'Text',
+      summary: 'How many tokens a request would put in. Costs nothing.',
+      request: { shape: 'ResponseRequest', example: { model: 'sandbox-chat', input: 'Hello' } },
+      answer: 'InputTokens',
+      failures: ['previous_response_not_found'],
+    },
+  },
+]
+
+const messages: readonly PublicRoute[] = [
+  {
+    method: 'POST',
+    path: '/v1/messages',
+    reads: jsonBody(({ text, bytes }, head) =>
+      readers.messages((one) => one.readMessagesClient(text, bytes, head.header('anthropic-beta'))),
+    ),
+    limits: 'key_and_account',
+    handler: generate,
+    recordedAs: 'messages',
+    documentation: {
+      tag: 'Text',
+      summary: 'A message in the dialect of Anthropic, with any model.',
+      request: { shape: 'MessageRequest', example: { model: 'sandbox-chat', max_tokens: 50, messages: hello } },
+      answer: 'Message',
+      stream: 'events (`message_start` … `message_stop`)',
+    },
+  },
+  {
+    method: 'POST',
+    path: '/v1/messages/count_tokens',
+    reads: jsonBody(({ text, bytes }) => readers.messages((one) => one.readMessagesCount(text, bytes))),
+    limits: 'free_counts',
+    handler: countAs((tokens) => ({ input_tokens: tokens })),
+    documentation: {
+      tag: 'Text',
+      summary: 'How many tokens a message would put in. Costs nothing.',
+      request: { shape: 'MessageCountRequest', example: { model: 'sandbox-chat', messages: hello } },
+      answer: 'InputTokens',
+    },
+  },
+]
+
+const google: readonly PublicRoute[] = [
+  {
+    method: 'POST',
+    ...googleAction('generateContent'),
+    reads: content,
+    limits: 'key_and_account',
+    handler: generate,
+    recordedAs: 'gemini',
+    documentation: {
+      tag: 'Text',
+      summary: 'Content in the dialect of Gemini, with any model.',
+      request: { shape: 'ContentRequest', example: helloGoogle },
+      answer: 'Content',
+    },
+  },
+  {
+    method: 'POST',
+    ...googleAction('streamGenerateContent'),
+    reads: content,
+    limits: 'key_and_account',
+    handler: generate,
+    recordedAs: 'gemini',
+    documentation: {
+      tag: 'Text',
+      summary: 'The same as a stream of server-sent events.',
+      query: { alt: 'sse' },
+      request: { shape: 'ContentRequest', example: helloGoogle },
+      answer: 'events',
+      stream: 'events of the same shape',
+    },
+  },
+  {
+    method: 'POST',
+    ...googleAction('countTokens'),
+    reads: jsonBody((body, { head: { path, query } }) =>
+      readers.gemini(({ readGeminiCount }) => readGeminiCount({ ...body, path, query })),
+    ),
+    limits: 'free_counts',
+    handler: countAs((totalTokens) => ({ totalTokens })),
+    documentation: {
+      tag: 'Text',
+      summary: 'How many tokens content would put in. Costs nothing.',
+      request: { shape: 'ContentRequest', example: helloGoogle },
+      answer: 'TotalTokens',
+    },
+  },
+]
+
+export const textRoutes: readonly PublicRoute[] = [...chat, ...responses, ...messages, ...google]
