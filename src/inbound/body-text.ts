@@ -1,4 +1,4 @@
-/** Bodies of requests as text. */
+/** Decodes the bodies of requests to text. */
 import type { BudgetShare, BudgetOutcome } from '../lib/primitives/shared-budget.ts'
 import { wholeCharactersEnd, withoutMark } from '../lib/primitives/utf8.ts'
 import { KIB, MIB } from '../lib/primitives/units.ts'
@@ -8,15 +8,15 @@ export type BodyText =
   | { readonly kind: 'read'; readonly text: string; readonly bytes: number }
   | { readonly kind: 'too_large' | 'broken_off' | 'timeout' | 'not_utf8' | 'share_full' | 'full' }
 
-/** Fatal: a byte that is not UTF-8 would silently become another prompt. */
+/** Strict, because a byte that is not UTF-8 would silently change the prompt. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-/** What a byte that is not UTF-8 becomes where nobody minds. */
+/** What a lenient decoder puts in place of a byte that is not UTF-8. */
 const REPLACEMENT = '\ufffd'
 
-/** More of it is decoded strictly at once: to replace what is not UTF-8 takes 25 ns a byte. */
+/** A longer text is decoded strictly at once, because replacing bytes that are not UTF-8 takes 25 ns a byte. */
 const LENIENT_BYTES_MAX = 64 * KIB
 
-/** Decodes strictly; the usual small body without a view of its bytes, which costs more than the decoding. */
+/** Decodes strictly. It makes no view of the bytes of a small body, because a view costs more than the decoding. */
 export function decodeBody(bytes: Buffer, from: number, to: number): BodyText {
   const text = decode(bytes, from, to)
   return text === undefined ? { kind: 'not_utf8' } : { kind: 'read', text: withoutMark(text), bytes: to - from }
@@ -37,25 +37,25 @@ function decode(bytes: Buffer, from: number, to: number): string | undefined {
 const BLOCK_BYTES = MIB
 
 /**
- * A body that arrives in pieces. It becomes text block by block, so that no turn of the event loop is long (32 MB at
- * once take 30 ms, and 200 where the last byte is wrong) and nothing that is here is copied to make room for more. A
- * list of its pieces would not do: a body in chunks of a byte would cost a hundred times its size.
+ * A body that arrives in pieces. It is decoded block by block, so that no turn of the event loop is long (32 MB at once
+ * take 30 ms, or 200 ms if the last byte is wrong) and no received bytes are copied to make room for more. A list of
+ * the pieces is no alternative: a body in chunks of one byte would cost a hundred times its size.
  */
 export class ArrivingText {
   private readonly bytesMax: number
-  /** Where its memory is taken from. */
+  /** The budget that its memory is taken from. */
   private readonly share: BudgetShare | undefined
   private taken = 0
   private text = ''
-  /** Those of the body that are in `text`, and what it takes of memory. */
+  /** The bytes of the body that are in `text`, and the memory of that text. */
   private textBytes = 0
   private textMemory = 0
-  /** What came since, with room for more. */
+  /** The bytes since then, with room for more. */
   private block = NO_BYTES
   private filled = 0
   private isWrong = false
 
-  /** `bytesMax`: how long it can become. */
+  /** `bytesMax`: the longest that the body can be. */
   constructor(bytesMax: number, share: BudgetShare | undefined) {
     this.bytesMax = bytesMax
     this.share = share
@@ -75,13 +75,13 @@ export class ArrivingText {
     return 'taken'
   }
 
-  /** What it came to. */
+  /** Returns the result. */
   end(): BodyText {
     if (this.decodeTo(this.filled)) return { kind: 'read', text: this.text, bytes: this.textBytes }
     return { kind: 'not_utf8' }
   }
 
-  /** Gives its memory back. */
+  /** Returns its memory to the budget. */
   release(): void {
     this.share?.give(this.taken)
     this.taken = 0
@@ -90,7 +90,7 @@ export class ArrivingText {
   private makeRoom(bytes: number): BudgetOutcome {
     if (this.block.length >= BLOCK_BYTES && !this.decodeTo(wholeCharactersEnd(this.block, 0, this.filled)))
       return 'taken'
-    // No larger than it can become: it is counted in full against its share.
+    // The block is no larger than the body can become, because its whole size counts against the share.
     const most = Math.min(BLOCK_BYTES, this.bytesMax - this.textBytes)
     const size = Math.min(most, Math.max(this.filled + bytes, this.block.length * 2))
     const lacking = this.textMemory + size - this.taken
@@ -105,14 +105,14 @@ export class ArrivingText {
     return 'taken'
   }
 
-  /** Makes the block's bytes text, up to `end`. False when they are not UTF-8: then the rest is only let by. */
+  /** Decodes the block's bytes up to `end`. False if they are not UTF-8. The rest of the body is then dropped. */
   private decodeTo(end: number): boolean {
     const text = this.isWrong ? undefined : decode(this.block, 0, end)
     this.isWrong = text === undefined
     if (text === undefined) this.text = ''
     else this.text = this.textBytes === 0 ? withoutMark(text) : this.text + text
     this.textBytes += end
-    // One character beyond Latin-1 makes all of its block two bytes each.
+    // One character beyond Latin-1 makes every character of its block take two bytes.
     this.textMemory += text === undefined || text.length === end ? end : 2 * text.length
     this.block.copy(this.block, 0, end, this.filled)
     this.filled -= end

@@ -1,12 +1,12 @@
 import { KIB, MIB } from '../lib/primitives/units.ts'
 
 /**
- * What a stalled client has not taken, compressed. The rest of one read of a fast upstream is up to half a megabyte,
- * and 200 clients would keep as many of them for a minute. Events are alike: 400 KB become 8, in 0.2 ms.
+ * Compresses the bytes that a stalled client has not taken. One read of a fast upstream leaves up to half a megabyte,
+ * and 200 stalled clients would hold that much each for a minute. Events are alike: 400 KB become 8 KB in 0.2 ms.
  */
 export type CompressedBytes = { readonly zstd: Buffer }
 
-/** Less is not worth the while. More is a whole answer, which would be packed again whenever some of it is taken. */
+/** Less is not worth it. More is a whole answer, which would be compressed again each time some of it is taken. */
 const PACKED_BYTES_MIN = 32 * KIB
 const PACKED_BYTES_MAX = MIB
 
@@ -18,6 +18,6 @@ export const pack = (bytes: Buffer): CompressedBytes | undefined =>
 export const unpack = (kept: Buffer | CompressedBytes): Buffer =>
   'zstd' in kept ? Bun.zstdDecompressSync(kept.zstd) : kept
 
-/** Text as bytes; bytes as they are. */
+/** Text as bytes. Bytes are returned without a copy. */
 export const bufferOf = (data: string | Uint8Array): Buffer =>
   typeof data === 'string' ? Buffer.from(data) : Buffer.from(data.buffer, data.byteOffset, data.length)

@@ -1,46 +1,49 @@
-/** The connections of a server: how many there may be, and which of them give way to others. */
+/**
+ * Bounds the connections of a server, and decides which are closed to make room for others. A stranger is a connection
+ * that has authenticated no request.
+ */
 
 export type ConnectionCountLimits = {
-  /** Of all connections together. */
+  /** The limit of all connections together. */
   readonly connectionsMax: number
-  /** Of one origin's strangers, after their time of grace. */
+  /** The limit of strangers from one origin, after their time of grace. */
   readonly strangersPerAddressMax: number
 }
 
-/** A connection, as far as it may have to give way. */
+/** The part of a connection that the limiter needs. */
 export type LimitedConnection = {
   readonly remoteAddress: string
   readonly openedMs: number
-  /** Whether a request is on its way on it, or an answer to one: waited for, or not yet taken. */
+  /** Whether a request is arriving, or an answer is awaited or not yet taken by the client. */
   readonly work: 'none' | 'arriving' | 'answering'
-  /** What whoever handles requests has noted of it: nothing of strangers. */
+  /** What the request handler has noted about it. A stranger has no notes. */
   readonly notes: { readonly size: number }
-  /** Ends it, for others' sake. */
+  /** Closes it to make room for others. */
   dismiss(): void
 }
 
-/** What became of connections that were too many. */
+/** What the limiter did about too many connections. */
 export type ConnectionLimiterStats = {
   readonly connections: number
-  /** Ended, for others' sake. */
+  /** Closed to make room for others. */
   readonly dismissed: number
-  /** Not taken in, as nobody could be dismissed. */
+  /** Not admitted, because no other connection could be closed. */
   readonly turnedAway: number
 }
 
-/** Whoever has something to ask has asked it by then. */
+/** An honest client has sent its request by then. */
 const GRACE_MS = 2_000
-/** Where there is no room, so great a part gives way at once: one each time would cost a look at all each time. */
+/** A full server closes this part of all connections at once. Closing one each time would search all each time. */
 const PART = 32
-/** Where fewer than that could give way, nobody is looked for again for a while. */
+/** After a search that found fewer, the limiter does not search again for this time. */
 const PAUSE_MS = 250
 const TELL_MS = 10_000
 
-/** Where a connection comes from, for counting; undefined: it is not counted. */
+/** The origin of a connection, for counting. Undefined: it is not counted. */
 type OriginOf = (remoteAddress: string) => string | undefined
 
 export class ConnectionLimiter<Member extends LimitedConnection> {
-  /** So far. */
+  /** Totals since the start. */
   dismissed = 0
   turnedAway = 0
   private readonly origins = new Map<Member, string | undefined>()
@@ -62,7 +65,7 @@ export class ConnectionLimiter<Member extends LimitedConnection> {
     return this.origins.keys()
   }
 
-  /** Takes a connection in. False where it is full and nobody gives way. */
+  /** Admits a connection. False if the server is full and no other connection can be closed. */
   admit(guest: Member, nowMs: number): boolean {
     if (this.size >= this.limits.connectionsMax && !this.makeRoom(nowMs)) {
       this.turnedAway++
@@ -76,7 +79,7 @@ export class ConnectionLimiter<Member extends LimitedConnection> {
     this.origins.delete(guest)
   }
 
-  /** Strangers beyond what one origin may have go: the oldest first, those that are being answered last. */
+  /** Closes strangers beyond the limit of their origin: the oldest first, and those that are being answered last. */
   thin(nowMs: number): void {
     const { strangersPerAddressMax } = this.limits
     if (this.size <= strangersPerAddressMax) return
@@ -97,7 +100,7 @@ export class ConnectionLimiter<Member extends LimitedConnection> {
     }
   }
 
-  /** What has happened since this told of it last, where anything has; not more often than every ten seconds. */
+  /** Returns what has happened since the last report, if anything has, at most every ten seconds. */
   crowding(nowMs: number): ConnectionLimiterStats | undefined {
     const dismissed = this.dismissed - this.told.dismissed
     const turnedAway = this.turnedAway - this.told.turnedAway
@@ -107,8 +110,9 @@ export class ConnectionLimiter<Member extends LimitedConnection> {
   }
 
   /**
-   * Strangers give way to everybody, the old before the young, who may be about to show a key; then those who are known
-   * and ask for nothing, then those whose requests have not come. Nobody who is known and being answered does.
+   * Strangers are closed first: old ones before young ones, which may be about to send a key. Then authenticated
+   * connections without a request are closed, then those whose request is still arriving. An authenticated connection
+   * that is being answered is never closed.
    */
   private makeRoom(nowMs: number): boolean {
     if (nowMs < this.pausedUntilMs) return false

@@ -5,16 +5,16 @@ export type ConnectionLimits = {
   /** From the first byte of a request, or from the connect, to the end of its head. */
   readonly headTimeoutMs: number
   readonly idleTimeoutMs: number
-  /** A client that takes nothing of what it was given for so long has gone in all but name. */
+  /** A client that takes no bytes of its answer for this time counts as gone. */
   readonly stallTimeoutMs: number
   /**
-   * How long a closing connection still takes bytes, since the last of them; six times as long in all (nginx: 5 s and
-   * 30 s). Closed while the client sends, its reset could overtake the answer.
+   * How long a closing connection still reads bytes, counted from the last one, and six times as long in all (nginx: 5
+   * s and 30 s). If it closed while the client sends, the reset could overtake the answer.
    */
   readonly lingerTimeoutMs: number
 }
 
-/** What holds where `listen` is told nothing else. */
+/** The defaults of `listen`. */
 export const connectionLimits: ConnectionLimits = {
   headBytesMax: 16 * KIB,
   headTimeoutMs: 10_000,
@@ -23,9 +23,9 @@ export const connectionLimits: ConnectionLimits = {
   lingerTimeoutMs: 5_000,
 }
 
-/** Requests sent ahead of an answer are kept up to this size, then the client waits. */
+/** Requests that are sent ahead of an answer are kept up to this size. Then the client must wait. */
 export const AHEAD_BYTES_MAX = 64 * KIB
-/** With less of them left to do the client may go on. */
+/** Reading goes on when fewer bytes than this wait to be processed. */
 export const WAITING_BYTES_MAX = 4 * AHEAD_BYTES_MAX
-/** The rest of a body nobody wants is read and thrown away up to this size; beyond it the connection closes. */
+/** An unwanted rest of a body is read and dropped up to this size. Beyond it, the connection closes. */
 export const UNREAD_BYTES_MAX = 256 * KIB

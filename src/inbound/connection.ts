@@ -1,4 +1,4 @@
-/** One client connection: requests in, one at a time, answers out, in order. */
+/** One client connection. It reads requests one at a time, and writes the answers in order. */
 import type { Socket } from 'bun'
 import { flushAtEndOfTick, inNextTurn } from '../lib/runtime/end-of-tick.ts'
 import { BodyReader, HeadReader, type Framing } from '../lib/http/http1.ts'
@@ -17,15 +17,15 @@ export type Host = {
   handle(exchange: ServerExchange): void
   /** The answer to something that is not a request. */
   refuse(malformed: MalformedRequest): { readonly headers: ReplyHeaders; readonly body: string }
-  /** A programmer's error. */
+  /** Called with a programming error. */
   readonly onError: (error: Error) => void
-  /** No new requests: connections close with the answer they are at. */
+  /** Whether the server stops. Connections then take no new request and close after the current answer. */
   readonly isStopping: boolean
   readonly isHeld: boolean
 }
 
 const EMPTY = new BodyReader(NO_BODY)
-/** Requests sent ahead, begun in one turn of the event loop. */
+/** The most pipelined requests that begin in one turn of the event loop. */
 const TURN_REQUESTS_MAX = 4
 const NONE = Number.POSITIVE_INFINITY
 
@@ -36,7 +36,7 @@ export class ServerConnection implements Wire, LimitedConnection {
   private readonly host: Host
   private readonly head: HeadReader
   private readonly lastHead = new LastHead()
-  /** `discard`: the answer is out, or the request was none, and what still comes is thrown away until the end. */
+  /** `discard`: the answer is written or the request was malformed. Further bytes are dropped until the end. */
   private reading: 'head' | 'body' | 'answer' | 'discard' = 'head'
   private body = EMPTY
   private unreadBytes = 0
@@ -46,16 +46,16 @@ export class ServerConnection implements Wire, LimitedConnection {
   private isReadingOn = false
   private isPaused = false
   private isLast = false
-  /** Whether it has had a request. */
+  /** Whether a request has arrived on it. */
   private isUsed = false
-  /** The body came with its head: whoever reads it or not, there is nothing to wait for. */
+  /** The whole body came with its head, so there is nothing to wait for, even if nobody reads it. */
   private isBodyAtHand = false
-  /** The client holds its body back until it is told to go on. */
+  /** The client holds its body back until it receives 100 Continue. */
   private isAwaitingContinue = false
   isClosed = false
-  /** What the client has not taken yet. */
+  /** Bytes that the client has not taken yet. */
   private unsent: Buffer | CompressedBytes | undefined
-  /** Written in this tick. */
+  /** Text that was written in this tick. */
   private readonly held: string[] = []
   private heldChars = 0
   private isEnding = false
@@ -73,7 +73,7 @@ export class ServerConnection implements Wire, LimitedConnection {
     this.deadlineMs = this.openedMs + host.limits.headTimeoutMs
   }
 
-  /** Whether it is between two requests, with no byte of the next. */
+  /** Whether it is between two requests, and no byte of the next has arrived. */
   get isIdle(): boolean {
     return this.reading === 'head' && this.head.isEmpty && !this.input
   }
@@ -98,7 +98,7 @@ export class ServerConnection implements Wire, LimitedConnection {
   }
 
   readOn(isAgain = false): void {
-    // A handler that answers at once comes back here: the loop below goes on with the next request.
+    // A handler that answers at once calls this again. The loop below goes on with the next request.
     if ((this.isReadingOn && !isAgain) || this.host.isHeld) return
     this.isReadingOn = true
     let left = TURN_REQUESTS_MAX
@@ -115,7 +115,7 @@ export class ServerConnection implements Wire, LimitedConnection {
       if (this.at >= input.length) this.input = undefined
     }
     this.isReadingOn = false
-    // All that had come ahead is begun or read: what is still to come may.
+    // Everything that was sent ahead is processed, so more may arrive.
     if (!this.input && !this.isClosed) this.readFurther()
   }
 
@@ -126,7 +126,7 @@ export class ServerConnection implements Wire, LimitedConnection {
 
   private readHead(input: Buffer): void {
     if (this.head.isEmpty) {
-      // A line end in front of a request is tolerated, as the standard asks.
+      // A line end before a request is ignored, as RFC 9112, section 2.2, asks.
       while (input[this.at] === 0x0d || input[this.at] === 0x0a) this.at++
       if (this.at >= input.length) return
       const again = this.lastHead.again(input, this.at)
@@ -135,7 +135,7 @@ export class ServerConnection implements Wire, LimitedConnection {
         return this.begin(again, this.lastHead.framing, input)
       }
       const first = input[this.at] as number
-      // TLS and other protocols are told at once; their clients would wait for the blank line as long as we do.
+      // TLS and other protocols are refused at once. Otherwise both sides would wait for a blank line.
       if (first < 0x41 || first > 0x5a) return this.refuse({ status: 400, message: MALFORMED })
       this.deadlineMs = performance.now() + this.host.limits.headTimeoutMs
     }
@@ -188,7 +188,7 @@ export class ServerConnection implements Wire, LimitedConnection {
     if (body.state === 'ended') return this.bodyEnded(exchange, part, 0, part.length)
     if (part.length > 0) this.bodyPart(exchange, part)
     if (body.state === 'open') return
-    // What follows cannot be told from a body any more; the answer, if it is still to come, is the last.
+    // Later bytes cannot be told from the body any more, so the current answer is the last.
     this.isLast = true
     this.reading = 'discard'
     if (!exchange || exchange.isAnswered) this.close()
@@ -201,13 +201,13 @@ export class ServerConnection implements Wire, LimitedConnection {
     if (this.unreadBytes > UNREAD_BYTES_MAX) this.close()
   }
 
-  /** The last of the body are the bytes from `from` to `to`. */
+  /** The bytes from `from` to `to` are the last of the body. */
   private bodyEnded(exchange: ServerExchange | undefined, bytes: Buffer, from: number, to: number): void {
     if (this.reading !== 'body') return
     this.unreadBytes = 0
     this.reading = 'answer'
     if (exchange && !exchange.isAnswered) exchange.bodyLast(bytes, from, to)
-    // The answer was given before the body was there.
+    // The answer was complete before the body.
     else this.goOn()
   }
 
@@ -222,8 +222,8 @@ export class ServerConnection implements Wire, LimitedConnection {
   }
 
   persistence({ head: { version } }: ServerExchange): string {
-    // A large body that nobody is going to read is cheaper to leave than to receive. And who was never told to continue
-    // may send the body or leave it out: what comes next could be either.
+    // Closing is cheaper than receiving a large body that nobody will read. A client that never got 100 Continue may
+    // send its body or leave it out, so the next bytes could be either.
     const leavesBody = !this.isBodyAtHand && (this.isAwaitingContinue || this.body.declaredLeft > UNREAD_BYTES_MAX)
     if (this.isLast || this.host.isStopping || leavesBody) {
       this.isLast = true
@@ -235,14 +235,14 @@ export class ServerConnection implements Wire, LimitedConnection {
   answered(exchange: ServerExchange): void {
     if (this.exchange !== exchange || this.isClosed) return
     if (this.isLast) return this.close()
-    // The rest of its body has to come, or nothing after it can be understood.
+    // The rest of the body must arrive, because the next request begins after it.
     if (this.reading === 'body') this.deadlineMs = performance.now() + this.host.limits.headTimeoutMs
     this.goOn()
   }
 
-  /** To the next request, once this one has arrived, is answered, and the client has taken the answer. */
+  /** Goes on to the next request once this one has arrived, is answered, and the client has taken the answer. */
   private goOn(): void {
-    // Without the wait for the client, one that only asks and never reads would fill the memory with answers.
+    // Without this wait, a client that sends requests and never reads would fill the memory with answers.
     if (this.reading !== 'answer' || this.unsent || !this.exchange?.isAnswered) return
     this.exchange = undefined
     if (this.isLast || (this.host.isStopping && !this.input)) return this.close()
@@ -253,7 +253,7 @@ export class ServerConnection implements Wire, LimitedConnection {
   }
 
   private readFurther(): void {
-    // While more waits than this, one that only asks would fill the memory with its requests.
+    // Without this bound, a client that only sends would fill the memory with its requests.
     if (!this.isPaused || (this.input && this.input.length - this.at > WAITING_BYTES_MAX)) return
     this.isPaused = false
     this.socket.resume()
@@ -266,7 +266,7 @@ export class ServerConnection implements Wire, LimitedConnection {
     this.close()
   }
 
-  /** Writes to the client, at the end of the tick. False when it has not taken what came before: the rest waits. */
+  /** Writes to the client at the end of the tick. False if the client has not taken earlier bytes. The rest waits. */
   write(data: string | Uint8Array): boolean {
     if (this.isClosed || data.length === 0) return true
     if (this.unsent) {
@@ -300,7 +300,7 @@ export class ServerConnection implements Wire, LimitedConnection {
     return taken === bytes.length
   }
 
-  /** Keeps what the client has not taken: a part of the whole keeps the whole in memory, so it must be most of ours. */
+  /** Keeps bytes that the client has not taken. A view keeps its whole buffer alive, so a small part is copied. */
   private keep(rest: Buffer, isMostOfOurs = false): void {
     this.unsent = pack(rest) ?? (isMostOfOurs ? rest : Buffer.from(rest))
     this.progressMs = performance.now()
@@ -347,22 +347,22 @@ export class ServerConnection implements Wire, LimitedConnection {
     const { lingerTimeoutMs } = this.host.limits
     this.deadlineMs = performance.now() + lingerTimeoutMs
     this.lingerUntilMs = this.deadlineMs + 5 * lingerTimeoutMs
-    // Half a close: to a client that still sends, a whole one would be a reset, and cost it the answer.
+    // Only our side closes. A full close would send a reset to a client that still sends, and cost it the answer.
     this.socket.shutdown()
   }
 
-  /** Breaks off at once: what the client has not taken yet is lost. */
+  /** Closes at once. Bytes that the client has not taken are lost. */
   destroy(): void {
     this.socket.terminate()
   }
 
-  /** An answer that the operating system has yet to deliver arrives; where there was none, nothing is left behind. */
+  /** Closes to make room. An answer that the operating system still holds is delivered. */
   dismiss(): void {
     if (this.isUsed) this.leave()
     else this.destroy()
   }
 
-  /** The server goes: what was answered is left to the operating system to deliver, the rest is broken off. */
+  /** Closes because the server ends. The operating system delivers complete answers. Others are broken off. */
   leave(): void {
     this.flush()
     if (!this.unsent && this.exchange?.isAnswered !== false) this.socket.end()
@@ -378,14 +378,14 @@ export class ServerConnection implements Wire, LimitedConnection {
     this.exchange?.closed()
   }
 
-  /** Called every now and then: one timer serves all connections and all their limits. */
+  /** Called regularly. One timer serves all connections and all their limits. */
   sweep(nowMs: number): void {
     const { limits } = this.host
     if (this.unsent && nowMs - this.progressMs > limits.stallTimeoutMs) return this.destroy()
     this.exchange?.checkBody(nowMs)
     if (nowMs < this.deadlineMs || this.unsent) return
     this.deadlineMs = NONE
-    // Not a reset: the operating system may still be delivering the answer to a slow reader.
+    // No reset, because the operating system may still be delivering the answer to a slow reader.
     if (this.isEnding) this.socket.end()
     else if (this.reading === 'head' && !this.head.isEmpty) {
       this.refuse({ status: 408, message: 'The headers did not arrive in time.' })

@@ -8,12 +8,12 @@ import { KIB, MIB } from '../lib/primitives/units.ts'
 import { NO_BYTES } from '../lib/http/wire-buffer.ts'
 
 /**
- * A body must be no larger than `bytesMax`, and arrive at `bytesPerSecondMin` or faster. It may be `graceMs` behind
- * that, and what came faster earns it no more: a body that stands still is given up after so long, however it began.
+ * A body must be no larger than `bytesMax`, and arrive at `bytesPerSecondMin` or faster. It may be `graceMs` late. A
+ * faster start earns no more time: a body that stops arriving is given up after `graceMs`.
  */
 export type BodyLimits = { readonly bytesMax: number; readonly graceMs: number; readonly bytesPerSecondMin: number }
 
-/** How a body that was read in pieces ended. */
+/** The end of a body that was read in pieces. */
 export type PiecesEnd = 'complete' | 'too_large' | 'broken_off' | 'timeout'
 
 /** What an exchange needs of its connection. */
@@ -21,28 +21,28 @@ export type Wire = {
   readonly remoteAddress: string
   readonly notes: Map<string, string>
   readonly isClosed: boolean
-  /** False when the client has not taken everything. */
+  /** False if the client has not taken everything. */
   write(data: string | Uint8Array): boolean
   drained(): Promise<void>
-  /** Tells a client that waits for it to send its body. */
+  /** Sends 100 Continue to a client that waits for it. */
   continue(): void
-  /** The answer at hand is the last on this connection. */
+  /** Makes the current answer the last on this connection. */
   setLast(): void
-  /** The `connection` header of an answer, where it needs one. */
+  /** The `connection` header of an answer, if it needs one. */
   persistence(exchange: ServerExchange): string
   /** An answer is written in full. */
   answered(exchange: ServerExchange): void
   destroy(): void
 }
 
-/** What the first line and the headers said. */
+/** The first line and the headers of a request. */
 export type RequestHead = {
   readonly method: string
-  /** As it was sent, percent-encoding included; without the query. */
+  /** As sent, with its percent-encoding and without the query. */
   readonly path: string
-  /** With its question mark; empty where there is none. */
+  /** With its question mark. Empty if there is no query. */
   readonly query: string
-  /** All but `content-length`: that is the exchange's `declaredBytes`. */
+  /** All headers but `content-length`, which is `declaredBytes` of the exchange. */
   readonly headers: ReadonlyMap<string, string>
   readonly version: '1.0' | '1.1'
 }
@@ -50,34 +50,34 @@ export type RequestHead = {
 type PendingBody = {
   readonly limits: BodyLimits
   readonly resolve: (body: BodyText) => void
-  /** When it is too late, unless something comes before. */
+  /** The time at which the body is too late. Arriving bytes move it. */
   lateMs: number
 }
 
 export class ServerExchange {
   readonly head: RequestHead
-  /** How long the body is; undefined where only its end says so. */
+  /** The length of the body. Undefined if only the end of the body shows it. */
   readonly declaredBytes: number | undefined
   /** Called once if the client goes before the answer is complete. */
   onClosed: (() => void) | undefined
-  /** Where the memory of a body is taken from while it arrives in pieces. */
+  /** The budget for the memory of a body while it arrives in pieces. */
   share: BudgetShare | undefined
   private readonly connection: Wire
   private state: 'waiting' | 'streaming' | 'answered' = 'waiting'
-  /** The head of a stream, until its first text: they leave together. */
+  /** The head of a stream until its first text, because both are sent together. */
   private heldHead = ''
-  /** Of an answer of known length, what is still to be sent. */
+  /** The bytes of an answer of known length that are still to be sent. */
   private bytesLeft = 0
   private reading: PendingBody | undefined
-  /** A body that came with its head, until the tick of the request is over. */
+  /** A body that came with its head. It is kept until the tick of the request is over. */
   private atHand: { readonly bytes: Buffer; readonly from: number; readonly to: number } | undefined
-  /** What has arrived of a body in pieces. */
+  /** The pieces of a body that have arrived. */
   private arriving: ArrivingText | undefined
   private bodyBytes = 0
   private body: BodyText | undefined
-  /** It was read at hand, or dropped because nobody read it. */
+  /** The body was read at hand, or dropped because nobody read it. */
   private isPassed = false
-  /** Takes a body that is read as it comes. */
+  /** Takes the pieces of a body that is read as it arrives. */
   private takePiece: ((piece: Buffer) => void) | undefined
 
   constructor(connection: Wire, head: RequestHead, framing: Framing) {
@@ -90,7 +90,7 @@ export class ServerExchange {
     return this.head.headers.get(name)
   }
 
-  /** What a handler notes of this connection, for its next requests. */
+  /** A handler's notes about this connection, for its next requests. */
   get notes(): Map<string, string> {
     return this.connection.notes
   }
@@ -114,8 +114,8 @@ export class ServerExchange {
   }
 
   /**
-   * The body, where all of it came with its head, as most do: nobody has to wait for it then. Undefined for others, and
-   * those that are too large, which `readText` reads. To be called in the tick of the request, once.
+   * Returns the body at once if all of it came with its head, as most bodies do. Undefined for other bodies and for
+   * those that are too large: use `readText` for them. Call it once, in the tick of the request.
    */
   textAtHand({ bytesMax }: BodyLimits): BodyText | undefined {
     const { atHand } = this
@@ -125,7 +125,7 @@ export class ServerExchange {
     return (this.body = decodeBody(atHand.bytes, atHand.from, atHand.to))
   }
 
-  /** Reads the body as text, bounded in bytes and time while it arrives. To be called in the tick of the request. */
+  /** Reads the body as text, bounded in bytes and time while it arrives. Call it in the tick of the request. */
   readText(limits: BodyLimits): Promise<BodyText> {
     if (this.isPassed || this.reading) throw new Error('the body has passed')
     if (this.body) return Promise.resolve(this.body)
@@ -136,9 +136,9 @@ export class ServerExchange {
   }
 
   /**
-   * Reads the body piece by piece: `take` is done with each when it returns, so that nothing waits in memory. Pausing
-   * the socket instead would not do: the runtime (Bun 1.4.5) reads up to 5 MB on before it stops. To be called in the
-   * tick of the request. Rejects with what `take` throws, which ends the reading.
+   * Reads the body piece by piece. `take` must be done with each piece when it returns, so that nothing waits in
+   * memory. Pausing the socket is no alternative: Bun 1.4.5 reads up to 5 MB more before it stops. Call it in the tick
+   * of the request. If `take` throws, the reading ends and the promise rejects with that error.
    */
   readPieces(limits: BodyLimits, take: (piece: Buffer) => void): Promise<PiecesEnd> {
     if (this.isPassed || this.reading) throw new Error('the body has passed')
@@ -158,11 +158,13 @@ export class ServerExchange {
     })
   }
 
-  /** Answers with a whole body, or with none where the status has none. `always`: further headers, which prevail. */
+  /**
+   * Answers with a whole body, or with none if the status has none. `always`: further headers, which take precedence.
+   */
   reply(status: number, headers: ReplyHeaders, body: string | Uint8Array, always?: ReplyHeaders): void {
     if (this.state !== 'waiting') throw new Error('this request has an answer already')
     const { connection, head } = this
-    // Both end with their heads. A 204 has no length, and that of a 304 would be the file's (RFC 9110, 8.6).
+    // Both end with their heads. A 204 has no length, and the length of a 304 would be the file's (RFC 9110, 8.6).
     const isEmpty = status === 204 || status === 304
     const bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.length
     const length = isEmpty ? '' : `content-length: ${bytes}\r\n`
@@ -180,14 +182,14 @@ export class ServerExchange {
   begin(status: number, headers: ReplyHeaders): void {
     if (this.state !== 'waiting') throw new Error('this request has an answer already')
     const isChunked = this.head.version === '1.1'
-    // To HTTP/1.0 only the end of the connection ends an answer of unknown length.
+    // In HTTP/1.0, only the end of the connection ends an answer of unknown length.
     if (!isChunked) this.connection.setLast()
     const framing = isChunked ? 'transfer-encoding: chunked\r\n' : ''
     this.heldHead = replyHead(status, headers, framing + this.connection.persistence(this))
     this.state = 'streaming'
   }
 
-  /** Begins an answer of known length, whose bytes come in pieces: it ends with the last of them. */
+  /** Begins an answer of known length whose bytes come in pieces. It ends with the last byte. */
   beginSized(status: number, headers: ReplyHeaders, bytes: number): void {
     if (this.state !== 'waiting') throw new Error('this request has an answer already')
     this.connection.write(
@@ -198,7 +200,7 @@ export class ServerExchange {
     this.endSized()
   }
 
-  /** Sends a piece of it. False when the client has not taken everything yet. */
+  /** Sends a piece of such an answer. False if the client has not taken everything yet. */
   sendBytes(bytes: Uint8Array): boolean {
     if (this.state !== 'streaming') return true
     const isTaken = this.connection.write(bytes.subarray(0, this.bytesLeft))
@@ -213,14 +215,14 @@ export class ServerExchange {
     this.connection.answered(this)
   }
 
-  /** Sends a piece. False when the client has not taken everything yet: wait for `drained` before the next. */
+  /** Sends a piece. False if the client has not taken everything yet. Then wait for `drained` before the next piece. */
   send(text: string): boolean {
     if (this.state !== 'streaming') return true
     const isLarge = text.length >= LARGE_CHARS_MIN && text.length <= LARGE_CHARS_MAX && this.heldHead === ''
     return this.connection.write(isLarge && this.isChunked ? chunkOf(text) : this.take(this.framed(text)))
   }
 
-  /** Resolves when the client has taken what was sent, or is gone. */
+  /** Resolves when the client has taken everything, or is gone. */
   drained(): Promise<void> {
     return this.connection.drained()
   }
@@ -233,7 +235,7 @@ export class ServerExchange {
     this.connection.answered(this)
   }
 
-  /** Breaks the connection: the client must not take what it got for the whole answer. */
+  /** Breaks the connection, so that the client cannot take a partial answer for a whole one. */
   destroy(): void {
     this.connection.destroy()
   }
@@ -254,7 +256,7 @@ export class ServerExchange {
     return all
   }
 
-  /** The whole body lies in `bytes`, and will be taken from there by `bodyLast`, unless somebody reads it before. */
+  /** The whole body lies in `bytes`. `bodyLast` takes it from there unless it is read before. */
   bodyAtHand(bytes: Buffer, from: number, to: number): void {
     this.atHand = { bytes, from, to }
   }
@@ -263,7 +265,7 @@ export class ServerExchange {
     this.atHand = undefined
   }
 
-  /** Takes a payload, after which more will come. */
+  /** Takes a part of the body that is not the last. */
   bodyPart(bytes: Buffer): void {
     const { reading } = this
     if (!this.isWanted(bytes.length) || !reading) return
@@ -274,7 +276,7 @@ export class ServerExchange {
     this.keep(bytes, reading)
   }
 
-  /** Takes the last payload. Most bodies arrive in one piece: they are read where they lie, and never copied. */
+  /** Takes the last part of the body. Most bodies arrive in one piece, are decoded in place, and are never copied. */
   bodyLast(bytes: Buffer, from: number, to: number): void {
     const { reading } = this
     if (!this.isWanted(to - from) || !reading) return
@@ -286,7 +288,7 @@ export class ServerExchange {
     if (this.keep(bytes.subarray(from, to), reading)) this.bodyEnded(this.arriving.end())
   }
 
-  /** Counts what arrived. False when nobody reads it, or it is beyond what may be. */
+  /** Counts arrived bytes. False if nobody reads them, or they are beyond the limit. */
   private isWanted(bytes: number): boolean {
     const { reading } = this
     this.bodyBytes += bytes
@@ -332,7 +334,7 @@ export class ServerExchange {
   }
 }
 
-/** A body beyond it takes turns of its own: its steps together would keep the others waiting. */
+/** A larger body is processed in turns of its own, because its steps together would delay other requests. */
 const TURN_BYTES_MAX = 4 * MIB
 
 async function handOver(body: BodyText, { resolve }: PendingBody): Promise<void> {
@@ -340,12 +342,12 @@ async function handOver(body: BodyText, { resolve }: PendingBody): Promise<void>
   resolve(body)
 }
 
-/** What one read of a fast upstream makes. The buffer for more would be kept for nothing. */
+/** The size of the text that one read of a fast upstream makes. A buffer for more would rarely be used. */
 const LARGE_CHARS_MIN = 64 * KIB
 const LARGE_CHARS_MAX = MIB
 let chunk = NO_BYTES
 
-/** A chunk of much text, in bytes that the next one overwrites: as text it would be copied twice more to be framed. */
+/** A large chunk as bytes, which the next one overwrites. Framing it as text would copy it twice more. */
 function chunkOf(text: string): Buffer {
   const bytes = Buffer.byteLength(text)
   const size = `${bytes.toString(16)}\r\n`

@@ -1,4 +1,4 @@
-/** The head of an answer. Names and values come from the gateway; a line break in one would be a second answer. */
+/** The head of an answer. The gateway sets names and values. A line break in one would begin a second answer. */
 import { STATUS_CODES } from 'node:http'
 
 export type ReplyHeaders = Readonly<Record<string, string>>
@@ -9,7 +9,7 @@ const NO_HEADERS: ReplyHeaders = {}
 let dateSecond = 0
 let dateText = ''
 
-/** The date as HTTP writes it, made once a second. */
+/** The HTTP date, formatted once a second. */
 function httpDate(): string {
   const second = Math.floor(Date.now() / 1000)
   if (second !== dateSecond) {
@@ -19,7 +19,7 @@ function httpDate(): string {
   return dateText
 }
 
-/** `always` goes with every answer: of two equal names its own is written. */
+/** Writes a head. `always` holds headers of every answer. They replace headers of the same name. */
 export function replyHead(
   status: number,
   headers: ReplyHeaders,
@@ -32,7 +32,7 @@ export function replyHead(
   return `${text}\r\n${framing}\r\n`
 }
 
-/** The gateway's own few names. */
+/** Cached line prefixes of the gateway's few header names. */
 const prefixes = new Map<string, string>()
 
 function linePrefix(name: string): string {
@@ -46,6 +46,6 @@ function linePrefix(name: string): string {
 
 function withLine(text: string, name: string, value: string): string {
   if (LINE_BREAK.test(value)) throw new Error(`a line break in the header ${name}`)
-  // Three parts are one text to the engine; five would be two.
+  // The engine joins three parts to one text. Five parts would make two.
   return text + linePrefix(name) + value
 }

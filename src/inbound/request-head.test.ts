@@ -70,7 +70,7 @@ test.each(['', ' ', ':80', 'a:99999', 'a b', 'a/b', 'a,b', 'user@a'])('a Host of
   expect(readRequestHead(text)).toMatchObject({
     kind: 'malformed',
     status: 400,
-    message: 'The Host header names no host.',
+    message: 'The Host header is not a valid host.',
   })
   expect(readRequestHead(text.replace('1.1', '1.0'))).toMatchObject({ kind: 'malformed', status: 400 })
 })

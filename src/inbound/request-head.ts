@@ -1,18 +1,18 @@
-/** The head of a request: what it says, and that most say what the one before said. */
+/** Parses the head of a request. Most heads repeat the one before, and need no parsing. */
 import { framingOf, type Framing } from '../lib/http/http1.ts'
 import { HEADERS_MAX, parseHead } from '../lib/http/message-head.ts'
 import type { RequestHead } from './exchange.ts'
 import { KIB } from '../lib/primitives/units.ts'
 import { NO_BYTES } from '../lib/http/wire-buffer.ts'
 
-/** What was wrong with something that is not a request. */
+/** The fault of a malformed request. */
 export type MalformedRequest = { readonly status: 400 | 408 | 417 | 431; readonly message: string }
 
 export type ReadHead = {
   readonly kind: 'read'
   readonly head: RequestHead
   readonly framing: Framing
-  /** The client holds its body back until it is told to go on. */
+  /** The client holds its body back until it receives 100 Continue. */
   readonly expectsContinue: boolean
   /** It is the last request of its connection. */
   readonly isLast: boolean
@@ -20,7 +20,7 @@ export type ReadHead = {
 
 export const NO_BODY: Framing = { kind: 'length', bytes: 0 }
 export const MALFORMED = 'The request line or a header is malformed.'
-/** A method, then a path, a whole URL (its authority ends at a slash or question mark) or an asterisk. */
+/** A method, then a path, an absolute URL (its authority ends at a slash or question mark) or an asterisk. */
 const REQUEST_LINE =
   /^([A-Z]{1,24}) (\/[!-~]{0,8191}|https?:\/\/[!-.0->@-~]{1,255}(?:[/?][!-~]{0,8191})?|\*) HTTP\/(1\.[01])$/
 const CLOSE = /(?:^|,)\s*close\s*(?:,|$)/i
@@ -53,17 +53,17 @@ export function readRequestHead(text: string): ReadHead | (MalformedRequest & { 
   const headers = parsed.toMap()
   const host = headers.get('host')
   if (version === '1.1' && host === undefined) return malformed(400, 'The Host header is missing.')
-  // A name that is none is meant for somebody who builds addresses of it.
-  if (host !== undefined && !isHost(host)) return malformed(400, 'The Host header names no host.')
+  // An invalid host aims at code that builds URLs from it.
+  if (host !== undefined && !isHost(host)) return malformed(400, 'The Host header is not a valid host.')
   const framing = framingOf(headers, NO_BODY)
   if (!framing || (framing.kind === 'chunked' && version === '1.0')) {
-    return malformed(400, 'Content-Length and Transfer-Encoding do not say how long the body is.')
+    return malformed(400, 'Content-Length and Transfer-Encoding do not define the length of the body.')
   }
-  // The framing says it, and it alone differs between the requests of a client: see `LastHead`.
+  // The framing has the length. It is the only header that differs between the requests of a client: see `LastHead`.
   headers.delete('content-length')
   const expected = version === '1.1' ? headers.get('expect') : undefined
   if (expected !== undefined && expected.toLowerCase() !== '100-continue') {
-    return malformed(417, 'Only 100-continue can be expected.')
+    return malformed(417, 'The only supported expectation is 100-continue.')
   }
   const wishes = headers.get('connection') ?? ''
   return {
@@ -79,9 +79,9 @@ function malformedStart(text: string): ReturnType<typeof malformed> {
   if (text.split('\r\n').length > 1 + HEADERS_MAX) return malformed(431, `There are more than ${HEADERS_MAX} headers.`)
   const start = text.slice(0, text.indexOf('\r\n') === -1 ? undefined : text.indexOf('\r\n'))
   const version = / HTTP\/(\d+)(?:\.\d+)?$/.exec(start)?.[1]
-  // Not 505: a 5xx says that the fault is ours, alarms count it, and clients try again.
+  // Not 505: a 5xx would blame the server, count in alarms, and make clients retry.
   const isOther = version !== undefined && version !== '1'
-  return malformed(400, isOther ? 'Only HTTP/1.0 and HTTP/1.1 are spoken here.' : MALFORMED)
+  return malformed(400, isOther ? 'Only HTTP/1.0 and HTTP/1.1 are supported.' : MALFORMED)
 }
 
 type RequestLine = Pick<RequestHead, 'method' | 'headers' | 'version'> & { readonly target: string }
@@ -93,7 +93,7 @@ function requestHead({ method, target, headers, version }: RequestLine): Request
   return { method, path, query, headers, version }
 }
 
-/** The path and query of a whole URL, as the request line may carry one. */
+/** The path and query of an absolute URL in a request line. */
 function localPart(url: string): string {
   const from = url.indexOf('//') + 2
   const length = url.slice(from).search(/[/?]/)
@@ -101,21 +101,21 @@ function localPart(url: string): string {
   return local.startsWith('/') ? local : `/${local}`
 }
 
-/** A longer one would be kept at too high a price for as long as its connection lives. */
+/** A longer head is not remembered, because it would take memory for as long as its connection lives. */
 const REMEMBERED_CHARS_MAX = 4 * KIB
 const LENGTH = /\r\ncontent-length:[\t ]*(\d{1,15})[\t ]*\r\n/i
 const LENGTH_DIGITS_MAX = 15
 
 /**
- * The head that a connection read last. Clients send the same with every request but for the length of the body: bytes
- * that are compared need not be read again.
+ * The last head of a connection. Clients repeat the same head with every request, except for the length of the body.
+ * Comparing bytes is cheaper than parsing them again.
  */
 export class LastHead {
   private read: ReadHead | undefined
-  /** What stands before the digits of the body's length, and behind them. Without a length all is before. */
+  /** The bytes before and after the digits of the body's length. Without a length, all bytes are before. */
   private before = NO_BYTES
   private behind = NO_BYTES
-  /** Of the head that was there again: where it ended, and how long its body is. */
+  /** The end of the repeated head, and the length of its body. */
   end = 0
   framing = NO_BODY
 
@@ -131,7 +131,7 @@ export class LastHead {
     this.read = read
   }
 
-  /** The head that begins at `from`, if it is the same and there to its end: see `end` and `framing` then. */
+  /** Returns the head if the complete same head begins at `from`. Then `end` and `framing` are set. */
   again(bytes: Buffer, from: number): ReadHead | undefined {
     const { read, before, behind } = this
     let at = from + before.length

@@ -1,6 +1,7 @@
 /**
- * The HTTP/1.1 server, on sockets. The runtime's own costs more than twice as much a request (docs/performance.md),
- * answers what it cannot parse without our envelope, and knows no limit for slow heads and stalled readers.
+ * The HTTP/1.1 server, on sockets. The runtime's own server costs more than twice as much per request
+ * (docs/performance.md), answers malformed requests without our envelope, and has no limits for slow heads and stalled
+ * readers.
  */
 import { connectionLimits, type ConnectionLimits } from './connection-limits.ts'
 import { ServerConnection, type Host } from './connection.ts'
@@ -10,33 +11,33 @@ export type ServerOptions = Pick<Host, 'handle' | 'refuse'> & {
   readonly hostname: string
   readonly port: number
   readonly limits?: Partial<ConnectionLimits & ConnectionCountLimits>
-  /** Where an address belongs, as far as strangers are counted by it; undefined: they are not. */
+  /** The origin by which strangers of an address are counted. Undefined: they are not counted. */
   readonly originOf?: (remoteAddress: string) => string | undefined
-  /** Told when there were too many connections, and now and then while it goes on. */
+  /** Called when there were too many connections, and repeatedly while that goes on. */
   readonly onConnectionLimit?: (crowding: ConnectionLimiterStats) => void
-  /** Keeps what clients send until `begin` is called. */
+  /** Whether requests wait until `begin` is called. */
   readonly isHeld?: boolean
-  /** A programmer's error in a handler: its connection is broken off. */
+  /** Called with a programming error in a handler. Its connection is broken off. */
   readonly onError: (error: Error) => void
 }
 
 export type Server = {
   readonly port: number
-  /** Reads what has come while the server was held, and from now on at once. */
+  /** Processes requests that have waited, and from now on each request at once. */
   begin(): void
-  /** Takes no new connection or request; answers under way go on. */
+  /** Stops taking connections and requests. Running answers go on. */
   stop(): void
-  /** Ends what is left: answers that are complete still reach their clients, others are broken off. */
+  /** Closes all connections. Complete answers still reach their clients, and others are broken off. */
   close(): void
   readonly connections: number
-  /** How many connections were too many so far. */
+  /** The numbers of closed and rejected connections since the start. */
   readonly dropped: Pick<ConnectionLimiterStats, 'dismissed' | 'turnedAway'>
 }
 
 const unbounded: ConnectionCountLimits = { connectionsMax: Infinity, strangersPerAddressMax: Infinity }
 const SWEEP_MS = 250
 
-/** Listens. Throws where the address cannot be had. */
+/** Listens. Throws if the address is not available. */
 export const listen = (options: ServerOptions): Server => new SocketServer(options)
 
 class SocketServer implements Server, Host {
@@ -111,7 +112,7 @@ class SocketServer implements Server, Host {
 
   private open(socket: Bun.Socket<ServerConnection>): void {
     socket.data = new ServerConnection(socket, this)
-    // Reset while it waited to be taken in: it has no address, and its request would be carried out for nobody.
+    // A connection that was reset before it was accepted has no address. Its request would run for nobody.
     if (!socket.remoteAddress) socket.terminate()
     else if (!this.limiter.admit(socket.data, socket.data.openedMs)) socket.terminate()
   }
@@ -136,6 +137,6 @@ class SocketServer implements Server, Host {
   }
 }
 
-/** Often enough that no time limit is overrun by more than a quarter. */
+/** The sweep runs often enough that no time limit is exceeded by more than a quarter. */
 const sweepMsOf = ({ headTimeoutMs, idleTimeoutMs, stallTimeoutMs, lingerTimeoutMs }: ConnectionLimits): number =>
   Math.min(SWEEP_MS, headTimeoutMs / 4, idleTimeoutMs / 4, stallTimeoutMs / 4, lingerTimeoutMs / 4)

@@ -1,9 +1,9 @@
-/** Names to addresses. */
+/** Resolves host names to addresses. */
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 
 const FRESH_MS = 30_000
-/** Hosts are the operator's providers: more than this is no cache any more. */
+/** Hosts are the operator's providers, so more entries than this are no longer a cache. */
 const HOSTS_MAX = 1_000
 
 type ResolvedHost = { readonly addresses: Promise<readonly string[]>; readonly staleAtMs: number }
@@ -11,8 +11,8 @@ type ResolvedHost = { readonly addresses: Promise<readonly string[]>; readonly s
 const known = new Map<string, ResolvedHost>()
 
 /**
- * The addresses of a host as a URL spells it, in the resolver's order. They are connected to as they are: a name
- * looked up again for the connect could have changed in between. Rejects with the resolver's error.
+ * The addresses of a host as a URL spells it, in the resolver's order. The caller connects to these very addresses,
+ * because a second look-up for the connect could give others. Rejects with the resolver's error.
  */
 export function addressesOf(hostname: string): Promise<readonly string[]> {
   const literal = bareHost(hostname)
@@ -24,12 +24,12 @@ export function addressesOf(hostname: string): Promise<readonly string[]> {
   if (known.size >= HOSTS_MAX) known.clear()
   const entry = { addresses, staleAtMs: nowMs + FRESH_MS }
   known.set(hostname, entry)
-  // A failure is not kept: the next request asks again.
+  // A failure is not cached. The next request resolves the name again.
   addresses.catch(() => {
     if (known.get(hostname) === entry) known.delete(hostname)
   })
   return addresses
 }
 
-/** A host without the brackets that only URLs put around an address; so it stands in certificates too. */
+/** A host without the brackets that URLs put around an IPv6 address. Certificates have no brackets either. */
 export const bareHost = (hostname: string): string => (hostname.startsWith('[') ? hostname.slice(1, -1) : hostname)

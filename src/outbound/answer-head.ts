@@ -1,4 +1,4 @@
-/** What the head of an answer says. */
+/** Parses the head of an upstream's answer. */
 import { framingOf, type Framing } from '../lib/http/http1.ts'
 import { parseHead, type HeaderFields } from '../lib/http/message-head.ts'
 
@@ -8,10 +8,10 @@ export type AnswerHead =
       readonly status: number
       readonly headers: HeaderFields
       readonly framing: Framing
-      /** How long the upstream keeps the connection for another request; 0 for not at all. */
+      /** How long the upstream keeps the connection for another request. 0: it closes it. */
       readonly keepAliveMs: number
     }
-  /** One of those that only announce another. */
+  /** A 1xx answer, which only announces another. */
   | { readonly kind: 'interim' }
   | { readonly kind: 'malformed'; readonly message: string }
 
@@ -32,12 +32,12 @@ export function readAnswerHead(text: string, method: string): AnswerHead {
   if (!headers || !STATUS_LINE.test(text)) return malformed('the answer is not HTTP/1.1')
   const isOld = text.charCodeAt(MINOR_AT) === ZERO
   const status = Number(text.slice(STATUS_AT, STATUS_AT + 3))
-  // 101 would hand the connection to a protocol nobody asked for.
+  // 101 would switch to a protocol that was not requested.
   if (status === 101) return malformed('the answer changes the protocol')
   if (status < 200) return { kind: 'interim' }
   const framing = framingOf(headers, TO_THE_END)
   if (!framing || (framing.kind === 'chunked' && isOld)) {
-    return malformed('the answer does not say how long it is')
+    return malformed('the answer does not define its length')
   }
   const isBodiless = method === 'HEAD' || status === 204 || status === 304
   const isLast = isOld || CLOSE.test(headers.get('connection') ?? '')

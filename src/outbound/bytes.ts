@@ -1,7 +1,7 @@
-/** A body as bytes. */
+/** Reads a body as bytes. */
 import type { IncomingResponse } from './exchange.ts'
 
-/** Reads a body up to `bytesMax`; undefined when it is larger, or breaks off. */
+/** Reads a body up to `bytesMax`. Undefined if it is larger or breaks off. */
 export function readBytes(response: IncomingResponse, bytesMax: number): Promise<Buffer | undefined> {
   const { promise, resolve } = Promise.withResolvers<Buffer | undefined>()
   const parts: Buffer[] = []

@@ -1,13 +1,13 @@
-/** One connection to an upstream: a socket, and the exchange it is at. */
+/** One connection to an upstream: a socket and its current exchange. */
 import type { Socket, SocketHandler } from 'bun'
 import { flushAtEndOfTick } from '../lib/runtime/end-of-tick.ts'
 import type { UploadBody } from '../lib/http/form.ts'
 import { fillWireBuffer, WIRE_CHARS_MAX, wireBuffer } from '../lib/http/wire-buffer.ts'
 import type { Carrier, ClientExchange } from './exchange.ts'
 
-/** Where a connection belongs between exchanges. */
+/** The owner of a connection between exchanges. */
 export type Home = {
-  /** Takes it back for the next exchange. `keepAliveMs`: how long the upstream says it keeps it. */
+  /** Takes it back for the next exchange. `keepAliveMs`: how long the upstream says that it keeps it. */
   put(connection: ClientConnection, keepAliveMs: number): void
   /** Closes it if its exchange has not ended soon. */
   watch(connection: ClientConnection): void
@@ -17,28 +17,28 @@ export type Home = {
 export type ConnectionOptions = {
   readonly home: Home
   readonly security: 'plain' | 'tls'
-  /** Told once: it is ready for a request, or why it never will be. */
+  /** Called once, when the connection is ready, or with the reason why it cannot be. */
   readonly onReady: (problem: string | undefined) => void
 }
 
 export class ClientConnection implements Carrier {
   socket!: Socket<ClientConnection>
   exchange: ClientExchange | undefined
-  /** Open, and not given up. */
+  /** Whether it is open and usable. */
   isUp = false
-  /** It has waited idle: the upstream may have closed it in the meantime. */
+  /** Whether it has been idle. The upstream may have closed it in the meantime. */
   isReused = false
-  /** Until when it may be idle, or linger. */
+  /** The time until which it may stay idle or linger. */
   untilMs = 0
   idleSinceMs = 0
   private readonly home: Home
   private readonly security: ConnectionOptions['security']
   private onReady: ConnectionOptions['onReady'] | undefined
   private unsent: Buffer | undefined
-  /** The body that is being sent, and who waits to send on. */
+  /** The body that is being sent, and the callback that continues sending. */
   private upload: UploadBody | undefined
   private onDrained: (() => void) | undefined
-  /** Leaves at the end of the tick. */
+  /** Text that is written at the end of the tick. */
   private readonly held: string[] = []
   private heldBytes = 0
 
@@ -55,14 +55,14 @@ export class ClientConnection implements Carrier {
     else if (this.security === 'plain') this.ready(undefined)
   }
 
-  /** Nothing is written before the certificate has been found good. */
+  /** The end of the TLS handshake. Nothing is written before the certificate is verified. */
   shaken(ok: boolean, error: Error | null): void {
     if (ok && !error) return this.ready(undefined)
     this.ready((error as { code?: string } | null)?.code ?? 'TLS handshake failed')
     this.destroy()
   }
 
-  /** Ends the connecting. A socket that opens after that is closed. */
+  /** Ends the connecting. A socket that opens later is closed. */
   ready(problem: string | undefined): void {
     const { onReady } = this
     this.onReady = undefined
@@ -70,7 +70,7 @@ export class ClientConnection implements Carrier {
     if (problem !== undefined) this.destroy()
   }
 
-  /** Writes a request at the end of the tick; what the socket does not take then follows when it can. */
+  /** Writes a request at the end of the tick. Bytes that the socket does not take then follow later. */
   write(head: string, body: string, bytes: number, upload: UploadBody | undefined): void {
     this.held.push(head, body)
     this.heldBytes = bytes
@@ -85,7 +85,7 @@ export class ClientConnection implements Carrier {
 
   private sendHeld(bytes: number): void {
     const { held, socket } = this
-    // A text of so few bytes has no more characters.
+    // The number of characters is at most the number of bytes, so the text fits.
     const buffer = bytes > WIRE_CHARS_MAX ? Buffer.from(held.join('')) : wireBuffer
     if (buffer === wireBuffer) fillWireBuffer(held)
     const taken = Math.max(0, socket.write(buffer, 0, bytes))
@@ -94,10 +94,10 @@ export class ClientConnection implements Carrier {
     if (this.upload) this.send(this.upload).catch((error: unknown) => this.uploadFailed(error))
   }
 
-  /** Sends a body that is read while it is sent, as fast as the upstream takes it. */
+  /** Sends a body that is read while it is sent, at the pace of the upstream. */
   private async send(upload: UploadBody): Promise<void> {
     const { exchange } = this
-    // The head goes first, and each piece before the next is made.
+    // The head is sent first, and each piece is sent before the next is made.
     await this.drained()
     for await (const piece of upload.pieces()) {
       if (!this.isUp || this.exchange !== exchange) return
@@ -125,12 +125,12 @@ export class ClientConnection implements Carrier {
   }
 
   data(bytes: Buffer): void {
-    // Nobody asked: the next answer would begin with it. Nor did a request that has yet to leave.
+    // No request was sent, so these bytes would become the start of the next answer. A held request is not sent yet.
     if (!this.exchange || this.held.length > 0) return this.refuseUnasked()
     try {
       this.exchange.data(bytes)
     } catch (error) {
-      // A sink's mistake must not end the process, nor leave its request hanging.
+      // A programming error in a sink must neither end the process nor leave its request without an end.
       this.exchange?.fail((error as Error).name)
       this.destroy()
     }
@@ -154,11 +154,11 @@ export class ClientConnection implements Carrier {
     exchange?.closed(code)
   }
 
-  /** Its exchange is over: it waits for the next one. */
+  /** Ends the exchange and waits for the next one. */
   idle(keepAliveMs: number): void {
     this.exchange = undefined
     if (!this.isUp) return
-    // An answer that came before the request was out: the upstream would read the rest as another request.
+    // The answer came before the request was fully sent. The upstream would read the rest as another request.
     if (this.held.length > 0 || this.unsent || this.upload) return this.destroy()
     this.isReused = true
     this.home.put(this, keepAliveMs)
@@ -177,7 +177,7 @@ export class ClientConnection implements Carrier {
   }
 }
 
-/** Shared by all sockets: what happens to one is told to the connection it carries. */
+/** The handlers of all sockets. Each event goes to the connection in `socket.data`. */
 export const handlers: SocketHandler<ClientConnection> = {
   open: (socket) => socket.data.opened(socket),
   handshake: (socket, ok, error) => socket.data.shaken(ok, error),
@@ -185,6 +185,6 @@ export const handlers: SocketHandler<ClientConnection> = {
   drain: (socket) => socket.data.drain(),
   close: (socket, error) => socket.data.closed(error),
   error: (socket) => socket.data.destroy(),
-  // Bun.connect rejects as well, and that is where it is handled.
+  // Bun.connect also rejects, and the rejection is handled.
   connectError: () => undefined,
 }

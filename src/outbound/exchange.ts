@@ -1,4 +1,4 @@
-/** One request and its answer: the head is parsed once, the body goes to a sink as it arrives. */
+/** One request and its answer. The head is parsed once, and the body goes to a sink as it arrives. */
 import type { UploadBody } from '../lib/http/form.ts'
 import { BodyReader, HeadReader } from '../lib/http/http1.ts'
 import type { HeaderFields } from '../lib/http/message-head.ts'
@@ -6,38 +6,38 @@ import { readAnswerHead } from './answer-head.ts'
 import { KIB } from '../lib/primitives/units.ts'
 import { NO_BYTES } from '../lib/http/wire-buffer.ts'
 
-/** What takes the body of an answer. After `end` or `broken` nothing more comes. */
+/** Takes the body of an answer. Nothing follows `end` or `broken`. */
 export type Sink = {
-  /** A part of the body, all that one read brought. The bytes are the socket's own: they are gone after the call. */
+  /** Takes all bytes of the body from one read. They belong to the socket and are invalid after the call. */
   part(bytes: Buffer): void
-  /** The body is complete with these last bytes, which may be none. */
+  /** Takes the last bytes of the body, of which there may be none. */
   end(last: Buffer): void
-  /** The same for bytes that lie in others, where a sink needs no view of them. */
+  /** The same for a range of bytes, for a sink that needs no view. */
   endIn?(bytes: Buffer, from: number, to: number): void
-  /** The connection broke, or was cancelled; what is missing will not come. */
+  /** The connection broke or was cancelled. The rest of the body will not come. */
   broken(message: string): void
 }
 
-/** The connection an exchange goes over. */
+/** The connection of an exchange. */
 export type Carrier = {
   exchange: ClientExchange | undefined
   readonly isUp: boolean
-  /** It has waited idle: the upstream may have closed it in the meantime. */
+  /** Whether it has been idle. The upstream may have closed it in the meantime. */
   readonly isReused: boolean
   readonly socket: { pause(): void; resume(): void }
-  /** Tells the exchange once bytes have been handed over. */
+  /** Writes a request, and calls `handedOver` of the exchange once bytes have been handed to the socket. */
   write(head: string, body: string, bytes: number, upload: UploadBody | undefined): void
-  /** The answer was complete. `keepAliveMs`: how long the upstream says it keeps the connection. */
+  /** The answer is complete. `keepAliveMs`: how long the upstream says that it keeps the connection. */
   idle(keepAliveMs: number): void
-  /** What is left of the answer must come soon. */
+  /** The rest of the answer must arrive soon. */
   linger(): void
   destroy(): void
 }
 
-/** Where an exchange gets a connection of its own. */
+/** Opens a new connection for an exchange. */
 type ConnectionSource = { connectFor(exchange: ClientExchange): void }
 
-/** An answer whose head has arrived. Its body must be taken, or cancelled: it holds a connection. */
+/** An answer whose head has arrived. Its body must be delivered or cancelled, because it holds a connection. */
 export type IncomingResponse = Pick<
   ClientExchange,
   'status' | 'headers' | 'declaredBytes' | 'deliver' | 'pause' | 'resume' | 'cancel' | 'release'
@@ -45,38 +45,38 @@ export type IncomingResponse = Pick<
 
 export type NetworkFailure = {
   readonly kind: 'network'
-  /** An error code or what was wrong; never an address, which is the operator's. */
+  /** An error code or a description. It never contains an address, which only the operator may see. */
   readonly message: string
-  /** False when no byte of the request can have reached the upstream's program. */
+  /** False if no byte of the request can have reached the upstream. */
   readonly reached: boolean
 }
 
 export type OutboundResult = { readonly kind: 'response'; readonly response: IncomingResponse } | NetworkFailure
 
-/** Who sent the request. It gets one result. */
+/** The sender of the request. It receives one result. */
 export type Asker = { take(result: OutboundResult): void }
 
 /** The request, ready for the wire. */
 export type WrittenRequest = {
   readonly method: string
   readonly head: string
-  /** Empty where there is none, or an upload. */
+  /** Empty if there is no body, or if it is an upload. */
   readonly body: string
   /** Of both. */
   readonly bytes: number
-  /** What follows them. */
+  /** The upload that follows them. */
   readonly upload?: UploadBody | undefined
 }
 
 const HEAD_BYTES_MAX = 64 * KIB
 const INTERIM_MAX = 8
-/** What may wait unread for a sink before the upstream is made to wait. */
+/** The bytes that may wait for a sink before the upstream must wait. */
 const QUEUED_BYTES_MAX = 256 * KIB
-/** How much of a released body is still read, so that its connection can be used again. */
+/** The bytes of a released body that are still read, so that its connection can be used again. */
 const RELEASED_BYTES_MAX = 64 * KIB
-/** A keep-alive connection that was closed before our request came shows it within a round trip. */
+/** If a kept connection was closed before our request arrived, that shows within one round trip. */
 const RACE_MS = 2_000
-/** May be carried out twice (RFC 9110, section 9.2.2). */
+/** Methods whose requests may be sent twice (RFC 9110, section 9.2.2). */
 const IDEMPOTENT = new Set(['GET', 'HEAD'])
 
 const NO_HEADERS: HeaderFields = new Map<string, string>()
@@ -84,15 +84,15 @@ const NO_HEADERS: HeaderFields = new Map<string, string>()
 export class ClientExchange {
   status = 0
   headers = NO_HEADERS
-  /** Whether a byte of the request was handed to a connection. */
+  /** Whether any byte of the request was handed to a connection. */
   reached = false
   private readonly method: string
   private readonly bytes: number
   private readonly upload: UploadBody | undefined
-  /** The request, kept until the answer begins: a connection that turns out to be dead takes it with it. */
+  /** The request is kept until the answer begins, because a dead connection would lose it. */
   private requestHead: string
   private requestBody: string
-  /** Told of the answer's head, or of why there is none, within the read that brought it. */
+  /** Receives the answer's head, or the reason why there is none, within the same read. */
   private readonly asker: Asker
   private readonly source: ConnectionSource
   private stage: 'connecting' | 'head' | 'body' | 'ended' | 'broken' = 'connecting'
@@ -104,7 +104,7 @@ export class ClientExchange {
   private body: BodyReader | undefined
   private keepAliveMs = 0
   private sink: Sink | undefined
-  /** What came before there was a sink. */
+  /** Bytes that arrived before there was a sink. */
   private queued: Buffer[] | undefined
   private queuedBytes = 0
   private isPaused = false
@@ -125,7 +125,7 @@ export class ClientExchange {
     return this.stage === 'connecting'
   }
 
-  /** How long the answer says its body is; 0 where it does not. To be asked before it is delivered. */
+  /** The declared length of the body, or 0 if it is not declared. Read it before `deliver`. */
   get declaredBytes(): number {
     return this.body?.declaredLeft ?? 0
   }
@@ -135,22 +135,22 @@ export class ClientExchange {
     this.connection = connection
     this.stage = 'head'
     this.startedMs = performance.now()
-    // It may have been closed in the tick in which it became ours.
+    // The connection may have been closed in the tick in which it was assigned.
     if (!connection.isUp) return this.closed(undefined)
     connection.exchange = this
     connection.write(this.requestHead, this.requestBody, this.bytes, this.upload)
   }
 
-  /** Bytes of the request have left: from here on the upstream may be at work. */
+  /** Bytes of the request have left, so the upstream may have begun to work. */
   handedOver(): void {
     this.reached = true
   }
 
-  /** Sends the body to a sink: at once what has arrived already, then each read. */
+  /** Sends the body to a sink: first the bytes that have arrived, then each read. */
   deliver(sink: Sink): void {
     const { stage, queued } = this
     this.sink = sink
-    // Nearly every sink is given within the read that brought the head.
+    // Nearly every sink is set within the read that brought the head.
     if (!queued && stage === 'body') return this.resume()
     const bytes = queued?.length === 1 ? (queued[0] as Buffer) : Buffer.concat(queued ?? [])
     this.queued = undefined
@@ -160,7 +160,7 @@ export class ClientExchange {
     else this.resume()
   }
 
-  /** Makes the upstream wait. What is on its way already still comes. */
+  /** Makes the upstream wait. Bytes that are already on their way still arrive. */
   pause(): void {
     if (this.isPaused || this.stage !== 'body') return
     this.isPaused = true
@@ -173,12 +173,12 @@ export class ClientExchange {
     this.connection?.socket.resume()
   }
 
-  /** Stops the request, wherever it is. Its connection is not used again. */
+  /** Stops the request at any stage. Its connection is not used again. */
   cancel(): void {
     this.fail('aborted')
   }
 
-  /** The rest of the body is not wanted, but short: it is read and dropped, and the connection used again. */
+  /** Reads and drops a short rest of the body that nobody wants, so that the connection can be used again. */
   release(): void {
     if (this.stage !== 'body' || !this.connection) return
     if (this.keepAliveMs === 0) return this.cancel()
@@ -203,7 +203,7 @@ export class ClientExchange {
     if (this.stage === 'head') {
       const isRace =
         this.requestHead !== '' && this.connection?.isReused && performance.now() - this.startedMs < RACE_MS
-      // What has left may have been carried out, and billed: a second one would be no part of the same attempt.
+      // A sent request may have been processed and billed, so sending it again would be another attempt.
       const isHarmless = !this.reached || IDEMPOTENT.has(this.method)
       if (!isRace || !isHarmless || this.hasRetried) return this.fail(message ?? 'closed without an answer')
       this.hasRetried = true
@@ -211,14 +211,14 @@ export class ClientExchange {
       this.connection = undefined
       this.source.connectFor(this)
     } else if (this.stage === 'body' && this.body) {
-      // A reset is no end, even of a body that ends with its connection.
+      // A reset is not a proper end, even for a body that ends with its connection.
       if (message === undefined) this.body.close()
       if (this.body.state === 'ended') this.finish(NO_BYTES, 0, 0)
       else this.fail(message ?? 'closed in the middle of the body')
     }
   }
 
-  /** Ends it without an answer, or in the middle of one. */
+  /** Ends the exchange without an answer, or in the middle of one. */
   fail(message: string): void {
     const { stage, connection } = this
     if (stage === 'ended' || stage === 'broken') return
@@ -231,7 +231,7 @@ export class ClientExchange {
     else this.asker.take({ kind: 'network', message, reached: this.reached })
   }
 
-  /** Returns where the head ends in `bytes`; its length when the head goes on or is none. */
+  /** Returns the position after the head in `bytes`, or the length of `bytes` if the head goes on or is malformed. */
   private readHead(bytes: Buffer, from: number): number {
     this.requestHead = this.requestBody = ''
     this.head ??= new HeadReader(HEAD_BYTES_MAX)
@@ -246,7 +246,7 @@ export class ClientExchange {
     const head = readAnswerHead(text, this.method)
     if (head.kind === 'malformed') return this.fail(head.message)
     if (head.kind === 'interim') {
-      if (++this.interims > INTERIM_MAX) this.fail('the answer has no end of interim heads')
+      if (++this.interims > INTERIM_MAX) this.fail('the answer has too many interim heads')
       return
     }
     this.status = head.status
@@ -262,7 +262,7 @@ export class ClientExchange {
     if (!body || !connection) return
     const bodyEnd = body.takeToEnd(bytes, from)
     if (bodyEnd !== -1) {
-      // Bytes behind the end would be taken for the next answer.
+      // Bytes after the end would be taken for the next answer.
       if (bodyEnd < bytes.length) this.keepAliveMs = 0
       return this.finish(bytes, from, bodyEnd)
     }
@@ -284,7 +284,7 @@ export class ClientExchange {
     if (this.queuedBytes > QUEUED_BYTES_MAX) this.pause()
   }
 
-  /** The answer is complete: its connection is free for the next before anybody hears of it. */
+  /** Ends a complete answer. The connection is free for the next request before the sink is called. */
   private finish(bytes: Buffer, from: number, to: number): void {
     const { connection, sink } = this
     this.resume()

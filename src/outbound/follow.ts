@@ -1,7 +1,7 @@
 /**
- * A GET that follows redirects, for files that vendors keep elsewhere. Every hop goes through the guard like a first
- * request; another origin gets neither the headers, which may hold a credential, nor the operator's allowance. What a
- * client named stays what a client named.
+ * A GET that follows redirects, for files that vendors keep elsewhere. The guard checks every hop like a first request.
+ * Another origin receives no headers, which may hold a credential, and has no permission for private addresses. The
+ * reach of a client's URL stays `web`.
  */
 import type { OutboundResult } from './exchange.ts'
 import { checkUrl } from './guard.ts'
@@ -18,7 +18,7 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308])
 type GetRequest = Pick<OutboundRequest, 'url' | 'headers' | 'reach' | 'stop'>
 const broken = (message: string): OutboundResult => ({ kind: 'network', message, reached: true })
 
-/** Resolves with the first answer that is no redirect. Its body is the caller's to take, up to a size of its choice. */
+/** Resolves with the first answer that is no redirect. The caller takes its body and bounds it. */
 export async function follow(
   client: Pick<Outbound, 'send'>,
   first: GetRequest,
@@ -42,15 +42,15 @@ export async function follow(
   }
 }
 
-/** What to ask for next, or what is wrong with that. */
+/** The next request, or the reason why the redirect is not followed. */
 function nextOf(get: GetRequest, location: string | undefined): GetRequest | string {
   const here = new URL(get.url)
-  // A relative one is read as WHATWG has it; what that comes to is then checked as text, like any other.
+  // A relative location is resolved by the WHATWG rules. The result is then checked as text, like any other URL.
   const isAbsolute = location !== undefined && /^[a-z][a-z\d+.-]*:/i.test(location)
   const text = isAbsolute ? location : URL.parse(location ?? '//', get.url)?.href
   if (text === undefined) return 'the upstream redirects to nowhere'
   const checked = checkUrl(text, get.reach)
-  if (checked.kind !== 'good') return 'the upstream redirects to where nothing may be called'
+  if (checked.kind !== 'good') return 'the upstream redirects to an address that may not be called'
   const { href, origin, protocol } = checked.url
   if (origin === here.origin) return { ...get, url: href }
   if (here.protocol === 'https:' && protocol === 'http:') return 'the upstream redirects from https to http'

@@ -1,28 +1,28 @@
 /**
- * Where the gateway may call. A URL is checked when it is saved and again for every endpoint; the addresses of its host
- * are checked at every connect, on the very values that are connected to, so that a name which points elsewhere by then
- * changes nothing.
+ * Decides where the gateway may call. A URL is checked when it is saved, and again for every endpoint. The addresses of
+ * its host are checked at every connect. The checked addresses are the ones that are connected to, so a name that
+ * points elsewhere later changes nothing.
  */
 import { bareHost } from './address.ts'
 import { parseIp, placeOf, type Place } from './ip.ts'
 
 /**
- * `private`: this machine and its networks too, because the operator allows it. `web`: what clients name, and what that
- * redirects to: public, and at the ports of web servers, because elsewhere sits what takes HTTP for something else.
+ * `private`: also this machine and its networks, because the operator allows it. `web`: for URLs that clients name, and
+ * their redirects. They must be public and at the ports of web servers, because other services may misread HTTP.
  */
 export type AddressReach = 'web' | 'public' | 'private'
 
 export type CheckedUrl =
   | { readonly kind: 'good'; readonly url: URL }
-  /** It would be good with the reach `private`. `name` says which kind of address its host is. */
+  /** It would be good with the reach `private`. `name` is the kind of address of its host. */
   | { readonly kind: 'private'; readonly name: string }
   | { readonly kind: 'bad'; readonly fault: UrlFault; readonly message: string }
 
 const URL_CHARS_MAX = 8_192
 const WEB_PORTS = new Set(['', '80', '443'])
-/** Control characters and white space, which parsers drop or keep as they like. */
+/** Control characters and white space, which some parsers drop and others keep. */
 const UNPRINTABLE = /[\p{Cc}\s]/u
-/** What can be wrong with a URL, behind its name. */
+/** The faults of a URL. Each sentence follows the name of the URL. */
 export const urlFaults = {
   too_long: 'is too long for a URL',
   unprintable: 'has white space or control characters in it',
@@ -36,7 +36,7 @@ export const urlFaults = {
 export type UrlFault = keyof typeof urlFaults
 const bad = (fault: UrlFault, more = ''): CheckedUrl => ({ kind: 'bad', fault, message: urlFaults[fault] + more })
 
-/** Parses a URL, once: what is connected to must be this very object, because two parsers may read two hosts. */
+/** Parses a URL once. The caller must connect by this very object, because two parsers may read two hosts. */
 export function checkUrl(text: string, reach: AddressReach): CheckedUrl {
   if (text.length > URL_CHARS_MAX) return bad('too_long')
   if (UNPRINTABLE.test(text)) return bad('unprintable')
@@ -51,21 +51,21 @@ export function checkUrl(text: string, reach: AddressReach): CheckedUrl {
   return reach === 'web' && !WEB_PORTS.has(url.port) ? bad('port') : { kind: 'good', url }
 }
 
-/** What a client is told of an address it gave; undefined where nothing is wrong. Asks no resolver. */
+/** The fault of a client's URL, for its error message. Undefined if there is none. It uses no resolver. */
 export function faultOfClientUrl(text: string, reach: 'web' | 'public'): string | undefined {
   const checked = checkUrl(text, reach)
   if (checked.kind === 'bad') return checked.message
   return checked.kind === 'private' || isLocalName(checked.url.hostname) ? 'is at a private address' : undefined
 }
 
-/** Names of which the Internet knows nothing: those without a dot, and those set aside for networks of one's own. */
+/** Names that are not on the public Internet: those without a dot, and those reserved for local networks. */
 const isLocalName = (hostname: string): boolean => /^[^.:]+\.?$|\.(?:local|internal|home\.arpa)\.?$/.test(hostname)
 
 /** Checks a URL that paths are appended to. */
 export const checkBaseUrl = (text: string, reach: AddressReach): CheckedUrl =>
   /[?#]/.test(text) ? bad('query') : checkUrl(text, reach)
 
-/** What can be told without asking a resolver. A name is public until it is connected to. */
+/** The place of a host without a resolver. A name counts as public until its addresses are checked at the connect. */
 function placeOfHost(hostname: string): Place {
   const address = parseIp(bareHost(hostname))
   if (address !== undefined) return placeOf(address)
@@ -74,19 +74,19 @@ function placeOfHost(hostname: string): Place {
 
 export type VettedAddresses =
   | { readonly kind: 'some'; readonly addresses: readonly string[] }
-  /** None may be connected to; `message` says why and what would help, without an address. */
+  /** No address may be connected to. `message` says why and what would help, without an address. */
   | { readonly kind: 'none'; readonly message: string }
 
 /**
- * The addresses that may be connected to. The others are left out and the rest is used: nothing goes to them either
- * way, and a name with one stray answer is more often a slip of its zone than an attack.
+ * The addresses that may be connected to. The others are left out, and nothing is sent to them. A name with one such
+ * address is more often an error in its zone than an attack, so the rest is used.
  */
 export function vet(addresses: readonly string[], reach: AddressReach): VettedAddresses {
   const places = addresses.map(placeOfAddress)
   const isOpen = ({ kind }: Place): boolean => kind === 'public' || kind === reach
   const good = addresses.filter((_, i) => isOpen(places[i] as Place))
   if (good.length > 0) return { kind: 'some', addresses: good }
-  // Of several reasons the one that the operator can do something about.
+  // If there are several reasons, the message has the one that the operator can change.
   const closed = places.find(({ kind }) => kind === 'private') ?? places[0]
   if (!closed || closed.kind === 'public') return { kind: 'none', message: 'the host has no address' }
   const { kind, name } = closed
@@ -94,12 +94,12 @@ export function vet(addresses: readonly string[], reach: AddressReach): VettedAd
   return { kind: 'none', message }
 }
 
-/** A resolver's answer that is no address is none to connect to: it would be looked up once more. */
+/** A resolver's answer that is no address is barred, because the connect would resolve it again. */
 function placeOfAddress(text: string): Place {
   const address = parseIp(text)
   return address === undefined ? { kind: 'barred', name: 'not an address' } : placeOf(address)
 }
 
-/** For the operator, who has one word to say about it. */
+/** The message about a private address. It names the option that the operator can set. */
 export const needsAllowance = (name: string): string =>
   `the host is at a private address (${name}), which the provider may call only with allow_private`

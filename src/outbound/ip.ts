@@ -1,8 +1,8 @@
-/** What kind of place an IP address is, decided on its 128 bits: as text the same address has too many spellings. */
+/** Classifies an IP address by its 128 bits, because the same address has too many spellings as text. */
 
 /**
  * `public`: anywhere on the Internet. `private`: this machine or its own networks, which an operator may allow.
- * `barred`: nothing a model is served at, or a cloud's metadata, which hands out credentials to whoever asks.
+ * `barred`: addresses at which no model is served, and cloud metadata services, which give credentials to any caller.
  */
 export type Place =
   | { readonly kind: 'public' }
@@ -24,17 +24,17 @@ const block = (text: string, place: Place): Block => {
 const blocks = (kind: 'private' | 'barred', name: string, ...texts: string[]): Block[] =>
   texts.map((text) => block(text, { kind, name }))
 
-/** IANA's special-purpose registries (2026-08) and the clouds' own addresses. The first block that fits decides. */
+/** IANA's special-purpose registries (2026-08) and the clouds' own addresses. The first matching block decides. */
 const special: readonly Block[] = [
-  // Some lie outside link-local, one of them among public addresses: AWS (fd00:ec2::23 for pods), Google, Scaleway,
-  // Alibaba, Oracle, Azure.
+  // Some are outside link-local, and one is among public addresses. They belong to AWS (fd00:ec2::23 for pods), Google,
+  // Scaleway, Alibaba, Oracle and Azure.
   ...blocks('barred', 'cloud metadata', '169.254.169.254', '169.254.170.2', 'fd00:ec2::254', 'fd00:ec2::23'),
   ...blocks('barred', 'cloud metadata', 'fd20:ce::254', 'fd00:42::42'),
   ...blocks('barred', 'cloud metadata', '100.100.100.200', '192.0.0.192', '168.63.129.16'),
   ...blocks('private', 'loopback', '127.0.0.0/8', '::1'),
   ...blocks('private', 'private network', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'),
   ...blocks('private', 'shared network', '100.64.0.0/10'),
-  // Set aside for benchmarks, and what local proxies answer for every name they carry themselves.
+  // Reserved for benchmarks. Local proxies also answer with these addresses for names that they handle.
   ...blocks('private', 'benchmarking', '198.18.0.0/15'),
   ...blocks('barred', 'unspecified', '0.0.0.0/8', '::'),
   ...blocks('barred', 'link-local', '169.254.0.0/16', 'fe80::/10'),
@@ -45,15 +45,15 @@ const special: readonly Block[] = [
   ...blocks('barred', 'multicast', '224.0.0.0/4', 'ff00::/8'),
   ...blocks('barred', 'broadcast', '255.255.255.255'),
   ...blocks('barred', 'reserved', '240.0.0.0/4'),
-  // Which IPv4 address such a one ends at depends on a prefix length that only its network knows.
+  // The embedded IPv4 address depends on a prefix length that only the local network knows.
   ...blocks('barred', 'local NAT64', '64:ff9b:1::/48'),
 ]
 
-/** Ways to write an IPv4 address into an IPv6 one: where it lies, as its distance from the last bit. */
+/** Ways to embed an IPv4 address in an IPv6 address. `shifts` is its distance from the last bit. */
 const embeddings = [
   { within: block('64:ff9b::/96', PUBLIC), shifts: [0n], mask: 0n },
   { within: block('2002::/16', PUBLIC), shifts: [80n], mask: 0n },
-  // Teredo names its server, and the client behind it inverted.
+  // A Teredo address holds its server, and its client with inverted bits.
   { within: block('2001::/32', PUBLIC), shifts: [64n], mask: 0n },
   { within: block('2001::/32', PUBLIC), shifts: [0n], mask: 0xffff_ffffn },
 ] as const
@@ -64,7 +64,9 @@ const ALL_IPV4 = block('::ffff:0:0/96', PUBLIC)
 const isWithin = (address: bigint, { first, hostBits }: Block): boolean => address >> hostBits === first >> hostBits
 const severity = { public: 0, private: 1, barred: 2 } as const
 
-/** The place of an address as `parseIp` returns it. One that carries IPv4 addresses is the worst of them. */
+/**
+ * The place of an address as `parseIp` returns it. An address that embeds IPv4 addresses has the worst place of them.
+ */
 export function placeOf(address: bigint): Place {
   const carried = embeddings.filter(({ within }) => isWithin(address, within))
   if (carried.length > 0) {
@@ -75,7 +77,7 @@ export function placeOf(address: bigint): Place {
   }
   const known = special.find((candidate) => isWithin(address, candidate))
   if (known) return known.place
-  // Deprecated IPv4-compatible addresses, IPv4-translated ones and all that is not assigned yet.
+  // Deprecated IPv4-compatible addresses, IPv4-translated addresses, and everything unassigned.
   if (!isWithin(address, ALL_IPV4) && !isWithin(address, GLOBAL_UNICAST)) return { kind: 'barred', name: 'reserved' }
   return PUBLIC
 }

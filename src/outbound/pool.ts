@@ -1,4 +1,4 @@
-/** The connections to one origin: opened when there is none to use again, kept for a while after an answer. */
+/** The connections to one origin. One is opened if none is idle, and kept for a while after its answer. */
 import { bareHost } from './address.ts'
 import { ClientConnection, handlers, type Home } from './connection.ts'
 import type { ClientExchange } from './exchange.ts'
@@ -6,10 +6,10 @@ import { vet, type AddressReach } from './guard.ts'
 
 export type PoolOrigin = {
   readonly security: 'plain' | 'tls'
-  /** As in a URL: an IPv6 address has its brackets. */
+  /** As in a URL, so an IPv6 address has brackets. */
   readonly hostname: string
   readonly port: number
-  /** Connections of one reach never serve another. */
+  /** A connection of one reach never serves another reach. */
   readonly reach: AddressReach
 }
 
@@ -18,36 +18,36 @@ type ConnectOptions = Bun.TCPSocketConnectOptions<ClientConnection>
 export type PoolOptions = {
   /** DNS, TCP and TLS together. */
   readonly connectTimeoutMs: number
-  /** The addresses of a host. Those that the guard admits are connected to as they come. */
+  /** The addresses of a host. The pool connects only to those that the guard admits. */
   addressesOf(hostname: string): Promise<readonly string[]>
-  /** Opens a socket to an address that the guard has admitted. Tests stand in for the Internet here. */
+  /** Opens a socket to an address that the guard has admitted. Tests replace it. */
   connect(options: ConnectOptions): Promise<unknown>
   /** Certificates to trust instead of the system's; `NODE_EXTRA_CA_CERTS` adds to those. */
   readonly ca?: string
 }
 
-/** Vendors close idle connections after a minute or more; whoever is the first to close has no race. */
+/** Vendors close idle connections after a minute or more. Closing first avoids a race. */
 const IDLE_MS = 30_000
-/** An upstream's own limit is counted from its last byte, which left earlier than it came. */
+/** The upstream counts its limit from when its last byte left, which is earlier than its arrival here. */
 const KEEP_ALIVE_MARGIN_MS = 1_000
 const IDLE_MAX = 256
 const LINGER_MS = 2_000
 const SWEEP_MS = 1_000
-/** How long a connection is kept idle at least, and what of the time is used after which the upstream closed one. */
+/** The shortest idle time, and the part that is used of the time after which the upstream closed a connection. */
 const IDLE_MS_MIN = 1_000
 const IDLE_SHARE = 0.8
-/** An upstream that was started again closes all of them: for so long that is believed to be its habit. */
+/** How long an observed idle time is believed. A restart of the upstream also closes connections, but says nothing. */
 const HABIT_MS = 300_000
 
 export class Pool implements Home {
   private readonly origin: PoolOrigin
   private readonly options: PoolOptions
-  /** The last is the one used last: those at the front become superfluous and age. */
+  /** The last was used last. Connections at the front are superfluous and expire. */
   private idle: ClientConnection[] = []
   private readonly lingering = new Set<ClientConnection>()
   private timer: Timer | undefined
   private isClosed = false
-  /** How long the upstream has been seen to keep idle connections: who is first to close has no race. */
+  /** How long the upstream has been observed to keep idle connections. */
   private habit = { idleMs: IDLE_MS, untilMs: 0 }
 
   constructor(origin: PoolOrigin, options: PoolOptions) {
@@ -72,7 +72,7 @@ export class Pool implements Home {
     this.connectFor(exchange)
   }
 
-  /** Opens a connection for an exchange. Should that be cancelled meanwhile, the next one has it. */
+  /** Opens a connection for an exchange. If the exchange is cancelled meanwhile, the next one gets the connection. */
   connectFor(exchange: ClientExchange): void {
     const deadlineMs = performance.now() + this.options.connectTimeoutMs
     this.connect(deadlineMs)
@@ -92,7 +92,7 @@ export class Pool implements Home {
     if (this.isClosed || this.idle.length >= IDLE_MAX || idleMs <= 0) return connection.destroy()
     connection.untilMs = nowMs + idleMs
     connection.idleSinceMs = nowMs
-    // An idle connection is no reason for the process to stay.
+    // An idle connection does not keep the process alive.
     connection.socket.unref()
     this.idle.push(connection)
     this.sweepLater()
@@ -114,7 +114,7 @@ export class Pool implements Home {
     if (nowMs > this.habit.untilMs || idleMs < this.habit.idleMs) this.habit = { idleMs, untilMs: nowMs + HABIT_MS }
   }
 
-  /** Keeps no connection from now on; what is under way ends as it would. */
+  /** Keeps no idle connection from now on. Running exchanges end normally. */
   retire(): void {
     this.isClosed = true
     const { idle } = this
@@ -128,7 +128,7 @@ export class Pool implements Home {
     for (const connection of this.lingering) connection.exchange?.cancel()
   }
 
-  /** One timer for all connections, and none while there is nothing to watch. */
+  /** One timer serves all connections. There is none while there is nothing to watch. */
   private sweepLater(): void {
     this.timer ??= setTimeout(() => this.sweep(), SWEEP_MS).unref()
   }
@@ -142,7 +142,7 @@ export class Pool implements Home {
     if (this.idle.length > 0 || this.lingering.size > 0) this.sweepLater()
   }
 
-  /** A connection, or why there is none. Addresses are tried in turn, each with its share of the time left. */
+  /** A connection, or the reason why there is none. Addresses are tried in turn, each with a share of the time left. */
   private async connect(deadlineMs: number): Promise<ClientConnection | string> {
     const addresses = await this.resolve(deadlineMs)
     if (typeof addresses === 'string') return addresses
@@ -156,7 +156,7 @@ export class Pool implements Home {
     return problem
   }
 
-  /** The addresses that may be dialled, or why there is none. Judged for each connection, whoever remembers them. */
+  /** The allowed addresses, or the reason why there are none. Cached addresses are judged again for each connection. */
   private async resolve(deadlineMs: number): Promise<readonly string[] | string> {
     const { promise: late, resolve: giveUp } = Promise.withResolvers<string>()
     const timer = setTimeout(giveUp, deadlineMs - performance.now(), 'DNS timeout')

@@ -1,9 +1,9 @@
 /**
- * The only code by which the gateway calls out: HTTP/1.1 over sockets of its own, to addresses that the guard admits
- * and through no proxy of the environment's. It follows no redirect (a credential must not travel on), asks for plain
- * bytes (a meter cannot read gzip), connects to the address that was looked up, and says of a failed request whether
- * the upstream can have seen it. A request on a kept connection is one write, one promise and no timer: `fetch` took
- * 60 µs of CPU for it, in two threads (Bun 1.4.5).
+ * The only code that calls out. It speaks HTTP/1.1 over its own sockets, connects only to addresses that the guard
+ * admits, and ignores proxies of the environment. It follows no redirect, because a credential must not travel on. It
+ * requests uncompressed bytes, because the meter cannot read gzip. It says of a failed request whether the upstream can
+ * have seen it. A request on a kept connection is one write, one promise and no timer. `fetch` took 60 µs of CPU for
+ * one, in two threads (Bun 1.4.5).
  */
 import type { UploadBody } from '../lib/http/form.ts'
 import type { HeaderFields } from '../lib/http/message-head.ts'
@@ -24,20 +24,20 @@ import { KIB } from '../lib/primitives/units.ts'
 export type OutboundRequest = {
   readonly url: string
   readonly method: 'GET' | 'HEAD' | 'POST'
-  /** Names are ours; values are checked, because a credential with a line end in it would be two headers. */
+  /** The names are constants. Values are checked, because a credential with a line end would become two headers. */
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | UploadBody | undefined
   readonly stop: Stop
   /**
-   * It costs much, and every time it arrives: it goes over a connection of its own. A kept one may turn out to be
-   * closed, and then nobody knows whether it arrived.
+   * For an expensive request that is billed each time it arrives. It uses a new connection. A kept one may turn out to
+   * be closed, and then it is unknown whether the request arrived.
    */
   readonly sendOnce?: boolean | undefined
-  /** How far it may go. */
+  /** The addresses that the request may go to. */
   readonly reach: AddressReach
 }
 
-/** A whole answer. The text is undefined when it is too large or broke off. */
+/** A whole answer. The text is undefined if it is too large or broke off. */
 export type WholeResult =
   | {
       readonly kind: 'whole'
@@ -47,26 +47,26 @@ export type WholeResult =
     }
   | NetworkFailure
 
-/** A URL taken apart: its origin's connections, and its lines of a request's head. */
+/** A parsed URL: the connections of its origin, and its lines of a request's head. */
 type SendEndpoint = {
   readonly pool: Pool
   readonly lines: string
-  /** The headers of its last request and their lines: nearly always those of the next. */
+  /** The headers of its last request and their lines. The next request nearly always has the same. */
   headers: OutboundRequest['headers'] | undefined
   headerLines: string
 }
 
 export const CONNECT_TIMEOUT_MS = 5_000
 const ENDPOINTS_MAX = 1_000
-/** Pictures lie at origins that upstreams choose: without a bound they would be remembered for ever. */
+/** Upstreams choose the origins of pictures. Without a bound, all of them would be kept for ever. */
 const ORIGINS_MAX = 1_000
-/** Printable ASCII and tabs: the rest is forbidden, or read differently from server to server. */
+/** Printable ASCII and tabs. Other characters are forbidden, or servers read them differently. */
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/
 
-/** An error that is longer has nothing to say but its status. */
+/** The body of a longer error is dropped. Only its status is used. */
 export const ERROR_BYTES_MAX = 64 * KIB
 
-/** Asks for a whole answer. */
+/** The sender of a request for a whole answer. */
 class WholeAsker implements Asker, TextTaker {
   private readonly bytesMax: number
   private readonly resolve: (whole: WholeResult) => void
@@ -92,7 +92,7 @@ class WholeAsker implements Asker, TextTaker {
   }
 }
 
-/** Headers as they are written; undefined where a value would be something else. */
+/** Headers as lines. Undefined if a value is not allowed. */
 function linesOf(headers: OutboundRequest['headers']): string | undefined {
   let lines = ''
   for (const name in headers) {
@@ -121,22 +121,22 @@ export class Outbound {
     this.options = { connectTimeoutMs: CONNECT_TIMEOUT_MS, addressesOf, connect: Bun.connect, ...options }
   }
 
-  /** Sends a request. What fails, or is stopped, is a value; the body of the answer is the caller's to take. */
+  /** Sends a request. A failure or a stop is a value, not a rejection. The caller takes the body of the answer. */
   send(request: OutboundRequest): Promise<OutboundResult> {
     return new Promise((resolve) => this.begin(request, { take: resolve }))
   }
 
-  /** Sends a request and reads the answer to its end, up to `bytesMax`, or what an error may be. */
+  /** Sends a request and reads the whole answer, up to `bytesMax`, or `ERROR_BYTES_MAX` of an error. */
   sendForText(request: OutboundRequest, bytesMax: number, reader?: TextReader): Promise<WholeResult> {
     return new Promise((resolve) => this.begin(request, new WholeAsker(bytesMax, resolve, reader)))
   }
 
-  /** Connections that wait for a next request. */
+  /** The number of idle connections. */
   get idleCount(): number {
     return [...this.pools.values()].reduce((sum, { idleCount }) => sum + idleCount, 0)
   }
 
-  /** Closes what is idle, and keeps no connection from now on. */
+  /** Closes idle connections, and keeps none from now on. */
   close(): void {
     for (const pool of this.pools.values()) pool.close()
   }
@@ -156,7 +156,7 @@ export class Outbound {
     const bodyBytes = upload?.bytes ?? (typeof body === 'string' ? Buffer.byteLength(body) : 0)
     text += body === undefined ? '\r\n' : `content-length: ${bodyBytes}\r\n\r\n`
     const { pool } = endpoint
-    // The head is ASCII, a character a byte.
+    // The head is ASCII, so a character is a byte.
     const bytes = text.length + (upload ? 0 : bodyBytes)
     const written = { method, head: text, body: typeof body === 'string' ? body : '', bytes, upload }
     const exchange = new ClientExchange(written, asker, pool)
@@ -165,7 +165,7 @@ export class Outbound {
     else pool.serve(exchange)
   }
 
-  /** The endpoint of a URL, or why it has none. */
+  /** The endpoint of a URL, or the reason why it has none. */
   private endpointOf(text: string, reach: AddressReach): SendEndpoint | string {
     const checked = checkUrl(text, reach)
     if (checked.kind === 'bad') return `the URL ${checked.message}`
@@ -195,7 +195,7 @@ export class Outbound {
     return endpoint
   }
 
-  /** All at once: those that are asked again are known again with their next request. */
+  /** Forgets all origins at once. Those in use are known again with their next request. */
   private forgetOrigins(): void {
     for (const pool of this.pools.values()) pool.retire()
     this.pools.clear()
@@ -203,5 +203,5 @@ export class Outbound {
   }
 }
 
-/** The one the gateway calls out with. */
+/** The instance that the gateway uses. */
 export const outbound = new Outbound()

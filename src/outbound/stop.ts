@@ -1,9 +1,9 @@
 /**
- * A cancel handle: what an AbortController does, without its native objects and events. It has one target, because
- * one request is under way at a time.
+ * A cancel handle like an AbortController, without native objects and events. It has one target, because it serves one
+ * request at a time.
  */
 export class Stop {
-  /** Cancelled once when it is stopped. */
+  /** The target that `stop` cancels, once. */
   target: { cancel(): void } | undefined
   private stopped = false
 

@@ -1,39 +1,39 @@
-/** A body as text. */
+/** Reads a body as text. */
 import type { ReplyClaim } from '../lib/runtime/reply-memory.ts'
 import { wholeCharactersEnd, withoutMark } from '../lib/primitives/utf8.ts'
 import type { IncomingResponse, Sink } from './exchange.ts'
 import { MIB } from '../lib/primitives/units.ts'
 
-/** Who wants a body as text. It gets one: undefined when it is larger than may be, or breaks off. */
+/** Receives a body as text, once. Undefined if the body is too large or breaks off. */
 export type TextTaker = { text(text: string | undefined): void }
 
-/** Who reads long bodies in memory that others read theirs in, too. */
+/** The reader of a long body, which takes its memory from a shared budget. */
 export type TextReader = {
   claimMemory(): ReplyClaim | undefined
-  /** No more is read until there is memory for it: the other side is not to be blamed for silence. */
+  /** Called when reading waits for memory, so that the silence is not counted against the upstream. */
   waits(isWaiting: boolean): void
 }
 
 const BLOCK_BYTES = MIB
 
 /**
- * Collects a body: UTF-8, lenient as `fetch` is, so that a byte that is none becomes a replacement character. One that
- * comes in a single read is decoded where it lies, a long one block by block: 32 MB at once take 30 ms, or 500 where
- * much of it is wrong.
+ * Collects a body as UTF-8. It is lenient like `fetch`, so an invalid byte becomes a replacement character. A body that
+ * comes in one read is decoded in place. A long one is decoded block by block: 32 MB at once take 30 ms, or 500 ms if
+ * much of it is invalid.
  */
 class TextSink implements Sink {
   private readonly response: IncomingResponse
   private readonly bytesMax: number
   private readonly taker: TextTaker
   private readonly reader: TextReader | undefined
-  /** How long it can become. */
+  /** The longest that the body can be. */
   private readonly most: number
-  /** From its first block on. */
+  /** The claim on the shared memory, from the first block on. */
   private memory: ReplyClaim | undefined
   private bytes = 0
-  /** Joined at the end, at once: a text that grows would be joined in whatever turn looks at it first. */
+  /** The blocks are joined once, at the end. A growing text would be joined in the turn that first reads it. */
   private readonly blocks: string[] = []
-  /** What came since. */
+  /** The bytes since the last block. */
   private parts: Buffer[] | undefined
   private partBytes = 0
 
@@ -59,13 +59,13 @@ class TextSink implements Sink {
     this.parts = [Buffer.from(block.subarray(end))]
     this.partBytes = block.length - end
     this.memory ??= this.reader?.claimMemory()
-    // One character beyond Latin-1 makes all of its block two bytes each. The rest is taken to be like this block.
+    // One character beyond Latin-1 makes every character of its block take two bytes. The rest is assumed to be alike.
     const taken = text.length === end ? end : 2 * text.length
     const toCome = Math.ceil(((this.most - this.bytes) * taken) / end)
     if (this.memory?.grow(taken, toCome, () => this.setWaiting(false)) === false) this.setWaiting(true)
   }
 
-  /** It is longer than it may be, which is no fault of those who made it wait. */
+  /** Refuses a body that is too long. The wait for memory ends first, because it is not the cause. */
   private refuse(): void {
     this.reader?.waits(false)
     this.response.cancel()
@@ -110,6 +110,6 @@ export function collectText(response: IncomingResponse, bytesMax: number, taker:
   response.deliver(new TextSink(response, bytesMax, taker, reader))
 }
 
-/** The same as a promise. */
+/** `collectText` as a promise. */
 export const readText = (response: IncomingResponse, bytesMax: number): Promise<string | undefined> =>
   new Promise((resolve) => collectText(response, bytesMax, { text: resolve }))
