@@ -1,6 +1,6 @@
 /** Edits of JSON text that leave every other byte as it was. */
 import { parseExact } from './exact-json.ts'
-import { isSpace, Members, type Member, type Span } from './json-members.ts'
+import { isSpace, type Members, type Member, type Span } from './json-members.ts'
 import { type ScanLimits, QUOTE, COMMA, COLON, OPEN_OBJECT, closingQuote, scanJson } from './json-scan.ts'
 
 /** One edit of an object's text: a member's new value as JSON text, or its removal. */
