@@ -34,7 +34,6 @@ import { OPENING } from './ledger/system-reasons.ts'
 import { holdLifeCheck, ledgerChecks } from './ledger/verify.ts'
 import { findingsOf, type Check, type Finding } from './lib/primitives/checks.ts'
 import { utc } from './lib/primitives/time-zone.ts'
-import { Audit } from './records/audit.ts'
 import {
   forgetExpired,
   idempotencyChecks,
@@ -42,9 +41,11 @@ import {
   openIdempotency,
   type Idempotency,
 } from './records/idempotency.ts'
-import { RecordFeed } from './records/feed.ts'
+import { openLocalFeed } from './records/local-feed.ts'
 import type { Records } from './records/records.ts'
-import { RefusedRequests } from './records/refused.ts'
+import type { RefusedRequests } from './records/refused.ts'
+import { openSqliteAudit } from './records/sqlite-audit.ts'
+import { openSqliteRefusedRequests } from './records/sqlite-refused.ts'
 import { openSqliteRecords } from './records/sqlite-records.ts'
 import { usageRowOf, usageStatement } from './records/sqlite-usage-report.ts'
 import { openSqliteUsageRollups } from './records/sqlite-usage-rollups.ts'
@@ -126,7 +127,7 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
   const limiter = new Limiter(await rollups.chargedByDay(monthStartHour(Date.now())), { accountMax })
   const firstKey = firstAccount === 'make' ? await makeFirstKey(accounts, ledger) : undefined
   const health = new HealthBook()
-  const refused = new RefusedRequests(store)
+  const refused = openSqliteRefusedRequests(store)
   const people = { users, sessions, managementKeys: await ManagementKeys.open(store) }
   const services = servicesOf(store, config, {
     accounts,
@@ -199,7 +200,7 @@ function servicesOf(
   return {
     ...rest,
     ledger,
-    audit: new Audit(store),
+    audit: openSqliteAudit(store),
     markUp: config.markUp === 'off' ? 0n : config.markUp,
     adjustments: (accountId, page) => bookingsOf(store, accountId, page),
     verify,
@@ -207,7 +208,7 @@ function servicesOf(
     health: () => health.all,
     resume: (providerId) => health.resume(offersOfProvider(rest.catalog, providerId)),
     tally,
-    feed: new RecordFeed(),
+    feed: openLocalFeed(),
     savedViews: new SavedViews(store),
     codes: new Codes(store, ledger),
     usage: (query) => rollups.rows(query),

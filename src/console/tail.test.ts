@@ -1,7 +1,8 @@
 import { afterEach, expect, test } from 'bun:test'
 import type { ServerExchange } from '../inbound/exchange.ts'
 import { timeOrderedId } from '../lib/primitives/ids.ts'
-import { RecordFeed, watchBounds } from '../records/feed.ts'
+import { watchBounds, type RecordFeed } from '../records/feed.ts'
+import { openLocalFeed } from '../records/local-feed.ts'
 import type { RequestRecord } from '../records/records.ts'
 import { Tail } from './tail.ts'
 
@@ -82,7 +83,7 @@ const record = (change: Partial<RequestRecord> = {}): RequestRecord =>
   ({ id: timeOrderedId('req_'), accountId: 'a', model: 'm', ...change }) as RequestRecord
 
 test('a burst is a few pushes of so many rows at most, and none of it is lost from the count', async () => {
-  const feed = new RecordFeed()
+  const feed = openLocalFeed()
   const { client } = watch(feed)
   const startedMs = performance.now()
   let published = 0
@@ -98,7 +99,7 @@ test('a burst is a few pushes of so many rows at most, and none of it is lost fr
 })
 
 test('what is left out is older than the last row that is told', async () => {
-  const feed = new RecordFeed()
+  const feed = openLocalFeed()
   const { client } = watch(feed)
   const ids = Array.from({ length: 3 * rowsPerPushMax }, (_, i) => record({ id: `req_${String(i).padStart(5, '0')}` }))
   for (const one of [...ids.slice(100), ...ids.slice(0, 100)]) feed.published(one)
@@ -113,7 +114,7 @@ test('what is left out is older than the last row that is told', async () => {
 })
 
 test('to a client that does not read nothing is said, and little is kept', async () => {
-  const feed = new RecordFeed()
+  const feed = openLocalFeed()
   const { client } = watch(feed)
   client.isReading = false
   feed.published(record())
@@ -128,7 +129,7 @@ test('to a client that does not read nothing is said, and little is kept', async
 })
 
 test('rows that fit no filter, or are another account’s, wake nobody', async () => {
-  const feed = new RecordFeed()
+  const feed = openLocalFeed()
   const { client } = watch(feed)
   feed.published(record({ accountId: 'b' }))
   feed.published(record({ model: 'unwanted' }))
@@ -137,7 +138,7 @@ test('rows that fit no filter, or are another account’s, wake nobody', async (
 })
 
 test('without the right to look no row is sent, though some wait', async () => {
-  const feed = new RecordFeed()
+  const feed = openLocalFeed()
   const { client, state } = watch(feed)
   state.stands = false
   feed.published(record())
@@ -147,7 +148,7 @@ test('without the right to look no row is sent, though some wait', async () => {
 })
 
 test('who does not read when it ends is cut off', () => {
-  const feed = new RecordFeed()
+  const feed = openLocalFeed()
   const { client, tail, state } = watch(feed)
   client.isReading = false
   tail.take(record())
@@ -158,7 +159,7 @@ test('who does not read when it ends is cut off', () => {
 })
 
 test('who comes when the gateway is going is told so', () => {
-  const feed = new RecordFeed()
+  const feed = openLocalFeed()
   feed.close()
   const { client, state } = watch(feed)
   expect(client.events.at(-1)).toEqual({ type: 'end', reason: 'shutdown' })
@@ -166,7 +167,7 @@ test('who comes when the gateway is going is told so', () => {
 })
 
 test('a client that goes is forgotten', () => {
-  const feed = new RecordFeed()
+  const feed = openLocalFeed()
   const { client, state } = watch(feed)
   client.onClosed?.()
   client.onClosed?.()

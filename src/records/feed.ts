@@ -1,4 +1,4 @@
-/** Requests as they end, for those who watch an account. A request that nobody watches costs one look into a map. */
+/** Requests as they end, for people who watch an account: the port, and the bounds of watching. */
 import type { RequestRecord } from './records.ts'
 
 export type Watcher = {
@@ -23,30 +23,17 @@ export const watchBounds = {
   standingMs: 1_000,
 }
 
-export class RecordFeed {
-  private readonly byAccount = new Map<string, Set<Watcher>>()
-  private isClosed = false
-
-  /** Tells of a request whose end is on disk. */
-  published(record: RequestRecord): void {
-    const watchers = this.byAccount.get(record.accountId)
-    if (watchers) for (const watcher of watchers) watcher.take(record)
-  }
-
-  /** Returns what ends it; undefined when nothing is told any more. */
-  watch(accountId: string, watcher: Watcher): (() => void) | undefined {
-    if (this.isClosed) return undefined
-    const watchers = this.byAccount.get(accountId) ?? new Set()
-    this.byAccount.set(accountId, watchers.add(watcher))
-    return () => {
-      watchers.delete(watcher)
-      if (watchers.size === 0 && this.byAccount.get(accountId) === watchers) this.byAccount.delete(accountId)
-    }
-  }
-
-  /** Ends all watching, so that a shutdown does not wait for those who only look. */
-  close(): void {
-    this.isClosed = true
-    for (const watchers of this.byAccount.values()) for (const watcher of watchers) watcher.end()
-  }
+/**
+ * The port of the feed.
+ *
+ * - A watcher gets each record of its account that is published while it watches, once, and none of another account.
+ * - `published` waits for nothing: it is called in the tick in which a charge is known to be durable.
+ */
+export type RecordFeed = {
+  /** Passes on a request whose end is on disk. */
+  published(record: RequestRecord): void
+  /** Returns what ends the watch; undefined where the feed is closed. */
+  watch(accountId: string, watcher: Watcher): (() => void) | undefined
+  /** Ends all watches, so that a shutdown does not wait for them. */
+  close(): void
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { ManagementKeys } from '../../src/accounts/management-keys.ts'
-import { Audit } from '../../src/records/audit.ts'
+import { openSqliteAudit } from '../../src/records/sqlite-audit.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { nobody, openConsole, type Caller, type TestConsole } from '../support/console.ts'
 import { freshFolder, startGateway, type TestGateway } from '../support/gateway.ts'
@@ -115,7 +115,10 @@ describe('a management key', () => {
     const open = (): Promise<Store> => openStore(folder, fatal)
     try {
       const before = await open()
-      const { managementKeys, audit } = { managementKeys: await ManagementKeys.open(before), audit: new Audit(before) }
+      const { managementKeys, audit } = {
+        managementKeys: await ManagementKeys.open(before),
+        audit: openSqliteAudit(before),
+      }
       const { key } = await managementKeys.create({ accountId: undefined, name: 'old', createdBy: undefined })
       const { key: command } = await managementKeys.create({ accountId: undefined, name: 'x', createdBy: undefined })
       const actors = [{ kind: 'user', id: 'user_7' } as const, { kind: 'command' } as const]

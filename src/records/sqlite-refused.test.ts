@@ -3,8 +3,16 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { timeOrderedId } from '../lib/primitives/ids.ts'
+import { onSqlite } from '../store/sqlite-contract.ts'
 import { DATABASE, openStore, type Store } from '../store/store.ts'
-import { refusedBounds, RefusedRequests, type RefusedRequest } from './refused.ts'
+import { describeRefusedRequestsContract } from './refused-contract.ts'
+import { refusedBounds, type RefusedRequest } from './refused.ts'
+import { openSqliteRefusedRequests } from './sqlite-refused.ts'
+
+describeRefusedRequestsContract(
+  'SQLite',
+  onSqlite((store) => openSqliteRefusedRequests(store)),
+)
 
 let store: Store
 let folder: string
@@ -43,7 +51,7 @@ const rowsOf = async (account: string): Promise<number> => {
 }
 
 test('what was refused is found by its id at once, by account and by code', async () => {
-  const refused = new RefusedRequests(store, () => nowMs)
+  const refused = openSqliteRefusedRequests(store, () => nowMs)
   const [broke, wrong] = [refusal({ status: 401, code: 'insufficient_quota' }), refusal({ status: 404, code: 'none' })]
   refused.note(broke)
   refused.note(wrong)
@@ -58,7 +66,7 @@ test('what was refused is found by its id at once, by account and by code', asyn
 })
 
 test('a flood is counted whole, has few rows, and leaves room for what is of another sort', async () => {
-  const refused = new RefusedRequests(store, () => nowMs)
+  const refused = openSqliteRefusedRequests(store, () => nowMs)
   const started = process.cpuUsage()
   const flood = Array.from({ length: 100_000 }, () => refusal({ accountId: 'acct_flood' }))
   for (const one of flood) refused.note(one)
@@ -80,7 +88,7 @@ test('a flood is counted whole, has few rows, and leaves room for what is of ano
 })
 
 test('codes, models and accounts without end take no rows and no memory without end', async () => {
-  const refused = new RefusedRequests(store, () => nowMs)
+  const refused = openSqliteRefusedRequests(store, () => nowMs)
   for (let i = 0; i < 20_000; i++) refused.note(refusal({ accountId: `acct_${i}`, code: `code_${i}`, model: `m${i}` }))
   for (let i = 0; i < 20_000; i++) refused.note(refusal({ accountId: 'acct_many', model: `m${i}` }))
   await refused.flush()
@@ -89,7 +97,7 @@ test('codes, models and accounts without end take no rows and no memory without 
 })
 
 test('of an account the newest are kept, and the disk does not fill', async () => {
-  const refused = new RefusedRequests(store, () => nowMs)
+  const refused = openSqliteRefusedRequests(store, () => nowMs)
   let last = ''
   for (let minute = 0; minute < 60; minute++) {
     nowMs += 60_000
@@ -104,7 +112,7 @@ test('of an account the newest are kept, and the disk does not fill', async () =
 })
 
 test('a list is narrowed by key, model, endpoint and time', async () => {
-  const refused = new RefusedRequests(store, () => nowMs)
+  const refused = openSqliteRefusedRequests(store, () => nowMs)
   const accountId = 'acct_narrowed'
   const one = refusal({ accountId, endpoint: 'chat.completions' })
   const other = refusal({ accountId, keyId: 'key_2', model: 'slow', endpoint: 'embeddings', atMs: nowMs + 60_000 })

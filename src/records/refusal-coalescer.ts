@@ -1,0 +1,89 @@
+/**
+ * Refusals between two writes: which of them get rows, and what is counted. A flood of them costs a count each, and a
+ * bounded number of rows.
+ */
+import type { RefusedRequest } from './refused.ts'
+
+/** Of an account within a minute: rows in any case, and further ones of a sort that has none yet. */
+const ROWS_PER_MINUTE = 30
+const SORTS_PER_MINUTE = 20
+/** Of all accounts within a minute. Beyond it there are counts alone. */
+const ALL_ROWS_PER_MINUTE = 1_000
+/** Pairs of account and code that are counted apart between two writes. */
+const COUNTS_MAX = 1_000
+const MINUTE_MS = 60_000
+
+/** A row: a refusal, and how many like it followed until `lastAtMs`. */
+export type CoalescedRefusal = { readonly refusal: RefusedRequest; repeats: number; lastAtMs: number }
+export type RefusalCount = { readonly accountId: string; readonly refusal: RefusedRequest; requests: number }
+type Minute = { rows: number; readonly bySort: Map<string, CoalescedRefusal> }
+
+/** The account of refusals that are nobody's that is known. */
+export const NOBODY = ''
+const sortOf = ({ status, code, endpoint, keyId, model }: RefusedRequest): string =>
+  [status, code, endpoint, keyId, model].join('\n')
+
+/** What is to be written. */
+export type RefusalBatch = {
+  readonly rows: readonly CoalescedRefusal[]
+  readonly counts: readonly RefusalCount[]
+}
+
+export class RefusalCoalescer {
+  private minute = 0
+  private rowsOfMinute = 0
+  /** By account, of this minute. */
+  private readonly minutes = new Map<string, Minute>()
+  private unwritten = new Set<CoalescedRefusal>()
+  private counts = new Map<string, RefusalCount>()
+
+  note(refusal: RefusedRequest, nowMs: number): void {
+    const accountId = refusal.accountId ?? NOBODY
+    this.addCount(accountId, refusal)
+    const noted = this.rowFor(accountId, refusal, nowMs)
+    if (noted) this.unwritten.add(noted)
+  }
+
+  /** What has come since the last call. A row may come again, with more repeats. */
+  take(): RefusalBatch {
+    const batch = { rows: [...this.unwritten], counts: [...this.counts.values()] }
+    this.unwritten = new Set()
+    this.counts = new Map()
+    return batch
+  }
+
+  private addCount(accountId: string, refusal: RefusedRequest): void {
+    const name = `${accountId}\n${refusal.status}\n${refusal.code}`
+    const counted = this.counts.get(name)
+    if (counted) counted.requests++
+    else if (this.counts.size < COUNTS_MAX) this.counts.set(name, { accountId, refusal, requests: 1 })
+  }
+
+  /** The row that stands for a refusal; undefined where there is no room for one. */
+  private rowFor(accountId: string, refusal: RefusedRequest, nowMs: number): CoalescedRefusal | undefined {
+    const minute = Math.floor(nowMs / MINUTE_MS)
+    if (minute !== this.minute) {
+      this.minute = minute
+      this.rowsOfMinute = 0
+      this.minutes.clear()
+    }
+    let of = this.minutes.get(accountId)
+    if (!of && this.rowsOfMinute < ALL_ROWS_PER_MINUTE)
+      this.minutes.set(accountId, (of = { rows: 0, bySort: new Map() }))
+    if (!of) return undefined
+    const sort = sortOf(refusal)
+    const like = of.bySort.get(sort)
+    const isNew = like === undefined && of.bySort.size < ROWS_PER_MINUTE + SORTS_PER_MINUTE
+    if (this.rowsOfMinute < ALL_ROWS_PER_MINUTE && (of.rows < ROWS_PER_MINUTE || isNew)) {
+      const noted: CoalescedRefusal = { refusal, repeats: 0, lastAtMs: refusal.atMs }
+      of.rows++
+      this.rowsOfMinute++
+      of.bySort.set(sort, noted)
+      return noted
+    }
+    if (!like) return undefined
+    like.repeats++
+    like.lastAtMs = refusal.atMs
+    return like
+  }
+}
