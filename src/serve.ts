@@ -22,6 +22,7 @@ import { nanoDigits } from './domain/money.ts'
 import { inputTokens, outputTokens } from './domain/usage.ts'
 import type { AttemptNote, RequestRecord } from './records/records.ts'
 import type { Relay } from './relay/context.ts'
+import { openRelayPort } from './relay/port.ts'
 import { Backgrounds } from './relay/background.ts'
 import { Drains } from './relay/upstream-drainer.ts'
 import { Pictures } from './relay/pictures.ts'
@@ -95,7 +96,7 @@ export async function serve(config: Config): Promise<RunningServer> {
     onRecord: (record, { clientAddress }) => onRecord(record, clientAddress),
   }
   const edge = createEdge({
-    relay,
+    relay: openRelayPort(relay, repliesOf(config)),
     metrics,
     log,
     ...countersOf(gateway),
@@ -203,18 +204,22 @@ function ownedBy(gateway: Gateway): Pick<Relay, OwnedParts> {
 /** What counts the requests of accounts, let in or not. */
 const countersOf = ({ limiter, refused }: Gateway): Pick<EdgeOptions, 'limiter' | 'refused'> => ({ limiter, refused })
 
-/** What clients may send and have for nothing, and upstreams answer. */
-function boundsOf(config: Config): Pick<EdgeOptions, 'free' | 'arriving' | 'replies' | 'chatBody'> {
+/** What clients may send and have for nothing. */
+function boundsOf(config: Config): Pick<EdgeOptions, 'free' | 'arriving' | 'chatBody'> {
   const { arrivingBytesMax, bodyBytesMax } = config.limits
-  const repliesMax = memoryMaxOf(config) / REPLY_PARTS
   // What is made of them takes up to three times as much: they alone must not fill the memory.
   const max = Math.min(arrivingBytesMax, memoryMaxOf(config) / ARRIVING_PARTS)
   return {
     free: freeBounds,
     arriving: new SharedBudget({ max, shareMax: max / ARRIVING_PARTS }),
-    replies: new ReplyMemory({ max: repliesMax, shareMax: repliesMax / REPLY_SHARES }),
     chatBody: { bytesMax: bodyBytesMax, ...bodyPace },
   }
+}
+
+/** Memory for long whole replies of upstreams. */
+function repliesOf(config: Config): ReplyMemory {
+  const max = memoryMaxOf(config) / REPLY_PARTS
+  return new ReplyMemory({ max, shareMax: max / REPLY_SHARES })
 }
 
 type Studio = Pick<VideosOptions, 'log' | 'blobs' | 'onRecord'> & Pick<Relay, 'health'> & { readonly config: Config }

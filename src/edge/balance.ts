@@ -2,7 +2,7 @@ import type { Spend, LimitStatus } from '../accounts/limit-status.ts'
 import type { Limiter } from '../accounts/limiter.ts'
 import type { Caller } from '../domain/account.ts'
 import { formatUsd, type NanoUsd } from '../domain/money.ts'
-import type { Relay } from '../relay/context.ts'
+import type { RelayPort } from '../relay/port.ts'
 import type { EdgeServices } from './edge-options.ts'
 import type { RequestContext } from './request-context.ts'
 
@@ -16,7 +16,7 @@ export function showBalance({ responder, relay, limiter }: EdgeServices, context
  * `GET /v1/balance`: what the account has, and how key and account stand with their limits. Money is decimal dollars as
  * text, exact; a limit that is not set is null, and so is what remains of it.
  */
-function balanceView(caller: Caller, { ledger }: Relay, limiter: Limiter): object {
+function balanceView(caller: Caller, { ledger }: Pick<RelayPort, 'ledger'>, limiter: Limiter): object {
   const { posted, held, available } = ledger.balance(caller.account.id)
   const [key, account] = limiter.standings(caller)
   return {

@@ -2,7 +2,6 @@
 import type { Blobs } from '../blobs/blobs.ts'
 import type { MalformedRequest } from '../inbound/request-head.ts'
 import type { Log } from '../lib/runtime/log.ts'
-import type { ReplyMemory } from '../lib/runtime/reply-memory.ts'
 import type { SharedBudget } from '../lib/primitives/shared-budget.ts'
 import type { TrustedProxies } from '../lib/http/trusted-proxies.ts'
 import type { RefusedRequests } from '../records/refused.ts'
@@ -18,8 +17,6 @@ import type { Responder } from './request-context.ts'
 export type EdgeOptions = FreeOptions & {
   /** Memory for bodies that are arriving, by account. */
   readonly arriving: SharedBudget
-  /** Memory for long whole replies of upstreams. */
-  readonly replies: ReplyMemory
   readonly metrics: Metrics
   readonly log: Log
   /** Where refusals are kept. */

@@ -2,12 +2,9 @@
 import { LimiterPermit } from '../accounts/limiter.ts'
 import type { Caller } from '../domain/account.ts'
 import type { Failure } from '../domain/failure.ts'
-import { turnedAway, unready } from '../relay/admit.ts'
-import { GatewayRequest, CLIENT_CLOSED } from '../relay/call.ts'
-import { isBackground } from '../relay/conversation.ts'
-import { failureHeaders, JSON_TYPE } from '../relay/headers.ts'
-import { limitFailure } from '../relay/limit-failure.ts'
-import { relayRequest, type RelayResult } from '../relay/relay.ts'
+import { JSON_TYPE } from '../lib/http/content-types.ts'
+import { limitFailure } from '../accounts/limit-failure.ts'
+import type { RelayedRequest, RelayPort } from '../relay/port.ts'
 import type { RequestBody } from './request-body.ts'
 import type { EdgeServices } from './edge-options.ts'
 import { readIdempotencyKey } from './idempotency-key.ts'
@@ -24,9 +21,9 @@ export async function generate(services: EdgeServices, context: RequestContext, 
   if (!(limiterPermit instanceof LimiterPermit)) {
     return responder.refuse(context, limitFailure(limiterPermit), limiter.headers(caller))
   }
-  let call: GatewayRequest | Failure | undefined
+  let call: RelayedRequest | Failure | undefined
   try {
-    const refusal = turnedAway(relay, caller, context.exchange.header('idempotency-key') !== undefined)
+    const refusal = relay.precheck(caller, context.exchange.header('idempotency-key') !== undefined)
     if (refusal) return responder.refuse(context, refusal, limiterPermit.withRates())
     const receiving = receive(context, reads, services)
     // Nearly every request is there already: it is carried out in its own tick.
@@ -36,15 +33,15 @@ export async function generate(services: EdgeServices, context: RequestContext, 
         received.kind === 'rejected'
           ? received.failure
           : requestFor(services, context, { ...received, caller, limiterPermit })
-      if (!(call instanceof GatewayRequest)) return responder.refuse(context, call)
-      const streaming = answer(services, context, { call, relayed: await relayRequest(relay, call) })
+      if ('message' in call) return responder.refuse(context, call)
+      const streaming = answer(services, context, { call, relayed: await relay.carryOut(call) })
       if (streaming) await streaming
     } finally {
       if (received.release) await received.release()
     }
   } finally {
     limiterPermit.leave()
-    if (call instanceof GatewayRequest && call.replyMemory) await call.forgetReplies(context.exchange.drained())
+    if (call && 'replyMemory' in call && call.replyMemory) await call.forgetReplies(context.exchange.drained())
   }
 }
 
@@ -52,21 +49,21 @@ type AdmittedRequest = ReceivedRequest & { readonly caller: Caller; readonly lim
 
 /** The request as the relay takes it, or why it is none. */
 function requestFor(
-  { responder, relay, links, replies }: EdgeServices,
+  { responder, relay, links }: EdgeServices,
   context: RequestContext,
   { request, fingerprint, caller, limiterPermit }: AdmittedRequest,
-): GatewayRequest | Failure {
+): RelayedRequest | Failure {
   const { exchange, id, startedMs } = context
   context.request = request
   // Asked after the body has arrived: from here to the hold a shutdown can only begin while an idempotency key is
   // looked up, and the relay asks again after that.
-  const refusal = unready(relay)
+  const refusal = relay.unready()
   if (refusal) return refusal
   const clientAddress = responder.clientOf(context)
   const linkBase = linkBaseOf(exchange, links)
   const once = readIdempotencyKey(exchange.header('idempotency-key'), exchange.head.path, fingerprint)
   if (once && 'kind' in once) return once
-  const call = new GatewayRequest({
+  const call = relay.open({
     id,
     caller,
     request,
@@ -75,31 +72,31 @@ function requestFor(
     clientAddress,
     once,
     linkBase,
-    replies,
   })
-  if (!isBackground(request)) {
+  if (!call.isBackground) {
     if (exchange.isGone) call.cancel('client_closed')
-    exchange.onClosed = () => relay.live.left(call)
+    exchange.onClosed = () => relay.left(call)
   }
   return call
 }
 
-type RelayedRequest = { readonly call: GatewayRequest; readonly relayed: RelayResult }
+type RelayResult = Awaited<ReturnType<RelayPort['carryOut']>>
+type AnsweredRequest = { readonly call: RelayedRequest; readonly relayed: RelayResult }
 
 /** Gives the client the result of its request. A promise where that takes a while. */
 function answer(
   { responder }: EdgeServices,
   context: RequestContext,
-  { call, relayed }: RelayedRequest,
+  { call, relayed }: AnsweredRequest,
 ): void | Promise<void> {
   const { limiterPermit } = call
   switch (relayed.kind) {
     case 'failure': {
-      if (relayed.failure === CLIENT_CLOSED) return undefined
-      context.isRecorded = call.attempts.length > 0
-      const headers = failureHeaders(call.attempts, call.paid)
-      return responder.refuse(context, relayed.failure, limiterPermit.withRates(headers))
+      context.isRecorded = relayed.isRecorded ?? false
+      return responder.refuse(context, relayed.failure, limiterPermit.withRates({ ...relayed.headers }))
     }
+    case 'unheard':
+      return undefined
     case 'repeated': {
       const { answer: kept, requestId } = relayed
       const headers = { ...kept.headers, 'idempotent-replayed': 'true', 'x-tollgate-request': requestId }
@@ -125,7 +122,7 @@ type BackgroundResult = Extract<RelayResult, { kind: 'background' }>
 async function answerInBackground(
   responder: Responder,
   context: RequestContext,
-  { call, relayed: { run, text, headers } }: RelayedRequest & { readonly relayed: BackgroundResult },
+  { call, relayed: { run, text, headers } }: AnsweredRequest & { readonly relayed: BackgroundResult },
 ): Promise<void> {
   if (call.request.conversation?.mode === 'followed') {
     await responder.replyWithEvents(context, run.follow(-1), headers)

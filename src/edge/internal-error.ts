@@ -1,6 +1,6 @@
 import type { ServerExchange } from '../inbound/exchange.ts'
 import { timeOrderedId } from '../lib/primitives/ids.ts'
-import { JSON_TYPE } from '../relay/headers.ts'
+import { JSON_TYPE } from '../lib/http/content-types.ts'
 import { envelopeOf } from './envelope.ts'
 import { INTERNAL_ERROR } from './request-context.ts'
 

@@ -1,6 +1,6 @@
 /** The models that a key may use. */
 import { mayUse } from '../domain/account.ts'
-import { modelFor } from '../relay/admit.ts'
+import { usableModel } from '../catalog/usable-model.ts'
 import type { EdgeServices } from './edge-options.ts'
 import { decoded, modelList, modelObject } from './model-view.ts'
 import type { RequestContext } from './request-context.ts'
@@ -18,7 +18,7 @@ export function listModels({ responder, relay }: EdgeServices, context: RequestC
 export function showModel({ responder, relay }: EdgeServices, context: RequestContext, id: string): void {
   const caller = responder.callerOf(context)
   if ('kind' in caller) return responder.refuse(context, caller)
-  const model = modelFor(relay.catalog, caller, decoded(id))
+  const model = usableModel(relay.catalog, caller, decoded(id))
   if ('message' in model) responder.refuse(context, model)
   else responder.reply(context, 200, modelObject[context.dialect](model))
 }

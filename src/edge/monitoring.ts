@@ -1,5 +1,5 @@
 /** What operators and their monitoring ask: whether the process lives, whether it takes requests, its figures. */
-import { JSON_TYPE } from '../relay/headers.ts'
+import { JSON_TYPE } from '../lib/http/content-types.ts'
 import { digestsEqual } from './digests-equal.ts'
 import type { EdgeServices } from './edge-options.ts'
 import { bearerOf } from './presented-key.ts'

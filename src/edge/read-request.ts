@@ -5,8 +5,8 @@ import { imageFormBounds } from '../domain/image.ts'
 import type { ClientRequest } from '../formats/core/contract.ts'
 import { afterScan } from '../formats/core/request-json.ts'
 import type { BodyLimits, ServerExchange } from '../inbound/exchange.ts'
-import { modelFor } from '../relay/admit.ts'
-import type { Relay } from '../relay/context.ts'
+import { usableModel } from '../catalog/usable-model.ts'
+import type { RelayPort } from '../relay/port.ts'
 import { CROWDED, readJsonBody, type ReadBody } from './body.ts'
 import { formOfJson, readForm, type ReadForm } from './form.ts'
 import type { RequestBody, FormBody, JsonBody, ReadClientRequest } from './request-body.ts'
@@ -27,7 +27,7 @@ type Outcome = (ReceivedRequest | { readonly kind: 'rejected'; readonly failure:
 export type ReceiveOptions = {
   readonly chatBody: BodyLimits
   readonly uploads: Uploads
-  readonly relay: Pick<Relay, 'catalog'>
+  readonly relay: Pick<RelayPort, 'catalog'>
 }
 
 const NO_ROOM: Failure = {
@@ -96,7 +96,7 @@ async function receiveFiles(
     if (got.kind === 'rejected') return { ...got, release }
     // Pictures take a while to decode: not for somebody who may not use the model anyway.
     const { model } = got.form.fields
-    const found = caller && typeof model === 'string' ? modelFor(relay.catalog, caller, model) : undefined
+    const found = caller && typeof model === 'string' ? usableModel(relay.catalog, caller, model) : undefined
     if (found && 'message' in found) return { kind: 'rejected', failure: found, release }
     const untilMs = performance.now() + imageFormBounds.decodingTimeoutMs
     return { ...outcomeOf(await readsForm(got.form, { share, untilMs }), got.fingerprint), release }

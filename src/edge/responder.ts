@@ -2,8 +2,8 @@
 import type { Caller } from '../domain/account.ts'
 import type { Failure } from '../domain/failure.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
-import { INVALID_KEY, SUSPENDED } from '../relay/admit.ts'
-import { JSON_TYPE } from '../relay/headers.ts'
+import { INVALID_KEY, SUSPENDED } from '../domain/account-failures.ts'
+import { JSON_TYPE } from '../lib/http/content-types.ts'
 import type { EdgeOptions } from './edge-options.ts'
 import { bearerOf, presentedKey } from './presented-key.ts'
 import type { RefusalLog } from './refusal-log.ts'
@@ -49,7 +49,7 @@ export class EdgeResponder implements Responder {
     return replyWithStream(context.exchange, client, {
       ...stream,
       headers: { ...STREAM_TYPE, ...headers, ...context.headers },
-      heartbeatMs: relay.limits.heartbeatMs,
+      heartbeatMs: relay.heartbeatMs,
       onError: (error) => log('error', 'edge.stream', { request: context.id, message: String(error) }),
     })
   }

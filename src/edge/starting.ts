@@ -2,7 +2,7 @@
 import type { Failure } from '../domain/failure.ts'
 import type { ServerExchange } from '../inbound/exchange.ts'
 import { timeOrderedId } from '../lib/primitives/ids.ts'
-import { JSON_TYPE } from '../relay/headers.ts'
+import { JSON_TYPE } from '../lib/http/content-types.ts'
 import type { Cors } from './cors.ts'
 import type { Edge } from './edge-options.ts'
 import { chatEnvelope, envelopeOf } from './envelope.ts'

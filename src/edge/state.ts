@@ -2,10 +2,7 @@
 import type { Caller } from '../domain/account.ts'
 import type { Failure } from '../domain/failure.ts'
 import { followKept, inputItem, showKept } from '../formats/responses/conversation.ts'
-import { suitableModel } from '../relay/admit.ts'
-import type { Relay } from '../relay/context.ts'
-import { recall } from '../relay/conversation.ts'
-import { countInput } from '../relay/count-input.ts'
+import type { RelayPort } from '../relay/port.ts'
 import type { ReadClientRequest } from './request-body.ts'
 import type { ReplyEvents } from './stream-reply.ts'
 
@@ -19,7 +16,7 @@ export type StateAnswer =
 
 /** A request for one response or one task. */
 export type StateRequest = {
-  readonly relay: Relay
+  readonly relay: RelayPort
   readonly caller: Caller
   /** Empty where the path has none. */
   readonly id: string
@@ -69,7 +66,7 @@ const NOT_FOUND = stateFailure({ kind: 'not_found', message: 'There is no respon
 
 const scopeOf = ({ account }: Caller): { accountId: string } => ({ accountId: account.id })
 
-const find = ({ relay, caller, id }: StateRequest): ReturnType<Relay['turns']['find']> =>
+const find = ({ relay, caller, id }: StateRequest): ReturnType<RelayPort['turns']['find']> =>
   relay.turns.find(scopeOf(caller), id)
 
 /** `include`, `include[]` or `include[0]`, as the SDKs write lists. */
@@ -156,19 +153,16 @@ export const inputBytes = ({ relay, caller, id }: StateRequest): Promise<number>
  * many bytes of earlier turns are counted with it.
  */
 export async function countResponse(
-  relay: Relay,
+  relay: RelayPort,
   caller: Caller,
   { read, bytes, spend }: CountedBody,
 ): Promise<Exclude<StateAnswer, { kind: 'text' | 'stream' }>> {
   if (read.kind === 'rejected') return stateFailure(read.failure)
   const { request } = read
-  const model = request.model === '' ? undefined : suitableModel(relay.catalog, caller, request)
-  if (model && 'message' in model) return stateFailure(model)
-  const untold = await recall(relay.turns, scopeOf(caller), request)
-  if (untold) return stateFailure(untold)
-  spend(request.textBytes - bytes)
-  const tokens = await countInput(relay, request, { accountId: caller.account.id, model })
-  return { kind: 'body', body: { object: 'response.input_tokens', input_tokens: tokens } }
+  const onRecalled = (): void => spend(request.textBytes - bytes)
+  const counted = await relay.count(caller, request, { model: 'optional', onRecalled })
+  if (typeof counted !== 'number') return stateFailure(counted)
+  return { kind: 'body', body: { object: 'response.input_tokens', input_tokens: counted } }
 }
 
 type CountedBody = {

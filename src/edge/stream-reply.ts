@@ -1,6 +1,6 @@
 import type { ServerExchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
-import type { GatewayRequest, CancelReason } from '../relay/call.ts'
+import type { RelayedRequest } from '../relay/port.ts'
 
 /** A comment with a single newline: clients that choke on an empty event survive it (openai-python, openai-go). */
 const PING = ': ping\n'
@@ -29,7 +29,7 @@ export type StreamOptions = {
 }
 
 /** Says when a client has left, or its request has been cut. */
-export type StreamClient = Pick<GatewayRequest, 'whenCancelled'>
+export type StreamClient = Pick<RelayedRequest, 'whenCancelled'>
 
 /** The client of an answer that is made without it, for as long as it is there. */
 export const presenceOf = (exchange: ServerExchange): StreamClient => ({
@@ -64,7 +64,7 @@ export async function replyWithStream(
   let timer = setTimeout(heart, heartbeatMs)
   // A client that does not read on must not keep the hold open: it has a moment to hear why, then it is cut off. While
   // the last text is still being made, which takes a settlement, nobody is waiting for the client.
-  const onCancelled = (reason: CancelReason): void => {
+  const onCancelled: Parameters<StreamClient['whenCancelled']>[0] = (reason) => {
     if (reason === 'client_closed') events.close().catch(onError)
     else farewell = setTimeout(() => !isAsking && exchange.destroy(), FAREWELL_MS)
   }

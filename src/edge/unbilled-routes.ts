@@ -7,10 +7,8 @@ import { TokenBucket } from '../lib/primitives/token-bucket.ts'
 import type { Limiter } from '../accounts/limiter.ts'
 import type { Caller } from '../domain/account.ts'
 import type { Failure } from '../domain/failure.ts'
-import { suitableModel } from '../relay/admit.ts'
-import type { Relay } from '../relay/context.ts'
-import { countInput } from '../relay/count-input.ts'
-import { limitFailure } from '../relay/limit-failure.ts'
+import type { RelayPort } from '../relay/port.ts'
+import { limitFailure } from '../accounts/limit-failure.ts'
 import { readJsonBody } from './body.ts'
 import { linkBaseOf, type Links } from './links.ts'
 import { receive, type ReceiveOptions } from './read-request.ts'
@@ -23,7 +21,7 @@ import { KIB } from '../lib/primitives/units.ts'
 
 export type FreeOptions = ReceiveOptions & {
   readonly links: Links
-  readonly relay: Relay
+  readonly relay: RelayPort
   readonly limiter: Limiter
   readonly free: FreeBounds
 }
@@ -122,12 +120,9 @@ export class FreeRoutes {
         const { request } = received
         context.request = request
         if (this.declaredBytes(context) === 0) spend(request.textBytes)
-        const model = suitableModel(relay.catalog, caller, request)
-        if ('message' in model) return this.api.refuse(context, model)
-        this.api.replyText(
-          context,
-          JSON.stringify(write(await countInput(relay, request, { accountId: caller.account.id, model }))),
-        )
+        const counted = await relay.count(caller, request, { model: 'named' })
+        if (typeof counted === 'number') this.api.replyText(context, JSON.stringify(write(counted)))
+        else this.api.refuse(context, counted)
       } finally {
         await received.release?.()
       }
@@ -195,7 +190,7 @@ export class FreeRoutes {
   /** Events of an answer in the making are for those who may ask for it, for as long as they may. */
   private async follow(context: RequestContext, events: ReplyEvents): Promise<void> {
     const { exchange, caller } = context
-    const unwatch = caller && this.options.relay.live.watch(caller, () => exchange.destroy())
+    const unwatch = caller && this.options.relay.watch(caller, () => exchange.destroy())
     try {
       // It may have been lost while the answer was looked up.
       if (this.lostRight(context)) await events.close()

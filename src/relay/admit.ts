@@ -1,7 +1,5 @@
 /** Admission: may this caller have this model, can it be served, and is there money for it. No await, no I/O. */
 import { failureForClient } from '../domain/failure-policy.ts'
-import type { Catalog } from '../catalog/catalog.ts'
-import { mayUse, type Caller } from '../domain/account.ts'
 import type { Model, Offer } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
 import { formatUsd, type NanoUsd } from '../domain/money.ts'
@@ -12,11 +10,11 @@ import { modalityOf } from '../modalities/modalities.ts'
 import type { AnswerModality, Modality, Quote, TokenLength } from '../modalities/modality.ts'
 import { planAttempts } from '../router/plan.ts'
 import type { GatewayRequest } from './call.ts'
-import { adviceOf, limitFailure, type AffordableSize } from './limit-failure.ts'
+import { adviceOf, limitFailure, type AffordableSize } from '../accounts/limit-failure.ts'
 import { begunSteps } from './conversation.ts'
 import { GrowingHold } from './growing-hold.ts'
 import type { Relay } from './context.ts'
-import { refuseRemoteMedia } from './remote-media.ts'
+import { authorize } from './permission.ts'
 import { FULL } from './provider-concurrency.ts'
 import { MINUTE_MS } from '../lib/primitives/units.ts'
 
@@ -37,22 +35,6 @@ export type Refusal = { readonly kind: 'refused'; readonly failure: Failure }
 
 const refuse = (failure: Failure): Refusal => ({ kind: 'refused', failure })
 
-/** The model, if the caller may have it now. The body took time to arrive: the key may have been revoked meanwhile. */
-export function permittedModel({ accounts, catalog }: Relay, { caller, request }: GatewayRequest): Model | Failure {
-  const key = accounts.findKey(caller.key.id)
-  const account = accounts.find(caller.account.id)
-  if (!account || !key || key.revokedAtMs !== undefined) return INVALID_KEY
-  if (account.status === 'suspended') return SUSPENDED
-  const model = suitableModel(catalog, { key, account }, request)
-  return 'message' in model ? model : (request.check?.(model) ?? refuseRemoteMedia(request) ?? model)
-}
-
-/** The model of a request, if the caller may have it and it makes what the endpoint is for. */
-export function suitableModel(catalog: Catalog, caller: Caller, request: ClientRequest): Model | Failure {
-  const model = modelFor(catalog, caller, request.model)
-  return 'message' in model ? model : (modalityOf(model).accepts(model, request) ?? model)
-}
-
 /** What is agreed with a request, and what of it is to be written with its hold. */
 export type HoldTerms = Pick<Admission, 'model' | 'offers' | 'quoted'> & { readonly createdAtMs: number }
 type Steps = NonNullable<HoldRequest['also']>
@@ -60,7 +42,7 @@ type TaskSteps = (terms: HoldTerms) => Steps
 
 /** Admits a request that an upstream answers. */
 export function admit(relay: Relay, call: GatewayRequest): Admission | Refusal {
-  const model = permittedModel(relay, call)
+  const model = authorize(relay, call)
   if ('message' in model) return refuse(model)
   const modality = modalityOf(model)
   if (modality.delivery === 'task') throw new Error('a task was asked for as an answer')
@@ -72,10 +54,19 @@ export function admit(relay: Relay, call: GatewayRequest): Admission | Refusal {
   return { kind: 'admitted', model, modality, offers, hold, quoted, growing, held }
 }
 
-/** Admits work that goes on without its request, and beyond this process. `taskSteps` are written with its hold. */
-export function admitTask(relay: Relay, call: GatewayRequest, taskSteps: TaskSteps): HeldWork | Refusal {
-  const model = permittedModel(relay, call)
-  return 'message' in model ? refuse(model) : takeHold(relay, call, { model, modality: modalityOf(model), taskSteps })
+type TaskWork = {
+  /** Why no more tasks are taken. A caller that may not have the model does not learn of it. */
+  readonly obstacle: () => Failure | undefined
+  /** What is written with the hold. */
+  readonly steps: TaskSteps
+}
+
+/** Admits work that goes on without its request, and beyond this process. */
+export function admitTask(relay: Relay, call: GatewayRequest, { obstacle, steps }: TaskWork): HeldWork | Refusal {
+  const model = authorize(relay, call)
+  if ('message' in model) return refuse(model)
+  const full = obstacle()
+  return full ? refuse(full) : takeHold(relay, call, { model, modality: modalityOf(model), taskSteps: steps })
 }
 
 type HeldWork = Omit<HoldTerms, 'createdAtMs' | 'model'> & {
@@ -164,48 +155,10 @@ const isShut = ({ catalog, concurrency }: Relay, offers: readonly Offer[], accou
     return provider && !concurrency.isOpenTo(provider, accountId)
   })
 
-export const INVALID_KEY: Failure = {
-  kind: 'invalid_key',
-  message: 'The API key is missing, malformed, unknown or revoked. Send it as: Authorization: Bearer <key>.',
-}
-export const SUSPENDED: Failure = { kind: 'account_suspended', message: 'This account is suspended.' }
-
-/** What new work is told while there is none to be taken. */
-export function unready({ notReady }: Relay): Failure | undefined {
-  const reason = notReady()
-  return reason === undefined
-    ? undefined
-    : { kind: 'unavailable', message: `Not ready: ${reason}.`, retryAfterMs: 1_000 }
-}
-
 const NO_FILES: Failure = {
   kind: 'unavailable',
   message: "The gateway is short of disk space and hosts no images at the moment. Ask for 'b64_json' to go on.",
   retryAfterMs: MINUTE_MS,
-}
-
-/** The model, if it exists and both allow-lists admit it. */
-export function modelFor(catalog: Catalog, caller: Caller, id: string): Model | Failure {
-  const model = catalog.model(id)
-  if (!model) {
-    const message = `The model '${id.slice(0, 200)}' does not exist. GET /v1/models lists the models of this key.`
-    return { kind: 'model_not_found', message, param: 'model' }
-  }
-  if (mayUse(caller, model)) return model
-  return { kind: 'model_not_allowed', message: `This key may not use the model '${id}'.`, param: 'model' }
-}
-
-/**
- * What a client is told before its request is even read: there is no new work to be taken, or no money. `mayRepeat`: an
- * earlier answer may only have to be given again, which costs nothing.
- */
-export function turnedAway(relay: Relay, { account }: Caller, mayRepeat: boolean): Failure | undefined {
-  const { ledger, idempotency } = relay
-  const refusal = unready(relay)
-  if (refusal) return refusal
-  if (!ledger.isEmpty(account.id) || (mayRepeat && idempotency.keepsFor(account.id))) return undefined
-  const message = 'The account balance is $0: nothing can be requested until it is topped up.'
-  return { kind: 'insufficient_balance', message, shouldRetry: false }
 }
 
 /** Says what is there, what is needed and what would fit. Open holds alone in the way are worth waiting for. */

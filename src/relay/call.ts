@@ -113,6 +113,12 @@ export class GatewayRequest implements Stoppable, RosterMember {
     else this.onCancelled = tell
   }
 
+  /** Whether the answer is made without its client. */
+  get isBackground(): boolean {
+    const { conversation } = this.request
+    return conversation !== undefined && conversation.mode !== 'attached'
+  }
+
   elapsedMs(): number {
     return performance.now() - this.startedMs
   }

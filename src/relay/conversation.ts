@@ -118,10 +118,6 @@ const NO_ROOM: Failure = {
   retryAfterMs: MINUTE_MS,
 }
 
-/** Whether a request's answer is made without its client. */
-export const isBackground = ({ conversation }: ClientRequest): boolean =>
-  conversation !== undefined && conversation.mode !== 'attached'
-
 const scopeOf = ({ caller }: GatewayRequest): TurnScope => ({ accountId: caller.account.id })
 
 type TurnStart = { readonly model: Model; readonly createdAtMs: number }

@@ -15,8 +15,9 @@ import type { AllFailed, ServedOffer } from './attempt.ts'
 import { factsOf } from './prepared-attempt.ts'
 import { CLIENT_CLOSED, type GatewayRequest, type CancelReason } from './call.ts'
 import type { Relay } from './context.ts'
-import { endedSteps, isBackground } from './conversation.ts'
-import { failureHeaders, JSON_TYPE } from './headers.ts'
+import { endedSteps } from './conversation.ts'
+import { JSON_TYPE } from '../lib/http/content-types.ts'
+import { failureHeaders } from './headers.ts'
 import { meter } from './meter.ts'
 
 export type RequestEnd = {
@@ -210,7 +211,7 @@ export const INTERNAL: Failure = { kind: 'internal', message: 'Internal error.' 
 /** After a programmer's error: the hold must not stay open for as long as the process lives. */
 export async function rescue(relay: Relay, call: GatewayRequest, admission: Admission): Promise<void> {
   if (!relay.ledger.isOpen(admission.hold)) return
-  if (isBackground(call.request)) call.request.failStream(INTERNAL, factsOf(call, admission))
+  if (call.isBackground) call.request.failStream(INTERNAL, factsOf(call, admission))
   await giveBack(relay, call, { admission, failure: INTERNAL })
 }
 

@@ -1,11 +1,9 @@
 /** What stands beside answers and failures: what was agreed to, and what it came to. */
 import { formatUsd } from '../domain/money.ts'
+import { JSON_TYPE } from '../lib/http/content-types.ts'
 import type { RequestRecord, SettledRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
 import type { GatewayRequest } from './call.ts'
-
-/** Of whatever is answered in one piece. */
-export const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
 
 /** Headers known before the answer. Of a growing hold they state its first step. */
 export const earlyHeaders = (

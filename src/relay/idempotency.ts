@@ -1,7 +1,6 @@
 /** Requests with an idempotency key: the first is carried out, a repetition gets its answer. */
 import type { Failure } from '../domain/failure.ts'
 import type { IdempotencyKey, KeptAnswer } from '../records/idempotency.ts'
-import { permittedModel } from './admit.ts'
 import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
 
@@ -19,8 +18,6 @@ export async function claimOnce(
   call: GatewayRequest,
   wanted: IdempotencyKey,
 ): Promise<ReplayedAnswer | { readonly kind: 'failure'; readonly failure: Failure } | undefined> {
-  const model = permittedModel(relay, call)
-  if ('message' in model) return { kind: 'failure', failure: model }
   const claimed = await relay.idempotency.claim(call.caller.account.id, wanted)
   switch (claimed.kind) {
     case 'claimed':

@@ -29,7 +29,6 @@ import type { Admission } from './admit.ts'
 import type { GatewayRequest } from './call.ts'
 import { tryCollected } from './collected.ts'
 import type { Relay } from './context.ts'
-import { isBackground } from './conversation.ts'
 import { GivenEvents, PreparedEvents, type UpstreamEvents } from './events.ts'
 import type { OutputCap } from '../modalities/modality.ts'
 import { BoundedEvents } from './stream-bounds.ts'
@@ -63,7 +62,7 @@ export type AttemptResult =
 const PRELUDE_CHARS_MAX = 64 * KIB
 
 /** One in the background has no client that could leave: it only ends early where it is told to. */
-export const isAwaited = ({ claim, request }: GatewayRequest): boolean => claim !== undefined && !isBackground(request)
+export const isAwaited = ({ claim, isBackground }: GatewayRequest): boolean => claim !== undefined && !isBackground
 
 /** Who has said that he will ask again is served as if he waited. */
 export const isForNobody = (call: GatewayRequest): boolean =>

@@ -5,21 +5,32 @@
 import type { Failure } from '../domain/failure.ts'
 import type { Conversation } from '../formats/core/contract.ts'
 import { deliveryOf } from '../modalities/modalities.ts'
-import { admit, permittedModel, unready, type Admission } from './admit.ts'
+import { admit, type Admission } from './admit.ts'
 import { answerStream, answerWhole, type Answer } from './answer.ts'
 import { tryOffers } from './attempt.ts'
 import { factsOf } from './prepared-attempt.ts'
 import type { Run } from './background.ts'
-import type { GatewayRequest } from './call.ts'
+import { CLIENT_CLOSED, type GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
-import { isBackground, makeTurnRoom, recall } from './conversation.ts'
+import { makeTurnRoom, recall } from './conversation.ts'
+import { failureHeaders } from './headers.ts'
 import { claimOnce, type ReplayedAnswer } from './idempotency.ts'
 import { fail, rescue } from './finish.ts'
+import { precheckWait, unready } from './permission.ts'
 import { relayTask } from './video.ts'
 
 export type RelayResult =
   | { readonly kind: 'answer'; readonly answer: Answer }
-  | { readonly kind: 'failure'; readonly failure: Failure }
+  | {
+      readonly kind: 'failure'
+      readonly failure: Failure
+      /** How often it was tried, and what it cost. */
+      readonly headers?: Readonly<Record<string, string>>
+      /** Whether a request record says so already. */
+      readonly isRecorded?: boolean
+    }
+  /** Its client left before it: there is nobody to answer. */
+  | { readonly kind: 'unheard' }
   /** It is made without the client; `text` says how it stands. */
   | {
       readonly kind: 'background'
@@ -37,6 +48,8 @@ export function relayRequest(relay: Relay, call: GatewayRequest): Promise<RelayR
 }
 
 async function lookFirst(relay: Relay, call: GatewayRequest): Promise<RelayResult> {
+  const unfit = precheckWait(relay, call)
+  if (unfit) return { kind: 'failure', failure: unfit }
   const earlier = call.once && (await claimOnce(relay, call, call.once))
   if (earlier) return earlier
   // The look-up takes a while, in which a shutdown may have begun: nobody would wait for what starts now.
@@ -63,14 +76,14 @@ async function carryOut(relay: Relay, call: GatewayRequest, untold?: Failure): P
   }
   relay.live.add(call)
   try {
-    if (conversation && isBackground(call.request)) return await detach(relay, call, { admission, conversation })
+    if (conversation && call.isBackground) return await detach(relay, call, { admission, conversation })
     if (admission.modality.needsDurableHold) await admission.held.durable
     // The upstream is asked while the hold is being written; nothing reaches the client before both are done.
     const attempts = tryOffers(relay, call, admission)
     const ready = stream ? Promise.all([attempts, admission.held.durable]).then(([attempted]) => attempted) : attempts
     const attempted = stream ? await soon(ready, relay.limits.heartbeatMs) : await ready
     if (attempted?.kind === 'failed') {
-      return { kind: 'failure', failure: await fail(relay, call, { admission, attempted }) }
+      return failureOf(call, await fail(relay, call, { admission, attempted }))
     }
     if (attempted?.kind === 'whole') {
       return { kind: 'answer', answer: await answerWhole(relay, call, { admission, served: attempted }) }
@@ -87,10 +100,13 @@ async function carryOut(relay: Relay, call: GatewayRequest, untold?: Failure): P
   }
 }
 
-/** What has to be known and allowed before a request that continues a conversation can be priced. */
+function failureOf({ attempts, paid }: GatewayRequest, failure: Failure): RelayResult {
+  if (failure === CLIENT_CLOSED) return { kind: 'unheard' }
+  return { kind: 'failure', failure, headers: failureHeaders(attempts, paid), isRecorded: attempts.length > 0 }
+}
+
+/** What has to be known before a request that continues a conversation can be priced. */
 async function prepare(relay: Relay, call: GatewayRequest): Promise<Failure | undefined> {
-  const model = permittedModel(relay, call)
-  if ('message' in model) return model
   // From here on a shutdown waits for it, as for any call.
   relay.live.add(call)
   try {
@@ -103,8 +119,8 @@ async function prepare(relay: Relay, call: GatewayRequest): Promise<Failure | un
 }
 
 /** Asked in the tick in which the answer would begin. */
-const crowded = ({ backgrounds }: Relay, { request, caller }: GatewayRequest): Failure | undefined =>
-  isBackground(request) ? backgrounds.obstacle({ accountId: caller.account.id }) : undefined
+const crowded = ({ backgrounds }: Relay, { isBackground, caller }: GatewayRequest): Failure | undefined =>
+  isBackground ? backgrounds.obstacle({ accountId: caller.account.id }) : undefined
 
 type BackgroundStart = { readonly admission: Admission; readonly conversation: Conversation }
 

@@ -13,11 +13,11 @@ import { base62 } from '../lib/primitives/ids.ts'
 import type { KeptAnswer } from '../records/idempotency.ts'
 import { insertSteps } from '../video/tasks.ts'
 import type { Acceptance } from '../video/videos.ts'
-import { admitTask, permittedModel, type HoldTerms } from './admit.ts'
+import { admitTask, type HoldTerms } from './admit.ts'
 import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
 import { scrubbed } from './finish.ts'
-import { JSON_TYPE } from './headers.ts'
+import { JSON_TYPE } from '../lib/http/content-types.ts'
 import type { Answer } from './answer.ts'
 
 type VideoResult =
@@ -30,14 +30,14 @@ export async function relayTask(relay: Relay, call: GatewayRequest): Promise<Vid
   if (!body) throw new Error('a video is the only task there is')
   let task: VideoTask | undefined
   let fit: ReturnType<typeof fitted> = { body, dropped: [] }
-  const refused = permitted(relay, call) ?? relay.videos.obstacle()
-  const admission = refused
-    ? { kind: 'refused' as const, failure: refused }
-    : admitTask(relay, call, (agreement) => {
-        fit = fitted(body, agreement.model.limits.video)
-        task = taskOf(call, fit.body, agreement)
-        return [...insertSteps(task), ...(call.claim?.keep(answerOf(task, fit.dropped)) ?? [])]
-      })
+  const admission = admitTask(relay, call, {
+    obstacle: () => relay.videos.obstacle(),
+    steps: (terms) => {
+      fit = fitted(body, terms.model.limits.video)
+      task = taskOf(call, fit.body, terms)
+      return [...insertSteps(task), ...(call.claim?.keep(answerOf(task, fit.dropped)) ?? [])]
+    },
+  })
   if (admission.kind === 'refused' || !task) {
     call.claim?.end()
     if (admission.kind === 'refused') return { kind: 'failure', failure: admission.failure }
@@ -55,12 +55,6 @@ export async function relayTask(relay: Relay, call: GatewayRequest): Promise<Vid
     relay.live.delete(call)
     call.claim?.end()
   }
-}
-
-/** Asked first, so that nobody learns from another error what a model is that is not theirs. */
-function permitted(relay: Relay, call: GatewayRequest): Failure | undefined {
-  const model = permittedModel(relay, call)
-  return 'message' in model ? model : undefined
 }
 
 /** 184 bits: whoever has it can fetch the video. */

@@ -1,4 +1,4 @@
-import type { LimitViolation, SpendLimited } from '../accounts/limit-status.ts'
+import type { LimitViolation, SpendLimited } from './limit-status.ts'
 import type { Failure } from '../domain/failure.ts'
 import { formatUsd } from '../domain/money.ts'
 import { usualWords, type RequestWords } from '../formats/core/request-words.ts'

@@ -1,0 +1,15 @@
+import { mayUse, type Caller } from '../domain/account.ts'
+import type { Model } from '../domain/catalog.ts'
+import type { Failure } from '../domain/failure.ts'
+import type { Catalog } from './catalog.ts'
+
+/** The model, if it exists and both allow-lists admit it. */
+export function usableModel(catalog: Pick<Catalog, 'model'>, caller: Caller, id: string): Model | Failure {
+  const model = catalog.model(id)
+  if (!model) {
+    const message = `The model '${id.slice(0, 200)}' does not exist. GET /v1/models lists the models of this key.`
+    return { kind: 'model_not_found', message, param: 'model' }
+  }
+  if (mayUse(caller, model)) return model
+  return { kind: 'model_not_allowed', message: `This key may not use the model '${id}'.`, param: 'model' }
+}

@@ -1,0 +1,59 @@
+/**
+ * Whether a caller may have what it asks for. This is asked at two moments. A precheck spares work that would be for
+ * nothing: before the body of a request is read, and before a request waits for an earlier answer or for earlier turns.
+ * `authorize` decides, in the tick of the hold: a key can be revoked, or a model withdrawn, while a request waits.
+ */
+import type { Catalog } from '../catalog/catalog.ts'
+import { usableModel } from '../catalog/usable-model.ts'
+import { INVALID_KEY, SUSPENDED } from '../domain/account-failures.ts'
+import type { Caller } from '../domain/account.ts'
+import type { Model } from '../domain/catalog.ts'
+import type { Failure } from '../domain/failure.ts'
+import type { ClientRequest } from '../formats/core/contract.ts'
+import { modalityOf } from '../modalities/modalities.ts'
+import type { GatewayRequest } from './call.ts'
+import type { Relay } from './context.ts'
+import { refuseRemoteMedia } from './remote-media.ts'
+
+/**
+ * Before the body: whether new work is taken, and whether there is money. `mayRepeat`: an earlier answer may only have
+ * to be given again, which costs nothing.
+ */
+export function precheck(relay: Relay, { account }: Caller, mayRepeat: boolean): Failure | undefined {
+  const { ledger, idempotency } = relay
+  const refusal = unready(relay)
+  if (refusal) return refusal
+  if (!ledger.isEmpty(account.id) || (mayRepeat && idempotency.keepsFor(account.id))) return undefined
+  const message = 'The account balance is $0: nothing can be requested until it is topped up.'
+  return { kind: 'insufficient_balance', message, shouldRetry: false }
+}
+
+/** Before a request waits for an earlier answer or for earlier turns. */
+export function precheckWait(relay: Relay, call: GatewayRequest): Failure | undefined {
+  const model = authorize(relay, call)
+  return 'message' in model ? model : undefined
+}
+
+/** The model of a request, if its caller may have it now, and it can do what the request asks for. */
+export function authorize({ accounts, catalog }: Relay, { caller, request }: GatewayRequest): Model | Failure {
+  const key = accounts.findKey(caller.key.id)
+  const account = accounts.find(caller.account.id)
+  if (!account || !key || key.revokedAtMs !== undefined) return INVALID_KEY
+  if (account.status === 'suspended') return SUSPENDED
+  const model = suitableModel(catalog, { key, account }, request)
+  return 'message' in model ? model : (request.check?.(model) ?? refuseRemoteMedia(request) ?? model)
+}
+
+/** The model of a request, if the caller may have it and it makes what the endpoint is for. */
+export function suitableModel(catalog: Catalog, caller: Caller, request: ClientRequest): Model | Failure {
+  const model = usableModel(catalog, caller, request.model)
+  return 'message' in model ? model : (modalityOf(model).accepts(model, request) ?? model)
+}
+
+/** Why new work is refused at the moment. */
+export function unready({ notReady }: Pick<Relay, 'notReady'>): Failure | undefined {
+  const reason = notReady()
+  return reason === undefined
+    ? undefined
+    : { kind: 'unavailable', message: `Not ready: ${reason}.`, retryAfterMs: 1_000 }
+}

@@ -1,0 +1,65 @@
+/** All that the edge asks of the relay. The edge imports no other file of it. */
+import type { Caller } from '../domain/account.ts'
+import type { Failure } from '../domain/failure.ts'
+import type { ClientRequest } from '../formats/core/contract.ts'
+import type { ReplyMemory } from '../lib/runtime/reply-memory.ts'
+import { GatewayRequest, type CallStart } from './call.ts'
+import type { Relay } from './context.ts'
+import { recall } from './conversation.ts'
+import { countInput } from './count-input.ts'
+import { precheck, suitableModel, unready } from './permission.ts'
+import { relayRequest, type RelayResult } from './relay.ts'
+
+/** The services of the gateway whose state the edge shows. */
+type ShownServices = Pick<Relay, 'accounts' | 'catalog' | 'ledger' | 'turns' | 'backgrounds' | 'videos' | 'notReady'>
+
+/** A request that the relay carries out. */
+export type RelayedRequest = GatewayRequest
+export type RelayedRequestStart = Omit<CallStart, 'replies'>
+
+/** `model`: whether a request may be counted that names none. `onRecalled`: earlier turns are in the request now. */
+export type CountOptions = { readonly model: 'named' | 'optional'; readonly onRecalled?: () => void }
+
+export type RelayPort = ShownServices & {
+  readonly heartbeatMs: number
+  /** Why new work is refused at the moment. */
+  unready(): Failure | undefined
+  /** Before the body: why nothing of the caller is taken. `mayRepeat`: an earlier answer may be all it takes. */
+  precheck(caller: Caller, mayRepeat: boolean): Failure | undefined
+  open(start: RelayedRequestStart): RelayedRequest
+  /** Resolves when the answer, or the start of its stream, may go to the client. */
+  carryOut(request: RelayedRequest): Promise<RelayResult>
+  /** The client of a request has left. */
+  left(request: RelayedRequest): void
+  /** Has `cut` called when somebody who only listens loses the right to. What comes back ends that. */
+  watch(caller: Caller, cut: () => void): () => void
+  /** How many tokens a request puts in, by our own count. Nothing is sent, and nothing is charged. */
+  count(caller: Caller, request: ClientRequest, options: CountOptions): Promise<number | Failure>
+}
+
+export const openRelayPort = (relay: Relay, replies: ReplyMemory): RelayPort => ({
+  accounts: relay.accounts,
+  catalog: relay.catalog,
+  ledger: relay.ledger,
+  turns: relay.turns,
+  backgrounds: relay.backgrounds,
+  videos: relay.videos,
+  notReady: relay.notReady,
+  heartbeatMs: relay.limits.heartbeatMs,
+  unready: () => unready(relay),
+  precheck: (caller, mayRepeat) => precheck(relay, caller, mayRepeat),
+  open: (start) => new GatewayRequest({ ...start, replies }),
+  carryOut: (request) => relayRequest(relay, request),
+  left: (request) => relay.live.left(request),
+  watch: (caller, cut) => relay.live.watch(caller, cut),
+  async count(caller, request, { model: named, onRecalled }) {
+    const { id: accountId } = caller.account
+    const isNameless = named === 'optional' && request.model === ''
+    const model = isNameless ? undefined : suitableModel(relay.catalog, caller, request)
+    if (model && 'message' in model) return model
+    const failure = await recall(relay.turns, { accountId }, request)
+    if (failure) return failure
+    onRecalled?.()
+    return countInput(relay, request, { accountId, model })
+  },
+})
