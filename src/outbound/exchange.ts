@@ -62,7 +62,7 @@ export type WrittenRequest = {
   readonly head: string
   /** Empty if there is no body, or if it is an upload. */
   readonly body: string
-  /** Of both. */
+  /** The length of head and body together. */
   readonly bytes: number
   /** The upload that follows them. */
   readonly upload?: UploadBody | undefined

@@ -1,4 +1,4 @@
-/** Forms with files (multipart/form-data), as they are sent. */
+/** Writes forms with files (multipart/form-data) for sending. */
 import { randomBytes } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { KIB } from '../primitives/units.ts'
@@ -14,17 +14,17 @@ export type FormPart =
       readonly bytes: number
     }
 
-/** A body that is sent piece by piece, and may be sent again. */
+/** A body that is sent piece by piece, and can be sent again. */
 export type UploadBody = {
   readonly contentType: string
   readonly bytes: number
-  /** The body from its beginning. Files are open only while it is read; a piece is good until the next. */
+  /** The body from its beginning. Files are open only while it is read. A piece is valid until the next one. */
   pieces(): AsyncGenerator<Uint8Array>
 }
 
 const PIECE_BYTES = 32 * KIB
 
-/** A form as a body. Names and file names are ours: they need no escaping. */
+/** A form as a body. Names and file names are constants of the gateway, so they need no escaping. */
 export function uploadOf(parts: readonly FormPart[]): UploadBody {
   const boundary = `tollgate-${randomBytes(18).toString('hex')}`
   const heads = parts.map((part) => Buffer.from(headOf(part, boundary)))

@@ -1,11 +1,11 @@
 /**
- * HTTP/1.1 framing, the part that both ends of the gateway share. It is strict where the standard lets parsers differ:
- * what two programs could read as two different messages is refused, whoever sent it (RFC 9112 §6, §11).
+ * HTTP/1.1 framing, which both ends of the gateway share. It is strict where the standard lets parsers differ: a
+ * message that two programs could read differently is refused from any sender (RFC 9112 §6, §11).
  */
 import { parseHead, type HeaderFields } from './message-head.ts'
 import { KIB } from '../primitives/units.ts'
 
-/** How long the body of a message is. `close`: until the connection ends, which only an answer may be. */
+/** The length of a message's body. `close`: the body ends with the connection. Only an answer may have this. */
 export type Framing =
   | { readonly kind: 'length'; readonly bytes: number }
   | { readonly kind: 'chunked' }
@@ -17,7 +17,7 @@ const LF = 0x0a
 
 const LENGTH = /^\d{1,15}$/
 
-/** What the headers say of the body. Undefined when they contradict each other, or name a coding we do not know. */
+/** The framing by the headers. Undefined if they contradict each other or name an unknown coding. */
 export function framingOf(headers: HeaderFields, absent: Framing): Framing | undefined {
   const coding = headers.get('transfer-encoding')
   const length = headers.get('content-length')
@@ -47,7 +47,7 @@ export class HeadReader {
   /** Takes bytes up to the blank line. `end` is where the body begins, or -1 while the head is incomplete. */
   push(bytes: Buffer, from: number): { readonly end: number; readonly text: string } | 'too_large' {
     const before = this.text.length
-    // Nearly always the head is in one read: then only its own bytes are made a text.
+    // The head is nearly always in one read. Then only its own bytes are decoded.
     const blank = before === 0 ? bytes.indexOf(BLANK_LINE_BYTES, from) : -1
     if (blank !== -1 && blank - from <= this.bytesMax) {
       return { end: blank + BLANK_LINE.length, text: bytes.toString('latin1', from, blank) }
@@ -65,10 +65,12 @@ export class HeadReader {
 
 const SEMICOLON = 0x3b
 const SPACE = 0x20
-/** Each has a name, and perhaps a value (RFC 9112, 7.1.1). Blanks may stand around both, but not behind the last. */
+/**
+ * Chunk extensions: a name and perhaps a value (RFC 9112, 7.1.1). Blanks may be around both, but not after the last.
+ */
 const EXTENSIONS =
   /^(?:[\t ]*;[\t ]*[\w!#$%&'*+.^`|~-]+(?:[\t ]*=[\t ]*(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*"))?)+$/
-/** A size line with its extensions, and all trailers together. */
+/** The bounds of a size line with its extensions, and of all trailers together. */
 const SIZE_LINE_MAX = 256
 const TRAILERS_MAX = 8 * KIB
 
@@ -78,16 +80,16 @@ const hexDigit = (code: number): number => {
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
 }
 
-/** Takes a body out of what a connection delivers. Its parts are views into the bytes it was given. */
+/** Extracts a body from the bytes of a connection. Its parts are views into these bytes. */
 export class BodyReader {
-  /** `ended` when the body is complete; `broken` when its framing is wrong, and nothing more can be read. */
+  /** `ended`: the body is complete. `broken`: its framing is wrong, and nothing more can be read. */
   state: 'open' | 'ended' | 'broken' = 'open'
   private readonly kind: Framing['kind']
-  /** Payload bytes still to come: of the body, or of the chunk. */
+  /** The missing payload bytes of the body, or of the chunk. */
   private left: number
   private stage: 'size' | 'extension' | 'size-lf' | 'payload' | 'cr' | 'lf' | 'trailers' = 'size'
   private digits = 0
-  /** What stands behind the size, in the line of it. */
+  /** The rest of the size line after the size. */
   private extensions = ''
   private trailer = ''
 
@@ -97,17 +99,17 @@ export class BodyReader {
     if (framing.kind === 'length' && framing.bytes === 0) this.state = 'ended'
   }
 
-  /** What a body of known length still lacks; 0 for others. */
+  /** The missing bytes of a body of known length. 0 for other bodies. */
   get declaredLeft(): number {
     return this.kind === 'length' ? this.left : 0
   }
 
-  /** Where the body ends, if all that lacks of it lies in `bytes` from `from` on, as nearly always; -1 otherwise. */
+  /** The end of the body if `bytes` contains all of its rest from `from` on, as is nearly always the case. Else -1. */
   endIn(bytes: Buffer, from: number): number {
     return this.kind !== 'length' || this.state !== 'open' || bytes.length - from < this.left ? -1 : from + this.left
   }
 
-  /** The same, and takes the body to have ended there. -1: it is to be pushed. */
+  /** The same, and ends the body there. If it returns -1, the bytes must be pushed. */
   takeToEnd(bytes: Buffer, from: number): number {
     const end = this.endIn(bytes, from)
     if (end === -1) return -1
@@ -117,9 +119,9 @@ export class BodyReader {
   }
 
   /**
-   * Reads from `from` on: what of the body there is, as one part, perhaps empty, and where that ends. Chunks are moved
-   * together where they lie: a read is up to half a megabyte, which a copy would be too; and whoever sends chunks of a
-   * byte would have all that follows done for each of them.
+   * Reads from `from` on. Returns the bytes of the body as one part, which may be empty, and the position after them.
+   * Chunks are joined in place, because a read is up to half a megabyte and a copy would be as large. One part for all
+   * chunks also bounds the work for a sender of chunks of one byte.
    */
   push(bytes: Buffer, from: number): { readonly part: Buffer; readonly end: number } {
     if (this.kind === 'chunked') return this.chunks(bytes, from)
@@ -130,7 +132,7 @@ export class BodyReader {
     return { part: bytes.subarray(from, end), end }
   }
 
-  /** The connection ended: that is the end of a body without a length, and the breaking of every other. */
+  /** The end of the connection. It ends a body without a length, and breaks every other body. */
   close(): void {
     if (this.state === 'open') this.state = this.kind === 'close' ? 'ended' : 'broken'
   }
@@ -154,7 +156,7 @@ export class BodyReader {
         }
         at = to
         if (this.left > 0) break
-        // Nearly always the line end is there, and the next size behind it.
+        // The line end and the next size nearly always follow.
         const isEnded = bytes[at] === CR && bytes[at + 1] === LF
         this.stage = isEnded ? 'size' : 'cr'
         if (isEnded) at += 2
@@ -168,7 +170,7 @@ export class BodyReader {
     return { part: bytes.subarray(start, end), end: at }
   }
 
-  /** A whole size line without extensions. Returns where it ends, or, for any other, where it begins. */
+  /** Reads a whole size line without extensions. Returns its end, or its beginning if it is any other line. */
   private readSize(bytes: Buffer, from: number): number {
     let at = from
     let size = 0
@@ -181,12 +183,12 @@ export class BodyReader {
     return at + 2
   }
 
-  /** One byte of a size line, or of the line end behind a payload. */
+  /** Reads one byte of a size line, or of the line end after a payload. */
   private readByte(code: number): void {
     switch (this.stage) {
       case 'size': {
         const digit = hexDigit(code)
-        // Eight digits are 4 GiB: nobody sends a larger chunk, and a longer number could pass the safe integers.
+        // Eight digits are 4 GiB. Nobody sends a larger chunk, and a longer number could exceed the safe integers.
         if (digit >= 0 && this.digits < 8) {
           this.left = this.left * 16 + digit
           this.digits++
@@ -220,7 +222,7 @@ export class BodyReader {
     }
   }
 
-  /** Trailers are read and forgotten: nobody needs them, and merged into the headers they would be a way in. */
+  /** Reads and drops trailers. Nobody needs them, and merging them into the headers would enable attacks. */
   private readTrailers(bytes: Buffer, from: number): number {
     const before = this.trailer.length
     this.trailer += bytes.toString('latin1', from, Math.min(bytes.length, from + TRAILERS_MAX))

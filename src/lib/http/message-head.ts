@@ -1,10 +1,10 @@
 /** The first line and the headers of an HTTP/1.1 message, read strictly and in one pass (RFC 9112 §2 to §5). */
 
-/** What is asked of headers. Names are lower case. */
+/** Look-ups of headers. Names are lower case. */
 export type HeaderFields = Pick<ReadonlyMap<string, string>, 'get' | 'has'>
 
 export const HEADERS_MAX = 100
-/** Headers of which two would be two messages, or two callers. */
+/** Headers that may not repeat, because two values would mean two messages or two callers. */
 const single = ['content-length', 'transfer-encoding', 'host', 'authorization', 'content-type']
 
 const TAB = 0x09
@@ -12,7 +12,7 @@ const CR = 0x0d
 const LF = 0x0a
 const COLON = 0x3a
 
-/** What a character is in a head. A name is a token (RFC 9110, 5.6.2). */
+/** The kinds of characters in a head. A name is a token (RFC 9110, 5.6.2). */
 const IN_NAME = 1
 const UPPER = 2
 const CONTROL = 4
@@ -23,10 +23,10 @@ for (let code = 0x41; code <= 0x5a; code++) kindOf[code] = IN_NAME | UPPER
 for (let code = 0; code < 0x20; code++) kindOf[code] = code === TAB ? 0 : CONTROL
 kindOf[0x7f] = CONTROL
 
-/** Beyond the end, and of a character that is no byte: undefined, which is no kind. */
+/** Undefined beyond the end, and for a character that is no byte. Undefined matches no kind. */
 const kindAt = (text: string, at: number): number => kindOf[text.charCodeAt(at)] as number
 
-/** Reads a head without its final blank line. Undefined when it is malformed. */
+/** Reads a head without its final blank line. Undefined if it is malformed. */
 export function parseHead(text: string): Fields | undefined {
   const startEnd = lineEnd(text, 0)
   const places: number[] = []
@@ -40,24 +40,24 @@ export function parseHead(text: string): Fields | undefined {
   return fields
 }
 
-/** Notes the places of the header that begins at `from`. Returns where its line ends; -1 when it is malformed. */
+/** Notes the places of the header that begins at `from`. Returns the end of its line, or -1 if it is malformed. */
 function readHeader(text: string, from: number, places: number[]): number {
   let colon = from
   while ((kindAt(text, colon) & IN_NAME) !== 0) colon++
-  // A name with a space in it, or none at all, is how a folded line and most smuggling begins.
+  // Folded lines and most request smuggling begin with a name that contains a space or is empty.
   if (colon === from || text.charCodeAt(colon) !== COLON) return -1
   const end = lineEnd(text, colon + 1)
   if (end === -1) return -1
   let valueFrom = colon + 1
   let valueTo = end
-  // By hand: `trim` takes more than spaces and tabs, and a length of `\xa05` is nobody's length.
+  // `trim` would remove more than spaces and tabs. A length of `\xa05` must stay invalid.
   while (valueFrom < valueTo && isBlank(text.charCodeAt(valueFrom))) valueFrom++
   while (valueTo > valueFrom && isBlank(text.charCodeAt(valueTo - 1))) valueTo--
   places.push(from, colon, valueFrom, valueTo)
   return end
 }
 
-/** Where the line that `from` is in ends. -1: a control character is in it, or half of a line end. */
+/** The end of the line that contains `from`. -1 if the line has a control character or half of a line end. */
 function lineEnd(text: string, from: number): number {
   let at = from
   while (at < text.length && kindAt(text, at) !== CONTROL) at++
@@ -67,12 +67,12 @@ function lineEnd(text: string, from: number): number {
 
 const isBlank = (code: number): boolean => code === 0x20 || code === TAB
 
-/** Of each header: from where to where its name stands, and its value. */
+/** The places of each header: start and end of its name, and of its value. */
 const PLACES = 4
 
-/** Headers where they stand. A vendor sends two dozen, of which three are asked for: no text is made of the others. */
+/** Headers as places in the head. A vendor sends two dozen, and three are read. The others are never made strings. */
 class Fields implements HeaderFields {
-  /** Where the first line ends. */
+  /** The end of the first line. */
   readonly startEnd: number
   private readonly text: string
   private readonly places: readonly number[]
@@ -83,7 +83,7 @@ class Fields implements HeaderFields {
     this.places = places
   }
 
-  /** Repeated ones are joined by a comma. */
+  /** Repeated headers are joined by a comma. */
   get(name: string): string | undefined {
     let at = this.next(name, 0)
     if (at === -1) return undefined
@@ -101,7 +101,7 @@ class Fields implements HeaderFields {
     return first !== -1 && this.next(name, first + PLACES) !== -1
   }
 
-  /** For headers that are asked for again and again. */
+  /** For headers that are read many times. */
   toMap(): Map<string, string> {
     const map = new Map<string, string>()
     for (let at = 0; at < this.places.length; at += PLACES) {
@@ -112,7 +112,7 @@ class Fields implements HeaderFields {
     return map
   }
 
-  /** Where the next header of that name is noted; -1 where there is none. */
+  /** The index of the next header of that name, or -1. */
   private next(name: string, from: number): number {
     for (let at = from; at < this.places.length; at += PLACES) {
       const start = this.place(at)

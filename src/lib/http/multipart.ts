@@ -1,6 +1,6 @@
 /**
- * Reads multipart/form-data as it arrives. It holds at most the head of one part: what a part contains is handed on in
- * the push that brought it.
+ * Reads multipart/form-data as it arrives. It holds at most the head of one part. The contents of a part are passed on
+ * in the push that brings them.
  */
 import { NO_BYTES } from './wire-buffer.ts'
 
@@ -9,18 +9,18 @@ export type MultipartLimits = {
   readonly headBytesMax: number
 }
 
-/** Bytes are views of what was pushed, or of a copy: they are good until the next push. */
+/** Bytes are views of pushed bytes or of a copy. They are valid until the next push. */
 export type MultipartEvent =
   | {
       readonly kind: 'part'
       readonly name: string
-      /** Undefined for a field that is no file. What the client calls it is nothing to go by. */
+      /** Undefined for a field that is no file. The client chooses the name, so it cannot be trusted. */
       readonly filename: string | undefined
     }
   | { readonly kind: 'data'; readonly bytes: Buffer }
   | { readonly kind: 'part_end' }
 
-/** The form cannot be read: whose fault it is, is plain. */
+/** The form cannot be read. The fault is always the client's. */
 export class MultipartError extends Error {
   override readonly name = 'MultipartError'
 }
@@ -29,7 +29,7 @@ const BOUNDARY_MAX = 70
 const BOUNDARY = /^multipart\/form-data\s*;(?:[^"]|"[^"]*")*?\bboundary=(?:"([^"]+)"|([^\s;"]+))/i
 const BOUNDARY_TEXT = /^[\w'()+,./:=? -]{0,69}[\w'()+,./:=?-]$/
 
-/** The boundary a Content-Type names; undefined when it names none, or one that nobody may use. */
+/** The boundary in a Content-Type. Undefined if there is none or it is not allowed. */
 export function boundaryOf(contentType: string): string | undefined {
   const match = BOUNDARY.exec(contentType)
   const boundary = match?.[1] ?? match?.[2] ?? ''
@@ -47,7 +47,7 @@ export class MultipartReader {
   private readonly delimiter: Buffer
   private readonly limits: MultipartLimits
   private stage: Stage = 'preamble'
-  /** What cannot be told apart yet. The first delimiter has no line end before it: it gets one. */
+  /** Bytes that cannot be classified yet. They begin with the line end that the first delimiter lacks. */
   private rest: Buffer = Buffer.from('\r\n')
   private parts = 0
 
@@ -56,12 +56,12 @@ export class MultipartReader {
     this.limits = limits
   }
 
-  /** Whether the last delimiter has come. What follows it is nothing. */
+  /** Whether the last delimiter has arrived. Bytes after it are ignored. */
   get isEnded(): boolean {
     return this.stage === 'end'
   }
 
-  /** What the bytes say. Throws MultipartError where they are no form. */
+  /** The events in the bytes. Throws MultipartError if they are no form. */
   *push(bytes: Buffer): Generator<MultipartEvent> {
     if (this.stage === 'end') return
     if (this.stage === 'body' && this.isApart(bytes)) {
@@ -83,7 +83,7 @@ export class MultipartReader {
         }
       } else if (this.stage === 'body') {
         const end = input.indexOf(this.delimiter, at)
-        // The start of a delimiter may be at the end of what has come.
+        // The end of the bytes may be the start of a delimiter.
         const to = end === -1 ? Math.max(at, input.length - this.delimiter.length + 1) : end
         if (to > at) yield { kind: 'data', bytes: input.subarray(at, to) }
         at = to
@@ -98,7 +98,9 @@ export class MultipartReader {
     this.rest = Buffer.from(input.subarray(at))
   }
 
-  /** Whether no delimiter reaches from what was kept into these bytes: then they need not be joined, and copied. */
+  /**
+   * Whether no delimiter spans the kept bytes and the new ones. Then they need not be joined, which would copy them.
+   */
   private isApart(bytes: Buffer): boolean {
     const { rest, delimiter } = this
     if (rest.length === 0 || bytes.length < delimiter.length) return false
@@ -112,7 +114,7 @@ export class MultipartReader {
     return found + this.delimiter.length
   }
 
-  /** Behind a delimiter: a line end, or two dashes where it was the last. */
+  /** Reads the bytes after a delimiter: a line end, or two dashes after the last one. */
   private readDelimiter(input: Buffer, from: number): number {
     let at = from
     while (input[at] === 0x20 || input[at] === 0x09) at++
@@ -122,11 +124,11 @@ export class MultipartReader {
     if (first === DASH && second === DASH) this.stage = 'end'
     else if (first === CR && second === LF) this.stage = 'head'
     else throw new MultipartError('a boundary is not followed by a line end')
-    // The line end stays: a part without headers has its blank line there.
+    // The line end is not consumed, because it belongs to the blank line of a part without headers.
     return this.stage === 'end' ? input.length : at
   }
 
-  /** Where a part's head ends; -1 while it has not come. */
+  /** The end of a part's head, or -1 while it is incomplete. */
   private headEnd(input: Buffer, from: number): number {
     const end = input.indexOf(BLANK_LINE, from)
     const length = (end === -1 ? input.length : end) - from

@@ -6,23 +6,23 @@ export type SseEvent = { readonly name: string | undefined; readonly data: strin
 
 const CR = /\r\n?/g
 
-/** From here on the unfinished rest of a read must not keep the whole read in memory. */
+/** If a read is longer than this, its unfinished rest is copied, so that it does not keep the whole read in memory. */
 const DETACH_FROM_CHARS = 16 * KIB
 
 /**
- * Cuts a byte stream into server-sent events. Comments, ids and retry hints are dropped; CRLF, a CR alone and a missing
- * space after the colon are accepted, as clients do (WHATWG HTML, 9.2.5). It holds at most one unfinished event, of
- * `eventCharsMax` characters, and reads no more than twice as many without one.
+ * Splits a byte stream into server-sent events. It drops comments, ids and retry hints. It accepts CRLF, a CR alone and
+ * a missing space after the colon, as clients do (WHATWG HTML, 9.2.5). It holds at most one unfinished event of
+ * `eventCharsMax` characters, and reads at most twice as many characters without an event.
  */
 export class SseDecoder {
   private readonly utf8 = new TextDecoder('utf-8', { fatal: true })
   private rest = ''
-  /** The last read ended with CR, which ended a line: an LF that follows is a part of it. */
+  /** The last read ended with CR, which ended a line. An LF that follows belongs to it. */
   private isBehindCr = false
   private name: string | undefined
   private data: string | undefined
   private finished: SseEvent | undefined
-  /** What has come since the last event: comments and empty lines cost as much to read as words. */
+  /** Characters since the last event. Comments and empty lines cost as much to read as text. */
   private idleChars = 0
   private readonly eventCharsMax: number
 
@@ -30,17 +30,19 @@ export class SseDecoder {
     this.eventCharsMax = eventCharsMax
   }
 
-  /** Of the event that is not complete. */
+  /** The characters of the incomplete event. */
   get unfinishedChars(): number {
     return this.rest.length + (this.data?.length ?? 0)
   }
 
-  /** The events that `chunk` completes. Throws RangeError on an event over the limit, TypeError on bytes not UTF-8. */
+  /**
+   * The events that `chunk` completes. Throws RangeError for an event over the limit, and TypeError for invalid UTF-8.
+   */
   push(chunk: Uint8Array): SseEvent[] {
     return this.take(this.utf8.decode(chunk, { stream: true }))
   }
 
-  /** What the end of the stream completes: a last event whose blank line is missing is still delivered. */
+  /** The events that the end of the stream completes. A last event without its blank line is still delivered. */
   end(): SseEvent[] {
     return this.take(`${this.utf8.decode()}\n\n`)
   }
@@ -53,7 +55,7 @@ export class SseDecoder {
     return events
   }
 
-  /** With LF at the end of every line. */
+  /** Replaces every line end by LF. */
   private withPlainEnds(read: string): string {
     const text = this.isBehindCr && read.startsWith('\n') ? read.slice(1) : read
     if (read !== '') this.isBehindCr = read.endsWith('\r')
@@ -61,7 +63,7 @@ export class SseDecoder {
   }
 
   private eventsIn(incoming: string): SseEvent[] {
-    // An event of megabytes comes in hundreds of reads: only the last of them is looked through from the start.
+    // An event of megabytes comes in hundreds of reads. It is searched from the start only with the last of them.
     if (this.rest !== '' && !incoming.includes('\n')) {
       this.rest += incoming
       if (this.unfinishedChars > this.eventCharsMax) throw new RangeError('event too large')
@@ -83,7 +85,7 @@ export class SseDecoder {
     return events
   }
 
-  /** Reads a line where it lies: cutting each out first is a tenth of what the format costs a chunk. */
+  /** Reads a line in place. Slicing each line first would be a tenth of the format's cost per chunk. */
   private line(text: string, start: number, end: number): void {
     if (start === end) {
       if (this.data !== undefined) this.finished = { name: this.name, data: this.data }
@@ -99,9 +101,9 @@ export class SseDecoder {
 
 const LINE_BREAKS = /[\r\n]+/g
 
-/** JSON as an unnamed event, ready to be written in one piece. A line break in it can only be white space. */
+/** JSON as an unnamed event, ready to be written in one piece. A line break in JSON text can only be white space. */
 export const dataEvent = (json: string): string =>
   `data: ${json.includes('\n') || json.includes('\r') ? json.replace(LINE_BREAKS, ' ') : json}\n\n`
 
-/** JSON as a named event, as dialects send it whose clients go by the name. */
+/** JSON as a named event, for dialects whose clients use the name. */
 export const namedEvent = (name: string, json: string): string => `event: ${name}\n${dataEvent(json)}`

@@ -1,17 +1,17 @@
 import { BlockList, isIP } from 'node:net'
 import { networkOf } from '../primitives/network.ts'
 
-/** Whose `X-Forwarded-For` counts. */
+/** The proxies whose `X-Forwarded-For` is trusted. */
 export class TrustedProxies {
   private readonly list = new BlockList()
-  /** Whether it trusts nobody. */
+  /** Whether it trusts no proxy. */
   readonly isEmpty: boolean
-  /** Who looks like a proxy that was forgotten. */
+  /** Addresses that look like proxies that the operator forgot to name. */
   private readonly unheard = new Set<string>()
-  /** Told of each of them once. */
+  /** Called once for each of them. */
   onUnheard: ((address: string) => void) | undefined
 
-  /** Addresses and ranges (`10.0.0.0/8`, `::1`). Throws RangeError naming one that is neither. */
+  /** Takes addresses and ranges (`10.0.0.0/8`, `::1`). Throws a RangeError that names an invalid one. */
   constructor(ranges: readonly string[]) {
     this.isEmpty = ranges.length === 0
     for (const range of ranges) {
@@ -27,8 +27,8 @@ export class TrustedProxies {
   }
 
   /**
-   * The address a request came from: that of the socket, unless a trusted proxy holds it; then the last hop of
-   * `X-Forwarded-For` that is not one of ours. Everything left of it is the client's own claim.
+   * The address of the client: the socket's address, unless that is a trusted proxy. Then it is the last hop of
+   * `X-Forwarded-For` that is no trusted proxy. Everything left of that hop is the client's own claim.
    */
   clientOf(remoteAddress: string, forwardedFor: string | undefined): string {
     let address = plain(remoteAddress)
@@ -46,18 +46,20 @@ export class TrustedProxies {
     return address
   }
 
-  /** What an address is counted as; undefined where many may be behind it: a proxy of ours, or this machine. */
+  /**
+   * The origin under which an address is counted. Undefined for a trusted proxy or this machine: many may be behind.
+   */
   originOf(remoteAddress: string): string | undefined {
     const address = plain(remoteAddress)
     return LOOPBACK.test(address) || this.includes(address) ? undefined : networkOf(address)
   }
 
-  /** The addresses, near ones and not trusted, whose `X-Forwarded-For` did not count so far; a few of them. */
+  /** Some of the private addresses whose `X-Forwarded-For` was ignored because they are not trusted. */
   get ignored(): readonly string[] {
     return [...this.unheard]
   }
 
-  /** A stranger may claim what it likes. A neighbour that says for whom it speaks is a proxy, as a rule. */
+  /** Notes a private address that sends the header, because it usually is a proxy. A public one may send anything. */
   private noteUnheard(address: string): void {
     if (this.unheard.has(address) || this.unheard.size >= UNHEARD_MAX || isIP(address) === 0) return
     if (!NEAR.check(address, familyOf(address))) return
@@ -72,7 +74,7 @@ export class TrustedProxies {
 }
 
 const UNHEARD_MAX = 16
-/** This machine, and networks that nobody is in who was not let in. */
+/** This machine, and private networks. */
 const NEAR = new BlockList()
 for (const [address, bits] of [
   ['127.0.0.0', 8],
@@ -95,7 +97,7 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
 const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|::1)$/
 const IPV4 = /^\d+\.\d+\.\d+\.\d+$/
 
-/** Without brackets, port, zone and the IPv6 form of an IPv4 address: proxies differ in how they write a hop. */
+/** Removes brackets, port, zone and the IPv6 form of an IPv4 address, because proxies write hops differently. */
 function plain(text: string): string {
   if (IPV4.test(text)) return text
   const bracketed = /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1]

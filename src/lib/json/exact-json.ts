@@ -1,7 +1,7 @@
 /**
- * JSON whose numbers keep their source text. `JSON.parse` reads `1.0`, `1e3` and digits beyond 2^53 as numbers that are
- * written differently, the last ones as other numbers. Here such a number is read as `JSON.rawJSON` of its source:
- * `JSON.stringify` writes it as it stood. All others are plain numbers.
+ * JSON whose numbers keep their source text. `JSON.parse` reads `1.0`, `1e3` and digits beyond 2^53 as numbers that
+ * `JSON.stringify` writes differently, and the last ones even as other numbers. Here such a number becomes
+ * `JSON.rawJSON` of its source, which `JSON.stringify` writes unchanged. All others are plain numbers.
  */
 
 import { parsePlain, revivePlain } from './plain-json.ts'
@@ -17,12 +17,12 @@ type RawNumber = { readonly rawJSON: string }
 
 const exact = JSON as unknown as SourceText
 
-/** A number may be written otherwise: many digits, an exponent, a zero at the end of a fraction, a minus zero. */
+/** Numbers that may be written differently: many digits, an exponent, a fraction that ends in zero, a minus zero. */
 const INEXACT = /(?:^|[[:,\s])-?(?:\d[\d.]{15}|[\d.]+[eE]|\d+\.\d*0(?!\d)|0\.0{6})|-0(?![.\d])/
 
-/** A value costs 150 to 450 ns: a longer text may be nothing but values, and take the thread for 100 ms. */
+/** A value costs 150 to 450 ns. A longer text may consist of values alone, and take the thread for 100 ms. */
 const SURE_CHARS = 512 * KIB
-/** So many commas has a text of 5 MB of prose. One that has more is read as usual. */
+/** 5 MB of prose have about this number of commas. A text with more is read by `JSON.parse`. */
 const COMMAS_MAX = 150_000
 
 function hasManyValues(text: string): boolean {
@@ -35,7 +35,7 @@ function hasManyValues(text: string): boolean {
 /** Whether `parseExact` may read a number in this text as its source. */
 export const mayBeInexact = (text: string): boolean => INEXACT.test(text) && !hasManyValues(text)
 
-/** Reads JSON text, without members called `__proto__`. Throws a `SyntaxError` for what is none. */
+/** Reads JSON text, without members called `__proto__`. Throws a `SyntaxError` for invalid JSON. */
 export function parseExact(text: string): unknown {
   if (!mayBeInexact(text)) return parsePlain(text)
   return exact.parse(text, (name, value, { source }) =>

@@ -1,4 +1,4 @@
-/** Edits of JSON text that leave every other byte as it was. */
+/** Edits of JSON text that leave every other byte unchanged. */
 import { parseExact } from './exact-json.ts'
 import { isSpace, type Members, type Member, type Span } from './json-members.ts'
 import { type ScanLimits, QUOTE, COMMA, COLON, OPEN_OBJECT, closingQuote, scanJson } from './json-scan.ts'
@@ -15,10 +15,10 @@ function editOne(text: string, members: Members, key: string, value: string): st
   return `${text.slice(0, from)}${JSON.stringify(key)}:${value}${members.size > 0 ? ',' : ''}${text.slice(from)}`
 }
 
-/** Applies edits to the outermost object. Every byte that no edit names stays as it was; new members go in front. */
+/** Applies edits to the outermost object. All other bytes stay unchanged. New members are put first. */
 export function editJson(text: string, members: Members, edits: readonly Edit[]): string {
   const [first] = edits
-  // Nearly every text has one edit, and needs no lists for it.
+  // Nearly every text has one edit, which needs no lists.
   if (edits.length === 1 && first?.value !== undefined) return editOne(text, members, first.key, first.value)
   const splices: Splice[] = []
   const added: string[] = []
@@ -40,7 +40,7 @@ export function editJson(text: string, members: Members, edits: readonly Edit[])
   return out + text.slice(from)
 }
 
-/** What to cut for members to vanish with their commas: up to the next member, or, at the end, from the one before. */
+/** The spans that remove members with their commas: up to the next member, or at the end from the one before. */
 function removals(members: readonly (readonly [string, Member])[], removed: ReadonlySet<string>): Splice[] {
   const lastKept = members.findLastIndex(([name]) => !removed.has(name))
   return members.flatMap(([name, { keyStart, end }], i) => {
@@ -52,14 +52,14 @@ function removals(members: readonly (readonly [string, Member])[], removed: Read
 }
 
 /**
- * Edits a member in front of all that is nested, where a few searches find it: most vendors write the model there, and
- * the scan would pass over all of the answer for it. Undefined: it is for the scan to find. The text parses, so a quote
- * behind a comma or a brace opens a text, and what has a colon behind it is a name.
+ * Edits a member that stands before everything nested, where a few searches find it. Most vendors write the model
+ * there, and a scan would read the whole answer for it. Undefined: the scan must find the member. The text is valid
+ * JSON, so a quote after a comma or a brace opens a string, and a string before a colon is a name.
  */
 function editInFront(text: string, { key, value }: Edit): string | undefined {
   const name = `"${key}"`
   const at = text.indexOf(name)
-  // A second one may be another's, and one in escapes may be the same.
+  // A second occurrence may be in another object, and an escaped name may be the same name.
   if (at === -1 || value === undefined || text.indexOf(name, at + name.length) !== -1) return undefined
   if (!PLAIN_NAME.test(key) || text.includes('\\u')) return undefined
   const open = text.indexOf('{')
@@ -73,7 +73,7 @@ function editInFront(text: string, { key, value }: Edit): string | undefined {
     : undefined
 }
 
-/** One that cannot be written in two ways but with `\u`. */
+/** A name that can be written in another way only with `\u`. */
 const PLAIN_NAME = /^\w+$/
 
 const isWithin = (at: number, end: number): boolean => at !== -1 && at < end
@@ -85,8 +85,8 @@ function skipSpace(text: string, from: number, step: 1 | -1): number {
 }
 
 /**
- * Edits the text of an object that parses. Where its structure has to be mapped for that and cannot be (a repeated key,
- * more values than the limits allow) it is written anew from what JSON.parse reads: the edits hold in any case.
+ * Edits the text of an object that is valid JSON. If the edits need a scan and the scan fails (a repeated key, more
+ * values than the limits allow), the text is written anew from what JSON.parse reads. So the edits always take effect.
  */
 export function reviseJson(text: string, edits: readonly Edit[], limits: ScanLimits): string {
   const [first] = edits

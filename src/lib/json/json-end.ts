@@ -10,10 +10,10 @@ export class JsonEnd {
   private isInText = false
   private isEscaped = false
   private hasClosed = false
-  /** Whether anything came but white space. */
+  /** Whether anything but white space has come. */
   hasBegun = false
 
-  /** Whether what came so far may be a whole object. */
+  /** Whether the text so far may be a whole object. */
   get isWhole(): boolean {
     return this.hasClosed && this.depth === 0
   }

@@ -1,24 +1,24 @@
-/** Where the members of a JSON object's text stand. Most are never asked for: no text and no object is made of them. */
+/** The places of members in the text of a JSON object. Most members are never read, so no strings are made of them. */
 export type Span = { readonly start: number; readonly end: number }
 
-/** A value, and where its member begins: at the key's opening quote. */
+/** The span of a value, and the start of its member, which is the opening quote of the key. */
 export type Member = Span & { readonly keyStart: number }
 
-/** Of each member: its key's two quotes, and its value with the white space round it. */
+/** The places of each member: the two quotes of its key, and start and end of its value with white space around it. */
 const PLACES = 4
-/** So many names are compared with one another where they stand; more are put into a set. */
+/** Up to this number, names are compared with one another in place. More are put into a set. */
 const FEW = 16
 
 export class Members {
   private readonly text: string
   readonly places: readonly number[]
-  /** Names in the whole text, those of objects inside included. */
+  /** The number of names in the whole text, including those of nested objects. */
   readonly namesWithin: number
-  /** A name that is written with escapes is not where its characters are. */
+  /** Whether a name has escapes. Such a name cannot be found by its characters. */
   private readonly hasEscapes: boolean
   private named: ReadonlyMap<string, Member> | undefined
 
-  /** `places`: for each member the positions of its key's quotes, then from where to where its value is. */
+  /** `places`: for each member the positions of its key's quotes, then start and end of its value. */
   constructor(text: string, places: readonly number[], namesWithin = places.length / PLACES) {
     this.text = text
     this.places = places
@@ -52,7 +52,7 @@ export class Members {
     return this.byName()[Symbol.iterator]()
   }
 
-  /** Whether two of them have one name. */
+  /** Whether two members have the same name. */
   get isRepeating(): boolean {
     const { places, size } = this
     if (this.hasEscapes || size > FEW) return this.byName().size < size
@@ -71,7 +71,7 @@ export class Members {
     return true
   }
 
-  /** Looks at each character once, however many names there are. */
+  /** Reads each character once, for any number of names. */
   private someEscapes(): boolean {
     let next = 0
     for (let at = 0; at < this.places.length; at += PLACES) {
@@ -114,6 +114,6 @@ function unescape(raw: string): string {
   try {
     return JSON.parse(`"${raw}"`) as string
   } catch {
-    return raw // Malformed escapes are JSON.parse's to report.
+    return raw // JSON.parse reports malformed escapes.
   }
 }

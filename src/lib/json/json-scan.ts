@@ -1,7 +1,7 @@
 /**
- * A structural pass over JSON text before it is parsed. It bounds depth and size, which JSON.parse does not (a 10 MB
- * depth bomb blocks it for over a second), and notes where the members of the outermost object stand, so that single
- * values can be replaced without touching any other byte.
+ * A structural pass over JSON text before it is parsed. It bounds depth and size, which JSON.parse does not: a 10 MB
+ * depth bomb blocks it for over a second. It also notes the places of the members of the outermost object, so that
+ * single values can be replaced without a change to any other byte.
  */
 import { nextTurn } from '../runtime/end-of-tick.ts'
 import { Members } from './json-members.ts'
@@ -10,15 +10,15 @@ export type ScanLimits = {
   readonly depthMax: number
   /** Objects, arrays and strings together. */
   readonly nodesMax: number
-  /** Commas, which is what long arrays of numbers are made of. */
+  /** Commas, which bound long arrays of numbers. */
   readonly commasMax: number
-  /** Members of one object: a name that is one of very many costs more to keep. */
+  /** Members of one object. Each name of a very large object costs more to keep. */
   readonly membersMax: number
-  /** Characters outside of texts: white space and the digits of numbers (a number of 32 MB is read for 120 ms). */
+  /** Characters outside of strings: white space and digits (reading a number of 32 MB takes 120 ms). */
   readonly bareMax: number
-  /** Backslash escapes: 16 million of them are read for 220 ms, as many plain characters for 10. */
+  /** Backslash escapes. Reading 16 million takes 220 ms, and as many plain characters 10 ms. */
   readonly escapesMax: number
-  /** Of a name in the outermost object, as it is written. */
+  /** Characters of a name in the outermost object, as written. */
   readonly keyCharsMax: number
 }
 
@@ -26,7 +26,7 @@ export type Scan =
   | { readonly kind: 'scanned'; readonly members: Members }
   | { readonly kind: 'too_deep' | 'too_many_nodes' | 'too_dense' | 'key_too_long' | 'malformed' | 'repeated_key' }
 
-/** By the last three no step of reading the largest body takes the thread for 100 ms (test/load/malformed.test.ts). */
+/** The last three keep every step of reading the largest body below 100 ms (test/load/malformed.test.ts). */
 export const requestScanLimits: ScanLimits = {
   depthMax: 64,
   nodesMax: 200_000,
@@ -41,10 +41,10 @@ export const requestScanLimits: ScanLimits = {
 const DEPTH_MAX = 128
 
 /**
- * Of one answer or event, so that no step of reading it takes the thread for 100 ms, whatever it is made of: each value
- * costs half a microsecond, each name that was not met before one, and some are read twice. Long lists of numbers and
- * long texts, images among them, cost little. Answers with the probabilities of many tokens are larger than this, and
- * read by another thread.
+ * Limits of one answer or event. They keep every step of reading it below 100 ms, whatever it contains: each value
+ * costs half a microsecond, each new name costs one, and some are read twice. Long lists of numbers and long strings,
+ * such as images, cost little. Answers with the probabilities of many tokens exceed these limits, and another thread
+ * reads them.
  */
 export const answerLimits: ScanLimits = {
   depthMax: 128,
@@ -55,7 +55,9 @@ export const answerLimits: ScanLimits = {
   escapesMax: 2_000_000,
   keyCharsMax: 1_000,
 }
-/** Of a reply with the probabilities of many tokens, which another thread reads: twenty for each of 30,000. */
+/**
+ * Limits of a reply with the probabilities of many tokens, which another thread reads: 20 for each of 30,000 tokens.
+ */
 export const largeAnswerLimits: ScanLimits = {
   ...answerLimits,
   nodesMax: 5_000_000,
@@ -72,9 +74,9 @@ const CLOSE_ARRAY = 0x5d
 export const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
-/** What a structure is made of. */
+/** The characters of JSON's structure. */
 const STRUCTURAL = /["{}[\],:]/g
-/** So many characters without any are passed over one by one; a longer run is left to the expression: it is faster. */
+/** After this number of characters without structure, the expression goes on, because it is faster on long runs. */
 const RUN_CHARS = 64
 
 function nextStructural(text: string, from: number): number {
@@ -82,7 +84,7 @@ function nextStructural(text: string, from: number): number {
   return STRUCTURAL.test(text) ? STRUCTURAL.lastIndex - 1 : text.length
 }
 
-/** Behind one escaped quote is often another: so many characters are looked at before the next is searched for. */
+/** One escaped quote often follows another. This number of characters is read before a search for the next. */
 const NEAR_CHARS = 8
 
 /** Position of the quote that closes the string opened at `open`, or -1. */
@@ -101,7 +103,7 @@ export function closingQuote(text: string, open: number): number {
   return -1
 }
 
-/** Whether there are more escapes than allowed. Two characters each: most texts are too short for it. */
+/** Whether there are more escapes than allowed. An escape has two characters, so most texts are too short. */
 function hasTooManyEscapes(text: string, escapesMax: number): boolean {
   if (text.length <= 2 * escapesMax) return false
   let escapes = 0
@@ -109,7 +111,7 @@ function hasTooManyEscapes(text: string, escapesMax: number): boolean {
   return false
 }
 
-/** Notes where the members of the outermost object stand while the scan passes over them. */
+/** Notes the places of the members of the outermost object during the scan. */
 class MemberNotes {
   readonly places: number[] = []
   isKeyTooLong = false
@@ -142,10 +144,10 @@ class MemberNotes {
   }
 }
 
-/** The members so far of each object that is open, by its depth. */
+/** The number of members so far of each open object, by its depth. */
 const membersByDepth = (): Uint32Array => new Uint32Array(DEPTH_MAX + 1)
 
-/** One for all scans that do not pause: none is left before its end. */
+/** Shared by all scans that do not pause, because each of them runs to its end. */
 const sharedMembersAt = membersByDepth()
 
 /** A scan that can pause. */
@@ -169,11 +171,11 @@ class JsonScan {
     membersAt[0] = 0
   }
 
-  /** Goes on over so many characters outside of texts. Undefined: it pauses there. */
+  /** Scans the given number of characters outside of strings. Undefined: it pauses there. */
   advance(chars: number): Scan | undefined {
     const { text, limits, membersAt, notes } = this
     let { at, bare, depth, nodes, commas, names } = this
-    /** From where on nothing of a structure was met. */
+    /** The start of the run without structure. */
     let runStart = at
     const bareEnd = Math.min(bare + chars, limits.bareMax)
     for (; at < text.length; at++) {
@@ -216,25 +218,26 @@ class JsonScan {
     if (bare > limits.bareMax) return { kind: 'too_dense' }
     if (notes.isKeyTooLong) return { kind: 'key_too_long' }
     const members = new Members(text, notes.places, names)
-    // Of two equal keys one parser takes the first, another the last: what we read and what we send on could differ.
+    // Of two equal keys, one parser takes the first and another the last. The upstream could read another value than
+    // we.
     if (members.isRepeating) return { kind: 'repeated_key' }
     return depth === 0 ? { kind: 'scanned', members } : { kind: 'malformed' }
   }
 }
 
-/** Scans JSON text. It accepts some text that is not JSON: JSON.parse stays the judge of that. */
+/** Scans JSON text. It accepts some text that is not JSON, which JSON.parse then refuses. */
 export function scanJson(text: string, limits: ScanLimits): Scan {
   if (hasTooManyEscapes(text, limits.escapesMax)) return { kind: 'too_dense' }
   return new JsonScan(text, limits, sharedMembersAt).advance(Infinity) as Scan
 }
 
 /**
- * Characters outside of texts that are passed in one turn of the loop. The engine may run the scan in a slow form,
- * after many kinds of text or long after the last: six million of them in one turn would take 150 ms.
+ * Characters outside of strings that are scanned in one turn of the loop. The engine may run the scan in a slow form
+ * after many kinds of text, or long after the last scan. Six million characters in one turn would then take 150 ms.
  */
 const TURN_CHARS = 500_000
 
-/** The same for a long text, in turns of the loop. */
+/** Scans a long text, in turns of the loop. */
 export async function scanLongJson(text: string, limits: ScanLimits, turnChars = TURN_CHARS): Promise<Scan> {
   if (hasTooManyEscapes(text, limits.escapesMax)) return { kind: 'too_dense' }
   const scan = new JsonScan(text, limits)
@@ -245,7 +248,7 @@ export async function scanLongJson(text: string, limits: ScanLimits, turnChars =
   }
 }
 
-/** A name as it is meant; as it stands where it is not even JSON. */
+/** A name without escapes, or as written if it is not valid JSON. */
 function unescaped(word: string): string {
   try {
     return JSON.parse(word) as string
@@ -254,7 +257,7 @@ function unescaped(word: string): string {
   }
 }
 
-/** The first name that an object has twice, in text that was scanned. */
+/** The first name that an object repeats. The text must have been scanned. */
 export function repeatedName(text: string): string | undefined {
   const open: Set<string>[] = []
   let word = ''

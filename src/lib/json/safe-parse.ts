@@ -1,12 +1,12 @@
-/** Zod's `safeParse` for values that somebody else wrote: it never throws for what is in them. */
+/** Zod's `safeParse` for untrusted values. It never throws because of a value. */
 import type { z } from 'zod'
 
 type Params = Parameters<z.ZodType['safeParse']>[1]
 
 /**
- * What `safeParse` says. Zod 4.6 compares the `length` of whatever stands where a text or a list with a bound belongs,
- * and throws for one that cannot be compared: `{"length": {"valueOf": 1, "toString": 1}}`. Such a length is taken out
- * then: what is wrong with the value is its type.
+ * The result of `safeParse`. Zod 4.6 compares the `length` of any value in place of a bounded string or list, and
+ * throws if it cannot be compared: `{"length": {"valueOf": 1, "toString": 1}}`. Such a length is then removed, because
+ * the real fault of the value is its type.
  */
 export function safeParse<T extends z.ZodType>(
   schema: T,
@@ -21,7 +21,7 @@ export function safeParse<T extends z.ZodType>(
   }
 }
 
-/** No deeper than a scan has found it, or the parser of the body. */
+/** Recursive. The scan or the parser of the body has bounded the depth. */
 function withoutOddLengths(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(withoutOddLengths)

@@ -1,25 +1,25 @@
-/** What must hold between rows, as queries for what breaks it. */
+/** Invariants between rows, as queries for rows that break them. */
 import { fill, type MessageFacts } from './localized-message.ts'
 
-/** Where the rows are. */
+/** The store of the rows. */
 type CheckSource = {
   query(sql: string, bind?: readonly string[]): Promise<readonly Readonly<Record<string, unknown>>[]>
 }
 
 export type Check = {
-  /** Stands for the two sentences. */
+  /** Identifies the two sentences. */
   readonly code: string
-  /** What must hold. */
+  /** The sentence of the invariant. */
   readonly invariant: string
-  /** What is said of a row that breaks it; `{name}` is a column of it. */
+  /** The sentence about a row that breaks it. `{name}` is a column of the row. */
   readonly found: string
-  /** Gives those rows: whose each is, as `subject`, and what is told of it. */
+  /** Selects those rows: the owner as `subject`, and the columns of the sentence. */
   readonly sql: string
-  /** What stands for its question marks. */
+  /** The values of its question marks. */
   readonly bind?: readonly string[]
 }
 
-/** A broken invariant: which, and what was found; `code` and `facts` say the same as data. */
+/** A broken invariant, and what was found. `code` and `facts` say the same as data. */
 export type Finding = {
   readonly code: string
   readonly invariant: string
@@ -29,8 +29,8 @@ export type Finding = {
 }
 
 /**
- * Runs checks one after the other. While serving, a settlement may commit between two of them, but never inside one. An
- * empty list means that every number explains itself.
+ * Runs checks in sequence. In a running server, a settlement may commit between two checks, but never within one. An
+ * empty list means that no invariant is broken.
  */
 export async function findingsOf(store: CheckSource, checks: readonly Check[]): Promise<readonly Finding[]> {
   const findings: Finding[] = []

@@ -1,5 +1,5 @@
 /**
- * A text of its own, of whole characters. A slice of a text keeps all of that text in memory: a few characters cut from
- * a read of half a megabyte, and kept for as long as a stream lasts, are half a megabyte a stream (Bun 1.4.5).
+ * Copies a slice of whole characters. A slice keeps its whole text in memory (Bun 1.4.5). Without a copy, a few
+ * characters of a read of half a megabyte, kept as long as a stream, would cost half a megabyte per stream.
  */
 export const detached = (slice: string): string => Buffer.from(slice).toString()

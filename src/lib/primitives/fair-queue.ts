@@ -1,9 +1,9 @@
 /**
- * What waits, by whose it is: shares take turns, and what is of one share comes in the order in which it came. Who
- * wants much keeps nobody else waiting.
+ * A fair queue. Shares take turns, and the items of one share keep their order. A share with many items does not delay
+ * the others.
  */
 export class FairQueue<Item> {
-  /** The share that comes next is the first. None is empty. */
+  /** The first share is the next one. No queue is empty. */
   private readonly shares = new Map<string, Item[]>()
   private count = 0
 
@@ -22,7 +22,7 @@ export class FairQueue<Item> {
     else this.shares.set(share, [item])
   }
 
-  /** Takes an item out whose turn has not come, if it is there. */
+  /** Removes a waiting item, if it is there. */
   remove(share: string, item: Item): void {
     const queue = this.shares.get(share)
     const at = queue?.indexOf(item) ?? -1
@@ -32,7 +32,7 @@ export class FairQueue<Item> {
     if (queue.length === 0) this.shares.delete(share)
   }
 
-  /** The item that comes next, of a share that may have one now. Its share is behind all others then. */
+  /** Takes the next item of the first share that may have one now. That share then moves to the end. */
   next(mayHave?: (share: string) => boolean): [share: string, item: Item] | undefined {
     for (const [share, queue] of this.shares) {
       if (mayHave && !mayHave(share)) continue

@@ -17,7 +17,7 @@ const POOL_CHARS = 4096
 let pool = ''
 let poolUsed = POOL_CHARS
 
-/** Random base 32 from a pool: one system call serves 157 ids, and each is one text instead of 26. */
+/** Random base 32 from a pool. One system call serves 157 ids, and each is one string instead of 26. */
 function pooled(chars: number): string {
   if (poolUsed + chars > POOL_CHARS) {
     pool = Buffer.from(randomBytes(POOL_CHARS).map((byte) => LETTERS[byte & 31] ?? 0)).toString('latin1')
@@ -33,10 +33,10 @@ const encodeTime = (ms: number): string => {
   return text
 }
 
-/** Before every id of that time or later, and after every earlier one. */
+/** A bound that sorts before every id of that time or later, and after every earlier one. */
 export const idBound = (prefix: string, ms: number): string => prefix + encodeTime(Math.max(0, ms))
 
-/** When an id was made. */
+/** The time at which an id was made. */
 export function idTimeMs(prefix: string, id: string): number {
   let ms = 0
   for (const letter of id.slice(prefix.length, prefix.length + 10)) ms = ms * 32 + Math.max(0, BASE32.indexOf(letter))
@@ -46,13 +46,13 @@ export function idTimeMs(prefix: string, id: string): number {
 let lastMs = 0
 let lastTime = ''
 
-/** 130 bits: who knows ids of others, and when theirs were made, guesses none. */
+/** 130 bits, so that nobody can guess an id from other ids and times. */
 const RANDOM_CHARS = 26
 
 /**
- * An id whose order is the order of creation to the millisecond (10 characters of time, 26 of randomness), so that new
- * rows land at the end of an index. Ids of the first versions have 16 random ones: they are valid, and in order, beside
- * these.
+ * An id that sorts by its time of creation to the millisecond (10 characters of time, 26 random ones), so that new rows
+ * land at the end of an index. Ids of the first versions have 16 random characters. They stay valid, and sort correctly
+ * among these.
  */
 export function timeOrderedId(prefix: string, nowMs = Date.now()): string {
   if (nowMs !== lastMs) {
@@ -62,5 +62,5 @@ export function timeOrderedId(prefix: string, nowMs = Date.now()): string {
   return `${prefix}${lastTime}${pooled(RANDOM_CHARS)}`
 }
 
-/** An id that says nothing of its time: 31 characters with `call_`, of the 40 that vendors take in a call of a tool. */
+/** An id without a time. With `call_` it has 31 characters, and vendors accept 40 in a tool call. */
 export const randomId = (prefix: string): string => `${prefix}${pooled(RANDOM_CHARS)}`

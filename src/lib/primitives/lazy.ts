@@ -1,6 +1,6 @@
 /**
- * A module that is loaded when it is needed first: what a start does not need takes none of its time. Where it is here
- * already, what is made of it is made at once.
+ * A module that is loaded at its first use, so that a start does not pay for it. If the module is loaded already, `use`
+ * runs at once.
  */
 export type Late<M> = {
   <T>(use: (module: M) => T | Promise<T>): T | Promise<T>
@@ -14,7 +14,7 @@ export function late<M>(load: () => Promise<M>): Late<M> {
     (loading ??= load().then(
       (module) => (here = module),
       (error: unknown) => {
-        // The next one may find the file. What it imports in vain, though, the runtime tries once only.
+        // A later call may find the file. The runtime tries a failed import of the module itself only once, though.
         loading = undefined
         throw error
       },

@@ -1,6 +1,6 @@
 /**
- * What the program says to people, as data: a reason that stands for the sentence, the facts in it, and the sentence in
- * English. Whoever reads another language is told the same by the reason and the facts.
+ * A message to people as data: a reason that identifies the sentence, the facts in it, and the sentence in English.
+ * Other languages build the sentence from the reason and the facts.
  */
 export type MessageFacts = Readonly<Record<string, string | number>>
 
@@ -12,7 +12,7 @@ export type Sentences = Readonly<Record<string, string>>
 type NamesIn<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never
 type FactsOf<Text extends string> = MessageFacts & Readonly<Record<NamesIn<Text>, string | number>>
 
-/** Says what a table has sentences for: no fact of a sentence can be left out. */
+/** Makes messages from a table of sentences. The types require every fact of a sentence. */
 export const speakerOf =
   <const Table extends Sentences>(table: Table) =>
   <Reason extends keyof Table & string>(
@@ -24,6 +24,6 @@ export const speakerOf =
 export const fill = (sentence: string, facts: MessageFacts): string =>
   sentence.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(facts[name] ?? ''))
 
-/** The reason of a sentence without facts that was kept as text. */
+/** The reason of a sentence without facts that was stored as text. */
 export const reasonOf = (table: Sentences, sentence: string): string | undefined =>
   Object.keys(table).find((reason) => table[reason] === sentence)

@@ -1,6 +1,6 @@
 /**
- * Texts that are megabytes long: to join, look through, parse or encode one takes the thread for up to a millisecond a
- * megabyte, mostly for memory that has to be had for it. Each such step has a turn of the event loop of its own.
+ * Texts of megabytes. Joining, searching, parsing or encoding one takes the thread up to a millisecond per megabyte,
+ * mostly to allocate memory. So each such step has its own turn of the event loop.
  */
 import { nextTurn } from '../runtime/end-of-tick.ts'
 import { MIB } from './units.ts'
@@ -9,14 +9,14 @@ const LONG_CHARS = MIB
 
 export const isLong = (text: string): boolean => text.length >= LONG_CHARS
 
-/** What `step` makes of a text: at once, or of a long one in the next turn. */
+/** Runs `step` on a text: at once, or in the next turn if the text is long. */
 export const inOwnTurn = <T>(text: string, step: (text: string) => T | Promise<T>): T | Promise<T> =>
   isLong(text) ? nextTurn().then(() => step(text)) : step(text)
 
-/** Joins a text that others were put together to, which else is done where a character is asked for first. */
+/** Joins a concatenated text in its own turn. Otherwise the first access to a character would join it. */
 export async function joinInOwnTurn(text: string): Promise<void> {
   await nextTurn()
-  // The comparison is never true: without one the compiler may leave the question out.
+  // The comparison is never true. Without it, the compiler could remove the access.
   if (text.charCodeAt(0) < 0) throw new RangeError('no character is negative')
   await nextTurn()
 }

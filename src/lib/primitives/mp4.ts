@@ -1,11 +1,11 @@
-/** What an MP4 file says of itself. Only the heads of boxes are read, so that a file of gigabytes costs no more. */
+/** Reads facts from an MP4 file. It reads only the heads of boxes, so a file of gigabytes costs no more. */
 import type { FileHandle } from 'node:fs/promises'
 
 export type Mp4 = { readonly kind: 'mp4'; readonly seconds: number | undefined } | { readonly kind: 'other' }
 
 type Box = { readonly type: string; readonly from: number; readonly to: number }
 
-/** More than any encoder writes: a file of empty boxes must not keep us busy. */
+/** More than any encoder writes. It bounds the work on a file of empty boxes. */
 const BOXES_MAX = 1_000
 const HEAD_BYTES = 16
 const MVHD_BYTES = 32
@@ -15,13 +15,13 @@ async function readAt(file: FileHandle, at: number, length: number): Promise<Buf
   return buffer.subarray(0, bytesRead)
 }
 
-/** The boxes between two places, as far as they are well-formed. */
+/** The boxes between two positions, up to the first malformed one. */
 async function* boxesIn(file: FileHandle, from: number, to: number): AsyncGenerator<Box> {
   for (let at = from, count = 0; at + 8 <= to && count < BOXES_MAX; count++) {
     const head = await readAt(file, at, HEAD_BYTES)
     if (head.length < 8) return
     const short = head.readUInt32BE(0)
-    // 1: the length is behind the type, in 64 bits. 0: it goes on to the end.
+    // 1: the length follows the type, in 64 bits. 0: the box goes on to the end.
     const isLong = short === 1 && head.length === HEAD_BYTES
     const length = short === 0 ? to - at : isLong ? Number(head.readBigUInt64BE(8)) : short
     const headBytes = isLong ? HEAD_BYTES : 8
@@ -36,7 +36,7 @@ async function find(file: FileHandle, type: string, within: Pick<Box, 'from' | '
   return undefined
 }
 
-/** Reads a file. One without both its type and its index at the outermost level is no MP4, or was cut off. */
+/** Reads a file. Without its type and its index at the outermost level, it is no MP4 or was cut off. */
 export async function readMp4(file: FileHandle): Promise<Mp4> {
   const { size } = await file.stat()
   const whole = { from: 0, to: size }
@@ -46,7 +46,7 @@ export async function readMp4(file: FileHandle): Promise<Mp4> {
   return { kind: 'mp4', seconds: mvhd && secondsIn(await readAt(file, mvhd.from, MVHD_BYTES)) }
 }
 
-/** ISO 14496-12, 8.2.2: version, flags, two times, time scale, duration; the wide ones in version 1. */
+/** ISO 14496-12, 8.2.2: version, flags, two times, time scale, duration. Version 1 has 64-bit times. */
 function secondsIn(mvhd: Buffer): number | undefined {
   if (mvhd.length < MVHD_BYTES) return undefined
   const isWide = mvhd[0] === 1

@@ -1,4 +1,4 @@
-/** Whoever has an IPv6 address has a whole network of them: it counts as one. */
+/** The network of an address. The owner of an IPv6 address has a whole network of them, which counts as one. */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address
   const [head = '', tail] = address.split('::')

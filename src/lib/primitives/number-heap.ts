@@ -1,4 +1,4 @@
-/** Whole numbers below 2 ** 31, of which the lowest is taken first. It has room for so many, and makes no garbage. */
+/** A heap of whole numbers below 2 ** 31. The lowest is taken first. Its capacity is fixed, and it makes no garbage. */
 export class NumberHeap {
   private readonly numbers: Int32Array
   private size = 0
@@ -24,7 +24,7 @@ export class NumberHeap {
     numbers[at] = number
   }
 
-  /** The lowest; undefined when there is none. */
+  /** Takes the lowest number. Undefined if there is none. */
   pop(): number | undefined {
     const { numbers } = this
     if (this.size === 0) return undefined

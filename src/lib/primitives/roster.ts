@@ -1,16 +1,16 @@
-/** Something that is on one roster at most, and knows where. */
+/** An item that is on at most one roster, and knows its place there. */
 export type RosterMember = {
-  /** `NOWHERE` while it is on none. */
+  /** `NOWHERE` while the item is on no roster. */
   place: number
 }
 
-/** The place of what is on none. */
+/** The place of an item that is on no roster. */
 export const NOWHERE = -1
 
 /**
- * What comes and goes with every request, in no order. Sets and Maps of it cost a fifth of a request's CPU, in the
- * collector: when one makes room (Bun 1.4.5), its outgrown table goes on pointing to the next one, and an old table
- * that nothing uses any more keeps all later ones, with what was in them, until a collection of the whole heap.
+ * An unordered collection for items that come and go with every request. Sets and Maps of such items cost a fifth of a
+ * request's CPU in the garbage collector. When one grows (Bun 1.4.5), its old table still points to the new one. An old
+ * unused table then keeps all later ones and their contents alive until a collection of the whole heap.
  */
 export class Roster<T extends RosterMember> implements Iterable<T> {
   private readonly all: T[] = []
@@ -23,7 +23,7 @@ export class Roster<T extends RosterMember> implements Iterable<T> {
     if (one.place === NOWHERE) one.place = this.all.push(one) - 1
   }
 
-  /** False where it was not on it. */
+  /** Removes an item. False if it was not on the roster. */
   delete(one: T): boolean {
     const { place } = one
     if (this.all[place] !== one) return false
@@ -36,8 +36,8 @@ export class Roster<T extends RosterMember> implements Iterable<T> {
   }
 
   /**
-   * Backwards, so that nobody who stays is missed while others leave and come. Meanwhile one may be shown twice, and
-   * who comes may not be shown.
+   * Iterates backwards, so that an item that stays is never missed while others leave and come. An item may be shown
+   * twice, and a new item may not be shown.
    */
   *[Symbol.iterator](): Iterator<T> {
     for (let i = this.all.length - 1; i >= 0; i--) {

@@ -1,11 +1,11 @@
 /**
- * Room that many owners draw on, in bytes or in places: so much in all, and for each owner no more than a share. What
- * does not fit is refused at once. Room for which its users wait is lib/runtime/reply-memory.ts.
+ * A budget that many owners share, in bytes or in places. It has a total bound, and a bound for each owner. A demand
+ * that does not fit is refused at once. For a budget whose users wait, see lib/runtime/reply-memory.ts.
  */
 export class SharedBudget {
   private readonly max: number
   private readonly shareMax: number
-  /** Never removed: a table whose entries come and go with every request is work for the collector. */
+  /** Entries are never removed. Entries that come and go with every request would be work for the collector. */
   private readonly shares = new Map<string, BudgetShare>()
   private taken = 0
 
@@ -23,7 +23,7 @@ export class SharedBudget {
     return share
   }
 
-  /** What an owner has taken. */
+  /** The amount that an owner has taken. */
   takenBy(owner: string): number {
     return this.shares.get(owner)?.taken ?? 0
   }
@@ -36,17 +36,17 @@ export class SharedBudget {
   }
 }
 
-/** Without `max` only the shares are bounded. */
+/** Without `max`, only the shares are bounded. */
 export type BudgetBounds = { readonly max?: number; readonly shareMax: number }
 export type BudgetOutcome = 'taken' | 'share_full' | 'full'
 type Demand = { readonly bytes: number; readonly held: number; readonly own: number }
 
-/** For `held`: also an owner who has nothing is refused what is larger than a share. */
+/** For `held`: a demand larger than a share is refused even if the owner has taken nothing. */
 export const NO_EXCEPTION = -1
-/** For `held`: what is taken is there already, so it is counted in any case. */
+/** For `held`: the demand is counted in any case, because the room is in use already. */
 const IN_ANY_CASE = Number.POSITIVE_INFINITY
 
-/** What one owner has of a budget. */
+/** One owner's part of a budget. */
 export class BudgetShare {
   private readonly from: (demand: Demand) => BudgetOutcome
   private own = 0
@@ -59,19 +59,19 @@ export class BudgetShare {
     return this.own
   }
 
-  /** `held` is what the user has already: a single one that nobody is beside may have any amount. */
+  /** `held` is what the user has taken already. The only user of a share may take any amount. */
   take(bytes: number, held: number): BudgetOutcome {
     const taken = this.from({ bytes, held, own: this.own })
     if (taken === 'taken') this.own += bytes
     return taken
   }
 
-  /** Takes what is there already, whether or not it fits. */
+  /** Counts room that is in use already, whether or not it fits. */
   count(bytes: number): void {
     this.take(bytes, IN_ANY_CASE)
   }
 
-  /** Gives back what was taken. */
+  /** Gives taken room back. */
   give(bytes: number): void {
     const given = Math.min(bytes, this.own)
     this.own -= given

@@ -1,8 +1,8 @@
-/** Codes that people type: letters and digits that nobody confuses, in groups of five. */
+/** Codes that people type: letters and digits that are not easily confused, in groups of five. */
 import { randomBytes } from 'node:crypto'
 
 const LETTERS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
-/** 100 bits: nobody finds one by trying. */
+/** 100 bits, so that nobody can find a code by trying. */
 const LENGTH = 20
 const SHAPE = new RegExp(`^[${LETTERS}]+$`)
 const GROUP = /.{5}/g
@@ -13,7 +13,7 @@ export function makeVoucher(): string {
   return `TG-${letters.match(GROUP)?.join('-') ?? ''}`
 }
 
-/** A code as it was made, however it was typed: case, dashes, blanks, O for 0. Undefined when it can be none. */
+/** The code in its original form. Case, dashes, blanks and O for 0 do not matter. Undefined if it cannot be a code. */
 export function voucherOf(typed: string): string | undefined {
   const letters = typed
     .toUpperCase()

@@ -1,21 +1,21 @@
 import { FairQueue } from './fair-queue.ts'
 
-/** It was to be done by a time that is over. */
+/** The deadline of the work has passed. */
 export class TooLate extends Error {}
 
 export type SlotClaim = {
-  /** Whose work it is. */
+  /** The share that the work belongs to. */
   readonly share: string
-  /** When nobody waits for it any more, by `performance.now()`. Work without such a time goes before all other. */
+  /** The deadline, by `performance.now()`. Work without a deadline has priority. */
   readonly untilMs?: number | undefined
 }
 
 const NOBODYS: SlotClaim = { share: '' }
 
 /**
- * Work of which only so much is done at once, and so much of it for each share, of either kind; the rest waits in turn.
- * Where there are several places, no share takes the last one with what may be given up: what never ends keeps nobody
- * else waiting.
+ * Bounds concurrent work, in all and for each share, separately for work with and without a deadline. The rest waits in
+ * turn. If there are several places, no share takes the last one with work that has a deadline. So work that never ends
+ * does not block the other shares.
  */
 export class Slots {
   private readonly max: number
@@ -29,7 +29,7 @@ export class Slots {
     this.others = new WaitQueue(Math.max(1, Math.min(shareMax, max - 1)))
   }
 
-  /** Rejects with `TooLate` once the time is over, in the middle of the work too, which keeps its place to its end. */
+  /** Rejects with `TooLate` after the deadline, even during the work. The work then keeps its place to its end. */
   async run<T>(work: () => Promise<T>, { share, untilMs }: SlotClaim = NOBODYS): Promise<T> {
     if (untilMs !== undefined && untilMs <= performance.now()) throw new TooLate('it came too late')
     const line = untilMs === undefined ? this.first : this.others
@@ -41,9 +41,9 @@ export class Slots {
     }
     line.waiting.add(share, begin)
     this.fill()
-    // Where there is room it begins at once, not in another tick.
+    // If there is room, the work begins at once, not in a later tick.
     if (!isBegun) await (untilMs === undefined ? turn : before(untilMs, turn, () => line.waiting.remove(share, begin)))
-    // Work that throws before there is a promise leaves its place, too.
+    // Work that throws before it returns a promise also leaves its place.
     const done = (async () => work())().finally(() => {
       this.busy--
       line.left(share)
@@ -62,7 +62,7 @@ export class Slots {
   }
 }
 
-/** Of what waits, and of what is done, with or without a time. */
+/** The waiting and the running work, with or without a deadline. */
 class WaitQueue {
   readonly waiting = new FairQueue<() => void>()
   private readonly shareMax: number
@@ -72,7 +72,7 @@ class WaitQueue {
     this.shareMax = shareMax
   }
 
-  /** The one that comes next, which has its place from now on until it has `left`. */
+  /** Takes the next work, which has a place from now on until `left` is called. */
   next(): (() => void) | undefined {
     const [share, one] = this.waiting.next((name) => this.busyOf(name) < this.shareMax) ?? []
     if (share !== undefined) this.atWork.set(share, this.busyOf(share) + 1)

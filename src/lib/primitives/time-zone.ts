@@ -1,16 +1,17 @@
 import { HOUR_MS } from './units.ts'
 
 /**
- * Days of a time zone in whole hours of UTC, which is what sums are kept by. A day begins with the first whole hour in
- * it: where the clock is half an hour off, that is half past midnight, so that no day shows hours of the day before.
+ * Days of a time zone in whole hours of UTC, because sums are kept by these hours. A day begins with its first whole
+ * hour of UTC. If the zone is half an hour off, that is half past midnight, so a day contains no hour of the day
+ * before.
  */
 const DAY_HOURS = 24
-/** Clocks are changed for weeks at least: summer time, or its pause in Ramadan. */
+/** A change of the clock lasts for weeks at least: summer time, or its pause in Ramadan. */
 const STEP_HOURS = 7 * DAY_HOURS
 
-/** From an hour on (Unix hours) the clock is so many whole hours ahead of UTC. */
+/** From an hour (Unix hours) on, the clock is `hours` whole hours ahead of UTC. */
 export type OffsetChange = { readonly fromHour: number; readonly hours: number }
-/** In the order of time; the first one begins before everything. */
+/** In the order of time. The first one begins before everything. */
 export type Shifts = readonly [OffsetChange, ...(readonly OffsetChange[])]
 
 export const utc: Shifts = [{ fromHour: Number.MIN_SAFE_INTEGER, hours: 0 }]
@@ -24,7 +25,7 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** How the clock of a zone is shifted between two hours. About 20 µs a week. */
+/** The shifts of a zone's clock between two hours. It takes about 20 µs per week. */
 export function shiftsOf(zone: string, fromHour: number, toHour: number): Shifts {
   const parts = new Intl.DateTimeFormat('en-u-hc-h23', {
     timeZone: zone,
@@ -56,11 +57,11 @@ export function shiftsOf(zone: string, fromHour: number, toHour: number): Shifts
   return [first, ...later]
 }
 
-/** The day (as if it were one of UTC, in Unix days) that an hour belongs to. */
+/** The day that an hour belongs to, as a number of Unix days as if it were a day of UTC. */
 export const dayOf = (hour: number, shifts: Shifts): number =>
   Math.floor((hour + (shifts.findLast(({ fromHour }) => fromHour <= hour) ?? shifts[0]).hours) / DAY_HOURS)
 
-/** The first hour of such a day; where the clock goes over midnight, of the hours that are there. */
+/** The first hour of such a day. If the clock skips midnight, it is the first existing hour. */
 export function hourOfDay(day: number, shifts: Shifts): number {
   const starts = shifts.map(({ fromHour, hours }) => Math.max(day * DAY_HOURS - hours, fromHour))
   return Math.min(...starts.filter((hour) => dayOf(hour, shifts) === day))

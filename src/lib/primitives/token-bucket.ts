@@ -1,9 +1,9 @@
 import { MINUTE_MS } from './units.ts'
 
 /**
- * A token bucket. It begins full and refills evenly, so that a capacity of 60 a minute lets 60 through at once and then
- * one a second. The level may be below zero: what was used beyond the forecast is owed. The capacity is an argument of
- * each call, because limits change while buckets live. `nowMs` is of one clock.
+ * A token bucket. It begins full and refills evenly, so a capacity of 60 a minute admits 60 at once and then one a
+ * second. The level may be below zero, because use beyond the forecast is owed. The capacity is an argument of each
+ * call, because limits change while buckets live. All calls must use the same clock for `nowMs`.
  */
 export class TokenBucket {
   /** The time in which an empty bucket becomes full. */
@@ -22,17 +22,17 @@ export class TokenBucket {
     return this.filled
   }
 
-  /** Takes an amount. A negative amount is given back. */
+  /** Takes an amount. A negative amount gives back. */
   take(capacity: number, nowMs: number, amount: number): void {
     this.filled = Math.min(capacity, this.level(capacity, nowMs) - amount)
   }
 
-  /** Gives an amount back without a look at the clock. */
+  /** Gives an amount back without the time. */
   give(capacity: number, amount: number): void {
     this.filled = Math.min(capacity, this.filled + amount)
   }
 
-  /** The time until an amount is there: 0 when it is there, infinity when the capacity is too small for it. */
+  /** The time until an amount is available: 0 if it is, infinity if the capacity is smaller. */
   waitMs(capacity: number, nowMs: number, amount: number): number {
     const lacking = amount - this.level(capacity, nowMs)
     if (lacking <= 0) return 0

@@ -1,14 +1,14 @@
-/** About how many tokens a text is, without a vocabulary: enough to tell whether it can fit somewhere. */
+/** Estimates the tokens of a text without a vocabulary, well enough to tell whether the text can fit. */
 
-/** A longer text is judged by samples from all over it. */
+/** A longer text is estimated from samples at even distances. */
 const SAMPLES = 16
 const SAMPLE_CHARS = 1_024
 
-/** Where tokenizers cut: words with the blank before them, numbers by three digits, signs, ideographs one by one. */
+/** The cuts of tokenizers: words with the blank before them, groups of three digits, signs, single ideographs. */
 const PIECES =
   / ?[A-Za-z]+|\p{N}{1,3}|[\u2e80-\u9fff\uf900-\ufaff]|[\u3040-\u30ff\uac00-\ud7af]|[^\S\r\n]+|[\r\n]+|[\p{L}\p{M}]+| ?[^\s\p{L}\p{N}]{1,5}[\r\n]*/gu
 
-/** Latin letters a token has, beyond the first of a word; other scripts have shorter ones. */
+/** Latin letters per token after the first token of a word. Tokens of other scripts are shorter. */
 const LETTERS_PER_TOKEN = 7
 const OTHER_LETTERS_PER_TOKEN = 3
 
@@ -27,7 +27,7 @@ function tokensIn(text: string): number {
     if (/^ ?[A-Za-z]/.test(piece)) tokens += Math.ceil(piece.trimStart().length / LETTERS_PER_TOKEN)
     else if (/^[\p{L}\p{M}]/u.test(piece) && piece.length > 1)
       tokens += Math.ceil(piece.length / OTHER_LETTERS_PER_TOKEN)
-    // A single blank is part of the word behind it.
+    // A single blank belongs to the word after it.
     else if (piece !== ' ') tokens++
   }
   return tokens

@@ -8,5 +8,5 @@ const LENGTH = 43
 export const makeToken = (prefix = ''): string =>
   prefix + base62(BigInt(`0x${randomBytes(32).toString('hex')}`), LENGTH)
 
-/** Enough for a secret that nobody can guess: there is nothing to try out. */
+/** A plain digest is enough, because a secret with 256 random bits cannot be found by trying. */
 export const tokenDigest = (token: string): string => createHash('sha256').update(token).digest('hex')

@@ -1,11 +1,11 @@
 import { NumberHeap } from './number-heap.ts'
 
 /**
- * Counts tokens as byte-pair encoding makes them, with the vocabulary in typed arrays: 5 MB and no object per token,
- * where a map from text to rank takes 95. It counts and does not encode: nobody here needs the tokens themselves.
+ * Counts the tokens of byte-pair encoding. The vocabulary is in typed arrays, which take 5 MB without an object per
+ * token. A map from text to rank takes 95 MB. It does not encode, because the gateway needs only the count.
  */
 
-/** Where o200k_base cuts a text into words, each encoded by itself: OpenAI's pattern, published with the vocabulary. */
+/** The pattern that splits a text into words for o200k_base. OpenAI published it with the vocabulary. */
 const UPPER = String.raw`[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`
 const LOWER = String.raw`[\p{Ll}\p{Lm}\p{Lo}\p{M}]`
 const BEFORE = String.raw`[^\r\n\p{L}\p{N}]?`
@@ -21,18 +21,18 @@ const WORDS = [
 ]
 
 /**
- * Merging is quadratic in the length of a word: 160 KB of one letter would take a minute. In pieces it is linear, and a
- * cut costs at most one token too many.
+ * Merging is quadratic in the length of a word: 160 KB of one letter would take a minute. With pieces it is linear. A
+ * cut adds at most one token.
  */
 const PIECE_CHARS = 512
-/** A character is at most three bytes for each of its UTF-16 units. */
+/** A character has at most three bytes per UTF-16 unit. */
 const PIECE_BYTES = PIECE_CHARS * 3
-/** Slots of the table; 200,000 tokens fill less than half. */
+/** Slots of the hash table. 200,000 tokens fill less than half of them. */
 const SLOTS = 1 << 19
 const NONE = 0x7fffffff
-/** A longer word's unions are in a heap: looking through them is quadratic, 1 ms for a piece of Chinese. */
+/** The unions of a longer word are in a heap, because a scan is quadratic: 1 ms for a piece of Chinese. */
 const SCANNED_BYTES_MAX = 96
-/** More than a piece has bytes, so that rank and place are one number. */
+/** More than the bytes of a piece, so that rank and place fit in one number. */
 const PLACES = 2048
 
 const hashOf = (bytes: Uint8Array, from: number, to: number): number => {
@@ -42,23 +42,25 @@ const hashOf = (bytes: Uint8Array, from: number, to: number): number => {
 }
 
 export class Tokenizer {
-  /** The bytes of all tokens, one after the other, and where each begins. */
+  /** The bytes of all tokens in sequence, and the start of each. */
   private readonly pool: Uint8Array
   private readonly starts: Uint32Array
-  /** Rank + 1 of the token in a slot; 0 where it is free. */
+  /** Rank + 1 of the token in a slot, or 0 if the slot is free. */
   private readonly slots = new Int32Array(SLOTS)
   private longest = 0
   private readonly words = new RegExp(WORDS.join('|'), 'gu')
   private readonly word = new Uint8Array(PIECE_BYTES)
-  /** Of the parts of the word at hand: where each begins, and the rank of its union with the next. */
+  /** For each part of the current word: its start, and the rank of its union with the next part. */
   private readonly parts = new Int32Array(PIECE_BYTES + 1)
   private readonly unions = new Int32Array(PIECE_BYTES + 1)
-  /** Of a long word's parts, by where each begins: where its neighbours do, and whose union may come next. */
+  /** For the parts of a long word, by their starts: the starts of both neighbours, and a heap of possible unions. */
   private readonly before = new Int32Array(PIECE_BYTES + 1)
   private readonly behind = new Int32Array(PIECE_BYTES + 1)
   private readonly heap = new NumberHeap(3 * PIECE_BYTES)
 
-  /** `vocabulary`: in tiktoken's format, a line for each token in the order of ranks, its bytes in base64 first. */
+  /**
+   * `vocabulary`: tiktoken's format, one line per token in the order of ranks, which begins with its bytes in base64.
+   */
   constructor(vocabulary: Uint8Array) {
     this.pool = new Uint8Array((vocabulary.length * 3) >> 2)
     this.starts = new Uint32Array(SLOTS >> 1)
@@ -68,7 +70,7 @@ export class Tokenizer {
       const start = end
       for (let bits = 0, digits = 0; ; digits++) {
         const value = DIGITS[vocabulary[at++] as number] as number
-        // The padding, or the space in front of the rank, which the order of the lines says as well.
+        // The padding, or the space before the rank. The order of the lines already gives the rank.
         if (value === NO_DIGIT) break
         bits = (bits << 6) | value
         if (digits % 4 !== 0) this.pool[end++] = bits >>> (6 - 2 * (digits % 4))
@@ -79,7 +81,7 @@ export class Tokenizer {
     }
   }
 
-  /** Text that looks like a control token is counted as the text it is. */
+  /** Counts text that looks like a control token as ordinary text. */
   count(text: string): number {
     let count = 0
     for (let at = 0; at < text.length; at += PIECE_CHARS) count += this.countPiece(text.slice(at, at + PIECE_CHARS))
@@ -90,7 +92,7 @@ export class Tokenizer {
     const { words } = this
     let count = 0
     words.lastIndex = 0
-    // Every character belongs to a word: each begins where the last ended.
+    // Every character belongs to a word, so each word begins at the end of the last.
     for (let start = 0; words.test(piece); start = words.lastIndex) {
       const bytes = encodeUtf8(piece, start, words.lastIndex, this.word)
       count += this.rankOf(0, bytes) === NONE ? this.merge(bytes) : 1
@@ -98,7 +100,7 @@ export class Tokenizer {
     return count
   }
 
-  /** Joins the two neighbours whose union has the lowest rank, again and again; returns what is left of parts. */
+  /** Repeatedly joins the two neighbours whose union has the lowest rank. Returns the number of remaining parts. */
   private merge(bytes: number): number {
     if (bytes > SCANNED_BYTES_MAX) return this.mergeLong(bytes)
     const { parts, unions } = this
@@ -118,14 +120,14 @@ export class Tokenizer {
     return count
   }
 
-  /** The same for a word of which looking through all neighbours for each union would take too long. */
+  /** The same for a long word, for which a scan of all neighbours for each union would take too long. */
   private mergeLong(bytes: number): number {
     const { before, behind, unions, heap } = this
     heap.clear()
     const join = (at: number, end: number): void => {
       const rank = end > bytes ? NONE : this.rankOf(at, end)
       unions[at] = rank
-      // Of equal ranks the first comes first.
+      // Of equal ranks, the first part comes first.
       if (rank !== NONE) heap.push(rank * PLACES + at)
     }
     for (let i = 0; i < bytes; i++) {
@@ -136,7 +138,7 @@ export class Tokenizer {
     let count = bytes
     for (let lowest = heap.pop(); lowest !== undefined; lowest = heap.pop()) {
       const at = lowest % PLACES
-      // What has been joined otherwise meanwhile has another union, or is no part any more.
+      // A part that was joined otherwise meanwhile has another union, or no longer exists.
       if (unions[at] !== Math.floor(lowest / PLACES)) continue
       const joined = behind[at] as number
       const next = behind[joined] as number
@@ -150,7 +152,7 @@ export class Tokenizer {
     return count
   }
 
-  /** The rank of a part of the word, NONE where it is no token. */
+  /** The rank of a part of the word, or NONE if it is no token. */
   private rankOf(from: number, to: number): number {
     if (to - from > this.longest) return NONE
     for (let slot = hashOf(this.word, from, to); ; slot = (slot + 1) & (SLOTS - 1)) {
@@ -183,7 +185,9 @@ const DIGITS = new Uint8Array(256).fill(NO_DIGIT)
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 for (let value = 0; value < ALPHABET.length; value++) DIGITS[ALPHABET.charCodeAt(value)] = value
 
-/** Writes a part of a text to `into`, half a surrogate pair as the replacement character. Returns its bytes. */
+/**
+ * Writes a part of a text to `into`. Half a surrogate pair becomes the replacement character. Returns the byte count.
+ */
 function encodeUtf8(text: string, from: number, to: number, into: Uint8Array): number {
   let end = 0
   for (let i = from; i < to; i++) {

@@ -1,4 +1,4 @@
-/** Times in milliseconds and sizes in bytes. The only file that spells them out. */
+/** Times in milliseconds and sizes in bytes. No other file spells them out. */
 export const SECOND_MS = 1_000
 export const MINUTE_MS = 60 * SECOND_MS
 export const HOUR_MS = 60 * MINUTE_MS

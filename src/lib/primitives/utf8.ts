@@ -1,6 +1,6 @@
 /**
- * Where the last whole character of UTF-8 ends in `bytes` between `from` and `to`: the bytes of one that goes on must
- * wait for the rest of it.
+ * The end of the last whole UTF-8 character in `bytes` between `from` and `to`. The bytes of an incomplete character
+ * must wait for the rest.
  */
 export function wholeCharactersEnd(bytes: Uint8Array, from: number, to: number): number {
   for (let at = to - 1; at >= from && at >= to - 3; at--) {
@@ -13,5 +13,5 @@ export function wholeCharactersEnd(bytes: Uint8Array, from: number, to: number):
 
 const BYTE_ORDER_MARK = 0xfeff
 
-/** JSON may not begin with a byte order mark, but whoever reads it may ignore one. To be asked of its beginning. */
+/** JSON may not begin with a byte order mark, but a reader may ignore one. Call it with the beginning of a text. */
 export const withoutMark = (text: string): string => (text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text)

@@ -1,7 +1,7 @@
-/** Descriptors: what a process has for files and sockets, and how many clients that is enough for. */
+/** File descriptors: the limit of this process, and the number of clients that fits. */
 import { readFileSync } from 'node:fs'
 
-/** Where the system does not say it: what a small one gives. */
+/** The limit of a small system, used if the system does not tell. */
 const USUAL = 10_240
 
 /** How many files and sockets this process may have open. */
@@ -13,24 +13,24 @@ export function descriptorsMax(): number {
   }
 }
 
-/** The limit in force, in Linux' table of a process' limits. */
+/** The soft limit in Linux's table of the limits of a process. */
 export function softLimitIn(limits: string): number {
   const [, soft] = /^Max open files +(\S+)/m.exec(limits) ?? []
   return soft === undefined ? USUAL : soft === 'unlimited' ? Number.MAX_SAFE_INTEGER : Number(soft)
 }
 
-/** Kept for the program and its files, for idle connections to vendors, and for what has no client. */
+/** Reserved for the program and its files, idle connections to vendors, and work without a client. */
 const KEPT_MIN = 48
 const KEPT_MAX = 512
 
 type Use = {
-  /** How many one client may need: its own, one to a vendor, and the vendor's where that is the built-in one. */
+  /** Descriptors of one client: its own, one to a vendor, and the vendor's if it is the built-in one. */
   readonly perClient: number
-  /** Needed by others. */
+  /** Descriptors for other purposes. */
   readonly others: number
 }
 
-/** How many clients there may be at once. */
+/** The number of concurrent clients that fits. */
 export function clientsWithin(descriptors: number, { perClient, others }: Use): number {
   const kept = Math.max(KEPT_MIN, Math.min(KEPT_MAX, descriptors / 8)) + others
   return Math.max(1, Math.floor((descriptors - kept) / perClient))

@@ -1,4 +1,4 @@
-/** Whether the disk of a folder has room for more than what must never fail. */
+/** Tells whether the disk of a folder is short of space. A reserve stays for writes that must never fail. */
 import { statfsSync } from 'node:fs'
 
 const CHECKED_MS = 1_000
@@ -15,14 +15,14 @@ export class DiskRoom {
   private checkedMs = Number.NEGATIVE_INFINITY
   private found = false
 
-  /** Short of room is a disk with less than `bytesMin` left. */
+  /** The disk is short of space if it has less than `bytesMin` left. */
   constructor(folder: string, bytesMin: number, free = freeBytes) {
     this.folder = folder
     this.bytesMin = bytesMin
     this.freeBytes = free
   }
 
-  /** Asked of the system once a second at most, and only when somebody wants to know: a call takes microseconds. */
+  /** The system is asked on demand and at most once a second, because a call takes microseconds. */
   get isShort(): boolean {
     const nowMs = performance.now()
     if (nowMs - this.checkedMs < CHECKED_MS) return this.found

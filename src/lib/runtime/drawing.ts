@@ -1,7 +1,7 @@
 /**
- * The parts of a picture's file that draw it. All else in it (texts, profiles, thumbnails, EXIF, comments, further
- * pictures behind the first) is left out before a decoder sees it: decoders unpack such parts whole, some to a thousand
- * times their length, and nothing here has a use for them. Reads heads alone, a few bytes each.
+ * Extracts the parts of a picture file that draw it. Everything else (texts, profiles, thumbnails, EXIF, comments,
+ * further pictures) is removed before a decoder sees the file. Decoders unpack such parts whole, some to a thousand
+ * times their length, and nothing here uses them. Only heads are read, a few bytes each.
  */
 
 export type PictureFormat = 'png' | 'jpeg' | 'webp'
@@ -11,17 +11,17 @@ export type Drawing = {
   readonly format: PictureFormat
   readonly width: number
   readonly height: number
-  /** What a decoder holds of the pixels at once, at least; 0 where it goes row by row. */
+  /** The least memory for pixels that a decoder holds at once. 0 if it decodes row by row. */
   readonly heldBytes: number
-  /** A file of the same format that draws the same. */
+  /** A file of the same format that draws the same picture. */
   readonly bytes: Buffer
 }
 
 type Draft = Omit<Drawing, 'kind' | 'bytes'>
 
 /**
- * Moves the parts that draw to the front of the file's own bytes. Undefined for what is no whole PNG, JPEG or WebP with
- * one picture in it, as far as its heads show.
+ * Moves the parts that draw to the front of the file's own bytes. Undefined if the heads show that the file is no whole
+ * PNG, JPEG or WebP with one picture.
  */
 export function drawingIn(file: Buffer): Drawing | undefined {
   const parts = new Parts(file)
@@ -30,7 +30,7 @@ export function drawingIn(file: Buffer): Drawing | undefined {
   return { kind: 'drawing', ...draft, bytes: parts.kept }
 }
 
-/** A file from which parts are taken, in their order. Never ahead of what has been read. */
+/** A file whose parts are moved forward in order. Kept parts never overtake the read position. */
 class Parts {
   readonly file: Buffer
   private keptBytes = 0
@@ -70,12 +70,12 @@ function readPng(parts: Parts): Draft | undefined {
     const type = typeAt(file, at + 4)
     const end = at + PNG_CHUNK_BYTES + file.readUInt32BE(at)
     if (end > file.length) return undefined
-    // The head comes first, and once.
+    // The head must come first, and only once.
     if ((type === 'IHDR') === (draft !== undefined)) return undefined
     draft ??= pngHead(file.subarray(at + 8, end - 4))
     if (!draft) return undefined
     if (PNG_DRAWING.has(type)) parts.keep(at, end)
-    // A capital letter begins what no decoder may pass over, and none here knows.
+    // A chunk whose type begins with a capital letter is critical. An unknown one cannot be skipped.
     else if (type.charCodeAt(0) < 0x61) return undefined
     if (type === 'IEND') return draft
     at = end
@@ -91,13 +91,13 @@ function pngHead(data: Buffer): Draft | undefined {
   return { format: 'png', width, height, heldBytes: interlace === 0 ? 0 : width * height * pixelBytes }
 }
 
-// JPEG (ITU-T T.81, B): markers, most of them with a length; behind SOS the data of a scan.
+// JPEG (ITU-T T.81, B): markers, most of them with a length. The data of a scan follows SOS.
 
 const [SOI, EOI, SOS, DHT, JPG, DAC, COM] = [0xd8, 0xd9, 0xda, 0xc4, 0xc8, 0xcc, 0xfe]
 const [APP0, APP14, APP15] = [0xe0, 0xee, 0xef]
-/** It says how three or four components become colours (T.872, 6.5.3); of twelve bytes, and no more. */
+/** The Adobe segment says how three or four components become colours (T.872, 6.5.3). It has twelve bytes of data. */
 const ADOBE_BYTES = 14
-/** Encoders write ten for a progressive picture. Each costs a pass over all of it, however little is in it. */
+/** Encoders write ten scans for a progressive picture. Even a tiny scan costs a pass over the whole picture. */
 const SCANS_MAX = 100
 
 const isAlone = (marker: number): boolean => (marker >= 0xd0 && marker <= 0xd7) || marker === 0x01
@@ -115,12 +115,12 @@ function readJpeg(parts: Parts): Draft | undefined {
     if (file[at] !== 0xff) return undefined
     const marker = file[at + 1] ?? 0
     if (marker === 0xff) {
-      at++ // Any number of them may stand before a marker.
+      at++ // Any number of fill bytes may precede a marker.
       continue
     }
     if (marker === EOI) {
       parts.keep(at, at + 2)
-      // With all components in one scan the decoder goes row by row.
+      // If all components are in one scan, the decoder works row by row.
       return scans === 1 && draft && !isProgressive ? { ...draft, heldBytes: 0 } : draft
     }
     if (marker === 0 || marker === SOI) return undefined
@@ -148,7 +148,7 @@ function segmentEnd(file: Buffer, at: number): number | undefined {
   return length < 2 || end > file.length ? undefined : end
 }
 
-/** Where the next marker stands that ends a scan: not one of a restart, and no byte that only looks like one. */
+/** The position of the next marker that ends a scan. Restart markers and stuffed bytes do not end it. */
 function scanEnd(file: Buffer, from: number): number | undefined {
   for (let at = file.indexOf(0xff, from); at !== -1 && at + 1 < file.length; at = file.indexOf(0xff, at)) {
     const after = file[at + 1] ?? 0
@@ -165,7 +165,7 @@ function isDrawingSegment(marker: number, data: Buffer): boolean {
   return marker === APP14 && data.length <= ADOBE_BYTES && data.toString('latin1', 0, 5) === 'Adobe'
 }
 
-/** Precision, height, width, and of each component how often it is sampled. */
+/** Reads precision, height, width, and the sampling of each component. */
 function jpegHead(data: Buffer): Draft | undefined {
   const components = data[5] ?? 0
   if (components === 0 || data.length !== 6 + components * 3) return undefined
@@ -178,14 +178,14 @@ function jpegHead(data: Buffer): Draft | undefined {
   return { format: 'jpeg', width, height, heldBytes: Math.ceil(coefficients * 2) }
 }
 
-// WebP (RFC 9649, 2): a RIFF file, with chunks of type, length and data, each filled up to an even length.
+// WebP (RFC 9649, 2): a RIFF file with chunks of type, length and data, each padded to an even length.
 
 const WEBP_HEAD_BYTES = 12
 const WEBP_CHUNK_BYTES = 8
 const VP8X_BYTES = 10
 const ANMF_BYTES = 16
 const WEBP_DRAWING = new Set(['VP8X', 'VP8 ', 'VP8L', 'ALPH', 'ANIM', 'ANMF'])
-/** Flags of VP8X for parts that are left out: profile, EXIF, XMP. */
+/** Flags of VP8X for removed parts: profile, EXIF, XMP. */
 const LEFT_OUT_FLAGS = 0x20 | 0x08 | 0x04
 
 type Sides = { readonly width: number; readonly height: number }
@@ -210,7 +210,7 @@ function readWebp(parts: Parts): Draft | undefined {
     const sides = webpSides(type, data)
     if (sides === 'wrong') return undefined
     canvases.push(...sides)
-    // One picture, whichever way: an animation of several is not what anybody here makes or takes.
+    // Only one picture is allowed. No vendor here makes or takes animations of several.
     if (pictures > 1 || canvases.length > CANVASES_MAX) return undefined
     if (WEBP_DRAWING.has(type)) parts.keep(at, next)
     at = next
@@ -221,15 +221,15 @@ function readWebp(parts: Parts): Draft | undefined {
   kept.writeUInt32LE(kept.length - WEBP_CHUNK_BYTES, 4)
   const width = Math.max(...canvases.map((canvas) => canvas.width))
   const height = Math.max(...canvases.map((canvas) => canvas.height))
-  // What the heads do not agree on the decoder refuses; the largest of them is what it may try.
-  // The decoder has its own pixels and the library those it hands out: 8.2 bytes each by measure (libvips 8.18).
+  // The decoder refuses heads that disagree, but may try the largest size among them.
+  // The decoder and the library each hold the pixels: 8.2 bytes per pixel as measured (libvips 8.18).
   return first && { format: 'webp', width, height, heldBytes: width * height * 8 }
 }
 
-/** A canvas, a frame, and the picture in it. */
+/** The sizes of a file: a canvas, a frame, and the picture in it. */
 const CANVASES_MAX = 3
 
-/** How large the heads of a chunk say that something is. */
+/** The sizes that the heads of a chunk state. */
 function webpSides(type: string, data: Buffer): readonly Sides[] | 'wrong' {
   switch (type) {
     case 'VP8X':
@@ -250,7 +250,7 @@ function webpSides(type: string, data: Buffer): readonly Sides[] | 'wrong' {
   }
 }
 
-/** The frame of an animation, and the picture in it, which may have a chunk of transparency before it. */
+/** The sizes of an animation's frame and of the picture in it. A chunk of transparency may precede the picture. */
 function frameSides(data: Buffer): readonly Sides[] | 'wrong' {
   if (data.length < ANMF_BYTES) return 'wrong'
   const frame = { width: data.readUIntLE(6, 3) + 1, height: data.readUIntLE(9, 3) + 1 }

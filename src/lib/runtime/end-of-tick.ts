@@ -1,4 +1,4 @@
-/** What has something to send. */
+/** An object with something to send. */
 export type Flushable = { flush(): void }
 
 let due: Flushable[] = []
@@ -10,22 +10,21 @@ function flushAll(): void {
 }
 
 /**
- * Has `one` flushed once everything that has arrived by now is worked through. Writes that leave one after the other
- * find the kernel's code in the cache and their readers awake; scattered between the work on other requests, each
- * costs more than twice as much.
+ * Flushes `one` after everything that has arrived is processed. Consecutive writes find the kernel's code in the cache
+ * and their readers awake. Between work on other requests, each write costs more than twice as much.
  */
 export function flushAtEndOfTick(one: Flushable): void {
   if (due.push(one) === 1) setImmediate(flushAll)
 }
 
-/** Resolves in the next turn of the event loop, once others have had theirs. */
+/** Resolves in the next turn of the event loop, after other work. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
-/** Does something then. */
+/** Runs a task in the next turn. */
 export const inNextTurn = (task: () => void, onError: (error: Error) => void): void =>
   void nextTurn().then(task).catch(onError)
 
-/** A list in parts, each in a turn of its own: what is made of it keeps the others waiting for a part at most. */
+/** Yields a list in parts, each in its own turn. Work on the list delays other work by at most one part. */
 export async function* inTurns<T>(all: readonly T[], size: number): AsyncGenerator<readonly T[], void> {
   for (let at = 0; at < all.length; at += size) {
     await nextTurn()

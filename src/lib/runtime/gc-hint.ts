@@ -1,26 +1,27 @@
 /**
- * The collector lets garbage pile up to more than what lives. Of tokens that is little; of upstreams that send as fast
- * as they are read, 100 MB pass in one turn of the event loop. So what large reads leave is collected in between.
+ * Starts the garbage collector early. By itself it lets garbage grow beyond the size of live memory. With tokens that
+ * is little. Fast upstreams bring 100 MB in one turn of the event loop, so the garbage of large reads is collected
+ * between.
  */
 import { KIB, MIB, MINUTE_MS } from '../primitives/units.ts'
 
 const COLLECT_BYTES = 2 * MIB
-/** What memory may grow by before it is looked through. */
+/** The growth of memory that starts a collection. */
 const GROWTH_BYTES = 40 * MIB
 const QUIET_MS = 5_000
-/** A heap so large that it takes longer is left to the collector: all streams wait meanwhile. */
+/** If a collection takes longer, the heap is left to the collector for a while, because all streams wait meanwhile. */
 const SLOW_MS = 50
 const SLOW_PAUSE_MS = MINUTE_MS
 
 let garbageBytes = 0
-/** Who has read in this turn: nobody, one, or several. */
+/** The connection that has read in this turn. `isCrowd`: several have read. */
 let reader: unknown
 let isCrowd = false
 let pausedUntilMs = 0
-/** Of large requests, since the last collection after them; and when the last one came. */
+/** Bytes of large requests since the last collection, and the time of the last such request. */
 let largeBytes = 0
 let lastLargeMs = 0
-/** Resident memory when it was lowest, or after the last collection for its growth. */
+/** The lowest resident memory, or the memory after the last collection for growth. */
 let lowestBytes = Number.POSITIVE_INFINITY
 
 /** Processor time of this thread. */
@@ -41,9 +42,9 @@ function newTurn(): void {
 }
 
 /**
- * To be told of each large read of events, and whose it is. Of a connection alone the runtime reads up to 5 MB in a
- * turn, and the collector, asked to begin, keeps up with that beside it. Of many it does not: everything waits 8 to
- * 20 ms for it then, about as long as relaying took.
+ * Call this for each large read of events, with its connection. From one connection, the runtime reads up to 5 MB in a
+ * turn, and a started collector keeps up with that in parallel. With several connections it does not. Then everything
+ * waits 8 to 20 ms for a full collection, about as long as relaying took.
  */
 export function leaveBehind(bytes: number, by: object): void {
   if (reader === undefined) setImmediate(newTurn)
@@ -56,10 +57,10 @@ export function leaveBehind(bytes: number, by: object): void {
   else Bun.gc(false)
 }
 
-/** A request that is larger than most, after whose like memory is looked at. */
+/** Memory is checked after requests of at least this size, which few requests have. */
 const LARGE_REQUEST_BYTES = 64 * KIB
 
-/** To be told of the size of each request. */
+/** Call this with the size of each request. */
 export function noteRequest(bytes: number): void {
   if (bytes < LARGE_REQUEST_BYTES) return
   largeBytes += bytes
@@ -67,10 +68,10 @@ export function noteRequest(bytes: number): void {
 }
 
 /**
- * To be called twice a second. What a large request is read into lives until its answer, and is then left to a
- * collection of the whole heap, which comes when that has doubled: a hundred such requests take 200 MB. So it is
- * collected where memory grows, and once where no more of them come. Small requests are left to the collector: a
- * thousand of them a second leave as much, and to collect it here costs 2 %.
+ * Call this twice a second. The memory of a large request lives until its answer. Then only a collection of the whole
+ * heap frees it, which comes when the heap has doubled: a hundred such requests take 200 MB. So a collection starts
+ * when memory grows, and once when no more large requests come. Small requests are left to the collector: a thousand of
+ * them a second leave as much garbage, and collecting it here would cost 2 %.
  */
 export function collectGrowth(): void {
   const [nowMs, residentBytes] = [performance.now(), process.memoryUsage.rss()]

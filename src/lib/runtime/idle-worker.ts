@@ -2,13 +2,13 @@ import { MINUTE_MS } from '../primitives/units.ts'
 
 const IDLE_MS = MINUTE_MS
 
-/** What its thread is sent, and what it answers. */
+/** The messages to the thread, and its answers. */
 export type WorkerRequest<Question> = { readonly id: number; readonly question: Question }
 export type WorkerResponse<Answer> = { readonly id: number; readonly answer: Answer }
 
 type PendingRequest<Answer> = { readonly resolve: (answer: Answer) => void; readonly reject: (error: Error) => void }
 
-/** One question at a time, to a thread that is started at the first need and let go after a minute without one. */
+/** A thread that answers one question at a time. It is started on demand, and ends after a minute without questions. */
 export class IdleWorker<Question, Answer> {
   private readonly create: () => Worker
   private worker: Worker | undefined
@@ -20,7 +20,7 @@ export class IdleWorker<Question, Answer> {
     this.create = create
   }
 
-  /** Rejects when the thread fails. */
+  /** Rejects if the thread fails. */
   ask(question: Question): Promise<Answer> {
     clearTimeout(this.idle)
     const worker = (this.worker ??= this.start())

@@ -2,7 +2,7 @@ import { safeJson } from '../primitives/safe-text.ts'
 import { MIB } from '../primitives/units.ts'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
-/** Values as JSON has them: amounts go as decimal text. */
+/** JSON values. Amounts are decimal text. */
 export type LogFields = Readonly<Record<string, unknown>>
 
 /** Structured logging: one JSON object per line. Callers never pass prompts, outputs, keys or media addresses. */
@@ -13,7 +13,7 @@ const order: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 }
 let lastMs = 0
 let lastText = ''
 
-/** The time as ISO text, made once a millisecond. */
+/** The time as ISO text, formatted once a millisecond. */
 function timeText(): string {
   const nowMs = Date.now()
   if (nowMs !== lastMs) {
@@ -24,14 +24,14 @@ function timeText(): string {
 }
 
 /**
- * So much is kept for a reader that has stopped reading, counted since it last had everything: how much of it is still
- * unread the runtime does not say.
+ * The text that is kept for a reader that has stopped reading. It is counted since the reader last had everything,
+ * because the runtime does not tell how much is unread.
  */
 const UNREAD_CHARS_MAX = 16 * MIB
 
 type Readable = Pick<NodeJS.WriteStream, 'write' | 'on'>
 
-/** Writes while somebody reads: what a stuck reader leaves is bounded, and what was lost is said when it goes on. */
+/** A writer with a bound for a stuck reader. When the reader goes on, the writer reports how much was lost. */
 export function writerTo(stream: Readable): (text: string) => void {
   let unread = 0
   let lost = 0
@@ -50,12 +50,12 @@ export function writerTo(stream: Readable): (text: string) => void {
 
 let toStderr: ReturnType<typeof writerTo> | undefined
 
-/** One for all logs of the process: they wait for the same reader. */
+/** One writer for all logs of the process, because they have the same reader. */
 const stderrWriter = (): ReturnType<typeof writerTo> => (toStderr ??= writerTo(process.stderr))
 
 /**
- * A log that writes to standard error, so that standard output stays free for data. Lines of one tick leave in one
- * write: under load a write per request would cost more than the line itself.
+ * A log that writes to standard error, so that standard output stays free for data. The lines of one tick are written
+ * together, because under load a write per request would cost more than the line itself.
  */
 export function createLog(levelMin: LogLevel, write = stderrWriter()): Log {
   let queued = ''

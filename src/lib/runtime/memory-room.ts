@@ -1,11 +1,11 @@
-/** Whether the gateway has room for more in memory, its decoders of pictures included. */
+/** Tells whether the gateway and its picture decoders have memory for more work. */
 import { trimNativeHeap } from './native-heap.ts'
 import { decoders } from './picture.ts'
 
 const CHECKED_MS = 250
-/** Beyond this part of what there is, a single large answer may be too much. */
+/** Beyond this part of all memory, a single large answer may be too much. */
 const USED_PART_MAX = 0.85
-/** All threads' work waits while it is collected. */
+/** All threads wait during a collection, so there is at most one in this time. */
 const COLLECTED_MS = 5_000
 
 type System = { readonly usedBytes: () => number; readonly collect: () => void }
@@ -15,7 +15,7 @@ const system: System = {
   collect() {
     decoders.endIdle()
     Bun.gc(true)
-    // Of what that freed some is still counted in this turn, and no longer when it is asked again.
+    // Some of the freed memory still counts in this turn, but no longer at the next check.
     trimNativeHeap()
   },
 }
@@ -36,7 +36,7 @@ export class MemoryRoom {
     return this.system.usedBytes()
   }
 
-  /** Asked of the system four times a second at most. Garbage is no reason: it is collected before this says yes. */
+  /** The system is asked at most four times a second. Garbage is collected before the answer is yes. */
   get isShort(): boolean {
     const nowMs = performance.now()
     if (nowMs - this.checkedMs < CHECKED_MS) return this.found

@@ -1,4 +1,4 @@
-/** Asks the C library to give back what is free. Only the GNU one keeps much, and only it can be asked. */
+/** Asks the C library to return free memory. Only the GNU library keeps much, and only it has a function for this. */
 import type { WorkerRequest, WorkerResponse } from './idle-worker.ts'
 
 declare const self: Worker
@@ -9,7 +9,7 @@ async function trim(): Promise<void> {
     const { symbols } = dlopen('libc.so.6', { malloc_trim: { args: ['usize'], returns: 'int' } })
     symbols.malloc_trim(0)
   } catch {
-    // Another library, or a system on which nothing may be compiled.
+    // The system has another library, or does not allow compiling.
   }
 }
 

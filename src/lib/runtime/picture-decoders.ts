@@ -1,21 +1,21 @@
-/** The processes that decode pictures: as many as there is work for, replaced when they fail or grow. */
+/** The processes that decode pictures. They are started on demand, and replaced if they fail or grow. */
 import type { PictureLook, PictureTask } from './picture-job.ts'
 import { PictureProcess, type DecodedPicture } from './picture-process.ts'
 import { Slots, type SlotClaim } from '../primitives/slots.ts'
 import { MIB, MINUTE_MS } from '../primitives/units.ts'
 
 export const decoderBounds = {
-  /** At work at once. */
+  /** The most processes at work. */
   processesMax: 2,
-  /** For one of an upstream's images, once it is begun: the largest take a few seconds. */
+  /** The time for one image of an upstream from its start. The largest take a few seconds. */
   timeoutMs: MINUTE_MS,
-  /** Of memory each, and of what the gateway may have in all. */
+  /** The memory of each process, also as a part of the gateway's memory. */
   bytesMax: 320 * MIB,
   memoryPart: 1 / 4,
   bytesMin: 160 * MIB,
-  /** One that is larger after its work is not kept. */
+  /** A process that is larger after its work is not kept. */
   keptBytesMax: 128 * MIB,
-  /** Without work they end. */
+  /** A process without work ends after this time. */
   idleMs: 10_000,
 }
 
@@ -23,7 +23,7 @@ const UNREADABLE: DecodedPicture = { said: { kind: 'unreadable' } satisfies Pict
 const TOO_HEAVY: DecodedPicture = { said: { kind: 'too_heavy' } satisfies PictureLook, bytes: Buffer.alloc(0) }
 
 export class Decoders {
-  /** How many ended before they had answered. */
+  /** The number of processes that ended before they answered. */
   lostInAll = 0
   private readonly slots = new Slots(decoderBounds.processesMax)
   private readonly idle: PictureProcess[] = []
@@ -39,7 +39,7 @@ export class Decoders {
     this.bytesMax = bytesMaxOf(Number.POSITIVE_INFINITY)
   }
 
-  /** Says what the gateway may have in all: decoders get a part of it each. */
+  /** Sets the gateway's memory limit. Each decoder may use a part of it. */
   fitInto(memoryBytes: number): void {
     this.bytesMax = this.bytesMaxOf(memoryBytes)
   }
@@ -52,24 +52,24 @@ export class Decoders {
     return this.idle.length + this.busy.size
   }
 
-  /** What all of them take at this moment. */
+  /** The memory of all processes at this moment. */
   get memoryBytes(): number {
     return [...this.idle, ...this.busy].reduce((sum, one) => sum + one.memoryBytes, 0)
   }
 
-  /** Rejects with `TooLate` once the time of the claim is over, and with `NoDecoder` where none can be started. */
+  /** Rejects with `TooLate` after the deadline of the claim, and with `NoDecoder` if no process can be started. */
   decode(input: Buffer | string, task: PictureTask, claim: SlotClaim): Promise<DecodedPicture> {
     return this.slots.run(async () => {
       const untilMs = claim.untilMs ?? performance.now() + decoderBounds.timeoutMs
       const first = await this.once(input, task, untilMs)
-      // It may have been killed for another's sake, by a system that is short of memory: a picture gets a second one.
+      // A system that is short of memory may have killed the process for another's sake, so there is a second try.
       const last = first === 'died' ? await this.once(input, task, untilMs) : first
       if (last === 'memory') return TOO_HEAVY
       return typeof last === 'string' ? UNREADABLE : last
     }, claim)
   }
 
-  /** Ends them all; what they are at comes to nothing. */
+  /** Ends all processes. Their current work is lost. */
   stop(): void {
     this.endIdle()
     for (const one of this.busy) one.stop()

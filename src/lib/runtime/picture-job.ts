@@ -1,4 +1,4 @@
-/** What the process that decodes pictures is sent, and what it answers. A line of JSON each. */
+/** The messages to a process that decodes pictures, and its answers. Each is one line of JSON. */
 import type { PictureFormat } from './drawing.ts'
 import { MIB } from '../primitives/units.ts'
 
@@ -12,10 +12,10 @@ export type Picture = {
 
 export type PictureLook =
   | Picture
-  /** More pixels than were allowed; a side that is too long; more to hold at once than a decoder may; or no picture. */
+  /** Too many pixels, a side that is too long, more memory than a decoder may use, or no picture. */
   | { readonly kind: 'too_large' | 'too_long' | 'too_heavy' | 'unreadable' }
 
-/** The pixels of a picture, four bytes each; fewer than it has where it has more than were asked for. */
+/** The pixels of a picture, four bytes each. A picture with more pixels than requested is scaled down. */
 export type Pixels = {
   readonly kind: 'pixels'
   readonly width: number
@@ -24,24 +24,24 @@ export type Pixels = {
   readonly fileHeight: number
 }
 
-/** The file is at a path, or comes right behind the line. */
+/** The file is at a path, or its bytes follow the line. */
 type File = { readonly path: string } | { readonly bytes: number }
 
 export type PictureTask =
   | { readonly task: 'look' | 'pixels'; readonly pixelsMax: number }
-  /** Whether no pixel lets anything through. */
+  /** Whether every pixel is opaque. */
   | { readonly task: 'opacity' }
 
 export type PictureJob = File & PictureTask
 
 export type PictureResult = PictureLook | Pixels | { readonly kind: 'opacity'; readonly isOpaque: boolean }
 
-/** `bytes`: so many come right behind the line. */
+/** `bytes`: the number of bytes that follow the line. */
 export type PictureAnswer = { readonly said: PictureResult; readonly residentBytes: number; readonly bytes: number }
 
-/** A JPEG has none that is longer, and no vendor takes one. */
+/** No side of a JPEG is longer, and no vendor accepts a longer one. */
 export const SIDE_MAX = 65_535
-/** What a process has without a picture, and with one that is taken row by row. */
+/** The memory of a process without a picture, or with one that is decoded row by row. */
 export const ROOM_BYTES = 128 * MIB
-/** The process has taken more memory than it may. */
+/** The exit code of a process that used too much memory. */
 export const EXIT_CODE_OF_MEMORY = 41

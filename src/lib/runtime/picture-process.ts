@@ -1,6 +1,6 @@
 /**
- * A process that decodes pictures, so that what one of them does to a decoder is over with it. It is given no secrets
- * and the lowest rank, and it ends with this one.
+ * A process that decodes pictures, so that damage by a picture ends with the process. It has no secrets and a low
+ * priority, and it ends with this process.
  */
 import { setPriority } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -15,24 +15,24 @@ import {
 } from './picture-job.ts'
 import { MIB } from '../primitives/units.ts'
 
-/** No process could be started: it is no fault of the picture's. */
+/** No process could be started. The picture is not at fault. */
 export class NoDecoder extends Error {}
 
 export type DecodedPicture = { readonly said: PictureResult; readonly bytes: Buffer }
 
-/** How a process ended that was at work: `died` is of itself. */
+/** How a working process ended. `died`: by itself. */
 export type ProcessLoss = 'late' | 'memory' | 'died'
 
 const ROOT = resolve(import.meta.dir, '../../..')
-/** A pipe takes it in a few pieces; the thread does other things between two of them. */
+/** A pipe takes this in a few pieces. The thread does other work between two slices. */
 const SLICE_BYTES = MIB
-/** Behind everything else that wants the processor. */
+/** Lower than everything else that uses the processor. */
 const PRIORITY = 10
-/** What a program of this kind needs from its surroundings to start. */
+/** The environment variables that the program needs to start. */
 const VARIABLES = ['PATH', 'HOME', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'SystemRoot', 'TEMP', 'TMP', 'TMPDIR']
 
 export class PictureProcess {
-  /** By its own word, after the last picture. */
+  /** As the process reported after its last picture. */
   residentBytes = 0
   isGone = false
   private readonly child: Bun.Subprocess<'pipe', 'pipe', 'ignore'>
@@ -55,7 +55,7 @@ export class PictureProcess {
     return this.child.pid
   }
 
-  /** What it takes at this moment, where the system tells. */
+  /** The memory of the process at this moment, or the last report if the system does not tell. */
   get memoryBytes(): number {
     try {
       return Number(readFileSync(`/proc/${this.child.pid}/statm`, 'latin1').split(' ')[1]) * PAGE_BYTES
@@ -64,7 +64,7 @@ export class PictureProcess {
     }
   }
 
-  /** One at a time. After `Lost` the process is gone. `untilMs`, by `performance.now()`, is when it is killed. */
+  /** Decodes one picture at a time. After a `ProcessLoss`, the process is gone. It is killed at `untilMs`. */
   async decode(input: Buffer | string, task: PictureTask, untilMs: number): Promise<DecodedPicture | ProcessLoss> {
     const timer = setTimeout(
       () => {
@@ -76,7 +76,7 @@ export class PictureProcess {
     try {
       return await this.exchange(input, task)
     } catch {
-      await this.child.exited // Its pipes broke: it says why.
+      await this.child.exited // Its pipes broke. The exit code says why.
       return this.lost
     } finally {
       clearTimeout(timer)
@@ -90,7 +90,7 @@ export class PictureProcess {
 
   private async exchange(input: Buffer | string, task: PictureTask): Promise<DecodedPicture> {
     const isPath = typeof input === 'string'
-    // It may work in another folder.
+    // The process may have another working directory.
     const job: PictureJob = isPath ? { ...task, path: resolve(input) } : { ...task, bytes: input.length }
     await this.write(Buffer.from(`${JSON.stringify(job)}\n`))
     if (!isPath) {
@@ -141,7 +141,7 @@ function spawned(bytesMax: number): Bun.Subprocess<'pipe', 'pipe', 'ignore'> {
   const env = Object.fromEntries(VARIABLES.map((name) => [name, process.env[name]]))
   const program = [
     process.execPath,
-    // Of files that happen to lie in its folder the runtime reads none: see bin/tollgate.js.
+    // The runtime must not read files that happen to be in its folder: see bin/tollgate.js.
     '--no-env-file',
     `--config=${join(ROOT, 'package.json')}`,
     '--smol',
@@ -167,6 +167,6 @@ function stepBack(pid: number): void {
   try {
     setPriority(pid, PRIORITY)
   } catch {
-    // It is gone already, or the system does not allow it.
+    // The process is gone, or the system does not allow it.
   }
 }

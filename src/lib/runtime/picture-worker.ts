@@ -1,6 +1,6 @@
 /**
- * Decodes pictures in a process of its own, one after the other, which ends with its standard input. What a picture
- * does to it is over with it: it is killed where it takes too long, and ends itself where it takes too much memory.
+ * Decodes pictures in sequence, in its own process, which ends with its standard input. Damage by a picture ends with
+ * the process. It is killed if it takes too long, and exits if it takes too much memory.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import sharp, { type Sharp } from 'sharp'
@@ -20,31 +20,32 @@ const MEMORY_CHECKED_MS = 10
 
 const bytesMax = Number(process.argv[2])
 
-// Nothing is looked at twice, and other formats than these have decoders of which nothing is wanted.
+// No picture is decoded twice, so there is no cache. Decoders of other formats are blocked, because they are not
+// needed.
 sharp.cache(false)
 sharp.concurrency(1)
 sharp.block({ operation: ['VipsForeignLoad'] })
 sharp.unblock({ operation: ['VipsForeignLoadPng', 'VipsForeignLoadJpeg', 'VipsForeignLoadWebp'] })
 offerToOom()
 
-/** Of all processes on the machine this one is missed least. */
+/** If memory runs out, the system should kill this process first. */
 function offerToOom(): void {
   try {
     writeFileSync('/proc/self/oom_score_adj', '1000')
   } catch {
-    // Another system, or one that does not allow it.
+    // The system is another one, or does not allow it.
   }
 }
 
 const open = (bytes: Buffer): Sharp =>
   sharp(bytes, { failOn: 'warning', limitInputPixels: false, sequentialRead: true })
 
-/** What of a file may be decoded, or why it may not. */
+/** The part of a file that may be decoded, or the reason why it may not. */
 function drawable(file: Buffer, pixelsMax: number): Drawing | Exclude<PictureLook, { kind: 'picture' }> {
   const drawing = drawingIn(file)
   if (!drawing) return { kind: 'unreadable' }
   const { width, height, heldBytes } = drawing
-  // By the head alone: a bomb is not even begun.
+  // Decided by the head alone, so a decompression bomb is never decoded.
   if (width * height > pixelsMax) return { kind: 'too_large' }
   if (Math.max(width, height) > SIDE_MAX) return { kind: 'too_long' }
   return heldBytes > bytesMax - ROOM_BYTES ? { kind: 'too_heavy' } : drawing
@@ -55,14 +56,14 @@ async function look(file: Buffer, pixelsMax: number): Promise<PictureLook> {
   if (drawing.kind !== 'drawing') return drawing
   const { format, width, height, hasAlpha, pages = 1 } = await open(drawing.bytes).metadata()
   if (format !== drawing.format || !width || !height || pages > 1) return { kind: 'unreadable' }
-  // Every row is decoded on the way to the average, and none is kept.
+  // Averaging decodes every row and keeps none.
   await open(drawing.bytes).resize(1, 1, { fit: 'fill', fastShrinkOnLoad: false }).raw().toBuffer()
   return { kind: 'picture', format: drawing.format, width, height, hasAlpha }
 }
 
 const PIECE = Buffer.alloc(64 * KIB, 255)
 
-/** Holds a byte a pixel. */
+/** Holds one byte per pixel. */
 async function isOpaque(file: Buffer): Promise<boolean> {
   const drawing = drawingIn(file)
   const alpha = drawing && (await open(drawing.bytes).extractChannel('alpha').raw().toBuffer())
@@ -75,7 +76,7 @@ async function isOpaque(file: Buffer): Promise<boolean> {
 
 type DoneState = { readonly said: PictureResult; readonly bytes?: Buffer }
 
-/** The pixels of a picture, four bytes each, scaled down to so many. */
+/** The pixels of a picture, four bytes each, scaled down to `pixelsMax`. */
 async function pixels(file: Buffer, pixelsMax: number): Promise<DoneState> {
   const drawing = drawable(file, Number.POSITIVE_INFINITY)
   if (drawing.kind !== 'drawing') return { said: drawing }
@@ -89,7 +90,7 @@ async function pixels(file: Buffer, pixelsMax: number): Promise<DoneState> {
 }
 
 async function carryOut(job: PictureJob): Promise<DoneState> {
-  // Of a job that comes with its file, the file is next in any case.
+  // If the job comes with its file, the file must be read in any case.
   const sent = 'bytes' in job ? await input.bytes(job.bytes) : undefined
   try {
     const file = sent ?? readFileSync(('path' in job && job.path) || '')
@@ -102,11 +103,11 @@ async function carryOut(job: PictureJob): Promise<DoneState> {
         return { said: { kind: 'opacity', isOpaque: await isOpaque(file) } }
     }
   } catch {
-    return { said: { kind: 'unreadable' } } // Whoever asked says what that means.
+    return { said: { kind: 'unreadable' } } // The caller decides what that means.
   }
 }
 
-/** Bytes of standard input, read as far as they are asked for. */
+/** Standard input, read on demand. */
 class Input {
   private readonly reader = Bun.stdin.stream().getReader()
   private rest: Buffer = Buffer.alloc(0)
@@ -145,7 +146,7 @@ class Input {
 }
 
 const input = new Input()
-// The thread only waits while others decode.
+// This thread only waits while the decoder's threads work, so the timer runs.
 setInterval(() => {
   if (process.memoryUsage.rss() > bytesMax) process.exit(EXIT_CODE_OF_MEMORY)
 }, MEMORY_CHECKED_MS)

@@ -1,6 +1,6 @@
 /**
- * Looking into images by decoding them: a file that only begins like one must not pass for one. Decoders are processes
- * of their own. They come with the first image, so that a gateway for text never has them, and go when there is none.
+ * Inspects images by decoding them, because a file that only begins like an image must not pass for one. Decoders are
+ * separate processes. They start with the first image, so a gateway for text never has them, and end when idle.
  */
 import { Decoders } from './picture-decoders.ts'
 import type { PictureLook, Pixels } from './picture-job.ts'
@@ -11,12 +11,12 @@ export type { PictureLook, Picture } from './picture-job.ts'
 /** More pixels than any vendor makes or takes. */
 export const PIXELS_MAX = 100_000_000
 
-/** Clients' and upstreams' alike. */
+/** The decoders for images of clients and upstreams. */
 export const decoders = new Decoders()
 
 /**
- * Decodes an image, from its bytes or its file. Nothing of the pixels is kept. Rejects with `TooLate` once the time of
- * the claim is over, if it has one, and with `NoDecoder` where none can be started.
+ * Decodes an image from its bytes or its file. The pixels are not kept. Rejects with `TooLate` after the deadline of
+ * the claim, if it has one, and with `NoDecoder` if no process can be started.
  */
 export async function inspectPicture(
   input: Buffer | string,
@@ -27,13 +27,13 @@ export async function inspectPicture(
   return said as PictureLook
 }
 
-/** Whether no pixel lets anything through. Takes a byte a pixel: for what was inspected, and has alpha. */
+/** Whether every pixel is opaque. It takes one byte per pixel. Call it for an inspected image with alpha. */
 export async function isOpaque(input: Buffer | string, claim: SlotClaim): Promise<boolean> {
   const { said } = await decoders.decode(input, { task: 'opacity' }, claim)
   return said.kind === 'opacity' && said.isOpaque
 }
 
-/** The pixels themselves, four bytes each: of a larger image fewer than it has. Undefined for what is none. */
+/** The pixels, four bytes each. A larger image is scaled down. Undefined if it is no image. */
 export async function pixelsOf(
   input: Buffer,
   claim: SlotClaim,

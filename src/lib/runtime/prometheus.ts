@@ -1,6 +1,6 @@
 /**
- * Counters, gauges and histograms in Prometheus' text format, version 0.0.4. Of our own because each request counts a
- * dozen times: the library's two histograms took 2 % of a request, and its import 45 ms of a start.
+ * Counters, gauges and histograms in the Prometheus text format, version 0.0.4. There is no library, because each
+ * request counts a dozen times: two histograms of the library took 2 % of a request, and its import 45 ms of a start.
  */
 
 /** One metric with all its label values. */
@@ -26,13 +26,13 @@ const escaped = (value: string): string => value.replaceAll('\\', '\\\\').replac
 const pairs = (names: readonly string[], values: readonly string[]): string =>
   names.map((name, i) => `${name}="${escaped(values[i] ?? '')}"`).join(',')
 
-/** Of one label or two. */
+/** A counter with one or two labels. */
 export class Counter implements Metric {
   readonly type = 'counter'
   readonly name: string
   readonly help: string
   private readonly labels: readonly string[]
-  /** By the first label's value, then the second's: a count makes no text and no object. */
+  /** By the value of the first label, then of the second. So counting allocates no string and no object. */
   private readonly counts = new Map<string, Map<string, { count: number }>>()
 
   constructor(name: string, help: string, labels: readonly string[]) {
@@ -41,7 +41,7 @@ export class Counter implements Metric {
     this.labels = labels
   }
 
-  /** Adds to one combination of label values, in the order of the labels; the second is empty where there is one. */
+  /** Adds to one combination of label values, in the order of the labels. With one label, the second value is empty. */
   add(first: string, second: string, amount = 1): void {
     const entry = this.counts.get(first)?.get(second)
     if (entry) entry.count += amount
@@ -66,7 +66,7 @@ export class Gauge implements Metric {
   readonly help: string
   private readonly read: () => number
 
-  /** `read` is asked at each scrape. A `counter` is one that is counted elsewhere, and never falls. */
+  /** `read` is called at each scrape. The type `counter` is for a value that is counted elsewhere and never falls. */
   constructor(name: string, help: string, read: () => number, type: 'gauge' | 'counter' = 'gauge') {
     this.type = type
     this.name = name
@@ -81,7 +81,7 @@ export class Gauge implements Metric {
 
 type Distribution = { readonly counts: Float64Array; sum: number }
 
-/** Observations by one label, counted in buckets that are added up only when they are read. */
+/** Observations by one label. Their buckets are summed only when they are read. */
 export class Histogram implements Metric {
   readonly type = 'histogram'
   readonly name: string
@@ -90,7 +90,7 @@ export class Histogram implements Metric {
   private readonly bounds: readonly number[]
   private readonly distributions = new Map<string, Distribution>()
 
-  /** `bounds` are ascending upper bounds, inclusive; the bucket without a bound comes on top. */
+  /** `bounds` are ascending inclusive upper bounds. A bucket without a bound is added. */
   constructor(name: string, help: string, { label, bounds }: { label: string; bounds: readonly number[] }) {
     this.name = name
     this.help = help

@@ -1,23 +1,23 @@
 /**
- * Memory for whole replies, which are as long as their vendors like. It is not a SharedBudget, which refuses what does
- * not fit: the vendor bills a reply in any case, so it waits for room, and rooms are reserved in a queue. While no more
- * than half of the memory is taken, a reply takes what it has come to. After that only those go on that have room for
- * all they can become; the rest wait in turn, and their vendors with them. So nobody waits for somebody who waits, and
- * there is always one that goes on: the first in line where nobody has room, even if all of it is taken.
+ * Memory for whole replies, whose length the vendors decide. It is not a SharedBudget, which refuses what does not fit:
+ * the vendor bills a reply in any case, so a reply waits for memory in a queue. While at most half of the memory is
+ * taken, a reply takes what has arrived of it. After that, only replies with a reservation for their full possible
+ * length go on. The others wait in turn, and their vendors with them. So no reply waits for another waiting reply. One
+ * reply always goes on: if none has a reservation, the first in the queue, even if all memory is taken.
  */
 export class ReplyMemory {
   private readonly max: number
   private readonly shareMax: number
   private readonly stallMs: number
   private taken = 0
-  /** By account, what those have that are complete, or have room for all they can become. */
+  /** By account, the memory of replies that are complete or have a reservation. */
   private readonly firm = new Map<string, number>()
   private readonly waiting = new Set<ReplyClaim>()
-  /** Those that have room, and are still arriving. */
+  /** Replies with a reservation that are still arriving. */
   private readonly reserved = new Set<ReplyClaim>()
   private watch: Timer | undefined
 
-  /** `shareMax`: of one account, which may have a single reply of any size. */
+  /** `shareMax`: the share of one account. A single reply of an account may have any size. */
   constructor({ max, shareMax, stallMs = STALL_MS }: ReplyBounds) {
     this.max = max
     this.shareMax = shareMax
@@ -32,7 +32,7 @@ export class ReplyMemory {
     return new ReplyClaim(this, account)
   }
 
-  /** The methods from here on are for claims alone. Whether one that grew needs to ask for nothing. */
+  /** Only claims call the methods from here on. Returns whether a claim that grew needs no reservation. */
   take(bytes: number): boolean {
     this.taken += bytes
     return this.taken <= this.max / 2
@@ -59,12 +59,12 @@ export class ReplyMemory {
     this.reserved.delete(claim)
   }
 
-  /** Lets those go on that now can. */
+  /** Lets waiting replies go on that now fit. */
   serve(): void {
     for (const claim of this.waiting) {
       const own = this.firm.get(claim.account) ?? 0
       if (own > 0 && own + claim.bytes > this.shareMax) continue
-      // However small those behind it are: it would wait for ever.
+      // Smaller replies behind this one must wait too, or it would wait for ever.
       if (this.reserved.size > 0 && this.taken + claim.lacking > this.max) break
       this.waiting.delete(claim)
       this.reserved.add(claim)
@@ -76,7 +76,7 @@ export class ReplyMemory {
     this.watch = undefined
   }
 
-  /** Whoever has room and does not use it makes room for those that wait. */
+  /** Takes back unused reservations of stalled replies, for replies that wait. */
   private look(): void {
     for (const claim of this.reserved) if (claim.isStalled()) claim.giveWay()
     this.serve()
@@ -85,21 +85,21 @@ export class ReplyMemory {
 
 type ReplyBounds = { readonly max: number; readonly shareMax: number; readonly stallMs?: number }
 
-/** A reply of which not a byte has come for so long, and at most for twice as long, gives way. */
+/** A reply without a new byte for this time, and at most for twice this time, loses its unused reservation. */
 const STALL_MS = 250
 
-/** What a call takes for the replies it gets, one after the other, until its client has the answer. */
+/** The memory that one request takes for its replies, in sequence, until its client has the answer. */
 export class ReplyClaim {
   readonly account: string
   bytes = 0
-  /** While it waits: what it may still come to need. */
+  /** While it waits: the memory that it may still need. */
   lacking = 0
   private readonly memory: ReplyMemory
   private state: 'growing' | 'waiting' | 'reserved' | 'over' = 'growing'
   private firm = 0
-  /** Of what is reserved, what has not come yet. */
+  /** The reserved memory that is not used yet. */
   private unused = 0
-  /** Whether anything has come since it was looked at. */
+  /** Whether anything has arrived since the last check. */
   private isMoving = false
   private tell: (() => void) | undefined
 
@@ -108,7 +108,7 @@ export class ReplyClaim {
     this.account = account
   }
 
-  /** So much more of a reply is there, and so much at most is to come. False: no more may, until `tell` is called. */
+  /** Adds `bytes` of a reply. At most `toCome` will follow. False: read no more until `tell` is called. */
   grow(bytes: number, toCome: number, tell: () => void): boolean {
     if (this.state === 'over') return true
     const reserved = Math.min(bytes, this.unused)
@@ -120,7 +120,7 @@ export class ReplyClaim {
     this.lacking = toCome
     if (this.state === 'growing') {
       this.state = 'waiting'
-      // What waits must keep nobody of its account waiting.
+      // A waiting reply must not block other replies of its account.
       this.setFirm(0)
       this.memory.wait(this)
     }
@@ -129,12 +129,12 @@ export class ReplyClaim {
     return false
   }
 
-  /** Something has come, counted or not. */
+  /** Notes that something has arrived, counted or not. */
   moves(): void {
     this.isMoving = true
   }
 
-  /** The reply at hand is complete, or broke off. */
+  /** Ends the current reply, because it is complete or broke off. */
   settle(): void {
     if (this.state === 'over') return
     this.giveWay()
@@ -144,7 +144,7 @@ export class ReplyClaim {
     this.memory.serve()
   }
 
-  /** The replies so far are of no use, and forgotten. */
+  /** Drops the replies so far, which are not used. */
   forget(): void {
     this.settle()
     this.memory.give(this.bytes)
@@ -153,13 +153,13 @@ export class ReplyClaim {
     this.memory.serve()
   }
 
-  /** Gives everything back, for good. */
+  /** Gives everything back and ends the claim. */
   release(): void {
     this.forget()
     this.state = 'over'
   }
 
-  /** By its memory: it has room for all that is to come. */
+  /** Called by `ReplyMemory`: there is memory for the rest of the reply. */
   goOn(): void {
     const { tell } = this
     this.state = 'reserved'
@@ -172,14 +172,14 @@ export class ReplyClaim {
     tell?.()
   }
 
-  /** Whether nothing has come since this was asked last. */
+  /** Whether nothing has arrived since the last call. */
   isStalled(): boolean {
     const isStalled = !this.isMoving
     this.isMoving = false
     return isStalled
   }
 
-  /** Does without the room that it has not used. */
+  /** Gives back the unused reservation. */
   giveWay(): void {
     this.memory.leave(this)
     this.memory.give(this.unused)

@@ -2,14 +2,14 @@ import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs
 
 const SECRET_BYTES = 32
 
-/** What is where a secret should be is none. */
+/** The value in place of a secret is not a secret. */
 export class DamagedSecret extends Error {
   override readonly name = 'DamagedSecret'
 }
 
 /**
- * A 256-bit secret, from the environment's value (64 hex digits) or else its file. Undefined where there is neither;
- * throws DamagedSecret where what is there is no secret.
+ * A 256-bit secret from the environment (64 hex digits), or else from its file. Undefined if there is neither. Throws
+ * DamagedSecret if the value is no secret.
  */
 export function readSecret(file: string, fromEnvironment: string | undefined): Uint8Array | undefined {
   if (fromEnvironment !== undefined) return decode(fromEnvironment.trim(), 'the environment')
@@ -25,7 +25,7 @@ export const makeSecret = (): Uint8Array => crypto.getRandomValues(new Uint8Arra
 
 /** Writes a secret to a file that must not exist, mode 0600. */
 export function writeSecret(file: string, secret: Uint8Array): void {
-  // Exclusive and synced: losing this file means losing everything it protects.
+  // Exclusive and synced, because losing this file means losing everything that it protects.
   const descriptor = openSync(file, 'wx', 0o600)
   writeSync(descriptor, `${Buffer.from(secret).toString('hex')}\n`)
   fsyncSync(descriptor)
