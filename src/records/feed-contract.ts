@@ -8,8 +8,8 @@ import type { RequestRecord } from './records.ts'
 export type FeedUnderTest = {
   readonly feed: RecordFeed
   /** Puts a request where the feed learns of it, and resolves once each watcher has it. */
-  publish(record: RequestRecord): Promise<void>
-  close(): Promise<void>
+  readonly publish: (record: RequestRecord) => Promise<void>
+  readonly close: () => Promise<void>
 }
 
 class Listener implements Watcher {
