@@ -34,17 +34,12 @@ import { OPENING } from './ledger/system-reasons.ts'
 import { holdLifeCheck, ledgerChecks } from './ledger/verify.ts'
 import { findingsOf, type Check, type Finding } from './lib/primitives/checks.ts'
 import { utc } from './lib/primitives/time-zone.ts'
-import {
-  forgetExpired,
-  idempotencyChecks,
-  keptAnswerBounds,
-  openIdempotency,
-  type Idempotency,
-} from './records/idempotency.ts'
+import { keptAnswerBounds, type Idempotency } from './records/idempotency.ts'
 import { openLocalFeed } from './records/local-feed.ts'
 import type { Records } from './records/records.ts'
 import type { RefusedRequests } from './records/refused.ts'
 import { openSqliteAudit } from './records/sqlite-audit.ts'
+import { forgetExpired, idempotencyChecks, openSqliteIdempotency } from './records/sqlite-idempotency.ts'
 import { openSqliteRefusedRequests } from './records/sqlite-refused.ts'
 import { openSqliteRecords } from './records/sqlite-records.ts'
 import { usageRowOf, usageStatement } from './records/sqlite-usage-report.ts'
@@ -143,7 +138,7 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     owner,
     ...people,
   })
-  const idempotency = await openIdempotency(store, { ...keptAnswerBounds, room })
+  const idempotency = await openSqliteIdempotency(store, { ...keptAnswerBounds, room })
   const turns = await openTurns(store, { bytesPerAccountMax: config.limits.storedBytesMax, room })
   return {
     store,

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { openIdempotency } from '../records/idempotency.ts'
+import { openSqliteIdempotency } from '../records/sqlite-idempotency.ts'
 import type { Row } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
 import { GatewayRequest, type CallStart } from './call.ts'
@@ -14,7 +14,7 @@ test('a shutdown that begins while an idempotency key is looked up refuses the r
   const looked = Promise.withResolvers<readonly Row[]>()
   const asked = [Promise.resolve([]), looked.promise, looked.promise]
   const store = { query: () => asked.shift() } as unknown as Store
-  const idempotency = await openIdempotency(store, { bytesPerAccountMax: 1, room: { isShort: false } })
+  const idempotency = await openSqliteIdempotency(store, { bytesPerAccountMax: 1, room: { isShort: false } })
   const reasons: string[] = []
   // No more than what is asked before the admission: to go further is to fail.
   const relay = {

@@ -3,9 +3,18 @@ import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { onSqlite } from '../store/sqlite-contract.ts'
 import { DATABASE, mustWrite, openStore, type Store } from '../store/store.ts'
-import { openIdempotency, Transcript, type IdempotencyLock, type Idempotency } from './idempotency.ts'
+import { describeIdempotencyContract } from './idempotency-contract.ts'
+import { Transcript, type Idempotency, type IdempotencyLock } from './idempotency.ts'
+import { forgetExpired, openSqliteIdempotency } from './sqlite-idempotency.ts'
 import { DAY_MS, MIB } from '../lib/primitives/units.ts'
+
+describeIdempotencyContract('SQLite', async (few) => {
+  const open = onSqlite((store) => openSqliteIdempotency(store, { ...few, room: { isShort: false } }))
+  const under = await open()
+  return { ...under, expire: (requestId) => mustWrite(under.store, forgetExpired(requestId)) }
+})
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-idempotency-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -24,7 +33,7 @@ test('what is older than a day is forgotten, but never a request that still runs
     insert.run('young', 200, Date.now() - DAY_MS + 60_000)
   })()
   db.close()
-  await (await openIdempotency(store, bounds)).sweep()
+  await (await openSqliteIdempotency(store, bounds)).sweep()
   const left = await store.query('SELECT key FROM idempotency ORDER BY key')
   expect(left.map((row) => row['key'])).toEqual(['running', 'young'])
   await store.close()
@@ -44,7 +53,7 @@ const answer = (body: string) => ({ status: 200, headers: {}, body })
 
 test('an answer is kept up to a mebibyte of UTF-8, however few characters that are', async () => {
   const store = await open('mebibyte')
-  const claimed = await claim(await openIdempotency(store, bounds), 'k')
+  const claimed = await claim(await openSqliteIdempotency(store, bounds), 'k')
   const isKept = (body: string): boolean => {
     const transcript = new Transcript()
     for (let at = 0; at < body.length; at += 1000) transcript.add(body.slice(at, at + 1000))
@@ -70,10 +79,10 @@ test('of an account so many bytes are kept, counted again at the start, and fewe
     claimed.end()
     return steps[0]?.bind[2] !== null
   }
-  const first = await openIdempotency(store, few)
+  const first = await openSqliteIdempotency(store, few)
   expect([await end(first, 'k1'), await end(first, 'k2'), await end(first, 'k3')]).toEqual([true, true, false])
   expect(await end(first, 'k1', 'b')).toBe(true)
-  const second = await openIdempotency(store, few)
+  const second = await openSqliteIdempotency(store, few)
   expect(await end(second, 'k4')).toBe(false)
   const age = (key: string): void => {
     const db = new Database(join(folder, 'bounded', DATABASE))
@@ -86,14 +95,14 @@ test('of an account so many bytes are kept, counted again at the start, and fewe
   age('k2')
   await second.sweep()
   expect([await end(second, 'k6'), await end(second, 'k7')]).toEqual([true, false])
-  const short = await openIdempotency(store, { ...bounds, room: { isShort: true } })
+  const short = await openSqliteIdempotency(store, { ...bounds, room: { isShort: true } })
   expect(await end(short, 'k8')).toBe(false)
   await store.close()
 })
 
 test('an answer that is forgotten because its key is used again is counted once, though a sweep comes between', async () => {
   const store = await open('swept')
-  const idempotency = await openIdempotency(store, bounds)
+  const idempotency = await openSqliteIdempotency(store, bounds)
   const keep = async (key: string, bytes: number): Promise<void> => {
     const made = await claim(idempotency, key)
     await mustWrite(store, [...made.begin(`r-${key}`), ...made.keep(answer('x'.repeat(bytes)))])
@@ -128,7 +137,7 @@ test('an answer that is forgotten because its key is used again is counted once,
 
 test('repetitions that come at once get the answer, each judged by what was asked first and not by each other', async () => {
   const store = await open('at-once')
-  const idempotency = await openIdempotency(store, bounds)
+  const idempotency = await openSqliteIdempotency(store, bounds)
   const ask = (what: number): ReturnType<Idempotency['claim']> =>
     idempotency.claim('a', { key: 'k', fingerprint: new Uint8Array([what]) })
   const kinds = async (...asked: number[]): Promise<string[]> =>
@@ -151,7 +160,7 @@ test('whoever asks while the first is told that it is the first gets no view fro
   for (let turns = 0; turns < 8; turns++) {
     const asked: ((rows: []) => void)[] = []
     const query = (): Promise<[]> => new Promise((resolve) => void asked.push(resolve))
-    const opened = openIdempotency({ query } as unknown as Store, bounds)
+    const opened = openSqliteIdempotency({ query } as unknown as Store, bounds)
     asked[0]?.([])
     const idempotency = await opened
     const ask = (): ReturnType<Idempotency['claim']> =>
@@ -171,7 +180,7 @@ test('whoever asks while the first is told that it is the first gets no view fro
 
 test('an answer that was too old when its key was claimed goes, though the clock is set back meanwhile', async () => {
   const store = await open('set-back')
-  const idempotency = await openIdempotency(store, bounds)
+  const idempotency = await openSqliteIdempotency(store, bounds)
   const first = await claim(idempotency, 'k')
   await mustWrite(store, [...first.begin('r1'), ...first.keep(answer('text'))])
   first.end()

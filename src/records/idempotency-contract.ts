@@ -1,0 +1,321 @@
+/** What every implementation of `Idempotency` must do, as tests. The suite knows the port only. */
+import { describe, expect, test } from 'bun:test'
+import { MIB } from '../lib/primitives/units.ts'
+import { Dice, shifted, withPort, written, type PortUnderTest } from '../store/port-contract.ts'
+import {
+  ANSWER_BYTES_MAX,
+  ANSWER_KEPT_MS,
+  type Idempotency,
+  type IdempotencyLock,
+  type KeptAnswer,
+  type LockOutcome,
+} from './idempotency.ts'
+
+export type IdempotencyUnderTest = PortUnderTest<Idempotency> & {
+  /** What the expiry of a request's hold does to its key. */
+  expire(requestId: string): Promise<void>
+}
+
+/** Opens an empty store in which an account may keep so many bytes. */
+type Open = (bounds: { readonly bytesPerAccountMax: number }) => Promise<IdempotencyUnderTest>
+
+const ANY = { bytesPerAccountMax: 1_000 * MIB }
+const answer = (body: string | undefined, more: Partial<KeptAnswer> = {}): KeptAnswer => ({
+  status: 200,
+  headers: { 'content-type': 'application/json' },
+  body,
+  ...more,
+})
+
+let serial = 0
+const nextRequest = (): string => `req_${serial++}`
+
+const ask = (port: Idempotency, key: string, what = 1, accountId = 'a'): Promise<LockOutcome> =>
+  port.claim(accountId, { key, fingerprint: new Uint8Array([what, 0, 255]) })
+
+async function claimed(port: Idempotency, key: string, what = 1, accountId = 'a'): Promise<IdempotencyLock> {
+  const outcome = await ask(port, key, what, accountId)
+  if (outcome.kind !== 'claimed') throw new Error(`${key} is ${outcome.kind}`)
+  return outcome.claim
+}
+
+/** Carries a request out and keeps its answer. Returns its id. */
+async function carryOut(under: IdempotencyUnderTest, key: string, kept: KeptAnswer, accountId = 'a'): Promise<string> {
+  const lock = await claimed(under.port, key, 1, accountId)
+  const requestId = nextRequest()
+  await written(under, lock.begin(requestId))
+  await written(under, lock.keep(kept))
+  lock.end()
+  return requestId
+}
+
+/** Runs the suite. */
+export function describeIdempotencyContract(name: string, open: Open): void {
+  describe(`${name} keeps the contract of idempotency keys`, () => {
+    testClaims(open)
+    testExpiry(open)
+    testBounds(open)
+    testHistories(open)
+  })
+}
+
+function testClaims(open: Open): void {
+  test('of requests that come at once one is carried out', () =>
+    withPort(
+      () => open(ANY),
+      async (under) => {
+        const outcomes = await Promise.all(Array.from({ length: 50 }, (_, i) => ask(under.port, 'k', i < 25 ? 1 : 2)))
+        const kinds = outcomes.map(({ kind }) => kind)
+        expect(kinds.filter((kind) => kind === 'claimed')).toHaveLength(1)
+        expect(kinds.filter((kind) => kind === 'running')).toHaveLength(24)
+        expect(kinds.filter((kind) => kind === 'mismatch')).toHaveLength(25)
+      },
+    ))
+
+  test('an answer is given again as it was, with the request that was charged for it', () =>
+    withPort(
+      () => open(ANY),
+      async (under) => {
+        const first = answer('say "yes" \u{1f600}\n', { status: 201, headers: { a: '1', b: '"2"' } })
+        const requestId = await carryOut(under, 'k', first)
+        expect(await ask(under.port, 'k')).toEqual({ kind: 'kept', requestId, answer: first })
+        expect(await ask(under.port, 'k', 2)).toEqual({ kind: 'mismatch' })
+        const next = await under.reopen()
+        expect(await ask(next, 'k')).toEqual({ kind: 'kept', requestId, answer: first })
+      },
+    ))
+
+  test('a key is one account’s: another one’s is another key', () =>
+    withPort(
+      () => open(ANY),
+      async (under) => {
+        await carryOut(under, 'k', answer('mine'))
+        expect((await ask(under.port, 'k', 2, 'b')).kind).toBe('claimed')
+        expect(under.port.keepsFor('a')).toBe(true)
+        expect(under.port.keepsFor('c')).toBe(false)
+      },
+    ))
+
+  test('keys are compared to the last character', () =>
+    withPort(
+      () => open(ANY),
+      async (under) => {
+        await carryOut(under, 'Key', answer('one'))
+        for (const key of ['key', 'Key ', 'Key\n', 'K%', "Key' OR 1=1", 'Kéy']) {
+          expect([key, (await ask(under.port, key)).kind]).toEqual([key, 'claimed'])
+        }
+      },
+    ))
+
+  test('a request without a charge leaves its key free', () =>
+    withPort(
+      () => open(ANY),
+      async (under) => {
+        const refused = await claimed(under.port, 'refused')
+        refused.end()
+        refused.end()
+        const dropped = await claimed(under.port, 'dropped')
+        await written(under, dropped.begin(nextRequest()))
+        await written(under, dropped.drop())
+        dropped.end()
+        for (const key of ['refused', 'dropped']) expect((await ask(under.port, key, 2)).kind).toBe('claimed')
+      },
+    ))
+
+  test('a lock that has ended ends no later one', () =>
+    withPort(
+      () => open(ANY),
+      async (under) => {
+        const first = await claimed(under.port, 'k')
+        first.end()
+        await claimed(under.port, 'k')
+        first.end()
+        expect((await ask(under.port, 'k')).kind).toBe('running')
+      },
+    ))
+
+  test('a key has one row: it is not begun twice', () =>
+    withPort(
+      () => open(ANY),
+      async (under) => {
+        const lock = await claimed(under.port, 'k')
+        const [first, second] = [nextRequest(), nextRequest()]
+        await written(under, lock.begin(first))
+        expect((await under.write(lock.begin(second))).kind).toBe('refused')
+        const unbegun = await claimed(under.port, 'other')
+        expect((await under.write(unbegun.keep(answer('none')))).kind).toBe('refused')
+        expect((await under.write(unbegun.drop())).kind).toBe('refused')
+      },
+    ))
+}
+
+function testExpiry(open: Open): void {
+  test('a key goes with the hold of a request that died, and with no other', () =>
+    withPort(
+      () => open(ANY),
+      async (under) => {
+        const died = nextRequest()
+        await written(under, (await claimed(under.port, 'died')).begin(died))
+        const kept = await carryOut(under, 'kept', answer('text'))
+        for (const requestId of [died, kept, 'req_none']) await under.expire(requestId)
+        const next = await under.reopen()
+        expect((await ask(next, 'died', 2)).kind).toBe('claimed')
+        expect(await ask(next, 'kept')).toMatchObject({ kind: 'kept', requestId: kept })
+      },
+    ))
+
+  test('an answer is kept for its time, and its key is free then, before and after a sweep', () =>
+    withPort(
+      () => open(ANY),
+      async (under) => {
+        for (const key of ['k1', 'k2', 'k3']) await carryOut(under, key, answer(key))
+        const running = await claimed(under.port, 'running')
+        await written(under, running.begin(nextRequest()))
+        await shifted(ANSWER_KEPT_MS - 5_000, async () => {
+          await under.port.sweep()
+          expect((await ask(under.port, 'k1')).kind).toBe('kept')
+        })
+        await shifted(ANSWER_KEPT_MS + 5_000, async () => {
+          expect(await carryOut(under, 'k1', answer('again'))).toStartWith('req_')
+          await under.port.sweep()
+          expect(await ask(under.port, 'k1')).toMatchObject({ kind: 'kept', answer: { body: 'again' } })
+          expect((await ask(under.port, 'k2', 2)).kind).toBe('claimed')
+          // What still runs is nobody's to forget.
+          expect((await ask(under.port, 'running')).kind).toBe('running')
+          await written(under, running.keep(answer('late')))
+        })
+      },
+    ))
+
+  test('a sweep and a claim that meet give one lock', () =>
+    withPort(
+      () => open(ANY),
+      async (under) => {
+        const keys = Array.from({ length: 30 }, (_, i) => `k${i}`)
+        await Promise.all(keys.map((key) => carryOut(under, key, answer('x'))))
+        await shifted(ANSWER_KEPT_MS + 5_000, async () => {
+          const sweeping = under.port.sweep()
+          const locks = await Promise.all(keys.map((key) => claimed(under.port, key)))
+          await sweeping
+          for (const lock of locks) await written(under, lock.begin(nextRequest()))
+          for (const key of keys) expect((await ask(under.port, key)).kind).toBe('running')
+        })
+      },
+    ))
+}
+
+function testBounds(open: Open): void {
+  test('of an answer that is too large, or one too many, only the charge is kept', () =>
+    withPort(
+      () => open({ bytesPerAccountMax: 250 }),
+      async (under) => {
+        const bodyOf = async (key: string, accountId = 'a'): Promise<string | undefined> => {
+          const outcome = await ask(under.port, key, 1, accountId)
+          if (outcome.kind !== 'kept') throw new Error(outcome.kind)
+          return outcome.answer.body
+        }
+        const hundred = 'x'.repeat(100)
+        for (const key of ['k1', 'k2', 'k3']) await carryOut(under, key, answer(hundred))
+        await carryOut(under, 'k1', answer(hundred), 'b')
+        expect([await bodyOf('k1'), await bodyOf('k2'), await bodyOf('k3')]).toEqual([hundred, hundred, undefined])
+        expect(await bodyOf('k1', 'b')).toBe(hundred)
+        // An answer without a body takes nothing.
+        await carryOut(under, 'k4', answer(undefined))
+        await carryOut(under, 'k5', answer('x'.repeat(50)))
+        expect(await bodyOf('k5')).toBe('x'.repeat(50))
+        // What is forgotten makes room.
+        await shifted(ANSWER_KEPT_MS + 5_000, async () => {
+          await under.port.sweep()
+          await carryOut(under, 'k6', answer(hundred))
+          expect(await bodyOf('k6')).toBe(hundred)
+        })
+      },
+    ))
+
+  test('a body is measured in bytes of UTF-8', () =>
+    withPort(
+      () => open(ANY),
+      async (under) => {
+        const euros = '€'.repeat(Math.floor(ANSWER_BYTES_MAX / 3))
+        await carryOut(under, 'fits', answer(euros))
+        await carryOut(under, 'large', answer(`${euros}€`))
+        expect(await ask(under.port, 'fits')).toMatchObject({ kind: 'kept', answer: { body: euros } })
+        const large = await ask(under.port, 'large')
+        expect(large.kind === 'kept' && large.answer.body).toBeUndefined()
+      },
+    ))
+}
+
+type Model =
+  | { kind: 'free' }
+  | { kind: 'claimed'; what: number; lock: IdempotencyLock; requestId?: string }
+  | { kind: 'kept'; what: number; requestId: string; body: string }
+
+function testHistories(open: Open): void {
+  test('any history of requests, ends and restarts agrees with what a key means', () =>
+    withPort(
+      () => open(ANY),
+      async (under) => {
+        const dice = new Dice(404)
+        const names = ['a 1', 'a 2', 'b 1']
+        const models = new Map<string, Model>(names.map((name) => [name, { kind: 'free' }]))
+        let port = under.port
+        for (let step = 0; step < 600; step++) {
+          if (dice.once(40)) {
+            port = await restart(under, models)
+            continue
+          }
+          const at = dice.pick(...names)
+          const model = models.get(at) as Model
+          models.set(at, await (dice.once(2) ? claimNext(port, at, model, dice) : goOn(under, model, dice)))
+        }
+      },
+    ))
+}
+
+async function claimNext(port: Idempotency, at: string, model: Model, dice: Dice): Promise<Model> {
+  const [accountId = '', key = ''] = at.split(' ')
+  const what = dice.pick(1, 2)
+  const outcome = await ask(port, key, what, accountId)
+  if (model.kind === 'free') {
+    expect(outcome.kind).toBe('claimed')
+    return outcome.kind === 'claimed' ? { kind: 'claimed', what, lock: outcome.claim } : model
+  }
+  if (what !== model.what) expect(outcome).toEqual({ kind: 'mismatch' })
+  else if (model.kind === 'claimed') expect(outcome.kind).toBe('running')
+  else {
+    const { requestId, body } = model
+    expect(outcome).toEqual({ kind: 'kept', requestId, answer: answer(body) })
+  }
+  return model
+}
+
+/** The next step of a request that has a key, if one has. */
+async function goOn(under: IdempotencyUnderTest, model: Model, dice: Dice): Promise<Model> {
+  if (model.kind !== 'claimed') return model
+  const { lock, what, requestId } = model
+  if (requestId === undefined) {
+    if (dice.once(4)) {
+      lock.end()
+      return { kind: 'free' }
+    }
+    const begun = nextRequest()
+    await written(under, lock.begin(begun))
+    return { ...model, requestId: begun }
+  }
+  const body = `answer ${dice.below(1_000)}`
+  const isKept = dice.once(2)
+  await written(under, isKept ? lock.keep(answer(body)) : lock.drop())
+  lock.end()
+  return isKept ? { kind: 'kept', what, requestId, body } : { kind: 'free' }
+}
+
+/** The process dies: holds of what was under way expire. */
+async function restart(under: IdempotencyUnderTest, models: Map<string, Model>): Promise<Idempotency> {
+  for (const [at, model] of models) {
+    if (model.kind !== 'claimed') continue
+    if (model.requestId !== undefined) await under.expire(model.requestId)
+    models.set(at, { kind: 'free' })
+  }
+  return under.reopen()
+}

@@ -1,0 +1,237 @@
+/** Idempotency keys on SQLite. A request claims its key in memory at once, and on disk with its hold. */
+import type { Check } from '../lib/primitives/checks.ts'
+import { NO_EXCEPTION, SharedBudget } from '../lib/primitives/shared-budget.ts'
+import { statement, type Row, type WriteStep } from '../store/statement.ts'
+import type { Store } from '../store/store.ts'
+import { SWEEP_ROWS } from '../store/sweep.ts'
+import {
+  ANSWER_BYTES_MAX,
+  ANSWER_KEPT_MS,
+  type Idempotency,
+  type IdempotencyKey,
+  type IdempotencyLock,
+  type KeptAnswer,
+  type KeptBounds,
+  type LockOutcome,
+} from './idempotency.ts'
+
+const forgetStale = statement('DELETE FROM idempotency WHERE account_id = ? AND key = ? AND created_at = ?')
+const insert = statement(
+  'INSERT INTO idempotency (account_id, key, fingerprint, request_id, created_at) VALUES (?, ?, ?, ?, ?)',
+)
+const keep = statement('UPDATE idempotency SET status = ?, headers = ?, body = ? WHERE account_id = ? AND key = ?')
+const drop = statement('DELETE FROM idempotency WHERE account_id = ? AND key = ?')
+const dropRunning = statement('DELETE FROM idempotency WHERE request_id = ? AND status IS NULL')
+// What still runs is an open hold's: its row goes with the hold, however long a request may take.
+const STALE = 'FROM idempotency WHERE created_at < ? AND status IS NOT NULL'
+const sweep = statement(`DELETE ${STALE} AND rowid IN (SELECT value FROM json_each(?))`)
+
+/** What a hold that expires takes with it: a request that died with its process may be sent again. */
+export const forgetExpired = (holdId: string): WriteStep[] => [{ run: dropRunning, bind: [holdId] }]
+
+class SqliteLock implements IdempotencyLock {
+  readonly fingerprint: Uint8Array
+  private readonly accountId: string
+  private readonly key: string
+  private readonly kept: KeptAnswers
+  /** An answer of the same key that is too old: it goes when this begins. */
+  stale: { readonly createdAtMs: number; readonly bytes: number } | undefined
+  /** By `performance.now`. */
+  readonly sinceMs = performance.now()
+  readonly end: () => void
+
+  constructor(accountId: string, { key, fingerprint }: IdempotencyKey, { kept, end }: ClaimOptions) {
+    this.accountId = accountId
+    this.kept = kept
+    this.key = key
+    this.fingerprint = fingerprint
+    this.end = end
+  }
+
+  begin(requestId: string): WriteStep[] {
+    const { accountId, key, fingerprint, stale } = this
+    const claimed = { run: insert, bind: [accountId, key, fingerprint, requestId, Date.now()], changes: 1 }
+    if (!stale) return [claimed]
+    this.kept.give(accountId, stale.bytes)
+    return [{ run: forgetStale, bind: [accountId, key, stale.createdAtMs] }, claimed]
+  }
+
+  keep({ status, headers, body }: KeptAnswer): WriteStep[] {
+    const isKept = this.kept.take(this.accountId, body === undefined ? 0 : Buffer.byteLength(body))
+    const text = body !== undefined && isKept ? body : null
+    return [{ run: keep, bind: [status, JSON.stringify(headers), text, this.accountId, this.key], changes: 1 }]
+  }
+
+  drop(): WriteStep[] {
+    return [{ run: drop, bind: [this.accountId, this.key], changes: 1 }]
+  }
+}
+
+type ClaimOptions = { readonly kept: KeptAnswers; readonly end: () => void }
+
+/** How much is kept for each account. */
+class KeptAnswers {
+  private readonly bounds: KeptBounds
+  private readonly bytes: SharedBudget
+  /** Accounts that have used a key, also where only that it was charged is known. */
+  private readonly accounts = new Set<string>()
+
+  constructor(bounds: KeptBounds) {
+    this.bounds = bounds
+    this.bytes = new SharedBudget({ shareMax: bounds.bytesPerAccountMax })
+  }
+
+  /** An answer that is on the disk already. */
+  count(accountId: string, bytes: number): void {
+    this.accounts.add(accountId)
+    this.bytes.of(accountId).count(bytes)
+  }
+
+  /** Whether an answer can be kept. */
+  take(accountId: string, bytes: number): boolean {
+    this.accounts.add(accountId)
+    if (bytes > ANSWER_BYTES_MAX || this.bounds.room.isShort) return false
+    return this.bytes.of(accountId).take(bytes, NO_EXCEPTION) === 'taken'
+  }
+
+  has(accountId: string): boolean {
+    return this.accounts.has(accountId)
+  }
+
+  give(accountId: string, bytes: number): void {
+    if (bytes === 0) return
+    const share = this.bytes.of(accountId)
+    share.give(bytes)
+    if (share.taken === 0) this.accounts.delete(accountId)
+  }
+}
+
+/** Reads how much is kept for each account. */
+export async function openSqliteIdempotency(store: Store, bounds: KeptBounds): Promise<Idempotency> {
+  const rows = await store.query(
+    'SELECT account_id, sum(coalesce(octet_length(body), 0)) AS bytes FROM idempotency GROUP BY account_id',
+  )
+  const kept = new KeptAnswers(bounds)
+  for (const row of rows) kept.count(String(row['account_id']), Number(row['bytes']))
+  return new SqliteIdempotency(store, kept)
+}
+
+class SqliteIdempotency implements Idempotency {
+  private readonly store: Store
+  private readonly kept: KeptAnswers
+  private readonly claims = new Map<string, SqliteLock>()
+  private readonly lookUps = new Map<string, Promise<Row | undefined>>()
+  /** Those whose rows are about to go, for as long as that takes. */
+  private readonly sweeping = new Map<string, Promise<unknown>>()
+
+  constructor(store: Store, kept: KeptAnswers) {
+    this.store = store
+    this.kept = kept
+  }
+
+  keepsFor(accountId: string): boolean {
+    return this.kept.has(accountId)
+  }
+
+  /** Requests that ask during a look-up wait for it, too: what it finds is the answer to all of them. */
+  async claim(accountId: string, wanted: IdempotencyKey): Promise<LockOutcome> {
+    const name = nameOf(accountId, wanted.key)
+    const sweeping = this.sweeping.get(name)
+    if (sweeping) await sweeping
+    let row: Row | undefined
+    if (!this.claims.has(name)) {
+      const lookUp = this.lookUp(name, accountId, wanted.key)
+      try {
+        row = await lookUp
+      } finally {
+        // In the turn in which the first of them claims it: a look-up that began between the two could be older than
+        // the claim, and be answered when that has ended.
+        if (this.lookUps.get(name) === lookUp) this.lookUps.delete(name)
+      }
+    }
+    const running = this.claims.get(name)
+    if (running) {
+      const forMs = performance.now() - running.sinceMs
+      return isSame(running.fingerprint, wanted.fingerprint) ? { kind: 'running', forMs } : { kind: 'mismatch' }
+    }
+    const isStale = row !== undefined && Number(row['created_at']) < Date.now() - ANSWER_KEPT_MS
+    if (row && !isStale) return keptIn(row, wanted)
+    const claim: SqliteLock = new SqliteLock(accountId, wanted, {
+      kept: this.kept,
+      end: () => {
+        if (this.claims.get(name) === claim) this.claims.delete(name)
+      },
+    })
+    if (row) {
+      const bytes = Buffer.byteLength((row['body'] as string | null) ?? '')
+      claim.stale = { createdAtMs: Number(row['created_at']), bytes }
+    }
+    this.claims.set(name, claim)
+    return { kind: 'claimed', claim }
+  }
+
+  /** One for all who ask at once: what a second look found could be older than a claim that was given meanwhile. */
+  private lookUp(name: string, accountId: string, key: string): Promise<Row | undefined> {
+    const underWay = this.lookUps.get(name)
+    if (underWay) return underWay
+    const sql = `SELECT fingerprint, request_id, status, headers, body, created_at FROM idempotency
+      WHERE account_id = ? AND key = ?`
+    const lookUp = this.store.query(sql, [accountId, key]).then(([row]) => row)
+    this.lookUps.set(name, lookUp)
+    return lookUp
+  }
+
+  async sweep(): Promise<void> {
+    const sql = `SELECT rowid AS at, account_id, key, coalesce(octet_length(body), 0) AS bytes ${STALE} LIMIT ${SWEEP_ROWS}`
+    const before = Date.now() - ANSWER_KEPT_MS
+    for (;;) {
+      const found = await this.store.query(sql, [before])
+      // Whoever has claimed a key, or is about to, takes its old row along, and counts it.
+      const rows = found.filter((row) => !this.isWanted(nameIn(row)))
+      if (rows.length === 0) return
+      const at = JSON.stringify(rows.map((row) => Number(row['at'])))
+      const sweeping = this.store.write([{ run: sweep, bind: [before, at], changes: rows.length }], 'bulk')
+      for (const row of rows) this.sweeping.set(nameIn(row), sweeping)
+      try {
+        // Refused where one of the keys was used again while they were looked up, and its row made anew.
+        if ((await sweeping).kind === 'refused') continue
+        for (const row of rows) this.kept.give(String(row['account_id']), Number(row['bytes']))
+      } finally {
+        for (const row of rows) this.sweeping.delete(nameIn(row))
+      }
+    }
+  }
+
+  private isWanted(name: string): boolean {
+    return this.claims.has(name) || this.lookUps.has(name)
+  }
+}
+
+const nameOf = (accountId: string, key: string): string => `${accountId}\n${key}`
+const nameIn = (row: Row): string => nameOf(String(row['account_id']), String(row['key']))
+
+function keptIn(row: Row, { fingerprint }: IdempotencyKey): LockOutcome {
+  if (!isSame(row['fingerprint'] as Uint8Array, fingerprint)) return { kind: 'mismatch' }
+  const answer = {
+    status: Number(row['status']),
+    headers: JSON.parse(row['headers'] as string) as Record<string, string>,
+    body: (row['body'] as string | null) ?? undefined,
+  }
+  return { kind: 'kept', requestId: row['request_id'] as string, answer }
+}
+
+const isSame = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0
+
+export const idempotencyChecks: readonly Check[] = [
+  {
+    // I6, one charge a key at most, is the schema's: a key has one row, that one request, whose charge is its hold. The
+    // answer to a request that makes a task is the task, which is there from the start, whatever becomes of it.
+    code: 'idempotency',
+    invariant: 'an idempotency key has an open hold of its account, or an answer and a charge',
+    found: 'hold {state}',
+    sql: `SELECT i.account_id || ' ' || i.request_id AS subject, coalesce(h.state, 'none') AS state
+      FROM idempotency i LEFT JOIN hold h ON h.id = i.request_id AND h.account_id = i.account_id
+      WHERE h.state IS NULL OR CASE h.owner WHEN 'task' THEN i.status IS NULL
+        ELSE h.state <> CASE WHEN i.status IS NULL THEN 'open' ELSE 'settled' END END`,
+  },
+]
