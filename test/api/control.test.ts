@@ -2,22 +2,10 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { askAddress, callControl, serveControl } from '../../src/admin/control.ts'
+import { askAddress, serveControl } from '../../src/admin/control.ts'
 import type { AdminServices } from '../../src/admin/operations.ts'
 
 const ADDRESS = { host: '127.0.0.1', port: 4711, publicUrl: undefined }
-
-test('an operation that is silent for longer than ten seconds is waited for', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-control-'))
-  const backup: AdminServices['backup'] = async () => {
-    await Bun.sleep(14_000) // Bun looks every four seconds.
-    return { ok: true, value: 'done' }
-  }
-  const control = serveControl(folder, { backup } as unknown as AdminServices, ADDRESS)
-  expect(await callControl(folder, 'backup', { file: '/nowhere' })).toEqual({ ok: true, value: 'done' })
-  await control.stop()
-  rmSync(folder, { recursive: true })
-}, 30_000)
 
 test('a server says where it is; without one nobody does', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-control-'))

@@ -239,20 +239,6 @@ describe('a submission', () => {
     expect(await orphans()).toEqual([])
   })
 
-  test('that takes longer than a client waits stands; refused in the end, it fails with a refund', async () => {
-    vendor.plan.submit = async () => {
-      await Bun.sleep(21_000)
-      return arkError(400, 'InvalidParameter')
-    }
-    const cost = await client.cost(async () => {
-      const startedMs = performance.now()
-      const task = await client.made()
-      expect([task.status, Math.round((performance.now() - startedMs) / 1_000)]).toEqual(['queued', 20])
-      expect((await client.ended(task.id)).error?.message).toBe('The video could not be made.')
-    })
-    expect(cost).toBe('0.000000')
-  }, 40_000)
-
   test('that is told the id of another task is not that task', async () => {
     const first = await client.made()
     const id = vendor.tasks[0]?.id
