@@ -19,6 +19,7 @@ const GATEWAYS = 2
 const VERIFY_EVERY = 10
 const READY_MS_MAX = 5_000
 const LOAD_MS = 200
+const ANSWERS = 10
 /** One start in so many is killed before it is ready. */
 const STILLBORN_ONE_IN = 5
 const CYCLE_TIMEOUT_MS = 5_000
@@ -159,7 +160,10 @@ async function live(cycles: number): Promise<Lives> {
       expect(await gateway.operate('ledger.verify')).toMatchObject({ clean: true, open_holds: 0 })
     }
     const clients = MANNERS.map((manner) => askUntilDead(gateway, manner, acknowledged))
+    // By time, and by what has happened: a slow machine would be killed before anything has.
+    const enough = acknowledged.size + Math.floor(Math.random() * ANSWERS)
     await Bun.sleep(Math.random() * LOAD_MS)
+    for (let waits = 0; acknowledged.size < enough && waits < 1_000; waits++) await Bun.sleep(2)
     await gateway.crash()
     await Promise.all(clients)
   }
@@ -200,7 +204,7 @@ test('a gateway whose disk fails stops itself, and the next one has everything t
   const acknowledged: AcknowledgedWrite = new Map()
   let options: GatewayOptions = { folder, yaml: yaml() }
   try {
-    for (const at of [400, 700, 1_000, 1_300]) {
+    for (const at of [400, 1_000, 700, 1_300].slice(0, Math.max(2, CYCLES / 10))) {
       const env = { TOLLGATE_FAULT_AT: String(at), TOLLGATE_FAULT_MODE: 'from' }
       const gateway = await startGateway({ ...options, root: copy.folder, env })
       options = { ...options, as: gateway }
