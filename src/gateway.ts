@@ -1,5 +1,6 @@
 /** Wiring: a Config becomes a gateway. Opened whole by `serve`, or without its servers for a single command. */
-import { openAccounts, type AccountDraft, type Accounts } from './accounts/accounts.ts'
+import type { AccountDraft, Accounts } from './accounts/accounts.ts'
+import { openSqliteAccounts } from './accounts/sqlite-accounts.ts'
 import { ManagementKeys } from './accounts/management-keys.ts'
 import { SavedViews } from './accounts/saved-views.ts'
 import { Sessions } from './accounts/sessions.ts'
@@ -101,7 +102,10 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
   const room = new DiskRoom(config.dataFolder, config.limits.diskFloorBytes)
   const live = new LiveCalls(detachedBounds)
   const secrets = await openSecrets(config, store)
-  const accounts = await openAccounts(store, secrets.key_pepper, (barred) => live.bar(barred))
+  const accounts = await openSqliteAccounts(store, {
+    pepper: secrets.key_pepper,
+    onBarred: (barred) => live.bar(barred),
+  })
   const owner = timeOrderedId('run_')
   const { ledger, expired } = await openSqliteLedger(store, {
     owner,
