@@ -1,10 +1,10 @@
 /** Wiring: a Config becomes a gateway. Opened whole by `serve`, or without its servers for a single command. */
 import type { AccountDraft, Accounts } from './accounts/accounts.ts'
 import { openSqliteAccounts } from './accounts/sqlite-accounts.ts'
-import { ManagementKeys } from './accounts/management-keys.ts'
-import { SavedViews } from './accounts/saved-views.ts'
-import { Sessions } from './accounts/sessions.ts'
-import { Users } from './accounts/users.ts'
+import { openSqliteManagementKeys } from './accounts/sqlite-management-keys.ts'
+import { openSqliteSavedViews } from './accounts/sqlite-saved-views.ts'
+import { openSqliteSessions } from './accounts/sqlite-sessions.ts'
+import { openSqliteUsers } from './accounts/sqlite-users.ts'
 import { monthStartHour } from './accounts/calendar.ts'
 import { Limiter } from './accounts/limiter.ts'
 import type { BalanceMovements, AdminServices, Verification } from './admin/operation.ts'
@@ -113,8 +113,8 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     alsoOnExpiry: (holdId) => [...forgetExpired(holdId), ...failExpired(holdId, DIED)],
   })
   if (expired > 0) log('warn', 'ledger.expired', { holds: expired })
-  const sessions = await Sessions.open(store)
-  const users = await Users.open(store, (userId) => sessions.endAllOf(userId))
+  const sessions = await openSqliteSessions(store)
+  const users = await openSqliteUsers(store, (userId) => sessions.endAllOf(userId))
   const catalog = await openCatalog(store, {
     masterKey: secrets.master_key,
     sandboxUrl,
@@ -127,7 +127,7 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
   const firstKey = firstAccount === 'make' ? await makeFirstKey(accounts, ledger) : undefined
   const health = new HealthBook()
   const refused = openSqliteRefusedRequests(store)
-  const people = { users, sessions, managementKeys: await ManagementKeys.open(store) }
+  const people = { users, sessions, managementKeys: await openSqliteManagementKeys(store) }
   const services = servicesOf(store, config, {
     accounts,
     catalog,
@@ -208,7 +208,7 @@ function servicesOf(
     resume: (providerId) => health.resume(offersOfProvider(rest.catalog, providerId)),
     tally,
     feed: openLocalFeed(),
-    savedViews: new SavedViews(store),
+    savedViews: openSqliteSavedViews(store),
     codes: new Codes(store, ledger),
     usage: (query) => rollups.rows(query),
     lastUsed: (accountId, fromHour) => rollups.lastUsed(accountId, fromHour),

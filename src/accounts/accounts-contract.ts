@@ -42,6 +42,13 @@ const models = fc.option(fc.array(fc.string(), { maxLength: 4 }), { nil: undefin
 /** Undefined leaves the value, null allows all. */
 const newModels = fc.option(models, { nil: null })
 
+/** What a promise rejects with. */
+const errorOf = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => 'no error',
+    (error: unknown) => error,
+  )
+
 /** Runs the suite. `open` gives an empty store. */
 export function describeAccountsContract(
   name: string,
@@ -152,9 +159,9 @@ function testAccounts({ accounts, restart, barred }: Bound): void {
   })
 
   test('what is not there cannot be changed', async () => {
-    expect(accounts().update('acct_none', { status: 'suspended' })).rejects.toThrow('no account')
-    expect(accounts().updateKey('key_none', { name: 'x' })).rejects.toThrow('no key')
-    expect(accounts().createKey({ accountId: 'acct_none', name: 'x' })).rejects.toThrow()
+    expect(String(await errorOf(accounts().update('acct_none', { status: 'suspended' })))).toContain('no account')
+    expect(String(await errorOf(accounts().updateKey('key_none', { name: 'x' })))).toContain('no key')
+    expect(await errorOf(accounts().createKey({ accountId: 'acct_none', name: 'x' }))).toBeInstanceOf(Error)
     expect(await accounts().revokeKey('key_none')).toBe(false)
     expect(accounts().find('')).toBeUndefined()
     expect(barred).toEqual([])

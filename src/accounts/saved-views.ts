@@ -1,19 +1,12 @@
-/** Filters of the list of requests that somebody gave a name: a name for an address, and nothing more. */
-import { timeOrderedId } from '../lib/primitives/ids.ts'
-import { violates } from '../store/constraint.ts'
-import { statement } from '../store/statement.ts'
-import type { Store } from '../store/store.ts'
+/**
+ * Filters of the list of requests to which a person gave a name: a name for an address, and nothing more. This is the
+ * port that every store of them implements. `people-contract.ts` is the suite that every implementation passes.
+ *
+ * Invariants: a person has at most `SAVED_VIEWS_MAX`, of different names, and reaches nobody else's.
+ */
 
 /** Of one person. */
 export const SAVED_VIEWS_MAX = 50
-
-/** A name is one person's once. */
-const NAME_KEY = 'saved_view(user_id, name)'
-
-const insert = statement(`INSERT INTO saved_view (user_id, id, name, query, created_at) SELECT ?1, ?2, ?3, ?4, ?5
-  WHERE (SELECT count(*) FROM saved_view WHERE user_id = ?1) < ${SAVED_VIEWS_MAX}`)
-const rename = statement('UPDATE saved_view SET name = ?3 WHERE user_id = ?1 AND id = ?2')
-const remove = statement('DELETE FROM saved_view WHERE user_id = ? AND id = ?')
 
 export type SavedView = {
   readonly id: string
@@ -23,46 +16,17 @@ export type SavedView = {
   readonly createdAtMs: number
 }
 
-export class SavedViews {
-  private readonly store: Store
+export type SavedViewDraft = Pick<SavedView, 'name' | 'query'>
 
-  constructor(store: Store) {
-    this.store = store
-  }
-
-  /** Those of one person, the oldest first. */
-  async listOf(userId: string): Promise<readonly SavedView[]> {
-    const rows = await this.store.aside.query('SELECT * FROM saved_view WHERE user_id = ? ORDER BY id', [userId])
-    return rows.map((row) => ({
-      id: row['id'] as string,
-      name: row['name'] as string,
-      query: row['query'] as string,
-      createdAtMs: Number(row['created_at']),
-    }))
-  }
-
-  async create(
-    userId: string,
-    { name, query }: Pick<SavedView, 'name' | 'query'>,
-  ): Promise<SavedView | SavedViewRefusal> {
-    const view = { id: timeOrderedId('view_'), name, query, createdAtMs: Date.now() }
-    const bind = [userId, view.id, name, query, view.createdAtMs]
-    const outcome = await this.store.write([{ run: insert, bind, changes: 1 }], 'bulk')
-    if (outcome.kind === 'written') return view
-    return { kind: violates(outcome, NAME_KEY) ? 'name_taken' : 'too_many' }
-  }
-
-  /** Undefined when it is renamed. */
-  async rename(userId: string, id: string, { name }: Pick<SavedView, 'name'>): Promise<SavedViewRefusal | undefined> {
-    const outcome = await this.store.write([{ run: rename, bind: [userId, id, name], changes: 1 }], 'bulk')
-    if (outcome.kind === 'written') return undefined
-    return { kind: violates(outcome, NAME_KEY) ? 'name_taken' : 'missing' }
-  }
-
-  /** False when there is none such. */
-  async remove(userId: string, id: string): Promise<boolean> {
-    return (await this.store.write([{ run: remove, bind: [userId, id], changes: 1 }], 'bulk')).kind === 'written'
-  }
-}
-
+/** Why nothing was saved: the person has another view of that name, has as many as one may, or has no such view. */
 export type SavedViewRefusal = { readonly kind: 'name_taken' | 'too_many' | 'missing' }
+
+export type SavedViews = {
+  /** Those of one person, the oldest first. */
+  listOf(userId: string): Promise<readonly SavedView[]>
+  create(userId: string, draft: SavedViewDraft): Promise<SavedView | SavedViewRefusal>
+  /** Undefined when it is renamed. */
+  rename(userId: string, id: string, draft: Pick<SavedView, 'name'>): Promise<SavedViewRefusal | undefined>
+  /** False where the person has no such view. */
+  remove(userId: string, id: string): Promise<boolean>
+}

@@ -39,3 +39,14 @@ test('giving back what was not taken remembers nobody, and what was given back m
   expect(throttle.take('kim', 0)).toBe(0)
   expect(throttle.take('lee', 0)).toBe(1_000)
 })
+
+test('guesses are slowed down, by name, and a good one is given back', () => {
+  const throttle = new Throttle({ burst: 3, refillMs: 1_000 })
+  for (let i = 0; i < 3; i++) expect(throttle.take('a', 0)).toBe(0)
+  expect(throttle.take('a', 0)).toBe(1_000)
+  expect(throttle.take('b', 0)).toBe(0)
+  throttle.giveBack('a', 0)
+  expect(throttle.take('a', 0)).toBe(0)
+  expect(throttle.take('a', 1_000)).toBe(0)
+  expect(throttle.take('a', 1_000)).toBe(1_000)
+})

@@ -81,6 +81,13 @@ class Driver {
 
 const balanceOf = (posted: bigint, held = 0n) => ({ posted, held, available: posted - held })
 
+/** What a promise rejects with. */
+const errorOf = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => 'no error',
+    (error: unknown) => error,
+  )
+
 /** Runs the suite. `open` gives empty books. */
 export function describeLedgerContract(name: string, open: () => Promise<BooksUnderTest>): void {
   describe(`${name} keeps the contract of the ledger`, () => {
@@ -226,7 +233,7 @@ function testEnds({ get }: Bound): void {
         const before = get().ledger.balance(accountId).posted
         const results = await Promise.allSettled([end(first), end(second)])
         expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
-        expect(end(second)).rejects.toThrow('not open')
+        expect(String(await errorOf(end(second)))).toContain('not open')
         const charged = first === 'settle' ? 5n : 0n
         expect(get().ledger.balance(accountId)).toEqual(balanceOf(before - charged))
       }
@@ -246,7 +253,7 @@ function testEnds({ get }: Bound): void {
     await Promise.all([get().settle(first.hold, 50n), get().release(second.hold)])
     await Promise.all([first.durable, second.durable])
     expect(get().ledger.balance(accountId)).toEqual(balanceOf(50n))
-    expect(get().settle(first.hold, 1n)).rejects.toThrow('not open')
+    expect(String(await errorOf(get().settle(first.hold, 1n)))).toContain('not open')
   })
 }
 
@@ -321,7 +328,7 @@ function testAdjustments({ get }: Bound): void {
     expect(await get().adjust(accountId, 1n)).toBe('booked')
     expect(get().ledger.balance(accountId)).toEqual(balanceOf(BALANCE_MAX))
     expect(await get().adjust('nobody', 1n)).toBe('unknown_account')
-    for (const amount of [0n, -1n]) expect(get().adjust(accountId, amount)).rejects.toThrow(RangeError)
+    for (const amount of [0n, -1n]) expect(await errorOf(get().adjust(accountId, amount))).toBeInstanceOf(RangeError)
   })
 }
 
@@ -346,8 +353,8 @@ function testRestarts({ get }: Bound): void {
     expect(await get().restart()).toBe(1)
     expect(get().ledger.balance(accountId)).toEqual(balanceOf(100n))
     expect(get().ledger.openHolds()).toBe(0)
-    expect(get().settle(hold, 1n)).rejects.toThrow('not open')
-    expect(get().release(hold)).rejects.toThrow('not open')
+    expect(String(await errorOf(get().settle(hold, 1n)))).toContain('not open')
+    expect(String(await errorOf(get().release(hold)))).toContain('not open')
   })
 
   test('the hold of a task outlives the process, and the next one ends it, once', async () => {
@@ -362,7 +369,7 @@ function testRestarts({ get }: Bound): void {
     expect(get().ledger.isOpen(settled)).toBe(true)
     await get().settle(settled, 30n)
     await get().release(released)
-    expect(get().settle(settled, 30n)).rejects.toThrow('not open')
+    expect(String(await errorOf(get().settle(settled, 30n)))).toContain('not open')
     expect(get().ledger.balance(accountId)).toEqual(balanceOf(70n))
     expect(await get().restart()).toBe(0)
     expect(get().ledger.balance(accountId)).toEqual(balanceOf(70n))

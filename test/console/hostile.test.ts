@@ -3,7 +3,7 @@ import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { ManagementKeys } from '../../src/accounts/management-keys.ts'
+import { openSqliteManagementKeys } from '../../src/accounts/sqlite-management-keys.ts'
 import { openSqliteAudit } from '../../src/records/sqlite-audit.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { nobody, openConsole, type Caller, type TestConsole } from '../support/console.ts'
@@ -116,7 +116,7 @@ describe('a management key', () => {
     try {
       const before = await open()
       const { managementKeys, audit } = {
-        managementKeys: await ManagementKeys.open(before),
+        managementKeys: await openSqliteManagementKeys(before),
         audit: openSqliteAudit(before),
       }
       const { key } = await managementKeys.create({ accountId: undefined, name: 'old', createdBy: undefined })
@@ -133,7 +133,7 @@ describe('a management key', () => {
       db.exec(readFileSync(join(import.meta.dir, '../../src/store/migrations/0012_key_makers.sql'), 'utf8'))
       db.close()
       const after = await open()
-      const found = await ManagementKeys.open(after)
+      const found = await openSqliteManagementKeys(after)
       expect([key, command].map(({ id }) => found.find(id)?.createdBy)).toEqual(['user_7', undefined])
       await after.close()
     } finally {
