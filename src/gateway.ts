@@ -113,8 +113,7 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     alsoOnExpiry: (holdId) => [...forgetExpired(holdId), ...failExpired(holdId, DIED)],
   })
   if (expired > 0) log('warn', 'ledger.expired', { holds: expired })
-  const sessions = await openSqliteSessions(store)
-  const users = await openSqliteUsers(store, (userId) => sessions.endAllOf(userId))
+  const people = await openPeople(store)
   const catalog = await openCatalog(store, {
     masterKey: secrets.master_key,
     sandboxUrl,
@@ -127,7 +126,6 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
   const firstKey = firstAccount === 'make' ? await makeFirstKey(accounts, ledger) : undefined
   const health = new HealthBook()
   const refused = openSqliteRefusedRequests(store)
-  const people = { users, sessions, managementKeys: await openSqliteManagementKeys(store) }
   const services = servicesOf(store, config, {
     accounts,
     catalog,
@@ -162,6 +160,13 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     services,
     firstKey,
   }
+}
+
+/** A user who is barred is signed out everywhere. */
+async function openPeople(store: Store): Promise<Pick<AdminServices, 'users' | 'sessions' | 'managementKeys'>> {
+  const sessions = await openSqliteSessions(store)
+  const users = await openSqliteUsers(store, (userId) => sessions.endAllOf(userId))
+  return { users, sessions, managementKeys: await openSqliteManagementKeys(store) }
 }
 
 type Parts = Pick<

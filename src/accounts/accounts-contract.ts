@@ -18,10 +18,10 @@ export type AccountsUnderTest = {
   close(): Promise<void>
 }
 
-type Barred = Parameters<AccountsOptions['onBarred']>[0]
+type BarredSubject = Parameters<AccountsOptions['onBarred']>[0]
 type Bound = {
   readonly accounts: () => Accounts
-  readonly barred: Barred[]
+  readonly barred: BarredSubject[]
   readonly stored: () => Promise<string>
   restart(pepper?: Uint8Array): Promise<void>
 }
@@ -56,7 +56,7 @@ export function describeAccountsContract(
 ): void {
   describe(`${name} keeps the contract of accounts and keys`, () => {
     let current: AccountsUnderTest
-    const barred: Barred[] = []
+    const barred: BarredSubject[] = []
     const options: AccountsOptions = { pepper: PEPPER, onBarred: (one) => barred.push(one) }
     beforeEach(async () => {
       barred.length = 0

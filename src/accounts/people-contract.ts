@@ -1,7 +1,7 @@
 /**
  * What every implementation of `Users`, `Sessions`, `ManagementKeys` and `SavedViews` must do, as tests. A test file of
- * the implementation calls `describePeopleContract` with a function that opens an empty store. The suite knows the ports
- * only.
+ * the implementation calls `describePeopleContract` with a function that opens an empty store. The suite knows the
+ * ports only.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

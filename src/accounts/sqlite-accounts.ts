@@ -1,6 +1,6 @@
 /**
- * Accounts and keys on SQLite, all of them in memory: a request is authenticated without a query, and a revocation holds
- * from the tick in which it is made. On disk a key is the HMAC of its secret.
+ * Accounts and keys on SQLite, all of them in memory: a request is authenticated without a query, and a revocation
+ * holds from the tick in which it is made. On disk a key is the HMAC of its secret.
  */
 import type { Account, AccountStatus, ApiKey, Caller } from '../domain/account.ts'
 import type { PriceOrigin } from '../domain/catalog.ts'

@@ -8,7 +8,7 @@ import {
   changedUser,
   linkLifeMs,
   sameName,
-  statusOf,
+  enabledStatus,
   type LinkHolder,
   type LinkRedemption,
   type NewPassword,
@@ -175,7 +175,7 @@ function keptOf(row: Row): StoredUser {
     name: row['name'] as string,
     role: row['role'] as UserRole,
     accountId: (row['account_id'] as string | null) ?? undefined,
-    status: row['disabled_at'] !== null ? 'disabled' : statusOf(password),
+    status: row['disabled_at'] !== null ? 'disabled' : enabledStatus(password),
     createdAtMs: Number(row['created_at']),
   }
   return { user, password }

@@ -65,13 +65,13 @@ export type Users = {
 export const sameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
 
 /** The status of a user who is not disabled: an invited user has no password yet. */
-export const statusOf = (hash: string | undefined): User['status'] => (hash === undefined ? 'invited' : 'active')
+export const enabledStatus = (hash: string | undefined): User['status'] => (hash === undefined ? 'invited' : 'active')
 
 /** A user after a change. `hash` is that of their password. */
 export const changedUser = (before: User, { role, status }: UserChange, hash: string | undefined): User => ({
   ...before,
   role: role ?? before.role,
-  status: status === undefined ? before.status : status === 'active' ? statusOf(hash) : status,
+  status: status === undefined ? before.status : status === 'active' ? enabledStatus(hash) : status,
 })
 
 /** How long a link is valid. Without a user, it is that of the first operator. */
