@@ -7,7 +7,7 @@ import type { FailureKind } from '../domain/failure.ts'
 import { envelopeOf, type Envelope } from './envelope.ts'
 import { answerShapes, failureShapes } from './public-answers.ts'
 import { requestShapes } from './public-requests.ts'
-import type { PublicRoute, RouteDocumentation } from './route.ts'
+import { routeLimits, type PublicRoute, type RouteDocumentation } from './route.ts'
 import { publicRoutes } from './routes.ts'
 
 /** The routes for clients: those of operators are in the guide of operations. */
@@ -140,6 +140,7 @@ function operationOf(route: PublicRoute): object {
   return {
     tags: [tag],
     summary,
+    description: routeLimits[limits].description,
     ...(limits === 'files' ? { security: [] } : {}),
     parameters: parametersOf(route),
     ...(request ? { requestBody: { required: true, content: contentOf(request) } } : {}),

@@ -1,5 +1,5 @@
 /** The public routes as `tollgate doctor` shows them. */
-import { namesOfLimits } from './route.ts'
+import { routeLimits } from './route.ts'
 import { methodsOf, pathsOf } from './router.ts'
 import { publicRoutes } from './routes.ts'
 
@@ -9,7 +9,7 @@ export const listRoutes = () =>
     paths: pathsOf(route),
     reads: route.reads.kind,
     limits: route.limits,
-    limitNames: [...namesOfLimits[route.limits], ...bodyLimits[route.reads.kind]],
+    limitNames: [...routeLimits[route.limits].names, ...bodyLimits[route.reads.kind]],
     summary: route.documentation.summary,
   }))
 

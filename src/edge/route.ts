@@ -87,16 +87,35 @@ export type PublicRoute = LimitedWork & {
   readonly documentation: RouteDocumentation
 }
 
-/** The names under which `tollgate doctor` shows these limits; `limits` of a key and an account are its own. */
-export const namesOfLimits: Readonly<Record<PublicRoute['limits'], readonly string[]>> = {
-  key_and_account: [],
-  free_counts: [
-    'free_count_requests_per_minute',
-    'free_count_requests_concurrent',
-    'free_count_bytes_per_minute',
-    'free_count_bytes_per_minute_unfunded',
-  ],
-  free_reads: ['free_state_requests_per_minute', 'free_state_requests_concurrent', 'free_unread_bytes_max'],
-  files: ['content_per_minute', 'content_concurrent'],
-  none: [],
+type LimitGroup = {
+  /** For the OpenAPI document. */
+  readonly description: string
+  /** The names under which `tollgate doctor` shows these limits. */
+  readonly names: readonly string[]
+}
+
+/** The meaning of `limits` of a route. */
+export const routeLimits: Readonly<Record<PublicRoute['limits'], LimitGroup>> = {
+  key_and_account: {
+    description: 'Counts against the limits of the key and the account, and holds money.',
+    names: [],
+  },
+  free_counts: {
+    description: 'Free. Counts against the limits of the key and the account, and those of free counts.',
+    names: [
+      'free_count_requests_per_minute',
+      'free_count_requests_concurrent',
+      'free_count_bytes_per_minute',
+      'free_count_bytes_per_minute_unfunded',
+    ],
+  },
+  free_reads: {
+    description: 'Free. Counts against the limits of an account for free requests.',
+    names: ['free_state_requests_per_minute', 'free_state_requests_concurrent', 'free_unread_bytes_max'],
+  },
+  files: {
+    description: 'Needs no key. Counts against the limits of files for one address.',
+    names: ['content_per_minute', 'content_concurrent'],
+  },
+  none: { description: 'Free.', names: [] },
 }

@@ -17,7 +17,7 @@ beforeAll(async () => void (await runJson(folder, ['init'])))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 test('every route is in the report, with limits that the report has', async () => {
-  const report = (await runJson(folder, ['doctor'])) as Report
+  const report = await runJson<Report>(folder, ['doctor'])
   expect(report.public_routes.map(({ paths }) => paths)).toEqual(publicRoutes.map(pathsOf))
   const names = Object.keys({ ...report.limits, ...report.fixed_limits })
   for (const route of report.public_routes) expect(names).toEqual(expect.arrayContaining([...route.limit_names]))
