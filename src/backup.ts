@@ -10,6 +10,7 @@ import type { Secrets } from './secrets.ts'
 import { openCopy, writeManifest } from './store/copy.ts'
 import { DATABASE, type Store } from './store/store.ts'
 import { MIB } from './lib/primitives/units.ts'
+import { limit } from './lib/primitives/limit.ts'
 
 /** What a verified copy holds. */
 export type Contents = {
@@ -27,7 +28,7 @@ export type BackupCheck =
   | { readonly kind: 'broken'; readonly message: string }
 
 /** Room left beside the copy, so that a backup never is what fills the disk under a serving gateway. */
-const SPARE_BYTES = 64 * MIB
+const SPARE_BYTES = limit('backupSpareBytes', 64 * MIB, 'A backup that would leave less room on the disk is refused.')
 
 /** The operation `backup` of one gateway. One at a time: two would only take each other's disk. */
 export function createBackup(store: Store, secrets: Secrets): (request: BackupRequest) => Promise<Result> {

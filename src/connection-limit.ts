@@ -1,8 +1,13 @@
 import type { Config } from './config.ts'
 import { clientsWithin, descriptorsMax } from './lib/runtime/descriptors.ts'
+import { limit } from './lib/primitives/limit.ts'
 
 /** Of the operator's own port: whoever watches comes once in a while. */
-export const MONITORING_CONNECTIONS_MAX = 64
+export const MONITORING_CONNECTIONS_MAX = limit(
+  'monitoringConnectionsMax',
+  64,
+  'A further connection to the port for metrics is closed.',
+)
 
 /** How many connections of clients there may be: what is set, or what there are descriptors for. */
 export function connectionsMaxOf({ limits, sandbox, metricsPort }: Config): number {

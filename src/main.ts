@@ -65,11 +65,9 @@ const named = (settings: object): Record<string, number> =>
   Object.fromEntries(
     Object.entries(settings)
       .filter(([, value]) => typeof value === 'number')
-      .map(([name, value]: [string, number]) => [
-        name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-        value,
-      ]),
+      .map(([name, value]: [string, number]) => [outsideName(name), value]),
   )
+const outsideName = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 const program: Program = {
   operate,
@@ -115,7 +113,8 @@ const program: Program = {
       trustsProxies: !trustedProxies.isEmpty,
       limits: named(limits),
       modelLimits: named({ ...defaultModelLimits, ...patienceMs }),
-      fixedLimits: named(fixedLimits),
+      fixedLimits: named(Object.fromEntries([...fixedLimits].map(([name, { value }]) => [name, value]))),
+      limitEffects: Object.fromEntries([...fixedLimits].map(([name, { effect }]) => [outsideName(name), effect])),
     }
   },
   publicRoutes: async () => (await import('./edge/route-list.ts')).listRoutes(),

@@ -6,7 +6,6 @@ import type { ConsoleFacts } from './console/context.ts'
 import { isForConsole, openDoor } from './console/http-handler.ts'
 import type { Edge } from './edge/edge-options.ts'
 import { replyWithInternalError } from './edge/internal-error.ts'
-import { fixedLimits } from './fixed-limits.ts'
 import type { Gateway } from './gateway.ts'
 import type { ServerExchange } from './inbound/exchange.ts'
 import type { Log } from './lib/runtime/log.ts'
@@ -71,11 +70,11 @@ const factsOf = (config: Config): ConsoleFacts => ({
   publicUrl: config.publicUrl,
   publicModels: config.publicModels,
   isSecure: config.publicUrl?.startsWith('https:') ?? false,
-  settings: settingsOf(config),
+  settings: () => settingsOf(config),
 })
 
 /** By names that stay: the console has words for each in every language. */
-export const settingsOf = (config: Config): ConsoleFacts['settings'] => ({
+export const settingsOf = async (config: Config): Promise<Readonly<Record<string, unknown>>> => ({
   host: config.host,
   port: config.port,
   public_url: config.publicUrl ?? null,
@@ -89,5 +88,10 @@ export const settingsOf = (config: Config): ConsoleFacts['settings'] => ({
   markup: config.markUp === 'off' ? 'off' : formatMarkUp(config.markUp),
   metrics_token: config.metricsToken !== undefined,
   limits: config.limits,
-  fixed_limits: fixedLimits,
+  fixed_limits: await fixedValues(),
 })
+
+async function fixedValues(): Promise<Readonly<Record<string, number>>> {
+  const { fixedLimits } = await import('./fixed-limits.ts')
+  return Object.fromEntries([...fixedLimits].map(([name, { value }]) => [name, value]))
+}

@@ -8,7 +8,7 @@ const layer2 = [...layer1, 'accounts', 'blobs', 'catalog', 'ledger', 'records', 
 const layer3 = [...layer2, 'router', 'responses', 'video']
 const without = (folders: readonly string[], ...left: string[]) => folders.filter((folder) => !left.includes(folder))
 
-const wiring = ['config', 'connection-limit', 'fixed-limits', 'gateway']
+const wiring = ['config', 'connection-limit', 'gateway']
 
 /**
  * Who may import whom, type imports too. A folder may always import itself. Test files may import anything.
@@ -53,11 +53,22 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   'sandbox-provider': [...layer0, 'vendors'],
   config: [...layer0, 'vendors', 'prices', 'declaration', 'sandbox-provider'],
   'connection-limit': ['lib', 'config'],
-  'fixed-limits': ['domain', 'lib', 'modalities', 'inbound', 'outbound', 'records', 'upstream', 'relay'],
+  // It only lists the modules that declare a limit.
+  'fixed-limits': [
+    ...layer3,
+    'vendors/probe',
+    'modalities',
+    'inbound',
+    'relay',
+    'edge',
+    'console',
+    'connection-limit',
+    'backup',
+  ],
   secrets: ['lib', 'store', 'config'],
   backup: ['lib', 'ledger', 'store', 'admin', 'secrets'],
   restore: ['lib', 'store', 'admin', 'config', 'secrets', 'backup'],
-  gateway: [...layer3, 'relay', 'admin', 'config', 'connection-limit', 'fixed-limits', 'secrets', 'backup'],
+  gateway: [...layer3, 'relay', 'admin', 'config', 'connection-limit', 'secrets', 'backup'],
   ports: ['lib', 'inbound', 'edge', 'config', 'connection-limit'],
   'readiness-gate': ['lib', 'store'],
   'maintenance-jobs': ['lib', 'blobs', 'config', 'gateway'],
@@ -75,5 +86,17 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
     'readiness-gate',
     'maintenance-jobs',
   ],
-  main: [...layer3, 'relay', 'edge', 'admin', 'cli', 'sandbox', ...wiring, 'secrets', 'restore', 'serve'],
+  main: [
+    ...layer3,
+    'relay',
+    'edge',
+    'admin',
+    'cli',
+    'sandbox',
+    ...wiring,
+    'fixed-limits',
+    'secrets',
+    'restore',
+    'serve',
+  ],
 }

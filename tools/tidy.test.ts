@@ -94,6 +94,16 @@ describe('between files', () => {
     expect(found(tree)).toEqual(['src/lib/a.ts:3 participle', 'src/lib/b.ts:1 name-twice', 'src/lib/b.ts:2 participle'])
   })
 
+  test('a module that declares a limit is listed', () => {
+    const declares = "import { limit } from '../lib/primitives/limit.ts'\nexport const a = limit('aMax', 1, 'Stops.')\n"
+    const tree = {
+      'src/relay/listed.ts': declares,
+      'src/relay/forgotten.ts': declares.replace('const a', 'const b'),
+      'src/fixed-limits.ts': "import './relay/listed.ts'\n",
+    }
+    expect(found(tree)).toEqual(['src/relay/forgotten.ts:1 limit'])
+  })
+
   test('a file is led to by main, a worker or its own test', () => {
     const tree = {
       'src/lib/worker-part.ts': 'export const a = 1\n',

@@ -43,6 +43,7 @@ export function inspect(tree: Tree): Finding[] {
     ...checkNames(sources),
     ...checkCycles(new Map(sources.map((source) => [source.path, source]))),
     ...checkOrphans(inSrc),
+    ...checkLimits(inSrc),
   ]
   return found.toSorted((a, b) => a.path.localeCompare(b.path) || a.line - b.line)
 }
@@ -324,6 +325,17 @@ function* checkOrphans(sources: ReadonlyMap<string, Source>): Generator<Finding>
   for (const path of used) for (const { target } of sources.get(path)?.imports ?? []) used.add(target)
   for (const path of sources.keys()) {
     if (!used.has(path) && !isTest(path)) yield { path, line: 1, rule: 'orphan', message: 'nothing leads here' }
+  }
+}
+
+/** `tollgate doctor` shows what these modules declare. */
+function* checkLimits(sources: ReadonlyMap<string, Source>): Generator<Finding> {
+  const list = sources.get('src/fixed-limits.ts')
+  const listed = new Set(list?.imports.map(({ target }) => target))
+  for (const { path, imports } of list ? sources.values() : []) {
+    const declaration = imports.find(({ target }) => target === 'src/lib/primitives/limit.ts')
+    if (!declaration || path === 'src/fixed-limits.ts' || isTest(path) || listed.has(path)) continue
+    yield { path, line: declaration.line, rule: 'limit', message: 'src/fixed-limits.ts does not import it' }
   }
 }
 

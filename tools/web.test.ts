@@ -110,7 +110,7 @@ test('every limit of the server has words', async () => {
   const { limits } = await loadConfig({ TOLLGATE_CONFIG: '' })
   const names = [
     ...Object.keys(limits).map((name) => `limits.${name}`),
-    ...Object.keys(fixedLimits).map((name) => `fixed_limits.${name}`),
+    ...[...fixedLimits.keys()].map((name) => `fixed_limits.${name}`),
   ]
   expect(names.filter((name) => !(name in server && name in inChinese))).toEqual([])
 })

@@ -2,10 +2,11 @@
  * Passwords: argon2id with OWASP's least parameters (19 MiB, 2 passes, 1 lane; 30 to 50 ms of a core). One at a time,
  * on a thread of the runtime's pool: signing in must not take the cores from requests, nor the memory.
  */
+import { limit } from '../lib/primitives/limit.ts'
 
 const PARAMETERS = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
 /** Who comes when so many wait is sent away. */
-const WAITING_MAX = 16
+const WAITING_MAX = limit('passwordsWaitingMax', 16, 'A further sign-in is refused.')
 
 export const PASSWORD_CHARS = { min: 10, max: 200 } as const
 

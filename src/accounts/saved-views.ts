@@ -4,9 +4,10 @@
  *
  * Invariants: a person has at most `SAVED_VIEWS_MAX`, of different names, and reaches nobody else's.
  */
+import { limit } from '../lib/primitives/limit.ts'
 
 /** Of one person. */
-export const SAVED_VIEWS_MAX = 50
+export const SAVED_VIEWS_MAX = limit('savedViewsPerUserMax', 50, 'Another saved view of the user is refused.')
 
 export type SavedView = {
   readonly id: string

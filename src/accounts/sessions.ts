@@ -10,11 +10,15 @@
 import type { User } from '../domain/user.ts'
 import { HOUR_MS, MINUTE_MS } from '../lib/primitives/units.ts'
 import type { UserDirectory } from './users.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 /** Half an hour without a request, or a working day, and one has to sign in again. */
-export const sessionBounds = { idleMs: 30 * MINUTE_MS, absoluteMs: 8 * HOUR_MS }
+export const sessionBounds = {
+  idleMs: limit('sessionIdleMs', 30 * MINUTE_MS, 'A session without a request ends.'),
+  absoluteMs: limit('sessionMs', 8 * HOUR_MS, 'A session ends.'),
+}
 /** Of one user: the oldest gives way. */
-export const PER_USER_MAX = 20
+export const PER_USER_MAX = limit('sessionsPerUserMax', 20, 'The oldest session of the user ends.')
 
 export type Session = {
   readonly id: string

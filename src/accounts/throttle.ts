@@ -1,5 +1,6 @@
 /** How often something may go wrong, by name: whoever guesses has to wait. A token bucket for each name. */
 import { TokenBucket } from '../lib/primitives/token-bucket.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 export type ThrottleRule = {
   /** So many at once, */ readonly burst: number
@@ -7,7 +8,11 @@ export type ThrottleRule = {
 }
 
 /** Names remembered. */
-export const NAMES_MAX = 10_000
+export const NAMES_MAX = limit(
+  'throttledNamesMax',
+  10_000,
+  'A new name waits while all that are known have nothing left.',
+)
 
 export class Throttle {
   private readonly rule: ThrottleRule

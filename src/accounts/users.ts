@@ -9,9 +9,13 @@
  */
 import type { User, UserRole } from '../domain/user.ts'
 import { HOUR_MS } from '../lib/primitives/units.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 /** An invitation may lie in somebody's mail for a while; whoever asks for anything else is waiting for it. */
-const LINK_MS = { invitation: 7 * 24 * HOUR_MS, other: 24 * HOUR_MS }
+const LINK_MS = {
+  invitation: limit('invitationMs', 7 * 24 * HOUR_MS, 'A link of an invitation ends.'),
+  other: 24 * HOUR_MS,
+}
 
 export type UserDraft = { readonly name: string; readonly role: UserRole; readonly accountId: string | undefined }
 export type UserChange = { readonly role?: UserRole | undefined; readonly status?: 'active' | 'disabled' | undefined }

@@ -8,6 +8,14 @@ import { unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DiskRoom } from '../lib/runtime/disk-room.ts'
 import type { BudgetShare, SharedBudget } from '../lib/primitives/shared-budget.ts'
+import { limit } from '../lib/primitives/limit.ts'
+import { GIB } from '../lib/primitives/units.ts'
+
+/** Files on the disk, for as long as the requests that brought them: in all, and of one account. */
+export const uploadBounds = {
+  max: limit('uploadBytesMax', 8 * GIB, 'A further upload is refused.'),
+  shareMax: limit('uploadBytesPerAccountMax', GIB, 'A further upload of the account is refused.'),
+}
 
 export type UploadedFile = {
   readonly path: string

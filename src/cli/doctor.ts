@@ -1,6 +1,6 @@
 import { command } from './command.ts'
 import { shown } from './outcome.ts'
-import { examine, type DoctorCheck, type CheckState } from './examine.ts'
+import { examine, type DoctorCheck, type CheckState, type DoctorReport } from './examine.ts'
 import type { PublicRouteView } from './program.ts'
 import { details, table } from './table.ts'
 import { printable, type TerminalColor, type Terminal } from './terminal.ts'
@@ -20,6 +20,19 @@ function checkLines(checks: readonly DoctorCheck[], { paint }: Terminal): string
 function limitLines(title: string, limits: Readonly<Record<string, number>>, terminal: Terminal): string {
   const lines = Object.entries(limits)
   return lines.length === 0 ? '' : `\n${terminal.paint('bold', title)}\n${details(lines, terminal)}`
+}
+
+/** The limits that cannot be set, with what happens at each. */
+function fixedLines(
+  { fixedLimits, limitEffects }: Pick<DoctorReport, 'fixedLimits' | 'limitEffects'>,
+  terminal: Terminal,
+): string {
+  const limits = Object.entries(fixedLimits)
+  const width = Math.max(...limits.map(([, value]) => String(value).length))
+  const lines = limits.map(
+    ([name, value]) => [name, `${String(value).padStart(width)}  ${limitEffects[name]}`] as const,
+  )
+  return limits.length === 0 ? '' : `\n${terminal.paint('bold', 'Fixed limits')}\n${details(lines, terminal)}`
 }
 
 function routeLines(routes: readonly PublicRouteView[], terminal: Terminal): string {
@@ -45,7 +58,7 @@ export const doctor = command({
   examples: [['tollgate doctor'], ['tollgate doctor --json | jq \'.checks[] | select(.state != "ok")\'']],
   failure: 'a check failed; warnings alone do not count',
   run: async ({ program, terminal }) => {
-    const [{ checks, limits, modelLimits, fixedLimits }, routes] = await Promise.all([
+    const [{ checks, limits, modelLimits, fixedLimits, limitEffects }, routes] = await Promise.all([
       examine(program),
       program.publicRoutes(),
     ])
@@ -54,10 +67,11 @@ export const doctor = command({
       checkLines(checks, terminal),
       limitLines('Limits', limits, terminal),
       limitLines('Limits of a model without its own', modelLimits, terminal),
-      limitLines('Fixed limits', fixedLimits, terminal),
+      fixedLines({ fixedLimits, limitEffects }, terminal),
       routeLines(routes, terminal),
     ].join('')
-    const lists = { limits, model_limits: modelLimits, fixed_limits: fixedLimits }
+    const fixed = { fixed_limits: fixedLimits, limit_effects: limitEffects }
+    const lists = { limits, model_limits: modelLimits, ...fixed }
     return {
       ...shown({ ok, checks, ...lists, public_routes: routes.map(routeView) }, text),
       exitCode: ok ? 0 : 1,

@@ -9,7 +9,7 @@ import type { LedgerFinding } from './verify-ledger.ts'
 
 export type CheckState = 'ok' | 'warn' | 'fail'
 export type DoctorCheck = { readonly name: string; readonly state: CheckState; readonly detail: string }
-type LimitLists = 'limits' | 'modelLimits' | 'fixedLimits'
+type LimitLists = 'limits' | 'modelLimits' | 'fixedLimits' | 'limitEffects'
 export type DoctorReport = { readonly checks: readonly DoctorCheck[] } & Pick<Settings, LimitLists>
 
 /** The value of the operation `doctor`, as far as it is used here. */
@@ -58,10 +58,11 @@ const ask = <V>(program: Program, name: string, input: object = {}): Promise<Ope
 export async function examine(program: Program): Promise<DoctorReport> {
   const read = await got(async () => ({ ok: true, value: await program.settings() }))
   if (!read.ok) {
-    return { checks: [fail('configuration', read.message)], limits: {}, modelLimits: {}, fixedLimits: {} }
+    const lists = { limits: {}, modelLimits: {}, fixedLimits: {}, limitEffects: {} }
+    return { checks: [fail('configuration', read.message)], ...lists }
   }
-  const { limits, modelLimits, fixedLimits, configFile } = read.value
-  const lists = { limits, modelLimits, fixedLimits }
+  const { limits, modelLimits, fixedLimits, limitEffects, configFile } = read.value
+  const lists = { limits, modelLimits, fixedLimits, limitEffects }
   const outer = [ok('configuration', configFile ?? 'no tollgate.yaml; environment and defaults'), bindCheck(read.value)]
   const facts = await ask<DoctorFacts>(program, 'doctor')
   if (!facts.ok) return { checks: [...outer, fail('data folder', facts.message)], ...lists }

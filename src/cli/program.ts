@@ -32,6 +32,8 @@ export type Settings = {
   readonly modelLimits: Readonly<Record<string, number>>
   /** The limits that cannot be set, in the same form. */
   readonly fixedLimits: Readonly<Record<string, number>>
+  /** What happens at a limit that cannot be set, by its name. */
+  readonly limitEffects: Readonly<Record<string, string>>
 }
 
 export type PublicRouteView = {

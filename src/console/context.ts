@@ -5,6 +5,7 @@ import type { AdminServices } from '../admin/operation.ts'
 import { SharedBudget } from '../lib/primitives/shared-budget.ts'
 import { watchBounds } from '../records/feed.ts'
 import { MINUTE_MS } from '../lib/primitives/units.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 export type ConsoleFacts = {
   readonly version: string
@@ -15,7 +16,7 @@ export type ConsoleFacts = {
   /** Whether the public address is https. */
   readonly isSecure: boolean
   /** The settings for the page that shows them. None is secret. */
-  readonly settings: Readonly<Record<string, unknown>>
+  readonly settings: () => Promise<Readonly<Record<string, unknown>>>
 }
 
 export type ConsoleContext = {
@@ -39,6 +40,30 @@ export type ConsoleContext = {
   }
 }
 
+/** How many tries in a row, and after how long there is one more. */
+const throttleRules = {
+  pairs: {
+    burst: limit('wrongPasswordsMax', 8, 'A further sign-in with this name from this network waits.'),
+    refillMs: limit('wrongPasswordMs', MINUTE_MS, 'A name may be tried once more from this network.'),
+  },
+  names: {
+    burst: limit('wrongPasswordsPerNameMax', 60, 'A further sign-in with this name waits, wherever it comes from.'),
+    refillMs: limit('wrongPasswordPerNameMs', 10_000, 'A name may be tried once more.'),
+  },
+  addresses: {
+    burst: limit('wrongTriesPerAddressMax', 20, 'A further password, link or code from this address waits.'),
+    refillMs: limit('wrongTryPerAddressMs', 15_000, 'An address may try once more.'),
+  },
+  changes: {
+    burst: limit('accountChangesMax', 200, 'A further change by people of the account is refused.'),
+    refillMs: limit('accountChangeMs', 1_000, 'The people of an account may make one more change.'),
+  },
+  notes: {
+    burst: limit('failedTryNotesMax', 200, 'A further failed try leaves no line in the audit log.'),
+    refillMs: limit('failedTryNoteMs', 10_000, 'One more failed try leaves a line in the audit log.'),
+  },
+}
+
 export const openDesk = (services: AdminServices, facts: ConsoleFacts): ConsoleContext => ({
   services,
   facts,
@@ -46,10 +71,10 @@ export const openDesk = (services: AdminServices, facts: ConsoleFacts): ConsoleC
   watching: new SharedBudget({ max: watchBounds.watchersMax, shareMax: watchBounds.watchersPerUserMax }),
   watchingOfAccounts: new SharedBudget({ max: watchBounds.watchersMax, shareMax: watchBounds.watchersPerAccountMax }),
   throttles: {
-    pairs: new Throttle({ burst: 8, refillMs: MINUTE_MS }),
-    names: new Throttle({ burst: 60, refillMs: 10_000 }),
-    addresses: new Throttle({ burst: 20, refillMs: 15_000 }),
-    changes: new Throttle({ burst: 200, refillMs: 1_000 }),
-    notes: new Throttle({ burst: 200, refillMs: 10_000 }),
+    pairs: new Throttle(throttleRules.pairs),
+    names: new Throttle(throttleRules.names),
+    addresses: new Throttle(throttleRules.addresses),
+    changes: new Throttle(throttleRules.changes),
+    notes: new Throttle(throttleRules.notes),
   },
 })

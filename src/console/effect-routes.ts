@@ -3,8 +3,9 @@ import { z } from 'zod'
 import type { Model } from '../domain/catalog.ts'
 import type { ConsoleContext } from './context.ts'
 import { json, missing, route, type RouteContext, type RouteReply, type ConsoleRoute } from './route.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
-const IDS_MAX = 20
+const IDS_MAX = limit('effectIdsMax', 20, 'Further ids are counted and not named.')
 
 const effectsShape = z
   .strictObject({

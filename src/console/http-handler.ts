@@ -16,6 +16,7 @@ import type { Pages } from './pages.ts'
 import { principalOf, shareOfPrincipal } from './principal.ts'
 import { sayConsoleRefusal } from './refusals.ts'
 import { KIB, MIB } from '../lib/primitives/units.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 export type DoorOptions = {
   readonly services: AdminServices
@@ -25,11 +26,22 @@ export type DoorOptions = {
 }
 
 /** Larger than any form of the console, and small enough to be harmless. */
-const BODY: BodyLimits = { bytesMax: MIB, graceMs: 10_000, bytesPerSecondMin: 8 * KIB }
+const BODY: BodyLimits = {
+  bytesMax: limit('consoleBodyBytesMax', MIB, 'A larger request to the console is refused.'),
+  graceMs: 10_000,
+  bytesPerSecondMin: 8 * KIB,
+}
 /** The limit without a sign-in. It fits a name and a password, or the token of a link. */
-const NOBODY_BYTES_MAX = 8 * KIB
+const NOBODY_BYTES_MAX = limit(
+  'consoleUnknownBodyBytesMax',
+  8 * KIB,
+  'A larger request to the console without a sign-in is refused.',
+)
 /** The memory of all arriving bodies, and the share of one person, one program, or all unknown senders together. */
-const ARRIVING = { max: 16 * MIB, shareMax: 4 * MIB }
+const ARRIVING = {
+  max: limit('consoleArrivingBytesMax', 16 * MIB, 'A further large request to the console is refused.'),
+  shareMax: limit('consoleArrivingBytesPerUserMax', 4 * MIB, 'A further large request of the person is refused.'),
+}
 const isPage = (path: string): boolean => path === '/console' || path.startsWith('/console/')
 
 /** Whether a path is the console's and not the public API's. */

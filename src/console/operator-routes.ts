@@ -18,9 +18,10 @@ import {
   timeInput,
 } from './shapes.ts'
 import { HOUR_MS } from '../lib/primitives/units.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 /** The log only grows, so counting stops here. A page must not get slower every year. */
-const AUDIT_COUNTED_MAX = 10_000
+const AUDIT_COUNTED_MAX = limit('auditCountedMax', 10_000, 'The total of more audit entries is not counted.')
 
 const codeStates = ['open', 'redeemed', 'voided', 'expired'] as const
 
@@ -268,6 +269,6 @@ export const operatorRoutes: readonly ConsoleRoute[] = [
     access: 'operator',
     summary: 'Get the settings of this server. They come from the environment or tollgate.yaml and are read-only here.',
     answer: z.strictObject({ origin: z.literal('declared'), settings: z.record(z.string(), z.unknown()) }),
-    run: ({ context }) => json({ origin: 'declared', settings: context.facts.settings }),
+    run: async ({ context }) => json({ origin: 'declared', settings: await context.facts.settings() }),
   }),
 ]

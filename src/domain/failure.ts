@@ -1,3 +1,5 @@
+import { limit } from '../lib/primitives/limit.ts'
+
 /**
  * Everything that can go wrong with a client's request, as one closed set. The status, type and code a client sees for
  * a kind live in one table per format (`formats/chat/failure.ts`), nowhere else.
@@ -101,7 +103,11 @@ export type UpstreamFailure = {
 }
 
 /** No upstream's wish to be left alone is believed for longer, nor passed on: some ask for a year. */
-export const RETRY_AFTER_MS_MAX = 300_000
+export const RETRY_AFTER_MS_MAX = limit(
+  'retryAfterMs',
+  300_000,
+  'A longer Retry-After of an upstream is cut to this, and so is a rest.',
+)
 
 /**
  * Failures that are the request's own fault: never held against the offer, and given to the client where no offer is

@@ -2,6 +2,7 @@
 import { piecePrice, type PriceCard } from './price.ts'
 import type { PieceUnit } from './usage.ts'
 import { KIB, MIB, MINUTE_MS } from '../lib/primitives/units.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 export const imageFormats = ['png', 'jpeg', 'webp'] as const
 export type ImageFormat = (typeof imageFormats)[number]
@@ -12,21 +13,28 @@ export type ImageDelivery = (typeof imageDeliveries)[number]
 
 /** Of a form and what is in it; of JSON with pictures in it as far as it applies. */
 export const imageFormBounds = {
-  bytesMax: 512 * MIB,
-  partsMax: 32,
-  filesMax: 16,
-  headBytesMax: 8 * KIB,
-  fieldBytesMax: 256 * KIB,
-  imageBytesMax: 50 * MIB,
-  maskBytesMax: 4 * MIB,
+  bytesMax: limit('formBytesMax', 512 * MIB, 'A larger form is refused.'),
+  partsMax: limit('formPartsMax', 32, 'A form of more parts is refused.'),
+  filesMax: limit('formFilesMax', 16, 'A form of more files is refused.'),
+  headBytesMax: limit('formHeadBytesMax', 8 * KIB, 'A form whose part has a larger head is refused.'),
+  fieldBytesMax: limit('formFieldBytesMax', 256 * KIB, 'A form with a larger field is refused.'),
+  imageBytesMax: limit('formImageBytesMax', 50 * MIB, 'A form with a larger image is refused.'),
+  maskBytesMax: limit('formMaskBytesMax', 4 * MIB, 'A form with a larger mask is refused.'),
   /** All pictures together: they are decoded one after the other, while others wait. */
-  pixelsMax: 200_000_000,
+  pixelsMax: limit('formPixelsMax', 200_000_000, 'A form with more pixels in all images together is refused.'),
   /** For their decoding, the wait for it included. */
-  decodingTimeoutMs: 30_000,
+  decodingTimeoutMs: limit('formDecodingTimeoutMs', 30_000, 'A form whose images take longer to decode is refused.'),
 }
 
 /** Of an image at an upstream's own address. */
-export const imageFetchBounds = { fetchTimeoutMs: MINUTE_MS, fetchedBytesMax: 64 * MIB }
+export const imageFetchBounds = {
+  fetchTimeoutMs: limit(
+    'imageFetchTimeoutMs',
+    MINUTE_MS,
+    'An image that takes longer to fetch from an upstream is lost.',
+  ),
+  fetchedBytesMax: limit('imageFetchedBytesMax', 64 * MIB, 'A larger image of an upstream is not fetched.'),
+}
 
 /** Sizes besides the named ones: both sides multiples of a number, neither side too long beside the other. */
 export type FreeSizes = { readonly multipleOf: number; readonly ratioMax: number; readonly pixelsMax: number }

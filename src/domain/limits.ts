@@ -1,4 +1,5 @@
 import type { NanoUsd } from './money.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 /** What a key or an account may use at most; undefined means no limit. */
 export type Limits = {
@@ -35,7 +36,11 @@ export function limitsOf(text: string | null): Limits {
 }
 
 /** What a vendor refuses costs nothing, and yet leaves a record for ever: an account may have so many. */
-export const FUTILE_PER_MINUTE = 1_200
+export const FUTILE_PER_MINUTE = limit(
+  'futileRequestsPerMinute',
+  1_200,
+  'An account that vendors refuse more often gets 429.',
+)
 
 /** Tool calls in one streamed answer. Vendors take 128 tools, and models call some of them several times. */
-export const ANSWER_CALLS_MAX = 1_024
+export const ANSWER_CALLS_MAX = limit('answerCallsMax', 1_024, 'A stream with more tool calls is broken off.')

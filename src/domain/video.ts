@@ -1,5 +1,6 @@
 /** What a video model can do, as data, and what a request asks of it as far as price and pixels depend on it. */
 import { GIB, HOUR_MS, MIB, MINUTE_MS } from '../lib/primitives/units.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 export const videoResolutions = ['480p', '720p', '1080p'] as const
 export type VideoResolution = (typeof videoResolutions)[number]
@@ -111,35 +112,59 @@ export const SEED_MAX = 2 ** 32 - 1
 
 /** Of the two stages of a task: what a client, a vendor and a file may take. */
 export const videoBounds = {
-  bodyBytesMax: 64 * MIB,
+  bodyBytesMax: limit('videoBodyBytesMax', 64 * MIB, 'A larger request for a video is refused.'),
   /** Tasks under way, all accounts together. */
-  tasksMax: 10_000,
+  tasksMax: limit('videoTasksMax', 10_000, 'A request for another video is refused.'),
   /** How long a client waits for a vendor to accept its task. */
-  acceptanceMs: 20_000,
-  submitTimeoutMs: MINUTE_MS,
-  pollTimeoutMs: 30_000,
-  pollsMax: 32,
-  pollBytesMax: MIB,
+  acceptanceMs: limit('videoAcceptanceMs', 20_000, 'The client gets its task before the vendor has accepted it.'),
+  submitTimeoutMs: limit(
+    'videoSubmitTimeoutMs',
+    MINUTE_MS,
+    'A longer submission is given up, and the task is looked for.',
+  ),
+  pollTimeoutMs: limit('videoPollTimeoutMs', 30_000, 'A longer poll is given up and repeated later.'),
+  pollsMax: limit('videoPollsMax', 32, 'Further polls wait.'),
+  pollBytesMax: limit('videoPollBytesMax', MIB, 'A larger answer to a poll counts as garbage of the vendor.'),
   /** Of an answer that has the video itself in it. */
-  heavyPollBytesMax: 192 * MIB,
-  fileBytesMax: 2 * GIB,
-  downloadsMax: 4,
-  downloadHopsMax: 5,
-  downloadHeadTimeoutMs: MINUTE_MS,
-  downloadStallMs: MINUTE_MS,
+  heavyPollBytesMax: limit(
+    'videoHeavyPollBytesMax',
+    192 * MIB,
+    'A larger answer that holds the video itself counts as garbage of the vendor.',
+  ),
+  fileBytesMax: limit('videoFileBytesMax', 2 * GIB, 'A larger video is not downloaded, and its task fails.'),
+  downloadsMax: limit('videoDownloadsMax', 4, 'Further downloads wait.'),
+  downloadHopsMax: limit('videoDownloadHopsMax', 5, 'A download that is redirected more often fails.'),
+  downloadHeadTimeoutMs: limit(
+    'videoDownloadHeadTimeoutMs',
+    MINUTE_MS,
+    'A download whose head takes longer is given up and tried again.',
+  ),
+  downloadStallMs: limit(
+    'videoDownloadStallMs',
+    MINUTE_MS,
+    'A download that stands still is given up and tried again.',
+  ),
   /** Of a whole file: one that drips must not keep the others waiting for ever. */
-  downloadTimeoutMs: 900_000,
+  downloadTimeoutMs: limit('videoDownloadTimeoutMs', 900_000, 'A longer download is given up and tried again.'),
   /** Of a medium that the gateway fetches for a vendor that does not, and of all of a request. Vendors take less. */
-  mediumBytesMax: 32 * MIB,
-  mediaBytesMax: 64 * MIB,
-  mediumTimeoutMs: 15_000,
+  mediumBytesMax: limit('videoMediumBytesMax', 32 * MIB, 'A video with a larger picture or clip at an address fails.'),
+  mediaBytesMax: limit(
+    'videoMediaBytesMax',
+    64 * MIB,
+    'A video with more bytes of pictures and clips at addresses fails.',
+  ),
+  mediumTimeoutMs: limit('videoMediumTimeoutMs', 15_000, 'A picture or clip that takes longer to fetch is lost.'),
   /** Requests whose media are fetched and handed on at once, in all and of one account: so many are in memory. */
-  inliningMax: 8,
-  inliningPerAccountMax: 2,
+  inliningMax: limit('videoInliningMax', 8, 'Further requests whose media are fetched wait.'),
+  inliningPerAccountMax: limit(
+    'videoInliningPerAccountMax',
+    2,
+    'Further requests of the account whose media are fetched wait.',
+  ),
   /** Times in a row that a vendor does not know a task, until it is gone. */
-  missesMax: 3,
+  missesMax: limit('videoMissesMax', 3, 'A task that the vendor does not know for so many looks in a row is gone.'),
   /** Of files that cannot be had or used, until the task has failed. */
-  downloadTriesMax: 8,
+  downloadTriesMax: limit('videoDownloadTriesMax', 8, 'A task whose file cannot be had so often has failed.'),
   /** Looks for a task that a vendor may have, or not. */
-  looksMax: 10,
+  looksMax: limit('videoLooksMax', 10, 'A submission of unknown result that is not found so often is an orphan.'),
 }

@@ -1,13 +1,14 @@
 /** How much anybody without a key may fetch, by address and by file; and what costs nothing, by account. */
 import { networkOf } from '../lib/primitives/network.ts'
 import { TokenBucket } from '../lib/primitives/token-bucket.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 export type VisitorLimits = { readonly perMinute: number; readonly concurrent: number }
 
 type Visitor = { readonly bucket: TokenBucket; active: number }
 
 /** Addresses remembered: the longest silent are forgotten first. */
-const VISITORS_MAX = 10_000
+const VISITORS_MAX = limit('visitorsMax', 10_000, 'The address that was silent the longest is forgotten.')
 
 export class IpRateLimiter {
   private readonly limits: VisitorLimits

@@ -13,6 +13,7 @@ import { KIB } from '../lib/primitives/units.ts'
 import type { Tasks } from '../video/tasks.ts'
 import { IpRateLimiter, type VisitorLimits } from './ip-rate-limiter.ts'
 import { NO_TASK, notCompleted } from './videos.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 const PIECE_BYTES = 256 * KIB
 
@@ -24,7 +25,11 @@ const EXPIRED: Failure = {
 const BUSY: Omit<Failure, 'retryAfterMs'> = { kind: 'rate_limited', message: 'Too many requests from your address.' }
 const WANTED: Omit<Failure, 'retryAfterMs'> = { kind: 'rate_limited', message: 'Too many requests for this file.' }
 /** What all together may have of one file, by what one of them may have of all. */
-const FILE_FACTOR = 16
+const FILE_FACTOR = limit(
+  'contentPerFileFactor',
+  16,
+  'One file is given out so many times more often than to one address.',
+)
 
 export class ContentServer {
   private readonly blobs: Blobs

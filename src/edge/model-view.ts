@@ -2,6 +2,7 @@
 import { paintsInTurn, type Model } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
 import { modalityOf } from '../modalities/modalities.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 /** A path segment as text; what cannot be decoded is no model's id. */
 export function decoded(segment: string): string {
@@ -83,7 +84,7 @@ function wholeIn(query: URLSearchParams, name: string): number | undefined {
   return text === '' ? undefined : /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
 }
 
-const PAGE_MAX = 1_000
+const PAGE_MAX = limit('modelPageMax', 1_000, 'A page of models has no more.')
 
 /** Newest first, 20 where nothing else is asked for; `before_id` and `after_id` are ids of models. */
 function messagesPage(models: readonly Model[], query: URLSearchParams): ModelList {

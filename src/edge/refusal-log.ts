@@ -1,9 +1,14 @@
 /** A line in the log for each request that is refused, as long as they are not so many that they fill the disk. */
 import type { Log, LogFields } from '../lib/runtime/log.ts'
 import { SECOND_MS } from '../lib/primitives/units.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 /** Of one account, and of all strangers together. */
-const LINES_PER_SECOND = 50
+const LINES_PER_SECOND = limit(
+  'refusalLinesPerSecond',
+  50,
+  'Further refusals of an account, or of unknown clients, are one line with their number.',
+)
 
 type RefusalFields = LogFields & { readonly account?: string | undefined }
 type Count = { readonly account: string | undefined; written: number; untold: number }

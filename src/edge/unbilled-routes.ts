@@ -17,7 +17,8 @@ import type { ReplyEvents } from './stream-reply.ts'
 import type { JsonBody } from './request-body.ts'
 import type { Responder, RequestContext } from './request-context.ts'
 import { IpRateLimiter } from './ip-rate-limiter.ts'
-import { KIB } from '../lib/primitives/units.ts'
+import { KIB, MIB } from '../lib/primitives/units.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 export type FreeOptions = ReceiveOptions & {
   readonly links: Links
@@ -38,6 +39,24 @@ export type FreeBounds = {
   readonly countBytesPerMinuteUnfunded: number
   /** Of an account's answers that wait for their clients; a single one may be larger. */
   readonly unreadBytesMax: number
+}
+
+/**
+ * Whoever asks after five hundred videos twice a second is let be. Reading and counting a megabyte takes 20 to 40 ms of
+ * two threads: an account may keep them busy for a second or two of a minute.
+ */
+export const freeBounds: FreeBounds = {
+  statePerMinute: limit('freeStateRequestsPerMinute', 60_000, 'A further free request of the account gets 429.'),
+  stateConcurrent: limit('freeStateRequestsConcurrent', 64, 'A further free request of the account gets 429.'),
+  countPerMinute: limit('freeCountRequestsPerMinute', 1_200, 'A further count of the account gets 429.'),
+  countConcurrent: limit('freeCountRequestsConcurrent', 8, 'A further count of the account gets 429.'),
+  countBytesPerMinute: limit('freeCountBytesPerMinute', 48 * MIB, 'A further count of the account gets 429.'),
+  countBytesPerMinuteUnfunded: limit(
+    'freeCountBytesPerMinuteUnfunded',
+    4 * MIB,
+    'A further count of the account gets 429.',
+  ),
+  unreadBytesMax: limit('freeUnreadBytesMax', 64 * MIB, 'A further large answer of the account gets 429.'),
 }
 
 type Spend = (bytes: number) => void

@@ -1,4 +1,5 @@
 import { KIB, MINUTE_MS } from '../lib/primitives/units.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 export type ConnectionLimits = {
   readonly headBytesMax: number
@@ -16,16 +17,34 @@ export type ConnectionLimits = {
 
 /** The defaults of `listen`. */
 export const connectionLimits: ConnectionLimits = {
-  headBytesMax: 16 * KIB,
-  headTimeoutMs: 10_000,
-  idleTimeoutMs: 75_000,
+  headBytesMax: limit('headBytesMax', 16 * KIB, 'A larger request head is refused, and its connection ends.'),
+  headTimeoutMs: limit('headTimeoutMs', 10_000, 'The connection of a slower request head is closed.'),
+  idleTimeoutMs: limit('idleTimeoutMs', 75_000, 'A connection without a request is closed.'),
   stallTimeoutMs: MINUTE_MS,
-  lingerTimeoutMs: 5_000,
+  lingerTimeoutMs: limit(
+    'lingerTimeoutMs',
+    5_000,
+    'A closing connection is reset when its client sends nothing for so long.',
+  ),
 }
 
 /** Requests that are sent ahead of an answer are kept up to this size. Then the client must wait. */
-export const AHEAD_BYTES_MAX = 64 * KIB
+export const AHEAD_BYTES_MAX = limit(
+  'aheadBytesMax',
+  64 * KIB,
+  'Requests that are sent ahead of an answer wait in the socket.',
+)
 /** Reading goes on when fewer bytes than this wait to be processed. */
 export const WAITING_BYTES_MAX = 4 * AHEAD_BYTES_MAX
 /** An unwanted rest of a body is read and dropped up to this size. Beyond it, the connection closes. */
-export const UNREAD_BYTES_MAX = 256 * KIB
+export const UNREAD_BYTES_MAX = limit(
+  'discardedBodyBytesMax',
+  256 * KIB,
+  'A longer body that nobody reads ends its connection.',
+)
+
+/** How slowly a body may arrive. */
+export const bodyPace = {
+  graceMs: limit('bodyGraceMs', 10_000, 'Until then no body is called slow.'),
+  bytesPerSecondMin: limit('bodyBytesPerSecondMin', 8 * KIB, 'A slower body is given up.'),
+}

@@ -4,18 +4,23 @@
  */
 import type { StreamArrival, StreamMax } from './modality.ts'
 import { KIB, MIB } from '../lib/primitives/units.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 /**
  * Of any stream, and more for each token that its answer may have. An event of a token takes 300 bytes, one with twenty
  * log probabilities 2,500; some servers send an event for each character, and one for each token that nobody sees.
  */
 export const streamBounds = {
-  events: 10_000,
-  eventsPerToken: 8,
-  bytes: 8 * MIB,
-  bytesPerToken: 4 * KIB,
+  events: limit('streamSpareEvents', 10_000, 'A stream that brings more is broken off as garbage.'),
+  eventsPerToken: limit('streamEventsPerToken', 8, 'A stream that brings more is broken off as garbage.'),
+  bytes: limit('streamSpareBytes', 8 * MIB, 'A stream that brings more is broken off as garbage.'),
+  bytesPerToken: limit('streamBytesPerToken', 4 * KIB, 'A stream that brings more is broken off as garbage.'),
   /** Of image models: a picture of 400 tokens can have 4 MB, and comes once for each preview. */
-  imageBytesPerToken: 64 * KIB,
+  imageBytesPerToken: limit(
+    'streamImageBytesPerToken',
+    64 * KIB,
+    'A stream that brings more is broken off as garbage.',
+  ),
 }
 
 /** The part of it that a token has which brought no words. */

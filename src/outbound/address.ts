@@ -1,10 +1,11 @@
 /** Resolves host names to addresses. */
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
+import { limit } from '../lib/primitives/limit.ts'
 
 const FRESH_MS = 30_000
 /** Hosts are the operator's providers, so more entries than this are no longer a cache. */
-const HOSTS_MAX = 1_000
+const HOSTS_MAX = limit('upstreamHostsMax', 1_000, 'All remembered addresses are forgotten.')
 
 type ResolvedHost = { readonly addresses: Promise<readonly string[]>; readonly staleAtMs: number }
 

@@ -5,6 +5,7 @@ import type { HeaderFields } from '../lib/http/message-head.ts'
 import { readAnswerHead } from './answer-head.ts'
 import { KIB } from '../lib/primitives/units.ts'
 import { NO_BYTES } from '../lib/http/wire-buffer.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 /** Takes the body of an answer. Nothing follows `end` or `broken`. */
 export type Sink = {
@@ -68,12 +69,20 @@ export type WrittenRequest = {
   readonly upload?: UploadBody | undefined
 }
 
-const HEAD_BYTES_MAX = 64 * KIB
-const INTERIM_MAX = 8
+const HEAD_BYTES_MAX = limit(
+  'upstreamHeadBytesMax',
+  64 * KIB,
+  'An answer with a larger head counts as a failed attempt.',
+)
+const INTERIM_MAX = limit('upstreamInterimAnswersMax', 8, 'An upstream that sends more 1xx answers has failed.')
 /** The bytes that may wait for a sink before the upstream must wait. */
 const QUEUED_BYTES_MAX = 256 * KIB
 /** The bytes of a released body that are still read, so that its connection can be used again. */
-const RELEASED_BYTES_MAX = 64 * KIB
+const RELEASED_BYTES_MAX = limit(
+  'upstreamRestBytesMax',
+  64 * KIB,
+  'The rest of an answer that nobody reads is longer, so its connection is closed.',
+)
 /** If a kept connection was closed before our request arrived, that shows within one round trip. */
 const RACE_MS = 2_000
 /** Methods whose requests may be sent twice (RFC 9110, section 9.2.2). */

@@ -5,6 +5,7 @@
  */
 import { bareHost } from './address.ts'
 import { parseIp, placeOf, type Place } from './ip.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 /**
  * `private`: also this machine and its networks, because the operator allows it. `web`: for URLs that clients name, and
@@ -18,7 +19,7 @@ export type CheckedUrl =
   | { readonly kind: 'private'; readonly name: string }
   | { readonly kind: 'bad'; readonly fault: UrlFault; readonly message: string }
 
-const URL_CHARS_MAX = 8_192
+const URL_CHARS_MAX = limit('urlCharsMax', 8_192, 'A longer URL is refused.')
 const WEB_PORTS = new Set(['', '80', '443'])
 /** Control characters and white space, which some parsers drop and others keep. */
 const UNPRINTABLE = /[\p{Cc}\s]/u

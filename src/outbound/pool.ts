@@ -3,6 +3,7 @@ import { bareHost } from './address.ts'
 import { ClientConnection, handlers, type Home } from './connection.ts'
 import type { ClientExchange } from './exchange.ts'
 import { vet, type AddressReach } from './guard.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 export type PoolOrigin = {
   readonly security: 'plain' | 'tls'
@@ -27,10 +28,10 @@ export type PoolOptions = {
 }
 
 /** Vendors close idle connections after a minute or more. Closing first avoids a race. */
-const IDLE_MS = 30_000
+const IDLE_MS = limit('upstreamIdleMs', 30_000, 'An idle connection to an upstream is closed.')
 /** The upstream counts its limit from when its last byte left, which is earlier than its arrival here. */
 const KEEP_ALIVE_MARGIN_MS = 1_000
-const IDLE_MAX = 256
+const IDLE_MAX = limit('upstreamIdleConnectionsMax', 256, 'Further idle connections to one origin are closed.')
 const LINGER_MS = 2_000
 const SWEEP_MS = 1_000
 /** The shortest idle time, and the part that is used of the time after which the upstream closed a connection. */

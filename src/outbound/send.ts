@@ -20,6 +20,7 @@ import { Pool, type PoolOptions } from './pool.ts'
 import type { Stop } from './stop.ts'
 import { collectText, type TextReader, type TextTaker } from './text.ts'
 import { KIB } from '../lib/primitives/units.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 export type OutboundRequest = {
   readonly url: string
@@ -56,15 +57,23 @@ type SendEndpoint = {
   headerLines: string
 }
 
-export const CONNECT_TIMEOUT_MS = 5_000
+export const CONNECT_TIMEOUT_MS = limit(
+  'connectTimeoutMs',
+  5_000,
+  'An upstream that takes longer to connect has failed; the next offer is tried.',
+)
 const ENDPOINTS_MAX = 1_000
 /** Upstreams choose the origins of pictures. Without a bound, all of them would be kept for ever. */
-const ORIGINS_MAX = 1_000
+const ORIGINS_MAX = limit('upstreamOriginsMax', 1_000, 'All idle connections are closed, and the pools are made anew.')
 /** Printable ASCII and tabs. Other characters are forbidden, or servers read them differently. */
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/
 
 /** The body of a longer error is dropped. Only its status is used. */
-export const ERROR_BYTES_MAX = 64 * KIB
+export const ERROR_BYTES_MAX = limit(
+  'upstreamErrorBytesMax',
+  64 * KIB,
+  'Of a longer error of an upstream only the status counts.',
+)
 
 /** The sender of a request for a whole answer. */
 class WholeAsker implements Asker, TextTaker {

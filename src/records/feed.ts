@@ -1,5 +1,6 @@
 /** Requests as they end, for people who watch an account: the port, and the bounds of watching. */
 import type { RequestRecord } from './records.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 export type Watcher = {
   /** Called in the tick in which a charge is known to be durable: it must be quick, and must not throw. */
@@ -13,11 +14,11 @@ export type Watcher = {
  * often. An owner may invite whom they like: an account alone must not take the places of all others.
  */
 export const watchBounds = {
-  watchersMax: 128,
-  watchersPerAccountMax: 32,
-  watchersPerUserMax: 6,
-  rowsPerPushMax: 100,
-  pushMs: 300,
+  watchersMax: limit('watchersMax', 128, 'Another watcher of live requests is refused.'),
+  watchersPerAccountMax: limit('watchersPerAccountMax', 32, 'Another watcher of the account is refused.'),
+  watchersPerUserMax: limit('watchersPerUserMax', 6, 'Another watcher of the person or program is refused.'),
+  rowsPerPushMax: limit('watchedRowsPerPushMax', 100, 'Further rows are only counted.'),
+  pushMs: limit('watchPushMs', 300, 'Rows are collected for so long.'),
   heartbeatMs: 15_000,
   /** How long whoever loses the right to look may go on. Rows are not sent in that time. */
   standingMs: 1_000,

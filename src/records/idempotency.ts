@@ -5,6 +5,7 @@
 import { DAY_MS, MIB } from '../lib/primitives/units.ts'
 import type { DiskRoom } from '../lib/runtime/disk-room.ts'
 import type { WriteStep } from '../store/statement.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 /** An answer as it is sent again. `body` is undefined when it was too large to keep. */
 export type KeptAnswer = {
@@ -42,9 +43,17 @@ export type IdempotencyLock = {
 }
 
 /** How long an answer is kept. */
-export const ANSWER_KEPT_MS = DAY_MS
+export const ANSWER_KEPT_MS = limit(
+  'idempotencyKeyMs',
+  DAY_MS,
+  'An Idempotency-Key is forgotten, and its request is a new one.',
+)
 /** An answer up to this size, in UTF-8, is kept. */
-export const ANSWER_BYTES_MAX = MIB
+export const ANSWER_BYTES_MAX = limit(
+  'idempotencyAnswerBytesMax',
+  MIB,
+  'A longer answer is not kept, and its repetitions are refused.',
+)
 
 export type KeptBounds = {
   /** For the answers of an account: some answers cost next to nothing for their size. */
@@ -52,7 +61,13 @@ export type KeptBounds = {
   readonly room: Pick<DiskRoom, 'isShort'>
 }
 
-export const keptAnswerBounds = { bytesPerAccountMax: 64 * MIB }
+export const keptAnswerBounds = {
+  bytesPerAccountMax: limit(
+    'idempotencyBytesPerAccountMax',
+    64 * MIB,
+    'Further answers of the account are not kept for repetitions.',
+  ),
+}
 
 /**
  * The port of idempotency keys. A key belongs to one account.

@@ -6,8 +6,8 @@ import { Dice, written, type PortUnderTest } from '../store/port-contract.ts'
 import { storedForm } from './record-row.ts'
 import type { AttemptNote, Outcome, RecordFilter, Records, RequestRecord, StoredRecord } from './records.ts'
 import { fits } from './search.ts'
+import { HOUR_MS } from '../lib/primitives/units.ts'
 
-const HOUR_MS = 3_600_000
 const SEED = 20_251
 const RECORDS = 400
 

@@ -3,15 +3,20 @@
  * bounded number of rows.
  */
 import type { RefusedRequest } from './refused.ts'
+import { limit } from '../lib/primitives/limit.ts'
+import { MINUTE_MS } from '../lib/primitives/units.ts'
 
 /** Of an account within a minute: rows in any case, and further ones of a sort that has none yet. */
-const ROWS_PER_MINUTE = 30
+const ROWS_PER_MINUTE = limit(
+  'refusedRowsPerAccountPerMinute',
+  30,
+  'Further refused requests of the account are only counted.',
+)
 const SORTS_PER_MINUTE = 20
 /** Of all accounts within a minute. Beyond it there are counts alone. */
-const ALL_ROWS_PER_MINUTE = 1_000
+const ALL_ROWS_PER_MINUTE = limit('refusedRowsPerMinute', 1_000, 'Further refused requests are only counted.')
 /** Pairs of account and code that are counted apart between two writes. */
 const COUNTS_MAX = 1_000
-const MINUTE_MS = 60_000
 
 /** A row: a refusal, and how many like it followed until `lastAtMs`. */
 export type CoalescedRefusal = { readonly refusal: RefusedRequest; repeats: number; lastAtMs: number }

@@ -9,9 +9,8 @@ import {
   type RefusedRequest,
   type RefusedRequests,
 } from './refused.ts'
+import { HOUR_MS, MINUTE_MS } from '../lib/primitives/units.ts'
 
-const HOUR_MS = 3_600_000
-const MINUTE_MS = 60_000
 /** So many of an account have rows in any minute. */
 const ROWS = 25
 

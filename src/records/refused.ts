@@ -1,4 +1,5 @@
 /** Requests that were refused before any money was held, and the port by which they are noted and read. */
+import { limit } from '../lib/primitives/limit.ts'
 
 export type RefusedRequest = {
   readonly id: string
@@ -38,7 +39,14 @@ export type RefusedFilter = {
 export type RefusedCount = { readonly status: number; readonly code: string; readonly requests: number }
 
 /** How many refusals are kept; counts are kept for longer. */
-export const refusedBounds = { rowsPerAccountMax: 1_000, rowsMax: 100_000 }
+export const refusedBounds = {
+  rowsPerAccountMax: limit(
+    'refusedRowsPerAccountMax',
+    1_000,
+    'The oldest refused requests of the account are deleted.',
+  ),
+  rowsMax: limit('refusedRowsMax', 100_000, 'The oldest refused requests are deleted.'),
+}
 /** For how long the counts of an hour are kept. */
 export const COUNTED_HOURS = 400 * 24
 

@@ -12,10 +12,9 @@ import {
   type RefusedRequest,
   type RefusedRequests,
 } from './refused.ts'
+import { HOUR_MS, MINUTE_MS } from '../lib/primitives/units.ts'
 
 const FLUSH_MS = 1_000
-const MINUTE_MS = 60_000
-const HOUR_MS = 3_600_000
 
 const insert = statement(
   `INSERT INTO refused_request (account_id, id, key_id, method, endpoint, model, status, code, repeats, last_at, created_at)

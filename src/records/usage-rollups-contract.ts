@@ -15,6 +15,7 @@ import {
   type UsageRow,
   type UsageSum,
 } from './usage-rollups.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../lib/primitives/units.ts'
 
 export type RollupsUnderTest = PortUnderTest<UsageRollups> & {
   /** Writes the requests that are summed up. */
@@ -23,10 +24,8 @@ export type RollupsUnderTest = PortUnderTest<UsageRollups> & {
   hold(accountId: string, createdAtMs: number): Promise<() => Promise<void>>
 }
 
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 const SEED = 77
-const SUMMED_UP_MS = 20 * 60_000
+const SUMMED_UP_MS = 20 * MINUTE_MS
 
 function sumsOf({ outcome, usage, usageSource, charged, writtenOff, upstreamCost }: RequestRecord) {
   const piecesOf = (kind: string): number =>

@@ -1,6 +1,7 @@
 /** What requests came to, by hour and day, and the port by which the sums are read. */
 import type { NanoUsd } from '../domain/money.ts'
 import type { Shifts } from '../lib/primitives/time-zone.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 /** Upper ends of the counts of first events, in ms; the last count has none. */
 export const firstEventBoundsMs = [50, 100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800] as const
@@ -58,7 +59,7 @@ export type UsageRow = {
 }
 
 /** More rows than this are no chart, and too much for one answer. */
-export const USAGE_ROWS_MAX = 10_000
+export const USAGE_ROWS_MAX = limit('usageRowsMax', 10_000, 'A report or export of more rows is refused.')
 
 /** What can be added up. */
 export type UsageCount = Pick<UsageRow, 'sums' | 'firsts'>

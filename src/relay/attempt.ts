@@ -16,6 +16,7 @@ import { waitForSame } from './same-offer.ts'
 import { FULL, type Permit } from './provider-concurrency.ts'
 import { capOf, carriedOut, isAwaited, isForNobody, prepareAttempt } from './prepared-attempt.ts'
 import type { FailedAttempt, OpenStream, Progress, AttemptResult } from './prepared-attempt.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 export type ServedOffer = {
   readonly offer: Offer
@@ -44,7 +45,7 @@ export type AttemptOutcome = WholeServed | StreamServed | AllFailed
 
 const NOTHING: readonly string[] = []
 /** So many fields are left out for one offer in one call. */
-const WITHOUT_MAX = 4
+const WITHOUT_MAX = limit('fieldsLeftOutMax', 4, 'An offer that refuses more fields of a request has failed.')
 
 const NONE_TRIED: AllFailed = {
   kind: 'failed',

@@ -3,8 +3,13 @@ import type { Failure } from '../domain/failure.ts'
 import type { AnswerFacts, Conversation } from '../formats/core/contract.ts'
 import type { TurnScope } from '../responses/turns.ts'
 import type { GatewayRequest } from './call.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 export type BackgroundLimits = { readonly runsMax: number; readonly runsPerAccountMax: number }
+export const backgroundBounds: BackgroundLimits = {
+  runsMax: limit('backgroundRunsMax', 256, 'A further response in the background is refused.'),
+  runsPerAccountMax: limit('backgroundRunsPerAccountMax', 32, 'A further one of the account is refused.'),
+}
 
 /** How long a client that calls an answer off waits for it to be settled. */
 const CANCEL_WAIT_MS = 5_000

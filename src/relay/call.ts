@@ -9,6 +9,7 @@ import type { AttemptNote, SettledRecord } from '../records/records.ts'
 import type { Abortable, Stoppable } from '../upstream/in-flight-attempt.ts'
 import type { OutputCap } from '../modalities/modality.ts'
 import type { Permit } from './provider-concurrency.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 /** Why a call is ended from outside before its answer is complete. */
 export type CancelReason = 'client_closed' | 'revoked' | 'suspended' | 'shutdown' | 'overdue'
@@ -143,6 +144,14 @@ const isLapsed = ({ stands }: Caller): boolean => stands?.() === false
 
 /** Of calls that go on without their client: they hold a connection each, and nobody waits. */
 export type DetachedBounds = { readonly callsMax: number; readonly callsPerAccountMax: number }
+export const detachedBounds: DetachedBounds = {
+  callsMax: limit('detachedCallsMax', 256, 'A further call ends when its client leaves.'),
+  callsPerAccountMax: limit(
+    'detachedCallsPerAccountMax',
+    64,
+    'A further call of the account ends when its client leaves.',
+  ),
+}
 
 /** The calls under way, so that a revoked key's streams can be cut and a shutdown can wait for the rest. */
 export class LiveCalls {

@@ -15,6 +15,8 @@ import type { Pictures } from './pictures.ts'
 import type { RetryBudget } from './retry-budget.ts'
 import type { ProviderConcurrency } from './provider-concurrency.ts'
 import type { TokenCounter } from './token-counter.ts'
+import { limit } from '../lib/primitives/limit.ts'
+import { MIB } from '../lib/primitives/units.ts'
 
 export type UpstreamMessages = 'kept' | 'dropped'
 
@@ -22,6 +24,16 @@ export type RelayLimits = ReplyLimits & {
   /** A stream silent for this long gets its headers and comments, so that nobody in between gives up on it. */
   readonly heartbeatMs: number
   readonly attemptsMax: number
+}
+/** An upstream's answer, whole or as one event of a stream: what may have to be in memory at once. */
+export const answerBounds = {
+  replyBytesMax: limit('replyBytesMax', 64 * MIB, 'A longer answer of an upstream counts as a failed attempt.'),
+  textReplyBytesMax: limit(
+    'textReplyBytesMax',
+    32 * MIB,
+    'A longer answer of a text model counts as a failed attempt.',
+  ),
+  eventCharsMax: limit('eventCharsMax', 8 * MIB, 'A stream with a longer event is broken off.'),
 }
 
 /** Everything the relay touches. */

@@ -9,6 +9,7 @@ import { KEPT_DAYS, type TurnScope, type Turns } from '../responses/turns.ts'
 import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
 import { KIB, MINUTE_MS } from '../lib/primitives/units.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 type Steps = Readonly<ReturnType<Turns['keep']>>
 const NO_STEPS: Steps = []
@@ -47,11 +48,11 @@ const LARGE_CHARS = 512 * KIB
  */
 const turnLimits: ScanLimits = {
   ...requestScanLimits,
-  depthMax: 128,
-  nodesMax: 800_000,
-  commasMax: 1_000_000,
-  bareMax: 16_000_000,
-  escapesMax: 4_000_000,
+  depthMax: limit('conversationDepthMax', 128, 'A conversation of more is refused.'),
+  nodesMax: limit('conversationNodesMax', 800_000, 'A conversation of more is refused.'),
+  commasMax: limit('conversationCommasMax', 1_000_000, 'A conversation of more is refused.'),
+  bareMax: limit('conversationBareCharsMax', 16_000_000, 'A conversation of more is refused.'),
+  escapesMax: limit('conversationEscapesMax', 4_000_000, 'A conversation of more is refused.'),
 }
 
 const textOf = (turns: readonly PastTurn[]): string =>
@@ -65,7 +66,7 @@ async function isTooFine(text: string): Promise<boolean> {
 }
 
 /** One request may name items of so many turns. */
-const REFERRED_MAX = 500
+const REFERRED_MAX = limit('referredTurnsMax', 500, 'A request that names items of more turns is refused.')
 const NONE = { kind: 'found', turns: [] } as const
 
 /** The same words whether it never was, was deleted, or is somebody else's. */

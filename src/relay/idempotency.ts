@@ -3,6 +3,7 @@ import type { Failure } from '../domain/failure.ts'
 import type { IdempotencyKey, KeptAnswer } from '../records/idempotency.ts'
 import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 /** The answer of an earlier request with the same key, as it was sent then. */
 export type ReplayedAnswer = {
@@ -37,7 +38,7 @@ export async function claimOnce(
   }
 }
 
-const WAIT_MS_MAX = 30_000
+const WAIT_MS_MAX = limit('repetitionWaitMs', 30_000, 'A repetition is told to wait no longer.')
 
 /**
  * An SDK whose call timed out comes back for the answer, once or twice. It is sent away for as long as the first has

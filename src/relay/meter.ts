@@ -5,6 +5,7 @@ import type { Arrival } from '../modalities/modality.ts'
 import type { Admission } from './admit.ts'
 import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 type ToMeter = Arrival & {
   readonly admission: Admission
@@ -13,8 +14,12 @@ type ToMeter = Arrival & {
 }
 
 /** How far a report may pass the quote before it is taken for a mistake: 4 times, and a margin for hidden prompts. */
-const PLAUSIBLE_FACTOR = 4
-const PLAUSIBLE_MARGIN_TOKENS = 20_000
+const PLAUSIBLE_FACTOR = limit('plausibleUsageFactor', 4, 'A reported usage above so many quotes is counted again.')
+const PLAUSIBLE_MARGIN_TOKENS = limit(
+  'plausibleUsageMarginTokens',
+  20_000,
+  'A reported usage above the quotes by more tokens is counted again.',
+)
 
 /** Takes the upstream's usage where it is plausible, or counts what went in and came out. */
 export function meter(relay: Relay, call: GatewayRequest, to: ToMeter): MeteredUsage | Promise<MeteredUsage> {

@@ -33,6 +33,7 @@ import { GivenEvents, PreparedEvents, type UpstreamEvents } from './events.ts'
 import type { OutputCap } from '../modalities/modality.ts'
 import { BoundedEvents } from './stream-bounds.ts'
 import { KIB } from '../lib/primitives/units.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 /** An upstream stream past its first meaningful event. */
 export type OpenStream = {
@@ -59,7 +60,11 @@ export type AttemptResult =
   | FailedAttempt
 
 /** Held-back text before the first meaningful event is bounded: a vendor cannot fill memory with preludes. */
-const PRELUDE_CHARS_MAX = 64 * KIB
+const PRELUDE_CHARS_MAX = limit(
+  'preludeCharsMax',
+  64 * KIB,
+  'A stream with more before its first meaningful event has failed; the next offer is tried.',
+)
 
 /** One in the background has no client that could leave: it only ends early where it is told to. */
 export const isAwaited = ({ claim, isBackground }: GatewayRequest): boolean => claim !== undefined && !isBackground

@@ -3,12 +3,13 @@ import type { Provider } from '../domain/catalog.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import { FairQueue } from '../lib/primitives/fair-queue.ts'
 import type { Stoppable } from '../upstream/in-flight-attempt.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 export const seatBounds = {
   /** Of a provider that says nothing of its own. */
-  requestsMax: 4_096,
+  requestsMax: limit('providerRequestsMax', 4_096, 'A further request goes to the next offer, or waits.'),
   /** Where there is nobody else to ask. */
-  waitMs: 1_000,
+  waitMs: limit('providerWaitMs', 1_000, 'A request that waits longer for a permit has failed at this provider.'),
 }
 
 /** Of an upstream where as many requests are under way as there may be. */

@@ -1,10 +1,11 @@
 import { TokenBucket } from '../lib/primitives/token-bucket.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 export const retryBounds = {
   /** A second try for every fifth request, as Finagle and Envoy budget it. */
-  percentMax: 20,
+  percentMax: limit('retriesPercentMax', 20, 'A further retry is not made, and the client gets the failure.'),
   /** What is allowed besides, so that a quiet gateway may always try again. */
-  freePerSecond: 10,
+  freePerSecond: limit('retriesFreePerSecond', 10, 'So many retries are allowed besides.'),
 }
 /** What can be saved up: ten seconds of the free ones. */
 const SAVED_MAX = 100

@@ -1,8 +1,9 @@
 /** When an offer that failed is asked once more, where there is no other left: what passes by itself within seconds. */
 import type { UpstreamFailure } from '../domain/failure.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 /** A vendor that wants to be left alone for longer is: its client can come back by itself. */
-const WAIT_MS_MAX = 5_000
+const WAIT_MS_MAX = limit('sameOfferWaitMs', 5_000, 'The last offer is not asked again when it wants a longer wait.')
 /** Between these, drawn anew each time: those that failed together must not come back together. */
 const WAIT_MS = { least: 200, most: 600 }
 

@@ -7,6 +7,7 @@ import { charsOf } from '../formats/core/generated-text.ts'
 import type { Admission } from './admit.ts'
 import type { StreamServed } from './attempt.ts'
 import { KIB } from '../lib/primitives/units.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 /** Text for the client, and whether the stream goes on. `spent`: the money for more of it is not there. */
 export type StreamStep = { readonly text: string } & (
@@ -27,8 +28,16 @@ export function endOf({ open: { stream } }: StreamServed, { text, end }: StreamS
 }
 
 /** No token is longer: runs of blanks come to this (o200k_base). */
-const CHARS_PER_TOKEN_MAX = 128
-const RUNAWAY_MARGIN_CHARS = 64 * KIB
+const CHARS_PER_TOKEN_MAX = limit(
+  'runawayCharsPerToken',
+  128,
+  'A stream that passes its output limit by this measure is broken off.',
+)
+const RUNAWAY_MARGIN_CHARS = limit(
+  'runawayMarginChars',
+  64 * KIB,
+  'A stream that passes its output limit by so much besides is broken off.',
+)
 export const RUNAWAY: UpstreamFailure = {
   kind: 'garbage',
   status: 200,

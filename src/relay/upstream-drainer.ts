@@ -1,3 +1,10 @@
+import { limit } from '../lib/primitives/limit.ts'
+
+export const drainBounds = {
+  streamsMax: limit('drainStreamsMax', 64, 'A further stream is cut when its client leaves.'),
+  timeoutMs: limit('drainTimeoutMs', 120_000, 'A stream without a client is cut.'),
+}
+
 /** Upstream streams that are read on after their client left, because the vendor bills them to the end anyway. */
 export class Drains {
   private running = 0

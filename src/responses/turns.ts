@@ -10,6 +10,7 @@ import type { DiskRoom } from '../lib/runtime/disk-room.ts'
 import { statement, type Row, type SqlValue, type WriteStep } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
 import { DAY_MS, MIB } from '../lib/primitives/units.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 /** Whose turns are meant. */
 export type TurnScope = { readonly accountId: string }
@@ -41,15 +42,15 @@ export type InputPage =
   | { readonly kind: 'not_found' }
   | { readonly kind: 'no_such_item' }
 
-export const KEPT_DAYS = 30
+export const KEPT_DAYS = limit('responseDays', 30, 'A stored response is deleted.')
 const KEPT_MS = KEPT_DAYS * DAY_MS
 /** Bytes of one conversation that are read back: as much as a request may bring. */
-const CHAIN_BYTES_MAX = 32 * MIB
-const CHAIN_TURNS_MAX = 10_000
+const CHAIN_BYTES_MAX = limit('conversationBytesMax', 32 * MIB, 'A longer conversation is refused.')
+const CHAIN_TURNS_MAX = limit('conversationTurnsMax', 10_000, 'A conversation of more turns is refused.')
 /** Conversations of one account that are being read, or wait to be. */
-const RECALLS_MAX = 256
+const RECALLS_MAX = limit('recallsPerAccountMax', 256, 'A further conversation of the account is refused.')
 /** A page of items is no larger, unless one item alone is. */
-const PAGE_BYTES = MIB
+const PAGE_BYTES = limit('inputPageBytesMax', MIB, 'A page of input items ends, unless it has one item alone.')
 /** The input of a turn that failed and cost nothing: whoever pays for nothing stores nothing. */
 const UNKEPT = ''
 /** A turn can be megabytes: a step of the sweep must not hold up the requests. */

@@ -4,6 +4,7 @@
  */
 import type { Offer } from '../domain/catalog.ts'
 import { isRequestFault, RETRY_AFTER_MS_MAX, type UpstreamFailure } from '../domain/failure.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 export type OfferHealth = {
   readonly failuresInRow: number
@@ -15,14 +16,18 @@ export type OfferHealth = {
   readonly isOnTrial: boolean
 }
 
-const FAILURES_UNTIL_REST = 5
-const REST_MS = 30_000
+const FAILURES_UNTIL_REST = limit('offerFailuresMax', 5, 'An offer rests after so many failures in a row.')
+const REST_MS = limit('offerRestMs', 30_000, 'So long is the first rest of an offer. Each further one is longer.')
 const REST_MS_MAX = RETRY_AFTER_MS_MAX
 /** A wrong credential, an empty account or a missing model does not mend itself in seconds. */
-const BENCH_MS = 300_000
-const RATE_REST_MS = 5_000
+const BENCH_MS = limit('offerFaultRestMs', 300_000, 'So long an offer rests whose key, money or model is missing.')
+const RATE_REST_MS = limit(
+  'offerRateRestMs',
+  5_000,
+  'So long an offer rests that refuses for its rate and names no time.',
+)
 /** How long one that tries has an offer to itself, unless it is answered before. */
-const TRIAL_MS = 30_000
+const TRIAL_MS = limit('offerTrialMs', 30_000, 'Another request may try an offer whose trial takes longer.')
 
 export const healthy: OfferHealth = { failuresInRow: 0, rests: 0, restUntilMs: 0, isOnTrial: false }
 

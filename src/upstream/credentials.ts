@@ -9,6 +9,7 @@ import { outbound } from '../outbound/send.ts'
 import { Stop } from '../outbound/stop.ts'
 import type { AuthScheme, Preset } from '../vendors/preset.ts'
 import { KIB } from '../lib/primitives/units.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 export type Headers = Readonly<Record<string, string>>
 type CredentialFailure = { readonly kind: 'failed'; readonly failure: UpstreamFailure }
@@ -81,8 +82,16 @@ const TOKEN_URI = 'https://oauth2.googleapis.com/token'
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
 const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 const STATEMENT_SECONDS = 3_600
-const EXCHANGE_TIMEOUT_MS = 10_000
-const EXCHANGE_BYTES_MAX = 64 * KIB
+const EXCHANGE_TIMEOUT_MS = limit(
+  'tokenExchangeTimeoutMs',
+  10_000,
+  'An exchange of a Google credential that takes longer has failed.',
+)
+const EXCHANGE_BYTES_MAX = limit(
+  'tokenExchangeBytesMax',
+  64 * KIB,
+  'A larger answer to the exchange of a credential has failed.',
+)
 /** A token is given up this long before it ends, or a tenth of its life before where that is shorter. */
 const MARGIN_MS = 300_000
 

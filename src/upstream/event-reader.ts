@@ -10,6 +10,7 @@ import { SseDecoder, type SseEvent } from '../lib/http/sse.ts'
 import type { IncomingResponse, Sink } from '../outbound/exchange.ts'
 import type { InFlightAttempt } from './in-flight-attempt.ts'
 import { KIB, MIB } from '../lib/primitives/units.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 export type ReaderLimits = { readonly eventGapTimeoutMs: number; readonly eventCharsMax: number }
 
@@ -20,7 +21,7 @@ export type ReadEvents =
 
 const END: ReadEvents = { kind: 'end' }
 /** What may lie unread before the upstream is made to wait. */
-export const QUEUED_BYTES_MAX = 32 * KIB
+export const QUEUED_BYTES_MAX = limit('streamQueuedBytesMax', 32 * KIB, 'The upstream waits for the client.')
 /** No token by token answer is read in such pieces. */
 const LARGE_READ_BYTES = 64 * KIB
 /** A longer event waits for a turn of its own: several as slow to read as they may be would hold up the others. */

@@ -8,6 +8,7 @@ import { Stop } from '../outbound/stop.ts'
 import type { Preset } from './preset.ts'
 import { sendAs } from '../upstream/credentials.ts'
 import { MIB } from '../lib/primitives/units.ts'
+import { limit } from '../lib/primitives/limit.ts'
 
 export type Probe = {
   readonly ok: boolean
@@ -18,10 +19,10 @@ export type Probe = {
   readonly problem: string | undefined
 }
 
-const PROBE_TIMEOUT_MS = 15_000
+const PROBE_TIMEOUT_MS = limit('probeTimeoutMs', 15_000, 'A probe of a provider that takes longer has failed.')
 /** Vertex lists its models outside of any project (2026-11). */
 const VERTEX_PLACE = /\/projects\/[^/]+\/locations\/[^/]+(?=\/publishers\/)/
-const PROBE_BYTES_MAX = 4 * MIB
+const PROBE_BYTES_MAX = limit('probeBytesMax', 4 * MIB, 'A longer list of models is not read.')
 
 type ProbeResult = Pick<Probe, 'ok' | 'status' | 'problem'> & { readonly models?: readonly string[] }
 type Reply =

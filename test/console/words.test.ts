@@ -22,7 +22,7 @@ const namesIn = (facts: Facts, before = ''): readonly string[] =>
   })
 
 test('settings and facts of the process have words, and there are no words for what is not there', async () => {
-  const settings = settingsOf(await loadConfig({}))
+  const settings = await settingsOf(await loadConfig({}))
   const { body } = await context.call<{ process: Facts }>(await context.as('operator'), 'GET /health')
   const named = new Set([...namesIn(settings), ...namesIn(body.process)])
   expect(Object.keys(english).toSorted()).toEqual([...named].toSorted())

@@ -24,6 +24,7 @@ test('a start without tollgate.yaml loads no parser for it, no operations and no
   expect(loaded).toContain('src/edge/edge.ts')
   for (const late of [
     'src/declaration.ts',
+    'src/fixed-limits.ts',
     'src/admin/operations.ts',
     'sandbox/server.ts',
     'src/formats/chat/schema.ts',

@@ -57,7 +57,8 @@ export async function openConsole(
   for (const user of Object.values(people)) await services.users.setPassword(user?.id ?? '', 'no hash at all')
   const isSecure = publicUrl?.startsWith('https:') ?? false
   const { publicModels } = config
-  const dispatch = createDispatcher(services, { version: 'test', publicUrl, publicModels, isSecure, settings: {} })
+  const settings = () => Promise.resolve({})
+  const dispatch = createDispatcher(services, { version: 'test', publicUrl, publicModels, isSecure, settings })
   const idOf = (role: Role): string => people[role]?.id ?? ''
   return {
     gateway,

@@ -8,6 +8,7 @@ import { isInline, type RemoteMedium } from '../core/remote-media.ts'
 import { isOrdinary } from './fast-path.ts'
 import type { ChatBody } from './schema.ts'
 import { refuseChatFields } from './disallowed-fields.ts'
+import { limit } from '../../lib/primitives/limit.ts'
 
 export type ChatRequest = {
   readonly model: string
@@ -42,7 +43,7 @@ export function readOrdinaryRequest({ value, members }: ScannedBody, sent: Reque
   return isOrdinary(value) ? chatRequestOf(value, members, sent) : undefined
 }
 
-const FIELDS_MAX = 1_000
+const FIELDS_MAX = limit('requestFieldsMax', 1_000, 'A request with more fields is refused.')
 
 const isNoObject = (one: unknown): boolean => typeof one !== 'object' || one === null
 

@@ -1,7 +1,8 @@
 import { numberIn } from './fields.ts'
+import { limit } from '../../lib/primitives/limit.ts'
 
 /** More tokens than any one answer can have. */
-const TOKENS_MAX = 1_000_000_000
+const TOKENS_MAX = limit('reportedTokensMax', 1_000_000_000, 'A larger reported count of tokens counts as missing.')
 
 /** A token count, or undefined. Negative, fractional, absurd and non-numeric counts are lies and count as absent. */
 export function tokenCount(value: unknown): number | undefined {

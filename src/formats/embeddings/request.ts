@@ -8,8 +8,9 @@ import { scanRequest } from '../core/request-json.ts'
 import type { EmbeddingInput } from './body.ts'
 import { EmbeddingClient } from './client.ts'
 import { safeParse } from '../../lib/json/safe-parse.ts'
+import { limit } from '../../lib/primitives/limit.ts'
 
-export const INPUTS_MAX = 2_048
+export const INPUTS_MAX = limit('embeddingInputsMax', 2_048, 'A request for more embeddings is refused.')
 const TOKEN_MAX = 1_000_000
 
 export const embeddingRequestSchema = z.looseObject({

@@ -1,7 +1,12 @@
 /** Vectors on the wire: decimal numbers, or little-endian float32 in base64. */
+import { limit } from '../../lib/primitives/limit.ts'
 
 /** More dimensions than any model has. */
-const DIMENSIONS_MAX = 65_536
+const DIMENSIONS_MAX = limit(
+  'embeddingDimensionsMax',
+  65_536,
+  'A vector with more dimensions is refused, or counts as garbage of the upstream.',
+)
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
 export type Encoding = 'float' | 'base64'

@@ -10,6 +10,7 @@ import type { ImageAsk } from './ask.ts'
 import { ImageClient, type ReadImageClient } from './client.ts'
 import { invalidMask } from './invalid-mask.ts'
 import { readImageFields } from './request.ts'
+import { limit } from '../../lib/primitives/limit.ts'
 
 /** A file of the form. `param` is what its client called it, or would have: `image[1]`. */
 export type EditFile = { readonly param: string; readonly path: string; readonly bytes: number }
@@ -21,8 +22,8 @@ export type EditForm = {
 }
 
 /** What a picture may have, decoded. */
-const IMAGE_PIXELS_MAX = 50_000_000
-const MASK_PIXELS_MAX = 25_000_000
+const IMAGE_PIXELS_MAX = limit('editImagePixelsMax', 50_000_000, 'An edit of an image with more pixels is refused.')
+const MASK_PIXELS_MAX = limit('editMaskPixelsMax', 25_000_000, 'An edit with a mask of more pixels is refused.')
 
 const BUSY: Failure = {
   kind: 'unavailable',

@@ -13,6 +13,7 @@ import { lawfulEdits } from './lawful.ts'
 import { safeParse } from '../../lib/json/safe-parse.ts'
 import { namesOf, withoutVendorTools } from '../core/vendor-tools.ts'
 import { refuseMessagesTools, splitMessagesTools } from './vendor-tools.ts'
+import { limit } from '../../lib/primitives/limit.ts'
 
 /** SDKs and people write null for "not set". */
 const optional = <T extends z.ZodType>(schema: T): z.ZodOptional<z.ZodNullable<T>> => schema.nullable().optional()
@@ -95,7 +96,7 @@ export function readMessagesRequest(
   return 'kind' in described ? { kind: 'rejected', failure: described } : { kind: 'read', request: described }
 }
 
-const FIELDS_MAX = 1_000
+const FIELDS_MAX = limit('messagesFieldsMax', 1_000, 'A Messages request with more fields is refused.')
 /** What the gateway prices or edits, also in spellings that a lenient upstream would take for it. */
 const pricedFields = new Set(['model', 'max_tokens', 'stream', 'tools', 'speed', 'inference_geo', 'mcp_servers'])
 /** Fields by which an answer would cost more than its model's price says, unless they hold one of these values. */

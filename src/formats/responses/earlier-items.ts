@@ -5,6 +5,7 @@ import type { PastTurn } from '../core/contract.ts'
 import { BadInput } from './items.ts'
 import { isBrokenCall, isCall, isResult } from './item-kinds.ts'
 import { MIB } from '../../lib/primitives/units.ts'
+import { limit } from '../../lib/primitives/limit.ts'
 
 export const bytesOfTurn = ({ input, output }: PastTurn): number => Buffer.byteLength(input) + Buffer.byteLength(output)
 
@@ -38,7 +39,7 @@ export function resolved(
 }
 
 /** As much as a request may bring itself. */
-const REFERRED_BYTES_MAX = 32 * MIB
+const REFERRED_BYTES_MAX = limit('referredBytesMax', 32 * MIB, 'A request that names more bytes of items is refused.')
 
 /** A result needs the call it belongs to: vendors refuse it in words of their own, or worse, take it. */
 export function refuseLooseOutputs(items: readonly Fields[], from: number): void {

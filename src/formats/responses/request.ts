@@ -7,6 +7,7 @@ import { scanRequest, type ScannedRequest } from '../core/request-json.ts'
 import type { RemoteMedium } from '../core/remote-media.ts'
 import { BadInput, readInput, remoteMediaOf } from './items.ts'
 import { safeParse } from '../../lib/json/safe-parse.ts'
+import { limit } from '../../lib/primitives/limit.ts'
 
 /** SDKs and people write null for "not set". */
 const optional = <T extends z.ZodType>(schema: T): z.ZodOptional<z.ZodNullable<T>> => schema.nullable().optional()
@@ -132,7 +133,7 @@ function readBy(
   }
 }
 
-const METADATA_PAIRS_MAX = 16
+const METADATA_PAIRS_MAX = limit('metadataPairsMax', 16, 'A request with more metadata is refused.')
 /** What would be another conversation, or another prompt, than the one we can see. */
 const unsupported = ['conversation', 'prompt']
 const plainTiers = new Set<unknown>(['auto', 'default', 'flex', null, undefined])

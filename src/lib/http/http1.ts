@@ -4,6 +4,7 @@
  */
 import { parseHead, type HeaderFields } from './message-head.ts'
 import { KIB } from '../primitives/units.ts'
+import { limit } from '../primitives/limit.ts'
 
 /** The length of a message's body. `close`: the body ends with the connection. Only an answer may have this. */
 export type Framing =
@@ -71,8 +72,8 @@ const SPACE = 0x20
 const EXTENSIONS =
   /^(?:[\t ]*;[\t ]*[\w!#$%&'*+.^`|~-]+(?:[\t ]*=[\t ]*(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*"))?)+$/
 /** The bounds of a size line with its extensions, and of all trailers together. */
-const SIZE_LINE_MAX = 256
-const TRAILERS_MAX = 8 * KIB
+const SIZE_LINE_MAX = limit('chunkLineCharsMax', 256, 'A longer size line of a chunk is malformed.')
+const TRAILERS_MAX = limit('trailerBytesMax', 8 * KIB, 'Larger trailers are malformed.')
 
 const hexDigit = (code: number): number => {
   if (code >= 0x30 && code <= 0x39) return code - 0x30

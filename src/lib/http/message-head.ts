@@ -1,9 +1,14 @@
 /** The first line and the headers of an HTTP/1.1 message, read strictly and in one pass (RFC 9112 §2 to §5). */
+import { limit } from '../primitives/limit.ts'
 
 /** Look-ups of headers. Names are lower case. */
 export type HeaderFields = Pick<ReadonlyMap<string, string>, 'get' | 'has'>
 
-export const HEADERS_MAX = 100
+export const HEADERS_MAX = limit(
+  'headersMax',
+  100,
+  'A request with more headers is refused; an answer with more counts as a failed attempt.',
+)
 /** Headers that may not repeat, because two values would mean two messages or two callers. */
 const single = ['content-length', 'transfer-encoding', 'host', 'authorization', 'content-type']
 

@@ -5,6 +5,7 @@
  */
 import { nextTurn } from '../runtime/end-of-tick.ts'
 import { Members } from './json-members.ts'
+import { limit } from '../primitives/limit.ts'
 
 export type ScanLimits = {
   readonly depthMax: number
@@ -28,13 +29,13 @@ export type Scan =
 
 /** The last three keep every step of reading the largest body below 100 ms (test/load/malformed.test.ts). */
 export const requestScanLimits: ScanLimits = {
-  depthMax: 64,
-  nodesMax: 200_000,
-  commasMax: 400_000,
-  membersMax: 10_000,
-  bareMax: 6_000_000,
-  escapesMax: 1_000_000,
-  keyCharsMax: 1_000,
+  depthMax: limit('jsonDepthMax', 64, 'A deeper request body is refused.'),
+  nodesMax: limit('jsonNodesMax', 200_000, 'A request body of more objects, arrays and strings is refused.'),
+  commasMax: limit('jsonCommasMax', 400_000, 'A request body of more list items and members is refused.'),
+  membersMax: limit('jsonMembersMax', 10_000, 'An object of a request body with more members is refused.'),
+  bareMax: limit('jsonBareCharsMax', 6_000_000, 'A request body with more white space and digits is refused.'),
+  escapesMax: limit('jsonEscapesMax', 1_000_000, 'A request body with more backslash escapes is refused.'),
+  keyCharsMax: limit('jsonNameCharsMax', 1_000, 'A request body with a longer name of a field is refused.'),
 }
 
 /** More than any `depthMax`. */
@@ -47,12 +48,20 @@ const DEPTH_MAX = 128
  * reads them.
  */
 export const answerLimits: ScanLimits = {
-  depthMax: 128,
-  nodesMax: 60_000,
-  commasMax: 1_000_000,
-  membersMax: 10_000,
-  bareMax: 6_000_000,
-  escapesMax: 2_000_000,
+  depthMax: limit('answerDepthMax', 128, 'A deeper answer counts as garbage of the upstream.'),
+  nodesMax: limit('answerValuesMax', 60_000, 'An answer of more values counts as garbage of the upstream.'),
+  commasMax: limit('answerCommasMax', 1_000_000, 'An answer of more list items counts as garbage of the upstream.'),
+  membersMax: limit('answerMembersMax', 10_000, 'An answer with a larger object counts as garbage of the upstream.'),
+  bareMax: limit(
+    'answerBareCharsMax',
+    6_000_000,
+    'An answer with more white space and digits counts as garbage of the upstream.',
+  ),
+  escapesMax: limit(
+    'answerEscapesMax',
+    2_000_000,
+    'An answer with more backslash escapes counts as garbage of the upstream.',
+  ),
   keyCharsMax: 1_000,
 }
 /**
@@ -60,9 +69,21 @@ export const answerLimits: ScanLimits = {
  */
 export const largeAnswerLimits: ScanLimits = {
   ...answerLimits,
-  nodesMax: 5_000_000,
-  commasMax: 10_000_000,
-  bareMax: 32_000_000,
+  nodesMax: limit(
+    'largeAnswerValuesMax',
+    5_000_000,
+    'An answer with token probabilities of more values counts as garbage of the upstream.',
+  ),
+  commasMax: limit(
+    'largeAnswerCommasMax',
+    10_000_000,
+    'An answer with token probabilities of more list items counts as garbage of the upstream.',
+  ),
+  bareMax: limit(
+    'largeAnswerBareCharsMax',
+    32_000_000,
+    'An answer with token probabilities with more digits counts as garbage of the upstream.',
+  ),
 }
 
 export const QUOTE = 0x22

@@ -3,20 +3,25 @@ import type { PictureLook, PictureTask } from './picture-job.ts'
 import { PictureProcess, type DecodedPicture } from './picture-process.ts'
 import { Slots, type SlotClaim } from '../primitives/slots.ts'
 import { MIB, MINUTE_MS } from '../primitives/units.ts'
+import { limit } from '../primitives/limit.ts'
 
 export const decoderBounds = {
   /** The most processes at work. */
-  processesMax: 2,
+  processesMax: limit('imageDecodersMax', 2, 'Further images wait to be decoded.'),
   /** The time for one image of an upstream from its start. The largest take a few seconds. */
-  timeoutMs: MINUTE_MS,
+  timeoutMs: limit('imageDecodingTimeoutMs', MINUTE_MS, 'An image of an upstream that takes longer to decode is lost.'),
   /** The memory of each process, also as a part of the gateway's memory. */
-  bytesMax: 320 * MIB,
+  bytesMax: limit(
+    'imageDecoderBytesMax',
+    320 * MIB,
+    'A decoder that needs more memory is ended, and its image is too large.',
+  ),
   memoryPart: 1 / 4,
   bytesMin: 160 * MIB,
   /** A process that is larger after its work is not kept. */
   keptBytesMax: 128 * MIB,
   /** A process without work ends after this time. */
-  idleMs: 10_000,
+  idleMs: limit('imageDecoderIdleMs', 10_000, 'A decoder without work ends.'),
 }
 
 const UNREADABLE: DecodedPicture = { said: { kind: 'unreadable' } satisfies PictureLook, bytes: Buffer.alloc(0) }

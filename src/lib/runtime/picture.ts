@@ -5,11 +5,12 @@
 import { Decoders } from './picture-decoders.ts'
 import type { PictureLook, Pixels } from './picture-job.ts'
 import type { SlotClaim } from '../primitives/slots.ts'
+import { limit } from '../primitives/limit.ts'
 
 export type { PictureLook, Picture } from './picture-job.ts'
 
 /** More pixels than any vendor makes or takes. */
-export const PIXELS_MAX = 100_000_000
+export const PIXELS_MAX = limit('imagePixelsMax', 100_000_000, 'An image with more pixels is not decoded.')
 
 /** The decoders for images of clients and upstreams. */
 export const decoders = new Decoders()
