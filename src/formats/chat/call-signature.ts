@@ -1,7 +1,7 @@
 /**
- * The signature of the thoughts behind a tool call. The chat format has no place for it, but the vendor that needs it
- * back, Gemini, has made one in its own endpoint of this format: `extra_content.google.thought_signature` beside the
- * call (2026-11). SDKs hand unknown fields of a message back as they came.
+ * The signature of the reasoning before a tool call. The chat format has no place for it. Gemini, the vendor that needs
+ * it back, has made one in its own endpoint of this format: `extra_content.google.thought_signature` beside the call
+ * (2026-11). SDKs send unknown fields of a message back unchanged.
  */
 import type { SealedData } from '../../domain/turn.ts'
 import { asFields, textIn, type Fields } from '../core/fields.ts'

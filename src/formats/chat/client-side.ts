@@ -1,4 +1,4 @@
-/** Answers in the chat format from neutral ones. */
+/** Writes neutral answers in the chat format. */
 import type { Failure } from '../../domain/failure.ts'
 import type { Delta, FinishReason, OutputPart, Reply } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
@@ -62,13 +62,13 @@ const callOf = ({ id, name, tool, sealed, ...call }: OutputCall): object =>
 
 class ChatEncoder implements StreamEncoder {
   private readonly head: string
-  /** What stands round every choice, framed as an event: our own JSON has no line break that would have to go. */
+  /** The text around every choice, framed as an event. JSON of our own has no line break to escape. */
   private readonly before: string
   private readonly after: string
   private readonly usageAsked: boolean
   private readonly begun = new Set<number>()
   private readonly custom = new Set<string>()
-  /** By choice: the thought under way, and those that are sealed. They go with the finish, in one piece. */
+  /** By choice: the current thought, and the sealed ones. They are sent with the finish, in one piece. */
   private readonly thoughts = new Map<number, { text: string; details: ReasoningDetail[] }>()
 
   constructor(answer: AnswerFacts, usageAsked: boolean) {

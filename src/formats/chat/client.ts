@@ -18,7 +18,7 @@ import { chatTurn } from './turn.ts'
 
 type ReadClient = { kind: 'read'; request: ClientRequest } | { kind: 'rejected'; failure: Failure }
 
-/** For what is no ordinary request. It brings the schema, and the library that it is made with. */
+/** Loaded for requests that are not ordinary. It brings the schema and the schema library. */
 export const chatBySchema = late(() => import('./by-schema.ts'))
 
 /** Reads a chat completion request. */
@@ -37,7 +37,7 @@ const clientOf = (read: ReadChatRequest): ReadClient =>
 
 const failures = { write: writeFailure }
 
-/** Whether it has tools whose input is free text, or has called one. */
+/** Whether the request has tools with free-text input, or calls of such tools. */
 const hasFreeText = ({ tools, messages }: ChatBody): boolean =>
   tools?.some(({ type }) => type === 'custom') === true ||
   messages.some(({ tool_calls: calls }) => calls?.some(({ type }) => type === 'custom') === true)
@@ -102,7 +102,7 @@ class ChatClient implements ClientRequest {
     return translated(chatTurn(exactBody(body, text)), stream, chatClientSide(usageAsked), upstreamSideOf(offered))
   }
 
-  /** Where a vendor of the format has no custom tools, they are functions, as before vendors of others. */
+  /** If a vendor of the format has no custom tools, they become functions, as for vendors of other formats. */
   private orByFunctions(direct: DirectChat): Adapter {
     const told = this.translated(['chat'])
     if (told.obstacle) return direct

@@ -10,7 +10,7 @@ import { LawfulChunks } from './lawful.ts'
 type CollectedFields = { [field: string]: unknown }
 type Choice = { message: CollectedFields; finish_reason: unknown; [field: string]: unknown }
 
-/** Words that are said whole, where others come piece by piece; some servers say them in every chunk. */
+/** Fields that come whole. Other fields come piece by piece. Some servers send these in every chunk. */
 const WHOLE = new Set(['role', 'id', 'type', 'format', 'signature'])
 
 export class ChatCollector implements ReplyCollector {
@@ -21,8 +21,8 @@ export class ChatCollector implements ReplyCollector {
 
   add({ data }: SseEvent): void {
     const chunk = parseExactFields(data)
-    if (!chunk) return // '[DONE]', or nothing.
-    // Padding against eavesdroppers is of the stream.
+    if (!chunk) return // '[DONE]', or not JSON.
+    // Padding against eavesdroppers belongs to the stream.
     const { choices, obfuscation: _, ...head } = this.lawful.read(chunk)
     gather(this.head, withoutNulls(head))
     for (const choice of asList(choices)) this.addChoice(asFields(choice))
@@ -57,7 +57,7 @@ export class ChatCollector implements ReplyCollector {
   }
 }
 
-/** Adds what a delta brings: words to words, items to the one with their index or behind the others. */
+/** Adds a delta. Text is appended to text. Items are added to the item with their index, or at the end. */
 function merge(target: CollectedFields, delta: Fields): void {
   for (const [name, value] of Object.entries(delta)) {
     const before = ownIn(target, name) ?? null
@@ -86,7 +86,7 @@ function copied(value: unknown): unknown {
   return copy
 }
 
-/** Items of a list by their index: a list can be long, and each event may name any of them. */
+/** Items of a list by their index. A list can be long, and each event may name any item. */
 const places = new WeakMap<object, Map<number, CollectedFields>>()
 
 function placesIn(list: object): Map<number, CollectedFields> {
@@ -109,7 +109,7 @@ function merged(target: unknown[], items: readonly unknown[]): unknown[] {
   return target
 }
 
-/** In one piece calls have no index, and what is empty beside them, or beside a refusal, is null. */
+/** A whole reply's calls have no index. Empty content beside calls or a refusal is null. */
 function asInOnePiece(message: CollectedFields): CollectedFields {
   const { tool_calls: calls, refusal, content } = message
   const isBeside = Array.isArray(calls) || (typeof refusal === 'string' && refusal !== '')

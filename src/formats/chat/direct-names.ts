@@ -1,10 +1,10 @@
-/** Names of tools between a client and an upstream of this format: what a vendor refuses goes up shorter. */
+/** Names of tools between a client and an upstream of this format. A name that a vendor refuses is sent shortened. */
 import { toolOfCall } from '../core/call-arguments.ts'
 import { asFields, asList, asText, type Fields } from '../core/fields.ts'
 import { FittedNames } from '../core/tool-names.ts'
 import type { ChatBody } from './schema.ts'
 
-/** What OpenAI takes, and whoever keeps to its format. */
+/** The names that OpenAI accepts, and every vendor that follows its format. */
 const LAWFUL = /^[\w-]{1,64}$/
 
 const nameIn = (one: Fields): string => asText(asFields(one[toolOfCall(one)])['name'])
@@ -14,14 +14,14 @@ function* namesIn({ tools, messages }: ChatBody): Generator<string> {
   for (const { tool_calls: calls } of messages) for (const call of calls ?? []) yield nameIn(asFields(call))
 }
 
-/** The names of a request that no vendor of the format is known to take; undefined where there are none. */
+/** The request's names that vendors of the format may refuse. Undefined if there are none. */
 export function directNames(body: ChatBody): FittedNames | undefined {
   if (body.tools === undefined && !body.messages.some(({ tool_calls: calls }) => calls)) return undefined
   const odd = [...namesIn(body)].filter((name) => name !== '' && !LAWFUL.test(name))
   return odd.length === 0 ? undefined : new FittedNames(odd, 'chat')
 }
 
-/** A tool, a call or a choice of a tool with another name; the same object where it has no other. */
+/** A tool, a call or a tool choice with its new name. Returns the same object if the name does not change. */
 function renamed(given: unknown, nameOf: (name: string) => string): unknown {
   const one = asFields(given)
   const tool = toolOfCall(one)
@@ -30,7 +30,7 @@ function renamed(given: unknown, nameOf: (name: string) => string): unknown {
   return other === name ? given : { ...one, [tool]: { ...asFields(one[tool]), name: other } }
 }
 
-/** The fields of a body in which tools are named, as its upstream takes them. */
+/** The fields of a body that name tools, with the names that the upstream accepts. */
 export function withFittedNames({ tools, messages, tool_choice: choice }: Fields, names: FittedNames): Fields {
   const fit = (one: unknown): unknown => renamed(one, (name) => names.fit(name))
   const message = (one: unknown): unknown => {
@@ -50,7 +50,7 @@ function fittedChoice(choice: Fields, fit: (one: unknown) => unknown): unknown {
   return { ...choice, allowed_tools: { ...allowed, tools: asList(allowed['tools']).map(fit) } }
 }
 
-/** The calls of an answer with the client's own names; the list itself where it has no others. */
+/** The calls of an answer with the client's own names. Returns the same list if no name changes. */
 export function withOwnNames(calls: readonly unknown[], names: FittedNames | undefined): readonly unknown[] {
   if (!names) return calls
   const own = calls.map((call) => renamed(call, (name) => names.original(name)))

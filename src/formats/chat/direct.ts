@@ -1,4 +1,4 @@
-/** Chat to chat: the client's own bytes up, the upstream's own bytes down. */
+/** Chat to chat: the client's bytes go up, and the upstream's bytes come down. */
 import type {
   AnswerFacts,
   Destination,
@@ -51,7 +51,7 @@ export class DirectChat implements Adapter {
     return { path: CHAT_PATH, headers: NO_HEADERS, body, dropped }
   }
 
-  /** What is written anew is read once more: its numbers keep their digits. */
+  /** A value that is written again is parsed exactly, so that its numbers keep their digits. */
   private fitted({ rules }: WriterQuirks): FittedBody {
     const { body, text } = this.client
     const found = lawfullyFitted(body, { rules, names: this.names })

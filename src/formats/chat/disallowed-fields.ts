@@ -1,10 +1,12 @@
-/** What is refused because it would cost more than the model's price says, or because nobody here can bound it. */
+/**
+ * What is refused because it would cost more than the model's price says, or because the gateway cannot bound its cost.
+ */
 import type { Failure } from '../../domain/failure.ts'
 import { asFields, asList, type Fields } from '../core/fields.ts'
 import { isMediaData } from '../core/media-data.ts'
 import type { ToolSplit } from '../core/vendor-tools.ts'
 
-/** Fields the gateway prices or edits. */
+/** Fields that the gateway prices or edits. */
 const pricedFields = new Set([
   'model',
   'n',
@@ -18,9 +20,9 @@ const pricedFields = new Set([
   'tools',
 ])
 /**
- * Fields by which an answer costs more than its model's price says: several answers or another model for one
- * (OpenRouter), searches at the vendor (OpenAI, OpenRouter, xAI, Alibaba, Groq, Cohere; 2026-11). And those by which a
- * gateway behind this one would ask somebody else, or nobody (LiteLLM, 2026-11).
+ * Fields by which an answer costs more than its model's price says: several answers or another model instead of one
+ * (OpenRouter), searches at the vendor (OpenAI, OpenRouter, xAI, Alibaba, Groq, Cohere; 2026-11). Also fields by which
+ * another gateway behind this one would call a different upstream, or none (LiteLLM, 2026-11).
  */
 const dearerFields = new Set([
   'models',
@@ -42,7 +44,7 @@ const dearerFields = new Set([
   'connectors',
 ])
 const plainTiers = new Set<unknown>(['auto', 'default', 'flex', null, undefined])
-/** Tools that run at the client. What runs at the vendor costs by itself, and what it reads has no bound. */
+/** Tools that run at the client. A tool at the vendor has its own price, and what it reads has no bound. */
 const clientTools = new Set(['function', 'custom'])
 
 export const isVendorTool = ({ type }: Fields): boolean => typeof type === 'string' && !clientTools.has(type)
@@ -51,9 +53,9 @@ export const splitChatTools = (tools: readonly Fields[]): ToolSplit => ({
   own: tools.filter((tool) => !isVendorTool(tool)),
   vendors: tools.filter(isVendorTool).map(({ type }) => String(type)),
 })
-/** Parts that are text of the body itself, and so are priced by its length. */
+/** Parts whose text is in the body and is priced by its length. */
 const textParts = new Set(['text', 'input_text', 'output_text', 'refusal', 'thinking', 'reasoning'])
-/** Parts that hold data, and the field that it is in. */
+/** Parts that hold data, and the field that holds it. */
 const payloads = new Map([
   ['file', 'file_data'],
   ['input_audio', 'data'],
@@ -63,12 +65,12 @@ const refuse = (param: string, message: string): Failure => ({ kind: 'unsupporte
 
 const isSet = (value: unknown): boolean => value !== undefined && value !== null && value !== false
 
-/** Checks a body before anything is known of its types. */
+/** Checks a body before any of its types are known. */
 export function refuseChatFields(body: Fields): Failure | undefined {
   for (const key in body) {
-    // Nearly every key, and none of the dearer ones.
+    // Nearly every key. None of them raises the price.
     if (pricedFields.has(key)) continue
-    // Some upstreams match keys without regard to case: what they would read must be what was priced.
+    // Some upstreams match keys without regard to case. What they read must be what was priced.
     const folded = key.normalize('NFKC').toLowerCase()
     if (pricedFields.has(folded)) {
       return refuse(key, `Unknown parameter: '${key}'. Did you mean '${folded}'?`)
@@ -78,16 +80,16 @@ export function refuseChatFields(body: Fields): Failure | undefined {
     }
   }
   if (!plainTiers.has(body['service_tier'])) {
-    return refuse('service_tier', "'service_tier' may be auto, default or flex: dearer tiers have no price here.")
+    return refuse('service_tier', "'service_tier' must be auto, default or flex: other tiers have no price here.")
   }
   if (asList(body['modalities']).some((one) => one !== 'text')) {
-    return refuse('modalities', 'Only text is answered here: other output has no price.')
+    return refuse('modalities', 'The output must be text: other output has no price here.')
   }
   return vendorTool(body) ?? unboundPart(body)
 }
 
 function vendorTool(body: Fields): Failure | undefined {
-  // What is no tool at all is the schema's to tell.
+  // The schema reports a tool that is not a tool at all.
   const tools = asList(body['tools']).map(asFields)
   const { type: chosen } = asFields(body['tool_choice'])
   const at = tools.findIndex((tool) => isVendorTool(tool) && (tools.every(isVendorTool) || tool['type'] === chosen))
@@ -116,6 +118,6 @@ function obstacleIn(part: Fields): { readonly field: string; readonly message: s
   const { [payload]: data, filename: _, format: __, ...others } = asFields(part[type])
   const isInline = typeof data === 'string' && isMediaData(data)
   if (isInline && !Object.values(others).some(isSet)) return undefined
-  const message = `What is not in the request itself has no price here: send '${payload}' as base64 or a data: URL.`
+  const message = `The data must be in the request itself: send '${payload}' as base64 or a data: URL.`
   return { field: type, message }
 }

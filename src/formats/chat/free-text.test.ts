@@ -1,4 +1,4 @@
-/** A chat client's custom tools before vendors of the same format that have them, and that have none. */
+/** A chat client's custom tools at vendors of the same format, with and without custom tools. */
 import { expect, test } from 'bun:test'
 import { rulesFor } from '../../vendors/fit.ts'
 import type { Fields } from '../core/fields.ts'

@@ -7,8 +7,8 @@ type WireCall = {
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 /**
- * The words that one field of a message or a delta brings: text of any kind, names and arguments of tool calls. Whole
- * replies and streams are counted by the same words, so that an estimate does not depend on how the answer came.
+ * The text in one field of a message or a delta: text of any kind, and names and arguments of tool calls. Whole replies
+ * and streams count the same text, so an estimate does not depend on how the answer came.
  */
 export function textOfDelta(name: string, value: unknown): string {
   if (typeof value === 'string') return name === 'role' ? '' : value
@@ -18,7 +18,7 @@ export function textOfDelta(name: string, value: unknown): string {
   return name === 'audio' ? text((value as Fields)['transcript']) : ''
 }
 
-/** Whether a field brings reasoning: `reasoning_content` (DeepSeek, xAI, old vLLM), `reasoning` (OpenRouter, Groq). */
+/** Whether a field has reasoning: `reasoning_content` (DeepSeek, xAI, old vLLM), `reasoning` (OpenRouter, Groq). */
 export const isThought = (name: string): boolean => name.startsWith('reasoning')
 
 function callWords(call: WireCall | null): string {
@@ -26,7 +26,7 @@ function callWords(call: WireCall | null): string {
   return text(called?.name) + text(called?.arguments) + text(custom?.name) + text(custom?.input)
 }
 
-/** The words of a whole message. */
+/** The text of a whole message. */
 export const wordsOfMessage = (message: Fields): string =>
   Object.entries(message)
     .map(([name, value]) => textOfDelta(name, value))

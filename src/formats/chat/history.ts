@@ -1,6 +1,6 @@
 /**
- * The history of a request, as every vendor takes it: the arguments of a call are the JSON text of an object, each call
- * has a result, and what the gateway put into answers of vendors of other formats goes to none of this one.
+ * The history of a request in a form that every vendor accepts. The arguments of a call are the JSON text of an object,
+ * and each call has a result. Data that the gateway put into answers of other formats goes to no vendor of this one.
  */
 import { argumentsIn, toolOfCall } from '../core/call-arguments.ts'
 import { isTaken } from '../../vendors/fit.ts'
@@ -14,10 +14,10 @@ type Lawful = { readonly messages: readonly Fields[]; readonly dropped: readonly
 
 const NOTHING: readonly string[] = []
 const askers = new Set<unknown>(['user', 'system', 'developer'])
-/** Nothing of it is a model's, or a tool's. */
+/** Whether a message is neither a model's nor a tool's. */
 const isAsked = ({ role }: Fields): boolean => askers.has(role)
 
-/** The messages, the list itself where nothing has to be put right; and names of what was left out. */
+/** The messages and the names of what was left out. Returns the same list if nothing has to change. */
 export function lawfulHistory(all: readonly Fields[], rules?: readonly Rule[]): Lawful {
   if (all.every(isAsked)) return { messages: all, dropped: NOTHING }
   const messages = withoutSilent(all)
@@ -39,14 +39,14 @@ const isNothing = (value: unknown): boolean =>
   (value ?? null) === null || value === '' || (Array.isArray(value) && value.length === 0)
 
 /**
- * An answer in which nothing was said, and which its client sends back: Moonshot and Mistral refuse it, in this turn
- * and in each that follows (`must not be empty`, `must have either content or tool_calls`, 2026-11).
+ * An answer with no content, which its client sends back. Moonshot and Mistral refuse it in this turn and in each that
+ * follows (`must not be empty`, `must have either content or tool_calls`, 2026-11).
  */
 const isSilent = (message: Fields): boolean =>
   message['role'] === 'assistant' &&
   Object.entries(message).every(([name, value]) => name === 'role' || isNothing(value))
 
-/** Without such answers, unless nothing else is there. */
+/** The messages without such answers, unless they are all there is. */
 function withoutSilent(messages: readonly Fields[]): readonly Fields[] {
   if (!messages.some(isSilent)) return messages
   const said = messages.filter((message) => !isSilent(message))
@@ -88,7 +88,7 @@ const idsIn = (message: Fields): readonly string[] => callsIn(message).map((call
 /** OpenAI refuses more (orchidfiles/ungate#26). */
 const ID_CHARS_MAX = 40
 
-/** Whether calls of one message could not be told apart, or an id is longer than every vendor takes it. */
+/** Whether two calls of one message have the same id, or an id is longer than every vendor accepts. */
 function hasOddIds(message: Fields): boolean {
   const ids = idsIn(message)
   return new Set(ids).size < ids.length || ids.some((id) => id === '' || id.length > ID_CHARS_MAX)
@@ -115,7 +115,7 @@ const reading = {
   noResult: (id: string): Fields => ({ role: 'tool', tool_call_id: id, content: NO_RESULT }),
 }
 
-/** Whether the results of each message's calls stand behind it, in whatever order. */
+/** Whether the results of each message's calls come after it, in any order. */
 function isAnswered(messages: readonly Fields[]): boolean {
   const open = new Set<string>()
   for (const message of messages) {

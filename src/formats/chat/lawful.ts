@@ -1,6 +1,6 @@
 /**
- * Answers of servers that are nearly of this format, as the format has them: its clients, and what is read here, know
- * only that. What is as it should be stays the object it was.
+ * Makes answers of servers that nearly follow this format follow it exactly. Its clients and the code here know only
+ * the exact format. An answer that needs no change stays the same object.
  */
 import { toolOfCall, wordsOfCall } from '../core/call-arguments.ts'
 import {
@@ -22,7 +22,7 @@ import { readUpstreamError } from '../core/openai-failure.ts'
 import { StreamCalls } from './stream-calls.ts'
 import { withOwnNames } from './direct-names.ts'
 
-/** Words of other dialects that servers say here, too (2026-11). */
+/** Words of other dialects that servers also use here (2026-11). */
 const finishWords: Readonly<Record<string, string>> = {
   end_turn: 'stop',
   stop_sequence: 'stop',
@@ -44,12 +44,12 @@ const finishWords: Readonly<Record<string, string>> = {
 }
 
 /**
- * Ends that are none: the server gave up. DeepSeek (api-docs.deepseek.com, finish_reason), Zhipu (docs.bigmodel.cn),
- * OpenRouter (openrouter.ai/docs, errors while streaming), SGLang and vLLM (2026-11).
+ * Finish reasons that mean that the server gave up. DeepSeek (api-docs.deepseek.com, finish_reason), Zhipu
+ * (docs.bigmodel.cn), OpenRouter (openrouter.ai/docs, errors while streaming), SGLang and vLLM (2026-11).
  */
 const brokenWords = new Set(['error', 'insufficient_system_resource', 'network_error', 'abort', 'cancelled'])
 
-/** The failure that a choice of an answer ends with; undefined where none does. */
+/** The failure that ends a choice of an answer. Undefined if there is none. */
 export function failureOfEnd({ choices }: Fields): UpstreamFailure | undefined {
   for (const choice of asList(choices)) {
     const { finish_reason: reason, error } = asFields(choice)
@@ -62,10 +62,10 @@ export function failureOfEnd({ choices }: Fields): UpstreamFailure | undefined {
   return undefined
 }
 
-/** What a choice has called: tools; the one function of the format's first version; nothing. */
+/** What a choice has called: tools, the one function of the format's first version, or nothing. */
 type CallField = 'tools' | 'function' | 'nothing'
 
-/** The reason as the format has it, which follows what is in the answer. Null: it has not ended. */
+/** The finish reason of the format, which follows from the content. Null: the choice has not ended. */
 function finishOf(reason: unknown, called: CallField): unknown {
   if (typeof reason !== 'string' || reason === '') return null
   const word = ownIn(finishWords, reason) ?? reason
@@ -102,20 +102,20 @@ const textOfThought = ({ thinking, text }: Fields): string =>
         .map((one) => asText(asFields(one)['text']))
         .join('')
 
-/** What a message or a delta says of its thoughts. Some servers have both fields, either of which may be empty. */
+/** The reasoning in a message or a delta. Some servers have both fields, and either may be empty. */
 export function thoughtIn({ reasoning_content: one, reasoning: other, reasoning_details: details }: Fields): string {
   const [a, b] = [asText(one), asText(other)]
   const words = a.length >= b.length ? a : b
   return words === '' ? asList(details).map(asFields).map(detailText).join('') : words
 }
 
-/** MiniMax and OpenRouter tell thoughts apart in a list (platform.minimax.io, openrouter.ai/docs, 2026-11). */
+/** MiniMax and OpenRouter list reasoning separately (platform.minimax.io, openrouter.ai/docs, 2026-11). */
 const detailText = ({ type, text, summary }: Fields): string =>
   type === 'reasoning.text' ? asText(text) : type === 'reasoning.summary' ? asText(summary) : ''
 
 type State = { readonly calls: StreamCalls; hasFunctionCall: boolean }
 
-/** A choice of words alone, which goes on: nearly all are. */
+/** Whether a choice has only text and continues, as nearly all do. */
 function isPlain(choice: unknown): boolean {
   const { delta, finish_reason: reason } = asFields(choice)
   const { content, tool_calls: calls, function_call: call } = asFields(delta)
@@ -124,21 +124,21 @@ function isPlain(choice: unknown): boolean {
 
 const OBJECT_ARGUMENTS = /"arguments"\s*:\s*\{/
 
-/** A chunk. Where arguments are an object it is written anew, and its numbers leave as they came. */
+/** Parses a chunk. If arguments are an object, the chunk is written again and its numbers keep their digits. */
 export const parseChunk = (data: string): Fields | undefined =>
   data.includes('"arguments":') && OBJECT_ARGUMENTS.test(data) ? parseExactFields(data) : parseFields(data)
 
-/** Of one stream. */
+/** The state of one stream. */
 export class LawfulChunks {
   private readonly states = new Map<number, State>()
   private readonly names: FittedNames | undefined
 
-  /** `names`: of tools that were fitted for the upstream. */
+  /** `names`: the tool names that were changed for the upstream. */
   constructor(names?: FittedNames) {
     this.names = names
   }
 
-  /** A chunk as the format has it. It has no choices where there are none to speak of. */
+  /** A chunk as the format has it. Returns the same chunk if nothing changes. */
   read(chunk: Fields): Fields {
     const { choices } = chunk
     if (!Array.isArray(choices) || choices.every(isPlain)) return chunk
@@ -152,7 +152,7 @@ export class LawfulChunks {
     return isOdd ? { ...chunk, choices: read } : chunk
   }
 
-  /** How a choice ended of which its server only said that it did. */
+  /** The finish reason of a choice whose server only said that it ended. */
   finishOf(index: unknown): 'stop' | 'tool_calls' {
     return (this.states.get(numberIn(index) ?? 0)?.calls.size ?? 0) > 0 ? 'tool_calls' : 'stop'
   }
@@ -182,7 +182,7 @@ export class LawfulChunks {
   }
 }
 
-/** A whole reply as the format has it. `names`: of tools that were fitted for the upstream. */
+/** A whole reply as the format has it. `names`: the tool names that were changed for the upstream. */
 export function lawfulReply(reply: Fields, names?: FittedNames): Fields {
   const { choices } = reply
   if (!Array.isArray(choices)) return reply
@@ -206,7 +206,7 @@ function lawfulChoice(given: unknown, names: FittedNames | undefined): unknown {
   return { ...choice, message: whole, finish_reason: finish }
 }
 
-/** Of an answer that was cut the last call may be without arguments because of that. */
+/** If an answer was cut, its last call may lack arguments. */
 function lawfulCalls(calls: readonly unknown[], isCut: boolean): readonly unknown[] {
   const ids = new Set<string>()
   const read = calls.map((one, i) => {

@@ -1,4 +1,6 @@
-/** Servers that are nearly of the format: what their answers mean, streamed to each kind of client, and collected. */
+/**
+ * Servers that nearly follow the format: the meaning of their answers, streamed to each kind of client, and collected.
+ */
 import { estimatedUsage } from '../core/usage-estimate.ts'
 import { describe, expect, test } from 'bun:test'
 import { SseDecoder, dataEvent } from '../../lib/http/sse.ts'
@@ -232,7 +234,7 @@ function streamed(chunks: readonly object[], stream: AdaptedStream): Event[] {
     .flatMap(({ data }) => (data === '[DONE]' ? [] : [JSON.parse(data)]))
 }
 
-/** As the vendor's SDKs put chunks together: by index, and the last id that came. */
+/** Joins chunks as the vendor's SDKs do: by index, with the last id that came. */
 function bySdk(events: readonly Event[]): SpokenAnswer {
   const said: SpokenAnswer = { text: '', thought: '', calls: [], finish: '' }
   const ids: string[] = []
@@ -253,7 +255,7 @@ function bySdk(events: readonly Event[]): SpokenAnswer {
   return said
 }
 
-/** As clients of Messages do: one block at a time, and nothing behind its end. */
+/** Joins events as clients of Messages do: one block at a time, and nothing after its end. */
 function byBlocks(events: readonly Event[]): SpokenAnswer {
   const said: SpokenAnswer = { text: '', thought: '', calls: [], finish: '' }
   let open: number | undefined
@@ -285,7 +287,7 @@ describe.each(Object.entries(servers))('%s', (name, { chunks, says }) => {
     const stream = new ChatStream({ publicModel: 'public', choices: 1, usageAsked: false, usageDialect: 'inclusive' })
     // A client of the format knows that call.
     if (name.includes('first version')) return
-    // Nor are the lists of thoughts of some vendors put into another field for their own clients.
+    // Some vendors list thoughts separately. Their own clients get that list unchanged.
     const thought = name === 'thoughts in a list of their own' ? '' : says.thought
     expect(bySdk(streamed(chunks, stream))).toEqual({ ...says, thought })
   })

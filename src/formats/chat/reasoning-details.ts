@@ -1,6 +1,6 @@
 /**
- * Sealed thoughts in the chat format, which has no field for them: `reasoning_details`, an extension that clients send
- * back with the message it came in. Without it a model that signs its thoughts cannot go on behind a tool call.
+ * Sealed reasoning in the chat format, which has no field for it: `reasoning_details`, an extension that clients send
+ * back with its message. Without it a model that signs its reasoning cannot continue after a tool call.
  */
 import { dialects, type ReasoningPart, type SealedData } from '../../domain/turn.ts'
 import { asFields, asList, asText, textIn } from '../core/fields.ts'
@@ -25,7 +25,7 @@ export const detailOf = (text: string, { origin, form, account, data }: SealedDa
 
 export const isSealedDetail = (detail: unknown): boolean => asFields(detail)['type'] === 'reasoning.sealed'
 
-/** Reads them back, each once: clients that join deltas may have any of them twice. */
+/** Reads each detail once. Clients that join deltas may have some of them twice. */
 export function readDetails(value: unknown): ReasoningPart[] {
   const parts = new Map<string, ReasoningPart>()
   for (const detail of asList(value).map(asFields)) {

@@ -1,7 +1,7 @@
 import type { SseEvent } from '../../lib/http/sse.ts'
 import { asFields, fieldsIn, parseExactFields, type Fields } from '../core/fields.ts'
 
-/** A whole reply as the one chunk of a stream. What is no reply is an event of that text, and read as one. */
+/** A whole reply as the one chunk of a stream. Text that is not a reply becomes an event and is read as one. */
 export function eventsOfReply(text: string): readonly SseEvent[] {
   const reply = parseExactFields(text)
   const choices = reply?.['choices']

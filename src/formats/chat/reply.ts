@@ -1,4 +1,7 @@
-/** Whole replies of the chat format: read for their usage, passed on byte for byte but for the spec's own fields. */
+/**
+ * Whole replies of the chat format. They are read for their usage and pass byte for byte, except for fields that the
+ * specification sets.
+ */
 import { sameUsage, type Usage } from '../../domain/usage.ts'
 import type { AnswerFacts, AdaptedReply, ReadReply } from '../core/contract.ts'
 import { parseExact } from '../../lib/json/exact-json.ts'
@@ -19,7 +22,7 @@ type LawfulReply = { readonly reply: Fields; readonly choices: readonly Choice[]
 
 const garbage = (message: string): ReadReply => ({ kind: 'failed', failure: { kind: 'garbage', status: 200, message } })
 
-/** A reply as it is passed on. */
+/** A reply that is passed on. */
 class ChatReply implements AdaptedReply, GeneratedText {
   readonly usage: Usage | undefined
   readonly moreChars = 0
@@ -44,7 +47,7 @@ class ChatReply implements AdaptedReply, GeneratedText {
     return Buffer.byteLength(this.text)
   }
 
-  /** Only put together when it is asked for: nearly every reply reports its usage. */
+  /** Built only on demand: nearly every reply reports its usage. */
   get text(): string {
     return this.choices.map(({ message }) => wordsOfMessage(message)).join('\n')
   }
@@ -64,7 +67,9 @@ class ChatReply implements AdaptedReply, GeneratedText {
 const isChoice = (choice: Partial<Choice> | null): boolean =>
   typeof choice?.message === 'object' && choice.message !== null
 
-/** Reads a 200 reply. What is not a chat completion is a failure of the upstream, whatever its status said. */
+/**
+ * Reads a reply with status 200. A body that is not a chat completion is an upstream failure in spite of its status.
+ */
 export function readChatReply(received: BufferedReply, dialect: UsageDialect, names?: FittedNames): ReadReply {
   let parsed: unknown
   try {
@@ -83,7 +88,10 @@ export function readChatReply(received: BufferedReply, dialect: UsageDialect, na
   return { kind: 'reply', reply: new ChatReply(received, read, dialect) }
 }
 
-/** The reply as the format has it. What is written anew is read once more: its numbers keep their digits. */
+/**
+ * The reply as the format has it. A value that is written again is parsed exactly, so that its numbers keep their
+ * digits.
+ */
 function lawfulOf(received: BufferedReply, reply: Fields, names: FittedNames | undefined): LawfulReply {
   const isMended = !received.isPart && lawfulReply(reply, names) !== reply
   const lawful = isMended ? lawfulReply(asFields(parseExact(received.text)), names) : reply

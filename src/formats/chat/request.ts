@@ -1,4 +1,4 @@
-/** Requests of the chat format: what the gateway has to know of them, and the edits it makes upstream. */
+/** Requests of the chat format: what the gateway needs to know of them, and the edits it makes for upstreams. */
 import type { Failure } from '../../domain/failure.ts'
 import type { Members } from '../../lib/json/json-members.ts'
 import { editJson, type Edit } from '../../lib/json/json-edit.ts'
@@ -13,15 +13,15 @@ import { limit } from '../../lib/primitives/limit.ts'
 export type ChatRequest = {
   readonly model: string
   readonly stream: boolean
-  /** The client asked for the usage chunk of a stream. */
+  /** Whether the client requested the usage chunk of a stream. */
   readonly usageAsked: boolean
   readonly choices: number
-  /** The client's own output limit, under whichever name. */
+  /** The client's own output limit, under either name. */
   readonly outputTokensMax: number | undefined
-  /** Size of the body without media payloads: no tokenizer makes more tokens than bytes of it. */
+  /** The size of the body without media. A tokenizer never makes more tokens than bytes. */
   readonly textBytes: number
   readonly imageParts: number
-  /** Decoded bytes of audio and file payloads, whose tokens cannot exceed them. */
+  /** The decoded bytes of audio and files. They have at most as many tokens. */
   readonly mediaBytes: number
   readonly remoteMedia: readonly RemoteMedium[] | undefined
   readonly body: ChatBody
@@ -36,7 +36,7 @@ export type ReadChatRequest =
 export type ScannedBody = Extract<ScannedRequest, { kind: 'scanned' }>
 export type RequestText = { readonly text: string; readonly bytes: number }
 
-/** What needs no schema: nearly every request, and what is refused before one is asked. Undefined: the rest. */
+/** Reads a request that needs no schema: nearly every one, and those that are refused early. Undefined for the rest. */
 export function readOrdinaryRequest({ value, members }: ScannedBody, sent: RequestText): ReadChatRequest | undefined {
   const early = refuseEarly(value, members)
   if (early) return { kind: 'rejected', failure: early }
@@ -47,7 +47,7 @@ const FIELDS_MAX = limit('requestFieldsMax', 1_000, 'A request with more fields 
 
 const isNoObject = (one: unknown): boolean => typeof one !== 'object' || one === null
 
-/** What is refused before the schema looks: cheap tests for what would be dear to check, or to serve. */
+/** Refuses before the schema is used: cheap tests for what is expensive to check or to serve. */
 function refuseEarly(body: unknown, members: Members): Failure | undefined {
   if (members.size > FIELDS_MAX) return { kind: 'invalid_value', message: 'The body has too many fields.' }
   const fields = asFields(body)
@@ -82,7 +82,7 @@ export function chatRequestOf(value: unknown, members: Members, { text, bytes }:
   }
 }
 
-/** Of two limits the smaller one is quoted, and the only one sent. */
+/** The smaller of two limits is quoted, and it is the only one sent. */
 function smallest(a: number | null | undefined, b: number | null | undefined): number | undefined {
   if (typeof a !== 'number') return typeof b === 'number' ? b : undefined
   return typeof b === 'number' ? Math.min(a, b) : a
@@ -90,7 +90,7 @@ function smallest(a: number | null | undefined, b: number | null | undefined): n
 
 type Media = { images: number; bytes: number; payloadChars: number; mayBeRemote: boolean }
 
-/** Finds the media payloads of the messages: they count by their own rule, not by the length of their base64. */
+/** Finds the media in the messages. They count by a rule of their own, not by the length of their base64. */
 function mediaOf(messages: ChatBody['messages']): Media {
   const media: Media = { images: 0, bytes: 0, payloadChars: 0, mayBeRemote: false }
   for (const { content } of messages) {
@@ -113,10 +113,12 @@ function mediaOf(messages: ChatBody['messages']): Media {
   return media
 }
 
-/** Servers written in Go know their fields in any case; what they would read as an address is one. */
+/**
+ * Servers written in Go match field names in any case. A field that they would read as an address is treated as one.
+ */
 const isSpelt = (key: string, name: string): boolean => key.length === name.length && key.toLowerCase() === name
 
-/** Pictures by address, whatever the part says it is. Some vendors take one without the object around it. */
+/** Images by address, in a part of any type. Some vendors accept an address without the object around it. */
 function remoteMediaOf(messages: ChatBody['messages']): RemoteMedium[] {
   const found: RemoteMedium[] = []
   const look = (url: unknown, param: string): void => {
@@ -140,25 +142,25 @@ function remoteMediaOf(messages: ChatBody['messages']): RemoteMedium[] {
 
 export type ChatEdits = {
   readonly upstreamModel: string
-  /** The output cap the gateway set, or undefined where the client's own stands. */
+  /** The output limit that the gateway set. Undefined if the client's own is kept. */
   readonly outputTokensMax: number | undefined
-  /** The field this vendor takes the cap in. */
+  /** The field in which this vendor accepts the limit. */
   readonly outputMaxField: 'max_tokens' | 'max_completion_tokens'
   readonly askForUsage: boolean
-  /** Whether the reply is to come as a stream although its client wants it in one piece. */
+  /** Whether the reply is requested as a stream although its client wants it whole. */
   readonly collected: boolean
-  /** Fields that are made what this vendor takes; undefined for those that go. */
+  /** Fields that are changed for this vendor. Undefined for those that are removed. */
   readonly fitted: Readonly<Record<string, unknown>>
 }
 
-/** The body for an upstream: the client's own bytes, but for model, output cap, usage option and what is fitted. */
+/** The body for an upstream: the client's own bytes, except for model, output limit, usage option and fitted fields. */
 export function writeUpstreamRequest(request: ChatRequest, edits: ChatEdits): string {
   const { body, text, members } = request
   const changes: Edit[] = []
   if (edits.upstreamModel !== request.model) changes.push({ key: 'model', value: JSON.stringify(edits.upstreamModel) })
   const limit = edits.outputTokensMax ?? request.outputTokensMax
   if (limit !== undefined) {
-    // One field, the one this vendor knows, and the number that was quoted: a second one could ask for more.
+    // Only the field that this vendor knows is sent, with the quoted number. A second field could ask for more.
     const { outputMaxField: known } = edits
     const other = known === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
     if (body[known] !== limit) changes.push({ key: known, value: String(limit) })

@@ -43,7 +43,10 @@ const tool = z.looseObject({ type: z.string(), function: optional(functionTool) 
 
 const toolChoice = z.union([z.enum(['none', 'auto', 'required']), z.looseObject({ type: z.string() })])
 
-/** A chat completion request. Ranges that the contract does not name differ by vendor: they and unknown fields pass. */
+/**
+ * A chat completion request. Ranges that the specification does not name differ by vendor. They and unknown fields
+ * pass.
+ */
 export const chatRequestSchema = z.looseObject({
   model: z.string().min(1),
   messages: z.array(message).min(1),

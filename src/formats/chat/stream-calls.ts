@@ -1,7 +1,7 @@
 /**
- * Tool calls in the chunks of a stream, told apart whatever a server makes of their ids and indexes. The format gives
- * each call an index, and its id and name once. Servers are known (2026-11) that give every call the index 0 and an id
- * of its own (Google's endpoint of this format), no index at all, each chunk another id (vLLM until 0.6), or no id.
+ * Tells tool calls in a stream apart, whatever ids and indexes a server gives them. The format gives each call an
+ * index, and its id and name once. Known servers (2026-11) give every call the index 0 and an id of its own (Google's
+ * endpoint of this format), no index at all, another id in each chunk (vLLM until 0.6), or no id.
  */
 import { toolOfCall, wordsOfCall } from '../core/call-arguments.ts'
 import { ANSWER_CALLS_MAX } from '../../domain/limits.ts'
@@ -13,9 +13,9 @@ import { longerName } from './call-name.ts'
 type StreamCall = {
   readonly number: number
   readonly tool: 'function' | 'custom'
-  /** As the server numbers it. */
+  /** The server's number for the call. */
   readonly place: number | undefined
-  /** As the server calls it; undefined until it does. */
+  /** The server's id for the call. Undefined until it comes. */
   given: string | undefined
   id: string
   name: string
@@ -27,11 +27,11 @@ type Piece = {
   readonly id: string | undefined
   readonly name: string
   readonly words: string
-  /** Whether another call stands before it in the same chunk. */
+  /** Whether another call comes before it in the same chunk. */
   readonly isBehind: boolean
 }
 
-/** Calls of one choice. */
+/** The calls of one choice. */
 export class StreamCalls {
   private readonly calls: StreamCall[] = []
   private readonly ids = new Map<string, StreamCall>()
@@ -41,7 +41,7 @@ export class StreamCalls {
     return this.calls.length
   }
 
-  /** The calls of one delta as the format has them; the list itself where they are. */
+  /** The calls of one delta as the format has them. Returns the same list if nothing changes. */
   read(list: readonly unknown[]): readonly unknown[] {
     let isOdd = false
     const read = list.map((one, i) => {
@@ -53,7 +53,7 @@ export class StreamCalls {
     return isOdd ? read : list
   }
 
-  /** For each function that was called without arguments the piece that says so. */
+  /** Empty arguments for each function that was called without any. */
   withoutArguments(): Fields[] {
     return this.calls.flatMap(({ number: index, tool, words }) => {
       if (tool === 'custom' || words.hasBegun) return []
@@ -78,7 +78,7 @@ export class StreamCalls {
     }
     const known = this.find(piece)
     if (!known && piece.id === undefined && piece.name === '' && piece.words === '') return entry
-    // More of them than an answer may have are for others to refuse.
+    // Calls beyond the bound pass unchanged. Another check refuses the answer.
     if (!known && this.calls.length >= ANSWER_CALLS_MAX) return entry
     const call = known ?? this.begin(piece, tool)
     const name = known ? this.furtherName(known, piece) : call.name
@@ -99,7 +99,7 @@ export class StreamCalls {
     }
   }
 
-  /** A further piece of arguments, as nearly all are. */
+  /** Whether this is a further piece of arguments, as nearly all are. */
   private goesOn({ index, id }: Fields, { name }: Fields, words: unknown): boolean {
     if (typeof index !== 'number' || id !== undefined || name !== undefined || typeof words !== 'string') return false
     const call = this.places.get(index)
@@ -114,12 +114,12 @@ export class StreamCalls {
     const there = place === undefined ? undefined : this.places.get(place)
     if (id !== undefined) {
       const named = this.ids.get(id)
-      // The same id at a place of its own, with a name: two calls that the server does not tell apart.
+      // The same id at another index, with a name: two calls that the server does not tell apart.
       if (named)
         return there === undefined && place !== undefined && named.place !== undefined && name !== ''
           ? undefined
           : named
-      // A new id with a name is a call; without, it is one more id of the call that is under way.
+      // A new id with a name is a new call. Without a name it is one more id of the current call.
       if (name !== '') return there?.given === undefined && there?.words.hasBegun === false ? there : undefined
       return there ?? last
     }
@@ -147,7 +147,7 @@ export class StreamCalls {
     return call
   }
 
-  /** What a piece adds to a name: nothing once the arguments have begun, or where it is the name once more. */
+  /** What a piece adds to a name. Nothing if the arguments have begun, or if the piece repeats the name. */
   private furtherName(call: StreamCall, { id, name }: Piece): string {
     if (id !== undefined) {
       call.given ??= id

@@ -6,7 +6,7 @@ import { ChatStream, type ChatStreamOptions } from './stream.ts'
 
 const options: ChatStreamOptions = { publicModel: 'm', choices: 1, usageAsked: false, usageDialect: 'inclusive' }
 
-/** What a client gets of an upstream's bytes, and the reader that read them. */
+/** The text that a client gets from an upstream's bytes, and the stream that read them. */
 function relay(bytes: readonly Uint8Array[], given = options): { text: string; stream: ChatStream; failed: boolean } {
   const decoder = new SseDecoder(1_000_000)
   const stream = new ChatStream(given)
@@ -171,7 +171,7 @@ test('the short cut for ordinary events gives what reading them in full gives', 
   const property = fc.property(fc.array(delta, { minLength: 3, maxLength: 30 }), shape, (deltas, rest) => {
     const events = deltas.map((one) => event(chunk(one, rest)))
     const together = relay([encode(events.join(''))])
-    // A reader of its own for each event has nothing to take a short cut by.
+    // A new reader for each event has no template to use.
     expect(together.text).toBe(events.map((one) => relay([encode(one)]).text).join(''))
     expect(together.stream.produced.text).toBe(deltas.map(({ content }) => content ?? '').join(''))
     const thoughts = deltas.map((one) => ('reasoning_content' in one ? one.reasoning_content : ''))

@@ -1,4 +1,7 @@
-/** Streams of the chat format: each event is metered and passed on, byte for byte but for the spec's own fields. */
+/**
+ * Streams of the chat format. Each event is metered and passes byte for byte, except for fields that the specification
+ * sets.
+ */
 import type { Failure } from '../../domain/failure.ts'
 import { sameUsage, type Usage } from '../../domain/usage.ts'
 import { answerLimits } from '../../lib/json/json-scan.ts'
@@ -25,30 +28,33 @@ const NOTHING: ReadEvent = { kind: 'chunk', text: '', meaningful: false }
 
 export type ChatStreamOptions = {
   readonly publicModel: string
-  /** How many choices the client asked for. */
+  /** How many choices the client requested. */
   readonly choices: number
   readonly usageAsked: boolean
   readonly usageDialect: UsageDialect
-  /** Of tools, where they were fitted for the upstream. */
+  /** The tool names that were changed for the upstream. */
   readonly names?: FittedNames | undefined
 }
 
 const DONE_EVENT = dataEvent('[DONE]')
 
-/** Reads one upstream stream, event by event, and remembers what the bill needs. */
+/** Reads one upstream stream, event by event, and keeps what the bill needs. */
 export class ChatStream implements AdaptedStream {
-  /** The last usage the upstream reported; running totals overwrite, they do not add. */
+  /** The last usage that the upstream reported. Running totals overwrite each other; they do not add up. */
   usage: Usage | undefined
-  /** What arrived so far, for an estimate when the stream ends without usage; thoughts are apart. */
+  /** The text that arrived so far, for an estimate if the stream ends without usage. Reasoning is separate. */
   readonly produced = new GeneratedTextBuffer()
   readonly thoughts = new GeneratedTextBuffer()
-  /** The usage chunk for the client, until it is settled. */
+  /** The usage chunk for the client. It is held back until the settlement. */
   private usageChunk: string | undefined
-  /** What the client was told last, in a chunk with words in it: such a one does not wait. */
+  /** The usage that the client was sent last, in a chunk with text, which cannot be held back. */
   private told: Usage | undefined
   private readonly running = new Set<unknown>()
   private readonly ended = new Set<unknown>()
-  /** How many events that were read in full each choice is in. Those that ended with the last one, if that was such. */
+  /**
+   * `events` counts the events of each choice that were read in full. `endedLast` has the choices that ended with the
+   * last event, if it was read in full.
+   */
   private readonly events = new Map<unknown, number>()
   private readonly endedLast = new Set<unknown>()
   private isLastInFull = false
@@ -63,8 +69,8 @@ export class ChatStream implements AdaptedStream {
   }
 
   /**
-   * Every choice asked for has its finish_reason: an end of the stream now is a complete one. Some vendors send choices
-   * one after the other, so that none being under way is not enough.
+   * Whether every requested choice has its finish_reason, so that the stream may end here. Some vendors send choices
+   * one after the other, so it is not enough that none is open.
    */
   get finished(): boolean {
     return this.ended.size >= this.options.choices && this.running.size === 0
@@ -90,7 +96,7 @@ export class ChatStream implements AdaptedStream {
     if (failure) return { kind: 'failed', failure }
     const reported = readChatUsage(statedUsage(came), this.options.usageDialect)
     this.usage = runningUsage(this.usage, reported)
-    // A usage on its own, a ping, or another extra of the vendor's: nothing the format knows. The end states the usage.
+    // A usage alone, a ping, or an extension of the vendor. The format has no such event, and `end` states the usage.
     if ((came['choices'] ?? null) === null) {
       if (reported) this.usageChunk = undefined
       return NOTHING
@@ -118,7 +124,7 @@ export class ChatStream implements AdaptedStream {
       open.push({ index, delta: isBegun ? {} : { role: 'assistant', content: '' }, finish_reason: 'length' })
     }
     this.running.clear()
-    // A usage that came with words was of another end.
+    // A usage that came with text belonged to an earlier end.
     this.told = this.usageChunk = undefined
     return this.choicesEvent(open)
   }
@@ -129,7 +135,7 @@ export class ChatStream implements AdaptedStream {
     return dataEvent(JSON.stringify({ id, object: 'chat.completion.chunk', created, model, choices }))
   }
 
-  /** Some servers end a stream without a word about its choices: clients wait for one. */
+  /** Some servers end a stream without a finish reason for its choices. Clients wait for one. */
   private openEnds(): string {
     const open = [...this.running].map((index) => {
       return { index, delta: {}, finish_reason: this.lawful.finishOf(index) }
@@ -137,7 +143,7 @@ export class ChatStream implements AdaptedStream {
     return open.length === 0 ? '' : this.choicesEvent(open)
   }
 
-  /** The end of the stream for the client: the usage as it is billed where that was not said, then the terminator. */
+  /** The end of the stream for the client: the billed usage, unless it was already sent, then the terminator. */
   end(billed: Usage): string {
     const { usageChunk, usage, told } = this
     const ends = this.openEnds()
@@ -151,7 +157,7 @@ export class ChatStream implements AdaptedStream {
     return dataEvent(writeFailure(failure).body)
   }
 
-  /** Counts what a choice brought. True when a client could not take it back. */
+  /** Counts the content of a choice. Returns true if a client could not take it back. */
   private meter({ index, delta, finish_reason: finish }: Choice): boolean {
     let meaningful = false
     this.events.set(index, (this.events.get(index) ?? 0) + 1)
@@ -172,13 +178,13 @@ export class ChatStream implements AdaptedStream {
 
   private write(data: string, chunk: Chunk, reported: Usage | undefined): string {
     const { publicModel, usageAsked } = this.options
-    // Without usage, an empty choice list is a vendor's extra (Azure's prompt filter) that breaks naive clients.
+    // An empty choice list without usage is a vendor's extension (Azure's prompt filter). It breaks simple clients.
     if (chunk.choices.length === 0 && !(usageAsked && reported)) return ''
     let text = data
     const edits: Edit[] = []
     if (chunk['model'] !== publicModel) edits.push({ key: 'model', value: JSON.stringify(publicModel) })
     if (chunk['usage'] !== undefined && !usageAsked) {
-      // The field is the last one in practice; what closes the object after it can only be the outermost brace.
+      // In practice the field is the last one. What closes the object after it can only be the outermost brace.
       if (data.endsWith(USAGE_NULL_END)) text = `${data.slice(0, -USAGE_NULL_END.length)}}`
       else edits.push({ key: 'usage', value: undefined })
     }
@@ -210,7 +216,7 @@ export class ChatStream implements AdaptedStream {
 const isNothing = (value: unknown): boolean =>
   value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
 
-/** The content of a chunk that brings nothing else. */
+/** The content of a chunk that has nothing else. */
 function soleContent(choices: readonly Choice[]): string | undefined {
   const [choice] = choices
   if (choices.length !== 1 || !choice?.delta || (choice.finish_reason ?? null) !== null) return undefined

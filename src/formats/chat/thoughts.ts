@@ -1,6 +1,6 @@
 /**
- * Thoughts that a vendor of this format wants back. They are text, and a client that is shown none gets them sealed: it
- * returns them with the rest of the turn.
+ * Reasoning that a vendor of this format wants back. It is text. A client that may not see it gets it sealed and
+ * returns it with the rest of the turn.
  */
 import type { Delta, OutputPart, Reply, SealedData } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
@@ -14,18 +14,18 @@ const sealedOf = (text: string): SealedData => ({ origin: 'chat', data: Buffer.f
 
 type Reasoning = Extract<OutputPart, { kind: 'reasoning' }>
 
-/** The words of a thought, whoever had it: a vendor that wants thoughts back refuses a turn without. */
+/** The text of the reasoning, sealed or not. A vendor that wants reasoning back refuses a turn without it. */
 const thoughtOf = ({ text, sealed }: Reasoning): string =>
   sealed?.origin === 'chat' && sealed.data !== '' ? Buffer.from(sealed.data, 'base64').toString() : text
 
-/** What a message says of its thoughts. One that is sealed may be shown beside it, too. */
+/** The reasoning in a message. Sealed reasoning may also be there in plain text. */
 export function thoughtsIn(parts: readonly OutputPart[]): string {
   const thoughts = parts.filter((part) => part.kind === 'reasoning')
   const sealed = thoughts.filter((part) => part.sealed?.origin === 'chat')
   return (sealed.length > 0 ? sealed : thoughts).map(thoughtOf).join('\n')
 }
 
-/** Only what was thought before a call is wanted back: an answer without one stays as short as it was. */
+/** Only reasoning before a call is wanted back. An answer without a call stays as short as it was. */
 export const withSeals = (reply: Reply): Reply => ({
   ...reply,
   choices: reply.choices.map((choice) =>
@@ -36,10 +36,10 @@ export const withSeals = (reply: Reply): Reply => ({
 const withSeal = (part: OutputPart): OutputPart =>
   part.kind === 'reasoning' && !part.sealed ? { ...part, sealed: sealedOf(part.text) } : part
 
-/** Seals the thoughts of a stream before the first call that follows them. */
+/** Seals the reasoning of a stream before the first call that follows it. */
 export class SealingDecoder implements StreamDecoder {
   private readonly decoder: StreamDecoder
-  /** By choice: what was thought since the last call. */
+  /** By choice: the reasoning since the last call. */
   private readonly thoughts = new Map<number, string[]>()
 
   constructor(decoder: StreamDecoder) {

@@ -1,4 +1,4 @@
-/** Chat through the neutral turn and back to chat: nothing that both sides know may be lost on the way. */
+/** Chat through the neutral turn and back to chat. Nothing that both sides support may be lost. */
 import { expect, test } from 'bun:test'
 import type { Usage } from '../../domain/usage.ts'
 import type { WriterQuirks } from '../core/contract.ts'

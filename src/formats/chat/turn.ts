@@ -12,7 +12,7 @@ import type { ChatBody } from './schema.ts'
 import { namesOf } from '../core/vendor-tools.ts'
 import { isVendorTool, splitChatTools } from './disallowed-fields.ts'
 
-/** What a turn carries, or what is nothing to an upstream. Any other field is foreign. */
+/** Fields that a turn carries, and fields that mean nothing to an upstream. Any other field is unsupported. */
 const known = new Set(
   `model messages stream stream_options max_tokens max_completion_tokens n stop seed temperature top_p top_k frequency_penalty presence_penalty logprobs top_logprobs user tools tool_choice parallel_tool_calls response_format reasoning_effort verbosity safety_identifier metadata store service_tier prompt_cache_key`.split(
     ' ',
@@ -180,7 +180,7 @@ function toolOf(tool: NonNullable<ChatBody['tools']>[number], path: string): Too
   throw new Untranslatable(`${path}.type`, `This model takes no '${tool.type}' tools.`)
 }
 
-/** The chat format has a grammar one level deeper than the responses format, whose form is the neutral one. */
+/** A grammar is one level deeper in the chat format than in the responses format, which has the neutral form. */
 function formatOfCustom(format: Fields | undefined): Fields | undefined {
   const grammar = fieldsIn(format?.['grammar'])
   return grammar ? { type: 'grammar', ...grammar } : format

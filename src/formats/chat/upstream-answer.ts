@@ -69,7 +69,7 @@ function outputParts(message: Fields): OutputPart[] {
   return parts
 }
 
-/** The calls of a message; that of the format's first version, which had one function at most, among them. */
+/** The calls of a message, including the single call of the format's first version. */
 function callsIn({ tool_calls: calls, function_call: call }: Fields): Fields[] {
   const called = asList(calls)
     .map(fieldsIn)
@@ -79,7 +79,7 @@ function callsIn({ tool_calls: calls, function_call: call }: Fields): Fields[] {
   return [{ id: randomId('call_'), type: 'function', function: { name, arguments: wordsOfCall(words) || '{}' } }]
 }
 
-/** A chunk with a piece of a call of the first version as one of a call of now. */
+/** A chunk in which a piece of a first-version call becomes a piece of a current one. */
 function withoutFunctionCall(chunk: Fields): Fields {
   const choices = asList(chunk['choices']).map(asFields)
   const isOld = ({ delta }: Fields): boolean => {
@@ -106,7 +106,7 @@ export class ChatDecoder implements StreamDecoder {
   private ended = 0
   private readonly calls = new Set<string>()
   private readonly lawful = new LawfulChunks()
-  /** The call whose name may go on: its arguments have not begun. */
+  /** The call whose name may continue, because its arguments have not begun. */
   private naming: CallDelta | undefined
 
   constructor(usageDialect: UsageDialect) {
@@ -149,7 +149,7 @@ export class ChatDecoder implements StreamDecoder {
     deltas.push(...this.named(), { kind: 'finish', choice, reason: finishOf(finish) })
   }
 
-  /** The call whose name has come, in front of what comes next. */
+  /** The call whose name is complete, before the next delta. */
   private named(): Delta[] {
     const { naming } = this
     this.naming = undefined

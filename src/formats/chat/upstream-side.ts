@@ -1,4 +1,4 @@
-/** The chat format towards upstreams, for clients of another dialect. */
+/** The chat format for upstreams, for clients of another dialect. */
 import { argumentsIn } from '../core/call-arguments.ts'
 import { urlOf } from '../core/media-source.ts'
 import type { InputPart, Message, OutputPart, Tool, ToolChoice, Turn } from '../../domain/turn.ts'
@@ -68,7 +68,7 @@ function write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest {
   }
 }
 
-/** Tool messages take text only: what else a tool gave is shown by the user, behind the last of the results. */
+/** Tool messages take text only. A user message after the last result shows what else a tool gave. */
 function messagesOf(messages: readonly Message[], thoughts: 'said' | 'lost'): object[] {
   const written: object[] = []
   let shown: InputPart[] = []
@@ -86,7 +86,7 @@ function messagesOf(messages: readonly Message[], thoughts: 'said' | 'lost'): ob
   return written
 }
 
-/** Nothing is said by it, and some vendors refuse such a message (Moonshot, 2026-11). */
+/** Whether a message says nothing. Some vendors refuse such a message (Moonshot, 2026-11). */
 function isSilent({ role, parts }: Message, thoughts: 'said' | 'lost'): boolean {
   if (role !== 'assistant' && role !== 'system') return false
   return parts.every(

@@ -1,2 +1,2 @@
-/** Where chat is, behind a vendor's base URL. */
+/** The path of chat after a vendor's base URL. */
 export const CHAT_PATH = '/chat/completions'

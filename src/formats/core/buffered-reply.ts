@@ -1,4 +1,4 @@
-/** Whole replies that are passed on as they came, but for what has to be put right in them. */
+/** Whole replies that pass as they came, with single corrections. */
 import { nextTurn } from '../../lib/runtime/end-of-tick.ts'
 import { IdleWorker } from '../../lib/runtime/idle-worker.ts'
 import { Members } from '../../lib/json/json-members.ts'
@@ -17,11 +17,11 @@ const worker = new IdleWorker<string, ReplyWithoutLogprobs | undefined>(
 type FailedReply = Extract<ReadReply, { readonly kind: 'failed' }>
 type Whole = { readonly text: string; readonly members: Members }
 
-/** A reply to be read, and passed on. */
+/** A reply to read and to pass on. */
 export class BufferedReply {
-  /** What is to be read: all of it, or all but the probabilities. */
+  /** The text to read: the whole reply, or the reply without its log probabilities. */
   readonly text: string
-  /** The reply as it came, where that is more. */
+  /** The reply as it came, if `text` is only a part of it. */
   private readonly whole: Whole | undefined
 
   constructor(text: string, whole?: Whole) {
@@ -29,17 +29,17 @@ export class BufferedReply {
     this.whole = whole
   }
 
-  /** Whether probabilities were left out of what is to be read. */
+  /** Whether log probabilities are left out of `text`. */
   get isPart(): boolean {
     return this.whole !== undefined
   }
 
-  /** Throws for what is no JSON. */
+  /** Throws for text that is not JSON. */
   parsed(): unknown {
     return this.whole ? parseAnswer(this.text) : parsePlain(this.text)
   }
 
-  /** The whole of it. */
+  /** The whole reply with these edits. */
   revised(edits: readonly Edit[]): string {
     const { text, members } = this.whole ?? { text: this.text }
     if (edits.length === 0) return text
@@ -47,7 +47,7 @@ export class BufferedReply {
   }
 }
 
-/** Has a reply read: one that is large for the probabilities in it without these, a little later. */
+/** Reads a reply. If log probabilities make it large, it is read without them, on another thread. */
 export function readReceived<T>(
   text: string,
   read: (received: BufferedReply) => T,
@@ -59,7 +59,7 @@ export function readReceived<T>(
 }
 
 async function readLarge<T>(text: string, read: (received: BufferedReply) => T): Promise<T | FailedReply> {
-  // It is copied for the other thread, after it was looked through in this turn.
+  // The text is copied for the other thread in a tick of its own, because this tick has already scanned it.
   await nextTurn()
   const light = await worker.ask(text).catch(() => undefined)
   if (!light) return NOT_JSON

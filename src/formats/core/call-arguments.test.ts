@@ -1,4 +1,4 @@
-/** The arguments of tool calls on their way between dialects. */
+/** The arguments of tool calls between dialects. */
 import { estimatedUsage } from './usage-estimate.ts'
 import { describe, expect, test } from 'bun:test'
 import type { Turn } from '../../domain/turn.ts'

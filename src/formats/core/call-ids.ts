@@ -1,10 +1,10 @@
-/** Ids of tool calls: what one vendor makes another may refuse, and some use one id in every turn. */
+/** Ids of tool calls. One vendor may refuse the ids of another, and some vendors repeat an id in every turn. */
 import { createHash } from 'node:crypto'
 import type { Dialect, Message, OutputPart, Turn } from '../../domain/turn.ts'
 
 /**
- * Characters that an id may have. OpenAI refuses more than 40 in the chat format and more than 64 in the responses
- * format (orchidfiles/ungate#26); Anthropic all but letters, digits, `_` and `-` (musistudio/claude-code-router#1808).
+ * The most characters of an id. OpenAI refuses more than 40 in the chat format and more than 64 in the responses format
+ * (orchidfiles/ungate#26). Anthropic refuses all but letters, digits, `_` and `-` (musistudio/claude-code-router#1808).
  */
 const most: Readonly<Record<Dialect, number>> = { chat: 40, responses: 64, messages: 64, gemini: 64 }
 const PLAIN = /^[\w-]+$/
@@ -14,21 +14,24 @@ const isLawful = (id: string, dialect: Dialect): boolean => id.length <= most[di
 const lawful = (id: string, dialect: Dialect): string =>
   isLawful(id, dialect) ? id : `call_${createHash('sha256').update(id).digest('hex').slice(0, 24)}`
 
-/** Gives out ids in the order of a conversation: lawful, no two alike, and the same for the same conversation. */
+/** Assigns ids in the order of a conversation. Ids are lawful and unique. The same conversation gets the same ids. */
 export class CallIds {
   private readonly dialect: Dialect
   private readonly used = new Set<string>()
-  /** What was given for an id, last; and among the calls of one message, to those that have no result yet. */
+  /**
+   * `last` has the id that was last assigned to an original id. `open` has those calls of one message that have no
+   * result yet.
+   */
   private readonly last = new Map<string, string>()
   private open = new Map<string, string[]>()
-  /** The number that an id was given last: a conversation may use one in thousands of calls. */
+  /** The number that an id was last given. A conversation may use one id in thousands of calls. */
   private readonly numbers = new Map<string, number>()
 
   constructor(dialect: Dialect) {
     this.dialect = dialect
   }
 
-  /** A message of the model begins: results that come now are of its calls. */
+  /** Begins a message of the model. Results that follow belong to its calls. */
   begin(): void {
     this.open = new Map()
   }
@@ -57,8 +60,8 @@ export class CallIds {
 }
 
 /**
- * The turn with ids that its upstream takes. Results stand in the order of their calls: an upstream without ids tells
- * them apart by that alone.
+ * The turn with ids that its upstream accepts. Results stand in the order of their calls, because an upstream without
+ * ids matches them by order alone.
  */
 export function withCallIds(turn: Turn, dialect: Dialect): Turn {
   const ids = new CallIds(dialect)

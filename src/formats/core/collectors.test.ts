@@ -30,7 +30,7 @@ const calling = (name: string, more: object = {}): object => ({
   choices: [{ index: 0, delta: { tool_calls: [{ index: 0, function: { name, ...more } }] } }],
 })
 
-/** What no stream says. */
+/** What a stream never contains. */
 const unsaid = (key: string, value: unknown): unknown => (key === 'annotations' ? undefined : value)
 
 test('an index beyond all measure makes no list of that length', () => {
@@ -215,7 +215,7 @@ test.each([
   const events = Array.from({ length: 300 }, (_, i) => JSON.stringify(event(many(1_000, `e${i}_`))))
   const before = process.threadCpuUsage()
   for (const data of events) collector?.add({ name: undefined, data })
-  // Reading alone takes 200 ms, and looking through all names again each time took 5 s.
+  // Reading alone takes 200 ms. Looking through all names again each time took 5 s.
   expect(process.threadCpuUsage(before).user / 1000).toBeLessThan(1_500)
   expect(collector?.text().length).toBeLessThan(50_000)
 })

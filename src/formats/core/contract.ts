@@ -1,6 +1,6 @@
 /**
- * What a dialect of text generation is made of. A client's side reads requests and writes answers and failures; an
- * upstream's side writes requests and reads answers and failures. Between two dialects stands one neutral turn.
+ * The parts of a dialect of text generation. The client side reads requests and writes answers and failures. The
+ * upstream side writes requests and reads answers and failures. One neutral turn stands between two dialects.
  */
 import type { Model, ModelKind } from '../../domain/catalog.ts'
 import type { Failure, UpstreamFailure } from '../../domain/failure.ts'
@@ -17,121 +17,124 @@ import type { RemoteMedium } from './remote-media.ts'
 import type { RequestWords } from './request-words.ts'
 import type { VideoBody } from './video-body.ts'
 
-/** What the relay has to know of a client's request, whatever its dialect. */
+/** What the relay needs to know of a client's request in any dialect. */
 export type ClientRequest = RequestedWork & {
-  /** What the model must make; text where it is not said. */
+  /** What the model must make. The default is text. */
   readonly kind?: ModelKind
-  /** What this model cannot do of what the request asks for. */
+  /** Returns a failure if the request asks for something that this model cannot do. */
   check?(model: Model): Failure | undefined
-  /** For the record: `chat.completions`, `responses`, … */
+  /** The name in the request record: `chat.completions`, `responses`, … */
   readonly endpoint: string
   readonly model: string
   readonly stream: boolean
   readonly choices: number
   /** The client's own output limit for one choice. */
   readonly outputTokensMax: number | undefined
-  /** Bytes of text: no tokenizer makes more tokens of them. */
+  /** The bytes of all text. A tokenizer never makes more tokens than that. */
   readonly textBytes: number
   readonly imageParts: number
-  /** Decoded bytes of audio and file payloads, whose tokens cannot exceed them. */
+  /** The decoded bytes of audio and files. They have at most as many tokens. */
   readonly mediaBytes: number
-  /** Media it names by address, but for what lies in a store of its dialect's vendor; left out: none. */
+  /** The media that the request gives by address. Media in a store of the dialect's own vendor are not among them. */
   readonly remoteMedia?: readonly RemoteMedium[] | undefined
   /** How many messages a chat template wraps. */
   readonly messages: number
-  /** Whether the model may reason and call tools, where that decides in which of its formats a vendor is asked. */
+  /** Whether the request has tools. Some vendors take tools with reasoning in only one of their formats. */
   readonly hasTools?: boolean
-  /** The words of the prompt, without media, for an estimate. */
+  /** The words of the prompt without media, for an estimate. */
   promptText(): string
-  /** All that the client sent, so that no vendor's message that repeats any of it is kept. Left out: the prompt. */
+  /** All text that the client sent. A vendor's message loses every word that is in it. The default is the prompt. */
   wholeText?(): string
   readonly failures: FailureWriter
-  /** What its dialect calls the parts of a request that a refusal speaks of. Left out: as in chat. */
+  /** What the dialect calls the parts of a request in a refusal. The default is the words of chat. */
   readonly words?: RequestWords
-  /** The comment that fills silence in its streams, where the usual one (`: ping\n`) would be misread. */
+  /** The comment that fills silence in a stream of this client, if it would misread the usual `: ping\n`. */
   readonly heartbeat?: string
-  /** A stream that ends before anything of an answer: the dialect's error inside a stream. */
+  /** Writes the dialect's error event for a stream that ends before its first event. */
   failStream(failure: Failure, answer: AnswerFacts): string
-  /** Whether it asks for addresses of this gateway: their files take room on its disk. */
+  /** Whether the answer contains addresses of this gateway, so that files take room on its disk. */
   readonly leavesFiles?: boolean
-  /** The way to an upstream that speaks one of these dialects; the first is used where none is the client's own. */
+  /** The adapter to an upstream that speaks one of these dialects. The first is used if none is the client's own. */
   adapter(offers: readonly Dialect[], context: AdapterContext): Adapter
-  /** In dialects whose conversations the gateway keeps. */
+  /** Set in dialects whose conversations the gateway keeps. */
   readonly conversation?: Conversation | undefined
 }
 
-/** What a request asks for besides text, as far as its price depends on it. */
+/** What a request asks for besides text, as far as the price depends on it. */
 export type RequestedWork = {
-  /** In a dialect in which a turn may be answered with images: how large they are to be, as its vendor calls it. */
+  /** Set in a dialect that can answer a turn with images. `quality` is the size, in the vendor's word. */
   readonly painting?: { readonly quality: string | undefined }
   readonly images?: ImageWish
-  /** A video is made by a task: neither streamed nor passed. */
+  /** A video is made by a task. It is never streamed and never passed through. */
   readonly video?: VideoBody
 }
 
-/** A turn as it is kept: JSON texts that only its dialect reads. */
+/** A turn as it is stored. Its JSON texts are read by its dialect only. */
 export type KeptTurn = {
   readonly id: string
   readonly parentId: string | undefined
   readonly state: 'running' | 'ended'
-  /** What its request decided, and how it stands. */
+  /** `head` has what the request set. `standing` has the state of the answer. */
   readonly head: string
   readonly standing: string
-  /** The items that this turn brought, and no others. */
+  /** The items that this turn added. */
   readonly input: string
   readonly output: string
-  /** How its stream was cut into events, where it may be followed. */
+  /** How the stream was cut into events. Set if a client may follow it. */
   readonly trace: string | undefined
 }
 
-/** What later turns need of one. */
+/** What later turns need of an earlier one. */
 export type PastTurn = Pick<KeptTurn, 'id' | 'state' | 'input' | 'output'>
 
 /** A request's part in a conversation that the gateway keeps. */
 export type Conversation = {
-  /** The turn it continues. */
+  /** The turn that the request continues. */
   readonly previousId: string | undefined
-  /** Turns of which it names single items. */
+  /** The turns that hold items to which the request refers. */
   readonly referredIds: readonly string[]
-  /** Whether the client waits for the answer; asks for it later; or listens to one that does not need it. */
+  /**
+   * `attached`: the client waits for the answer. `polled`: it asks for the answer later. `followed`: it reads a stream
+   * that goes on without it.
+   */
   readonly mode: 'attached' | 'polled' | 'followed'
   /**
-   * Takes what was said before, oldest first: from here on the request can be priced and written. Called once, before
-   * anything else, also where there is nothing to tell.
+   * Takes the earlier turns, oldest first. The request can be priced and written after that. It is called exactly once,
+   * before anything else, even with empty lists.
    */
   recall(earlier: readonly PastTurn[], referred: readonly PastTurn[]): Failure | undefined
-  /** The client wants the answer no more, or not even to know of it. */
+  /** Takes back the request. `stopped` ends the answer. `forgotten` deletes its turn as well. */
   cancel(what: 'stopped' | 'forgotten'): void
-  /** About what its turn will take to keep, but for the answer; undefined where the client wants nothing kept. */
+  /** About how many bytes the turn takes to store, without its answer. Undefined if the client wants nothing stored. */
   readonly keptBytes: number | undefined
-  /** The turn as it stands at its beginning. */
+  /** The turn at its beginning. */
   begun(answer: AnswerFacts): KeptTurn
-  /** The turn once its answer has ended; undefined before, and where the client wants nothing kept. */
+  /** The turn after its answer has ended. Undefined before that, and if the client wants nothing stored. */
   ended(): KeptTurn | undefined
-  /** A turn as the client sees it, whole. */
+  /** A whole turn as the client sees it. */
   show(turn: KeptTurn): string
-  /** Events that are the same as those of the answer, also while it is made. */
+  /** Repeats the events of the answer after the given number, also while the answer is being made. */
   follow(answer: AnswerFacts, after: number): Follower
 }
 
-/** Reads the events of a turn from the first one after a number on. */
+/** Reads the events of a turn after a given number. */
 export type Follower = {
-  /** Events that were not read yet, up to here or up to the end, which must have been settled. */
+  /** The events that were not read yet. `end` needs a settled turn. */
   read(upTo: 'here' | 'end'): string
 }
 
-/** What an adapter may want to know of its surroundings. */
+/** What an adapter may need from its surroundings. */
 export type AdapterContext = { readonly model: Model; readonly imageService: ImageService }
 
-/** What is done with the bytes of images on their way; the relay lends it. */
+/** Work on the bytes of images in an answer. The relay provides it. */
 export type ImageService = {
-  /** Fetches what an upstream left at an address of its own; undefined when it cannot be had. */
+  /** Fetches an image that an upstream left at its own address. Undefined if that fails. */
   fetch(url: string): Promise<Buffer | undefined>
-  /** Decodes an image to see that it is one; undefined when it is not. */
+  /** Decodes an image to prove that it is one. Undefined if it is not. */
   inspect(bytes: Buffer): Promise<ImageInfo | undefined>
-  /** Whether the gateway has an address by which a client could fetch anything. */
+  /** Whether the gateway has an address from which a client can fetch files. */
   readonly canHost: boolean
-  /** Keeps the bytes for a while where the client finds them: their address. */
+  /** Stores the bytes for a limited time and returns their address. */
   host(bytes: Buffer, format: ImageFormat): Promise<string>
 }
 export type ImageInfo = { readonly format: ImageFormat; readonly width: number; readonly height: number }
@@ -142,13 +145,13 @@ export type DeliveredImage = { readonly size: string; readonly quality: string }
 /** Images that came as part of a turn. */
 export type InlineImages = {
   readonly images: number
-  /** How many there were besides that cannot be decoded. */
+  /** How many more arrived that cannot be decoded. */
   readonly spoiled: number
-  /** Who is why no more came: a client that leaves, or sets a limit, has had the vendor work for it. */
+  /** Who ended the images. If the client left or set a limit, the vendor has worked for it. */
   readonly endedBy: 'vendor' | 'client'
 }
 
-/** What a request consumed, and how we know. */
+/** What a request consumed, and where the number comes from. */
 export type MeteredUsage = { readonly usage: Usage; readonly source: UsageSource }
 
 export type WrittenFailure = {
@@ -159,63 +162,63 @@ export type WrittenFailure = {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** How a dialect tells its client of a failure. */
+/** How a dialect reports a failure to its client. */
 export type FailureWriter = {
-  /** `requestId` for dialects whose envelope names it. */
+  /** Some dialects name `requestId` in their envelope. */
   write(failure: Failure, requestId?: string): WrittenFailure
 }
 
-/** What a writer and a reader know of the vendor of an offer. */
+/** What a writer and a reader need to know of the vendor of an offer. */
 export type WriterQuirks = Quirks & {
-  /** The account at the vendor: some of what it seals is for this account alone. */
+  /** The account at the vendor. Some sealed data is for this account alone. */
   readonly account?: string
-  /** What this vendor refuses of this model; left out: nothing that is known. */
+  /** The fields and values that this vendor refuses for this model. */
   readonly rules?: readonly Rule[]
 }
 
-/** One upstream model that a request is to be written for. */
+/** The upstream model that a request is written for. */
 export type Destination = {
   readonly upstreamModel: string
-  /** The output limit of one choice: the client's own, or the gateway's. Undefined: none is sent. */
+  /** The output limit of one choice: the client's own, or the gateway's. Undefined if none is sent. */
   readonly outputTokensMax: number | undefined
-  /** The most that the model gives, where that is known: what a vendor is sent that demands a limit. */
+  /** The most output that the model gives, if known. A vendor that demands a limit is sent this one. */
   readonly modelOutputTokensMax?: number | undefined
-  /** Whether a whole reply is asked for as a stream, to be collected here. */
+  /** Whether a whole reply is requested as a stream and collected here. */
   readonly collected?: boolean | undefined
   readonly quirks: WriterQuirks
 }
 
 export type UpstreamRequest = {
-  /** Left out: POST. */
+  /** The default is POST. */
   readonly method?: 'GET' | undefined
-  /** After the provider's base URL, with a query where it needs one. */
+  /** Comes after the provider's base URL. Has a query if one is needed. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
-  /** A body that is not text, instead. */
+  /** A body that is not text. It replaces `body`. */
   readonly upload?: UploadBody | undefined
-  /** What the client asked for and this upstream cannot do. */
+  /** Fields of the client that this upstream does not support. */
   readonly dropped: readonly string[]
-  /** The output limit that this vendor demanded and nobody asked for. */
+  /** The output limit that the vendor demands and that neither client nor gateway has set. */
   readonly demandedOutputTokensMax?: number | undefined
 }
 
 type FailedRead = { readonly kind: 'failed'; readonly failure: UpstreamFailure }
 
-/** A whole reply on its way through: what the bill needs, and the text for the client. */
+/** A whole reply between reading and writing. */
 export type AdaptedReply = {
   readonly usage: Usage | undefined
-  /** What was produced, for an estimate when no usage came. */
+  /** The generated text, for an estimate if no usage came. */
   readonly produced: string | GeneratedText
-  /** The images that can be decoded, where images were asked for. */
+  /** The images that can be decoded, if images were requested. */
   readonly delivered?: readonly DeliveredImage[]
   readonly painted?: InlineImages
-  /** The reply for the client. It states what is billed, whatever the upstream reported. */
+  /** Writes the reply for the client. It states the billed usage, whatever the upstream reported. */
   write(answer: AnswerFacts, billed: Usage): string
 }
 export type ReadReply = { readonly kind: 'reply'; readonly reply: AdaptedReply } | FailedRead
 
-/** What an answer says of itself, in any dialect. */
+/** What every dialect's answer says of itself. */
 export type AnswerFacts = {
   readonly requestId: string
   readonly createdAtMs: number
@@ -223,105 +226,107 @@ export type AnswerFacts = {
 }
 
 /**
- * What one upstream event comes to. `text` is for the client, empty when there is nothing to say. It is asked for
- * before the next event is read, unless nothing of this one may leave.
+ * The meaning of one upstream event. `text` is for the client and may be empty. The caller reads `text` before it reads
+ * the next event, unless nothing of this event may leave.
  */
 export type ReadEvent =
   | { readonly kind: 'chunk'; readonly text: string; readonly meaningful: boolean }
   | { readonly kind: 'done' }
   | FailedRead
 
-/** A stream on its way through. */
+/** A stream between reading and writing. */
 export type AdaptedStream = {
-  /** The last usage the upstream reported; running totals overwrite, they do not add. */
+  /** The last usage that the upstream reported. Running totals overwrite each other; they do not add up. */
   readonly usage: Usage | undefined
-  /** What arrived so far, as text; thoughts apart where the dialect tells them apart. */
+  /** The text that arrived so far. Thoughts are separate if the dialect separates them. */
   readonly produced: string | GeneratedText
   readonly thoughts?: string | GeneratedText
-  /** Images that arrived, and how many are under way of which the client has seen something. */
+  /** `delivered` has the images that arrived. `begun` counts unfinished images of which the client has seen a part. */
   readonly delivered?: readonly DeliveredImage[]
   readonly begun?: number
   readonly painted?: InlineImages
-  /** Pieces of an answer that came, where one event can bring many. */
+  /** How many pieces of an answer arrived, if one event can bring many. */
   readonly pieces?: number
-  /** Looks into an event, where that takes a while. Awaited before `read`. */
+  /** Inspects an event if that takes time. The caller awaits it before `read`. */
   prepare?(event: SseEvent): Promise<void>
-  /** Every choice that began has ended: an end of the stream now is a complete one. */
+  /** Whether every choice that began has ended. If so, the stream may end here and is complete. */
   readonly finished: boolean
   read(event: SseEvent): ReadEvent
-  /** The end for the client, terminator included. It states what is billed, as far as nothing was stated before. */
+  /** The end for the client, with its terminator. It states the billed usage if no earlier event has stated one. */
   end(billed: Usage): string
   /**
-   * Ends every choice as cut at its length, in the dialect of the client, and without the event that was read last:
-   * that one did not leave. `end` comes after it. Left out where an answer is never ended from here.
+   * Ends every choice with the client dialect's reason for a reached length limit. The event that was read last did not
+   * leave, so it does not count. `end` follows. Left out if this stream is never cut.
    */
   cutAtLength?(): string
   /**
-   * The end of an answer that broke: the dialect's error inside the stream, and nothing that looks like completion.
-   * `billed` is what it came to, where something came.
+   * The end of a broken answer: the dialect's error event, and nothing that looks like completion. `billed` is what the
+   * part that arrived costs, if there is one.
    */
   fail(failure: Failure, billed?: Usage): string
 }
 
-/** Puts the events of a stream together to the reply that the upstream would have given in one piece. */
+/** Puts the events of a stream together into the reply that the upstream would have sent whole. */
 export type ReplyCollector = {
   add(event: SseEvent): void
-  /** The reply was cut at its length: it is one also where nothing of it came. Left out where it is one anyway. */
+  /** Marks the reply as cut at its length limit, so that it is valid even if empty. Left out if it is valid anyway. */
   cutAtLength?(): void
-  /** The reply as JSON text. Of an answer that was cut the end is `length`, also where an upstream leaves it out. */
+  /** The reply as JSON text. The finish reason of a cut answer is `length`, even if the upstream gave none. */
   text(): string
 }
 
 /** The first parts of a request that takes several exchanges. */
 export type FirstParts = {
-  /** What they ask, to be counted. */
+  /** The text of these parts, for counting tokens. */
   readonly text: string
-  /** What their client is told where they were answered and the next was refused. */
+  /** What the client reads if these parts were answered and the next was refused. */
   readonly said: string
 }
 
-/** A way from a client's dialect to an upstream's and back. */
+/** The way from a client's dialect to an upstream's and back. */
 export type Adapter = {
   readonly dialect: Dialect
-  /** Why this request cannot be put in the upstream's dialect; undefined when it can. */
+  /** Why this request cannot be written in the upstream's dialect. Undefined if it can. */
   readonly obstacle: Failure | undefined
   request(to: Destination): UpstreamRequest
-  /** Later, where the reply is large. */
+  /** Returns a promise if the reply is large. */
   readReply(text: string, quirks: WriterQuirks): ReadReply | Promise<ReadReply>
   openStream(answer: AnswerFacts, quirks: WriterQuirks): AdaptedStream
-  /** For a reply that was asked for as a stream; left out where it cannot be. */
+  /** Collects a reply that was requested as a stream. Left out if that is not possible. */
   collector?(): ReplyCollector
-  /** For a request that takes more than one exchange: its parts. */
+  /** The parts of a request that takes more than one exchange. */
   split?(to: Destination): readonly UpstreamRequest[]
-  /** The reply from the answers of all parts in the same order, or from the one, where reading takes a while. */
+  /** Makes one reply from the answers of all parts, in their order. Also takes a single answer that is slow to read. */
   join?(texts: readonly string[]): Promise<ReadReply>
-  /** So many of them, the first. */
+  /** The first `count` parts. */
   readonly firstParts?: (count: number) => FirstParts
-  /** Where the upstream does not stream, or not this: its whole reply as the events of a stream. */
+  /** Turns a whole reply into events, for an upstream that does not stream this request. */
   readonly asEvents?: ((text: string) => readonly SseEvent[]) | undefined
-  /** The events of a whole reply, which some servers send to whoever asks for a stream. Left out: none is taken. */
+  /**
+   * The events of a whole reply. Some servers send one although a stream was requested. Left out if it is not accepted.
+   */
   readonly eventsOfReply?: ((text: string) => readonly SseEvent[]) | undefined
   readonly failures: FailureReader
 }
 
-/** How an upstream's dialect says what went wrong. */
+/** Reads failures in an upstream's dialect. */
 export type FailureReader = {
   /** Reads an error response. */
   response(status: number, headers: HeaderFields, body: string): UpstreamFailure
-  /** Reads a body that came with 200 and may be an error; undefined when it is none. */
+  /** Reads a body that came with 200 and may be an error. Undefined if it is none. */
   hidden(body: string): UpstreamFailure | undefined
 }
 
-/** The upstream's side of a dialect, from and to the neutral turn. */
+/** The upstream side of a dialect, from and to the neutral turn. */
 export type UpstreamSide = {
   readonly dialect: Dialect
   readonly failures: FailureReader
-  /** What every request carries, also one that asks for nothing but the list of models. */
+  /** Headers of every request, including the one for the list of models. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Why a turn cannot be said in this dialect; undefined when it can. */
+  /** Why a turn cannot be written in this dialect. Undefined if it can. */
   obstacle?(turn: Turn): Failure | undefined
   write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest
-  /** `turn` is what was asked: an answer may take its meaning from it. */
+  /** `turn` is the request. Some answers can be understood only with it. */
   readReply(
     text: string,
     quirks: WriterQuirks,
@@ -329,11 +334,11 @@ export type UpstreamSide = {
   ): { readonly kind: 'reply'; readonly reply: Reply } | FailedRead
   decoder(quirks: WriterQuirks, turn: Turn): StreamDecoder
   collector(): ReplyCollector
-  /** As in `Passage`. */
+  /** As in `Adapter`. */
   readonly eventsOfReply?: (text: string) => readonly SseEvent[]
 }
 
-/** What one upstream event means. */
+/** The meaning of one upstream event. */
 export type DecodedEvent =
   | { readonly kind: 'deltas'; readonly deltas: readonly Delta[] }
   | { readonly kind: 'done' }
@@ -345,7 +350,7 @@ export type StreamDecoder = {
   decode(event: SseEvent): DecodedEvent
 }
 
-/** The client's side of a dialect, from the neutral answer. */
+/** The client side of a dialect, from the neutral answer. */
 export type ClientSide = {
   readonly dialect: Dialect
   reply(reply: Reply, answer: AnswerFacts, usage: Usage): string

@@ -15,7 +15,7 @@ const words = (number: number, text: string): Delta => ({ kind: 'arguments', cho
 const text = (said: string): Delta => ({ kind: 'text', choice, text: said })
 const finish = (reason: Extract<Delta, { kind: 'finish' }>['reason']): Delta => ({ kind: 'finish', choice, reason })
 
-/** Each delta as a word. */
+/** Writes each delta as a word. */
 function told(...deltas: Delta[]): string[] {
   const order = new DeltaOrder()
   const said = deltas.flatMap((delta) => order.take([delta]))

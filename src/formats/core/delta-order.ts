@@ -1,6 +1,6 @@
 /**
- * What every dialect's clients may rely on, whatever the upstream does: a call comes in one piece, the next one behind
- * it; a function without arguments is called with `{}`; and an answer ends for what is in it.
+ * The order that clients of every dialect may rely on, whatever the upstream sends. A call comes in one piece, and the
+ * next call comes after it. A function without arguments is called with `{}`. The finish reason fits the content.
  */
 import type { Delta, FinishReason, OutputPart, Reply } from '../../domain/turn.ts'
 import { JsonEnd } from '../../lib/json/json-end.ts'
@@ -10,7 +10,7 @@ const endOf = (reason: FinishReason, hasCalls: boolean): FinishReason =>
 
 type Choice = Reply['choices'][number]
 
-/** A choice of a whole answer. Of one that was cut the last call may lack its arguments for that. */
+/** A choice of a whole answer. If the choice was cut, its last call may lack arguments. */
 export function wholeChoice({ parts, finish }: Choice): Choice {
   const end = endOf(
     finish,
@@ -29,25 +29,25 @@ export function wholeChoice({ parts, finish }: Choice): Choice {
 
 type OpenCall = { readonly call: number; readonly tool: 'function' | 'custom'; readonly words: JsonEnd }
 type State = {
-  /** The call that is being said. */
+  /** The call that is being sent. */
   open: OpenCall | undefined
-  /** What waits for its end. */
+  /** Deltas that wait for the end of that call. */
   readonly waiting: Delta[]
   hasCalls: boolean
-  /** Why it ended, by what its upstream said last. */
+  /** The last finish reason that the upstream sent. */
   reason: FinishReason | undefined
 }
 
-/** The same of a whole answer that is told in deltas. */
+/** The same order for the deltas of a whole answer. */
 export function orderedDeltas(deltas: readonly Delta[]): readonly Delta[] {
   const order = new DeltaOrder()
   return [...order.take(deltas), ...order.end()]
 }
 
-/** The deltas of a stream in the order in which they are said. */
+/** Puts the deltas of a stream in order. */
 export class DeltaOrder {
   private readonly states = new Map<number, State>()
-  /** The choice of the words that came last: nearly all are of one. */
+  /** The choice of the last text. Nearly all deltas belong to the same choice. */
   private latest: { readonly choice: number; readonly state: State } | undefined
 
   take(deltas: readonly Delta[]): readonly Delta[] {
@@ -57,17 +57,17 @@ export class DeltaOrder {
     return said
   }
 
-  /** The ends, of choices that their upstream has left without one too, behind all that still waits. */
+  /** The ends of all choices, after everything that still waits. Choices that the upstream left open end as well. */
   end(): Delta[] {
     return [...this.states].flatMap(([choice, state]) => this.ending(choice, state))
   }
 
-  /** What still waits, of an answer that broke. */
+  /** What still waits when an answer breaks. */
   rest(): Delta[] {
     return [...this.states.values()].flatMap(({ waiting }) => waiting.splice(0))
   }
 
-  /** Words, where no call is open: nearly every delta. */
+  /** Whether all deltas are text and no call is open, which holds for nearly every delta. */
   private arePlain(deltas: readonly Delta[]): boolean {
     for (const { kind, choice } of deltas) {
       if (kind !== 'text' && kind !== 'reasoning' && kind !== 'refusal' && kind !== 'sealed') return false
@@ -88,7 +88,7 @@ export class DeltaOrder {
   private one(delta: Delta, said: Delta[]): void {
     const state = this.stateOf(delta.choice)
     if (delta.kind === 'finish') {
-      // Some servers name a reason in every chunk: the end is said at the end.
+      // Some servers send a finish reason in every chunk, so it is passed on at the end only.
       state.reason = delta.reason
       return
     }
@@ -110,7 +110,7 @@ export class DeltaOrder {
     }
   }
 
-  /** The call that was said has ended: what waits for that has its turn. */
+  /** The call that was being sent has ended. Sends what waited for that. */
   private goOn(state: State, said: Delta[]): void {
     state.open = undefined
     for (const delta of state.waiting.splice(0)) this.one(delta, said)

@@ -1,18 +1,18 @@
 /**
- * A request's values that are only passed on: arguments and results of tools, and schemas. Their numbers leave as they
- * came (`1.0`, digits beyond 2^53); all others are numbers that are read.
+ * Values of a request that are only passed on: arguments and results of tools, and schemas. Their numbers leave exactly
+ * as they came (`1.0`, digits beyond 2^53). All other numbers are parsed.
  */
 import { isRawNumber, mayBeInexact, parseExact } from '../../lib/json/exact-json.ts'
 import { asText, type Fields } from './fields.ts'
 
-/** Fields, in any dialect, whose value is the user's own. */
+/** Fields of any dialect whose value belongs to the user. */
 const passedOn = new Set(
   `arguments args response parameters schema input_schema input_examples parametersJsonSchema parameters_json_schema responseSchema response_schema responseJsonSchema response_json_schema`.split(
     ' ',
   ),
 )
 
-/** A body that was read from this text, with such values as they stood in it. */
+/** A body that was parsed from this text, with the user's values exactly as they are in the text. */
 export const exactBody = <T>(body: T, text: string): T =>
   mayBeInexact(text) ? (readPlainly(parseExact(text)) as T) : body
 
@@ -33,5 +33,5 @@ function readPlainly(value: unknown): unknown {
   return fields
 }
 
-/** `tool_use` of Messages, and its kin that run elsewhere. */
+/** `tool_use` of Messages, and its variants that run elsewhere. */
 const isToolUse = ({ type }: Fields): boolean => asText(type).endsWith('tool_use')

@@ -1,4 +1,4 @@
-/** Reading JSON that somebody else wrote: what is not as expected reads as absent. */
+/** Reads JSON from outside. A value of an unexpected type reads as absent. */
 import { isRawNumber, parseExact } from '../../lib/json/exact-json.ts'
 import { answerLimits, scanJson } from '../../lib/json/json-scan.ts'
 import { inOwnTurn } from '../../lib/primitives/long-text.ts'
@@ -13,7 +13,7 @@ export const asFields = (value: unknown): Fields =>
 export const fieldsIn = (value: unknown): Fields | undefined =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined
 
-/** A list of nothing but objects; undefined for what is none. */
+/** A list of objects only. Undefined for anything else. */
 export const fieldListIn = (value: unknown): readonly Fields[] | undefined =>
   Array.isArray(value) && value.every((one) => fieldsIn(one) !== undefined) ? (value as readonly Fields[]) : undefined
 
@@ -26,11 +26,14 @@ export const textIn = (value: unknown): string | undefined => (typeof value === 
 export const numberIn = (value: unknown): number | undefined =>
   typeof value === 'number' ? value : isRawNumber(value) ? Number(value.rawJSON) : undefined
 
-/** What an object or a table holds under a name that somebody else chose: never what all have, `constructor` say. */
+/** The value under a name from outside. Inherited members such as `constructor` do not count. */
 export const ownIn = <T>(fields: Readonly<Record<string, T>>, name: string): T | undefined =>
   Object.hasOwn(fields, name) ? fields[name] : undefined
 
-/** What somebody wrote where a word belongs, for a message that says so. Of no text its kind: it may not become one. */
+/**
+ * A value for an error message that expected a word. Values other than text are shown as their kind, because a text
+ * could be mistaken for a valid word.
+ */
 export const wordFor = (value: unknown): string =>
   typeof value === 'string'
     ? value.slice(0, 100)
@@ -40,10 +43,10 @@ export const wordFor = (value: unknown): string =>
         ? 'array'
         : typeof value
 
-/** What is no longer does no harm: it is read before it could be looked through. */
+/** A shorter text is harmless: parsing takes no longer than scanning. */
 const SHORT_CHARS_MAX = 32 * KIB
 
-/** `large`: as far as one can see it is JSON, and too much of it to be read on the serving thread. */
+/** `large`: the text looks like JSON but is too large to parse on the serving thread. */
 export function weigh(text: string): 'light' | 'large' | 'broken' {
   if (text.length <= SHORT_CHARS_MAX) return 'light'
   const { kind } = scanJson(text, answerLimits)
@@ -51,32 +54,32 @@ export function weigh(text: string): 'light' | 'large' | 'broken' {
   return kind === 'too_many_nodes' || kind === 'too_dense' ? 'large' : 'broken'
 }
 
-/** JSON that an upstream wrote. Throws for what is none, and for what is out of all proportion. */
+/** Parses JSON from an upstream. Throws for text that is not JSON or that is too large. */
 export function parseAnswer(text: string, parse: (text: string) => unknown = parsePlain): unknown {
   const weight = weigh(text)
   if (weight !== 'light') throw new SyntaxError(weight)
   return parse(text)
 }
 
-/** The JSON object in a text; undefined when it is none. `parse` throws where it is no JSON. */
+/** The JSON object in a text. Undefined for any other value and for text that is not JSON, where `parse` throws. */
 export function parseFields(text: string, parse: (text: string) => unknown = parseAnswer): Fields | undefined {
   try {
     const value = parse(text)
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined
   } catch {
-    return undefined // Whoever asked says what that means.
+    return undefined // The caller decides what that means.
   }
 }
 
-/** The same with numbers that are written again as they stood: those of a tool's arguments are its caller's affair. */
+/** The same, but numbers are written again exactly as they came. A tool's arguments belong to its caller. */
 export const parseExactFields = (text: string): Fields | undefined =>
   parseFields(text, (json) => parseAnswer(json, parseExact))
 
-/** `parseFields` for a text that may be very long: it is read in the turn after the one that looked through it. */
+/** `parseFields` for a text that may be very long. It is parsed in the tick after the one that scanned it. */
 export async function parseLongFields(text: string): Promise<Fields | undefined> {
   return weigh(text) === 'light' ? inOwnTurn(text, () => parseFields(text, parsePlain)) : undefined
 }
 
-/** A word that may be kept and logged: what is none could be anything, a prompt among it. */
+/** A code that may be stored and logged. Any other text could be anything, even a prompt. */
 export const codeIn = (value: unknown): string | undefined =>
   typeof value === 'string' && /^[\w.-]{1,64}$/.test(value) ? value : undefined

@@ -1,4 +1,4 @@
-/** Custom tools before upstreams that know functions only, and the free text of their calls on its way back. */
+/** Custom tools at upstreams that know functions only, and the free text of their calls in the answer. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Delta, Reply, Turn } from '../../domain/turn.ts'

@@ -1,6 +1,6 @@
 /**
- * Custom tools take free text, often by a grammar (`apply_patch` of Codex). An upstream that knows functions only is
- * told of a function whose one argument is that text; its calls become free text again, piece by piece as they come.
+ * Custom tools take free text, often by a grammar (`apply_patch` of Codex). An upstream that knows functions only gets
+ * a function whose one argument is that text. Its calls become free text again, piece by piece as they arrive.
  */
 import type { Delta, Message, OutputPart, Reply, Tool, Turn } from '../../domain/turn.ts'
 import { asFields, asList, parseFields, textIn } from './fields.ts'
@@ -10,7 +10,7 @@ const INPUT = 'input'
 
 const parameters = { type: 'object', properties: { [INPUT]: { type: 'string' } }, required: [INPUT] }
 
-/** The turn with functions in place of its custom tools, in its history too. */
+/** The turn with functions in place of its custom tools, in its history as well. */
 export function withFunctions(turn: Turn): Turn {
   const isPlain = turn.tools.every(({ kind }) => kind === 'function') && !turn.messages.some(hasFreeText)
   if (isPlain) return turn
@@ -43,7 +43,7 @@ function withArguments(message: Message): Message {
 /** The way back: calls of functions that stand for custom tools. */
 export class FreeText {
   private readonly names: ReadonlySet<string>
-  /** Calls under way, by choice and number. */
+  /** Open calls, by choice and number. */
   private readonly open = new Map<string, TextArgument>()
 
   constructor({ tools }: Turn) {
@@ -85,7 +85,7 @@ export class FreeText {
     }
   }
 
-  /** What of the calls of a choice could not be told before their end. */
+  /** The text of a choice's calls that is known only at their end. */
   private rest(choice: number): Delta[] {
     const deltas: Delta[] = []
     for (const [key, argument] of this.open) {
@@ -99,7 +99,7 @@ export class FreeText {
   }
 }
 
-/** The text in the arguments of such a function. Some models name its one argument as they like, or write none. */
+/** The text in the arguments of such a function. Some models rename its one argument, or write no JSON. */
 export function freeText(json: string): string {
   const told = new TextArgument(INPUT).add(json)
   if (told !== '') return told

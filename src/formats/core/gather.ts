@@ -1,9 +1,11 @@
 import type { Fields } from './fields.ts'
 
-/** No answer has so many names at one place; a vendor that sends new ones with each event could go on for ever. */
+/**
+ * No real answer has so many names in one object. A vendor that sends new names with each event could go on forever.
+ */
 const NAMES_MAX = 1_024
 
-/** Adds fields to those that a stream has brought: of a name, what came last. Those beyond 1,024 are left out. */
+/** Adds fields to those that the stream has brought. The last value of a name wins. Names beyond 1,024 are left out. */
 export function gather(target: { [name: string]: unknown }, fields: Fields): void {
   let room = NAMES_MAX - Object.keys(target).length
   for (const [name, value] of Object.entries(fields)) {
@@ -15,6 +17,6 @@ export function gather(target: { [name: string]: unknown }, fields: Fields): voi
   }
 }
 
-/** The fields that say something. */
+/** The fields that have a value. */
 export const withoutNulls = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => (value ?? null) !== null))

@@ -1,40 +1,44 @@
 import { detached } from '../../lib/primitives/copy-string.ts'
 import { KIB } from '../../lib/primitives/units.ts'
 
-/** What was produced, for a count: all of a usual answer; of a very long one its beginning, and how much came after. */
+/** Generated text, for counting tokens. A very long answer is kept as its beginning and the length of the rest. */
 export type GeneratedText = {
   readonly text: string
   readonly moreChars: number
-  /** Of all of it, in UTF-8. No tokenizer makes more tokens of a text than it has bytes; than characters, some do. */
+  /**
+   * The UTF-8 bytes of the whole text. A tokenizer never makes more tokens than bytes; some make more than characters.
+   */
   readonly bytes: number
 }
 
 export const asGeneratedText = (text: string | GeneratedText): GeneratedText =>
   typeof text === 'string' ? { text, moreChars: 0, bytes: Buffer.byteLength(text) } : text
 
-/** All that was produced, in characters. */
+/** The length of the whole text, in characters. */
 export const charsOf = (produced: string | GeneratedText): number =>
   typeof produced === 'string' ? produced.length : produced.text.length + produced.moreChars
 
-/** The tokens of all that was produced, by those of its `text`: what was not kept is taken to be like it. */
+/** The tokens of the whole text, from those of its kept beginning. The rest is assumed to be similar. */
 export function scaledTokens(counted: number, { text, moreChars, bytes }: GeneratedText): number {
   if (moreChars === 0) return counted
   return Math.ceil((counted * bytes) / Math.max(Buffer.byteLength(text), 1))
 }
 
-/** Some 16,000 tokens: more than nearly every answer has, and a fair sample of those that have more. */
+/** Some 16,000 tokens: more than nearly every answer has, and a fair sample of a longer one. */
 const KEPT_CHARS_MAX = 64 * KIB
-/** So many pieces may hold on to the reads they were cut from. */
+/** At most this many pieces may keep alive the reads that they were cut from. */
 const LOOSE_PIECES_MAX = 32
 
-/** Collects what a stream brings. An upstream that never stops costs no more memory than one that does. */
+/** Collects the text of a stream. An upstream that never stops takes no more memory than any other. */
 export class GeneratedTextBuffer implements GeneratedText {
   moreChars = 0
   private kept = ''
-  /** Each piece keeps the whole read it was cut from alive, until it is copied out of it. */
+  /** Each piece keeps alive the whole read that it was cut from, until it is copied. */
   private loose = ''
   private loosePieces = 0
-  /** Of all but what is loose: few streams are asked for it, and to count a piece costs as much as to keep it. */
+  /**
+   * The bytes of everything but the loose pieces. Few streams need the count, and counting costs as much as keeping.
+   */
   private countedBytes = 0
 
   get text(): string {

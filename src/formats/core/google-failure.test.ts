@@ -1,4 +1,4 @@
-/** Every row of what Google's API says when something is wrong, and what we say in its words. */
+/** Every row of the table of Google's errors, and every failure of ours in Google's envelope. */
 import { expect, test } from 'bun:test'
 import { geminiFailures, writeGeminiFailure } from './google-failure.ts'
 

@@ -1,4 +1,4 @@
-/** Failures of Gemini's API: the one table from a Failure to HTTP, and the reading of an upstream's own errors. */
+/** Failures of Gemini's API: the one table from a Failure to HTTP, and the reader of an upstream's errors. */
 import { retryAfter } from './retry-after.ts'
 import { meaningOf } from '../../vendors/failure-meaning.ts'
 import {
@@ -16,7 +16,7 @@ type ErrorMapping = { readonly http: number; readonly status: string; readonly c
 const invalid = (code: string, http = 400): ErrorMapping => ({ http, status: 'INVALID_ARGUMENT', code })
 const row = (http: number, status: string, code: string): ErrorMapping => ({ http, status, code })
 
-/** HTTP as in every dialect of ours, but 402 for money: Google's clients take a 401 for a wrong key. */
+/** The statuses are those of every other dialect, except 402 for money. Google's clients take a 401 for a wrong key. */
 const table: Record<FailureKind, ErrorMapping> = {
   malformed_request: invalid('malformed_request'),
   missing_parameter: invalid('missing_required_parameter'),
@@ -54,7 +54,7 @@ const table: Record<FailureKind, ErrorMapping> = {
 
 const typeUrl = (name: string): string => `type.googleapis.com/google.rpc.${name}`
 
-/** Writes a failure as Google does: `{"error":{code,message,status,details}}`, the reason being our code. */
+/** Writes a failure as Google does: `{"error":{code,message,status,details}}`. The reason is our code. */
 export function writeGeminiFailure(failure: Failure): WrittenFailure {
   const { http, status, code: kindCode } = table[failure.kind]
   const code = failure.code ?? kindCode
@@ -74,7 +74,7 @@ export function writeGeminiFailure(failure: Failure): WrittenFailure {
   return { status: http, code, body, headers }
 }
 
-/** The error object: whole responses wrap it in a list where a stream was asked for without `alt=sse`. */
+/** The error object. A whole response wraps it in a list if a stream was requested without `alt=sse`. */
 const errorOf = (body: unknown): Fields => asFields(asFields(Array.isArray(body) ? body[0] : body)['error'])
 
 const detailsOf = (error: Fields, name: string): Fields[] =>
@@ -93,7 +93,7 @@ function kindOfStatus(status: number): UpstreamFailureKind {
   return status >= 400 && status < 500 && status !== 409 && status !== 499 ? 'bad_request' : 'server'
 }
 
-/** Google answers a wrong key, a closed region and an unpaid bill with 400, and a spent day with 429. */
+/** Google answers a wrong key, a closed region and an unpaid bill with 400, and an exhausted daily quota with 429. */
 function kindOf(status: number, error: Fields): UpstreamFailureKind {
   const words = asText(error['message'])
   const reasons = detailsOf(error, 'ErrorInfo').map(({ reason }) => asText(reason))
@@ -107,7 +107,7 @@ function kindOf(status: number, error: Fields): UpstreamFailureKind {
     if (/token count|maximum number of tokens/i.test(words) && /exceed/i.test(words)) return 'context_length'
   }
   if (status === 403 && /billing/i.test(words)) return 'funds'
-  // A file or a cached context the request names is the request's affair, not the model's.
+  // A file or a cached context that the request names is the request's fault, not the model's.
   if (status === 404 && /cachedcontent|cached content|\bfiles?\b/i.test(words)) return 'bad_request'
   if (status === 429) {
     const quotas = detailsOf(error, 'QuotaFailure').flatMap(({ violations }) => asList(violations).map(asFields))
@@ -125,10 +125,10 @@ function retryDelayOf(error: Fields): number | undefined {
   return seconds === undefined ? undefined : Math.min(Math.ceil(Number(seconds) * 1000), RETRY_AFTER_MS_MAX)
 }
 
-/** What a status name looks like; anything else is prose. */
+/** The form of a status name. Anything else is prose. */
 const PLAIN_CODE = /^[\w.-]{1,64}$/
 
-/** Classifies an error, from a response's body or from inside a stream, where the error itself says its status. */
+/** Classifies an error from a response's body or from inside a stream. In a stream the error itself has the status. */
 export function readGeminiError(status: number | undefined, body: unknown, retryAfterMs?: number): UpstreamFailure {
   const error = errorOf(body)
   const stated = numberIn(error['code'])
@@ -145,7 +145,7 @@ export function readGeminiError(status: number | undefined, body: unknown, retry
     message: asText(error['message']).slice(0, 1_000) || `the upstream answered ${known}`,
     isQuoted: true,
     ...(status === undefined ? {} : { status }),
-    // The client of a rejected request is told in its own dialect's codes.
+    // The client of a rejected request gets the codes of its own dialect.
     ...(PLAIN_CODE.test(name) && kind !== 'bad_request' ? { code: name } : {}),
     ...(reasons[0] !== undefined && PLAIN_CODE.test(reasons[0]) ? { type: reasons[0] } : {}),
     ...(typeof field === 'string' ? { param: field.slice(0, 200) } : {}),
@@ -157,7 +157,7 @@ function parsed(text: string): unknown {
   try {
     return parseAnswer(text)
   } catch {
-    return undefined // Proxies answer in HTML: the status alone has to do.
+    return undefined // Proxies answer in HTML, so only the status is known.
   }
 }
 

@@ -1,4 +1,4 @@
-/** Where a model stands in the paths of Gemini's API, theirs and ours. */
+/** The model in the paths of Gemini's API, both Google's and ours. */
 
 export type Action =
   | 'generateContent'
@@ -8,12 +8,12 @@ export type Action =
   | 'fetchPredictOperation'
 
 const KIND = /^(models|tunedModels)\/(.+)$/s
-/** A segment that a server would take for a way up. */
+/** A segment that a server would read as the parent folder. */
 const DOTS_ONLY = /(?<=^|\/)\.+(?=\/|$)/g
 
 /**
- * The path of an upstream model, after the base URL. The id is one segment, percent-encoded: with the action behind it
- * it cannot be a `..`, and a server that decodes slashes too early finds no way up in it either.
+ * The path of an upstream model, after the base URL. The id is one percent-encoded segment, and the action follows it,
+ * so it cannot be `..`. A server that decodes slashes too early finds no parent folder in it either.
  */
 export function upstreamPath(upstreamModel: string, action: Action): string {
   const [, kind = 'models', id = upstreamModel] = KIND.exec(upstreamModel) ?? []
@@ -21,12 +21,14 @@ export function upstreamPath(upstreamModel: string, action: Action): string {
   return `/${kind}/${segment}:${action}${action === 'streamGenerateContent' ? '?alt=sse' : ''}`
 }
 
-/** Google's SDK for JavaScript asks for `v1` since its third major, everything else for `v1beta` (2026-11). */
+/**
+ * Google's SDK for JavaScript requests `v1` since its third major version. Everything else requests `v1beta` (2026-11).
+ */
 const PATH = /^\/v1(?:beta|alpha)?\/models\/(.+):([A-Za-z]+)$/
 
 /**
- * Takes a request's path apart: `/v1beta/models/{model}:{action}`. The public id may hold slashes and colons, raw or
- * encoded, and stands behind `models/` once or twice, since SDKs put that before whatever they are given.
+ * Splits a request's path: `/v1beta/models/{model}:{action}`. The public id may hold slashes and colons, raw or
+ * encoded. `models/` stands once or twice before it, because SDKs add it to any id.
  */
 export function readModelPath(path: string): { readonly model: string; readonly action: string } | undefined {
   const [, segment, action] = PATH.exec(path) ?? []
@@ -39,6 +41,6 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    return text // An id with a stray percent sign: the answer names it as it came.
+    return text // The id has a stray percent sign. The answer names it as it came.
   }
 }

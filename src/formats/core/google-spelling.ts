@@ -1,15 +1,15 @@
 /**
  * Gemini's API takes every field in two spellings, `maxOutputTokens` and `max_output_tokens`, and its own examples use
- * both. Here they become one, as far as fields are the API's: what belongs to the user (arguments, results, schemas,
- * labels) stays as it is.
+ * both. The functions here make them one. They change fields of the API only. What belongs to the user (arguments,
+ * results, schemas, labels) stays unchanged.
  */
 import { asFields, type Fields } from './fields.ts'
 
-/** Fields that hold more of the API's fields. `lists` may come as a single object, too. */
+/** Fields that hold more fields of the API. `lists` may also come as a single object. */
 type Shape = {
   readonly objects?: Readonly<Record<string, Shape>>
   readonly lists?: Readonly<Record<string, Shape>>
-  /** Numbers, which the JSON of protocol buffers takes as strings, too. */
+  /** Numbers. The JSON of protocol buffers takes them as strings, too. */
   readonly numbers?: ReadonlySet<string>
 }
 
@@ -36,7 +36,7 @@ const request: Shape = {
 const embedding: Shape = { objects: { content }, numbers: new Set(['outputDimensionality']) }
 const embeddings: Shape = { ...embedding, lists: { requests: embedding } }
 
-/** A field that is there in both spellings: one reader takes the first, another the last. */
+/** A field came in both spellings. Some readers take the first, others the last. */
 export class SpeltTwice extends Error {
   override readonly name = 'SpeltTwice'
 }
@@ -73,5 +73,5 @@ function respell(value: unknown, { objects = {}, lists = {}, numbers = NONE }: S
 /** A request's fields in camel case. Throws SpeltTwice. */
 export const requestInCamelCase = (body: unknown): Fields => asFields(respell(body, request))
 
-/** The same of a request for embeddings. */
+/** The fields of an embeddings request in camel case. Throws SpeltTwice. */
 export const embeddingInCamelCase = (body: unknown): Fields => asFields(respell(body, embeddings))

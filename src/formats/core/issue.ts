@@ -16,8 +16,8 @@ function valueAt(body: unknown, path: readonly PropertyKey[]): unknown {
 }
 
 /**
- * The most telling issue of a union: the deepest one, since "content[0].type" says more than "content", and at equal
- * depth one of a branch whose type fits, since "at most 4" says more than "none of the types".
+ * The most useful issue of a union. The deepest one wins, since "content[0].type" says more than "content". At equal
+ * depth, one from a branch whose type fits wins, since "at most 4" says more than "none of the types".
  */
 function mostTelling(issue: Issue): Issue {
   if (issue.code !== 'invalid_union') return issue
@@ -47,13 +47,13 @@ export function failureOfIssue(first: Issue | undefined, body: unknown): Failure
     return { kind: 'missing_parameter', message: `Missing required parameter: '${param}'${hint}.`, ...named }
   }
   const rule = `Invalid '${param}': ${ruleOf(issue)}`
-  // A number where one of several words is needed has the wrong type before it has the wrong value.
+  // If one of several words is expected, a number has the wrong type rather than the wrong value.
   const wrongWord = issue.code === 'invalid_value' && typeof value !== typeof issue.values[0]
   const wrongType = wrongWord || issue.code === 'invalid_type' || issue.code === 'invalid_union'
   return { kind: wrongType ? 'invalid_type' : 'invalid_value', message: rule, ...named }
 }
 
-/** What clients of another endpoint, or of another vendor's, give for what is missing. */
+/** Fields that clients of another endpoint or vendor send instead of the missing one. */
 const hints = [
   {
     missing: 'messages',

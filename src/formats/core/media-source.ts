@@ -1,9 +1,9 @@
-/** Where a medium is: at an address, or in a `data:` URL. */
+/** The source of a medium: an address or a `data:` URL. */
 import type { MediaSource } from '../../domain/turn.ts'
 
 const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)?(?:;[\w=.-]+)*?;base64,/i
 
-/** A `data:` URL in base64 as bytes, any other as an address. */
+/** Reads a base64 `data:` URL as bytes and any other as an address. */
 export function sourceOf(url: string): MediaSource {
   const match = DATA_URL.exec(url.slice(0, 200))
   if (!match) return { kind: 'url', url }

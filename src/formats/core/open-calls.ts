@@ -1,19 +1,22 @@
-/** Calls and their results: every vendor demands a result for each call, and most of them right behind it. */
+/**
+ * Tool calls and their results. Every vendor demands a result for each call, and most demand it directly after the
+ * call.
+ */
 import type { Message, Turn } from '../../domain/turn.ts'
 
-/** For a call that its user interrupted. */
+/** The result of a call that its user interrupted. */
 export const NO_RESULT = 'The call was interrupted: it has no result.'
 
-/** How messages of a dialect are looked at. */
+/** How to read messages of a dialect. */
 type MessageAccess<M> = {
-  /** The ids of the calls that a message makes. */
+  /** The ids of the calls in a message. */
   readonly callsOf: (message: M) => readonly string[]
   /** The id of the call that a message answers. */
   readonly answers: (message: M) => string | undefined
   readonly noResult: (callId: string) => M
 }
 
-/** Messages with a result for each call, behind it and in the order of the calls. An id may come again later. */
+/** The messages with a result for each call, placed after the call in the order of the calls. Ids may repeat later. */
 export function withResults<M>(messages: readonly M[], { callsOf, answers, noResult }: MessageAccess<M>): M[] {
   const places = { calls: new Map<string, number[]>(), results: new Map<string, number[]>() }
   const add = (map: Map<string, number[]>, id: string, at: number): void => {
@@ -54,7 +57,7 @@ const isInOrder = (messages: readonly Message[]): boolean =>
     }),
   )
 
-/** The turn, whose calls have ids that differ, with a result for each of them, behind it and in their order. */
+/** The turn with a result for each call, placed after the call in the order of the calls. Call ids must be unique. */
 export function withAllResults(turn: Turn): Turn {
   const { messages } = turn
   if (isInOrder(messages)) return turn

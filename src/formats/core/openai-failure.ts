@@ -1,6 +1,6 @@
 /**
- * Failures in OpenAI's envelope, which all its formats share: the one table from a Failure to HTTP, and the reading of
- * an upstream's own errors.
+ * Failures in OpenAI's envelope, which all its formats share: the one table from a Failure to HTTP, and the reader of
+ * an upstream's errors.
  */
 import type { Failure, FailureKind, UpstreamFailure, UpstreamFailureKind } from '../../domain/failure.ts'
 import { meaningOf } from '../../vendors/failure-meaning.ts'
@@ -48,10 +48,10 @@ const table: Record<FailureKind, ErrorMapping> = {
   unavailable: { status: 503, type: 'overloaded_error', code: 'service_unavailable' },
 }
 
-/** Every code of our own that stands for a kind of failure; a few failures have one more exact. */
+/** Every code of ours that stands for a kind of failure. A few failures have a more exact one. */
 export const failureCodes: readonly string[] = [...new Set(Object.values(table).map(({ code }) => code))]
 
-/** Writes a failure as `{"error":{message,type,param,code}}`, with the headers that steer a client's retries. */
+/** Writes a failure as `{"error":{message,type,param,code}}`, with the headers that control a client's retries. */
 export function writeFailure(failure: Failure): WrittenFailure {
   const { status, type, code: kindCode } = table[failure.kind]
   const code = failure.code ?? kindCode
@@ -71,21 +71,21 @@ function kindOfStatus(status: number): UpstreamFailureKind {
   if (status === 402) return 'funds'
   if (status === 404) return 'model_gone'
   if (status === 408) return 'timeout'
-  // Too large for this offer: another may take it.
+  // The request is too large for this offer. Another offer may take it.
   if (status === 413) return 'context_length'
   if (status === 429) return 'rate'
   if (status === 503 || status === 529 || status === 498) return 'overload'
   return status >= 400 && status < 500 && status !== 409 ? 'bad_request' : 'server'
 }
 
-/** What a code looks like; anything else a vendor puts there is prose. */
+/** The form of a code. Anything else that a vendor puts there is prose. */
 const PLAIN_CODE = /^[\w.-]{1,64}$/
 
 type ErrorFields = { message?: unknown; code?: unknown; param?: unknown; type?: unknown }
 
 /**
- * Finds the error object in the shapes vendors of this format use: `{error:{…}}`, `{error:"…"}`, `{message}`, a list of
- * one, `{detail}`, and MiniMax's `base_resp`, which is beside an answer without choices.
+ * Finds the error object in the shapes that vendors of this format use: `{error:{…}}`, `{error:"…"}`, `{message}`, a
+ * list of one, `{detail}`, and MiniMax's `base_resp`, which stands beside an answer without choices.
  */
 function errorFields(body: unknown): ErrorFields {
   const [only] = asList(body)
@@ -101,11 +101,11 @@ function errorFields(body: unknown): ErrorFields {
 const text = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined
 
-/** Complaints that are told in a message; more would not be read. */
+/** The most complaints that one message shows. */
 const COMPLAINTS_MAX = 10
 
 /**
- * A message in words. Servers that check by a schema list their complaints: `[{loc: ["body", "user"], msg}]`, in
+ * A message as text. Servers that validate by a schema list their complaints, `[{loc: ["body", "user"], msg}]`, in
  * `detail` or in place of the message (Mistral, vLLM; mozilla-ai/any-llm#679).
  */
 function wordsIn(message: unknown): string {
@@ -122,8 +122,9 @@ function wordsIn(message: unknown): string {
 }
 
 /**
- * Whether a message is about our key. Only what it begins with says so: further on it may quote the request, whose
- * author could bench the vendor for everybody (xAI, Google and others answer a wrong key with 400, 2026-08).
+ * Whether a message is about our key. Only the beginning of the message counts. The rest may quote the request, and its
+ * author could then rest the vendor's offers for everybody (xAI, Google and others answer a wrong key with 400,
+ * 2026-08).
  */
 export const isAboutKey = (words: string): boolean =>
   /^(?:your )?(?:api.?key|(?:incorrect|invalid|missing|expired|no) api.?key)\b(?! ?['"`])/i.test(words)
@@ -131,7 +132,7 @@ export const isAboutKey = (words: string): boolean =>
 const namesThing = ({ param }: ErrorFields, words: string): boolean =>
   (typeof param === 'string' && param !== 'model') || /^(?:no such )?(?:files?|image|prompt|container)\b/i.test(words)
 
-/** Classifies an error object, from a response's body or from inside a stream. */
+/** Classifies an error object from a response's body or from inside a stream. */
 export function readUpstreamError(status: number | undefined, body: unknown, retryAfterMs?: number): UpstreamFailure {
   const fields = errorFields(body)
   const stated = text(fields.code)
@@ -139,11 +140,11 @@ export function readUpstreamError(status: number | undefined, body: unknown, ret
   const type = text(fields.type)
   const named = stated ?? text(fields.type) ?? ''
   const numeric = Number(fields.code)
-  // In a stream the status was 200; OpenRouter and Ark put the real one into the code.
+  // The status of a stream was 200. OpenRouter and Ark put the real status into the code.
   const known = status ?? (numeric >= 400 && numeric < 600 ? numeric : 500)
   let kind = kindOfStatus(known)
   const words = wordsIn(fields.message)
-  // A missing thing that the request names is the request's fault, a missing model or route the offer's.
+  // If the request names the missing thing, the request is at fault. If the model or route is missing, the offer is.
   if (known === 404 && namesThing(fields, words)) kind = 'bad_request'
   if (known === 400 && (named === 'invalid_api_key' || isAboutKey(words))) kind = 'auth'
   if (policyCodes.has(named) && kind === 'bad_request') kind = 'policy'
@@ -169,18 +170,18 @@ function readUpstreamFailure(status: number, headers: HeaderFields, body: string
   try {
     parsed = parseAnswer(body)
   } catch {
-    parsed = undefined // Proxies answer in HTML: the status alone has to do.
+    parsed = undefined // Proxies answer in HTML, so only the status is known.
   }
   return readUpstreamError(status, parsed, retryAfter(headers))
 }
 
-/** The error in a body that came with 200: nothing that an answer has, and what an error has. */
+/** The error in a body that came with 200. The body must have the parts of an error and none of an answer. */
 export function hiddenError(body: unknown): UpstreamFailure | undefined {
   const { error, base_resp: base, object, code, message, choices, data, output } = asFields(body)
   if (error) return readUpstreamError(undefined, body)
   if (asList(choices ?? data ?? output).length > 0) return undefined
   const isRefused = (numberIn(asFields(base)['status_code']) ?? 0) !== 0
-  // A message alone may be a vendor's way to say that it is still there.
+  // A message alone may be a vendor's keep-alive.
   const isTold = typeof message === 'string' && (text(code) ?? meaningOf({ codes: [], message })) !== undefined
   return isRefused || isTold || object === 'error' ? readUpstreamError(undefined, body) : undefined
 }
@@ -191,7 +192,7 @@ export const chatFailures: FailureReader = {
     try {
       return hiddenError(parseAnswer(text))
     } catch {
-      return undefined // Not JSON: no error that says so.
+      return undefined // Not JSON, so not a readable error.
     }
   },
 }

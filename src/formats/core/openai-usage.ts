@@ -1,26 +1,28 @@
-/** Usage of the chat format, normalised to disjoint buckets. The only place that builds one from chat wire fields. */
+/**
+ * Usage of the chat format in disjoint buckets. This is the only place that builds a usage from fields of that format.
+ */
 import { inputTokens, outputTokens, type Usage } from '../../domain/usage.ts'
 import type { UsageDialect } from '../../vendors/preset.ts'
 import { asFields, asList, type Fields } from './fields.ts'
 import { tokenCount } from './token-count.ts'
 
-/** Where an answer or a chunk states its usage: Groq has had it in an extension, Moonshot in the choice (2026-11). */
+/** The usage that an answer or a chunk states. Groq has stated it in an extension, Moonshot in the choice (2026-11). */
 export const statedUsage = ({ usage, x_groq: groq, choices }: Fields): unknown =>
   usage ?? asFields(groq)['usage'] ?? asFields(asList(choices)[0])['usage']
 
-/** Reads a `usage` object. Undefined when it is absent or holds no counts: that is unknown, never zero. */
+/** Reads a `usage` object. Undefined if it is absent or holds no counts: the usage is then unknown, never zero. */
 export function readChatUsage(raw: unknown, dialect: UsageDialect = 'inclusive'): Usage | undefined {
   const usage = asFields(raw)
-  // Some servers call them as the responses format does.
+  // Some servers use the names of the responses format.
   const prompt = tokenCount(usage['prompt_tokens'] ?? usage['input_tokens'])
   const completion = tokenCount(usage['completion_tokens'] ?? usage['output_tokens'])
   if (prompt === undefined || completion === undefined) return undefined
-  // Mistral has had the singular, too (2026-08).
+  // Mistral has used the singular, too (2026-08).
   const promptDetails = asFields(
     usage['prompt_tokens_details'] ?? usage['prompt_token_details'] ?? usage['input_tokens_details'],
   )
   const completionDetails = asFields(usage['completion_tokens_details'] ?? usage['output_tokens_details'])
-  // DeepSeek names its hits at the top level, Moonshot and Mistral too under other names (2026-08).
+  // DeepSeek has cache hits at the top level. Moonshot and Mistral have also used other names (2026-08).
   const cached = tokenCount(
     promptDetails['cached_tokens'] ??
       usage['prompt_cache_hit_tokens'] ??
@@ -28,7 +30,7 @@ export function readChatUsage(raw: unknown, dialect: UsageDialect = 'inclusive')
       usage['num_cached_tokens'] ??
       0,
   )
-  // Alibaba calls its writes as Anthropic does (2026-08).
+  // Alibaba names cache writes as Anthropic does (2026-08).
   const writes = promptDetails['cache_write_tokens'] ?? promptDetails['cache_creation_input_tokens']
   const inputCached = Math.min(cached ?? 0, prompt)
   const written = Math.min(tokenCount(writes) ?? 0, prompt - inputCached)
@@ -45,7 +47,7 @@ export function readChatUsage(raw: unknown, dialect: UsageDialect = 'inclusive')
   }
 }
 
-/** Writes a usage as the chat format's `usage` object, as JSON text. */
+/** Writes a usage as the chat format's `usage` object, in JSON. */
 export function writeChatUsage(usage: Usage): string {
   const prompt = inputTokens(usage)
   const completion = outputTokens(usage)
@@ -63,8 +65,8 @@ export function writeChatUsage(usage: Usage): string {
 }
 
 /**
- * The text that must replace an upstream's usage object for the spec's sums to hold, or undefined when it may stay as
- * it is, byte for byte. Other fields of the object survive.
+ * The text that must replace an upstream's usage object so that the sums of the specification hold. Undefined if the
+ * object may stay byte for byte. Other fields of the object stay.
  */
 export function correctedUsage(raw: unknown, usage: Usage): string | undefined {
   const fields = asFields(raw)

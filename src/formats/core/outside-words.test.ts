@@ -1,4 +1,4 @@
-/** Words of vendors and clients that are looked up in a table: none may find what every object has. */
+/** Words of vendors and clients that are looked up in a table. None may find a member that every object inherits. */
 import { describe, expect, test } from 'bun:test'
 import type { Turn } from '../../domain/turn.ts'
 import { dataEvent, namedEvent, SseDecoder } from '../../lib/http/sse.ts'
@@ -12,7 +12,7 @@ const words = ['constructor', 'toString', '__proto__', 'hasOwnProperty', 'valueO
 const quirks = { outputMaxField: 'max_tokens', usageInStream: 'on_request', usageDialect: 'inclusive' } as const
 const turn = { messages: [], tools: [] } as unknown as Turn
 
-/** An answer of each dialect that ends with a word, whole and as events. */
+/** An answer of each dialect that ends with the given word, whole and as events. */
 const answers: Readonly<Record<string, (word: string) => { whole: object; events: string }>> = {
   chat(word) {
     const choice = { index: 0, finish_reason: word }

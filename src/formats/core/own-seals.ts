@@ -1,8 +1,8 @@
 /**
- * Encrypted reasoning of the responses format is for the account that got it, and refused elsewhere ("The encrypted
- * content could not be verified", openai/codex#8145; "was not issued to this caller", anomalyco/opencode#48773;
- * 2026-11): it bears a mark of its provider, and goes to no other. Signatures of other dialects hold for every
- * account of their vendor.
+ * Encrypted reasoning of the responses format works only for the account that got it. Other accounts refuse it ("The
+ * encrypted content could not be verified", openai/codex#8145; "was not issued to this caller",
+ * anomalyco/opencode#48773; 2026-11). It carries a mark of its provider and goes to no other provider. Signatures of
+ * other dialects work for every account of their vendor.
  */
 import { createHash } from 'node:crypto'
 import type { Delta, Message, OutputPart, Reply, SealedData, Turn } from '../../domain/turn.ts'
@@ -10,7 +10,7 @@ import type { Delta, Message, OutputPart, Reply, SealedData, Turn } from '../../
 const accounts = new Map<string, string>()
 const ACCOUNTS_MAX = 10_000
 
-/** How the account of a provider is called where clients carry it: they need not know whom the operator buys from. */
+/** The name of a provider's account in data that clients carry. It hides from whom the operator buys. */
 export function accountOf(providerId: string): string {
   const known = accounts.get(providerId)
   if (known !== undefined) return known
@@ -19,11 +19,11 @@ export function accountOf(providerId: string): string {
   return account
 }
 
-/** Whether the account of a provider can read a seal. One of no account was made before these were written. */
+/** Whether a provider's account can read a seal. Seals without an account are older than this mark. */
 export const isOwnSeal = ({ account }: SealedData, own: string | undefined): boolean =>
   account === undefined || own === undefined || account === own
 
-/** The turn without what only another account can read. */
+/** The turn without sealed data that only another account can read. */
 export function withOwnSeals(turn: Turn, own: string | undefined): Turn {
   const unsealed = (part: OutputPart): OutputPart =>
     'sealed' in part && part.sealed && !isOwnSeal(part.sealed, own) ? { ...part, sealed: undefined } : part
@@ -41,13 +41,13 @@ export function withOwnSeals(turn: Turn, own: string | undefined): Turn {
 const owned = (sealed: SealedData, account: string): SealedData =>
   sealed.origin === 'responses' ? { ...sealed, account } : sealed
 
-/** Deltas whose seals bear the name of who made them. */
+/** The deltas with the maker's account in their seals. */
 export const sealedDeltas = (deltas: readonly Delta[], account: string | undefined): readonly Delta[] =>
   account !== undefined && deltas.some(({ kind }) => kind === 'sealed')
     ? deltas.map((delta) => (delta.kind === 'sealed' ? { ...delta, sealed: owned(delta.sealed, account) } : delta))
     : deltas
 
-/** The same of a whole answer. */
+/** The same for a whole answer. */
 export function sealedReply(reply: Reply, account: string | undefined): Reply {
   if (account === undefined) return reply
   const named = (part: OutputPart): OutputPart =>

@@ -1,4 +1,4 @@
-/** A field that a vendor refuses, which no rule of ours knew: the request is made again without it. */
+/** A field that a vendor refuses and no rule lists. The request is sent again without it. */
 import type { UpstreamFailure } from '../../domain/failure.ts'
 import { parseExact } from '../../lib/json/exact-json.ts'
 import { requestScanLimits, scanJson } from '../../lib/json/json-scan.ts'
@@ -7,8 +7,8 @@ import { fieldsIn, type Fields } from './fields.ts'
 import { MIB } from '../../lib/primitives/units.ts'
 
 /**
- * What a client can live without: how it is answered changes, not what. Without `tools`, `response_format` or a limit
- * an answer would be another one.
+ * Fields that a client can do without, because they change how it is answered, not what. Without `tools`,
+ * `response_format` or a limit the answer would be a different one.
  */
 const WISHES = new Set(
   (
@@ -19,28 +19,28 @@ const WISHES = new Set(
     'prediction include truncation context_management mediaResolution safetySettings'
   ).split(' '),
 )
-/** Where Gemini's API has most of them. */
+/** The object in which Gemini's API has most of them. */
 const INNER = 'generationConfig'
 
-/** How vendors say that they do not know or take a field. That a value is wrong is its client's to hear. */
+/** How vendors say that they do not know or accept a field. A complaint about a wrong value goes to the client. */
 const COMPLAINT =
   /unsupported|not supported|does not support|doesn't support|unrecogni[sz]ed|unknown|unexpected|extra|not permitted|not allowed|not available|cannot find field/i
 
-/** A longer body is not looked through for it. */
+/** Longer bodies are not searched. */
 const BODY_CHARS_MAX = 4 * MIB
 
-/** The wish in a request's body that its vendor has refused to hear of; undefined where it refused something else. */
+/** The optional field in a request's body that the vendor refused. Undefined if it refused something else. */
 export function refusedField({ kind, isQuoted, message, param }: UpstreamFailure, body: string): string | undefined {
   if (kind !== 'bad_request' || !isQuoted || body.length > BODY_CHARS_MAX || !COMPLAINT.test(message)) return undefined
   const sent = wishesIn(body)
   const named = sent.find((field) => param !== undefined && spelt(lastOf(param)) === spelt(field))
   if (named !== undefined) return named
-  // As a word of its own, and the one that is named first.
+  // The field must stand as a word of its own. The first one named is taken.
   const words = [...message.matchAll(/[\w.]+/g)].map(([word]) => spelt(lastOf(word)))
   return words.map((word) => sent.find((field) => spelt(field) === word)).find((field) => field !== undefined)
 }
 
-/** Google says `top_k` of what is called `topK`. */
+/** Google writes `top_k` for `topK`. */
 const spelt = (name: string): string => name.replaceAll('_', '').toLowerCase()
 const lastOf = (path: string): string => path.slice(path.lastIndexOf('.') + 1)
 
@@ -53,13 +53,13 @@ function wishesIn(body: string): readonly string[] {
 function fieldsOf(body: string): Fields | undefined {
   const scan = scanJson(body, requestScanLimits)
   if (scan.kind !== 'scanned') return undefined
-  // Names alone are wanted: of all but the inner object no value is read.
+  // Only names are needed, so no value is parsed but the inner object.
   const names = Object.fromEntries([...scan.members.names()].map((name) => [name, null]))
   const inner = scan.members.get(INNER)
   return inner ? { ...names, [INNER]: parseExact(body.slice(inner.start, inner.end)) } : names
 }
 
-/** The body without these fields, its other bytes as they are. */
+/** The body without these fields. Its other bytes stay. */
 export function bodyWithout(body: string, fields: readonly string[]): string {
   const scan = scanJson(body, requestScanLimits)
   if (scan.kind !== 'scanned') return body

@@ -1,4 +1,4 @@
-/** What is no answer, although it came with 200: the next offer is asked, and nobody pays for it. */
+/** Bodies that came with 200 but are no answer. The next offer is tried, and nobody pays. */
 import { describe, expect, test } from 'bun:test'
 import type { Turn } from '../../domain/turn.ts'
 import { readMessagesReply } from '../messages/reply.ts'

@@ -27,7 +27,7 @@ test.each([
 test.each(['{"__proto__":1}', '{"m":[{"a":{"__proto__":{}}}]}', '{"m":{"\\u005f_proto__":1}}'])(
   'a name that would be another prototype: %s',
   (text) => {
-    expect(messageOf(scanRequest(text))).toBe("A field is called '__proto__', which none may be.")
+    expect(messageOf(scanRequest(text))).toBe("A field is called '__proto__', which is not allowed.")
   },
 )
 

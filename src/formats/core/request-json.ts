@@ -1,4 +1,4 @@
-/** The JSON of a client's request: structure within bounds first, then syntax. */
+/** The JSON of a client's request. Its structure is checked against bounds first, its syntax second. */
 import type { Failure } from '../../domain/failure.ts'
 import { nextTurn } from '../../lib/runtime/end-of-tick.ts'
 import { noteRequest } from '../../lib/runtime/gc-hint.ts'
@@ -11,14 +11,14 @@ export type ScannedRequest =
   | { readonly kind: 'scanned'; readonly value: unknown; readonly members: Members }
   | RejectedJson
 
-/** A body above this is read in several turns of the loop: its steps together take longer than others should wait. */
+/** A larger body is read in several ticks, because its steps together would block the loop for too long. */
 const LARGE_BODY_BYTES = 512 * KIB
 
 const reject = (kind: Failure['kind'], message: string): RejectedJson => ({
   kind: 'rejected',
   failure: { kind, message },
 })
-const PROTO_NAME = reject('invalid_value', "A field is called '__proto__', which none may be.")
+const PROTO_NAME = reject('invalid_value', "A field is called '__proto__', which is not allowed.")
 const NOT_JSON = reject('invalid_json', 'The body is not valid JSON.')
 const EMPTY = reject('invalid_json', 'The body is empty: send a JSON object.')
 
@@ -27,10 +27,10 @@ export function scanRequest(text: string): ScannedRequest {
   return 'kind' in bounded ? bounded : withoutTraps(parse(text, bounded), text)
 }
 
-/** Reads a scanned body, whose text and size it is given as well. */
+/** Reads a scanned body. It is also given the text and its size. */
 type Reads<T> = (scan: ScannedRequest, text: string, bytes: number) => T | Promise<T>
 
-/** Scans a body and reads on from there; a large one in several turns of the loop. */
+/** Scans a body and continues with `read`. A large body takes several ticks. */
 export function afterScan<T>(text: string, bytes: number, read: Reads<T>): T | Promise<T> {
   noteRequest(bytes)
   return bytes > LARGE_BODY_BYTES
@@ -38,7 +38,7 @@ export function afterScan<T>(text: string, bytes: number, read: Reads<T>): T | P
     : read(scanRequest(text), text, bytes)
 }
 
-/** In turns, one or more for each step. What comes before and after, decoding and sending, has turns of its own. */
+/** Each step has one or more ticks. Decoding before and sending after have ticks of their own. */
 async function scanLargeRequest(text: string): Promise<ScannedRequest> {
   await nextTurn()
   const bounded = boundedMembers(await scanLongJson(text, requestScanLimits), text)
@@ -51,7 +51,7 @@ async function scanLargeRequest(text: string): Promise<ScannedRequest> {
   return single
 }
 
-/** The members of the body; their structure is within bounds. */
+/** The members of the body, if its structure is within bounds. */
 function boundedMembers(scan: Scan, text: string): Members | RejectedJson {
   switch (scan.kind) {
     case 'scanned':
@@ -80,8 +80,8 @@ function parse(text: string, members: Members): ScannedRequest {
 }
 
 /**
- * Refuses a body in which some object has two fields of one name: the scan counts both, and the parser keeps one.
- * Another keeps the other: what was judged here, an address say, would not be what an upstream reads.
+ * Refuses a body in which some object has two fields of one name. The scan counts both, and the parser keeps one. An
+ * upstream may keep the other, and then read an address that was never checked here.
  */
 function withoutTraps(scanned: ScannedRequest, text: string): ScannedRequest {
   if (scanned.kind === 'rejected') return scanned
@@ -92,8 +92,8 @@ function withoutTraps(scanned: ScannedRequest, text: string): ScannedRequest {
 }
 
 /**
- * Counts the names in a value, no deeper than the scan has found. `__proto__` is a field like any other here, but
- * whoever copies it by assignment gives the copy another prototype. No API has it; `constructor` may be a tool's.
+ * Counts the names in a value, no deeper than the scan went. `__proto__` is an ordinary field here, but code that
+ * copies it by assignment changes the prototype of the copy. No API has it. `constructor` may be a tool's name.
  */
 function lookAt(value: unknown, found: { names: number; hasProto: boolean }): void {
   if (typeof value !== 'object' || value === null) return
@@ -108,7 +108,7 @@ function lookAt(value: unknown, found: { names: number; hasProto: boolean }): vo
   }
 }
 
-/** In a large body the name is not looked for: it would take as long as all else together. */
+/** The name is not searched in a large body: that would take as long as everything else together. */
 function repeated(text: string): RejectedJson {
   const name = text.length > LARGE_BODY_BYTES ? undefined : repeatedName(text)?.slice(0, 100)
   return reject('invalid_json', `${name === undefined ? 'A field' : `The field '${name}'`} is given more than once.`)

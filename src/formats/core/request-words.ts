@@ -1,4 +1,4 @@
-/** What a dialect calls the parts of a request that a refusal speaks of. */
+/** What a dialect calls the parts of a request that a refusal names. */
 
 export type RequestWords = { readonly input: string; readonly outputLimit: string }
 

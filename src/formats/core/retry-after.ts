@@ -1,7 +1,7 @@
 import { RETRY_AFTER_MS_MAX } from '../../domain/failure.ts'
 import type { HeaderFields } from '../../lib/http/message-head.ts'
 
-/** `retry-after-ms` before `retry-after`, which is in seconds or a date (RFC 9110, section 10.2.3). */
+/** `retry-after-ms` comes before `retry-after`, which is in seconds or a date (RFC 9110, section 10.2.3). */
 export function retryAfter(headers: HeaderFields): number | undefined {
   const after = headers.get('retry-after')
   const waits = [

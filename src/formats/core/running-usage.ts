@@ -1,9 +1,9 @@
-/** The usage of a stream so far, whose server states it as often as it likes. */
+/** The usage of a stream so far. Servers may state it any number of times. */
 import { inputTokens, outputTokens, type Usage } from '../../domain/usage.ts'
 
 /**
- * What a stream has used by its last reports. Running totals overwrite, they do not add. Some servers state the input
- * at the start and the output at the end, or end with zeros: a side that is zero says nothing of it.
+ * The usage of a stream by its last reports. Running totals overwrite each other; they do not add up. Some servers
+ * state the input at the start and the output at the end, or end with zeros. A side that is zero is ignored.
  */
 export function runningUsage(earlier: Usage | undefined, later: Usage | undefined): Usage | undefined {
   if (!earlier || !later) return later ?? earlier

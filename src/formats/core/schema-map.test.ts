@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Fields } from './fields.ts'
 import { functionSchema } from './schema-map.ts'
 
-/** What OpenAI says of a function's parameters, as far as it refuses them (2026-11). */
+/** The checks that OpenAI makes of a function's parameters (2026-11). */
 function refusalOf(schema: unknown, at = ''): string | undefined {
   if (typeof schema !== 'object' || schema === null) return undefined
   const { type, properties, items, prefixItems } = schema as Fields

@@ -1,11 +1,11 @@
-/** JSON schemas, revised on their way from one dialect to another. */
+/** Revises JSON schemas between dialects. */
 import { asList, fieldsIn, type Fields } from './fields.ts'
 
 const maps = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions'])
 const lists = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems'])
 const singles = new Set(['items', 'additionalProperties', 'propertyNames', 'contains', 'not', 'if', 'then', 'else'])
 
-/** Revises a schema and every schema in it; a property that is named like a keyword is none. */
+/** Revises a schema and every schema in it. A property that is named like a keyword is no schema keyword. */
 export function mapSchema(schema: unknown, revise: (own: Fields) => Fields): unknown {
   const own = fieldsIn(schema)
   if (!own) return schema
@@ -22,10 +22,10 @@ export function mapSchema(schema: unknown, revise: (own: Fields) => Fields): unk
 }
 
 /**
- * The parameters of a function as OpenAI takes them, for those who wrote them for somebody else: it refuses an object
- * without `properties` and a list without `items` ("In context=(), object schema missing properties.",
- * https://github.com/langchain-ai/langchain-mcp-adapters/issues/137, https://github.com/bnb-chain/bnbchain-mcp/issues/68,
- * 2026-11). Servers of MCP leave both out.
+ * The parameters of a function in a form that OpenAI accepts. It refuses an object without `properties` and a list
+ * without `items` ("In context=(), object schema missing properties.",
+ * https://github.com/langchain-ai/langchain-mcp-adapters/issues/137,
+ * https://github.com/bnb-chain/bnbchain-mcp/issues/68, 2026-11). MCP servers leave both out.
  */
 export function functionSchema(parameters: Fields): Fields {
   const { type = 'object', properties = {} } = parameters

@@ -1,13 +1,13 @@
-/** The text of one string member of a JSON object that comes in pieces, as far as it can be told. */
+/** Reads the text of one string member of a JSON object that arrives in pieces, as early as possible. */
 
-/** What stands before the text: an object whose first member it is. */
+/** What comes before the text: the object's start and the name of its first member. */
 const BEFORE = /^\s*\{\s*"((?:[^"\\]|\\.)*)"\s*:\s*"/
-/** So much may stand before it. */
+/** The most characters that may come before the text. */
 const BEFORE_CHARS_MAX = 256
 
 export class TextArgument {
   private readonly name: string
-  /** What was not told yet. */
+  /** The part that was not returned yet. */
   private raw = ''
   private state: 'before' | 'within' | 'behind' | 'other' = 'before'
 
@@ -15,7 +15,7 @@ export class TextArgument {
     this.name = name
   }
 
-  /** What a piece of the object adds to the text. */
+  /** The text that a piece of the object adds. */
   add(piece: string): string {
     if (this.state === 'behind') return ''
     this.raw += piece
@@ -23,7 +23,7 @@ export class TextArgument {
     return this.state === 'within' ? this.take() : ''
   }
 
-  /** What is missing at the end; `read` finds the text in an object of another shape. */
+  /** The rest of the text at the end. `read` finds the text in an object of another shape. */
   end(read: (json: string) => string): string {
     const { state, raw } = this
     this.state = 'behind'
@@ -38,7 +38,7 @@ export class TextArgument {
     } else if (match || this.raw.length > BEFORE_CHARS_MAX) this.state = 'other'
   }
 
-  /** Decodes up to the closing quote, or to an escape that is not whole yet. */
+  /** Decodes up to the closing quote, or to an incomplete escape. */
   private take(): string {
     const end = endOfText(this.raw)
     const json = this.raw.slice(0, end.at)
@@ -61,7 +61,7 @@ function endOfText(raw: string): End {
     }
     const length = raw[at + 1] === 'u' ? 6 : 2
     if (at + length > raw.length) return { kind: 'open', at }
-    // Halves of a pair come together, or half a character would be told.
+    // Both halves of a surrogate pair must be there. Otherwise half a character would be returned.
     const isHalf = length === 6 && /^[dD][89abAB]/.test(raw.slice(at + 2, at + 4))
     if (isHalf && at + 12 > raw.length && '\\u'.startsWith(raw.slice(at + 6, at + 8))) return { kind: 'open', at }
     at += length
@@ -69,7 +69,7 @@ function endOfText(raw: string): End {
   return { kind: 'open', at }
 }
 
-/** Models write line breaks as they are, too, which JSON does not allow in a string. */
+/** Models also write raw line breaks, which JSON does not allow in a string. */
 function decoded(json: string): string {
   try {
     return JSON.parse(`"${json.replace(/\p{Cc}/gu, escaped)}"`) as string

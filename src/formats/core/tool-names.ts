@@ -1,13 +1,13 @@
-/** Names of tools: each dialect allows others, and a conversation may hold those of all. */
+/** Names of tools. Each dialect allows different ones, and a conversation may hold names from all of them. */
 import { createHash } from 'node:crypto'
 import type { Delta, Dialect, OutputPart, Reply, Turn } from '../../domain/turn.ts'
 
 const DIGEST_CHARS = 8
 
 /**
- * What every vendor of a dialect takes. OpenAI refuses more than 64 characters (BerriAI/litellm#17904), Google names
- * that begin with a digit (FunctionDeclaration.name, ai.google.dev/api/caching, 2026-11); Anthropic takes 128
- * characters (docs.anthropic.com, tool use, 2026-11).
+ * The names that every vendor of a dialect accepts. OpenAI refuses more than 64 characters (BerriAI/litellm#17904).
+ * Google refuses names that begin with a digit (FunctionDeclaration.name, ai.google.dev/api/caching, 2026-11).
+ * Anthropic takes 128 characters (docs.anthropic.com, tool use, 2026-11).
  */
 const forms: Readonly<Record<Dialect, { readonly lawful: RegExp; readonly most: number }>> = {
   chat: { lawful: /^[a-zA-Z_][\w-]{0,63}$/, most: 64 },
@@ -16,7 +16,7 @@ const forms: Readonly<Record<Dialect, { readonly lawful: RegExp; readonly most: 
   messages: { lawful: /^[\w-]{1,128}$/, most: 128 },
 }
 
-/** Names as an upstream takes them, and the way back. */
+/** Names as an upstream accepts them, and the way back. */
 export class FittedNames {
   private readonly originals = new Map<string, string>()
   private readonly fitted = new Map<string, string>()
@@ -31,7 +31,7 @@ export class FittedNames {
     }
   }
 
-  /** How many names had to be fitted. */
+  /** How many names were changed. */
   get size(): number {
     return this.fitted.size
   }
@@ -46,7 +46,7 @@ export class FittedNames {
 }
 
 export class ToolNames {
-  /** The turn with names that its upstream takes. */
+  /** The turn with names that its upstream accepts. */
   readonly turn: Turn
   private readonly names: FittedNames
 
@@ -55,7 +55,7 @@ export class ToolNames {
     this.turn = this.names.size === 0 ? turn : this.renamed(turn)
   }
 
-  /** A name as its upstream takes it. */
+  /** A name as its upstream accepts it. */
   fit(name: string): string {
     return this.names.fit(name)
   }
@@ -69,7 +69,7 @@ export class ToolNames {
     return { ...reply, choices, deltas: reply.deltas && this.restoredIn(reply.deltas) }
   }
 
-  /** The same of what a stream has brought. */
+  /** The same for deltas of a stream. */
   restoredIn(deltas: readonly Delta[]): readonly Delta[] {
     if (this.names.size === 0) return deltas
     return deltas.map((delta) => (delta.kind === 'call' ? { ...delta, name: this.names.original(delta.name) } : delta))
@@ -109,7 +109,7 @@ function* namesIn({ tools, messages }: Turn): Generator<string> {
   }
 }
 
-/** The same for the same name in every turn, and another for every other name. */
+/** The same name gets the same result in every turn, and different names get different results. */
 function shortened(name: string, most: number): string {
   const digest = createHash('sha256').update(name).digest('hex').slice(0, DIGEST_CHARS)
   const plain = name.replaceAll(/[^\w-]/g, '_').replace(/^(?![a-zA-Z_])/, '_')

@@ -1,4 +1,4 @@
-/** The way between two dialects: a client's request as a turn, an upstream's answer as deltas, and back. */
+/** The adapter between two dialects: the client's request becomes a turn, and the upstream's answer becomes deltas. */
 import type { Failure, UpstreamFailure } from '../../domain/failure.ts'
 import { ANSWER_CALLS_MAX } from '../../domain/limits.ts'
 import { wordsOfParts, type Delta, type Reply, type Turn } from '../../domain/turn.ts'
@@ -28,7 +28,7 @@ import type {
   WriterQuirks,
 } from './contract.ts'
 
-/** A request as a turn, or why it cannot be one. */
+/** A request as a turn, or the failure that prevents it. */
 export type TurnRead =
   | { readonly kind: 'turn'; readonly turn: Turn }
   | { readonly kind: 'rejected'; readonly failure: Failure }
@@ -83,7 +83,7 @@ const isOwn = ({ kind }: Delta): boolean => kind === 'own'
 
 type Ends = { readonly client: ClientSide; readonly upstream: UpstreamSide; readonly quirks: WriterQuirks }
 
-/** A turn with tools that its upstream takes, and the way back to those of the client. */
+/** A turn with tools that its upstream accepts, and the way back to the client's tools. */
 class Tools {
   readonly turn: Turn
   private readonly names: ToolNames
@@ -114,7 +114,7 @@ class Tools {
     return sealedDeltas(this.names.restoredIn(told), this.account)
   }
 
-  /** Deltas in their order, with free text where a custom tool is called. */
+  /** The deltas in order. Calls of custom tools have free text. */
   freed(deltas: readonly Delta[]): readonly Delta[] {
     return this.freeText?.deltas(deltas) ?? deltas
   }
@@ -123,7 +123,7 @@ class Tools {
 type FailureMapping = (failure: UpstreamFailure) => UpstreamFailure
 
 const asItIs: FailureMapping = (failure) => failure
-/** A vendor names fields of its own dialect: a request in another has none of that name. */
+/** A vendor names fields of its own dialect. A request in another dialect has no such field. */
 const withoutParam: FailureMapping = (failure) => {
   const { param: _, ...others } = failure
   return others
@@ -139,7 +139,7 @@ const retold = (failures: FailureReader, told: FailureMapping): FailureReader =>
 
 const NOTHING: ReadEvent = { kind: 'chunk', text: '', meaningful: false }
 
-/** Deltas that are said when they may leave. */
+/** Deltas that are encoded when their text is read, because only then they may leave. */
 class Chunk {
   readonly kind = 'chunk'
   readonly meaningful = true
@@ -171,7 +171,7 @@ class TranslatedStream implements AdaptedStream {
   private readonly told: FailureMapping
   private readonly ended = new Set<number>()
   private readonly order = new DeltaOrder()
-  /** What was read last, until it is said: an encoder repeats at its end what it has said. */
+  /** What was read last and not encoded yet. An encoder repeats at its end what it has encoded. */
   private unsaid: readonly Delta[] = []
 
   constructor(decoder: StreamDecoder, encoder: StreamEncoder, { choices, tools, told }: StreamOptions) {
@@ -187,7 +187,7 @@ class TranslatedStream implements AdaptedStream {
   }
 
   get finished(): boolean {
-    // Some vendors send choices one after the other: the first one's end is not the answer's.
+    // Some vendors send choices one after the other. The end of the first is not the end of the answer.
     return this.decoder.finished && this.ended.size >= this.choices
   }
 

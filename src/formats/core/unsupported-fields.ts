@@ -1,7 +1,7 @@
-/** What a conversation holds that a dialect cannot be told. */
+/** The parts of a conversation that a dialect does not support. */
 import type { Dialect, InputPart, Message, OutputPart } from '../../domain/turn.ts'
 
-/** What a dialect has a place for, beside its own sealed thoughts. */
+/** What a dialect supports besides its own sealed reasoning. */
 export type Takes = {
   readonly dialect: Dialect
   readonly toolErrors?: 'said'
@@ -9,7 +9,7 @@ export type Takes = {
   readonly thoughts?: 'said' | 'lost'
 }
 
-/** The names under which clients know what is left out of messages: in answers to them it is listed. */
+/** The parts of messages that are left out, by the names that clients know. The answer's headers list them. */
 export function lostOf(messages: readonly Message[], takes: Takes): string[] {
   const lost = new Set<string>()
   for (const message of messages) {
@@ -30,7 +30,7 @@ function lostPart(part: InputPart | OutputPart, { dialect, detail, thoughts }: T
       return detail || part.detail === undefined || part.detail === 'auto' ? undefined : 'detail'
     case 'reasoning':
       if (thoughts === 'said' && (part.text !== '' || part.sealed?.origin === 'chat')) return undefined
-      // No dialect but chat's extensions takes a thought that nobody has sealed.
+      // Only chat's extensions take reasoning that is not sealed.
       return dialect !== 'chat' && part.sealed?.origin === dialect ? undefined : 'reasoning'
     case 'tool_call':
       return part.sealed === undefined || part.sealed.origin === dialect ? undefined : 'reasoning'

@@ -1,6 +1,6 @@
 import type { Usage } from '../../domain/usage.ts'
 
-/** A usage counted by ourselves, for an answer whose upstream reported none. */
+/** The usage that the gateway counted itself, for an answer whose upstream reported none. */
 export function estimatedUsage(promptTokens: number, completionTokens: number): Usage {
   return {
     inputFresh: promptTokens,

@@ -1,4 +1,4 @@
-/** Our reading of vendors’ usages beside the price list’s own extractor, and both beside a table made by hand. */
+/** Compares our readers of vendors’ usages with the price list’s own extractor, and both with a table made by hand. */
 import { extractUsage, findProvider } from '@pydantic/genai-prices'
 import { expect, test } from 'bun:test'
 import { inputTokens, outputTokens, type Usage } from '../../domain/usage.ts'

@@ -1,14 +1,14 @@
 /**
- * Replies that are large for the probabilities in them: twenty for each of 30,000 tokens are four million values, and
- * nothing of them is looked at here. Without them a reply is as small as any other.
+ * Replies that log probabilities make large: twenty for each of 30,000 tokens are four million values. Nothing here
+ * reads them. Without them a reply is as small as any other.
  */
 import { largeAnswerLimits, scanJson } from '../../lib/json/json-scan.ts'
 import { asFields, asList, type Fields } from './fields.ts'
 
-/** The reply without its probabilities, and where the members of the one that came stand in its text. */
+/** The reply without log probabilities, and the places of the original's members in its text. */
 export type ReplyWithoutLogprobs = { readonly text: string; readonly places: readonly number[] }
 
-/** Undefined for what is no JSON object, or out of all proportion. */
+/** Undefined for text that is no JSON object or is too large. */
 export function lightOf(text: string): ReplyWithoutLogprobs | undefined {
   const scan = scanJson(text, largeAnswerLimits)
   if (scan.kind !== 'scanned') return undefined
@@ -20,7 +20,7 @@ export function lightOf(text: string): ReplyWithoutLogprobs | undefined {
     }
     return { text: JSON.stringify({ ...reply, ...kept }), places: scan.members.places }
   } catch {
-    return undefined // Whoever asked says what that means.
+    return undefined // The caller decides what that means.
   }
 }
 
