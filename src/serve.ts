@@ -8,6 +8,7 @@ import { bodyPace } from './inbound/connection-limits.ts'
 import { createEdge } from './edge/edge.ts'
 import type { EdgeOptions } from './edge/edge-options.ts'
 import { Cors } from './edge/cors.ts'
+import { drain, type DrainState } from './drain.ts'
 import { Metrics } from './edge/metrics.ts'
 import { loadReaders } from './edge/lazy-parsers.ts'
 import type { Server } from './inbound/server.ts'
@@ -58,7 +59,6 @@ const REPLY_PARTS = 8
 const REPLY_SHARES = 4
 /** A call ends within a second of when it lost its right. */
 const WATCH_MS = 500
-const SOCKETS_CLOSE_MS = 1_000
 /** Nobody waits for the first answer any more. */
 const READ_AHEAD_MS = 1_000
 
@@ -73,29 +73,21 @@ export async function serve(config: Config): Promise<RunningServer> {
   await sandbox?.ready
   const { store, live, health } = gateway
   const metrics = metricsOf(gateway, () => ({ videos, server }))
-  let draining = false
+  const state: DrainState = { isDraining: false }
   decoders.fitInto(memoryMaxOf(config))
   const stalls = new Stalls(store, new MemoryRoom(memoryMaxOf(config)), log)
   const [tokens, blobs] = [new TokenCounter(), new Blobs(store, gateway.room)]
   await blobs.sweepStrays()
   const onRecord = recorder(gateway, metrics, log)
   const videos = openVideos(gateway, { log, blobs, health, config, onRecord })
-  const relay: Relay = {
-    ...ownedBy(gateway),
-    retries: new RetryBudget(),
-    concurrency: new ProviderConcurrency(),
-    tokens,
-    pictures: new Pictures(blobs, config.limits.imageUrlMs, log),
-    backgrounds: new Backgrounds(backgroundBounds),
-    videos,
-    drains: new Drains(drainBounds),
-    hiddenReasoners: new Set(),
-    limits: { ...config.limits, ...answerBounds },
-    upstreamMessages: config.upstreamMessages,
+  const relay = relayOf(gateway, config, {
     log,
-    notReady: () => (draining ? 'shutting down' : stalls.reason()),
-    onRecord: (record, { clientAddress }) => onRecord(record, clientAddress),
-  }
+    tokens,
+    blobs,
+    videos,
+    onRecord,
+    notReady: () => (state.isDraining ? 'shutting down' : stalls.reason()),
+  })
   const edge = createEdge({
     relay: openRelayPort(relay, repliesOf(config)),
     metrics,
@@ -112,7 +104,7 @@ export async function serve(config: Config): Promise<RunningServer> {
   })
   const control = serveControl(config.dataFolder, gateway.services, { host, port: server.port, publicUrl })
   await videos.resume()
-  const sweeps = startSweeps(gateway, blobs, { log, limits: config.limits, isDraining: () => draining })
+  const sweeps = startSweeps(gateway, blobs, { log, limits: config.limits, isDraining: () => state.isDraining })
   const watch = setInterval(() => {
     live.endOverdue(config.limits.requestTimeoutMs)
     live.cutLapsed()
@@ -127,32 +119,42 @@ export async function serve(config: Config): Promise<RunningServer> {
     firstKey: gateway.firstKey,
     gateway,
     open: () => ports.open({ ...edge, handle: withConsole(edge, gateway, { config, log }) }),
-    async drain() {
-      if (draining) return
-      draining = true
-      gateway.services.feed.close()
-      log('info', 'drain.start', { live: live.size })
-      sweeps.stop()
-      clearInterval(watch)
-      clearTimeout(ahead)
-      await live.idle(config.limits.drainMs)
-      live.cancelAll('shutdown')
-      await videos.stop()
-      await live.idle(SOCKETS_CLOSE_MS * 5)
-      // The last bytes of settled answers are on their way; a short grace lets them leave.
-      server.stop()
-      for (let i = 0; i < 20 && server.connections > 0; i++) await Bun.sleep(SOCKETS_CLOSE_MS / 20)
-      server.close()
-      ports.monitoring?.close()
-      await live.idle(SOCKETS_CLOSE_MS * 5)
-      tokens.stop()
-      decoders.stop()
-      await Promise.all([control.stop(), gateway.refused.flush()])
-      sandbox?.stop()
-      await store.close()
-      log('info', 'drain.done')
-    },
+    drain: () =>
+      drain(state, {
+        gateway,
+        ports,
+        videos,
+        sweeps,
+        control,
+        sandbox,
+        tokens,
+        timers: { watch, ahead },
+        drainMs: config.limits.drainMs,
+        log,
+      }),
   }
+}
+
+/** The relay with what it owns itself: budgets, permits and counts of this process. */
+function relayOf(gateway: Gateway, config: Config, { blobs, onRecord, ...shared }: RelayParts): Relay {
+  return {
+    ...ownedBy(gateway),
+    ...shared,
+    retries: new RetryBudget(),
+    concurrency: new ProviderConcurrency(),
+    pictures: new Pictures(blobs, config.limits.imageUrlMs, shared.log),
+    backgrounds: new Backgrounds(backgroundBounds),
+    drains: new Drains(drainBounds),
+    hiddenReasoners: new Set(),
+    limits: { ...config.limits, ...answerBounds },
+    upstreamMessages: config.upstreamMessages,
+    onRecord: (record, { clientAddress }) => onRecord(record, clientAddress),
+  }
+}
+
+type RelayParts = Pick<Relay, 'log' | 'tokens' | 'videos' | 'notReady'> & {
+  readonly blobs: Blobs
+  readonly onRecord: (record: RequestRecord, client?: string) => void
 }
 
 function replaced(log: Log, reason: string): void {

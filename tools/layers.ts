@@ -73,7 +73,9 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   'readiness-gate': ['lib', 'store'],
   'maintenance-jobs': ['lib', 'blobs', 'config', 'gateway'],
   'public-server': [...layer0, 'prices', 'inbound', 'accounts', 'edge', 'console', 'config', 'fixed-limits', 'gateway'],
+  drain: ['lib', 'video', 'gateway', 'ports'],
   serve: [
+    'drain',
     ...layer3,
     'inbound',
     'relay',
