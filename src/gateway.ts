@@ -50,7 +50,8 @@ import { detachedBounds, LiveCalls } from './relay/call.ts'
 import { HealthBook } from './relay/health-book.ts'
 import { offersOfProvider } from './router/health.ts'
 import { ProviderTally } from './relay/provider-tally.ts'
-import { failExpired, openTurns, turnCheck, type Turns } from './responses/turns.ts'
+import { failExpired, openSqliteTurns, turnCheck } from './responses/sqlite-turns.ts'
+import type { Turns } from './responses/turns.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
 import { openStore, type Queryable, type Store } from './store/store.ts'
 import { orphansOf, settleOrphanOf, taskOfRequest, Tasks, tasksBefore, taskWithId, taskChecks } from './video/tasks.ts'
@@ -140,7 +141,7 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     ...people,
   })
   const idempotency = await openSqliteIdempotency(store, { ...keptAnswerBounds, room })
-  const turns = await openTurns(store, { bytesPerAccountMax: config.limits.storedBytesMax, room })
+  const turns = await openSqliteTurns(store, { bytesPerAccountMax: config.limits.storedBytesMax, room })
   return {
     store,
     accounts,

@@ -5,8 +5,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { KeptTurn } from '../formats/core/contract.ts'
 import { findingsOf } from '../lib/primitives/checks.ts'
+import { onSqlite } from '../store/sqlite-contract.ts'
 import { DATABASE, mustWrite, openStore, type Store } from '../store/store.ts'
-import { CHAIN_SQL, failExpired, KEPT_DAYS, openTurns, turnCheck, type TurnScope, type Turns } from './turns.ts'
+import { CHAIN_SQL, failExpired, openSqliteTurns, turnCheck } from './sqlite-turns.ts'
+import { describeTurnsContract } from './turns-contract.ts'
+import { KEPT_DAYS, type Turns, type TurnScope } from './turns.ts'
+
+describeTurnsContract('SQLite', async ({ isShort, bytesPerAccountMax }) => {
+  const open = onSqlite((own) => openSqliteTurns(own, { bytesPerAccountMax, room: { isShort } }))
+  const under = await open()
+  return { ...under, expire: (requestId, standing) => mustWrite(under.store, failExpired(requestId, standing)) }
+})
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-turns-'))
 const bounds = { bytesPerAccountMax: Number.POSITIVE_INFINITY, room: { isShort: false } }
@@ -16,7 +25,7 @@ beforeAll(async () => {
   store = await openStore(folder, (message) => {
     throw new Error(message)
   })
-  turns = await openTurns(store, bounds)
+  turns = await openSqliteTurns(store, bounds)
 })
 afterAll(async () => {
   await store.close()
@@ -190,7 +199,7 @@ describe('what an account keeps', () => {
   test('is counted to the byte through everything that can become of a turn, and again at the next start', async () => {
     const agrees = async (): Promise<void> => {
       expect(turns.bytesOf(c)).toBe(onDisk())
-      expect((await openTurns(store, bounds)).bytesOf(c)).toBe(onDisk())
+      expect((await openSqliteTurns(store, bounds)).bytesOf(c)).toBe(onDisk())
     }
     await keep(c, turn('resp_k1', undefined, { input: '["é€𝄞"]', trace: '[1]' }))
     await agrees()
@@ -220,7 +229,7 @@ describe('what an account keeps', () => {
   })
 
   test('has a bound, and requests under way are in it before they are written', async () => {
-    const few = await openTurns(store, { ...bounds, bytesPerAccountMax: 1_000 })
+    const few = await openSqliteTurns(store, { ...bounds, bytesPerAccountMax: 1_000 })
     expect(few.promise(c, 'req_1', 600)).toBe('promised')
     expect(few.promise(c, 'req_2', 600)).toBe('full')
     expect(few.promise(b, 'req_3', 600)).toBe('promised')
@@ -228,7 +237,7 @@ describe('what an account keeps', () => {
     few.release(c, 'req_1')
     expect(few.bytesOf(c)).toBe(0)
     expect(few.promise(c, 'req_2', 600)).toBe('promised')
-    const full = await openTurns(store, { ...bounds, room: { isShort: true } })
+    const full = await openSqliteTurns(store, { ...bounds, room: { isShort: true } })
     expect(full.promise(c, 'req_4', 1)).toBe('no_room')
   })
 

@@ -1,0 +1,287 @@
+/** Stored turns on SQLite. */
+import type { KeptTurn, PastTurn } from '../formats/core/contract.ts'
+import type { Check } from '../lib/primitives/checks.ts'
+import { NO_EXCEPTION, SharedBudget } from '../lib/primitives/shared-budget.ts'
+import { statement, type Row, type SqlValue, type WriteStep } from '../store/statement.ts'
+import type { Store } from '../store/store.ts'
+import {
+  CHAIN_BYTES_MAX,
+  CHAIN_TURNS_MAX,
+  PAGE_BYTES_MAX,
+  RECALLS_MAX,
+  TURN_KEPT_MS,
+  type Chain,
+  type InputPage,
+  type PageRequest,
+  type ShownTurn,
+  type TurnBounds,
+  type Turns,
+  type TurnScope,
+} from './turns.ts'
+
+/** The input of a turn that failed and cost nothing: whoever pays for nothing stores nothing. */
+const UNKEPT = ''
+/** A turn can be megabytes: a step of the sweep must not hold up the requests. */
+const SWEEP_TURNS = 50
+
+const put = statement(`INSERT INTO response
+  (account_id, id, parent_id, state, head, standing, input, output, trace, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (account_id, id) DO UPDATE SET state = excluded.state, head = excluded.head, standing = excluded.standing,
+    input = excluded.input, output = excluded.output, trace = excluded.trace`)
+const drop = statement('DELETE FROM response WHERE account_id = ? AND id = ? AND bytes = ?')
+const die = statement(
+  `UPDATE response SET state = 'ended', standing = ?, input = '${UNKEPT}' WHERE id = ? AND state = 'running'`,
+)
+const sweep = statement('DELETE FROM response WHERE created_at < ? AND rowid IN (SELECT value FROM json_each(?))')
+
+/** Through the key, turn by turn: what it costs follows the length of the conversation, not the number of turns. */
+export const CHAIN_SQL = `WITH RECURSIVE chain (at, parent_id, depth, bytes) AS (
+    SELECT rowid, parent_id, 0, octet_length(input) + octet_length(output) FROM response
+      WHERE account_id = ?1 AND id = ?2 AND created_at >= ?3
+    UNION ALL
+    SELECT turn.rowid, turn.parent_id, chain.depth + 1,
+        chain.bytes + octet_length(turn.input) + octet_length(turn.output)
+      FROM chain CROSS JOIN response AS turn ON turn.account_id = ?1 AND turn.id = chain.parent_id
+      WHERE turn.created_at >= ?3 AND chain.bytes <= ${CHAIN_BYTES_MAX}
+        AND chain.depth < ${CHAIN_TURNS_MAX})
+  SELECT chain.bytes, turn.id, turn.parent_id, turn.state, turn.input, turn.output
+    FROM chain CROSS JOIN response AS turn ON turn.rowid = chain.at ORDER BY chain.depth DESC`
+
+/** The items that a turn brought. */
+const ITEMS = `FROM response CROSS JOIN json_each(iif(input = '${UNKEPT}', '[]', input)) AS item
+  WHERE account_id = ?1 AND response.id = ?2 AND created_at >= ?3`
+const sizesSql = (beyond: '>' | '<', order: 'ASC' | 'DESC'): string =>
+  `SELECT item.key AS at, octet_length(item.value) AS bytes ${ITEMS} AND (?4 IS NULL OR item.key ${beyond} ?4)
+   ORDER BY item.key ${order} LIMIT ?5`
+const SIZES = { asc: sizesSql('>', 'ASC'), desc: sizesSql('<', 'DESC') }
+const ITEMS_SQL = `SELECT item.value ->> 'id' AS id, item.value AS json ${ITEMS} AND item.key BETWEEN ?4 AND ?5`
+
+/** Reads how much each account keeps. */
+export async function openSqliteTurns(store: Store, bounds: TurnBounds): Promise<Turns> {
+  const rows = await store.query('SELECT account_id, sum(bytes) AS bytes FROM response GROUP BY account_id')
+  const taken = new SharedBudget({ shareMax: bounds.bytesPerAccountMax })
+  for (const row of rows) taken.of(text(row, 'account_id')).count(Number(row['bytes']))
+  return new SqliteTurns(store, bounds, taken)
+}
+
+class SqliteTurns implements Turns {
+  private readonly store: Store
+  private readonly bounds: TurnBounds
+  /** By account: what its turns take on the disk, and what requests that are being answered will take of it. */
+  private readonly taken: SharedBudget
+  /** By request and by turn: what is counted for it until it has ended. */
+  private readonly promised = new Map<string, number>()
+  private readonly begun = new Map<string, number>()
+  private readonly recalling = new Map<string, number>()
+
+  constructor(store: Store, bounds: TurnBounds, taken: SharedBudget) {
+    this.store = store
+    this.bounds = bounds
+    this.taken = taken
+  }
+
+  bytesOf({ accountId }: TurnScope): number {
+    return this.taken.takenBy(accountId)
+  }
+
+  get bytesMax(): number {
+    return this.bounds.bytesPerAccountMax
+  }
+
+  promise(scope: TurnScope, requestId: string, bytes: number): 'promised' | 'full' | 'no_room' {
+    if (this.bounds.room.isShort) return 'no_room'
+    if (this.taken.of(scope.accountId).take(bytes, NO_EXCEPTION) !== 'taken') return 'full'
+    this.promised.set(requestId, bytes)
+    return 'promised'
+  }
+
+  release(scope: TurnScope, requestId: string): void {
+    this.taken.of(scope.accountId).give(this.promised.get(requestId) ?? 0)
+    this.promised.delete(requestId)
+  }
+
+  keep(scope: TurnScope, turn: KeptTurn): WriteStep[] {
+    const { accountId } = scope
+    const { id, parentId = null, state, head, standing, input, output, trace = null } = turn
+    const bytes = [head, standing, input, output, trace ?? ''].reduce((sum, part) => sum + Buffer.byteLength(part), 0)
+    const name = nameOf(scope, id)
+    const share = this.taken.of(accountId)
+    share.give(this.begun.get(name) ?? 0)
+    share.count(bytes)
+    if (state === 'running') this.begun.set(name, bytes)
+    else this.begun.delete(name)
+    return [
+      {
+        run: put,
+        bind: [accountId, id, parentId, state, head, standing, input, output, trace, Date.now()],
+        changes: 1,
+      },
+    ]
+  }
+
+  keepUnserved(scope: TurnScope, turn: KeptTurn): WriteStep[] {
+    return this.keep(scope, { ...turn, input: UNKEPT })
+  }
+
+  async find({ accountId }: TurnScope, id: string): Promise<ShownTurn | undefined> {
+    const [row] = await this.store.query(
+      `SELECT id, parent_id, state, head, standing, output, trace FROM response
+       WHERE account_id = ? AND id = ? AND created_at >= ?`,
+      [accountId, id, oldest()],
+      accountId,
+    )
+    return row && shownOf(row)
+  }
+
+  async sizeOf({ accountId }: TurnScope, id: string): Promise<number> {
+    const sql = 'SELECT bytes FROM response WHERE account_id = ? AND id = ? AND created_at >= ?'
+    const [row] = await this.store.query(sql, [accountId, id, oldest()], accountId)
+    return Number(row?.['bytes'] ?? 0)
+  }
+
+  /** The input is taken apart where it is read: of a large one only the page comes over here. */
+  async inputPage({ accountId }: TurnScope, id: string, page: PageRequest): Promise<InputPage> {
+    const turn = [accountId, id, oldest()]
+    const read = (sql: string, bind: readonly SqlValue[]): Promise<readonly Row[]> =>
+      this.store.query(sql, bind, accountId)
+    let from: number | undefined
+    if (page.after !== undefined) {
+      const [found] = await read(`SELECT item.key AS at ${ITEMS} AND item.value ->> 'id' = ?4`, [...turn, page.after])
+      from = found && Number(found['at'])
+    }
+    const isLost = page.after !== undefined && from === undefined
+    // One more than are wanted tells whether there are more.
+    const sizes = isLost ? [] : await read(SIZES[page.order], [...turn, from ?? null, page.limit + 1])
+    if (sizes.length > 0) {
+      const ends = endsOf(sizes.slice(0, page.limit))
+      const rows = await read(ITEMS_SQL, [...turn, Math.min(...ends), Math.max(...ends)])
+      const items = rows.map((row) => ({ id: text(row, 'id'), json: text(row, 'json') }))
+      if (page.order === 'desc') items.reverse()
+      return { kind: 'page', items, hasMore: items.length < sizes.length }
+    }
+    const [known] = await read('SELECT 1 FROM response WHERE account_id = ? AND id = ? AND created_at >= ?', turn)
+    if (!known) return { kind: 'not_found' }
+    return isLost ? { kind: 'no_such_item' } : { kind: 'page', items: [], hasMore: false }
+  }
+
+  async chain(scope: TurnScope, id: string): Promise<Chain> {
+    const rows = await this.recalled(scope, CHAIN_SQL, [scope.accountId, id, oldest()])
+    if (!rows) return { kind: 'busy' }
+    const [first] = rows
+    if (!first) return { kind: 'not_found' }
+    if (Number(first['bytes']) > CHAIN_BYTES_MAX || rows.length > CHAIN_TURNS_MAX) return { kind: 'too_long' }
+    if (rows.some(({ input }) => input === UNKEPT)) return { kind: 'failed' }
+    // The first must have begun the conversation: otherwise something was taken out of it.
+    return first['parent_id'] === null ? { kind: 'found', turns: rows.map(pastOf) } : { kind: 'not_found' }
+  }
+
+  async some(scope: TurnScope, ids: readonly string[]): Promise<Exclude<Chain, { kind: 'not_found' | 'failed' }>> {
+    if (ids.length === 0) return { kind: 'found', turns: [] }
+    const bind = [scope.accountId, JSON.stringify(ids), oldest()]
+    const from = `FROM response WHERE account_id = ? AND id IN (SELECT value FROM json_each(?)) AND created_at >= ?`
+    const sizes = await this.recalled(
+      scope,
+      `SELECT sum(octet_length(input) + octet_length(output)) AS bytes ${from}`,
+      bind,
+    )
+    if (Number(sizes?.[0]?.['bytes'] ?? 0) > CHAIN_BYTES_MAX) return { kind: 'too_long' }
+    const rows = await this.recalled(scope, `SELECT id, state, input, output ${from}`, bind)
+    return rows ? { kind: 'found', turns: rows.map(pastOf) } : { kind: 'busy' }
+  }
+
+  /** Reads what can be megabytes. Undefined when the account is waiting for too much of that already. */
+  private async recalled(
+    { accountId }: TurnScope,
+    sql: string,
+    bind: readonly SqlValue[],
+  ): Promise<readonly Row[] | undefined> {
+    const before = this.recalling.get(accountId) ?? 0
+    if (before >= RECALLS_MAX) return undefined
+    this.recalling.set(accountId, before + 1)
+    try {
+      return await this.store.query(sql, bind, accountId)
+    } finally {
+      const left = (this.recalling.get(accountId) ?? 1) - 1
+      if (left > 0) this.recalling.set(accountId, left)
+      else this.recalling.delete(accountId)
+    }
+  }
+
+  async delete(scope: TurnScope, id: string): Promise<boolean> {
+    const { accountId } = scope
+    for (;;) {
+      const [row] = await this.store.query(
+        'SELECT bytes FROM response WHERE account_id = ? AND id = ? AND created_at >= ?',
+        [accountId, id, oldest()],
+      )
+      if (!row) return false
+      const bytes = Number(row['bytes'])
+      const outcome = await this.store.write([{ run: drop, bind: [accountId, id, bytes], changes: 1 }])
+      // Refused when it ended, or was deleted, since it was looked at.
+      if (outcome.kind === 'refused') continue
+      this.begun.delete(nameOf(scope, id))
+      this.taken.of(accountId).give(bytes)
+      return true
+    }
+  }
+
+  async sweep(): Promise<void> {
+    const sql = `SELECT rowid AS at, account_id, bytes FROM response WHERE created_at < ? LIMIT ${SWEEP_TURNS}`
+    const before = oldest()
+    for (;;) {
+      const rows = await this.store.query(sql, [before])
+      if (rows.length === 0) return
+      const at = JSON.stringify(rows.map((row) => Number(row['at'])))
+      const swept = await this.store.write([{ run: sweep, bind: [before, at], changes: rows.length }], 'bulk')
+      // Refused where one of them was deleted since.
+      if (swept.kind === 'refused') continue
+      for (const row of rows) this.taken.of(text(row, 'account_id')).give(Number(row['bytes']))
+    }
+  }
+}
+
+/** The first and the last item of a page: it ends where it would become too large, but not before its first. */
+function endsOf(sizes: readonly Row[]): [number, number] {
+  let bytes = 0
+  const beyond = sizes.findIndex((row) => (bytes += Number(row['bytes'])) > PAGE_BYTES_MAX)
+  const last = beyond === -1 ? sizes.length - 1 : Math.max(0, beyond - 1)
+  return [Number(sizes[0]?.['at']), Number(sizes[last]?.['at'])]
+}
+
+const nameOf = ({ accountId }: TurnScope, id: string): string => `${accountId}\n${id}`
+
+const oldest = (): number => Date.now() - TURN_KEPT_MS
+
+const text = (row: Row, name: string): string => row[name] as string
+
+const pastOf = (row: Row): PastTurn => ({
+  id: text(row, 'id'),
+  state: text(row, 'state') as PastTurn['state'],
+  input: text(row, 'input'),
+  output: text(row, 'output'),
+})
+
+const shownOf = (row: Row): ShownTurn => ({
+  id: text(row, 'id'),
+  parentId: (row['parent_id'] as string | null) ?? undefined,
+  state: text(row, 'state') as KeptTurn['state'],
+  head: text(row, 'head'),
+  standing: text(row, 'standing'),
+  output: text(row, 'output'),
+  trace: (row['trace'] as string | null | undefined) ?? undefined,
+})
+
+/** What a hold that expires leaves of its turn: one that ran in the background died with its process. */
+export const failExpired = (holdId: string, standing: string): WriteStep[] => [
+  { run: die, bind: [standing, holdId.replace(/^req_/, 'resp_')] },
+]
+
+/** Turns that are said to run have an open hold. */
+export const turnCheck: Check = {
+  code: 'turn',
+  invariant: 'a response that is being made has an open hold',
+  found: 'hold {state}',
+  sql: `SELECT r.account_id || ' ' || r.id AS subject, coalesce(h.state, 'none') AS state
+    FROM response r LEFT JOIN hold h ON h.id = 'req_' || substr(r.id, 6)
+    WHERE r.state = 'running' AND h.state IS NOT 'open'`,
+}
