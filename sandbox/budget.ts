@@ -1,11 +1,12 @@
-/** Characters of all choices together: more than the largest context holds in ordinary words. */
+/** Characters of all choices together. This is more than the largest context holds in ordinary text. */
 const CHARS_MAX = 1_000_000
-/** One is 30 ns to 1 µs of work that leaves no character behind, or few. */
+/** A step is 30 ns to 1 µs of work that produces few characters or none. */
 const STEPS_MAX = 200_000
 
 /**
- * What one answer may take, all its choices, patterns, comparisons and probabilities together. Who makes a part of an
- * answer spends from it as it goes and stops when it is spent: the answer then ends as one that met its token limit.
+ * The budget of one answer, for all its choices, patterns, comparisons and probabilities together. Code that makes a
+ * part of an answer spends from it and stops when it is spent. The answer then ends like one that reached its token
+ * limit.
  */
 export class Budget {
   #charsLeft = CHARS_MAX
@@ -23,7 +24,7 @@ export class Budget {
     this.#charsLeft -= count
   }
 
-  /** Of a text that was written and is not used after all. */
+  /** Gives back the characters of a text that is not used. */
   returnChars(count: number): void {
     this.#charsLeft += count
   }

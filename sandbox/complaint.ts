@@ -3,7 +3,7 @@ import type { ErrorFields } from './reply.ts'
 
 type Issue = z.core.$ZodIssue
 
-/** Says in a vendor's words what is wrong with a request: the first fault found. Wants a parse with `reportInput`. */
+/** Describes the first fault of a request in a vendor's words. It needs a parse with `reportInput`. */
 export function complain(error: z.ZodError): ErrorFields {
   const issue = error.issues[0]
   return issue ? describe(issue, []) : { message: 'Your request is not valid.', code: 'invalid_value' }
@@ -28,7 +28,7 @@ function describe(issue: Issue, parents: readonly PropertyKey[]): ErrorFields {
   }
 }
 
-/** Either no branch goes by that name, or the branch that got furthest says what is wrong. */
+/** If no branch has the discriminator, the fault says so. Otherwise the branch that got furthest gives the fault. */
 function describeUnion(issue: z.core.$ZodIssueInvalidUnion, path: readonly PropertyKey[]): ErrorFields {
   if (issue.discriminator !== undefined && 'options' in issue) {
     const { input, discriminator } = issue
@@ -61,7 +61,7 @@ function wrongType(param: string | null, expected: string, input: unknown): Erro
   return { message, code: 'invalid_type', param }
 }
 
-/** As much of a wrong value as is said again. */
+/** The part of a wrong value that is quoted. */
 const INPUT_CHARS_MAX = 200
 
 function notAmong(param: string | null, values: readonly unknown[], input: unknown): ErrorFields {

@@ -13,7 +13,7 @@ import { Sleeper, turn } from './sleeper.ts'
 import type { RequestOutcome, Visit } from './stats.ts'
 import { SERVER_ERROR } from './vendor-failure.ts'
 
-/** What is written at once: of a stream an event, of a file some of its bytes. */
+/** The unit of one write: an event of a stream, or some bytes of a file. */
 type Piece = { text: string | Uint8Array<ArrayBuffer>; tokens: number; isBeside?: true }
 
 export type Delivery = {
@@ -26,14 +26,14 @@ export type Delivery = {
   errors: ErrorDialect | undefined
 }
 
-/** A stream without a pace still gives way to other requests, and learns of hang-ups, every so many events. */
+/** After this number of events, a stream without a pace lets other requests run and notices hang-ups. */
 const EVENTS_PER_TURN = 32
-/** A reset overtakes what the reader has not read yet. 1 ms was enough for curl on an idle machine, 0 was not. */
+/** A reset overtakes bytes that are not read yet. 1 ms was enough for curl on an idle machine, and 0 ms was not. */
 const CUT_GRACE_MS = 20
 const FILE_PIECE_BYTES = 4_096
 const GARBAGE = '\u0000\u0001<html>{"id": "chatcmpl-\ufffd'
 
-/** Puts a reply on the wire: in time, one write per event, and broken where the faults say so. */
+/** Sends a reply: at its pace, with one write per event, and broken as the faults demand. */
 export function deliver(reply: SandboxReply, delivery: Delivery): Response {
   const { faults, requestId, visit, errors, voice } = delivery
   if (reply.kind === 'stream') {
@@ -52,7 +52,7 @@ export function deliver(reply: SandboxReply, delivery: Delivery): Response {
   return new Response(text, init)
 }
 
-/** In one piece with its length, or in pieces that can be slow, stall, or be cut. */
+/** Sends a file in one piece with its length, or in pieces that can be slow, stall or be cut. */
 function deliverFile({ bytes, contentType }: BytesReply, delivery: Delivery): Response {
   const { faults, requestId, visit } = delivery
   const type = faults.wrongType ? 'text/html' : contentType
@@ -60,7 +60,7 @@ function deliverFile({ bytes, contentType }: BytesReply, delivery: Delivery): Re
   const isBroken = faults.garbage || faults.emptyStream
   const isSlow = faults.paceMs !== undefined || isStalling(faults)
   if (!isBroken && (isSlow || faults.cutAfterBytes !== undefined)) {
-    // A file has no comment to begin with: it stalls after a piece of it at the earliest.
+    // A file cannot begin with a comment, so it stalls after its first piece at the earliest.
     const stallAfterEvents = Math.max(1, faults.stallAfterEvents ?? 1)
     const stalling = isStalling(faults) ? { ...faults, stallAfterEvents } : faults
     return new Response(bodyOf(piecesOf(bytes), { ...delivery, faults: stalling, paceMs: faults.paceMs ?? 0 }), init)
@@ -75,14 +75,14 @@ function* piecesOf(bytes: Uint8Array<ArrayBuffer>): Generator<Piece> {
   }
 }
 
-/** Puts a reply on the wire as it is. */
+/** Sends a reply without faults. */
 export function respond(reply: JsonReply, requestId: string): Response {
   return new Response(JSON.stringify(reply.body), { status: reply.status, headers: jsonHeaders(reply, requestId) })
 }
 
 /**
- * Resets the connection without a byte of an answer. Bun 1.4.5 does that to a body that is broken from the start; with
- * an error as the reason it would also print it.
+ * Resets the connection without a byte of an answer. Bun 1.4.5 does that for a body that fails at its start. With an
+ * error as the reason, it would also print the error.
  */
 export function hangUp(visit: Visit): Response {
   visit.end('cut')
@@ -125,9 +125,9 @@ function* misshape(frames: Iterable<Frame>, shape: Shape): Generator<Frame> {
 }
 
 /**
- * A direct stream: each flush is one chunk on the wire and waits for a slow reader, where the events of a generator
- * that does not wait would be joined into one body. Closing it with an error resets the connection, so that the client
- * sees a body without an end.
+ * A direct stream. Each flush is one chunk on the wire and waits for a slow reader. The events of a generator that does
+ * not wait would be joined into one body. Closing the stream with an error resets the connection, so the client sees a
+ * body without an end.
  */
 function bodyOf(frames: Iterable<Piece>, delivery: Delivery): ReadableStream {
   const pull = async (sink: ReadableStreamDirectController): Promise<void> => {

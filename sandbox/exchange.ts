@@ -12,9 +12,12 @@ import type { Stats, Visit } from './stats.ts'
 import { failWith } from './vendor-failure.ts'
 import { KIB } from '../src/lib/primitives/units.ts'
 
-/** JSON of more bytes takes a while to read and to answer. */
+/** Larger JSON takes a while to read and to answer. */
 const LARGE_BYTES = 64 * KIB
-/** One large request after the other, and small ones in between: together they would take as long, and more memory. */
+/**
+ * Large requests run one at a time, with small ones in between. In parallel they would be no faster and take more
+ * memory.
+ */
 const lane = new Slots(1)
 
 async function inLane<T>({ headers }: Request, work: () => T | Promise<T>): Promise<T> {
@@ -26,7 +29,7 @@ async function inLane<T>({ headers }: Request, work: () => T | Promise<T>): Prom
   })
 }
 
-/** What the requests of one sandbox share. */
+/** The state that all requests of one sandbox share. */
 export type SandboxState = { paceMs: number; plan: FaultPlan; stats: Stats }
 
 type RoutedRequest = { route: VendorRoute; tail: string; requestId: string }
@@ -37,10 +40,10 @@ export type Body =
   | { kind: 'no_room' }
   | { kind: 'long'; complaint: ErrorFields }
 
-/** nginx's number for a client that hung up before it was answered. Nobody reads it. */
+/** nginx's status for a client that hung up before its answer. Nobody reads it. */
 const CLIENT_CLOSED_REQUEST = 499
 
-/** The life of one request to the vendor: read, be delayed, fail on demand, answer. */
+/** Handles one request to the vendor: reads it, delays it, fails on demand, and answers. */
 export async function exchange(request: Request, addressed: RoutedRequest, shared: SandboxState): Promise<Response> {
   const { route } = addressed
   const visit = shared.stats.begin(`${route.method} ${route.path}`)
@@ -57,7 +60,7 @@ export async function exchange(request: Request, addressed: RoutedRequest, share
   }
 }
 
-/** What a client gets that has left. */
+/** The answer to a client that has left. */
 function gone(visit: Visit): Response {
   visit.end('aborted')
   return new Response(null, { status: CLIENT_CLOSED_REQUEST })
@@ -90,7 +93,7 @@ async function respond(
   return deliver(reply, { faults: knobs, paceMs: pace, requestId, signal, visit, errors, voice })
 }
 
-/** Bodies are JSON or forms; methods without one read as undefined. */
+/** Reads a body, which is JSON or a form. A method without a body reads as undefined. */
 export async function readBody(request: Request): Promise<Body> {
   if (request.body === null) return { kind: 'read', value: undefined }
   const long = longBody(request.headers)
@@ -101,12 +104,12 @@ export async function readBody(request: Request): Promise<Body> {
     }
     return { kind: 'read', value: await request.json() }
   } catch {
-    // Not JSON, or the client hung up while sending it: the signal tells the two apart.
+    // The body is not JSON, or the client hung up while sending it. The signal tells which.
     return { kind: 'unreadable' }
   }
 }
 
-/** A form as an object: what comes once by its name, what comes again or is a list as a list. */
+/** A form as an object. Repeated fields and list fields become lists. */
 function fieldsOf(form: Awaited<ReturnType<Request['formData']>>): Record<string, unknown> {
   const names = [...new Set(form.keys())]
   return Object.fromEntries(

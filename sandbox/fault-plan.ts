@@ -1,12 +1,12 @@
 import { knobsAt, lastingKnobs, type Knobs, type FaultStep } from './faults.ts'
 
-/** `scope`: those who count `failTimes` together. */
+/** `scope`: requests with the same scope count `failTimes` together. */
 type DrawOptions = { steps?: readonly FaultStep[] | undefined; scope?: string | undefined }
 
-/** Distinct sets of knobs whose `failTimes` are counted; the oldest is forgotten beyond that. */
+/** Distinct sets of knobs whose `failTimes` are counted. Beyond that, the oldest is forgotten. */
 const COUNTED_MAX = 10_000
 
-/** Decides which knobs work on a request: the defaults, those of its own, and what `failTimes` leaves of them. */
+/** Decides which knobs work on a request: the defaults and its own, minus those whose `failTimes` are used up. */
 export class FaultPlan {
   #defaults: Knobs
   readonly #timesByKnobs = new Map<string, number>()
@@ -15,7 +15,7 @@ export class FaultPlan {
     this.#defaults = defaults
   }
 
-  /** New defaults start with fresh counts. */
+  /** Sets new defaults and resets all counts. */
   replace(defaults: Knobs): void {
     this.#defaults = defaults
     this.#timesByKnobs.clear()

@@ -1,7 +1,7 @@
 import { DAY_MS } from '../src/lib/primitives/units.ts'
 
 /**
- * How to make the sandbox misbehave. Knobs reach it four ways, later ones winning knob by knob:
+ * How to make the sandbox fail on demand. Knobs come in four ways. For each knob, the later way takes precedence:
  * the `faults` option · `POST /sandbox/faults` (JSON, replaces the option) · the model name · request headers.
  *
  * ```
@@ -13,12 +13,12 @@ import { DAY_MS } from '../src/lib/primitives/units.ts'
  *
  * | knob               | value   | what happens                                                                      |
  * | ------------------ | ------- | --------------------------------------------------------------------------------- |
- * | `status`           | 400–599 | this status with the body a vendor would send                                     |
- * | `retryAfter`       | seconds | beside `status`: the `retry-after` header                                         |
+ * | `status`           | 400–599 | this status with the body that a vendor would send                                |
+ * | `retryAfter`       | seconds | with `status`: the `retry-after` header                                           |
  * | `delayMs`          | ms      | silence before the headers                                                        |
  * | `stallAfterEvents` | count   | a stream falls silent after this many events. 0: after a comment line, since the  |
  * |                    |         | runtime sends headers only together with the first bytes of a body                |
- * | `stallMs`          | ms      | how long it is silent, then it goes on; without it, until the client hangs up     |
+ * | `stallMs`          | ms      | the time of that silence; without it, until the client hangs up                   |
  * | `cutAfterBytes`    | bytes   | the connection is reset after this many body bytes, without an end; 0: no answer  |
  * | `garbage`          | flag    | 200 with bytes that are no JSON, or a stream of junk events                       |
  * | `acceptThenClose`  | flag    | the request is read, then the connection is reset without an answer               |
@@ -28,36 +28,36 @@ import { DAY_MS } from '../src/lib/primitives/units.ts'
  * | `wrongUsage`       | flag    | usage whose total is not the sum of its parts                                     |
  * | `noDone`           | flag    | a stream without `[DONE]`                                                         |
  * | `answerLost`       | flag    | the request is carried out, then the connection is reset without an answer        |
- * | `wrongType`        | flag    | a file comes as `text/html`                                                       |
- * | `redirects`        | count   | so many redirects before a video                                                  |
+ * | `wrongType`        | flag    | a file is sent as `text/html`                                                     |
+ * | `redirects`        | count   | the number of redirects before a video                                            |
  * | `failTimes`        | count   | the other knobs work for the first n requests that carry exactly these knobs      |
- * | `paceMs`, `pace`   | ms      | no fault: time between two events of a stream; not subject to `failTimes`         |
+ * | `paceMs`, `pace`   | ms      | not a fault: time between two events of a stream; not subject to `failTimes`      |
  *
- * How a video ends, said when it is asked for:
+ * The end of a video, set when it is created:
  *
  * | knob               | value   | what happens                                                                      |
  * | ------------------ | ------- | --------------------------------------------------------------------------------- |
- * | `taskMs`           | ms      | no fault: how long it takes                                                       |
- * | `fails`            | flag    | it fails for no fault of the request                                              |
- * | `filtered`         | flag    | it fails because of what it shows                                                 |
+ * | `taskMs`           | ms      | not a fault: the time that it takes                                               |
+ * | `fails`            | flag    | it fails, although the request is valid                                           |
+ * | `filtered`         | flag    | it fails because of its content                                                   |
  * | `expires`          | flag    | it ends as expired                                                                |
  * | `cancels`          | flag    | it ends as cancelled                                                              |
  * | `hangs`            | flag    | it runs and never ends                                                            |
- * | `lost`             | n       | from the nth look at it (1 if just a flag) there is no such task                  |
- * | `linkMs`           | ms      | how long its link is good (else a day); a later look has a new link               |
- * | `deadLinks`        | count   | so many of its links have died before they are used (1 if just a flag)            |
+ * | `lost`             | n       | from the nth poll on (1 if just a flag), the task does not exist                  |
+ * | `linkMs`           | ms      | the time that its link is valid (default: a day); a later poll has a new link     |
+ * | `deadLinks`        | count   | this number of its links are dead before they are used (1 if just a flag)         |
  *
- * `submit-`, `poll-` and `download-` before a knob say on which requests of a video it works; `upscale-`, also before
- * these, that it works on those of its super-resolution. What the model name or a note in the prompt says in this way
- * goes with the video to all its later requests, and each video counts `failTimes` for itself. A knob without such a
- * word works on the creation alone.
+ * The prefixes `submit-`, `poll-` and `download-` limit a knob to those requests of a video. The prefix `upscale-`,
+ * also before these, limits it to the requests of its super-resolution. Knobs with a prefix in the model name or in a
+ * note of the prompt apply to all later requests of the video, and each video counts its own `failTimes`. A knob
+ * without a prefix works only on the creation.
  *
  * ```
  * A red ball [sandbox: poll-status=503, poll-fail-times=2, upscale-fails]
  * ```
  *
- * Names may be written in kebab-case; a flag is set by its name alone. An unknown knob or a value it cannot have is an
- * error that names it: a test must not pass because its fault was misspelt.
+ * Names may be in kebab-case. The name alone sets a flag. An unknown knob or an invalid value is an error that names
+ * it, so that no test passes because of a misspelled fault.
  */
 export type Faults = {
   status?: number
@@ -131,16 +131,16 @@ const RULES: { [Name in keyof Required<PlainKnobs>]: RuleFor<Required<PlainKnobs
   taskMs: { kind: 'number', min: 0, max: DAY_MS },
 }
 
-/** What works on a request: what is said of any, and of these steps. */
+/** The knobs that work on a request: the general ones, and those of its steps. */
 export const knobsAt = (knobs: Knobs, steps: readonly FaultStep[]): Knobs =>
   steps.reduce((flat, step) => ({ ...flat, ...flat[step] }), knobs)
 
-/** What stays of knobs for the requests that follow from one. */
+/** The knobs that apply to the later requests of a task. */
 export function laterKnobs({ taskMs, poll, download, upscale }: Knobs): Knobs {
   return defined({ taskMs, poll, download, upscale })
 }
 
-/** What `failTimes` does not wear out. */
+/** The knobs that `failTimes` does not count. */
 export const lastingKnobs = (knobs: Knobs): Knobs => ({ ...laterKnobs(knobs), ...defined({ paceMs: knobs.paceMs }) })
 
 function defined<T extends object>(value: T): { [Name in keyof T]?: NonNullable<T[Name]> } {
@@ -148,7 +148,7 @@ function defined<T extends object>(value: T): { [Name in keyof T]?: NonNullable<
   return Object.fromEntries(entries) as { [Name in keyof T]?: NonNullable<T[Name]> }
 }
 
-/** Reads the spelling of headers and model names: `status=429,retry-after=2!no-done`. */
+/** Reads knobs as written in headers and model names: `status=429,retry-after=2!no-done`. */
 export function parseKnobText(text: string): ParsedKnobs {
   const pairs = text.split(/[,!]/).flatMap((part) => {
     const [name = '', value = 'true'] = part.split('=', 2).map((side) => side.trim())
@@ -170,7 +170,7 @@ export function parseKnobs(value: unknown): ParsedKnobs {
   return { kind: 'knobs', knobs }
 }
 
-/** Puts a knob where it belongs, or says why it belongs nowhere. */
+/** Sets a knob, or returns the reason why it cannot be set. */
 function put(knobs: Knobs, written: string, wanted: unknown): string | undefined {
   let at = knobs
   let name = nameOf(written)

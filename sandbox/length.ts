@@ -1,39 +1,41 @@
 /**
- * How much the sandbox reads. It has others to answer meanwhile: what no model would take is refused before any of it
- * is looked at.
+ * Bounds the requests that the sandbox reads. A request that no model would accept is refused before it is read, so
+ * that other requests need not wait.
  */
 import type { ErrorFields } from './reply.ts'
 import { MIB } from '../src/lib/primitives/units.ts'
 
-/** A token has 6 letters at most: more than the largest context, whatever it says. */
+/** A token has at most 6 letters, so this is more than the largest context for any text. */
 const TEXT_CHARS_MAX = 1_000_000
-/** Pictures and files included. */
+/** The bound of a body, including pictures and files. */
 const BODY_BYTES_MAX = 24 * MIB
-/** A value counts as much beside its text, an object or a list twice that: to check one takes about 2 µs. */
+/** The characters that a value counts beside its text. An object or a list counts twice. Checking one takes 2 µs. */
 const VALUE_CHARS = 8
 
 const complaint = (message: string): ErrorFields => ({ message, code: 'context_length_exceeded', param: null })
 
-/** What is said of a JSON body that is not even parsed. */
+/** The complaint about a JSON body that is too long to parse. */
 export function longBody(headers: Headers): ErrorFields | undefined {
   if (headers.get('content-type')?.startsWith('multipart/')) return undefined
   if (Number(headers.get('content-length') ?? 0) <= BODY_BYTES_MAX) return undefined
-  return complaint(`The request is longer than the sandbox takes: ${BODY_BYTES_MAX} bytes at most.`)
+  return complaint(`The request is too long for the sandbox: the limit is ${BODY_BYTES_MAX} bytes.`)
 }
 
-/** What is said of a request whose text is longer than any context. */
+/** The complaint about a request whose text is longer than any context. */
 export function longText(body: unknown): ErrorFields | undefined {
   if (textCharsOf(body) <= TEXT_CHARS_MAX) return undefined
-  return complaint(`The text of the request is longer than any context here: ${TEXT_CHARS_MAX} characters at most.`)
+  return complaint(
+    `The text of the request is longer than any context here: the limit is ${TEXT_CHARS_MAX} characters.`,
+  )
 }
 
-/** What holds the bytes of a picture or a file, in any of the dialects, and under which names. */
+/** The fields that hold pictures and files in all dialects, and the names of the bytes in them. */
 const MEDIA = new Set(['image_url', 'source', 'input_audio', 'file', 'inline_data', 'inlineData'])
 const PAYLOADS = new Set(['url', 'data', 'file_data'])
 
 type OpenValue = { readonly value: unknown; readonly isMedia: boolean }
 
-/** Not much further than it has to be. */
+/** Counts the characters of a body, and stops soon after the limit. */
 function textCharsOf(body: unknown): number {
   let chars = 0
   const open: OpenValue[] = [{ value: body, isMedia: false }]

@@ -1,26 +1,26 @@
-/** The sandbox's server, apart from the vendor behind it. */
+/** The sandbox's server, separate from the vendor behind it. */
 import type { Knobs } from './faults.ts'
 
 export type SandboxOptions = {
-  /** 0, the default, takes a free port. */
+  /** The port. 0, the default, takes a free one. */
   port?: number
   hostname?: string
-  /** When set, everything but `/health` wants it as the bearer token. */
+  /** If set, every route but `/health` requires it as the bearer token. */
   apiKey?: string
-  /** Time between two events of a stream, 8 ms unless set: about 120 tokens per second. */
+  /** Time between two events of a stream. The default of 8 ms is about 120 tokens per second. */
   paceMs?: number
-  /** How long a video takes, 4 s unless set. */
+  /** The time that a video takes. The default is 4 s. */
   taskMs?: number
   faults?: Knobs
 }
 
-/** `url` is the base URL for clients, such as `http://127.0.0.1:4010/v1`. `stop` also ends the streams in flight. */
+/** `url` is the base URL for clients, such as `http://127.0.0.1:4010/v1`. `stop` also ends streams in flight. */
 export type Sandbox = { url: string; port: number; stop(): Promise<void> }
 
-/** Who answers behind the server. */
+/** The vendor behind the server. */
 export type SandboxVendor = {
   readonly answer: (request: Request) => Response | Promise<Response>
-  /** What a request gets whose answer threw. */
+  /** The answer to a request whose handler threw. */
   readonly fault: (error: Error) => Response
 }
 
@@ -32,7 +32,7 @@ export function listenSandbox(
     port: wantedPort,
     hostname,
     idleTimeout: 0,
-    // Otherwise every cut on purpose would be printed with its source.
+    // In development mode, every deliberate cut would be printed with its source.
     development: false,
     reusePort: false,
     fetch: vendor.answer,

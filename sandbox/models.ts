@@ -5,13 +5,13 @@ export type SandboxModel = {
   id: string
   createdUnixSeconds: number
   contextTokensMax: number
-  /** Of one choice where nobody asks for a limit. The gateway's offer of the model says the same. */
+  /** The output limit of a choice if the request sets none. The gateway's offer of the model has the same. */
   outputTokensDefault?: number
-  /** Of a model that makes embeddings. */
+  /** For an embedding model. */
   dimensions?: number
-  /** Of a model that makes images: `modern` gives bytes, one image and streams; `classic` addresses; `turn` parts. */
+  /** For an image model. `modern`: bytes, one image, streams. `classic`: addresses. `turn`: parts of an answer. */
   images?: 'modern' | 'classic' | 'turn'
-  /** Of a model that makes videos. */
+  /** For a video model. */
   videos?: { resolutions: NonEmpty<Resolution> }
 }
 
@@ -61,7 +61,7 @@ export function listModels(): JsonReply {
   return { kind: 'json', status: 200, body: { object: 'list', data: MODELS.map((model) => entryOf(model, model.id)) } }
 }
 
-/** `GET /v1/models/{id}`, where the id may carry knobs; it is echoed as it was asked for. */
+/** `GET /v1/models/{id}`. The id may have knobs, and is returned unchanged. */
 export function showModel(id: string): JsonReply {
   const model = findModel(id)
   return model ? { kind: 'json', status: 200, body: entryOf(model, id) } : refuseModel(id)

@@ -1,6 +1,6 @@
 import { listenSandbox, type Sandbox, type SandboxOptions, type SandboxVendor } from './listen.ts'
 
-/** Listens at once, and loads the vendor (20 ms) at its first request. */
+/** Listens at once, and loads the vendor (20 ms) at the first request. */
 export function startOnDemand(options: SandboxOptions, onRequest: () => void): Sandbox {
   let loading: Promise<SandboxVendor> | undefined
   const load = async (): Promise<SandboxVendor> => (await import('./server.ts')).createVendor(options)

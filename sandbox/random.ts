@@ -1,7 +1,7 @@
-/** A list that is known to hold something, so that picking from it cannot fail. */
+/** A list with at least one item, so that picking from it cannot fail. */
 export type NonEmpty<T> = readonly [T, ...T[]]
 
-/** A repeatable source of numbers: the same seed gives the same sequence on every machine. */
+/** A repeatable source of numbers. The same seed gives the same sequence on every machine. */
 export type Random = {
   /** 0 ≤ x < 1 */
   next(): number
@@ -10,12 +10,14 @@ export type Random = {
   pick<T>(items: NonEmpty<T>): T
 }
 
-/** 32-bit xxHash: a published algorithm, so answers stay the same across releases of the runtime. */
+/** 32-bit xxHash. It is a published algorithm, so answers stay the same across releases of the runtime. */
 export function hashOf(text: string, seed = 0): number {
   return Bun.hash.xxHash32(text, seed)
 }
 
-/** Mulberry32: four lines, passes the usual statistical batteries, far more than templated prose needs. */
+/**
+ * Mulberry32. It has four lines and passes the usual statistical tests, which is far more than templated prose needs.
+ */
 export function randomFrom(seed: number): Random {
   let state = seed >>> 0
   const next = (): number => {
@@ -28,7 +30,7 @@ export function randomFrom(seed: number): Random {
   return { next, below, pick: (items) => items[below(items.length)] ?? items[0] }
 }
 
-/** Letters and digits for identifiers, which are the one thing that differs between two equal requests. */
+/** A random identifier. Identifiers are the only difference between the answers to two equal requests. */
 export function randomIdOf(prefix: string): string {
   return prefix + crypto.randomUUID().replaceAll('-', '').slice(0, 24)
 }

@@ -1,15 +1,15 @@
 import { MIB } from '../src/lib/primitives/units.ts'
 
-/** Bodies are in memory from their first byte until their answer is made: so much of them at once. */
+/** The bound of all bodies in memory. A body is there from its first byte until its answer is made. */
 const BYTES_MAX = 256 * MIB
-/** What the runtime reads of a body at most. A form that does not say its length is taken for as long. */
+/** The most that the runtime reads of a body. A form without a length counts as this long. */
 const UNSAID_BYTES = 128 * MIB
 
 let bytesInside = 0
 
 /**
- * Makes room for the body of a request, JSON of unsaid length apart, which is read anyway. What comes back gives it up
- * again; undefined: there is none.
+ * Reserves memory for the body of a request. JSON without a length is read without a reservation. Returns the function
+ * that gives the memory back, or undefined if there is none.
  */
 export function claimRoom(headers: Headers): (() => void) | undefined {
   const isForm = headers.get('content-type')?.startsWith('multipart/') ?? false

@@ -3,46 +3,46 @@ import { refuse, type ErrorFields, type ErrorDialect, type JsonReply, type Sandb
 import { decodeLoosely } from './uri.ts'
 
 export type SandboxCall = {
-  /** Parsed JSON; undefined for methods without a body. */
+  /** Parsed JSON. Undefined for methods without a body. */
   body: unknown
-  /** What stands for the `*` of the route's path, decoded. */
+  /** The decoded text in place of the `*` in the route's path. */
   tail: string
   query?: URLSearchParams
   faults: Knobs
   headers?: Headers
-  /** Where the sandbox was asked, without a path. */
+  /** The origin of the request's URL. */
   origin: string
-  /** Of a client that leaves. */
+  /** Aborted if the client leaves. */
   signal?: AbortSignal
 }
 
-/** How a dialect says what went wrong, where it does not say it as OpenAI does. */
+/** Writes the errors of a dialect other than OpenAI's. */
 export type Voice = { refuse(status: number, complaint: ErrorFields, retryAfterSeconds?: number): JsonReply }
 
-/** `path` is exact, or has one `*` for any text: model ids contain slashes, which clients send raw or encoded. */
+/** `path` is exact, or has one `*` for any text. Model ids contain slashes, which clients send raw or encoded. */
 type Address = { method: 'GET' | 'POST' | 'DELETE'; path: string }
 
-/** A modality: counted, and broken on demand. */
+/** A route of a modality. Its requests are counted, and fail on demand. */
 export type VendorRoute = Address & {
   kind: 'vendor'
   answer: (call: SandboxCall) => SandboxReply | Promise<SandboxReply>
   voice?: Voice
-  /** The model in the path, in dialects that have it there. */
+  /** The model in the path, for dialects that have it there. */
   modelIn?: (tail: string) => string
   /** Undefined: OpenAI's. */
   errors?: ErrorDialect
-  /** Whose knobs work on it. */
+  /** The steps whose knobs work on the route. */
   steps?: readonly FaultStep[]
-  /** Knobs from what is asked for, or from an earlier request that it follows. */
+  /** Knobs from the requested resource, or from an earlier request of the task. */
   steer?: (asked: RequestTarget) => FaultSteering
-  /** Nobody needs a key for it. */
+  /** The route needs no key. */
   isOpen?: true
 }
 
 export type RequestTarget = Pick<SandboxCall, 'body' | 'tail'> & { query: URLSearchParams }
 export type FaultSteering = { parsed: ParsedKnobs; scope?: string }
 
-/** What steers and watches the sandbox: gets the body, always works, and counts nowhere. */
+/** A route that controls or watches the sandbox. It never fails on demand and is not counted. */
 export type ControlRoute = Address & { kind: 'control'; answer: (body: unknown) => JsonReply }
 
 export type SandboxRoute = VendorRoute | ControlRoute

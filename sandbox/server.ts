@@ -21,7 +21,7 @@ import { createVideos } from './video/videos.ts'
 const PACE_DEFAULT_MS = 8
 const TASK_DEFAULT_MS = 4_000
 
-/** A modality is a file and a line here. */
+/** The routes of the vendor. Each modality has one file and one line here. */
 const vendorRoutes = (prefixes: PrefixCache): readonly VendorRoute[] => [
   { kind: 'vendor', method: 'POST', path: '/v1/chat/completions', answer: (call) => answerChat(call, prefixes) },
   { kind: 'vendor', method: 'POST', path: '/v1/embeddings', answer: answerEmbeddings },
@@ -39,8 +39,8 @@ const WRONG_KEY: ErrorFields = {
 }
 
 /**
- * The built-in vendor: the wire formats of OpenAI, Anthropic, Google and Volcengine, answers that follow from the
- * input, and faults on demand (faults.ts).
+ * The built-in vendor. It speaks the wire formats of OpenAI, Anthropic, Google and Volcengine. Its answers follow from
+ * the input, and it fails on demand (faults.ts).
  */
 export function startSandbox(options: SandboxOptions = {}): Sandbox {
   return listenSandbox(createVendor(options), options)
@@ -51,7 +51,7 @@ export function createVendor(options: SandboxOptions): SandboxVendor {
   const { apiKey, paceMs = PACE_DEFAULT_MS, taskMs = TASK_DEFAULT_MS, faults = {} } = options
   const shared: SandboxState = { paceMs, plan: new FaultPlan(faults), stats: new Stats() }
   const videos = createVideos(taskMs)
-  // Videos first: some of their paths are more exact than those of the dialect they belong to.
+  // Videos come first, because some of their paths are more exact than those of their dialect.
   const routes = [
     ...videos.routes,
     ...vendorRoutes(new PrefixCache()),

@@ -1,4 +1,4 @@
-/** The timers of one request. Registers with the signal once, however often it sleeps; a hang-up wakes it at once. */
+/** The timers of one request. It registers with the signal only once. A hang-up wakes it at once. */
 export class Sleeper {
   readonly signal: AbortSignal
   #wake: (() => void) | undefined
@@ -21,7 +21,7 @@ export class Sleeper {
   }
 }
 
-/** One turn of the event loop: sockets get written and hang-ups noticed. */
+/** Waits one turn of the event loop, in which sockets are written and hang-ups noticed. */
 export function turn(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve))
 }

@@ -1,22 +1,22 @@
-/** How a request ended: answered to its end, left by the client, or broken off by a fault. */
+/** The end of a request: fully answered, left by the client, or broken off by a fault. */
 export type RequestOutcome = 'completed' | 'aborted' | 'cut'
 
-/** Counters of one route, in the spelling of `GET /sandbox/stats`. requests = in_flight + completed + aborted + cut. */
+/** Counters of one route, as `GET /sandbox/stats` names them. requests = in_flight + completed + aborted + cut. */
 export type Tally = {
   requests: number
   in_flight: number
   completed: number
   aborted: number
   cut: number
-  /** Output tokens written to streams, and those of them written to clients that hung up later. */
+  /** Output tokens that were written to streams, and the part that went to clients that hung up later. */
   tokens_streamed: number
   tokens_streamed_aborted: number
 }
 
-/** Distinct model ids that are counted: knobs are part of an id, so a client can make up any number of them. */
+/** The bound of counted model ids. Knobs are part of an id, so clients can make any number of them. */
 const MODELS_MAX = 1_000
 
-/** What the sandbox has seen: tests prove fail-over and hang-ups with it. */
+/** Counts the requests of the sandbox. Tests prove fail-over and hang-ups with it. */
 export class Stats {
   readonly #tallies = new Map<string, Tally>()
   readonly #requestsByModel = new Map<string, number>()
@@ -27,7 +27,7 @@ export class Stats {
     return new Visit(tally)
   }
 
-  /** Counts by the id as it was asked for, knobs included: the two ends of a fail-over can live in one sandbox. */
+  /** Counts by the requested id with its knobs, so that one sandbox can serve both ends of a fail-over. */
   countModel(id: string): void {
     const requests = this.#requestsByModel.get(id)
     if (requests === undefined && this.#requestsByModel.size >= MODELS_MAX) return
@@ -44,7 +44,7 @@ export class Stats {
   }
 }
 
-/** One request being answered. */
+/** One request that is being answered. */
 export class Visit {
   readonly #tally: Tally
   #tokens = 0

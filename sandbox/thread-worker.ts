@@ -1,4 +1,4 @@
-/** The sandbox's own thread: whatever a request has it do, nobody's call waits for it but the sandbox's. */
+/** The sandbox's own thread, so that its work delays only requests to the sandbox. */
 import type { Sandbox } from './listen.ts'
 import { startOnDemand } from './on-demand.ts'
 import type { FromThread, ToThread } from './thread.ts'
@@ -6,8 +6,8 @@ import type { FromThread, ToThread } from './thread.ts'
 declare const self: Worker
 
 /**
- * What answers leave behind is given back at once: this thread's collector would wait for more of it. How much it is
- * shows in the time it took to make. A collection of a heap full of streams takes longer, and comes less often.
+ * Collects the garbage of answers early, because this thread's collector would wait for more. The processor time since
+ * the last collection shows the amount. A collection of a heap full of streams takes longer, and comes less often.
  */
 const LOOK_MS = 50
 const BUSY_MS = 20
@@ -34,15 +34,15 @@ function collect(): void {
   Bun.gc(true)
   sinceMs = cpuMs()
   busyMsMax = Math.max(BUSY_MS, BUSY_PER_COLLECTION * (sinceMs - startedMs))
-  // What this one still held, an answer on its way, is garbage by the next.
+  // Answers on their way survive this collection, and are garbage by the next.
   looking = setTimeout(collect, LOOK_MS)
 }
 
-/** A thread that was ended gives its port back, on a busy machine not at once. */
+/** A busy machine does not free the port of an ended thread at once. */
 const PORT_TRIES = 50
 const PORT_PAUSE_MS = 20
 
-/** At the port of the thread before it, unless somebody else has taken that. */
+/** Listens at the port of the earlier thread, unless another process has taken it. */
 function listen(port: number): Sandbox {
   for (let tries = 1; ; tries++) {
     try {

@@ -2,25 +2,25 @@ export type ToThread = { kind: 'listen'; port: number } | { kind: 'ping' }
 export type FromThread = { kind: 'listening'; url: string } | { kind: 'pong' }
 
 export type ThreadOptions = {
-  /** Hears why a thread gave way to a new one. */
+  /** Called with the reason why a new thread replaced a thread. */
   onReplaced(reason: string): void
-  /** How long a thread may say nothing. */
+  /** The longest silence of a thread. */
   silenceMs?: number
-  /** The program of the thread. */
+  /** The program that the thread runs. */
   program?: URL
 }
 
 const PROGRAM = new URL('./thread-worker.ts', import.meta.url)
-/** Longer than a busy machine keeps a thread waiting, or an answer of the sandbox takes. */
+/** Longer than a thread waits on a busy machine, and longer than an answer of the sandbox takes. */
 const SILENCE_MS = 10_000
-/** Signs of life are asked for so often in that time. */
+/** The number of pings in that time. */
 const PINGS = 10
-/** One that ends at once is not started again and again. */
+/** The pause before a restart, so that a thread that ends at once is not restarted in a loop. */
 const PAUSE_MS = 1_000
 
 /**
- * The sandbox beside a gateway, on a thread of its own: a vendor that is reached over HTTP, as any other. A thread that
- * ends, or is so busy that it says nothing, gives way to a new one; what it was asked ends with it.
+ * The sandbox beside a gateway, on its own thread. The gateway reaches it over HTTP like any other vendor. A new thread
+ * replaces one that ends or stays silent for too long. The requests of the old thread end with it.
  */
 export class SandboxThread {
   readonly #options: ThreadOptions
@@ -31,7 +31,7 @@ export class SandboxThread {
   #startedMs = 0
   #pause: Timer | undefined
 
-  /** Resolves when it listens. */
+  /** Resolves when the sandbox listens. */
   readonly ready: Promise<void>
 
   constructor(options: ThreadOptions) {
@@ -40,7 +40,7 @@ export class SandboxThread {
     this.ready = new Promise((resolve) => this.#launch(resolve))
   }
 
-  /** The base URL for clients, such as `http://127.0.0.1:4010/v1`; empty before it listens. */
+  /** The base URL for clients, such as `http://127.0.0.1:4010/v1`. Empty before the sandbox listens. */
   get url(): string {
     return this.#url
   }

@@ -1,7 +1,7 @@
-/** A step of one choice. `isBeside`: it is not the first of its round. */
+/** A step of one choice. `isBeside`: the step is not the first of its round. */
 type ChoiceStep<Step> = { choice: number; step: Step; isBeside?: true }
 
-/** The steps of all choices, in rounds: one of each choice that has not ended. */
+/** The steps of all choices in rounds. A round has one step of each choice that has not ended. */
 export function* takeTurns<Step>(choices: readonly Iterator<Step>[]): Generator<ChoiceStep<Step>> {
   let running = [...choices.entries()]
   while (running.length > 0) {

@@ -1,4 +1,4 @@
-/** Percent-decoding that takes a stray percent sign for itself: what cannot be decoded will not be found either. */
+/** Percent-decoding. A text that cannot be decoded is returned unchanged, because nothing has such a name. */
 export function decodeLoosely(text: string): string {
   try {
     return decodeURIComponent(text)

@@ -1,7 +1,7 @@
 import { refuse, type ErrorFields, type JsonReply } from './reply.ts'
 import type { Voice } from './route.ts'
 
-/** What a vendor says with a status, when no request is to blame for it. Other statuses borrow 400's or 500's. */
+/** A vendor's error for each status on demand. Other statuses use the error of 400 or 500. */
 const COMPLAINTS: Readonly<Record<number, ErrorFields>> = {
   401: { message: 'Incorrect API key provided.', code: 'invalid_api_key' },
   402: { message: 'Your account has no credit left.', code: 'insufficient_quota', type: 'insufficient_quota' },
@@ -21,7 +21,7 @@ const COMPLAINTS: Readonly<Record<number, ErrorFields>> = {
 }
 const BAD_REQUEST: ErrorFields = { message: 'Your request could not be processed.', code: null }
 
-/** Also what an `errorEvent` says in the middle of a stream. */
+/** Also the error of an `errorEvent` in the middle of a stream. */
 export const SERVER_ERROR: ErrorFields = {
   message: 'The server had an error while processing your request. Sorry about that!',
   code: 'server_error',

@@ -1,6 +1,6 @@
 import type { NonEmpty } from './random.ts'
 
-/** Words of at most five letters: each is one token, so a text of n of them has exactly n. */
+/** Words of at most five letters. Each is one token, so a text of n words has exactly n tokens. */
 export const SHORT_WORDS: NonEmpty<string> = [
   'river',
   'stone',
@@ -54,7 +54,7 @@ export const SHORT_WORDS: NonEmpty<string> = [
   'eagle',
 ]
 
-/** Words that say nothing about what a message is about. */
+/** Words that say nothing about the subject of a message. */
 const FILLER_WORDS = new Set(
   `a about all also am an and any are as at be been both but by call can could did do does for from get give had has
   have hello help her here hi him his how i if in into is it its just know like let make many may me more much my need
@@ -63,13 +63,13 @@ const FILLER_WORDS = new Set(
   would write you your`.split(/\s+/),
 )
 
-/** The words of a text that say what it is about, in order, as written. */
+/** The words of a text about its subject, in order and as written. */
 export function tellingWords(text: string): string[] {
   const words = text.match(/\p{L}[\p{L}\p{N}'-]*/gu) ?? []
   return words.filter((word) => word.length >= 3 && !FILLER_WORDS.has(word.toLowerCase()))
 }
 
-/** Names as far as capitals tell, `New York` or `Ada`; what may just be the first word of a sentence comes last. */
+/** Names by their capitals, such as `New York` or `Ada`. Possible first words of sentences come last. */
 export function namesIn(text: string): string[] {
   const certain: string[] = []
   const doubtful: string[] = []

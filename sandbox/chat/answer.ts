@@ -11,7 +11,7 @@ import { wishedText } from './steer.ts'
 const QUOTE_TOKENS_MAX = 14
 const RESULT_CHARS_MAX = 2_000
 
-/** 6 × 5 × 5 combinations: no two of the 128 choices a request may ask for need to be the same. */
+/** 6 × 5 × 5 combinations, so that all of the 128 choices of one request can differ. */
 const OPENINGS = [
   'You wrote',
   'You said',
@@ -37,7 +37,7 @@ const CLOSINGS = [
 
 type AnswerBudget = { seed: number; charsMax: number; budget: Budget }
 
-/** What the model says when it calls no tool. What is longer than `charsMax` is only begun. */
+/** The text of an answer without tool calls. A text longer than `charsMax` is cut. */
 export function answerText(prompt: Prompt, making: AnswerBudget): string {
   const { wish, ordered, value, recalled, standing, results, opening, attachments } = prompt
   const { seed, charsMax } = making
@@ -58,7 +58,7 @@ function structuredText(
   if (format.type === 'json_object') return echo
   const schema = format.json_schema.schema ?? { type: 'object' }
   const text = exampleJson(schema, { ...hints, random: randomFrom(seed) }, { budget, charsMax })
-  // Who keeps it spends it.
+  // The caller spends the characters that it keeps.
   budget.returnChars(text.length)
   return text
 }
@@ -70,7 +70,7 @@ function sumText({ order, opening }: Prompt): string | undefined {
   return order?.kind === 'value' ? String(result) : `${asked} = ${result}`
 }
 
-/** Of one result, where its value alone is wanted. */
+/** The bare value of the only result, if the message asks for it. */
 function bareResult({ order, results }: Prompt): string | undefined {
   const [only] = results
   return order?.kind === 'value' && only && results.length === 1 ? valueIn(only.text, order.what) : undefined
@@ -88,7 +88,7 @@ function resultsText(results: readonly ToolResult[], charsMax: number): string {
   return lines.join('\n')
 }
 
-/** 30 to 80 tokens about the message itself: enough to watch it stream. Seeds that differ by 1 to 127 differ here. */
+/** 30 to 80 tokens about the message, enough to watch it stream. Seeds that differ by 1 to 127 give different texts. */
 function smallTalk(text: string, attachments: readonly Attachment[], seed: number): string {
   const opening = OPENINGS[seed % OPENINGS.length]
   const remark = REMARKS[Math.floor(seed / OPENINGS.length) % REMARKS.length]

@@ -15,7 +15,7 @@ const NUMBER = `(?:\\d{1,15}|${NUMBERS.join('|')})`
 const SIGN = '(?:plus|minus|times|multiplied by|divided by|[-+*/])'
 const EXPRESSION = new RegExp(`\\b${NUMBER}(?: ?${SIGN} ?${NUMBER}){1,50}\\b`, 'i')
 
-/** The first expression in a text, its parts one blank apart. */
+/** The first expression in a text, with one blank between its parts. */
 export function expressionIn(text: string): string | undefined {
   const found = EXPRESSION.exec(text)?.[0].toLowerCase()
   return found
@@ -26,12 +26,12 @@ export function expressionIn(text: string): string | undefined {
 
 const QUESTION = /\b(?:what(?:'s|’s| is)|how much is|calculate|compute|solve)\b/i
 
-/** What a question about numbers comes to: `What is 2+2?` is 4. */
+/** The result of a question about numbers: `What is 2+2?` is 4. */
 export function resultIn(text: string): { readonly asked: string; readonly result: number } | undefined {
   const asked = QUESTION.test(text) ? expressionIn(text) : undefined
   if (asked === undefined) return undefined
   const [first = '', ...rest] = asked.split(' ')
-  // Products first: their terms are added up in the end.
+  // Products are computed first. The terms are summed at the end.
   const terms = [Number(first)]
   for (let at = 0; at + 1 < rest.length; at += 2) {
     const [sign, number] = [rest[at], Number(rest[at + 1])]

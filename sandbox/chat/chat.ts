@@ -13,7 +13,7 @@ import { chatFrames } from './stream.ts'
 import { countPrompt } from './usage.ts'
 import { safeParse } from '../../src/lib/json/safe-parse.ts'
 
-/** `POST /v1/chat/completions`. `prefixes`: what earlier prompts began with. */
+/** `POST /v1/chat/completions`. `prefixes` holds the beginnings of earlier prompts. */
 export function answerChat({ body, faults }: SandboxCall, prefixes?: PrefixCache): SandboxReply {
   const parsed = safeParse(chatRequest, body, { reportInput: true })
   if (!parsed.success) return refuse(400, complain(parsed.error))
@@ -45,7 +45,7 @@ function complete(request: SandboxChatRequest, { tokensLeft, usual = Infinity, .
   const tokensMax = Math.min(tokensLeft, asked)
   const seed = hashOf(JSON.stringify([messages, tools, format]), (request.seed ?? 0) >>> 0)
   const topLogprobs = request.logprobs ? (request.top_logprobs ?? 0) : undefined
-  // A stream makes them as it goes.
+  // A stream makes the probabilities while it is sent.
   const tokenChars = topLogprobs === undefined || request.stream ? 0 : LOGPROB_CHARS * (1 + topLogprobs)
   const choices = composeChoices(request, { seed, tokensMax, tokenChars })
   return {

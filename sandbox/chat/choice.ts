@@ -12,7 +12,7 @@ export type ToolCall = PlannedCall & { id: string; nameTokens: number; inputToke
 export type Choice = {
   index: number
   seed: number
-  /** Thought before the answer; counted, never shown. */
+  /** Reasoning before the answer. It is counted but never shown. */
   reasoningTokens: number
   text: string
   textTokens: number
@@ -20,12 +20,12 @@ export type Choice = {
   finishReason: 'stop' | 'length' | 'tool_calls'
 }
 
-/** `tokensMax` is for each choice. `tokenChars` are what is told of each token beside it, such as its probability. */
+/** `tokensMax` is for each choice. `tokenChars`: characters of the data beside each token, such as its probability. */
 export type ChoiceLimits = { seed: number; tokensMax: number; tokenChars?: number }
 
 const REASONING_TOKENS = { none: 0, minimal: 0, low: 8, medium: 16, high: 32, xhigh: 48, max: 64 }
 
-/** As many choices as are asked for, of one budget. */
+/** The requested number of choices, from one budget. */
 export function composeChoices(
   request: SandboxChatRequest,
   { seed, tokensMax, tokenChars = 0 }: ChoiceLimits,
@@ -37,7 +37,7 @@ export function composeChoices(
   )
 }
 
-/** What one choice may have. */
+/** The limits of one choice. */
 type Room = { tokensMax: number; tokenChars: number; budget: Budget }
 type Slot = Room & { index: number; seed: number }
 
@@ -50,7 +50,7 @@ function compose(prompt: Prompt, { index, seed, ...all }: Slot): Choice {
   return { ...base, ...fitText(prompt, { seed, ...room }), calls: [] }
 }
 
-/** How many characters are looked at, where so many tokens are wanted. */
+/** The characters that are enough for `tokensMax` tokens. */
 const charsFor = ({ tokensMax, budget }: Room): number => Math.min(charsBeyond(tokensMax), budget.charsLeft)
 
 type FittedChoice = Pick<Choice, 'text' | 'textTokens' | 'finishReason'>
@@ -79,7 +79,7 @@ function cutAtStop(text: string, stop: SandboxChatRequest['stop']): { text: stri
   return { text: text.slice(0, end), isStopped: end < text.length }
 }
 
-/** The calls of an answer, made one by one as they are taken; undefined where it has none. */
+/** The calls of an answer, made one by one on demand. Undefined if it has none. */
 function plannedCalls(
   { scene, tools, valuesOfTools, opening, hints }: Prompt,
   { seed, ...room }: Room & { seed: number },
@@ -98,7 +98,10 @@ function plannedCalls(
   })()
 }
 
-/** A call that is cut short has arguments that are no JSON, as with every vendor; one without room is left out. */
+/**
+ * Fits calls into the limits. A cut call has invalid JSON arguments, as with every vendor. A call without room is
+ * omitted.
+ */
 function fitCalls(planned: Iterable<PlannedCall>, { tokensMax, budget }: Room): Pick<Choice, 'calls' | 'finishReason'> {
   const calls: ToolCall[] = []
   let tokensLeft = tokensMax

@@ -8,13 +8,13 @@ import { countAnswer, chatUsageOf } from './usage.ts'
 export type Completion = {
   id: string
   createdUnixSeconds: number
-  /** As the client spelt it, knobs included. */
+  /** As the client spelled it, with its knobs. */
   model: string
   choices: readonly Choice[]
   promptTokens: number
-  /** Of these, what earlier prompts began with as well. */
+  /** The prompt tokens that earlier prompts began with, too. */
   cachedTokens: number
-  /** How many alternatives to show beside each token; undefined for no log probabilities at all. */
+  /** The number of alternatives beside each token. Undefined: no log probabilities. */
   topLogprobs: number | undefined
   faults: Faults
 }
@@ -38,7 +38,7 @@ export function completionBody(completion: Completion): object {
   }
 }
 
-/** The log probabilities of the tokens of a text: all of a choice, or one chunk. */
+/** The log probabilities of the tokens of a text, which is a whole choice or one chunk. */
 export function logprobsOf(text: string, { seed }: Choice, { topLogprobs }: Completion): object | null {
   if (topLogprobs === undefined || text === '') return null
   const content = Array.from(tokensOf(text), (token) => logprobOf(token, { seed, top: topLogprobs }))

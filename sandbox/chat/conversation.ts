@@ -1,6 +1,6 @@
 import type { ChatMessage } from './request.ts'
 
-/** What was put beside the text of a message: `image`, `image/png`. */
+/** An attachment of a message, such as `image`, `image/png`. */
 export type Attachment = { kind: 'image' | 'audio' | 'file'; type: string }
 export type ToolResult = { name: string; text: string }
 
@@ -15,7 +15,7 @@ export function textOf(message: ChatMessage): string {
   return text
 }
 
-/** As much of a text as is searched for phrases: not every search is linear. */
+/** The part of a text that is searched for phrases. It is bounded, because not every search is linear. */
 export function openingOf(text: string): string {
   return text.slice(0, OPENING_CHARS_MAX)
 }
@@ -31,7 +31,7 @@ export function attachmentsOf(message: ChatMessage | undefined): Attachment[] {
   return attachments
 }
 
-/** Results that stand after the last user message, so that the next answer is about them. */
+/** Tool results after the last user message. The next answer is about them. */
 export function openToolResults(messages: readonly ChatMessage[]): ToolResult[] {
   if (messages.at(-1)?.role !== 'tool') return []
   const names = new Map<string, string>()
@@ -48,7 +48,7 @@ export function openToolResults(messages: readonly ChatMessage[]): ToolResult[] 
 
 type RequestCall = NonNullable<Extract<ChatMessage, { role: 'assistant' }>['tool_calls']>[number]
 
-/** An id that is used again keeps its first name. */
+/** A repeated id keeps its first name. */
 function note(call: RequestCall, names: Map<string, string>): void {
   if (!names.has(call.id)) names.set(call.id, call.type === 'function' ? call.function.name : call.custom.name)
 }
@@ -56,7 +56,7 @@ function note(call: RequestCall, names: Map<string, string>): void {
 const TYPE_CHARS_MAX = 100
 const ADDRESS_CHARS_MAX = 2_000
 
-/** Only what the address says: the sandbox fetches nothing. */
+/** The media type by the address alone, because the sandbox fetches nothing. */
 function mediaTypeOf(address: string): string {
   const url = address.slice(0, ADDRESS_CHARS_MAX)
   const declared = /^data:([\w.+-]+\/[\w.+-]+)/.exec(url)?.[1]

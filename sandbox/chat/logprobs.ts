@@ -1,10 +1,10 @@
 import { hashOf, randomFrom } from '../random.ts'
 import { SHORT_WORDS } from '../words.ts'
 
-/** What one of them takes of an answer's budget, in characters. */
+/** The cost of one probability in an answer's budget, in characters. */
 export const LOGPROB_CHARS = 64
 
-/** Plausible, and the same every time: the tokens are certain to a varying degree, the alternatives less so. */
+/** A plausible and repeatable probability. The certainty of tokens varies, and alternatives are less likely. */
 export function logprobOf(token: string, { seed, top }: { seed: number; top: number }): object {
   const random = randomFrom(hashOf(token, seed))
   let logprob = -0.5 * random.next() ** 2

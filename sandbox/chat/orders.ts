@@ -1,10 +1,10 @@
-/** Plain orders: what is to be said, word for word, or which bare value. Test suites for vendors are made of such. */
+/** Plain orders to say a text word for word, or a bare value. Test suites for vendors consist of such orders. */
 import { openingOf } from './conversation.ts'
 import type { ChatMessage } from './request.ts'
 
 export type Order =
   | { kind: 'literal'; text: string }
-  /** The value alone that was asked for, told earlier, or given by a tool: `number`, `word`, `result` … */
+  /** A bare value that was stated earlier or returned by a tool: `number`, `word`, `result` … */
   | { kind: 'value'; what: string }
 
 const SAY = String.raw`\b(?:reply|respond|answer|say|output|return|write|print|echo)\b(?: back| to (?:me|this))?`
@@ -18,11 +18,11 @@ const NOTHING_ELSE = new RegExp(
   `${SAY}${HOW}${NOUN}(:?) (.{1,1000}?),? (?:and )?(?:nothing (?:else|more)|no other (?:text|words?))`,
   'i',
 )
-/** `Reply OK` · `answer with "pong"`: what is quoted, or in capitals. */
+/** `Reply OK` · `answer with "pong"`: a text in quotes or in capitals. */
 const QUOTED = new RegExp(`${SAY}${HOW}${NOUN}(:?) (["“'\`].{1,500})`, 'i')
 const CAPITALS = /\b(?:[Rr]eply|[Rr]espond|[Aa]nswer|[Ss]ay)(?: with| only| just)*:? ([A-Z][A-Z0-9_-]{1,40})\b(?! or\b)/
 const NO_WORDS = new Set(['JSON', 'XML', 'HTML', 'YAML', 'CSV', 'SQL', 'URL', 'ONLY', 'NOT', 'AND', 'IN'])
-/** What is described is not what is to be said. */
+/** A description of a text is not the text to say. */
 const DESCRIBED =
   /^(?:(?:valid )?json|xml|html|yaml|code|markdown|an?|the|this|that|these|those|what|your|my|each|in|as|how|one|two|three|four|five|six|\d+) /i
 const DESCRIBED_AS = /^[\w ]{1,40}: ?(?=\S)/
@@ -30,7 +30,7 @@ const DESCRIBED_AS = /^[\w ]{1,40}: ?(?=\S)/
 const VALUE =
   /\b(?:reply|respond|answer|repeat|return|output|say|give|print|state)\b[^.!?\n]{0,40}?\b(?:just|only|nothing but|exactly)\b(?: with)? (?:the|its|that|my) (?:\w{1,20} ){0,2}?(number|digits?|result|output|value|answer|code|word|name|sum|total|count|city|date)\b/i
 
-/** The order in a message; undefined where there is none. */
+/** The order in a message. Undefined if there is none. */
 export function orderOf(text: string): Order | undefined {
   for (const line of openingOf(text).split('\n')) {
     const order = orderIn(line.replace(/\s+/g, ' ').trim())
@@ -49,7 +49,7 @@ function orderIn(line: string): Order | undefined {
   return capitals === undefined || NO_WORDS.has(capitals) ? undefined : { kind: 'literal', text: capitals }
 }
 
-/** Behind a colon stands what is to be said, however it begins. */
+/** The text to say. After a colon it may begin with any word. */
 function literalOf(said: string, isBehindColon: boolean): string | undefined {
   const quoted = /^(?:"([^"]+)"|“([^”]+)”|'([^']+)'|`([^`]+)`)/.exec(said)
   if (quoted) return quoted.slice(1).find((group) => group !== undefined)
@@ -64,10 +64,10 @@ function literalOf(said: string, isBehindColon: boolean): string | undefined {
   return rest === text || rest === '' ? undefined : literalOf(rest, true)
 }
 
-/** System prompts of agents are long, and say of many answers how they are to be. */
+/** Longer system prompts are those of agents. They describe many answers and are no orders. */
 const SYSTEM_CHARS_MAX = 1_000
 
-/** What the system prompt wants said, whatever the user says. */
+/** The text that the system prompt orders for every message. */
 export function standingOrder(
   messages: readonly ChatMessage[],
   textOf: (message: ChatMessage) => string,
@@ -81,7 +81,7 @@ export function standingOrder(
   return undefined
 }
 
-/** Whether a system prompt wants an object and nothing round it: how those ask who have no field for it. */
+/** Whether a system prompt asks for a bare JSON object, as clients of dialects without a field for it do. */
 export const wantsJson = (messages: readonly ChatMessage[], textOf: (message: ChatMessage) => string): boolean =>
   messages.some(
     (message) =>
@@ -95,7 +95,7 @@ const NUMERIC = new Set(['number', 'digit', 'digits', 'sum', 'total', 'count'])
 const NUMBER = /-?\d[\d,]*(?:\.\d+)?/
 const NUMBER_WORD = /\b(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b/i
 
-/** The bare value in what was said, or in what a tool gave. */
+/** The bare value in a text or a tool result. */
 export function valueIn(text: string, what: string): string | undefined {
   const only = onlyField(text)
   if (!NUMERIC.has(what)) return only ?? (text.trim() === '' ? undefined : text.trim())
@@ -110,6 +110,6 @@ function onlyField(text: string): string | undefined {
     if (values.length !== 1) return undefined
     return typeof values[0] === 'string' ? values[0] : JSON.stringify(values[0])
   } catch {
-    return undefined // It only looks like JSON.
+    return undefined // The text only looks like JSON.
   }
 }

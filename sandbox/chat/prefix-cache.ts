@@ -1,20 +1,20 @@
 import { hashOf } from '../random.ts'
 import type { SandboxChatRequest } from './request.ts'
 
-/** As OpenAI caches (2026-11): prompts of so many tokens, in steps of so many, by what they begin with. */
+/** OpenAI caches the beginnings of prompts of at least so many tokens, in steps of so many (2026-11). */
 const TOKENS_MIN = 1_024
 const TOKENS_STEP = 128
-/** A prefix is known by its blocks, each with all before it. */
+/** A prefix is identified by hashes of its blocks. Each hash includes all earlier blocks. */
 const BLOCK_CHARS = 512
 const BLOCKS_MAX = 400
-/** Beginnings that are remembered; the oldest is forgotten beyond that. */
+/** The number of remembered beginnings. Beyond it, the oldest is forgotten. */
 const KNOWN_MAX = 20_000
 
-/** What prompts have begun with: a vendor that keeps it bills less for the next one that begins so. */
+/** The beginnings of earlier prompts. Vendors bill cached beginnings at a lower price. */
 export class PrefixCache {
   readonly #known = new Set<number>()
 
-  /** How many tokens of a prompt were there before, and keeps its beginnings. */
+  /** Counts the known tokens of a prompt, and remembers its beginnings. */
   count({ model, tools, messages }: SandboxChatRequest, promptTokens: number): number {
     if (promptTokens < TOKENS_MIN) return 0
     const text = JSON.stringify([model, tools ?? [], messages])

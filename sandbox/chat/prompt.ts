@@ -18,30 +18,30 @@ import { sceneOf, type ChatScene } from './scenario.ts'
 import { orderIn, type Wish } from './steer.ts'
 import { chooseTools, toolNameOf } from './tools.ts'
 
-/** What all choices of an answer are made from: found out once, for up to 128 of them. */
+/** The facts of a request from which all its choices are made. They are found once for up to 128 choices. */
 export type Prompt = {
   request: SandboxChatRequest
-  /** As much of the last user message as is searched for phrases. */
+  /** The part of the last user message that is searched for phrases. */
   opening: string
   attachments: readonly Attachment[]
   hints: Hints
-  /** Of a written scenario, what it says for this turn. */
+  /** The scene of this turn in a written scenario. */
   scene: ChatScene | undefined
-  /** What is called unless the scene has something else. */
+  /** The tools to call if there is no scene. */
   tools: readonly ChatTool[]
-  /** What is told of each tool's arguments, where several are named. */
+  /** The values for each tool's arguments, if the message names several tools. */
   valuesOfTools: ReadonlyMap<string, NamedValues>
   results: readonly ToolResult[]
   wish: Wish | undefined
   order: Order | undefined
-  /** What the message wants said, word for word. */
+  /** The text that the message orders word for word. */
   ordered: string | undefined
-  /** The bare value that it asks for. */
+  /** The bare value that the message asks for. */
   value: string | undefined
   recalled: string | undefined
-  /** What the system prompt wants said to everything. */
+  /** The text that the system prompt orders for every message. */
   standing: string | undefined
-  /** The answer to who wants any object. */
+  /** The answer to a request for any JSON object. */
   echo: string | undefined
 }
 
@@ -72,13 +72,13 @@ export function readPrompt(request: SandboxChatRequest): Prompt {
   }
 }
 
-/** The object that the message shows, or one about it. */
+/** The object in the message, or an object about the message. */
 const echoOf = (text: string, opening: string): string =>
   JSON.stringify(
     objectIn(opening) ?? { reply: text, about: tellingWords(opening).slice(0, 5), tokens: countTokens(text) },
   )
 
-/** `add with a=1 and mul with a=2`: what stands behind a tool's name is told of it. */
+/** `add with a=1 and mul with a=2`: values after a tool's name belong to that tool. */
 function valuesOf(tools: readonly ChatTool[], text: string): Map<string, NamedValues> {
   const names = [...new Set(tools.map(toolNameOf))]
   const places = names.map((name) => ({ name, at: text.indexOf(name) })).filter(({ at }) => at !== -1)

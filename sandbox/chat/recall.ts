@@ -2,13 +2,13 @@ import { openingOf, textOf } from './conversation.ts'
 import { valueIn, type Order } from './orders.ts'
 import type { ChatMessage } from './request.ts'
 
-/** What questions ask for that may have been told: `what is my dog`, `what was the launch code`. */
+/** Questions about facts that the user may have stated: `what is my dog`, `what was the launch code`. */
 const SUBJECT = /\bwhat(?:'s|’s| is| was)\s+(my|the)\s+([\p{L} ]+?)\s*(?:[?.!]|$)/iu
 
-/** Answers questions about what was said in earlier turns, to show that the history arrived. */
+/** Answers questions about earlier turns, to show that the history has arrived. */
 export function recalled(messages: readonly ChatMessage[], order?: Order): string | undefined {
   const said = messages.filter((message) => message.role === 'user').map((one) => openingOf(textOf(one)))
-  // Of a run of blanks the search would try every division.
+  // On a run of blanks, the search would try every split.
   const question = (said.at(-1) ?? '').replace(/\s+/g, ' ')
   const earlier = said.slice(0, -1)
   const [, whose = 'my', subject] = SUBJECT.exec(question) ?? []
@@ -49,7 +49,7 @@ function valueOf(name: string, said: readonly string[]): string | undefined {
   return undefined
 }
 
-/** The bare value that was asked for, in what stands before the question: what a tool gave, or was said last. */
+/** The requested bare value in the messages before the question, such as a tool result. */
 export function valueBefore(messages: readonly ChatMessage[], what: string): string | undefined {
   const asked = messages.findLastIndex(({ role }) => role === 'user')
   for (const message of messages.slice(0, asked).toReversed()) {

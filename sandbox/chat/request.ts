@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { jsonSchema } from '../example/schema.ts'
 
 /**
- * `POST /v1/chat/completions`, as far as the sandbox reads it; other fields are accepted and ignored, and null is the
- * same as absent. What a field may hold follows OpenAI's published schema.
+ * The fields of `POST /v1/chat/completions` that the sandbox reads. Other fields are accepted and ignored, and null
+ * means absent. The allowed values follow OpenAI's published schema.
  */
 const textPart = z.object({ type: z.literal('text'), text: z.string() })
 const refusalPart = z.object({ type: z.literal('refusal'), refusal: z.string() })
@@ -83,7 +83,7 @@ const streamOptions = z.object({
   continuous_usage_stats: z.boolean().nullish(),
 })
 
-/** Longer ones are searched for as long as all their characters are compared at each place. */
+/** The bound of a stop sequence, because a search compares it at each position. */
 export const STOP_CHARS_MAX = 200
 const stopSequence = z.string().max(STOP_CHARS_MAX)
 

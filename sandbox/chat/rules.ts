@@ -2,7 +2,7 @@ import type { ErrorFields } from '../reply.ts'
 import { toolNameOf } from './tools.ts'
 import type { SandboxChatRequest, ChatMessage } from './request.ts'
 
-/** What a vendor refuses although each field by itself is fine. */
+/** Conflicts between fields that are valid by themselves. Vendors refuse them. */
 export function chatConflict(request: SandboxChatRequest): ErrorFields | undefined {
   return conflictOfOptions(request) ?? conflictOfToolChoice(request) ?? conflictOfToolCalls(request.messages)
 }
@@ -26,7 +26,7 @@ function conflictOfToolChoice({ tools, tool_choice: choice }: SandboxChatRequest
   return invalid('tool_choice', `The tool '${name}' of 'tool_choice' was not found in 'tools'.`)
 }
 
-/** Each call of an assistant message must be answered right behind it, and nothing else may answer. */
+/** Tool messages must directly follow their assistant message, and answer each of its calls and nothing else. */
 function conflictOfToolCalls(messages: readonly ChatMessage[]): ErrorFields | undefined {
   let open = new Set<string>()
   for (const [index, message] of messages.entries()) {

@@ -2,15 +2,15 @@ import { textOf } from './conversation.ts'
 import { toolNameOf, type PlannedCall } from './tools.ts'
 import type { SandboxChatRequest } from './request.ts'
 
-/** One turn of the model: the calls it makes, or what it says. */
+/** One turn of the model: its calls or its text. */
 export type ChatScene = { kind: 'calls'; calls: readonly PlannedCall[] } | { kind: 'words'; text: string }
 
 const SCRIPT = /\bplay this scenario:\s*\n([^]+)/i
 const VERB = /^\s*(?:call|say)\s/i
 
 /**
- * A written scenario, for agents that work through tools: the user's message says, a line a turn, what the model does.
- * `Play this scenario:` / `call Write {"path": "a.txt"}` / `say Done.` When it is over, the last line is said again.
+ * A written scenario for agents that work with tools. The user's message has one line for each turn of the model:
+ * `Play this scenario:` / `call Write {"path": "a.txt"}` / `say Done.` After the end, the last line is repeated.
  */
 export function sceneOf({ messages, tools: offered }: SandboxChatRequest): ChatScene | undefined {
   const tools = offered ?? []
@@ -24,12 +24,12 @@ export function sceneOf({ messages, tools: offered }: SandboxChatRequest): ChatS
   const [name, input] = wordAndRest(rest)
   if (input === '') return { kind: 'words', text: 'The scenario is over.' }
   const tool = tools.find((one) => toolNameOf(one) === name)
-  // An agent's small side requests (a title, a summary) offer no tools: they are answered with words.
+  // An agent's side requests (a title, a summary) offer no tools, so they get a text.
   if (!tool) return tools.length === 0 ? undefined : { kind: 'words', text: `There is no tool ${name}.` }
   return { kind: 'calls', calls: [{ type: tool.type, name, input }] }
 }
 
-/** The first word of a line and what stands behind it. */
+/** The first word of a line, and the rest. */
 function wordAndRest(line: string): readonly [string, string] {
   const text = line.trimStart()
   const end = text.search(/\s/)

@@ -2,7 +2,7 @@ import { randomFrom } from '../random.ts'
 import { SHORT_WORDS } from '../words.ts'
 import { openingOf } from './conversation.ts'
 
-/** More than any context holds. */
+/** More than any context has. */
 const COUNT_MAX = 200_000
 
 /** An answer of exact content and size. */
@@ -12,13 +12,13 @@ export type Wish =
   | { kind: 'words' | 'tokens'; count: number }
 
 /**
- * What a message demands word for word, so that tests can ask for it:
+ * The exact text that a message demands, for tests:
  * `Say exactly: …` · `Write 500 tokens` · `Repeat 20 words` · `Repeat "ping" 3 times`.
  */
 export function orderIn(message: string): Wish | undefined {
   const exact = /\bsay exactly:\s*([^]+)$/i.exec(message)?.[1]
   if (exact !== undefined) return { kind: 'exactly', text: exact.trimEnd() }
-  // Of a run of blanks the search would try every division.
+  // On a run of blanks, the search would try every split.
   const opening = openingOf(message).replace(/\s+/g, ' ')
   const times = /\brepeat ["“']?(.+?)["”']? (\d{1,6}) times\b/i.exec(opening)
   if (times) return { kind: 'times', text: times[1] ?? '', count: count(times[2]) }
@@ -28,7 +28,7 @@ export function orderIn(message: string): Wish | undefined {
     : undefined
 }
 
-/** What is longer than `charsMax` is only begun: not much more is made of it than that. */
+/** The demanded text. A text longer than `charsMax` is cut soon after that length. */
 export function wishedText(wish: Wish, { seed, charsMax }: { seed: number; charsMax: number }): string {
   switch (wish.kind) {
     case 'exactly':
@@ -46,7 +46,7 @@ function count(digits: string | undefined): number {
   return Math.min(Number(digits), COUNT_MAX)
 }
 
-/** As many pieces as there is room for, and one more: so that it shows that it goes on. */
+/** The pieces that fit, and one more, so that the cut is visible. */
 function begun(pieces: Iterable<string>, charsMax: number): string {
   const parts: string[] = []
   let chars = 0
@@ -68,7 +68,7 @@ function* shortWords(words: number, seed: number): Generator<string> {
   for (let word = 0; word < words; word += 1) yield (word === 0 ? '' : ' ') + random.pick(SHORT_WORDS)
 }
 
-/** Sentences of exactly so many tokens: each word is one, each full stop is one. */
+/** Sentences with the given number of tokens. Each word and each full stop is one token. */
 function* prose(tokens: number, seed: number): Generator<string> {
   const random = randomFrom(seed)
   let wordsInSentence = 0

@@ -5,13 +5,13 @@ import type { Choice, ToolCall } from './choice.ts'
 import { logprobsOf, type Completion } from './completion.ts'
 import { countAnswer, chatUsageOf } from './usage.ts'
 
-/** `atEnd`: one chunk with the usage alone. `running`: the usage so far on every chunk, an extension of vLLM's. */
+/** `atEnd`: one chunk with the usage alone. `running`: the usage so far in every chunk, an extension of vLLM. */
 export type UsageWish = { atEnd: boolean; running: boolean }
 
-/** What one chunk says of one choice. `tokens` were produced for it. */
+/** One chunk's part of one choice. `tokens` is the number of its tokens. */
 type Step = { delta: object; tokens: number; finishReason: Choice['finishReason'] | null; logprobs: object | null }
 
-/** The events of a streamed answer: one token each, the choices taking turns. */
+/** The events of a streamed answer. Each has one token, and the choices take turns. */
 export function* chatFrames(completion: Completion, wish: UsageWish): Generator<Frame> {
   const { id, createdUnixSeconds: created, model, promptTokens, cachedTokens, choices, faults } = completion
   const head = {
@@ -22,7 +22,7 @@ export function* chatFrames(completion: Completion, wish: UsageWish): Generator<
     service_tier: 'default',
     system_fingerprint: 'fp_sandbox',
   }
-  // Every chunk starts the same, and is by far the most frequent thing the sandbox writes.
+  // All chunks begin alike, and the sandbox writes nothing more often.
   const opening = JSON.stringify(head).slice(0, -1)
   const reasoningTokens = choices.reduce((sum, choice) => sum + choice.reasoningTokens, 0)
   const count = { promptTokens, cachedTokens, completionTokens: 0, reasoningTokens }

@@ -6,10 +6,10 @@ import { expressionIn } from './arithmetic.ts'
 import type { Order } from './orders.ts'
 import type { SandboxChatRequest, ChatTool, ChatToolChoice } from './request.ts'
 
-/** A call the model makes; `input` is the arguments as JSON, or the free text a custom tool takes. */
+/** A call of the model. `input` is the arguments as JSON, or the free text of a custom tool. */
 export type PlannedCall = { type: 'function' | 'custom'; name: string; input: string }
 
-/** How far tools may and must be used, all spellings of `tool_choice` taken together. */
+/** The tools that may be used, and whether one must be. It covers all forms of `tool_choice`. */
 type Offer = { tools: readonly ChatTool[]; mode: 'auto' | 'required' }
 
 type NamedTool = { type: 'function'; function: { name: string } } | { type: 'custom'; custom: { name: string } }
@@ -19,10 +19,10 @@ export function toolNameOf(tool: NamedTool): string {
 }
 
 /**
- * The tools an answer consists of calls to, or none. With `auto`, a user message is answered with a tool when it is the
- * only one, or when the message has a word of the tool's name or description; a tool's result is answered with text.
- * What is required is called always, as by vendors. A tool that is called twice is named twice. Who says what is to be
- * answered wants no tool but one that is named.
+ * The tools that an answer calls. With `auto`, a user message leads to a call if there is only one tool, or if the
+ * message has a word of the tool's name or description. A tool's result is answered with text. A required tool is
+ * always called, as with vendors. A tool that is called twice is in the list twice. If the message orders an exact
+ * answer, only a tool that it names is called.
  */
 export function chooseTools(
   { tools, tool_choice: choice, messages, ...request }: SandboxChatRequest,
@@ -37,28 +37,28 @@ export function chooseTools(
   return chosenFrom(offer, text, request.parallel_tool_calls ?? true)
 }
 
-/** Whether a text has a tool's whole name, as a word. */
+/** Whether a text contains a tool's whole name as a word. */
 function isNamed(tool: ChatTool, text: string): boolean {
   const name = toolNameOf(tool)
   const at = text.indexOf(name)
   return at !== -1 && !/[\w-]/.test(text[at - 1] ?? '') && !/[\w-]/.test(text[at + name.length] ?? '')
 }
 
-/** The call of a tool. Whoever keeps it spends what it has. */
+/** The call of a tool. The caller spends the characters that it keeps. */
 export function callOf(tool: ChatTool, { text, hints, budget, charsMax }: CallPlace): PlannedCall {
   const name = toolNameOf(tool)
   if (tool.type === 'custom') {
     const expression = tool.custom.format?.type === 'grammar' ? expressionIn(text) : undefined
     return { type: 'custom', name, input: expression ?? text }
   }
-  // Arguments are an object, also where the schema leaves that unsaid.
+  // Arguments are an object, even if the schema does not say so.
   const schema = { type: 'object', ...tool.function.parameters }
   const input = exampleJson(schema, withExpression(tool.function, { text, hints }), { budget, charsMax })
   budget.returnChars(input.length)
   return { type: 'function', name, input }
 }
 
-/** A function that takes one text by a grammar is a custom tool, for vendors that have none of these. */
+/** A function with one text argument and a grammar stands for a custom tool, for vendors without custom tools. */
 function withExpression(
   { description, parameters }: Extract<ChatTool, { type: 'function' }>['function'],
   { text, hints }: Pick<CallPlace, 'text' | 'hints'>,
@@ -81,7 +81,7 @@ function offerOf(tools: readonly ChatTool[], choice: ChatToolChoice): Offer {
   return { tools: tools.filter((tool) => named.has(toolNameOf(tool))), mode }
 }
 
-/** One call each for the tools a message is about; `both` makes it two calls, of one tool if need be. */
+/** One call for each tool that the message is about. `both` makes two calls, of one tool if necessary. */
 function chosenFrom({ tools, mode }: Offer, text: string, isParallel: boolean): ChatTool[] {
   const said = stemsOf(text)
   const whole = tools.filter((tool) => isNamed(tool, text))

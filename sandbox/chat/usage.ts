@@ -4,12 +4,12 @@ import type { Choice } from './choice.ts'
 import { attachmentsOf, textOf } from './conversation.ts'
 import type { SandboxChatRequest, ChatMessage } from './request.ts'
 
-/** What a message costs beyond its text, and what starts the answer: the usual figures of chat templates. */
+/** The tokens of a message beyond its text, and of the start of the answer. They are usual for chat templates. */
 const MESSAGE_OVERHEAD_TOKENS = 4
 const ANSWER_OVERHEAD_TOKENS = 3
-/** Fixed, whatever the size: the sandbox does not look at the pixels. */
+/** Fixed for any size, because the sandbox does not read the pixels. */
 const ATTACHMENT_TOKENS = { image: 255, audio: 100, file: 500 }
-/** By how much a total is off under the fault `wrongUsage`. */
+/** The error of the total under the fault `wrongUsage`. */
 const WRONG_BY_TOKENS = 13
 
 export type Count = { promptTokens: number; cachedTokens: number; completionTokens: number; reasoningTokens: number }
@@ -22,7 +22,7 @@ export function countPrompt(request: SandboxChatRequest): number {
   return tokens
 }
 
-/** How many of a prompt's tokens are pictures. */
+/** The number of a prompt's tokens that are pictures. */
 export const countImages = ({ messages }: SandboxChatRequest): number =>
   messages.flatMap(attachmentsOf).filter(({ kind }) => kind === 'image').length * ATTACHMENT_TOKENS.image
 
@@ -51,7 +51,7 @@ export function countAnswer(
   return count
 }
 
-/** OpenAI's `usage` object; undefined when a fault withholds it, so that it vanishes from the JSON. */
+/** OpenAI's `usage` object. Undefined if a fault withholds it, so that the JSON omits it. */
 export function chatUsageOf(
   { promptTokens, cachedTokens, completionTokens, reasoningTokens }: Count,
   faults: Faults,

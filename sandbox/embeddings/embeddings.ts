@@ -10,11 +10,11 @@ import { safeParse } from '../../src/lib/json/safe-parse.ts'
 
 /** OpenAI's bound (2026-11). */
 const INPUTS_MAX = 2048
-/** The answer is made whole. */
+/** The bound of an answer, which is made whole. */
 const ANSWER_BYTES_MAX = 5_000_000
-/** What stands around each vector, at most. */
+/** The most bytes around each vector. */
 const ENTRY_BYTES = 100
-/** What a number takes in it, in digits or as four bytes in base64. */
+/** The bytes of a number, in digits or as four bytes in base64. */
 const NUMBER_BYTES = { float: 20, base64: 6 }
 
 const tokens = z.array(z.int().min(0)).min(1)
@@ -30,7 +30,7 @@ const embeddingRequest = z.object({
   dimensions: z.int().min(1).nullish(),
 })
 
-/** A large batch gives way to other requests after so long. */
+/** After this time, a large batch lets other requests run. */
 const SLICE_MS = 10
 
 /** `POST /v1/embeddings` */
@@ -50,7 +50,7 @@ export async function answerEmbeddings({ body, faults }: SandboxCall): Promise<S
   const inputs = inputsOf(input)
   const numbersBytes = inputs.length * dimensions * NUMBER_BYTES[encoding ?? 'float']
   if (numbersBytes > ANSWER_BYTES_MAX) {
-    const message = 'So many vectors are longer than the sandbox answers: ask for fewer, or as base64.'
+    const message = 'This many vectors exceed the longest answer of the sandbox. Request fewer, or use base64.'
     return refuse(400, { message, code: 'invalid_value', param: 'input' })
   }
   const counts = inputs.map((one) => (typeof one === 'string' ? countTokens(one) : one.length))
@@ -61,7 +61,7 @@ export async function answerEmbeddings({ body, faults }: SandboxCall): Promise<S
     return refuse(400, { message, code: 'context_length_exceeded', param: 'input' })
   }
   const text = new Bun.ArrayBufferSink()
-  // Made in place: as one text of many it would be there twice.
+  // The answer is written to one buffer. Joining strings would hold it twice.
   text.start({ asUint8Array: true, highWaterMark: numbersBytes + inputs.length * ENTRY_BYTES })
   text.write('{"data":[')
   let sinceMs = performance.now()

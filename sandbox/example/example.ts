@@ -7,21 +7,21 @@ import type { AnySchema, Schema } from './schema.ts'
 import { exampleText } from './text.ts'
 import { JsonWriter } from './writer.ts'
 
-/** `isWhole`: it is all of the value, not a part of it. */
+/** `isWhole`: this is the whole value, not a part of it. */
 type Place = SchemaScope & { name: string; hints: Hints; writer: JsonWriter; isWhole?: boolean }
 
-/** Schemas looked at for one value; beyond that, everything is a word. */
+/** Schemas that are read for one value. Beyond that, every value is a word. */
 const NODES_MAX = 20_000
-/** Without a `minItems`, an array gets as many. */
+/** The items of an array without `minItems`. */
 const ITEMS_DEFAULT = 2
-/** However many a schema demands: beyond that the answer is invalid, and short. */
+/** The most items of an array. If a schema demands more, the answer is invalid but short. */
 const ITEMS_MAX = 10_000
-/** As much of a property's name as says what to fill it with. */
+/** The part of a property's name that decides its value. */
 const NAME_CHARS_MAX = 100
 
 /**
- * A value that is valid for a JSON Schema, as JSON, drawn from a message where its names suggest so. Where there is no
- * room for all of it, it ends in the middle.
+ * A value that is valid for a JSON Schema, as JSON. It uses the message where the names suggest it. Without room for
+ * all of it, the JSON ends in the middle.
  *
  * Understood: `type`, `enum`, `const`, `$ref` within the schema (recursive ones too), `allOf`, `anyOf`, `oneOf`,
  * objects, arrays and tuples, bounds, lengths, `multipleOf`, `uniqueItems`, formats, and patterns as far as pattern.ts
@@ -73,7 +73,7 @@ function writeValue(given: AnySchema, place: Place): void {
   }
 }
 
-/** The type that is named, or the one the other keywords are about. */
+/** The named type, or the type that the other keywords belong to. */
 function kindOf(schema: Schema): string {
   const { type } = schema
   if (Array.isArray(type)) return type.find((name) => name !== 'null') ?? 'null'
@@ -84,7 +84,7 @@ function kindOf(schema: Schema): string {
   return isBounded === undefined ? 'string' : 'number'
 }
 
-/** What the message mentions, if it mentions any; else one after the other, from a place the message decides. */
+/** A value that the message mentions. Otherwise the values follow in order, from a start that the message decides. */
 function chosenFrom(values: readonly unknown[], { hints, budget }: Place): unknown {
   const { turn, known } = hints
   let mentioned = known.mentioned.get(values)
@@ -95,7 +95,7 @@ function chosenFrom(values: readonly unknown[], { hints, budget }: Place): unkno
   return takeTurn(turn < mentioned.length ? mentioned : values, turn)
 }
 
-/** A value that is longer than the text is not in it. */
+/** The values that the text mentions. A value longer than the text is skipped. */
 function mentionedOf(values: readonly unknown[], { said }: Hints, budget: Budget): unknown[] {
   return values.filter((value) => {
     budget.spendSteps(1)
@@ -123,7 +123,7 @@ function writeObject(schema: Schema, place: Place): void {
   writer.write(mark === '{' ? '{}' : '}')
 }
 
-/** All properties, or deep inside a recursion the required ones; a map of free keys gets one. */
+/** All properties, or only the required ones deep inside a recursion. A map of free keys gets one key. */
 function* keysOf(schema: Schema, place: Place): Generator<string> {
   const { properties = {}, required = [], additionalProperties, propertyNames } = schema
   const { budget, hints, writer } = place
@@ -134,7 +134,7 @@ function* keysOf(schema: Schema, place: Place): Generator<string> {
   const keys = new Set([...declared, ...required])
   yield* keys
   const { object = {} } = hints.told
-  // What is told where nothing is declared is all that there is.
+  // If the schema declares no property, the keys come from the message.
   if (place.isWhole && keys.size === 0 && additionalProperties !== false) {
     for (const name of Object.keys(object)) {
       keys.add(name)
@@ -153,7 +153,7 @@ function* keysOf(schema: Schema, place: Place): Generator<string> {
   }
 }
 
-/** A key that a schema allows; it is written with its value. */
+/** A key that a schema allows. It is written with its value. */
 function keyFrom(schema: AnySchema, place: Place): string {
   const writer = new JsonWriter(place.budget, place.writer.charsLeft)
   const mark = writer.mark()
@@ -163,7 +163,7 @@ function keyFrom(schema: AnySchema, place: Place): string {
   try {
     return String(JSON.parse(text))
   } catch {
-    return text // It was too long to be written to its end.
+    return text // The text was cut because it was too long.
   }
 }
 

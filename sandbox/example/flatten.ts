@@ -2,15 +2,15 @@ import type { Budget } from '../budget.ts'
 import { decodeLoosely } from '../uri.ts'
 import type { AnySchema, Schema } from './schema.ts'
 
-/** Schemas that refer to themselves are followed this far, then the way out is taken: null, no items, no extras. */
+/** Recursive schemas are followed to this depth. Then the shortest end is taken: null, no items, no extras. */
 const DEPTH_COMFORTABLE = 4
-/** A schema that has no way out, such as one that requires itself, has no valid value either. */
+/** A schema without an end, such as one that requires itself, has no valid value. */
 const DEPTH_MAX = 32
 
-/** What a look at a schema costs. */
+/** The cost of reading a schema. */
 const NODE_STEPS = 4
 
-/** `nodes` are spent on every schema looked at: definitions that name each other twice double with each step. */
+/** Every read schema spends from `nodes`, because definitions that name each other twice double with each step. */
 export type SchemaScope = { root: Schema; depth: number; nodes: { left: number }; budget: Budget }
 export type FlatSchema = { schema: Schema; depth: number }
 
@@ -40,7 +40,7 @@ export function flatten(given: AnySchema, scope: SchemaScope): FlatSchema {
   return flat
 }
 
-/** The first branch that is not null; deep inside a recursion, the one that ends it soonest. */
+/** The first branch that is not null, or deep inside a recursion the branch that ends soonest. */
 function choose(branches: readonly AnySchema[], { depth, budget }: SchemaScope): AnySchema {
   let [best, bestRank] = [branches[0] ?? {}, Infinity]
   for (const branch of branches) {
@@ -73,7 +73,7 @@ function resolve(ref: string, { root, budget }: SchemaScope): AnySchema {
   return typeof found === 'object' && found !== null ? found : {}
 }
 
-/** Both schemas at once. A keyword that both have, and that cannot be narrowed simply, is taken from the second. */
+/** Combines two schemas. A keyword of both that cannot be narrowed simply is taken from the second. */
 function combine(one: Schema, other: Schema, budget: Budget): Schema {
   const given = Object.fromEntries(Object.entries(other).filter(([, value]) => value !== undefined))
   const both: Schema = { ...one, ...given }

@@ -3,12 +3,12 @@ import { namesIn, tellingWords } from '../words.ts'
 import type { Pattern } from './pattern.ts'
 import { namedValuesIn, type NamedValues } from './named-values.ts'
 
-/** What a message offers to fill a schema with, so that arguments look as if the model had read it. */
+/** Values from a message that fill a schema, so that arguments look as if the model had read the message. */
 export type Hints = {
   text: string
-  /** The text as ` words alone `, so that one is found in another only as whole words. */
+  /** The text as ` words alone `, so that a search finds only whole words. */
   said: string
-  /** Values that it gives by name. */
+  /** Values that the text gives by name. */
   told: NamedValues
   names: readonly string[]
   words: readonly string[]
@@ -17,19 +17,19 @@ export type Hints = {
   day: string | undefined
   link: string | undefined
   random: Random
-  /** Which of several: the second call of a tool, the third element of an array, gets the second, the third name. */
+  /** The index among several: the second call of a tool or the third item of an array gets the second or third name. */
   turn: number
-  /** What was found out once for all values: schemas repeat themselves. */
+  /** Results that are kept for all values, because schemas repeat themselves. */
   known: KnownHints
 }
 
 type KnownHints = {
-  /** Of an enum: its values that the text mentions. */
+  /** For each enum: its values that the text mentions. */
   readonly mentioned: Map<readonly unknown[], readonly unknown[]>
   readonly patterns: Map<string, Pattern>
 }
 
-/** What stands further back in a message is not looked at: the searches are not all linear. */
+/** The searched part of a message. It is bounded, because not all searches are linear. */
 const TEXT_CHARS_MAX = 2_000
 
 export function hintsFrom(message: string, seed: number): Hints {
@@ -62,13 +62,13 @@ export function wordsOnly(text: string): string {
     .trim()} `
 }
 
-/** Its parts are bounded: without an @ behind it, each letter would be the start of a search to the end. */
+/** Its parts are bounded. Otherwise each letter without a following @ would start a search to the end. */
 const EMAIL = /[A-Za-z0-9][\w+-]{0,63}(?:\.[\w+-]{1,63}){0,3}@[A-Za-z0-9][A-Za-z0-9-]*(?:\.[A-Za-z]{2,})+/
 
 function dayIn(text: string): string | undefined {
   const found = /\b\d{4}-\d{2}-\d{2}\b/.exec(text)?.[0]
   if (found === undefined) return undefined
-  // The round trip tells 2026-02-30, which would otherwise become 2 March.
+  // The round trip rejects 2026-02-30, which would otherwise become 2 March.
   const timeMs = Date.parse(`${found}T00:00:00Z`)
   return !Number.isNaN(timeMs) && new Date(timeMs).toISOString().startsWith(found) ? found : undefined
 }

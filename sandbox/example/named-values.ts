@@ -1,14 +1,14 @@
-/** Values that a message gives by name, `city=Oslo, days: 3` or as a JSON object: what arguments are made of first. */
+/** Values that a message gives by name, as `city=Oslo, days: 3` or as a JSON object. Arguments use them first. */
 import type { AnySchema, Schema } from './schema.ts'
 
 export type NamedValues = {
   /** The first JSON object in the message. */
   readonly object: Readonly<Record<string, unknown>> | undefined
-  /** By name, one after the other: the second call of a tool takes the second. */
+  /** By name, in order. The second call of a tool takes the second value. */
   readonly pairs: ReadonlyMap<string, readonly string[]>
 }
 
-/** As much of a message as is searched. */
+/** The searched part of a message. */
 const TEXT_CHARS_MAX = 16_000
 const OBJECTS_MAX = 8
 const PAIR =
@@ -24,7 +24,7 @@ export function namedValuesIn(message: string): NamedValues {
   return { object: objectIn(text), pairs }
 }
 
-/** The first JSON object in a text, in a fence or not. */
+/** The first JSON object in a text, inside or outside a code fence. */
 export function objectIn(text: string): Record<string, unknown> | undefined {
   let at = -1
   for (let tries = 0; tries < OBJECTS_MAX; tries += 1) {
@@ -35,13 +35,13 @@ export function objectIn(text: string): Record<string, unknown> | undefined {
     try {
       return JSON.parse(text.slice(at, end)) as Record<string, unknown>
     } catch {
-      // A brace of something else.
+      // The brace began no JSON object.
     }
   }
   return undefined
 }
 
-/** Where the object that begins here ends. */
+/** The end of the object that begins at `start`. */
 function endOf(text: string, start: number): number | undefined {
   let [depth, isText] = [0, false]
   for (let at = start; at < text.length; at += 1) {
@@ -57,7 +57,7 @@ function endOf(text: string, start: number): number | undefined {
   return undefined
 }
 
-/** What the message gives for a property, where that is valid for its schema. */
+/** The value that the message gives for a property, if it is valid for the schema. */
 export function valueNamedFor(
   name: string,
   schema: Schema,
@@ -73,17 +73,17 @@ export function valueNamedFor(
     const value: unknown = JSON.parse(said.toLowerCase() === 'none' ? 'null' : said)
     return fits(value, schema) ? value : undefined
   } catch {
-    return undefined // A text where none belongs.
+    return undefined // The value is a text, and the schema allows none.
   }
 }
 
 const typesOf = ({ type, enum: values }: Schema): readonly string[] =>
   type === undefined ? (values ? values.map((value) => typeof value) : ['string']) : [type].flat()
 
-/** Keywords by which a value is judged elsewhere: it is made anew. */
+/** Keywords that this check does not cover. With one of them, the value is generated instead. */
 const UNJUDGED = ['$ref', 'allOf', 'anyOf', 'oneOf', 'pattern', 'format', 'prefixItems', 'propertyNames'] as const
 
-/** Whether a value is valid for a schema, as far as that is plain to see. */
+/** Whether a value is valid for a schema, as far as a simple check can tell. */
 function fits(value: unknown, given: AnySchema): boolean {
   if (typeof given === 'boolean') return given
   if (UNJUDGED.some((keyword) => given[keyword] !== undefined)) return false

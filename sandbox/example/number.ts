@@ -1,7 +1,7 @@
 import { takeTurn, type Hints } from './hints.ts'
 import type { Schema } from './schema.ts'
 
-/** A number within the bounds, a round and small one if possible: from the message, else from 1 to 9. */
+/** A number within the bounds. It is from the message, else from 1 to 9, and round and small if possible. */
 export function exampleNumber(schema: Schema, { kind, hints }: { kind: 'integer' | 'number'; hints: Hints }): number {
   const step = schema.multipleOf ?? (kind === 'integer' ? 1 : undefined)
   const lowest = Math.max(schema.minimum ?? -Infinity, schema.exclusiveMinimum ?? -Infinity)

@@ -1,19 +1,19 @@
 import type { Budget } from '../budget.ts'
 import type { NonEmpty, Random } from '../random.ts'
 
-/** What an example is made with: chance, and how much it may take. */
+/** The source of chance for an example, and its limits. */
 export type ExampleContext = { random: Random; budget: Budget; charsMax: number }
 
 export type Pattern = {
-  /** A text that matches, as far as is understood here; it stops where there is no more room for it. */
+  /** A text that matches, as far as the pattern is understood. It is cut if there is no more room. */
   example(making: ExampleContext): string
   /** Whether a text is known to match. */
   matches(text: string): boolean
 }
 
 /**
- * A regular expression as something that makes texts, as far as a page of code goes: literals, classes, groups,
- * alternatives and quantifiers. Assertions and back-references are passed over, so the caller must check the text.
+ * A generator of texts from a regular expression. It understands literals, classes, groups, alternatives and
+ * quantifiers. It skips assertions and back-references, so the caller must check the text.
  */
 export function readPattern(written: string, budget: Budget): Pattern {
   const write = new PatternReader(written, budget).alternatives()
@@ -28,24 +28,24 @@ export function readPattern(written: string, budget: Budget): Pattern {
   }
 }
 
-/** What is tried on texts: a search takes as long as the square of the longer of the two, and nobody waits for more. */
+/** The bound of pattern and text for a test, because a search is quadratic in the longer of the two. */
 const TRIED_CHARS_MAX = 300
 
 /**
- * Clients write the patterns, and one that backtracks could stop the process: only those with a single quantifier and
- * no group are run. Texts made from a pattern need no test.
+ * Clients write the patterns, and one that backtracks could stop the process. So only patterns with a single quantifier
+ * and no group are run. Texts that are made from a pattern need no test.
  */
 function triedOn(written: string): RegExp | undefined {
   if (written.length > TRIED_CHARS_MAX || (written.match(/[*+?{(]/g) ?? []).length > 1) return undefined
   try {
     return new RegExp(written, 'u')
   } catch {
-    // Another dialect's pattern: nothing is known.
+    // The pattern is in another dialect, so nothing is known about it.
     return undefined
   }
 }
 
-/** A text in the making. */
+/** An unfinished text. */
 class Draft {
   readonly random: Random
   #repeatsLeft = REPEATS_MAX
@@ -100,15 +100,15 @@ const CLASSES: Readonly<Record<string, readonly string[]>> = {
   r: ['\r'],
   t: ['\t'],
 }
-/** Enough of a range such as `\u0000-\uffff` to choose from. */
+/** The characters that are used of a range such as `\u0000-\uffff`. */
 const RANGE_MAX = 94
-/** Enough of a class. */
+/** The characters that are used of a class. */
 const CLASS_MAX = 1_000
-/** What `*`, `+` and `{2,}` add at most to their least. */
+/** The most repetitions of `*`, `+` and `{2,}` beyond their minimum. */
 const EXTRA_MAX = 2
-/** Nested quantifiers multiply; what they repeat is bounded all the same. */
+/** The bound of all repetitions together, because nested quantifiers multiply. */
 const REPEATS_MAX = 10_000
-/** Groups in groups beyond that are passed over. */
+/** Groups that are nested deeper are skipped. */
 const DEPTH_MAX = 100
 
 class PatternReader {
@@ -231,7 +231,7 @@ class PatternReader {
     return (draft) => draft.write(draft.random.pick(filled))
   }
 
-  /** Whether there is more to read, and anything left for it. */
+  /** Whether there is more to read, and budget for it. */
   get #isOpen(): boolean {
     return this.#at < this.#pattern.length && !this.#budget.isSpent
   }

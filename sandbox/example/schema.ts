@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** The keywords of JSON Schema (draft 7 to 2020-12) the generator understands; all others are let pass, unheeded. */
+/** The keywords of JSON Schema (draft 7 to 2020-12) that the generator understands. It ignores all others. */
 export type Schema = {
   type?: string | string[] | undefined
   const?: unknown
@@ -40,7 +40,7 @@ const schemaMap = z.record(z.string(), anySchema).optional()
 const size = z.number().int().min(0).optional()
 const number = z.number().optional()
 
-/** Refuses what is no schema, as vendors do, so that the generator need not doubt what it reads. */
+/** Refuses values that are no schema, as vendors do, so that the generator can rely on its input. */
 export const jsonSchema: z.ZodType<Schema> = z.object({
   type: z.union([z.string(), z.array(z.string()).min(1)]).optional(),
   const: z.unknown().optional(),

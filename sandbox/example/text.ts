@@ -5,17 +5,17 @@ import type { Hints } from './hints.ts'
 import { readPattern, type Pattern } from './pattern.ts'
 import type { Schema } from './schema.ts'
 
-/** Attempts at a pattern before a text of the wrong length is given instead. */
+/** The attempts at a pattern before a text of the wrong length is used. */
 const MATCH_ATTEMPTS = 20
 const MESSAGE_CHARS_MAX = 200
-/** A schema may demand more; the text is then too short to be valid. */
+/** If a schema demands more, the text is too short to be valid. */
 const LENGTH_MAX = 100_000
 const PADDING = ` ${SHORT_WORDS.join(' ')}`
 
-/** For a text: `name` is the property's, and says what to take from the message; `charsMax` is the room for it. */
+/** `name` is the name of the property, and decides what to take from the message. `charsMax` bounds the text. */
 export type TextPlace = { name: string; hints: Hints; budget: Budget; charsMax: number }
 
-/** A text for a string schema, cut where there is no more room for it. */
+/** A text for a string schema. It is cut if there is no more room. */
 export function exampleText(schema: Schema, { name, hints, budget, charsMax }: TextPlace): string {
   const { format, pattern: written } = schema
   const lengthMax = Math.min(LENGTH_MAX, charsMax)
@@ -32,7 +32,7 @@ export function exampleText(schema: Schema, { name, hints, budget, charsMax }: T
   return text
 }
 
-/** Each pattern is read once, however many texts are made from it. */
+/** Reads each pattern once, for any number of texts. */
 function patternOf(written: string, { known: { patterns } }: Hints, budget: Budget): Pattern {
   const known = patterns.get(written)
   if (known) return known
@@ -74,7 +74,7 @@ function byFormat(format: string, { email, day, link, random, turn }: Hints): st
   }
 }
 
-/** Version 4, as validators check the two fixed digits. */
+/** A UUID of version 4, because validators check its two fixed digits. */
 function uuidFrom(digit: () => string): string {
   return 'xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx'.replaceAll('x', digit)
 }
@@ -90,12 +90,12 @@ function byName(name: string, hints: Hints): string {
   if (/ur[il]$/.test(stem)) return byFormat('uri', hints) ?? ''
   const { names, words, turn } = hints
   if (WANTS_NAME.test(stem) && turn < names.length) return names[turn] ?? ''
-  // Each turn has a word of its own, so that the items of an array differ; where to start, the name decides.
+  // Each turn has its own word, so that the items of an array differ. The name decides the first word.
   const word = turn < words.length ? words[(hashOf(name) + turn) % words.length] : SHORT_WORDS[turn]
   return word ?? `word ${turn}`
 }
 
-/** Length in JSON Schema is counted in code points. */
+/** JSON Schema counts length in code points. */
 function fitLength(text: string, { minLength = 0, maxLength = LENGTH_MAX }: Schema, lengthMax: number): string {
   const surrogates = text.length - Array.from(text).length
   const long = text.padEnd(Math.min(minLength, lengthMax) + surrogates, PADDING)

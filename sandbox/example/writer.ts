@@ -1,11 +1,11 @@
 import type { Budget } from '../budget.ts'
 
-/** A place in what was written, to come back to. */
+/** A position in the written text. */
 type Mark = { readonly parts: number; readonly chars: number }
 
 /**
- * Takes the JSON of a value as it is made, until it has as many characters as there is room for. What comes after
- * that is dropped: whoever writes looks at `isFull` before each part and stops.
+ * Collects the JSON of a value up to a number of characters. Later parts are dropped. Writers check `isFull` before
+ * each part and stop.
  */
 export class JsonWriter {
   readonly #budget: Budget
@@ -37,7 +37,7 @@ export class JsonWriter {
     this.#budget.spendChars(part.length)
   }
 
-  /** Any value that came as JSON. */
+  /** Writes any value that came as JSON. */
   value(value: unknown): void {
     if (!this.isFull) this.write(JSON.stringify(value) ?? 'null')
   }
@@ -46,13 +46,13 @@ export class JsonWriter {
     return { parts: this.#parts.length, chars: this.#chars }
   }
 
-  /** What was written since. To look at it takes as long as to write it, and is spent as such. */
+  /** The text since a mark. Reading it takes as long as writing it, so it spends steps. */
   since({ parts, chars }: Mark): string {
     this.#budget.spendSteps(1 + ((this.#chars - chars) >> 4))
     return this.#parts.slice(parts).join('')
   }
 
-  /** Takes back what was written since. */
+  /** Removes the text since a mark. */
   back({ parts, chars }: Mark): void {
     this.#budget.returnChars(this.#chars - chars)
     this.#parts.length = parts

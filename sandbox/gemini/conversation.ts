@@ -2,7 +2,7 @@ import type { SandboxChatRequest, ChatMessage } from '../chat/request.ts'
 import type { ErrorFields } from '../reply.ts'
 import type { RequestContent, SandboxGeminiRequest, Part } from './request.ts'
 
-/** The same mind answers in every dialect: a request, as the part of the sandbox that thinks of answers reads it. */
+/** Converts a request to a chat request, because the same code makes the answers of every dialect. */
 export function asChatRequest(model: string, request: SandboxGeminiRequest): SandboxChatRequest {
   const { generationConfig: config = {}, tools = [], toolConfig } = request
   const declarations = tools.flatMap(({ functionDeclarations }) => functionDeclarations)
@@ -70,7 +70,7 @@ function messagesOf({ systemInstruction, contents }: SandboxGeminiRequest): Chat
 
 const textOf = (parts: readonly Part[]): string => parts.map(({ text = '', thought }) => (thought ? '' : text)).join('')
 
-/** Calls and results find each other by their place: the nth result of a turn answers the nth call before it. */
+/** Calls and results are matched by position: the nth result of a turn answers the nth call before it. */
 const callId = (turn: number, index: number): string => `turn${turn}_${index}`
 
 function modelMessage({ parts }: RequestContent, turn: number): ChatMessage {
@@ -108,7 +108,7 @@ function attachmentOf(mimeType: string): UserPart {
   return { type: 'file', file: { filename: mimeType } }
 }
 
-/** Google counts: as many results as calls, of the same names, right behind them. */
+/** Google's rule: the results directly follow the calls, in the same number and with the same names. */
 export function geminiConflict(contents: readonly RequestContent[]): ErrorFields | undefined {
   for (const [i, { role, parts }] of contents.entries()) {
     const before = i === 0 ? undefined : contents[i - 1]

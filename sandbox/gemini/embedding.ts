@@ -1,4 +1,4 @@
-/** `:embedContent` and `:batchEmbedContents`: the vectors of `/v1/embeddings`, in Google's words. */
+/** `:embedContent` and `:batchEmbedContents`: the vectors of `/v1/embeddings` in Google's format. */
 import { z } from 'zod'
 import { safeParse } from '../../src/lib/json/safe-parse.ts'
 import { complain } from '../complaint.ts'

@@ -25,7 +25,7 @@ function splitTail(tail: string): { id: string; action: string } {
 
 const speaking = { kind: 'vendor', voice } as const
 
-/** Google serves two versions at once, and its SDKs ask for either. */
+/** Google serves two versions at once, and its SDKs use both. */
 export function geminiRoutes(prefixes: PrefixCache): readonly VendorRoute[] {
   const answer = (call: SandboxCall): Promise<SandboxReply> => answerGemini(call, prefixes)
   const asking = { ...speaking, method: 'POST', answer, modelIn: (tail: string) => splitTail(tail).id } as const
@@ -77,7 +77,7 @@ async function answerGemini(call: SandboxCall, prefixes: PrefixCache): Promise<S
   const told = { ...answer, faults }
   if (action === 'generateContent') return { kind: 'json', status: 200, body: responseBody(told) }
   if (query?.get('alt') === 'sse') return { kind: 'stream', frames: responseFrames(told) }
-  // Without alt=sse the same responses come as the elements of one array.
+  // Without alt=sse, the same responses come as the elements of one array.
   const elements = [...responseFrames(told)].map(({ text }) => JSON.parse(text.slice('data: '.length)) as object)
   return { kind: 'json', status: 200, body: elements }
 }
@@ -117,7 +117,7 @@ async function compose(
   return { ...shared, choices: composeChoices(chat, { seed, tokensMax }) }
 }
 
-/** Takes the contents alone, or the whole request they would be sent in. */
+/** Counts the tokens of contents, or of a whole request. */
 function count(id: string, body: unknown): SandboxReply {
   const camel = fieldsInCamelCase(body ?? {}) as { generateContentRequest?: object }
   const { model: _, ...request } = (camel.generateContentRequest ?? camel) as { model?: unknown }

@@ -1,4 +1,4 @@
-/** Turns that are answered with a picture: thoughts, words, and the picture as a part of its own. */
+/** Answers that contain a picture: thoughts, text, and the picture as a separate part. */
 import type { Choice } from '../chat/choice.ts'
 import { repaint } from '../images/edits.ts'
 import type { Canvas } from '../images/paint.ts'
@@ -8,21 +8,21 @@ import { firstTokens, NO_WORDS } from '../tokens.ts'
 import { ASPECT_RATIOS, IMAGE_SIZES, type SandboxGeminiRequest } from './request.ts'
 import { signatureOfText } from './signature.ts'
 
-/** Parts of an answer that are no words, and what they count. */
+/** The parts of an answer that are no text, and their tokens. */
 export type ImageParts = { parts: object[]; tokens: number }
 
 export type PaintedAnswer = {
   choice: Choice
-  /** What it tried while it thought: shown with the thoughts, and counted with them. */
+  /** A draft picture from the thoughts. It is shown and counted with them. */
   sketch: object
   painting: ImageParts | undefined
 }
 
-/** Google's models for pictures think before each. */
+/** Google's image models think before each picture. */
 const REASONING_TOKENS = 24
 const GRID = 16
 
-/** Sides of about the same area whatever the ratio, in whole blocks of pixels. */
+/** Sides in whole blocks of pixels. The area is about the same for any ratio. */
 function sidesOf({ imageConfig }: NonNullable<SandboxGeminiRequest['generationConfig']>): {
   width: number
   height: number
@@ -34,7 +34,7 @@ function sidesOf({ imageConfig }: NonNullable<SandboxGeminiRequest['generationCo
   return { width: blocks(side * stretch), height: blocks(side / stretch) }
 }
 
-/** The last picture that the request holds, whoever made it: what is to be edited. */
+/** The last picture in the request, by the user or the model. It is the one to edit. */
 async function subjectOf({ contents }: SandboxGeminiRequest): Promise<Canvas | 'unreadable' | undefined> {
   const pictures = contents.flatMap(({ parts }) => parts.flatMap(({ inlineData }) => inlineData ?? []))
   const last = pictures.findLast(({ mimeType }) => mimeType.startsWith('image/'))
@@ -44,7 +44,7 @@ async function subjectOf({ contents }: SandboxGeminiRequest): Promise<Canvas | '
 const promptOf = ({ contents }: SandboxGeminiRequest): string =>
   (contents.findLast(({ role }) => role !== 'model')?.parts ?? []).map(({ text = '' }) => text).join('\n')
 
-/** Undefined where the picture to be edited is none. */
+/** Undefined if the picture to edit is unreadable. */
 export const paintTurn = (
   request: SandboxGeminiRequest,
   { tokensLeft, signal }: { tokensLeft: number; signal: AbortSignal | undefined },
@@ -58,7 +58,7 @@ async function paintedTurn(request: SandboxGeminiRequest, tokensLeft: number): P
   const prompt = promptOf(request)
   const sides = sidesOf(config)
   const fresh = { ...sides, isTransparent: false, seed: (config.seed ?? 0) >>> 0 }
-  // An edit is made in the size of the subject, which is bounded, and not in the one that is wished for.
+  // An edit is made in the bounded size of the subject, not in the requested size.
   const edited = subject && (await repaint(subject, prompt, undefined))
   const canvas = await (edited ? resize(edited, sides) : picture(prompt, fresh))
   const { tokens } = IMAGE_SIZES[config.imageConfig?.imageSize ?? '1K']

@@ -3,12 +3,12 @@ import { STOP_CHARS_MAX } from '../chat/request.ts'
 import { jsonSchema } from '../example/schema.ts'
 
 /**
- * `POST /v1beta/models/{model}:generateContent`, as far as the sandbox reads it. Google's server knows its fields and
- * refuses all others, and so does this one: a client that misspells a field learns of it.
+ * The fields of `POST /v1beta/models/{model}:generateContent` that the sandbox reads. Like Google's server, it refuses
+ * unknown fields, so that a client learns of a misspelled one.
  */
 const any = z.unknown()
 
-/** What images may be asked for, and their tokens: Google's table for gemini-3.1-flash-image (2026-11). */
+/** The image sizes and their tokens, from Google's table for gemini-3.1-flash-image (2026-11). */
 export const IMAGE_SIZES = {
   '512': { side: 512, tokens: 747 },
   '1K': { side: 1024, tokens: 1_120 },
@@ -32,7 +32,7 @@ export const ASPECT_RATIOS = {
   '8:1': 8,
 } as const
 
-/** Google's server takes both alphabets, with or without padding; its SDK for Python sends the one for URLs. */
+/** Google's server takes both base64 alphabets, with or without padding. Its SDK for Python sends the one for URLs. */
 const base64 = z.string().regex(/^[\w+/-]*={0,2}$/, 'Base64 decoding failed')
 
 const functionCall = z.strictObject({
@@ -64,13 +64,13 @@ const part = z.strictObject({
 })
 const content = z.strictObject({ role: z.enum(['user', 'model']).optional(), parts: z.array(part).min(1) })
 
-/** Google's older schemas have their types in capitals. */
+/** Google's older schemas write types in capitals. */
 const openApiSchema = z.record(z.string(), any).transform(plainSchema).pipe(jsonSchema)
 
 const COUNTS = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties'])
 const NO_TYPE = 'type_unspecified'
 
-/** Whole numbers may come as strings, as its SDKs type them. */
+/** Google's SDKs may send whole numbers as strings. */
 function plainSchema(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plainSchema)
   if (typeof value !== 'object' || value === null) return value
@@ -87,7 +87,7 @@ const declaration = z.strictObject({
   description: z.string().optional(),
   parameters: openApiSchema.optional(),
   parametersJsonSchema: jsonSchema.optional(),
-  // What a function gives back is nothing to the sandbox.
+  // The sandbox ignores the schema of a function's result.
   response: any.optional(),
   responseJsonSchema: any.optional(),
   behavior: any.optional(),
@@ -135,7 +135,7 @@ const generationConfig = z.strictObject({
     .optional(),
 })
 
-/** What holds fields of the user's own, which are nobody's to spell. */
+/** Fields whose contents belong to the user, so their names are not converted. */
 const OWN = new Set([
   'args',
   'response',
@@ -147,10 +147,10 @@ const OWN = new Set([
   'partMetadata',
 ])
 
-/** Lists that may come as their one element. */
+/** Lists that may come as their single element. */
 const LISTS = new Set(['contents', 'parts', 'tools', 'functionDeclarations'])
 
-/** Google's server takes each of its fields in two spellings: `inline_data` is `inlineData`. */
+/** Google's server takes each field in two spellings: `inline_data` is `inlineData`. */
 export function fieldsInCamelCase(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(fieldsInCamelCase)
   if (typeof value !== 'object' || value === null) return value

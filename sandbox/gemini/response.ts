@@ -10,26 +10,26 @@ import { signatureOfCall, signatureOfText } from './signature.ts'
 /** Everything an answer consists of, before it is written as one body or as a stream. */
 export type GeminiAnswer = {
   responseId: string
-  /** As the client spelt it, knobs included. */
+  /** As the client spelled it, with its knobs. */
   model: string
   choices: readonly Choice[]
   promptTokens: number
-  /** Of these, what earlier prompts began with as well. */
+  /** The prompt tokens that earlier prompts began with, too. */
   cachedTokens: number
   includeThoughts: boolean
-  /** Of a model that paints: what it tried while it thought, and its picture. */
+  /** Of an image model: the draft picture from its thoughts, and its picture. */
   sketch?: object
   painting?: ImageParts | undefined
-  /** How many of the tokens of the prompt are pictures. */
+  /** The number of prompt tokens that are pictures. */
   promptImageTokens: number
   faults: Faults
 }
 
-/** What one candidate says at a time. `tokens` and `thoughts` were produced for it. */
+/** One step of a candidate. `tokens` and `thoughts` are the numbers of its tokens. */
 type Step = { parts: object[]; tokens: number; thoughts: number; images?: number; finishReason?: string }
 type Count = { candidates: number; thoughts: number; images: number }
 
-/** By how much a total is off under the fault `wrongUsage`. */
+/** The error of the total under the fault `wrongUsage`. */
 const WRONG_BY_TOKENS = 13
 
 function* stepsOf(choice: Choice, { includeThoughts, sketch, painting }: GeminiAnswer): Generator<Step> {
@@ -44,7 +44,7 @@ function* stepsOf(choice: Choice, { includeThoughts, sketch, painting }: GeminiA
   let isFirst = true
   for (const call of choice.calls) {
     const args = parsedArgs(call.input)
-    if (!args) continue // Cut short by the limit: calls come whole or not at all.
+    if (!args) continue // The limit cut the call. Calls come whole or not at all.
     const signature = isFirst ? { thoughtSignature: signatureOfCall(call.name, args) } : {}
     isFirst = false
     const functionCall = { id: randomIdOf('fc_'), name: call.name, args }
@@ -60,7 +60,7 @@ function parsedArgs(text: string): object | undefined {
   try {
     return JSON.parse(text) as object
   } catch {
-    return undefined // Broken off.
+    return undefined // The arguments were cut.
   }
 }
 
@@ -71,7 +71,7 @@ function usageOf(answer: GeminiAnswer, { candidates, thoughts, images }: Count):
   return {
     usageMetadata: {
       promptTokenCount: promptTokens,
-      // Zeros are left out, as protocol buffers do.
+      // Zeros are omitted, as in protocol buffers.
       ...(cachedTokens === 0 ? {} : { cachedContentTokenCount: cachedTokens }),
       ...(candidates === 0 ? {} : { candidatesTokenCount: candidates }),
       ...(thoughts === 0 ? {} : { thoughtsTokenCount: thoughts }),
@@ -80,7 +80,7 @@ function usageOf(answer: GeminiAnswer, { candidates, thoughts, images }: Count):
         { modality: 'TEXT', tokenCount: promptTokens - promptImageTokens },
         ...(promptImageTokens === 0 ? [] : [{ modality: 'IMAGE', tokenCount: promptImageTokens }]),
       ],
-      // Words are what is left.
+      // The rest is text.
       ...(images === 0 ? {} : { candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: images }] }),
     },
   }
@@ -105,7 +105,7 @@ function add(count: Count, { tokens, thoughts, images = 0 }: Step): void {
   count.images += images
 }
 
-/** A whole answer: neighbouring texts are one part. */
+/** A whole answer. Adjacent texts are one part. */
 export function responseBody(answer: GeminiAnswer): object {
   const count: Count = { candidates: 0, thoughts: 0, images: 0 }
   const candidates = answer.choices.map((choice) => {
@@ -127,7 +127,7 @@ export function responseBody(answer: GeminiAnswer): object {
 
 const isSpecial = (part: object): boolean => 'thought' in part || 'thoughtSignature' in part
 
-/** The events of a streamed answer: whole responses, one token each, the candidates taking turns. */
+/** The events of a streamed answer. Each is a whole response with one token, and the candidates take turns. */
 export function* responseFrames(answer: GeminiAnswer): Generator<Frame> {
   const count: Count = { candidates: 0, thoughts: 0, images: 0 }
   for (const { choice, step, isBeside } of takeTurns(answer.choices.map((one) => stepsOf(one, answer)))) {

@@ -2,19 +2,19 @@ import { hashOf } from '../random.ts'
 import type { ErrorFields } from '../reply.ts'
 import type { RequestContent, Part } from './request.ts'
 
-/** What Google documents for histories whose signatures were lost. */
+/** Google documents this value for histories whose signatures were lost. */
 const SKIP = 'skip_thought_signature_validator'
 
 const encode = (subject: unknown): string =>
   Buffer.from(`sandbox thought ${hashOf(JSON.stringify(subject))}`).toString('base64')
 
-/** The thoughts behind a call, sealed: they fit this call alone. */
+/** The signature of the thoughts behind a call. It fits only this call. */
 export const signatureOfCall = (name: string, args: object): string => encode([name, args])
 
-/** The thoughts behind a text. */
+/** The signature of the thoughts behind a text. */
 export const signatureOfText = (): string => encode('text')
 
-/** The first call of each model turn must carry its signature, or the word that waives it. */
+/** The first call of each model turn must have its signature, or the value that waives it. */
 export function findForgery(contents: readonly RequestContent[]): ErrorFields | undefined {
   for (const [i, { role, parts }] of contents.entries()) {
     if (role !== 'model') continue

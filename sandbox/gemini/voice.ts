@@ -1,6 +1,6 @@
 import type { ErrorFields, JsonReply } from '../reply.ts'
 
-/** The status names that go with HTTP's numbers, as Google's APIs pair them. */
+/** The status names that Google's APIs use for HTTP statuses. */
 const NAMES: Readonly<Record<number, string>> = {
   400: 'INVALID_ARGUMENT',
   401: 'UNAUTHENTICATED',

@@ -9,13 +9,13 @@ import { modernRequest } from './request.ts'
 import { safeParse } from '../../src/lib/json/safe-parse.ts'
 
 const IMAGES_MAX = 16
-/** One input image, at any size. */
+/** The tokens of one input image of any size. */
 const INPUT_TOKENS = 323
 
 const refuseFile = (param: string, message: string): SandboxReply =>
   refuse(400, { message, code: param === 'mask' ? 'invalid_mask' : 'invalid_image', param })
 
-/** `POST /v1/images/edits`, as a form, or as JSON with data URLs. */
+/** `POST /v1/images/edits`, as a form or as JSON with data URLs. */
 export const answerEdits = (call: SandboxCall): Promise<SandboxReply> => atEasel(call.signal, () => edit(call))
 
 async function edit({ body, faults }: SandboxCall): Promise<SandboxReply> {
@@ -63,13 +63,13 @@ async function canvasOf(file: unknown): Promise<DecodedCanvas | undefined> {
   return decode(Buffer.from(url.slice(url.indexOf(',') + 1), 'base64'))
 }
 
-/** Where the mask is transparent, the picture of the prompt; without a mask, both pictures at once. */
+/** Shows the picture of the prompt where the mask is transparent. Without a mask, both pictures are blended. */
 export const repaint = (base: Canvas, prompt: string, mask: Canvas | undefined): Promise<Canvas> =>
   layOver(base, sketch(prompt, { width: base.width, height: base.height, isTransparent: false, seed: 1 }), mask)
 
 const NUMBERS = ['n', 'output_compression', 'partial_images']
 
-/** A form has only texts. */
+/** Converts the fields of a form, which has only texts. */
 function typed(fields: Record<string, unknown>): Record<string, unknown> {
   const entries = Object.entries(fields).map(([name, value]): [string, unknown] => {
     if (NUMBERS.includes(name) && typeof value === 'string') return [name, Number(value)]

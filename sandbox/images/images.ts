@@ -33,7 +33,7 @@ export async function answerImages({ body, faults, origin, signal }: SandboxCall
   })
 }
 
-/** Whatever it is asked for, the modern model makes one picture a request. */
+/** The modern model makes one picture per request, whatever the requested number. */
 const draft = ({ prompt, background }: ModernRequest, sides: { width: number; height: number }): Promise<Canvas> =>
   picture(prompt, { ...sides, isTransparent: background === 'transparent', seed: 0 })
 
@@ -108,7 +108,7 @@ function frame(type: string, fields: object, tokens: number): Frame {
   return { text: `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`, tokens }
 }
 
-/** Pictures that are waiting to be fetched, the oldest forgotten first. */
+/** Pictures that wait to be fetched. The oldest is forgotten first. */
 const shelf = new Map<string, Buffer>()
 const SHELF_MAX = 64
 
@@ -133,7 +133,7 @@ function shelve(file: Buffer, origin: string): { url: string } {
   return { url: `${origin}/v1/sandbox-images/${name}` }
 }
 
-/** `GET /v1/sandbox-images/{name}`: what an address of the classic model leads to. */
+/** `GET /v1/sandbox-images/{name}`: a picture of the classic model, by its address. */
 export function showImage({ tail }: SandboxCall): SandboxReply {
   const file = shelf.get(tail)
   if (!file) return refuse(404, { message: 'There is no such image.', code: 'not_found' })

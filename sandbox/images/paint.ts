@@ -11,8 +11,8 @@ export type PaintOptions = { width: number; height: number; isTransparent: boole
 const SHAPES = 9
 
 /**
- * A picture that follows from the prompt: a sky between two colours, and discs and squares on it. Another prompt, or
- * another seed, has other colours and shapes; without a background only the shapes are there.
+ * A picture that follows from the prompt: a sky between two colours, with discs and squares. Another prompt or seed
+ * gives other colours and shapes. Without a background, there are only the shapes.
  */
 export function paint(prompt: string, { width, height, isTransparent, seed }: PaintOptions): Canvas {
   const random = randomFrom(hashOf(prompt, seed))
@@ -49,7 +49,7 @@ function draw({ width, height, pixels }: Canvas, { x, y, radius, color, isRound 
   }
 }
 
-/** So many pixels of one colour: each copy doubles what is there. */
+/** A stripe of one colour. Each copy doubles its length. */
 function stripe(color: Color, count: number): Uint8Array {
   const pixels = new Uint8Array(count * 4)
   pixels.set([...color, 255])

@@ -5,7 +5,7 @@ import { paint, type Canvas, type PaintOptions } from './paint.ts'
 export type Format = 'png' | 'jpeg' | 'webp'
 export type PictureEncoding = { format: Format; compression?: number | undefined; pixelate?: number | undefined }
 
-/** Files from pixels and pixels from files. The library is loaded with the first picture. */
+/** Encodes pixels to files and decodes files to pixels. The library is loaded with the first picture. */
 const library = async () => (await import('sharp')).default
 
 const QUALITY_DEFAULT = 90
@@ -29,33 +29,33 @@ export async function encode(
   return image.png({ compressionLevel: 3 }).toBuffer()
 }
 
-/** Several pictures of such a size are in memory while one is laid over another. */
+/** The bound of a picture. Several of this size are in memory during an overlay. */
 const PIXELS_MAX = 2048 * 2048
 
-/** Requests for pictures that are worked on at once: each has up to 150 MB. */
+/** The picture requests that run at once. Each takes up to 150 MB. */
 const easels = new Slots(2)
 
-/** Does work with pictures when there is an easel. Rejects where the client has left before. */
+/** Runs work on pictures when a slot is free. Rejects if the client has left before that. */
 export const atEasel = <T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> =>
   easels.run(() => {
     signal?.throwIfAborted()
     return work()
   })
 
-/** The serving thread paints: a larger picture is scaled up, by others. */
+/** The serving thread paints up to this size. Other threads scale a larger picture up. */
 const PAINTED_PIXELS_MAX = 1536 * 1024
 
-/** The picture of a prompt, of about the same ratio where it is to be large. */
+/** The picture of a prompt. A large one is made smaller with about the same ratio. */
 export const sketch = (prompt: string, options: PaintOptions): Canvas =>
   paint(prompt, { ...options, ...within(options, PAINTED_PIXELS_MAX) })
 
-/** The same in its size. */
+/** The picture of a prompt in its full size. */
 export const picture = (prompt: string, options: PaintOptions): Promise<Canvas> =>
   resize(sketch(prompt, options), options)
 
 export type DecodedCanvas = Canvas & { readonly fileWidth: number; readonly fileHeight: number }
 
-/** The pixels of a PNG, JPEG or WebP, of a large one fewer than it has; undefined when it is none. */
+/** The pixels of a PNG, JPEG or WebP. A large one is scaled down. Undefined if the file is none of these. */
 export async function decode(file: Uint8Array): Promise<DecodedCanvas | undefined> {
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength)
   const decoded = await pixelsOf(bytes, { share: 'sandbox' }, PIXELS_MAX)
@@ -78,19 +78,19 @@ export async function resize(
 
 type Sides = { readonly width: number; readonly height: number }
 
-/** Sides of about the same ratio, for no more than so many pixels. */
+/** Sides of about the same ratio with at most `pixelsMax` pixels. */
 function within({ width, height }: Sides, pixelsMax: number): Sides {
   const scale = Math.min(1, Math.sqrt(pixelsMax / (width * height)))
   const side = (length: number): number => Math.max(1, Math.min(pixelsMax, Math.floor(length * scale)))
   return { width: side(width), height: side(height) }
 }
 
-/** Alpha below this is a hole. */
+/** Alpha below this value is a hole. */
 const OPAQUE = 128
 
 /**
- * One picture, brought to the size of the one beneath it, shows in its holes; where none are given, half of it
- * everywhere. All of it is the work of other threads.
+ * Lays one picture over another, in the size of the base. It shows in the holes, or half transparent everywhere if
+ * there are no holes. Other threads do all the work.
  */
 export async function layOver(base: Canvas, upper: Canvas, holes: Canvas | undefined): Promise<Canvas> {
   const sharp = await library()

@@ -3,7 +3,7 @@ import { z } from 'zod'
 const count = z.int().min(1).max(10)
 const format = z.enum(['png', 'jpeg', 'webp'])
 
-/** As GPT-image models take it: bytes only, so that `response_format` is refused. */
+/** The fields of GPT-image models. They return only bytes, so `response_format` is refused. */
 const modern = {
   n: count.nullish(),
   size: z.string().nullish(),
@@ -21,7 +21,7 @@ const named = { model: z.string(), prompt: z.string().min(1).max(32_000) }
 
 export const modernRequest = z.strictObject({ ...named, ...modern })
 
-/** As the models before them: an address or bytes, two qualities, no stream. */
+/** The fields of earlier models: an address or bytes, two qualities, no stream. */
 export const classicRequest = z.strictObject({
   ...named,
   n: count.nullish(),

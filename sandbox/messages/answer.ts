@@ -9,7 +9,7 @@ import type { InputCount } from './prompt-cache.ts'
 import type { SandboxMessagesRequest } from './request.ts'
 import { redactedData, sandboxSignature } from './signature.ts'
 
-/** One block of an answer; a stream sends the tokens of its text one by one. */
+/** One block of an answer. A stream sends the tokens of its text one by one. */
 export type Block =
   | { type: 'text'; text: string }
   | { type: 'thinking'; text: string; signature: string }
@@ -18,7 +18,7 @@ export type Block =
 
 export type MessagesAnswer = {
   id: string
-  /** As the client spelt it, knobs included. */
+  /** As the client spelled it, with its knobs. */
   model: string
   blocks: readonly Block[]
   stopReason: 'end_turn' | 'max_tokens' | 'stop_sequence' | 'tool_use' | 'refusal'
@@ -67,7 +67,7 @@ export function answerOf(request: SandboxMessagesRequest, { input, tokensLeft, f
   }
 }
 
-/** As many words as tokens were thought. */
+/** A thought with one word for each reasoning token. */
 function thoughtOf(tokens: number, seed: number, said: string): Block[] {
   if (tokens === 0) return []
   if (/\bthink in secret\b/i.test(said)) return [{ type: 'redacted_thinking', data: redactedData(seed) }]
@@ -76,7 +76,7 @@ function thoughtOf(tokens: number, seed: number, said: string): Block[] {
   return [{ type: 'thinking', text, signature: sandboxSignature(text) }]
 }
 
-/** The text before the first of the stop sequences, and which it was. */
+/** The text before the first stop sequence, and that sequence. */
 function cutAtStop(text: string, sequences: readonly string[]): { text: string; sequence: string } | undefined {
   let found: { at: number; sequence: string } | undefined
   for (const sequence of sequences) {

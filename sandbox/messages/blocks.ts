@@ -1,6 +1,6 @@
 import type { AssistantBlock, MessagesMessage, UserBlock } from './request.ts'
 
-/** The content of a message as blocks; a plain text is one. */
+/** The content of a message as blocks. A plain text is one block. */
 export function userBlocks(message: MessagesMessage): readonly UserBlock[] {
   if (message.role !== 'user') return []
   return typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : message.content

@@ -2,7 +2,7 @@ import type { SandboxChatRequest, ChatMessage, ChatTool } from '../chat/request.
 import { assistantBlocks, userBlocks } from './blocks.ts'
 import type { MessagesCountRequest, MessagesMessage, UserBlock } from './request.ts'
 
-/** The request as the sandbox's one brain reads it: what it answers does not depend on the dialect it was asked in. */
+/** Converts a request to a chat request, so that the answer does not depend on the dialect. */
 export function asChat(request: MessagesCountRequest): SandboxChatRequest {
   const { system, messages, tools, tool_choice: choice, output_config: output } = request
   const leading: ChatMessage[] = system ? [{ role: 'system', content: textOf(system) }] : []

@@ -9,7 +9,7 @@ import { conflictOfMarks, messagesConflict } from './rules.ts'
 import { messagesFrames, messageBody } from './writing.ts'
 import { safeParse } from '../../src/lib/json/safe-parse.ts'
 
-/** Anthropic's Messages, with a prompt cache of their own. */
+/** The routes of Anthropic's Messages, with their own prompt cache. */
 export function messagesRoutes(): readonly VendorRoute[] {
   const cache = new PromptCache()
   const kind = 'vendor'

@@ -3,20 +3,20 @@ import { hashOf } from '../random.ts'
 import { asChat } from './conversion.ts'
 import type { MessagesCountRequest } from './request.ts'
 
-/** How the input of a request is counted: each token in exactly one of these. */
+/** The input tokens of a request. Each token is in exactly one count. */
 export type InputCount = { fresh: number; read: number; written: number; ttl: '5m' | '1h' }
 
-/** Prefixes that are remembered; the oldest is forgotten beyond that. Nothing else ends a sandbox's memory. */
+/** The number of remembered prefixes. Beyond it, the oldest is forgotten. Prefixes do not expire. */
 const PREFIXES_MAX = 1_000
 
-/** A place marked by `cache_control`: what comes before it is kept. */
+/** A mark by `cache_control`. The prefix before it is cached. */
 type Mark = { prefix: MessagesCountRequest; ttl: '5m' | '1h' }
 
-/** What the sandbox was told to keep. Real caches want a thousand tokens at least; this one takes anything. */
+/** The cache of marked prefixes. Real caches require a thousand tokens. This one caches any length. */
 export class PromptCache {
   readonly #prefixes = new Set<number>()
 
-  /** Counts a request's input, reads what is kept of it, and keeps what is marked. */
+  /** Counts a request's input, finds its cached prefix, and caches its marked prefixes. */
   count(request: MessagesCountRequest): InputCount {
     const total = countPrompt(asChat(request))
     const marks = marksOf(request)
@@ -41,7 +41,7 @@ export class PromptCache {
 }
 
 function keyOf({ model, tools, system, messages }: MessagesCountRequest): number {
-  // A mark is no part of what it marks.
+  // A mark is not part of the prefix.
   const text = JSON.stringify([model, tools, system, messages], (name, value: unknown) =>
     name === 'cache_control' ? undefined : value,
   )

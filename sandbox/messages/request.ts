@@ -3,8 +3,8 @@ import { STOP_CHARS_MAX } from '../chat/request.ts'
 import { jsonSchema } from '../example/schema.ts'
 
 /**
- * `POST /v1/messages`, as far as the sandbox reads it; other fields are accepted and ignored, and null is the same as
- * absent. What a field may hold follows Anthropic's published SDK.
+ * The fields of `POST /v1/messages` that the sandbox reads. Other fields are accepted and ignored, and null means
+ * absent. The allowed values follow Anthropic's published SDK.
  */
 const cacheControl = z.object({ type: z.literal('ephemeral'), ttl: z.enum(['5m', '1h']).nullish() }).nullish()
 
@@ -70,7 +70,7 @@ const thinkingConfig = z.discriminatedUnion('type', [
   z.object({ type: z.literal('disabled') }),
 ])
 
-/** Each is looked for in the whole answer. */
+/** The most stop sequences. Each is searched for in the whole answer. */
 const STOPS_MAX = 16
 
 export const messagesRequest = z.object({
@@ -96,7 +96,7 @@ export const messagesRequest = z.object({
   cache_control: cacheControl,
 })
 
-/** What is counted needs no limit. */
+/** A request that is only counted needs no output limit. */
 export const countRequest = messagesRequest.extend({ max_tokens: z.int().min(0).nullish() })
 
 export type SandboxMessagesRequest = z.output<typeof messagesRequest>

@@ -3,7 +3,7 @@ import { assistantBlocks, userBlocks } from './blocks.ts'
 import type { MessagesCountRequest, MessagesMessage, SandboxMessagesRequest } from './request.ts'
 import { isRedactedData, isSigned } from './signature.ts'
 
-/** What a vendor refuses although each field by itself is fine. */
+/** Conflicts between fields that are valid by themselves. Vendors refuse them. */
 export function messagesConflict(request: SandboxMessagesRequest): ErrorFields | undefined {
   return (
     conflictOfMarks(request) ??
@@ -13,10 +13,10 @@ export function messagesConflict(request: SandboxMessagesRequest): ErrorFields |
   )
 }
 
-/** Anthropic's bound (2026-11, "Prompt caching" of its documentation): each is a prefix that is counted by itself. */
+/** Anthropic's bound (2026-11, "Prompt caching" in its documentation). Each mark is a prefix with its own count. */
 const MARKS_MAX = 4
 
-/** What a vendor refuses of any request, also of one that is only counted. */
+/** Conflicts that a vendor refuses in any request, also in one that is only counted. */
 export function conflictOfMarks({
   messages,
   system,
@@ -52,7 +52,7 @@ function conflictOfOptions(request: SandboxMessagesRequest): ErrorFields | undef
   return undefined
 }
 
-/** Each call of an assistant message must be answered at the start of the next message, and nothing else answers. */
+/** The next message must begin with results for each call of an assistant message, and for nothing else. */
 function conflictOfMessages(messages: readonly MessagesMessage[]): ErrorFields | undefined {
   if (messages[0]?.role === 'assistant') return invalid('messages: first message must use the "user" role')
   let open = new Set<string>()
@@ -98,7 +98,7 @@ function conflictOfResults(message: MessagesMessage, open: Set<string>, index: n
   return undefined
 }
 
-/** Thoughts come back as they went, and a model that thinks by budget does not go on without its own. */
+/** Thoughts must come back unchanged. A model with a thinking budget does not go on without its thoughts. */
 function conflictOfThoughts({ messages, thinking }: SandboxMessagesRequest): ErrorFields | undefined {
   for (const [index, message] of messages.entries()) {
     for (const [i, block] of assistantBlocks(message).entries()) {

@@ -23,7 +23,7 @@ const headOf = ({ id, model }: MessagesAnswer): object => ({
   container: null,
 })
 
-/** Undefined when a fault withholds it, so that it vanishes from the JSON. */
+/** Undefined if a fault withholds the usage, so that the JSON omits it. */
 function usageOf({ input, thinkingTokens, faults }: MessagesAnswer, outputTokens: number): object | undefined {
   if (faults.noUsage) return undefined
   const { fresh, read, written, ttl } = input
@@ -57,16 +57,16 @@ function wholeBlock(block: Block): object {
   }
 }
 
-/** Arguments cut short by `max_tokens` are no JSON: what came of them is not shown. */
+/** Arguments that `max_tokens` cut are invalid JSON, so a whole reply does not show them. */
 function parsed(json: string): unknown {
   try {
     return JSON.parse(json)
   } catch {
-    return {} // A whole reply has no place for half an object.
+    return {} // A whole reply cannot contain half an object.
   }
 }
 
-/** The events of a streamed answer: one token each. */
+/** The events of a streamed answer, with one token each. */
 export function* messagesFrames(answer: MessagesAnswer): Generator<Frame> {
   const { stopReason, stopSequence, stopDetails, blocks, outputTokens, faults } = answer
   const usage = usageOf(answer, 1)
@@ -100,7 +100,7 @@ function startOf(block: Block): object {
   }
 }
 
-/** Deltas and the tokens they carry. */
+/** The deltas of a block, with the number of their tokens. */
 function* deltasOf(block: Block): Generator<[object, number]> {
   switch (block.type) {
     case 'text':
@@ -114,7 +114,7 @@ function* deltasOf(block: Block): Generator<[object, number]> {
       return
     case 'tool_use': {
       yield [{ type: 'input_json_delta', partial_json: '' }, block.nameTokens]
-      // As with the vendor, arguments that are empty are not sent at all.
+      // Like the vendor, the sandbox sends no empty arguments.
       if (block.input === '{}') return
       for (const json of tokensOf(block.input)) yield [{ type: 'input_json_delta', partial_json: json }, 1]
     }

@@ -15,7 +15,9 @@ const item = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('audio_url'), audio_url: medium, role: z.literal('reference_audio').optional() }),
 ])
 
-/** As Seedance 2.0 takes it, without what the sandbox cannot do (callbacks, drafts, a last frame, frames, `flex`). */
+/**
+ * The request of Seedance 2.0, without fields that the sandbox lacks (callbacks, drafts, a last frame, frames, `flex`).
+ */
 export const arkRequest = z.strictObject({
   model: z.string(),
   content: z.array(item).min(1),
@@ -40,7 +42,7 @@ const IMAGES_MAX = 9
 const VIDEOS_MAX = 3
 const AUDIOS_MAX = 3
 
-/** Rules between the items: how many, and which of them go together. */
+/** Rules between the items: their numbers and their combinations. */
 export function arkConflict({ content }: ArkRequest): ErrorFields | undefined {
   const refuse = (message: string): ErrorFields => ({ message, code: 'invalid_value', param: 'content' })
   const images = content.filter((one) => one.type === 'image_url')

@@ -1,7 +1,7 @@
 import type { ErrorFields, JsonReply } from '../reply.ts'
 import type { Voice } from '../route.ts'
 
-/** Ark's names for what went wrong, by the status and then by our word for it. */
+/** Ark's error names, by status and then by the sandbox's code. */
 const NAMES: Readonly<Record<number, readonly [code: string, type: string]>> = {
   400: ['InvalidParameter', 'BadRequest'],
   401: ['AuthenticationError', 'Unauthorized'],
@@ -28,7 +28,7 @@ export function refuseAsArk(status: number, complaint: ErrorFields): JsonReply {
   return { kind: 'json', status, body: { error } }
 }
 
-/** AI MediaKit's, whose answers all say whether they are some. */
+/** AI MediaKit's error envelope. All its answers say whether they succeeded. */
 export function refuseAsMediaKit(status: number, complaint: ErrorFields): JsonReply {
   const { message, param } = complaint
   const error = { code: codeOf(status, complaint), message, ...(param && { param }) }

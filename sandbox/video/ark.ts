@@ -1,4 +1,4 @@
-/** Seedance as Volcengine Ark and BytePlus ModelArk serve it: tasks that are created, looked at, listed, deleted. */
+/** Seedance as Volcengine Ark and BytePlus ModelArk serve it: tasks to create, poll, list and delete. */
 import { complain } from '../complaint.ts'
 import type { Knobs } from '../faults.ts'
 import { findModel } from '../models.ts'
@@ -14,7 +14,7 @@ import { knobsSaid } from './words.ts'
 import { safeParse } from '../../src/lib/json/safe-parse.ts'
 
 const TASKS = '/contents/generations/tasks'
-/** Where the gateway expects every vendor, and where Ark has it. */
+/** The base path that the gateway expects of every vendor, and Ark's own. */
 const BASES = ['/v1', '/api/v3']
 
 export function arkRoutes(jobs: Jobs): readonly VendorRoute[] {
@@ -61,7 +61,7 @@ function create({ body, faults }: SandboxCall, jobs: Jobs): SandboxReply {
     const message = `The parameter resolution specified in the request is not valid: ${request.model} makes ${videos.resolutions.join(', ')}.`
     return refuseAsArk(400, { message, code: 'invalid_value', param: 'resolution' })
   }
-  // A picture in it may have megabytes: what follows from the content follows from this number.
+  // A picture in the content may have megabytes, so everything is derived from this hash.
   const content = hashOf(JSON.stringify(request.content))
   const made = plan({ ...request, resolution }, content)
   const expiresAfter = request.execution_expires_after ?? EXPIRES_AFTER_SECONDS
@@ -79,11 +79,11 @@ function create({ body, faults }: SandboxCall, jobs: Jobs): SandboxReply {
 }
 
 const EXPIRES_AFTER_SECONDS = 172_800
-/** Of a video that is given, since its length is not looked up. */
+/** The assumed length of a reference video, which is not read. */
 const SECONDS_OF_REFERENCE = 5
 const PIXELS_PER_TOKEN = 1_024
 
-/** What is made of a request: all that it leaves open follows from what it says. */
+/** The plan of a video. Options that the request leaves out follow from its content. */
 function plan(
   request: ArkRequest & { resolution: NonNullable<ArkRequest['resolution']> },
   contentHash: number,
@@ -192,7 +192,7 @@ function pageOf(text: string | null | undefined, otherwise: number): number | un
   return /^[1-9]\d{0,4}$/.test(text) ? Number(text) : undefined
 }
 
-/** What waits is cancelled, what is over is forgotten; what runs, or was cancelled, stays. */
+/** Cancels a queued task and forgets an ended one. A running or cancelled task stays. */
 function remove({ tail }: SandboxCall, jobs: Jobs): SandboxReply {
   const job = jobs.look(tail, 'generate')
   if (!job) return unknown(tail)

@@ -1,11 +1,11 @@
-/** Bits in the order of H.264: the highest of a value first. */
+/** Writes bits in the order of H.264: the highest bit of a value first. */
 export class Bits {
   #bytes = new Uint8Array(1_024)
   #length = 0
   #held = 0
   #heldBits = 0
 
-  /** At most 24 bits. */
+  /** Writes a value of at most 24 bits. */
   put(value: number, width: number): void {
     this.#held = (this.#held << width) | value
     this.#heldBits += width
@@ -16,7 +16,7 @@ export class Bits {
     }
   }
 
-  /** Exponential Golomb, below 2^24. */
+  /** Writes a value below 2^24 as exponential Golomb code. */
   putCount(value: number): void {
     const width = 32 - Math.clz32(value + 1)
     this.put(0, width - 1)
@@ -27,7 +27,7 @@ export class Bits {
     this.putCount(value > 0 ? 2 * value - 1 : -2 * value)
   }
 
-  /** A one, then zeros to the end of the byte. The bits begin anew after it. */
+  /** Ends with a one and zeros to the end of the byte. Returns the bytes and starts anew. */
   end(): Uint8Array {
     this.put(1, 1)
     this.put(0, (8 - this.#heldBits) % 8)
@@ -48,8 +48,8 @@ export class Bits {
 }
 
 /**
- * A network abstraction layer unit: no three bytes in it look like a start code, which is 00 00 and something up to 03.
- * `lead` is its first byte, for importance and type.
+ * A network abstraction layer unit. No three bytes in it look like a start code, which is 00 00 and a byte up to 03.
+ * `lead` is its first byte, with importance and type.
  */
 export function unitOf(lead: number, payload: Uint8Array): Uint8Array {
   const unit = new Uint8Array(1 + Math.ceil(payload.length * 1.5))

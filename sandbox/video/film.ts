@@ -3,16 +3,16 @@ import { MosaicEncoder, parameterSets, type MosaicFormat } from './mosaic.ts'
 import { AUDIO_TICKS_PER_SAMPLE, AUDIO_TICKS_PER_SECOND, SILENCE, writeMp4, type Sample, type Track } from './mp4.ts'
 import { VideoScene } from './scene.ts'
 
-/** All that a video is made of: the same film is the same file, on every machine. */
+/** The parameters of a video. The same film gives the same file on every machine. */
 export type Film = MosaicFormat & { readonly seconds: number; readonly seed: number; readonly audio: 'none' | 'silent' }
 
 const TICKS_PER_FRAME = 100
 const LENGTH_BYTES = 4
 
 /**
- * A whole MP4 file, H.264 with a key frame every second. 5 s of 720p are 44 KB and 6 ms of a core, 15 s of 4k 0.8 MB
- * and 0.2 s: a package that encodes pixels (h264-mp4-encoder 1.0.12) took 2.6 s for the former, 7 MB on the disk and
- * 40 MB of memory. Other requests have their turn between two seconds of the video.
+ * A whole MP4 file in H.264 with a key frame every second. 5 s of 720p take 44 KB and 6 ms of a core, and 15 s of 4k
+ * take 0.8 MB and 0.2 s. A package that encodes pixels (h264-mp4-encoder 1.0.12) took 2.6 s for the former, 7 MB on the
+ * disk and 40 MB of memory. Other requests run between two seconds of the video.
  */
 export async function shoot(film: Film): Promise<Uint8Array<ArrayBuffer>> {
   const { fps, seconds, seed, width, height } = film

@@ -3,7 +3,7 @@ import { randomIdOf } from '../random.ts'
 import type { Film } from './film.ts'
 import { DAY_MS } from '../../src/lib/primitives/units.ts'
 
-/** Making a video, or making one better. */
+/** The two kinds of jobs: generating a video, or upscaling one. */
 export type Stage = 'generate' | 'upscale'
 export type JobState = 'queued' | 'running' | 'succeeded' | 'failed' | 'expired' | 'cancelled'
 export type JobEnd = 'succeeded' | 'failed' | 'filtered' | 'unreadable' | 'expired' | 'cancelled' | 'never'
@@ -15,15 +15,15 @@ export type SandboxJob = {
   readonly createdMs: number
   readonly endsMs: number
   readonly end: JobEnd
-  /** After so long without an end it has expired. */
+  /** The time after which an unfinished job expires. */
   readonly expiresMs: number
-  /** Knobs for the requests that follow, and how many looks at it find something. */
+  /** Knobs for later requests, and the number of polls that find the job. */
   readonly later: Knobs
   readonly looksMax: number
   readonly linkMs: number
-  /** Of the links to it the first so many have died already. */
+  /** The number of its first links that are dead. */
   readonly deadLinks: number
-  /** What its dialect wants to remember. */
+  /** Data of its dialect. */
   readonly about: Readonly<Record<string, unknown>>
   looks: number
   links: number
@@ -35,18 +35,18 @@ export type JobRequest = {
   readonly prefix: string
   readonly stage: Stage
   readonly film: Film
-  /** Knobs at work on its creation, and those said with it. */
+  /** Knobs that work on its creation, and knobs in its request. */
   readonly faults: Knobs
   readonly said: Knobs
-  /** Two requests that have this in common are one request sent twice. */
+  /** Two requests with the same likeness are one request that was sent twice. */
   readonly likeness: unknown
   readonly about: SandboxJob['about']
   readonly expiresMs?: number | undefined
-  /** What was given cannot be used, which only the work on it shows. */
+  /** The input is unusable, which shows only during the work. */
   readonly isUnreadable?: boolean
 }
 
-/** Vendors keep records for a week; a sandbox also stops at so many, the oldest first. */
+/** Vendors keep jobs for a week. The sandbox also drops the oldest beyond this number. */
 const JOBS_MAX = 20_000
 const AGE_MAX_MS = 7 * DAY_MS
 const LIKENESSES_MAX = 100_000
@@ -54,7 +54,7 @@ const LINK_MS = DAY_MS
 const QUEUED_SHARE = 0.2
 const EXPIRES_MS = 172_800_000
 
-/** The tasks of one sandbox. They take no timers: their state follows from the time at which they are looked at. */
+/** The tasks of one sandbox. They need no timers, because their state follows from the time of the poll. */
 export class Jobs {
   readonly #taskMs: number
   readonly #jobs = new Map<string, SandboxJob>()
@@ -97,7 +97,7 @@ export class Jobs {
     return job
   }
 
-  /** For a question about it, which some tasks survive only so often. */
+  /** Finds a job for a poll. Some jobs survive only a number of polls. */
   look(id: string, stage: Stage): SandboxJob | undefined {
     const job = this.find(id)
     if (!job || job.stage !== stage || job.isDeleted) return undefined
@@ -105,12 +105,12 @@ export class Jobs {
     return job.looks > job.looksMax ? undefined : job
   }
 
-  /** Whatever it was for, and also when its record is gone: links outlive it. */
+  /** Finds a job of any kind, also after its deletion, because links outlive it. */
   find(id: string): SandboxJob | undefined {
     return this.#jobs.get(id)
   }
 
-  /** The newest first. */
+  /** Lists the jobs of a kind, newest first. */
   list(stage: Stage): SandboxJob[] {
     return [...this.#jobs.values()].filter((job) => job.stage === stage && !job.isDeleted).toReversed()
   }
@@ -154,7 +154,7 @@ export function jobStateOf({ isCancelled, createdMs, endsMs, expiresMs, end }: S
   return end === 'filtered' || end === 'unreadable' ? 'failed' : end
 }
 
-/** When its state last changed. */
+/** The time of the last change of its state. */
 export function changedMs(job: SandboxJob): number {
   const state = jobStateOf(job)
   if (state === 'queued') return job.createdMs

@@ -7,7 +7,7 @@ import type { Shelf } from './shelf.ts'
 
 const PATHS = { generate: '/v1/sandbox-videos/', upscale: '/v1/sandbox-upscaled/' } as const
 
-/** A link that needs no key and dies, as those of object stores do. The hash shows whether it came through whole. */
+/** A link that needs no key and expires, like those of object stores. The hash shows whether it is complete. */
 export function linkTo(job: SandboxJob, origin: string): string {
   const { id, stage, linkMs } = job
   const path = `${PATHS[stage]}${id}.mp4`
@@ -23,7 +23,7 @@ export function linkTo(job: SandboxJob, origin: string): string {
 
 const sign = (path: string, date: string, linkMs: number): string => hashOf(`${path} ${date} ${linkMs}`).toString(16)
 
-/** The job that a good link leads to, or why it is none. */
+/** The job of a valid link, or the fault of the link. */
 export function followLink(text: string, jobs: Jobs): SandboxJob | 'malformed' | 'expired' | 'unknown' {
   const url = URL.parse(text)
   const query = url?.searchParams
@@ -38,10 +38,10 @@ export function followLink(text: string, jobs: Jobs): SandboxJob | 'malformed' |
 
 const idIn = (path: string): string => path.slice(path.lastIndexOf('/') + 1).replace(/\.mp4$/, '')
 
-/** What keys came to where none is wanted: who follows a link must not show them. */
+/** Counts opened links, and those opened with a key. A client must not send its key to a link. */
 export type LinkCounts = { opened: number; with_credentials: number }
 
-/** `GET /v1/sandbox-videos/{id}.mp4`, and of better ones. */
+/** `GET /v1/sandbox-videos/{id}.mp4`, and the same for upscaled videos. */
 export function linkRoutes(jobs: Jobs, shelf: Shelf, counts: LinkCounts): readonly VendorRoute[] {
   const routeOf = (stage: Stage, steps: readonly FaultStep[]): VendorRoute => ({
     kind: 'vendor',
@@ -55,7 +55,7 @@ export function linkRoutes(jobs: Jobs, shelf: Shelf, counts: LinkCounts): readon
   return [routeOf('generate', ['download']), routeOf('upscale', ['upscale', 'download'])]
 }
 
-/** What was said of a task when it was asked for, for a request that follows. */
+/** The knobs from the creation of a task, for its later requests. */
 export function steerByJob(jobs: Jobs, id: string): FaultSteering {
   return { parsed: { kind: 'knobs', knobs: jobs.find(id)?.later ?? {} }, scope: id }
 }

@@ -1,4 +1,4 @@
-/** AI MediaKit: a video is made sharper, larger or smoother, as a task of its own. */
+/** AI MediaKit makes a video sharper, larger or smoother, as a separate task. */
 import { z } from 'zod'
 import { complain } from '../complaint.ts'
 import type { SandboxReply } from '../reply.ts'
@@ -25,7 +25,7 @@ const enhanceRequest = z.strictObject({
 type EnhanceRequest = z.infer<typeof enhanceRequest>
 
 const BASES = ['/v1', '/api/v1']
-/** Tokens by which a request sent again is known. */
+/** The number of remembered tokens that identify repeated requests. */
 const TOKENS_MAX = 20_000
 
 export function mediaKitRoutes(jobs: Jobs): readonly VendorRoute[] {

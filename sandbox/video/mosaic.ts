@@ -1,11 +1,11 @@
 /**
- * H.264, as little of it as a mosaic needs: Constrained Baseline, macroblocks (16 × 16 pixels) of one colour each.
+ * The part of H.264 that a mosaic needs: Constrained Baseline, with macroblocks (16 × 16 pixels) of one colour each.
  *
- * A macroblock is predicted from the one above or to the left, which has one colour too, so that a single coefficient
- * for each of luma and the two chromas says the difference. The quantiser is chosen so that one step of a coefficient
- * is one step of a colour: the scale at 28 is 256 × 2^(28/6 - 6) = 64, which is what the transform divides by; chroma
- * has a sum of two more bits, hence its offset of -6. No rounding, no drift, no filter. What did not change is skipped:
- * a frame in which nothing moves has 7 bytes.
+ * A macroblock is predicted from the one above or to the left, which also has one colour. So one coefficient for luma
+ * and one for each chroma give the difference. The quantiser makes one step of a coefficient one step of a colour: the
+ * scale at 28 is 256 × 2^(28/6 - 6) = 64, by which the transform divides. Chroma has a sum of two more bits, hence its
+ * offset of -6. There is no rounding, no drift and no filter. Unchanged blocks are skipped: a frame without movement
+ * has 7 bytes.
  */
 import { Bits, unitOf } from './bits.ts'
 
@@ -22,7 +22,7 @@ const MID_GREY: MosaicColor = 0x808080
 
 const unitLead = { key: 0x65, change: 0x61, sequence: 0x67, picture: 0x68 } as const
 const PROFILE = 66
-/** Baseline that is Main as well: constraint sets 0 and 1. */
+/** Baseline that is also Main: constraint sets 0 and 1. */
 const CONSTRAINTS = 0xc0
 
 /** Level, macroblocks a second, macroblocks a frame (Rec. H.264, table A-1). */
@@ -44,7 +44,7 @@ function levelOf({ width, height, fps }: MosaicFormat): number {
   return LEVELS.find(([, rate, size]) => blocks * fps <= rate && blocks <= size)?.[0] ?? LEVEL_HIGHEST
 }
 
-/** What a decoder has to know before the first frame: the sequence, the picture, and their summary for a container. */
+/** The parameters that a decoder needs before the first frame, of the sequence and of the picture. */
 export type ParameterSets = { readonly sequence: Uint8Array; readonly picture: Uint8Array }
 
 export function parameterSets(format: MosaicFormat): ParameterSets {
@@ -74,7 +74,7 @@ function sequenceSet(format: MosaicFormat): Uint8Array {
   return unitOf(unitLead.sequence, bits.end())
 }
 
-/** Square pixels, BT.709, so many frames a second, none of them reordered. */
+/** Square pixels, BT.709, the frame rate, and no reordering. */
 function putUsability(bits: Bits, fps: number): void {
   bits.put(1, 1)
   bits.put(1, 1)
@@ -110,7 +110,7 @@ function pictureSet(): Uint8Array {
 const FRAME_NUMBER_BITS = 8
 const NOT_FILTERED = 1
 
-/** Encodes one frame after the other. `blocks` is what is to be seen, row by row; the caller changes it in between. */
+/** Encodes frames in sequence. `blocks` is the picture, row by row. The caller changes it between frames. */
 export class MosaicEncoder {
   readonly blocks: Int32Array
   readonly #columns: number
@@ -123,7 +123,7 @@ export class MosaicEncoder {
     this.#columns = blocksAcross(width)
   }
 
-  /** A frame that needs no other. */
+  /** Encodes a frame that needs no other frame. */
   encodeKey(): Uint8Array {
     this.#frameNumber = 0
     const bits = this.#bits
@@ -140,7 +140,7 @@ export class MosaicEncoder {
     return unitOf(unitLead.key, bits.end())
   }
 
-  /** A frame that differs from the one before only in these blocks, given in rising order. */
+  /** Encodes a frame that differs from the one before only in these blocks, in rising order. */
   encodeChange(changed: readonly number[]): Uint8Array {
     this.#frameNumber = (this.#frameNumber + 1) % 2 ** FRAME_NUMBER_BITS
     const bits = this.#bits
@@ -161,7 +161,7 @@ export class MosaicEncoder {
     return unitOf(unitLead.change, bits.end())
   }
 
-  /** `typeOffset`: where the types of such blocks begin in this kind of slice. */
+  /** `typeOffset`: the first type number of such blocks in this kind of slice. */
   #putBlock(at: number, typeOffset: number): void {
     const { blocks } = this
     const color = blocks[at] ?? 0
@@ -187,7 +187,7 @@ export class MosaicEncoder {
   }
 }
 
-/** The first of sixteen coefficients; all others are zero, in its neighbours too. */
+/** The first of sixteen coefficients. All others are zero, also in the neighbours. */
 function putLuma(bits: Bits, level: number): void {
   if (level === 0) return bits.put(1, 1)
   if (Math.abs(level) === 1) bits.put(level > 0 ? 0b010 : 0b011, 3)
@@ -209,7 +209,7 @@ function putChroma(bits: Bits, level: number): void {
   bits.put(1, 1)
 }
 
-/** A coefficient beyond ±1: as many zeros as it is high, or an escape and its bits. */
+/** A coefficient beyond ±1: a run of zeros by its level, or an escape and its bits. */
 function putLevel(bits: Bits, level: number): void {
   const code = level > 0 ? 2 * level - 4 : -2 * level - 3
   if (code < 14) return bits.put(1, code + 1)

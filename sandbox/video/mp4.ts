@@ -1,4 +1,6 @@
-/** An MP4 file (ISO 14496-12, -14 and -15): its index before its data, so that a player can begin at once and seek. */
+/**
+ * Writes an MP4 file (ISO 14496-12, -14 and -15). The index precedes the data, so a player can start at once and seek.
+ */
 
 export type Sample = { readonly bytes: Uint8Array; readonly isKey: boolean }
 
@@ -47,11 +49,11 @@ const NO_LANGUAGE = u16(0x55c4)
 /** All media data is in this file. */
 const DATA_REFERENCE = box('dinf', fullBox('dref', 0, u32(1), fullBox('url ', 1)))
 
-/** Interleaves the tracks second by second: what is needed together lies together. */
+/** Interleaves the tracks second by second, so that data for the same time is together. */
 export function writeMp4(tracks: readonly Track[], seconds: number): Uint8Array<ArrayBuffer> {
   const head = box('ftyp', ascii('isom'), u32(0x200), ascii('isomiso2avc1mp41'))
   const chunks = tracks.map((track) => chunksOf(track, seconds))
-  // The index names places behind itself: its length is known from one with all places at zero.
+  // The index contains positions after itself. An index with all positions zero gives its length.
   const length = movie(tracks, chunks, { seconds, dataAt: 0 }).length
   const data = chunks[0]?.flatMap((_, second) => chunks.flatMap((of) => of[second]?.map(({ bytes }) => bytes) ?? []))
   const media = concat(data ?? [])
@@ -143,7 +145,7 @@ function trackBox(track: Track, id: number, { seconds, chunks, offsets }: Layout
   return box('trak', header, box('mdia', media, handler, box('minf', about, DATA_REFERENCE, table)))
 }
 
-/** All samples last equally long, but for the last one, which ends with the video. */
+/** All samples have the same duration, except the last one, which ends with the video. */
 function timesOf({ samples, ticksPerSample, ticksPerSecond }: Track, seconds: number): Uint8Array {
   const rest = seconds * ticksPerSecond - (samples.length - 1) * ticksPerSample
   if (rest === ticksPerSample) return fullBox('stts', 0, u32(1), u32(samples.length), u32(ticksPerSample))
@@ -170,14 +172,14 @@ function videoEntry({ width, height, sequence, picture }: Extract<Track, { kind:
     u16(picture.length),
     picture,
   )
-  const resolution = u32(0x480000) // 72 dots an inch, as everybody writes
+  const resolution = u32(0x480000) // 72 dots per inch, as is usual
   const about = [...zeros(6), ...u16(1), ...zeros(16), ...u16(width), ...u16(height)]
   return box('avc1', about, resolution, resolution, zeros(4), u16(1), zeros(32), u16(24), u16(0xffff), configuration)
 }
 
 export const AUDIO_TICKS_PER_SECOND = 48_000
 export const AUDIO_TICKS_PER_SAMPLE = 1_024
-/** AAC-LC, one channel: no gain, no band, no tool, the end. All the silence that a decoder wants. */
+/** A silent frame of AAC-LC with one channel: no gain, no band, no tool, the end. */
 export const SILENCE = Uint8Array.from([0, 0, 0, 0b111])
 
 const descriptor = (tag: number, ...parts: readonly Part[]): Uint8Array => {

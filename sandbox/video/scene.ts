@@ -1,7 +1,7 @@
 import { randomFrom, type Random } from '../random.ts'
 import { BLOCK_PIXELS, blocksAcross, type MosaicColor, type MosaicFormat } from './mosaic.ts'
 
-/** Places and sizes are in shorter sides of the picture: a scene looks the same at any resolution. */
+/** Positions and sizes are relative to the shorter side, so a scene looks the same at any resolution. */
 type Disc = { readonly x: number; readonly y: number; readonly radius: number; readonly color: MosaicColor }
 
 const DISCS = 6
@@ -12,8 +12,8 @@ const BAR_DONE: MosaicColor = 0xeb8080
 const BAR_LEFT: MosaicColor = 0x308080
 
 /**
- * What is to be seen: a sky between two colours, discs on it, one disc that goes about, and at the bottom a bar that
- * fills from the first second to the last, so that a frame shows where in the video it is. All follows from the seed.
+ * The scene of a video: a sky between two colours, still discs, one moving disc, and a progress bar at the bottom. The
+ * bar fills from the first second to the last, so a frame shows its position in the video. All follows from the seed.
  */
 export class VideoScene {
   readonly blocks: Int32Array
@@ -41,7 +41,7 @@ export class VideoScene {
     this.#draw(this.#at)
   }
 
-  /** Lets the picture be what it is at a time, and says which blocks changed, in rising order. */
+  /** Moves the scene to a time. Returns the changed blocks in rising order. */
   moveTo(second: number): number[] {
     const [from, to] = [this.#at, placeOf(this.#mover, second)]
     this.#at = to
@@ -114,7 +114,7 @@ export class VideoScene {
   }
 }
 
-/** Two swings of different periods. */
+/** The moving disc swings with two different periods. */
 type Mover = {
   readonly color: MosaicColor
   readonly center: readonly [x: number, y: number]
@@ -140,7 +140,7 @@ function placeOf({ center, swing, turnsPerSecond, phase, color }: Mover, second:
   return { x, y: center[1] + swing[1] * along(turnsPerSecond[1]), radius: MOVER_RADIUS, color }
 }
 
-/** Of the whole range that limited luma and chroma have. */
+/** A colour within the limited range of luma and chroma. */
 const colorOf = (random: Random): MosaicColor =>
   ((40 + random.below(180)) << 16) | ((40 + random.below(176)) << 8) | (40 + random.below(176))
 

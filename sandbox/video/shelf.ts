@@ -3,7 +3,7 @@ import { MIB } from '../../src/lib/primitives/units.ts'
 
 const BYTES_MAX = 16 * MIB
 
-/** The films that were asked for last, so that many looks at one cost what one does. */
+/** A cache of the last requested films, so that repeated requests make a film only once. */
 export class Shelf {
   readonly #files = new Map<string, Uint8Array<ArrayBuffer>>()
   readonly #making = new Map<string, Promise<Uint8Array<ArrayBuffer>>>()
@@ -29,7 +29,7 @@ export class Shelf {
     return { shot: this.#shot, kept: this.#files.size, bytes_kept: this.#bytes }
   }
 
-  /** One after the other: together they would take as long, and the memory of all. */
+  /** Makes films in sequence. In parallel they would be no faster and take more memory. */
   #make(name: string, film: Film): Promise<Uint8Array<ArrayBuffer>> {
     const underWay = this.#making.get(name)
     if (underWay) return underWay

@@ -1,4 +1,4 @@
-/** Pixels of the shorter side at 16:9; what has that many pixels in all goes by the same name at any ratio. */
+/** The shorter side at 16:9 in pixels. A video of another ratio with the same number of pixels has the same name. */
 const EDGES = {
   '240p': 240,
   '360p': 360,
@@ -27,11 +27,11 @@ export function proportionOf(ratio: string): number {
   return width / height
 }
 
-/** The same picture with a shorter side of so many pixels. */
+/** The same picture with a shorter side of `edge` pixels. */
 export function scaledTo(edge: number, { width, height }: Sides): Sides {
   const factor = edge / Math.min(width, height)
   return { width: even(width * factor), height: even(height * factor) }
 }
 
-/** Chroma has half the resolution: H.264 can say even sides only. */
+/** Chroma has half the resolution, so H.264 allows only even sides. */
 const even = (side: number): number => 2 * Math.round(side / 2)

@@ -26,7 +26,7 @@ const parameters = z.strictObject({
   generateAudio: z.boolean().optional(),
 })
 
-/** As Veo 3 takes it. */
+/** The request of Veo 3. */
 export const veoRequest = z.strictObject({
   instances: z.tuple([instance]),
   parameters: parameters.optional(),

@@ -1,6 +1,6 @@
 /**
- * Veo, as the Gemini API and as Vertex AI serve it: an operation that is done some day. The former keeps the video as a
- * file that wants the key and leads on to another address; the latter has the video in the operation.
+ * Veo as the Gemini API and Vertex AI serve it: an operation that ends later. The Gemini API keeps the video as a file
+ * that requires the key and redirects to another address. Vertex AI returns the video in the operation.
  */
 import { complain } from '../complaint.ts'
 import { refuseAsGemini } from '../gemini/voice.ts'
@@ -60,7 +60,7 @@ export function veoRoutes(jobs: Jobs, shelf: Shelf): readonly VendorRoute[] {
   ]
 }
 
-/** `models/sandbox-video`, with a project and a location before it or not. */
+/** `models/sandbox-video`, with or without a project and a location before it. */
 const modelOf = (tail: string): string => tail.slice(tail.lastIndexOf('/') + 1)
 const idIn = (name: string): string => name.slice(name.lastIndexOf('/') + 1)
 
@@ -151,7 +151,7 @@ const ERRORS = {
   cancelled: { code: 1, message: 'The operation was cancelled.' },
 } as const
 
-/** What is filtered is done without an error, and without a video. */
+/** A filtered operation is done without an error and without a video. */
 function operation(name: string, job: SandboxJob, response: object): SandboxReply {
   const state = jobStateOf(job)
   if (state === 'queued' || state === 'running') return { kind: 'json', status: 200, body: { name } }
@@ -159,7 +159,7 @@ function operation(name: string, job: SandboxJob, response: object): SandboxRepl
   return { kind: 'json', status: 200, body: { name, done: true, ...end } }
 }
 
-/** Wants a key, whichever: a browser that has only the address gets nowhere. Its own link leads to the bytes. */
+/** Requires any key, so a browser that has only the address fails. It redirects to a link of its own. */
 function openFile({ tail, query, headers, origin }: SandboxCall, jobs: Jobs): SandboxReply {
   if (!headers?.has('x-goog-api-key') && !headers?.has('authorization') && !query?.has('key')) {
     const message =

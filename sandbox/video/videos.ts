@@ -8,7 +8,7 @@ import { veoRoutes } from './veo.ts'
 
 export type SandboxVideos = { readonly routes: readonly VendorRoute[]; readonly control: ControlRoute }
 
-/** The vendors of videos, who share their tasks. `GET /sandbox/videos` counts what came to them. */
+/** The video vendors, which share their tasks. `GET /sandbox/videos` counts their requests. */
 export function createVideos(taskMs: number): SandboxVideos {
   const [jobs, shelf] = [new Jobs(taskMs), new Shelf()]
   const links: LinkCounts = { opened: 0, with_credentials: 0 }
