@@ -10,7 +10,8 @@ import { Limiter } from './accounts/limiter.ts'
 import type { BalanceMovements, AdminServices, Verification } from './admin/operation.ts'
 import { createBackup } from './backup.ts'
 import { keptUntil } from './blobs/blobs.ts'
-import { openCatalog, type Catalog } from './catalog/catalog.ts'
+import type { Catalog } from './catalog/catalog.ts'
+import { openSqliteCatalog } from './catalog/sqlite-catalog.ts'
 import type { Config } from './config.ts'
 import { accountCallsMax, connectionsMaxOf } from './connection-limit.ts'
 import { DIED } from './formats/responses/conversation.ts'
@@ -114,7 +115,7 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
   })
   if (expired > 0) log('warn', 'ledger.expired', { holds: expired })
   const people = await openPeople(store)
-  const catalog = await openCatalog(store, {
+  const catalog = await openSqliteCatalog(store, {
     masterKey: secrets.master_key,
     sandboxUrl,
     declared: config.declared,

@@ -1,43 +1,37 @@
 /**
- * Providers, models, offers and prices. The whole catalogue is in memory and rebuilt from the store after a change:
- * changes are rare, reads are every request.
+ * Providers, models, offers and prices: the port that every store of them implements, and the rules that they share.
+ * `sqlite-catalog.ts` implements it on SQLite. `catalog-contract.ts` is the suite that every implementation passes.
+ *
+ * Invariants:
+ * - Reads come from memory, in the tick of the call. A change shows once its promise resolves, whole or not at all.
+ * - A price card never changes. A changed price is a new card with a later date.
+ * - What is declared follows the declaration at every start. What is stored stays until it is removed.
+ * - A stored secret is sealed to the origin of its provider. A declared secret is not stored.
  */
-import {
-  defaultModelLimits,
-  type HangUp,
-  type Model,
-  type ModelDraft,
-  type ModelKind,
-  type ModelLimits,
-  type Offer,
-  type Provider,
-  type ProviderDraft,
-  type ProviderState,
-} from '../domain/catalog.ts'
-import type { PriceCard, PriceTier, UnitPrices } from '../domain/price.ts'
-import { seal, unseal } from '../lib/primitives/seal.ts'
-import { findPreset, isOwnAddress } from '../vendors/presets.ts'
-import { type Row, type WriteStep } from '../store/statement.ts'
-import { mustWrite, type Store } from '../store/store.ts'
-import { priceRows, readCards, saysSame, type DatedCard } from './cards.ts'
-import * as sql from './statements.ts'
+import type { Model, ModelDraft, OfferDraft, Provider, ProviderDraft, ProviderState } from '../domain/catalog.ts'
+import type { PriceCard } from '../domain/price.ts'
+import { findPreset } from '../vendors/presets.ts'
+import type { DatedCard } from './cards.ts'
 
+/** Changes reject with an Error where the store refuses them; nothing changes then. */
 export type Catalog = {
-  /** Models that can be routed: priced, with at least one offer. */
+  /** The models that are priced, the oldest first. A model may have no offer. */
   models(): readonly Model[]
   model(id: string): Model | undefined
+  /** In the order of their ids. */
   providers(): readonly Provider[]
   provider(id: string): Provider | undefined
   /** Makes or replaces a stored provider. */
   putProvider(draft: ProviderDraft): Promise<void>
   /** Removes a stored provider and its offers. False when there is none. */
   removeProvider(id: string): Promise<boolean>
-  /** A drained provider gets no new requests; what runs goes on. Declared ones, too: it is no part of what they are. */
+  /** A drained provider gets no new requests; what runs goes on. It applies to declared ones, too, and survives them. */
   setProviderState(id: string, state: ProviderState): Promise<void>
   /** Makes or replaces a stored model with its offers; a changed price becomes a new dated card. */
   putModel(draft: ModelDraft): Promise<void>
-  /** All of them or none. */
+  /** All of them or none. Rejects where an offer names no provider. */
   putModels(drafts: readonly ModelDraft[]): Promise<void>
+  /** False when there is none. */
   removeModel(id: string): Promise<boolean>
   /** Every card the model and its offers ever had, the newest first. */
   priceHistory(modelId: string): Promise<readonly DatedCard[]>
@@ -53,253 +47,32 @@ export type CatalogOptions = {
   readonly declared: {
     readonly providers: readonly ProviderDraft[]
     readonly models: readonly ModelDraft[]
-    /** What vendors' keys bring: a stored model of the same id comes first. */
+    /** Models that vendors' keys bring: a stored model of the same id comes first. */
     readonly vendorModels: readonly ModelDraft[]
     /** Those of `models` that are the first account's alone once there is a vendor beside the sandbox. */
     readonly reserved?: readonly string[]
   }
 }
 
-const originOf = (baseUrl: string): string => (baseUrl === '' ? '' : new URL(baseUrl).origin)
+/** The preset of the sandbox. A provider of it without an address is the one that is built in. */
+export const SANDBOX_PRESET = 'sandbox'
 
-/** Loads the catalogue and applies what is declared: declared things missing from the declaration are withdrawn. */
-export async function openCatalog(store: Store, options: CatalogOptions): Promise<Catalog> {
-  const book = new CatalogBook(store, options)
-  await book.reload()
-  await book.applyDeclared()
-  return book
+/** The address of a provider, without a trailing slash; the preset's where the draft has none. */
+export const baseUrlOf = ({ baseUrl, preset }: ProviderDraft): string =>
+  (baseUrl ?? findPreset(preset)?.baseUrl ?? '').replace(/\/+$/, '')
+
+/** What a secret is sealed to: a provider, and the origin of its address. */
+export function sealContext(providerId: string, baseUrl: string): string {
+  return `provider|${providerId}|${baseUrl === '' ? '' : new URL(baseUrl).origin}`
 }
 
-const sandboxPreset = 'sandbox'
+export const offerId = (
+  modelId: string,
+  { providerId, upstreamModel }: Pick<OfferDraft, 'providerId' | 'upstreamModel'>,
+) => `${modelId}@${providerId}/${upstreamModel}`
 
-type Prices = { readonly prices: UnitPrices; readonly tiers: readonly PriceTier[] | undefined }
-type Cards = ReadonlyMap<string, PriceCard>
-
-class CatalogBook implements Catalog {
-  private readonly store: Store
-  private readonly options: CatalogOptions
-  private readonly declaredSecrets: ReadonlyMap<string, string | undefined>
-  private readonly vendorModelIds: ReadonlySet<string>
-  private readonly reservedIds: ReadonlySet<string>
-  private modelsById = new Map<string, Model>()
-  private providersById = new Map<string, Provider>()
-  private cards: Cards = new Map()
-  /** Whether there is one beside the built-in sandbox. */
-  private hasVendor = false
-
-  constructor(store: Store, options: CatalogOptions) {
-    this.store = store
-    this.options = options
-    this.declaredSecrets = new Map(options.declared.providers.map(({ id, secret }) => [id, secret]))
-    this.reservedIds = new Set(options.declared.reserved)
-    this.vendorModelIds = new Set(options.declared.vendorModels.map(({ id }) => id))
-  }
-
-  models(): readonly Model[] {
-    return [...this.modelsById.values()]
-  }
-
-  model(id: string): Model | undefined {
-    return this.modelsById.get(id)
-  }
-
-  providers(): readonly Provider[] {
-    return [...this.providersById.values()]
-  }
-
-  provider(id: string): Provider | undefined {
-    return this.providersById.get(id)
-  }
-
-  async putProvider(draft: ProviderDraft): Promise<void> {
-    await this.change([this.providerStep(draft, 0)])
-  }
-
-  async removeProvider(id: string): Promise<boolean> {
-    if (!this.providersById.has(id)) return false
-    await this.change([
-      { run: sql.withdrawOffersOfProvider, bind: [Date.now(), id] },
-      { run: sql.withdrawProvider, bind: [Date.now(), id], changes: 1 },
-    ])
-    return true
-  }
-
-  async setProviderState(id: string, state: ProviderState): Promise<void> {
-    await this.change([{ run: sql.drainProvider, bind: [state === 'drained' ? Date.now() : null, id], changes: 1 }])
-  }
-
-  async putModel(draft: ModelDraft): Promise<void> {
-    await this.putModels([draft])
-  }
-
-  async putModels(drafts: readonly ModelDraft[]): Promise<void> {
-    await this.change(drafts.flatMap((draft) => this.modelSteps(draft, 0)))
-  }
-
-  async removeModel(id: string): Promise<boolean> {
-    if (!this.modelsById.has(id)) return false
-    await this.change([{ run: sql.withdrawModel, bind: [Date.now(), id], changes: 1 }])
-    return true
-  }
-
-  async priceHistory(modelId: string): Promise<readonly DatedCard[]> {
-    return readCards(await this.store.query(sql.selectPriceHistory, [modelId]))
-  }
-
-  async card(id: number): Promise<PriceCard | undefined> {
-    return readCards(await this.store.query(sql.selectCard, [id]))[0]?.card
-  }
-
-  async applyDeclared(): Promise<void> {
-    const { providers, models: declared, vendorModels } = this.options.declared
-    const models = [...declared, ...vendorModels.filter(({ id }) => this.modelsById.get(id)?.origin !== 'stored')]
-    const nowMs = Date.now()
-    await this.change([
-      { run: sql.withdrawDeclaredModels, bind: [nowMs, JSON.stringify(models.map(({ id }) => id))] },
-      { run: sql.withdrawDeclaredProviders, bind: [nowMs, JSON.stringify(providers.map(({ id }) => id))] },
-      ...providers.map((provider) => this.providerStep(provider, 1)),
-      ...models.flatMap((model) => this.modelSteps(model, 1, nowMs)),
-    ])
-  }
-
-  private async change(steps: readonly WriteStep[]): Promise<void> {
-    await mustWrite(this.store, steps)
-    await this.reload()
-  }
-
-  private providerStep(draft: ProviderDraft, declared: 0 | 1): WriteStep {
-    const baseUrl = (draft.baseUrl ?? findPreset(draft.preset)?.baseUrl ?? '').replace(/\/+$/, '')
-    const origin = originOf(baseUrl)
-    // A declared secret stays where it was declared. A stored one is sealed to the origin it may be sent to.
-    const secret =
-      declared || !draft.secret ? null : seal(this.options.masterKey, draft.secret, context(draft.id, origin))
-    const allowPrivate = draft.reach === 'private' ? 1 : 0
-    const { id, preset, hangUp = null, concurrentRequests = null } = draft
-    const place = [id, preset, baseUrl, allowPrivate, secret]
-    return { run: sql.upsertProvider, bind: [...place, hangUp, concurrentRequests, declared, Date.now()] }
-  }
-
-  private modelSteps(draft: ModelDraft, declared: 0 | 1, nowMs = Date.now()): WriteStep[] {
-    const ownedBy = draft.ownedBy ?? draft.offers[0]?.providerId ?? 'tollgate'
-    return [
-      {
-        run: sql.upsertModel,
-        bind: [draft.id, ownedBy, draft.kind ?? 'text', JSON.stringify(draft.limits), declared, nowMs],
-      },
-      { run: sql.withdrawOffers, bind: [nowMs, draft.id] },
-      ...this.priceSteps('model', draft.id, { prices: draft.price, tiers: draft.priceTiers }),
-      ...draft.offers.flatMap(({ providerId, upstreamModel, priority, weight, contextTokens, cost, costTiers }) => {
-        const id = `${draft.id}@${providerId}/${upstreamModel}`
-        const bind = [id, draft.id, providerId, upstreamModel, priority, weight, contextTokens ?? null]
-        return [{ run: sql.upsertOffer, bind }, ...this.priceSteps('offer', id, { prices: cost, tiers: costTiers })]
-      }),
-    ]
-  }
-
-  /** A new dated card, unless the current one says the same. */
-  private priceSteps(subject: 'model' | 'offer', id: string, { prices, tiers }: Prices): WriteStep[] {
-    const current = this.cards.get(`${subject}:${id}`)
-    if (current && saysSame(current, prices, tiers)) return []
-    return [
-      { run: sql.insertCard, bind: [subject, id, Date.now()] },
-      ...priceRows(prices, tiers).map((row) => ({ run: sql.insertPrice, bind: [subject, id, ...row] })),
-    ]
-  }
-
-  async reload(): Promise<void> {
-    const [cards, providers, models, offers] = await Promise.all([
-      loadCards(this.store, Date.now()),
-      this.store.query(sql.selectProviders),
-      this.store.query(sql.selectModels),
-      this.store.query(sql.selectOffers),
-    ])
-    this.cards = cards
-    this.hasVendor = providers.some((row) => row['preset'] !== sandboxPreset)
-    this.providersById = new Map(providers.map((row) => [row['id'] as string, this.providerOf(row)]))
-    const offersOf = Map.groupBy(
-      offers.flatMap((row) => this.offerOf(row) ?? []),
-      ({ modelId }) => modelId,
-    )
-    this.modelsById = new Map()
-    for (const row of models) {
-      const sale = cards.get(`model:${String(row['id'])}`)
-      // A model without a price cannot be routed: it would be served for nothing.
-      if (sale)
-        this.modelsById.set(row['id'] as string, this.modelOf(row, sale, offersOf.get(row['id'] as string) ?? []))
-    }
-  }
-
-  private providerOf(row: Row): Provider {
-    const id = row['id'] as string
-    const preset = row['preset'] as string
-    const stored = row['base_url'] as string
-    // The built-in sandbox: it listens on this machine, wherever the start of the server put it.
-    const isBuiltIn = stored === '' && preset === sandboxPreset
-    const isLocal = isBuiltIn || row['allow_private'] === 1n || isOwnAddress(preset, stored)
-    const sealed = row['secret'] as Uint8Array | null
-    const secret = sealed ? unseal(this.options.masterKey, sealed, context(id, originOf(stored))) : undefined
-    const declared = row['declared'] === 1n
-    const { sandboxUrl } = this.options
-    return {
-      id,
-      preset,
-      get baseUrl() {
-        return isBuiltIn ? (sandboxUrl() ?? '') : stored
-      },
-      reach: isLocal ? 'private' : 'public',
-      secret: declared ? this.declaredSecrets.get(id) : secret,
-      hangUp: (row['hang_up'] ?? undefined) as HangUp | undefined,
-      concurrentRequests: row['concurrent_requests'] === null ? undefined : Number(row['concurrent_requests']),
-      origin: declared ? 'declared' : 'stored',
-      state: stateOf(row),
-    }
-  }
-
-  private offerOf(row: Row): Offer | undefined {
-    const id = row['id'] as string
-    const cost = this.cards.get(`offer:${id}`)
-    return (
-      cost && {
-        id,
-        modelId: row['model_id'] as string,
-        providerId: row['provider_id'] as string,
-        upstreamModel: row['upstream_model'] as string,
-        priority: Number(row['priority']),
-        weight: Number(row['weight']),
-        contextTokens: row['context_tokens'] === null ? undefined : Number(row['context_tokens']),
-        cost,
-        state: stateOf(row),
-      }
-    )
-  }
-
-  private modelOf(row: Row, sale: PriceCard, offers: readonly Offer[]): Model {
-    const id = row['id'] as string
-    const declared = this.vendorModelIds.has(id) ? 'environment' : 'declared'
-    return {
-      id,
-      ownedBy: row['owned_by'] as string,
-      createdAtMs: Number(row['created_at']),
-      kind: row['kind'] as ModelKind,
-      limits: { ...defaultModelLimits, ...(JSON.parse(row['limits'] as string) as Partial<ModelLimits>) },
-      origin: row['declared'] === 1n ? declared : 'stored',
-      sale,
-      offers,
-      audience: row['declared'] === 1n && this.isReserved(id) ? 'first_account' : undefined,
-    }
-  }
-
-  private isReserved(modelId: string): boolean {
-    return this.reservedIds.has(modelId) && this.hasVendor
-  }
-}
-
-const stateOf = (row: Row): ProviderState => (row['drained_at'] === null ? 'serving' : 'drained')
-
-const context = (providerId: string, origin: string): string => `provider|${providerId}|${origin}`
-
-/** The card in force of every model and offer, by `subject:id`. */
-async function loadCards(store: Store, nowMs: number): Promise<Cards> {
-  const cards = readCards(await store.query(sql.selectCurrentPrices, [nowMs]))
-  return new Map(cards.map(({ subject, subjectId, card }) => [`${subject}:${subjectId}`, card]))
-}
+/** The models that a declaration makes: a vendor's model gives way to a stored one of its id. */
+export const declaredModels = (
+  { models, vendorModels }: Pick<CatalogOptions['declared'], 'models' | 'vendorModels'>,
+  known: (id: string) => Model | undefined,
+): readonly ModelDraft[] => [...models, ...vendorModels.filter(({ id }) => known(id)?.origin !== 'stored')]

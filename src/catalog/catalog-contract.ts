@@ -1,0 +1,350 @@
+/**
+ * What every implementation of `Catalog` must do, as tests. A test file of the implementation calls
+ * `describeCatalogContract` with a function that opens an empty store. The suite knows the port only.
+ */
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { ModelDraft, OfferDraft, ProviderDraft } from '../domain/catalog.ts'
+import { unitPrices, type PriceCard, type UnitPrices } from '../domain/price.ts'
+import type { Catalog, CatalogOptions } from './catalog.ts'
+
+/** A catalogue that one process has open. */
+export type CatalogUnderTest = {
+  readonly catalog: Catalog
+  /** Ends this life of the process and begins the next on the same store. */
+  restart(options: CatalogOptions): Promise<CatalogUnderTest>
+  /** Everything that the store keeps of providers, as text. */
+  stored(): Promise<string>
+  close(): Promise<void>
+}
+
+type Declared = CatalogOptions['declared']
+type Bound = {
+  readonly catalog: () => Catalog
+  readonly stored: () => Promise<string>
+  restart(declared?: Partial<Declared>, masterKey?: Uint8Array): Promise<void>
+}
+
+const MASTER_KEY = new Uint8Array(32).fill(3)
+const NOTHING: Declared = { providers: [], models: [], vendorModels: [] }
+let sandboxUrl: string | undefined
+
+const prices = (input: bigint, output = input * 2n): UnitPrices => unitPrices({ input, output })
+const provider = (id: string, more: Partial<ProviderDraft> = {}): ProviderDraft => ({
+  id,
+  preset: 'custom',
+  baseUrl: `https://${id}.example/v1`,
+  reach: 'public',
+  secret: undefined,
+  ...more,
+})
+const offer = (providerId: string, more: Partial<OfferDraft> = {}): OfferDraft => ({
+  providerId,
+  upstreamModel: 'up',
+  priority: 0,
+  weight: 1,
+  cost: prices(1n),
+  ...more,
+})
+const model = (id: string, offers: readonly OfferDraft[], more: Partial<ModelDraft> = {}): ModelDraft => ({
+  id,
+  ownedBy: undefined,
+  limits: {},
+  price: prices(10n),
+  offers,
+  ...more,
+})
+
+/** Runs the suite. `open` gives an empty store. */
+export function describeCatalogContract(
+  name: string,
+  open: (options: CatalogOptions) => Promise<CatalogUnderTest>,
+): void {
+  describe(`${name} keeps the contract of the catalogue`, () => {
+    let current: CatalogUnderTest
+    const optionsOf = (declared: Declared, masterKey: Uint8Array = MASTER_KEY): CatalogOptions => ({
+      masterKey,
+      sandboxUrl: () => sandboxUrl,
+      declared,
+    })
+    beforeEach(async () => {
+      sandboxUrl = undefined
+      current = await open(optionsOf(NOTHING))
+    })
+    afterEach(() => current.close())
+    const bound: Bound = {
+      catalog: () => current.catalog,
+      stored: () => current.stored(),
+      async restart(declared = {}, masterKey = MASTER_KEY) {
+        current = await current.restart(optionsOf({ ...NOTHING, ...declared }, masterKey))
+      },
+    }
+    testProviders(bound)
+    testModels(bound)
+    testPrices(bound)
+    testDeclared(bound)
+  })
+}
+
+const errorOf = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => 'no error',
+    (error: unknown) => error,
+  )
+
+function testProviders({ catalog, restart, stored }: Bound): void {
+  test('a stored provider has what it was given, is replaced whole, and survives the process', async () => {
+    const draft = provider('acme', { baseUrl: 'https://acme.example/v1//', hangUp: 'bills_on', concurrentRequests: 3 })
+    await catalog().putProvider(draft)
+    expect(catalog().provider('acme')).toMatchObject({
+      ...{ id: 'acme', preset: 'custom', baseUrl: 'https://acme.example/v1', reach: 'public', secret: undefined },
+      ...{ hangUp: 'bills_on', concurrentRequests: 3, origin: 'stored', state: 'serving' },
+    })
+    await catalog().putProvider(provider('acme', { reach: 'private' }))
+    await catalog().putProvider(provider('aardvark'))
+    await restart()
+    expect(catalog().provider('acme')).toMatchObject({
+      reach: 'private',
+      hangUp: undefined,
+      concurrentRequests: undefined,
+    })
+    expect(
+      catalog()
+        .providers()
+        .map(({ id }) => id),
+    ).toEqual(['aardvark', 'acme'])
+    expect(catalog().provider('ACME')).toBeUndefined()
+  })
+
+  test('a stored secret opens with its key and at its origin only, and is not stored as it is', async () => {
+    const secret = 'sk-very-secret-0123456789'
+    await catalog().putProvider(provider('acme', { secret }))
+    expect(catalog().provider('acme')?.secret).toBe(secret)
+    expect(await stored()).not.toContain(secret)
+    await restart({}, new Uint8Array(32).fill(4))
+    expect(catalog().provider('acme')).toMatchObject({ secret: undefined, baseUrl: 'https://acme.example/v1' })
+    await restart()
+    expect(catalog().provider('acme')?.secret).toBe(secret)
+    await catalog().putProvider(provider('acme', { baseUrl: 'https://other.example/v1' }))
+    expect(catalog().provider('acme')?.secret).toBeUndefined()
+  })
+
+  test('the built-in sandbox is where it listens at the moment', async () => {
+    await catalog().putProvider(provider('sandbox', { preset: 'sandbox', baseUrl: undefined }))
+    expect(catalog().provider('sandbox')).toMatchObject({ baseUrl: '', reach: 'private' })
+    sandboxUrl = 'http://127.0.0.1:4711/v1'
+    expect(catalog().provider('sandbox')?.baseUrl).toBe(sandboxUrl)
+  })
+
+  test('a removed provider takes its offers along; made again, it has none', async () => {
+    await catalog().putProvider(provider('one', { secret: 'sk-of-one' }))
+    await catalog().putProvider(provider('two'))
+    await catalog().putModel(model('m', [offer('one'), offer('two')]))
+    expect(await catalog().removeProvider('one')).toBe(true)
+    for (let life = 0; life < 2; life++) {
+      expect(catalog().provider('one')).toBeUndefined()
+      expect(
+        catalog()
+          .model('m')
+          ?.offers.map(({ providerId }) => providerId),
+      ).toEqual(['two'])
+      expect(await catalog().removeProvider('one')).toBe(false)
+      await restart()
+    }
+    await catalog().putProvider(provider('one'))
+    expect(catalog().provider('one')?.secret).toBeUndefined()
+    expect(catalog().model('m')?.offers).toHaveLength(1)
+  })
+
+  test('a drained provider is drained in its offers, through a restart and a change, until it serves again', async () => {
+    await catalog().putProvider(provider('acme'))
+    await catalog().putModel(model('m', [offer('acme')]))
+    const states = () => [catalog().provider('acme')?.state, catalog().model('m')?.offers[0]?.state]
+    expect(states()).toEqual(['serving', 'serving'])
+    await catalog().setProviderState('acme', 'drained')
+    await restart()
+    await catalog().putProvider(provider('acme', { reach: 'private' }))
+    expect(states()).toEqual(['drained', 'drained'])
+    await catalog().setProviderState('acme', 'serving')
+    expect(states()).toEqual(['serving', 'serving'])
+    expect(await errorOf(catalog().setProviderState('none', 'drained'))).toBeInstanceOf(Error)
+  })
+}
+
+function testModels({ catalog, restart }: Bound): void {
+  test('any model comes back as it was put, with its offers in the order of their priority', async () => {
+    await catalog().putProvider(provider('one'))
+    await catalog().putProvider(provider('two'))
+    const offers = fc.uniqueArray(
+      fc.record({
+        providerId: fc.constantFrom('one', 'two'),
+        upstreamModel: fc.stringMatching(/^[a-z0-9./-]{1,8}$/),
+        priority: fc.integer({ min: 0, max: 5 }),
+        weight: fc.integer({ min: 1, max: 100 }),
+        contextTokens: fc.option(fc.integer({ min: 1, max: 2_000_000 }), { nil: undefined }),
+      }),
+      { maxLength: 5, selector: ({ providerId, upstreamModel }) => `${providerId}/${upstreamModel}` },
+    )
+    const kind = fc.constantFrom('text' as const, 'embedding' as const, 'image' as const, 'video' as const)
+    const outputTokensMax = fc.option(fc.integer({ min: 1, max: 1_000_000 }), { nil: undefined })
+    let last: unknown
+    await fc.assert(
+      fc.asyncProperty(offers, kind, outputTokensMax, async (drafts, modelKind, tokens) => {
+        const more = { kind: modelKind, ownedBy: 'acme', limits: { outputTokensMax: tokens } }
+        await catalog().putModel(
+          model(
+            'm',
+            drafts.map((draft) => offer(draft.providerId, draft)),
+            more,
+          ),
+        )
+        const found = catalog().model('m')
+        expect(found).toMatchObject({ id: 'm', kind: modelKind, ownedBy: 'acme', origin: 'stored' })
+        expect(found?.limits).toMatchObject({ outputTokensMax: tokens, outputTokensMin: 256 })
+        const byPlace = (a: { priority: number; id: string }, b: { priority: number; id: string }): number =>
+          a.priority - b.priority || (a.id < b.id ? -1 : 1)
+        const wanted = drafts.map((draft) => ({ ...draft, id: `m@${draft.providerId}/${draft.upstreamModel}` }))
+        expect(found?.offers).toMatchObject(wanted.toSorted(byPlace))
+        last = found
+      }),
+      { numRuns: 30 },
+    )
+    await restart()
+    expect(catalog().model('m')).toEqual(last as ReturnType<Catalog['model']>)
+  })
+
+  test('models are put all or none', async () => {
+    await catalog().putProvider(provider('one'))
+    const drafts = [model('a', [offer('one')]), model('b', [offer('nobody')]), model('c', [])]
+    expect(await errorOf(catalog().putModels(drafts))).toBeInstanceOf(Error)
+    expect(catalog().models()).toEqual([])
+    await restart()
+    expect(catalog().models()).toEqual([])
+    await catalog().putModels([model('a', [offer('one')]), model('c', [])])
+    expect(
+      catalog()
+        .models()
+        .map(({ id }) => id),
+    ).toEqual(['a', 'c'])
+  })
+
+  test('a removed model is gone once, and can be made again', async () => {
+    await catalog().putModel(model('m', []))
+    expect([await catalog().removeModel('m'), await catalog().removeModel('m')]).toEqual([true, false])
+    await restart()
+    expect([catalog().model('m'), await catalog().removeModel('m')]).toEqual([undefined, false])
+    await catalog().putModel(model('m', []))
+    expect(catalog().model('m')?.sale.nanoPerMillion).toEqual(prices(10n))
+  })
+}
+
+const pricesIn = (card: PriceCard | undefined): unknown => card && [card.nanoPerMillion, card.tiers]
+
+function testPrices({ catalog, restart }: Bound): void {
+  test('a price that stays keeps its card, and one that changes gets a new one: no card ever changes', async () => {
+    await catalog().putProvider(provider('one'))
+    const price = fc.record({ input: fc.bigInt({ min: 0n, max: 3n }), output: fc.bigInt({ min: 0n, max: 2n ** 60n }) })
+    const tiers = fc.uniqueArray(
+      fc.record({ aboveInputTokens: fc.integer({ min: 1, max: 5 }), input: fc.bigInt(0n, 3n) }),
+      {
+        selector: ({ aboveInputTokens }) => aboveInputTokens,
+        maxLength: 2,
+      },
+    )
+    const seen = new Map<number, unknown>()
+    await fc.assert(
+      fc.asyncProperty(price, tiers, async ({ input, output }, longer) => {
+        const priceTiers = longer.map((tier) => ({
+          aboveInputTokens: tier.aboveInputTokens,
+          nanoPerMillion: prices(tier.input),
+        }))
+        const draft = model('m', [offer('one', { cost: prices(input) })], { price: prices(input, output), priceTiers })
+        const before = catalog().model('m')
+        await catalog().putModel(draft)
+        const { sale, offers } = catalog().model('m') ?? {}
+        expect(sale?.nanoPerMillion).toEqual(prices(input, output))
+        const wanted = priceTiers.toSorted((a, b) => a.aboveInputTokens - b.aboveInputTokens)
+        expect(sale?.tiers ?? []).toEqual(wanted)
+        expect(offers?.[0]?.cost.nanoPerMillion).toEqual(prices(input))
+        await catalog().putModel(draft)
+        expect(catalog().model('m')?.sale.id).toBe(sale?.id as number)
+        expect(before?.sale.id === sale?.id).toBe(Bun.deepEquals(pricesIn(before?.sale), pricesIn(sale)))
+        if (sale) seen.set(sale.id, sale)
+      }),
+      { numRuns: 30 },
+    )
+    await restart()
+    for (const [id, card] of seen) expect(await catalog().card(id)).toEqual(card as never)
+    const history = await catalog().priceHistory('m')
+    const sales = history.filter(({ subject }) => subject === 'model').map(({ card }) => card.id)
+    expect(sales).toEqual([...seen.keys()].toSorted((a, b) => b - a))
+    expect(history.some(({ subject, subjectId }) => subject === 'offer' && subjectId === 'm@one/up')).toBe(true)
+    expect([await catalog().card(1_000_000), await catalog().priceHistory('none')]).toEqual([undefined, []])
+  })
+}
+
+function testDeclared({ catalog, restart, stored }: Bound): void {
+  test('what is declared follows the declaration, and what is stored stays', async () => {
+    await catalog().putProvider(provider('own'))
+    await catalog().putModel(model('own-model', [offer('own')]))
+    const declared = {
+      providers: [provider('acme', { secret: 'sk-declared' }), provider('late')],
+      models: [model('m', [offer('acme'), offer('own')])],
+    }
+    await restart(declared)
+    expect(catalog().provider('acme')).toMatchObject({ origin: 'declared', secret: 'sk-declared' })
+    expect(await stored()).not.toContain('sk-declared')
+    expect(catalog().model('m')).toMatchObject({
+      origin: 'declared',
+      offers: [{ providerId: 'acme' }, { providerId: 'own' }],
+    })
+    const card = catalog().model('m')?.sale.id
+    await catalog().setProviderState('acme', 'drained')
+    await restart({ providers: [provider('acme')], models: [model('m', [offer('acme')])] })
+    expect(catalog().provider('acme')).toMatchObject({ secret: undefined, state: 'drained' })
+    expect(catalog().provider('late')).toBeUndefined()
+    expect(catalog().model('m')).toMatchObject({ offers: [{ providerId: 'acme' }], sale: { id: card } })
+    await restart()
+    expect(
+      catalog()
+        .providers()
+        .map(({ id }) => id),
+    ).toEqual(['own'])
+    expect(
+      catalog()
+        .models()
+        .map(({ id }) => id),
+    ).toEqual(['own-model'])
+    expect(await catalog().card(card ?? 0)).toBeDefined()
+  })
+
+  test('a declaration takes over what is stored under its name', async () => {
+    await catalog().putProvider(provider('acme', { secret: 'sk-stored' }))
+    await catalog().putModel(model('m', [offer('acme')]))
+    await restart({ providers: [provider('acme')], models: [model('m', [offer('acme')], { price: prices(99n) })] })
+    expect(catalog().provider('acme')).toMatchObject({ origin: 'declared', secret: undefined })
+    expect(catalog().model('m')).toMatchObject({ origin: 'declared', sale: { nanoPerMillion: prices(99n) } })
+  })
+
+  test('a model that a vendor’s key brings gives way to a stored one of its id', async () => {
+    const declared = { providers: [provider('acme')], vendorModels: [model('m', [offer('acme')]), model('n', [])] }
+    await restart(declared)
+    expect(catalog().model('m')).toMatchObject({ origin: 'environment', sale: { nanoPerMillion: prices(10n) } })
+    await catalog().putModel(model('m', [offer('acme')], { price: prices(7n) }))
+    await restart(declared)
+    expect(catalog().model('m')).toMatchObject({ origin: 'stored', sale: { nanoPerMillion: prices(7n) } })
+    expect(catalog().model('n')).toMatchObject({ origin: 'environment' })
+  })
+
+  test('a reserved model is the first account’s alone once there is a vendor beside the sandbox', async () => {
+    const sandbox = provider('sandbox', { preset: 'sandbox', baseUrl: undefined })
+    const declared = { providers: [sandbox], models: [model('demo', [offer('sandbox')])], reserved: ['demo', 'stored'] }
+    await restart(declared)
+    expect(catalog().model('demo')?.audience).toBeUndefined()
+    await catalog().putProvider(provider('acme'))
+    await catalog().putModel(model('stored', [offer('acme')]))
+    expect(['demo', 'stored'].map((id) => catalog().model(id)?.audience)).toEqual(['first_account', undefined])
+    await catalog().removeProvider('acme')
+    expect(catalog().model('demo')?.audience).toBeUndefined()
+  })
+}
