@@ -23,7 +23,7 @@ type Bound = {
   readonly accounts: () => Accounts
   readonly barred: BarredSubject[]
   readonly stored: () => Promise<string>
-  restart(pepper?: Uint8Array): Promise<void>
+  readonly restart: (pepper?: Uint8Array) => Promise<void>
 }
 
 const PEPPER = new Uint8Array(32).fill(7)

@@ -27,7 +27,7 @@ export type PeopleUnderTest = {
   close(): Promise<void>
 }
 
-type Bound = { readonly now: () => PeopleUnderTest; restart(): Promise<void> }
+type Bound = { readonly now: () => PeopleUnderTest; readonly restart: () => Promise<void> }
 
 const FROM = { address: '192.0.2.1', agent: 'test' }
 const NOBODY = { name: undefined, hash: 'hash' }
@@ -206,7 +206,7 @@ function testSessions(bound: Bound): void {
         for (const { waitMs, asks } of steps) {
           nowMs += waitMs
           hasEnded ||= nowMs - seenMs >= idleMs || nowMs - session.createdAtMs >= absoluteMs
-          const found = now().sessions.find(token, now().users, { nowMs, asks: asks as 'person' | 'page' })
+          const found = now().sessions.find(token, now().users, { nowMs, asks })
           expect(found !== undefined).toBe(!hasEnded)
           if (asks === 'person' && !hasEnded) seenMs = nowMs
         }

@@ -18,15 +18,15 @@ export type CatalogUnderTest = {
   close(): Promise<void>
 }
 
-type Declared = CatalogOptions['declared']
+type Declaration = CatalogOptions['declared']
 type Bound = {
   readonly catalog: () => Catalog
   readonly stored: () => Promise<string>
-  restart(declared?: Partial<Declared>, masterKey?: Uint8Array): Promise<void>
+  readonly restart: (declared?: Partial<Declaration>, masterKey?: Uint8Array) => Promise<void>
 }
 
 const MASTER_KEY = new Uint8Array(32).fill(3)
-const NOTHING: Declared = { providers: [], models: [], vendorModels: [] }
+const NOTHING: Declaration = { providers: [], models: [], vendorModels: [] }
 let sandboxUrl: string | undefined
 
 const prices = (input: bigint, output = input * 2n): UnitPrices => unitPrices({ input, output })
@@ -62,7 +62,7 @@ export function describeCatalogContract(
 ): void {
   describe(`${name} keeps the contract of the catalogue`, () => {
     let current: CatalogUnderTest
-    const optionsOf = (declared: Declared, masterKey: Uint8Array = MASTER_KEY): CatalogOptions => ({
+    const optionsOf = (declared: Declaration, masterKey: Uint8Array = MASTER_KEY): CatalogOptions => ({
       masterKey,
       sandboxUrl: () => sandboxUrl,
       declared,
@@ -97,8 +97,15 @@ function testProviders({ catalog, restart, stored }: Bound): void {
     const draft = provider('acme', { baseUrl: 'https://acme.example/v1//', hangUp: 'bills_on', concurrentRequests: 3 })
     await catalog().putProvider(draft)
     expect(catalog().provider('acme')).toMatchObject({
-      ...{ id: 'acme', preset: 'custom', baseUrl: 'https://acme.example/v1', reach: 'public', secret: undefined },
-      ...{ hangUp: 'bills_on', concurrentRequests: 3, origin: 'stored', state: 'serving' },
+      id: 'acme',
+      preset: 'custom',
+      baseUrl: 'https://acme.example/v1',
+      reach: 'public',
+      secret: undefined,
+      hangUp: 'bills_on',
+      concurrentRequests: 3,
+      origin: 'stored',
+      state: 'serving',
     })
     await catalog().putProvider(provider('acme', { reach: 'private' }))
     await catalog().putProvider(provider('aardvark'))

@@ -25,7 +25,7 @@ export type Catalog = {
   putProvider(draft: ProviderDraft): Promise<void>
   /** Removes a stored provider and its offers. False when there is none. */
   removeProvider(id: string): Promise<boolean>
-  /** A drained provider gets no new requests; what runs goes on. It applies to declared ones, too, and survives them. */
+  /** A drained provider gets no new requests; what runs goes on. Declared ones can be drained, too. */
   setProviderState(id: string, state: ProviderState): Promise<void>
   /** Makes or replaces a stored model with its offers; a changed price becomes a new dated card. */
   putModel(draft: ModelDraft): Promise<void>
@@ -58,7 +58,7 @@ export type CatalogOptions = {
 export const SANDBOX_PRESET = 'sandbox'
 
 /** The address of a provider, without a trailing slash; the preset's where the draft has none. */
-export const baseUrlOf = ({ baseUrl, preset }: ProviderDraft): string =>
+export const providerBaseUrl = ({ baseUrl, preset }: ProviderDraft): string =>
   (baseUrl ?? findPreset(preset)?.baseUrl ?? '').replace(/\/+$/, '')
 
 /** What a secret is sealed to: a provider, and the origin of its address. */

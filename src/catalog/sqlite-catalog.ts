@@ -1,6 +1,6 @@
 /**
- * The catalogue on SQLite. All of it is in memory and rebuilt from the store after a change: changes are rare, reads are
- * every request.
+ * The catalogue on SQLite. All of it is in memory and rebuilt from the store after a change: changes are rare, reads
+ * are every request.
  */
 import {
   defaultModelLimits,
@@ -21,7 +21,7 @@ import { mustWrite, type Store } from '../store/store.ts'
 import { isOwnAddress } from '../vendors/presets.ts'
 import { priceRows, readCards, saysSame, type DatedCard } from './cards.ts'
 import {
-  baseUrlOf,
+  providerBaseUrl,
   declaredModels,
   offerId,
   SANDBOX_PRESET,
@@ -135,7 +135,7 @@ class SqliteCatalog implements Catalog {
   }
 
   private providerStep(draft: ProviderDraft, declared: 0 | 1): WriteStep {
-    const baseUrl = baseUrlOf(draft)
+    const baseUrl = providerBaseUrl(draft)
     // A declared secret stays where it was declared. A stored one is sealed to the origin it may be sent to.
     const secret =
       declared || !draft.secret ? null : seal(this.options.masterKey, draft.secret, sealContext(draft.id, baseUrl))
