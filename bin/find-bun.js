@@ -2,8 +2,8 @@ import { closeSync, existsSync, openSync, readSync } from 'node:fs'
 import { createRequire } from 'node:module'
 
 /**
- * The Bun binary: TOLLGATE_BUN, or that of the platform package, wherever npm or npx hoisted it.
- * Ends the process with advice when there is none.
+ * The Bun binary: TOLLGATE_BUN, or the one in the platform package, wherever npm or npx has installed it.
+ * Ends the process with advice if there is none.
  * @returns {string}
  */
 export function findBun() {
@@ -22,7 +22,7 @@ export function findBun() {
   }
 }
 
-/** Node itself tells the C library: the loader named in the head of its binary (0.3 ms; a process report takes 7). */
+/** The head of Node's binary names the loader, and so the C library (0.3 ms; a process report takes 7 ms). */
 function isMusl() {
   if (process.platform !== 'linux') return false
   const head = Buffer.alloc(4096)

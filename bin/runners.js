@@ -3,16 +3,16 @@ import { readFileSync } from 'node:fs'
 const SHELL = /^(?:busybox|\w*sh)$/
 
 /**
- * Whoever stands between this process and a package runner that was told to run it (`npm start`, `npx tollgate`): a
- * shell, to which the runner passes its signals on and which passes on none, and the runner itself, which dies of a
- * signal that it does not know. Their process ids, the nearest first; none where this process was run by itself.
+ * The processes above this one if a package runner started it (`npm start`, `npx tollgate`). There is a shell, which
+ * receives the runner's signals and does not pass them on. Above it is the runner, which dies of an unknown signal.
+ * Returns their process ids, the nearest first. The list is empty if no runner started this process.
  * @returns {Promise<number[]>}
  */
 export async function runnersAbove() {
   if (!process.env.npm_lifecycle_event || process.platform === 'win32') return []
   const parent = process.ppid
   const { name, above } = await look(parent)
-  // Some shells become the program they run: then the parent is the runner, and what is above it is nobody's business.
+  // Some shells become the program that they run. Then the parent is the runner, and the process above it is ignored.
   return SHELL.test(name) && above > 1 ? [parent, above] : [parent]
 }
 
@@ -20,7 +20,7 @@ export async function runnersAbove() {
 async function look(pid) {
   try {
     if (process.platform === 'linux') {
-      // "pid (name) state parent …"; the name may hold anything.
+      // "pid (name) state parent …". The name may contain any character.
       const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
       const end = stat.lastIndexOf(')')
       return { name: stat.slice(stat.indexOf('(') + 1, end), above: Number(stat.slice(end + 2).split(' ')[1]) }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The launcher: plain Node, no dependencies. It finds the Bun binary that npm put beside it and becomes it.
+// The launcher, in plain Node without dependencies. It finds the Bun binary that npm has installed, and becomes it.
 import { fileURLToPath } from 'node:url'
 import { bunEnv } from './bun-env.js'
 import { findBun } from './find-bun.js'
@@ -7,14 +7,14 @@ import { runnersAbove } from './runners.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const bun = findBun()
-// A .env or bunfig.toml that happens to lie in the user's directory must not change the server: Bun would read both.
-// package.json holds no bunfig key, so it stands for an empty config on every system.
+// Bun would read a .env or bunfig.toml in the user's directory, which must not change the server. package.json has no
+// bunfig key, so it serves as an empty config on every system.
 const args = ['--no-env-file', `--config=${root}package.json`, `${root}src/main.ts`, ...process.argv.slice(2)]
 const env = { ...bunEnv, ...process.env }
-// The server ends when one of those above it is gone that may have been told to pass a signal on, and did not.
+// The server ends when one of these processes is gone, because it may have received a signal and not passed it on.
 const runners = await runnersAbove()
 
-// Becoming Bun keeps the process id and leaves nothing in between. Node has it from 22.15 and 23.11, not on Windows.
+// `execve` keeps the process id and leaves no process in between. Node has it since 22.15 and 23.11, not on Windows.
 if (process.execve && process.platform !== 'win32') {
   env.TOLLGATE_LAUNCHER_PID = runners.join(' ')
   process.execve(bun, [bun, ...args], env)
@@ -23,7 +23,7 @@ if (process.execve && process.platform !== 'win32') {
 }
 
 async function runAsChild() {
-  // Imported here and not above: an exec does not need them, and they take 2 ms.
+  // Imported here, because `execve` does not need them and they take 2 ms.
   const [{ spawn }, { constants }] = await Promise.all([import('node:child_process'), import('node:os')])
   const above = [process.pid, ...runners].join(' ')
   const child = spawn(bun, args, { stdio: 'inherit', env: { ...env, TOLLGATE_LAUNCHER_PID: above } })
