@@ -6,7 +6,6 @@ import { documentedRoutes, publicOpenApi } from '../../src/edge/openapi.ts'
 import { answerShapes, failureShapes } from '../../src/edge/public-answers.ts'
 import { requestShapes } from '../../src/edge/public-requests.ts'
 import type { PublicRoute } from '../../src/edge/route.ts'
-import { routesAt } from '../../src/edge/router.ts'
 import { publicRoutes } from '../../src/edge/routes.ts'
 import { failureCodes } from '../../src/formats/core/openai-failure.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
@@ -154,17 +153,6 @@ test('every route of the API is described', () => {
   )
   expect(found.length).toBeGreaterThan(10)
   expect(found.filter((path) => !known.has(path))).toEqual([])
-})
-
-test('every path of the table leads to its own route', () => {
-  for (const route of publicRoutes) {
-    for (const path of [route.path, ...(route.aliases ?? [])]) {
-      const address = path.replace(/\{(\w+)\}/, (_, name: string) => (name === 'id' ? 'id_1' : 'a/b:c'))
-      const match = routesAt(route.method, address)
-      expect({ path, found: match?.routes.byMethod.get(route.method) === route }).toEqual({ path, found: true })
-      expect([path, match?.param]).toEqual([path, path.includes('{') ? (path.includes('{id}') ? 'id_1' : 'a/b:c') : ''])
-    }
-  }
 })
 
 describe('the documents', () => {
