@@ -7,7 +7,7 @@ import type { Store } from './store/store.ts'
 const STALL_MS = 2_000
 const TOLD_MS = 10_000
 
-export class Stalls {
+export class ReadinessGate {
   private readonly store: Store
   private readonly memory: MemoryRoom
   private readonly log: Log

@@ -25,15 +25,15 @@ import { inputTokens, outputTokens } from './domain/usage.ts'
 import type { AttemptNote, RequestRecord } from './records/records.ts'
 import { answerBounds, type Relay } from './relay/context.ts'
 import { openRelayPort } from './relay/port.ts'
-import { backgroundBounds, Backgrounds } from './relay/background.ts'
-import { drainBounds, Drains } from './relay/upstream-drainer.ts'
+import { backgroundBounds, BackgroundResponses } from './relay/background.ts'
+import { drainBounds, UpstreamDrainer } from './relay/upstream-drainer.ts'
 import { Pictures } from './relay/pictures.ts'
 import { RetryBudget } from './relay/retry-budget.ts'
 import { ProviderConcurrency } from './relay/provider-concurrency.ts'
 import { TokenCounter } from './relay/token-counter.ts'
 import { SandboxThread } from '../sandbox/thread.ts'
 import { bindPorts, urlHost } from './ports.ts'
-import { Stalls } from './readiness-gate.ts'
+import { ReadinessGate } from './readiness-gate.ts'
 import { startSweeps } from './maintenance-jobs.ts'
 import { Videos, type VideosOptions } from './video/videos.ts'
 
@@ -75,7 +75,7 @@ export async function serve(config: Config): Promise<RunningServer> {
   const metrics = metricsOf(gateway, () => ({ videos, server }))
   const state: DrainState = { isDraining: false }
   decoders.fitInto(memoryMaxOf(config))
-  const stalls = new Stalls(store, new MemoryRoom(memoryMaxOf(config)), log)
+  const readiness = new ReadinessGate(store, new MemoryRoom(memoryMaxOf(config)), log)
   const [tokens, blobs] = [new TokenCounter(), new Blobs(store, gateway.room)]
   await blobs.sweepStrays()
   const onRecord = recorder(gateway, metrics, log)
@@ -86,7 +86,7 @@ export async function serve(config: Config): Promise<RunningServer> {
     blobs,
     videos,
     onRecord,
-    notReady: () => (state.isDraining ? 'shutting down' : stalls.reason()),
+    notReady: () => (state.isDraining ? 'shutting down' : readiness.reason()),
   })
   const edge = createEdge({
     relay: openRelayPort(relay, repliesOf(config)),
@@ -108,7 +108,7 @@ export async function serve(config: Config): Promise<RunningServer> {
   const watch = setInterval(() => {
     live.endOverdue(config.limits.requestTimeoutMs)
     live.cutLapsed()
-    stalls.reason()
+    readiness.reason()
     collectGrowth()
   }, WATCH_MS)
   const ahead = setTimeout(() => void loadReaders().catch((error: Error) => giveUp(log, error)), READ_AHEAD_MS)
@@ -143,8 +143,8 @@ function relayOf(gateway: Gateway, config: Config, { blobs, onRecord, ...shared 
     retries: new RetryBudget(),
     concurrency: new ProviderConcurrency(),
     pictures: new Pictures(blobs, config.limits.imageUrlMs, shared.log),
-    backgrounds: new Backgrounds(backgroundBounds),
-    drains: new Drains(drainBounds),
+    backgrounds: new BackgroundResponses(backgroundBounds),
+    drains: new UpstreamDrainer(drainBounds),
     hiddenReasoners: new Set(),
     limits: { ...config.limits, ...answerBounds },
     upstreamMessages: config.upstreamMessages,

@@ -48,7 +48,7 @@ async function begin(
  * throttle is asked only if the one before admits the try, so an address without tries left takes none from others. If
  * the person is signed in from the same network, tries from elsewhere do not block another sign-in.
  */
-function takeTry({ context, from }: Pick<RouteContext, 'context' | 'from'>, name: string): Try {
+function takeAttempt({ context, from }: Pick<RouteContext, 'context' | 'from'>, name: string): SignInAttempt {
   const { addresses, pairs, names } = context.throttles
   const network = networkOf(from.address)
   const [written, pair] = [name.toLowerCase(), `${network} ${name.toLowerCase()}`]
@@ -63,7 +63,7 @@ function takeTry({ context, from }: Pick<RouteContext, 'context' | 'from'>, name
     },
   }
 }
-type Try = { readonly waitMs: number; giveBack(): void }
+type SignInAttempt = { readonly waitMs: number; giveBack(): void }
 
 const signIn = route('POST', '/session', {
   access: 'open',
@@ -73,7 +73,7 @@ const signIn = route('POST', '/session', {
   run: async (call) => {
     const { context, body } = call
     const name = body.name.trim()
-    const tried = takeTry(call, name)
+    const tried = takeAttempt(call, name)
     if (tried.waitMs > 0) return slowDown(tried.waitMs)
     const known = context.services.users.passwordOf(name)
     const checked = await context.passwords.check(body.password, known?.hash)

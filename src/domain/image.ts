@@ -72,7 +72,7 @@ export type ImageFacts = {
 }
 
 /** What a request asks for, as far as its price depends on it. */
-export type ImageWish = {
+export type ImageOptions = {
   readonly count: number
   readonly size: string | undefined
   readonly quality: string | undefined
@@ -121,13 +121,13 @@ export function allowsSize({ sizes, freeSizes }: ImageFacts, size: string): bool
 }
 
 /** How many images come. */
-export const imagesOf = ({ isSingle }: ImageFacts, { count }: ImageWish): number => (isSingle ? 1 : count)
+export const imagesOf = ({ isSingle }: ImageFacts, { count }: ImageOptions): number => (isSingle ? 1 : count)
 
 export const imageUnit = (size: string, quality: string): PieceUnit =>
   quality === '' ? `piece:image/${size}` : `piece:image/${size}/${quality}`
 
 /** Every kind of image a request can come to: the one it names, or any where the model chooses. */
-export function unitsOf(facts: ImageFacts, { size, quality }: ImageWish): PieceUnit[] {
+export function unitsOf(facts: ImageFacts, { size, quality }: ImageOptions): PieceUnit[] {
   const choices = (wished: string | undefined, fallback: string, all: readonly string[]): readonly string[] => {
     const value = wished ?? fallback
     return value === 'auto' ? all.filter((one) => one !== 'auto') : [value]
@@ -141,9 +141,9 @@ export function unitsOf(facts: ImageFacts, { size, quality }: ImageWish): PieceU
  * only: the first size that has a price, at the usual quality. Undefined where nothing has to be chosen, or can be.
  */
 export function soldChoice(
-  wish: ImageWish,
+  wish: ImageOptions,
   { sale, limits: { image: facts } }: PricedImages,
-): Pick<ImageWish, 'size' | 'quality'> | undefined {
+): Pick<ImageOptions, 'size' | 'quality'> | undefined {
   if (!sellsPieces(sale)) return undefined
   const isSold = (unit: PieceUnit): boolean => piecePrice(sale, unit) !== undefined
   const units = unitsOf(facts, wish)
@@ -185,7 +185,7 @@ export const sellsPieces = ({ nanoPerMillion }: PriceCard): boolean =>
   Object.keys(nanoPerMillion).some((unit) => unit === 'piece:image' || unit.startsWith('piece:image/'))
 
 /** Nano-USD per million of the dearest image a request can come to; 0 where images are sold by tokens. */
-export function dearestImage(card: PriceCard, facts: ImageFacts, wish: ImageWish): bigint {
+export function dearestImage(card: PriceCard, facts: ImageFacts, wish: ImageOptions): bigint {
   return unitsOf(facts, wish)
     .map((unit) => piecePrice(card, unit) ?? 0n)
     .reduce((a, b) => (a > b ? a : b), 0n)
@@ -201,7 +201,7 @@ export const tokensOfImage = ({ tokens, qualityDefault }: ImageFacts, quality: s
   tokens[quality ?? qualityDefault] ?? Math.max(0, ...Object.values(tokens))
 
 /** Output tokens one image can have at most. */
-export function imageTokensMax(facts: ImageFacts, { size, quality, partials }: ImageWish): number {
+export function imageTokensMax(facts: ImageFacts, { size, quality, partials }: ImageOptions): number {
   const usual = tokensOfImage(facts, quality)
   // A model that chooses its size chooses one of those it names.
   const [width, height] = sidesOf(size ?? facts.sizeDefault) ?? [0, 0]

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { soldChoice, type ImageWish } from './image.ts'
+import { soldChoice, type ImageOptions } from './image.ts'
 import { imageFamilies } from '../vendors/image-families.ts'
 import { unitPrices, type PriceCard } from './price.ts'
 
@@ -13,7 +13,7 @@ const model = (units: Record<string, bigint>) => ({
   sale: card(units),
   limits: { image: imageFamilies['gpt-image'] },
 })
-const wish = (size?: string, quality?: string): ImageWish => ({ count: 1, size, quality, partials: 0, inputs: 0 })
+const wish = (size?: string, quality?: string): ImageOptions => ({ count: 1, size, quality, partials: 0, inputs: 0 })
 const holes = model({
   'piece:image/1024x1024/low': 1n,
   'piece:image/1024x1024/medium': 2n,

@@ -9,13 +9,13 @@ import {
   type VideoFacts,
   type VideoRatio,
   type VideoResolution,
-  type VideoWish,
+  type VideoOptions,
 } from './video.ts'
 
 /** The longest it can be. */
 export const secondsMax = (
   { durations }: Pick<VideoFacts, 'durations'>,
-  { seconds }: Pick<VideoWish, 'seconds'>,
+  { seconds }: Pick<VideoOptions, 'seconds'>,
 ): number => (seconds === DURATION_AUTO ? Math.max(...durations) : seconds)
 
 /** Width over height; an adaptive video has as many pixels as one of 16:9. */
@@ -36,7 +36,7 @@ function sidesOfVideo(resolution: VideoResolution, ratio: VideoRatio | undefined
 /** Pixels of width × height × frames in a token, by the first vendor that billed videos so (2026-08). */
 const PIXELS_PER_TOKEN = 1_024
 
-type Shape = Pick<VideoWish, 'resolution' | 'ratio'> & { readonly fps: number; readonly seconds: number }
+type Shape = Pick<VideoOptions, 'resolution' | 'ratio'> & { readonly fps: number; readonly seconds: number }
 
 /** What a video comes to whose vendor reports no tokens. There is a frame at the end, too: 121 of them in 5 s. */
 export function tokensOfVideo({ resolution, ratio, fps, seconds }: Shape): number {
@@ -48,12 +48,12 @@ export function tokensOfVideo({ resolution, ratio, fps, seconds }: Shape): numbe
 const PADDING = 1.05
 
 /** Tokens a video can have at most, those of the videos it is made after among them. */
-export function tokensMax(facts: VideoFacts, wish: VideoWish): number {
+export function tokensMax(facts: VideoFacts, wish: VideoOptions): number {
   const seconds = secondsMax(facts, wish) + (wish.withVideo ? facts.inputVideoSecondsMax : 0)
   return Math.ceil(tokensOfVideo({ ...wish, fps: facts.fps, seconds }) * PADDING)
 }
 
-type Kind = Pick<VideoWish, 'resolution' | 'withVideo' | 'audio'>
+type Kind = Pick<VideoOptions, 'resolution' | 'withVideo' | 'audio'>
 
 /** `piece:second/720p/with-video/silent`: a card names as much of it as its prices differ by. */
 export function videoUnit(unit: 'second' | 'token', { resolution, withVideo, audio }: Kind): PieceUnit {

@@ -2,7 +2,7 @@
 import type { Offer } from './catalog.ts'
 import type { NanoUsd } from './money.ts'
 import type { PriceCard } from './price.ts'
-import type { VideoWish } from './video.ts'
+import type { VideoOptions } from './video.ts'
 
 export const videoStages = ['submitting', 'queued', 'running', 'upscaling', 'storing', 'completed', 'failed'] as const
 export type VideoStage = (typeof videoStages)[number]
@@ -31,7 +31,7 @@ export type VideoTask = {
   readonly model: string
   readonly stage: VideoStage
   readonly progress: number
-  readonly wish: VideoWish
+  readonly wish: VideoOptions
   readonly terms: VideoTerms
   readonly held: NanoUsd
   /** The offer that took it. */

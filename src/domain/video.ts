@@ -95,7 +95,7 @@ export type UpscaleWish = {
 }
 
 /** What a request asks for, as far as its price and its pixels depend on it. */
-export type VideoWish = {
+export type VideoOptions = {
   readonly resolution: VideoResolution
   /** Undefined: as the vendor likes. */
   readonly ratio: VideoRatio | undefined

@@ -1,6 +1,6 @@
 /** Images of the endpoints for images: dear, billed every time, and sold by the piece or by tokens. */
 import type { Model } from '../domain/catalog.ts'
-import { dearestImage, imagesOf, imageTokensMax, type ImageWish } from '../domain/image.ts'
+import { dearestImage, imagesOf, imageTokensMax, type ImageOptions } from '../domain/image.ts'
 import { divideUp, type NanoUsd } from '../domain/money.ts'
 import { inputTokens } from '../domain/usage.ts'
 import type { ClientRequest, MeteredUsage } from '../formats/core/contract.ts'
@@ -43,7 +43,7 @@ export const imageModality: AnswerModality = {
   meter: meterDelivered,
 }
 
-const wishOf = ({ images }: Pick<ClientRequest, 'images'>): ImageWish => {
+const wishOf = ({ images }: Pick<ClientRequest, 'images'>): ImageOptions => {
   if (!images) throw new Error('a request for images says which')
   return images
 }

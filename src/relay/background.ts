@@ -14,7 +14,7 @@ export const backgroundBounds: BackgroundLimits = {
 /** How long a client that calls an answer off waits for it to be settled. */
 const CANCEL_WAIT_MS = 5_000
 
-export class Backgrounds {
+export class BackgroundResponses {
   private readonly limits: BackgroundLimits
   private readonly runs = new Map<string, Run>()
 

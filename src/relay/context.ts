@@ -7,9 +7,9 @@ import type { ReplyLimits } from '../modalities/modality.ts'
 import type { Records, RequestRecord } from '../records/records.ts'
 import type { Turns } from '../responses/turns.ts'
 import type { Videos } from '../video/videos.ts'
-import type { Backgrounds } from './background.ts'
+import type { BackgroundResponses } from './background.ts'
 import type { GatewayRequest, LiveCalls } from './call.ts'
-import type { Drains } from './upstream-drainer.ts'
+import type { UpstreamDrainer } from './upstream-drainer.ts'
 import type { HealthBook } from './health-book.ts'
 import type { Pictures } from './pictures.ts'
 import type { RetryBudget } from './retry-budget.ts'
@@ -47,13 +47,13 @@ export type Relay = {
   readonly live: LiveCalls
   readonly tokens: TokenCounter
   readonly pictures: Pictures
-  readonly drains: Drains
+  readonly drains: UpstreamDrainer
   /** Models, by id, whose vendors have billed reasoning that they did not send, or sent answers in one piece. */
   readonly hiddenReasoners: Set<string>
   readonly records: Records
   readonly idempotency: Idempotency
   readonly turns: Turns
-  readonly backgrounds: Backgrounds
+  readonly backgrounds: BackgroundResponses
   readonly videos: Videos
   readonly limits: RelayLimits
   /** Whether the operator wants to read what vendors say of failures. */

@@ -6,7 +6,7 @@ export const drainBounds = {
 }
 
 /** Upstream streams that are read on after their client left, because the vendor bills them to the end anyway. */
-export class Drains {
+export class UpstreamDrainer {
   private running = 0
   private readonly streamsMax: number
   private readonly timeoutMs: number

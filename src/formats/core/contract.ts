@@ -4,7 +4,7 @@
  */
 import type { Model, ModelKind } from '../../domain/catalog.ts'
 import type { Failure, UpstreamFailure } from '../../domain/failure.ts'
-import type { ImageFormat, ImageWish } from '../../domain/image.ts'
+import type { ImageFormat, ImageOptions } from '../../domain/image.ts'
 import type { Delta, Dialect, Reply, Turn } from '../../domain/turn.ts'
 import type { Usage, UsageSource } from '../../domain/usage.ts'
 import type { HeaderFields } from '../../lib/http/message-head.ts'
@@ -64,7 +64,7 @@ export type ClientRequest = RequestedWork & {
 export type RequestedWork = {
   /** Set in a dialect that can answer a turn with images. `quality` is the size, in the vendor's word. */
   readonly painting?: { readonly quality: string | undefined }
-  readonly images?: ImageWish
+  readonly images?: ImageOptions
   /** A video is made by a task. It is never streamed and never passed through. */
   readonly video?: VideoBody
 }

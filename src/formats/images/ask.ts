@@ -1,4 +1,4 @@
-import type { ImageFacts, ImageWish } from '../../domain/image.ts'
+import type { ImageFacts, ImageOptions } from '../../domain/image.ts'
 import type { UpstreamRequest } from '../core/contract.ts'
 import type { ImageBody } from './body.ts'
 
@@ -6,7 +6,7 @@ import type { ImageBody } from './body.ts'
 export type ImageAsk = {
   readonly kind: 'generation' | 'edit'
   readonly body: ImageBody
-  readonly wish: ImageWish
+  readonly wish: ImageOptions
   readonly facts: ImageFacts
   /** Writes the request for an upstream, from its fields. */
   write(

@@ -1,7 +1,7 @@
 /** A client that asks for images, in OpenAI's format. */
 import type { Model } from '../../domain/catalog.ts'
 import type { Failure } from '../../domain/failure.ts'
-import { soldChoice, type ImageFacts, type ImageWish } from '../../domain/image.ts'
+import { soldChoice, type ImageFacts, type ImageOptions } from '../../domain/image.ts'
 import type { Dialect } from '../../domain/turn.ts'
 import { writeFailure } from '../core/openai-failure.ts'
 import type { ClientRequest, Adapter, AdapterContext } from '../core/contract.ts'
@@ -42,7 +42,7 @@ export class ImageClient implements ClientRequest {
   readonly imageParts: number
   readonly mediaBytes = 0
   readonly messages = 0
-  images: ImageWish
+  images: ImageOptions
   readonly leavesFiles: boolean
   private body: ImageBody
   private readonly source: ImageSource

@@ -9,7 +9,7 @@ import {
   sellsPieces,
   unitsOf,
   type ImageFacts,
-  type ImageWish,
+  type ImageOptions,
 } from '../../domain/image.ts'
 import { piecePrice, type PriceCard } from '../../domain/price.ts'
 import type { PieceUnit } from '../../domain/usage.ts'
@@ -97,7 +97,7 @@ function sizeRule({ sizes, freeSizes }: ImageFacts): string {
 /** What the model cannot do of a request; undefined when it can do everything. */
 export function checkImage(
   body: ImageBody,
-  wish: ImageWish,
+  wish: ImageOptions,
   { id, limits: { image: facts }, sale }: Model,
 ): Failure | undefined {
   const { size, count, delivery, prompt } = body

@@ -1,5 +1,5 @@
 /** Usage of images: the tokens an upstream reports, and the images that arrived, by the piece. */
-import { imageUnit, sellsPieces, type ImageFacts, type ImageWish } from '../../domain/image.ts'
+import { imageUnit, sellsPieces, type ImageFacts, type ImageOptions } from '../../domain/image.ts'
 import type { PriceCard } from '../../domain/price.ts'
 import { inputTokens, outputTokens, type PieceUnit, type Usage, type UsageSource } from '../../domain/usage.ts'
 import { asFields } from '../core/fields.ts'
@@ -77,7 +77,7 @@ export type ToMeterImages = {
   readonly begun: number
   readonly sale: PriceCard
   readonly facts: ImageFacts
-  readonly wish: ImageWish
+  readonly wish: ImageOptions
   readonly promptTokens: number
   readonly inputTokensMax: number
   readonly imageTokens: number

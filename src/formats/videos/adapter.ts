@@ -3,7 +3,7 @@
  * done with them, when, and how often, is the same for all vendors (video/).
  */
 import type { VideoMade } from '../../domain/video-task.ts'
-import type { UpscaleWish, VideoWish } from '../../domain/video.ts'
+import type { UpscaleWish, VideoOptions } from '../../domain/video.ts'
 import type { UpstreamFailure } from '../../domain/failure.ts'
 import type { FailureReader, UpstreamRequest } from '../core/contract.ts'
 import type { VideoBody } from '../core/video-body.ts'
@@ -11,7 +11,7 @@ import type { VideoBody } from '../core/video-body.ts'
 /** A video to be made. */
 export type VideoOrder = {
   readonly body: VideoBody
-  readonly wish: VideoWish
+  readonly wish: VideoOptions
   readonly upstreamModel: string
 }
 
@@ -74,7 +74,10 @@ export type VideoAdapter = TaskAdapter<VideoOrder> & {
 export type VideoFinder = {
   request(upstreamModel: string): UpstreamRequest
   /** Ids of tasks that were made of such a wish at such a time. */
-  read(text: string, wanted: { readonly wish: VideoWish; readonly createdAtMs: number }): readonly string[] | undefined
+  read(
+    text: string,
+    wanted: { readonly wish: VideoOptions; readonly createdAtMs: number },
+  ): readonly string[] | undefined
 }
 
 export const readStateOf = (state: VideoState): ReadState => ({ kind: 'state', state })

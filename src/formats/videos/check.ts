@@ -8,7 +8,7 @@ import {
   type UpscaleWish,
   type VideoFacts,
   type VideoResolution,
-  type VideoWish,
+  type VideoOptions,
 } from '../../domain/video.ts'
 import { sellsVideo, upscaleUnit } from '../../domain/video-price.ts'
 import type { VideoBody, VideoMedium, VideoRole } from '../core/video-body.ts'
@@ -40,7 +40,7 @@ function fittedMedia(
 }
 
 /** `seed`: what is drawn where the client names none. */
-export function wishOf(body: VideoBody, facts: VideoFacts, seed: number): VideoWish {
+export function wishOf(body: VideoBody, facts: VideoFacts, seed: number): VideoOptions {
   return {
     resolution: body.resolution ?? facts.resolutionDefault,
     ratio: body.ratio,
@@ -150,7 +150,7 @@ function checkMedia(media: readonly VideoMedium[], facts: VideoFacts): Failure |
   return undefined
 }
 
-function checkUpscale({ resolution, upscale }: VideoWish, { upscaler }: VideoFacts): Failure | undefined {
+function checkUpscale({ resolution, upscale }: VideoOptions, { upscaler }: VideoFacts): Failure | undefined {
   if (!upscale) return undefined
   if (upscaler === undefined) return unsupported('super_resolution_config', 'super-resolution')
   if (upscale.resolution === undefined || shorterEdge[upscale.resolution] > shorterEdge[resolution]) return undefined

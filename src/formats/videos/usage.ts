@@ -2,7 +2,7 @@
 import { piecePrice, type PriceCard } from '../../domain/price.ts'
 import type { Usage, UsageSource, PieceUnit } from '../../domain/usage.ts'
 import { sellsByToken, tokensOfVideo, upscaleUnit, videoUnit } from '../../domain/video-price.ts'
-import { DURATION_AUTO, type UpscaleWish, type VideoResolution, type VideoWish } from '../../domain/video.ts'
+import { DURATION_AUTO, type UpscaleWish, type VideoResolution, type VideoOptions } from '../../domain/video.ts'
 import type { VideoMade, VideoTask } from '../../domain/video-task.ts'
 
 export type VideoUsage = {
@@ -26,7 +26,7 @@ export const NO_USAGE: Usage = {
 type VideoCount = { readonly tokens: number; readonly seconds: number }
 
 /** A video of so many tokens and seconds, in the pieces that a card has a price for. */
-export function usageOfVideo(card: PriceCard, wish: VideoWish, { tokens, seconds }: VideoCount): Usage {
+export function usageOfVideo(card: PriceCard, wish: VideoOptions, { tokens, seconds }: VideoCount): Usage {
   const all: readonly (readonly [PieceUnit, number])[] = [
     [videoUnit('second', wish), seconds],
     [videoUnit('token', wish), tokens],

@@ -40,7 +40,7 @@ const publicModels = createRoute({
   component: lazyRouteComponent(() => import('../routes/public-models.tsx'), 'PublicModelsPage'),
 })
 
-/** All pages for people who are signed in. Who is not goes to the door first. */
+/** All pages for people who are signed in. Others go to the sign-in page first. */
 const inside = createRoute({
   getParentRoute: () => root,
   id: 'inside',

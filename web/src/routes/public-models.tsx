@@ -2,7 +2,7 @@
 import { keepPreviousData, QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import type { PublicModel } from '../lib/api-types.gen.ts'
-import { LanguageButton } from '../features/door/door.tsx'
+import { LanguageButton } from '../features/sign-in/sign-in-frame.tsx'
 import { ModelFilters } from '../features/models/model-filters.tsx'
 import { ModelFacts } from '../features/models/model-facts.tsx'
 import { modelLink, ModelTable } from '../features/models/model-table.tsx'

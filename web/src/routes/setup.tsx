@@ -4,9 +4,9 @@
  */
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { DoorForm, NameField, PasswordField } from '../features/door/door-form.tsx'
-import { Door } from '../features/door/door.tsx'
-import { useForm } from '../features/door/use-form.ts'
+import { SignInForm, NameField, PasswordField } from '../features/sign-in/sign-in-form.tsx'
+import { SignInFrame } from '../features/sign-in/sign-in-frame.tsx'
+import { useForm } from '../features/sign-in/use-form.ts'
 import type { Answers } from '../lib/api-types.gen.ts'
 import { api, type ApiError } from '../lib/api.ts'
 import { useT } from '../lib/language.ts'
@@ -32,12 +32,12 @@ export function SetupPage() {
   }, [token])
   if (error) {
     return (
-      <Door title={t('setup.void')} hint={t('setup.voidHint')}>
+      <SignInFrame title={t('setup.void')} hint={t('setup.voidHint')}>
         <Failure error={error} />
         <Link to="/sign-in" className="mt-4 inline-block text-accent underline">
           {t('signIn.title')}
         </Link>
-      </Door>
+      </SignInFrame>
     )
   }
   return holder ? <Choose token={token} holder={holder} /> : <Waiting />
@@ -59,11 +59,11 @@ function Choose({ token, holder }: { readonly token: string; readonly holder: Ho
   const { error } = form
   const isFirst = holder.name === null
   return (
-    <Door
+    <SignInFrame
       title={isFirst ? t('setup.first') : t('setup.hello', { name: holder.name })}
       hint={isFirst ? t('setup.firstHint') : t('setup.hint')}
     >
-      <DoorForm form={form} submit={t('setup.submit')} disabled={again !== password} beside="name">
+      <SignInForm form={form} submit={t('setup.submit')} disabled={again !== password} beside="name">
         <NameField
           value={name}
           onType={setName}
@@ -86,7 +86,7 @@ function Choose({ token, holder }: { readonly token: string; readonly holder: Ho
           autoComplete="new-password"
           error={isDifferent ? t('setup.different') : undefined}
         />
-      </DoorForm>
-    </Door>
+      </SignInForm>
+    </SignInFrame>
   )
 }

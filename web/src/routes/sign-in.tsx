@@ -1,8 +1,8 @@
 import { Link, useRouter, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { DoorForm, NameField, PasswordField } from '../features/door/door-form.tsx'
-import { Door } from '../features/door/door.tsx'
-import { useForm } from '../features/door/use-form.ts'
+import { SignInForm, NameField, PasswordField } from '../features/sign-in/sign-in-form.tsx'
+import { SignInFrame } from '../features/sign-in/sign-in-frame.tsx'
+import { useForm } from '../features/sign-in/use-form.ts'
 import { api } from '../lib/api.ts'
 import { useT } from '../lib/language.ts'
 import { hasOperator, showsModels } from '../lib/page-facts.ts'
@@ -15,11 +15,11 @@ export function SignInPage() {
 function NoOperator() {
   const t = useT()
   return (
-    <Door title={t('signIn.first')} hint={t('signIn.firstLink')}>
+    <SignInFrame title={t('signIn.first')} hint={t('signIn.firstLink')}>
       <p className="text-soft">{t('signIn.firstAgain')}</p>
       <pre className="my-2 overflow-x-auto rounded-md bg-sunken px-3 py-2 text-xs">{t('signIn.firstCommand')}</pre>
       <ModelsLink />
-    </Door>
+    </SignInFrame>
   )
 }
 
@@ -36,8 +36,8 @@ function SignIn() {
     else await router.navigate({ to: '/' })
   })
   return (
-    <Door title={t('signIn.title')}>
-      <DoorForm
+    <SignInFrame title={t('signIn.title')}>
+      <SignInForm
         form={form}
         submit={t('signIn.submit')}
         below={
@@ -54,8 +54,8 @@ function SignIn() {
           onType={setPassword}
           autoComplete="current-password"
         />
-      </DoorForm>
-    </Door>
+      </SignInForm>
+    </SignInFrame>
   )
 }
 

@@ -12,7 +12,7 @@ import { scanRequest } from '../../../../src/formats/core/request-json.ts'
 import { videoModality } from '../../../../src/modalities/video.ts'
 import type { VideoWanted } from '../../lib/video-wanted.ts'
 import { costOf } from './video-cost.ts'
-import { bodyOf, scenes, secondsOf, upscaleResolutions, versions, wishOf } from './video-wish.ts'
+import { bodyOf, scenes, secondsOf, upscaleResolutions, versions, wishOf } from './video-options.ts'
 
 const each = {
   'second/480p': 30_000_000n,

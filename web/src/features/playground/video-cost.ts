@@ -3,7 +3,7 @@
  * making and the super-resolution are charged on lines of their own, each rounded up by itself.
  */
 import type { Model, VideoFacts } from '../../lib/api-types.gen.ts'
-import { shorterEdge, upscaleResolutions, type Upscale, type VideoWish } from './video-wish.ts'
+import { shorterEdge, upscaleResolutions, type Upscale, type VideoOptions } from './video-options.ts'
 
 export type VideoCost = {
   readonly making: bigint
@@ -30,7 +30,7 @@ const MILLION = 1_000_000n
 export function costOf(
   { price }: Pick<Model, 'price'>,
   facts: VideoFacts,
-  { wish, withVideo }: { readonly wish: VideoWish; readonly withVideo: boolean },
+  { wish, withVideo }: { readonly wish: VideoOptions; readonly withVideo: boolean },
 ): VideoCost | undefined {
   const longest = wish.seconds === -1 ? Math.max(...facts.durations) : wish.seconds
   const kind = `${wish.resolution}${withVideo ? '/with-video' : ''}/${wish.audio ? 'audio' : 'silent'}`
@@ -72,7 +72,7 @@ const PIXELS_PER_TOKEN = 1_024
 /** Vendors round sides up to what their encoders like. */
 const PADDING = 1.05
 
-function tokensMax({ fps }: VideoFacts, { resolution, ratio }: VideoWish, seconds: number): number {
+function tokensMax({ fps }: VideoFacts, { resolution, ratio }: VideoOptions, seconds: number): number {
   const edge = shorterEdge[resolution] ?? 0
   const [width, height] = ratio.split(':').map(Number)
   const proportion = width && height ? width / height : 16 / 9

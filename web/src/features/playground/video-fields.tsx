@@ -5,11 +5,11 @@ import type { VideoWanted } from '../../lib/video-wanted.ts'
 import { Checkbox, SelectField, TextField } from '../../ui/field.tsx'
 import { Fold } from '../../ui/fold.tsx'
 import { choicesOf } from './studio.tsx'
-import { largerThan, scenes, secondsOf, versions, type VideoWish } from './video-wish.ts'
+import { largerThan, scenes, secondsOf, versions, type VideoOptions } from './video-options.ts'
 
 type Props = {
   readonly facts: VideoFacts
-  readonly wish: VideoWish
+  readonly wish: VideoOptions
   readonly wanted: VideoWanted
   readonly onChange: (change: VideoWanted) => void
 }

@@ -5,7 +5,7 @@ import { TextArea } from '../../ui/field.tsx'
 import { Fold } from '../../ui/fold.tsx'
 import { FilesField } from './files-field.tsx'
 import { pictureTypes } from './image.tsx'
-import { hasFrames, hasReferences, type Media } from './video-wish.ts'
+import { hasFrames, hasReferences, type Media } from './video-options.ts'
 
 type Props = { readonly facts: VideoFacts; readonly media: Media; readonly onChange: (media: Media) => void }
 type Zone = { readonly name: 'first' | 'last' | 'images' | 'videos' | 'audios'; readonly max: number }

@@ -14,7 +14,7 @@ import { costOf, type VideoCost } from './video-cost.ts'
 import { Money } from '../../ui/text.tsx'
 import { VideoFields } from './video-fields.tsx'
 import { MediaFields } from './video-media.tsx'
-import { bodyOf, contentOf, noMedia, problemOf, videosOf, wishOf, type Media } from './video-wish.ts'
+import { bodyOf, contentOf, noMedia, problemOf, videosOf, wishOf, type Media } from './video-options.ts'
 import { Watched } from './watched.tsx'
 
 type Props = StudioProps & { readonly begun: VideoWanted | undefined }

@@ -1,4 +1,4 @@
-/** Words and sentences of the frame, the door, and what many pages share. */
+/** Words and sentences of the frame, the sign-in pages, and what many pages share. */
 export const words = {
   // Words that many pages share.
   close: 'Close',

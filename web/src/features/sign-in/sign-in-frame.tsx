@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react'
 import { chooseLanguage, useLanguage } from '../../lib/language.ts'
 
-export function Door({
+export function SignInFrame({
   title,
   hint,
   children,

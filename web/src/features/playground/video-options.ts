@@ -25,7 +25,7 @@ export type Upscale = {
   readonly version: string
   readonly fps?: number
 }
-export type VideoWish = {
+export type VideoOptions = {
   readonly resolution: string
   readonly ratio: string
   /** -1: the model chooses. */
@@ -50,7 +50,7 @@ export const largerThan = (resolution: string): readonly string[] =>
   upscaleResolutions.filter((one) => (shorterEdge[one] ?? 0) > (shorterEdge[resolution] ?? 0))
 
 /** As far as the model knows what is wanted; otherwise what it does by itself. */
-export function wishOf(facts: VideoFacts, wanted: VideoWanted): VideoWish {
+export function wishOf(facts: VideoFacts, wanted: VideoWanted): VideoOptions {
   const resolution = among(facts.resolutions, wanted.resolution, facts.resolutionDefault)
   const seed = (wanted.seed ?? '').trim()
   return {
@@ -111,7 +111,7 @@ const isWhole = (value: number, least: number, most: number): boolean =>
   Number.isInteger(value) && value >= least && value <= most
 
 /** Why the gateway would refuse it; undefined: it would not. The prompt is looked at when it is sent. */
-export function problemOf(facts: VideoFacts, wish: VideoWish, media: Media): Problem | undefined {
+export function problemOf(facts: VideoFacts, wish: VideoOptions, media: Media): Problem | undefined {
   return problemOfMedia(facts, media) ?? problemOfFields(wish)
 }
 
@@ -137,7 +137,7 @@ function problemOfMedia(facts: VideoFacts, media: Media): Problem | undefined {
   return bytes > FILES_MIB_MAX * MIB ? { key: 'play.video.tooLarge', values: { max: FILES_MIB_MAX } } : undefined
 }
 
-function problemOfFields({ seed, upscale }: VideoWish): Problem | undefined {
+function problemOfFields({ seed, upscale }: VideoOptions): Problem | undefined {
   if (seed !== undefined && !isWhole(seed, 0, SEED_MAX)) return { key: 'play.video.seed', values: { max: SEED_MAX } }
   if (upscale?.limit !== undefined && !isWhole(upscale.limit, 64, 2_160)) return { key: 'play.video.edge' }
   if (upscale?.fps !== undefined && !isWhole(upscale.fps, 1, 120)) return { key: 'play.video.fps' }
@@ -146,7 +146,7 @@ function problemOfFields({ seed, upscale }: VideoWish): Problem | undefined {
 
 type Item = readonly [kind: 'image' | 'video' | 'audio', role: string, source: File | string]
 
-export function bodyOf(model: string, wish: VideoWish, content: readonly object[]): object {
+export function bodyOf(model: string, wish: VideoOptions, content: readonly object[]): object {
   const { upscale } = wish
   return {
     model,

@@ -16,7 +16,14 @@ type Props = {
   readonly below?: ReactNode
 }
 
-export function DoorForm({ form: { isBusy, error, submit: send }, submit, disabled, beside, children, below }: Props) {
+export function SignInForm({
+  form: { isBusy, error, submit: send },
+  submit,
+  disabled,
+  beside,
+  children,
+  below,
+}: Props) {
   return (
     <form onSubmit={send} className="space-y-3">
       {error && (beside === undefined || error.param !== beside) && <Failure error={error} />}
