@@ -12,7 +12,7 @@ const sides: Partial<Record<Dialect, UpstreamSide>> = {
   gemini: geminiUpstreamSide,
 }
 
-/** How to speak to an upstream that understands these dialects: in the first that we can write. */
+/** The upstream side for an upstream that supports these dialects. The first one that the gateway can write is used. */
 export function upstreamSideOf(offered: readonly Dialect[]): UpstreamSide {
   for (const dialect of offered) {
     const side = sides[dialect]

@@ -393,10 +393,10 @@ describe('what is refused', () => {
     ['banana', config({ aspectRatio: '7:3' }), "'generationConfig.imageConfig.aspectRatio': must be one of '1:1'"],
     ['banana', config({ imageSize: '8K' }), "must be one of '512', '1K', '2K', '4K'"],
     ['banana', { generation_config: { image_config: { image_size: '8K' } } }, "must be one of '512'"],
-    ['banana', config({ imagesize: '4K' }), 'Mind its capitals'],
-    ['banana', { generationConfig: { responseModalities: ['AUDIO'] } }, 'Only text and images'],
+    ['banana', config({ imagesize: '4K' }), 'Check its capital letters'],
+    ['banana', { generationConfig: { responseModalities: ['AUDIO'] } }, 'must be text or images'],
     ['words', { generationConfig: { responseModalities: ['TEXT', 'IMAGE'] } }, 'answers with text only'],
-    ['misplaced', {}, 'No upstream of this model speaks'],
+    ['misplaced', {}, 'none of its upstreams speaks it'],
   ])('%s with %j', async (model, body, message) => {
     const before = asked.length
     const { status, text } = await post(`/v1beta/models/${model}:generateContent`, { contents, ...body })

@@ -217,7 +217,7 @@ const ofModels: readonly Rule[] = [
     /super-resolution/,
     UNSUPPORTED,
   ],
-  ['a choice that it does not make', { model: 'strict', duration: -1 }, 'duration', /does not choose it/],
+  ['a choice that it does not make', { model: 'strict', duration: -1 }, 'duration', /cannot choose it/],
   ['seconds that it cannot', { model: 'strict', duration: 5 }, 'duration', /'4', '8' for this model/],
   ['a ratio that it cannot', { model: 'strict', duration: 4, ratio: '1:1' }, 'ratio', /'16:9' for this model/],
   [

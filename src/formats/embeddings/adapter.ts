@@ -1,4 +1,7 @@
-/** Embeddings on their way: inputs in as many exchanges as the upstream wants, vectors back in order and as asked. */
+/**
+ * The adapter for embeddings. It splits the inputs into as many exchanges as the upstream needs. The vectors come back
+ * in order and in the requested form.
+ */
 import type { Failure } from '../../domain/failure.ts'
 import type { Usage } from '../../domain/usage.ts'
 import { inputTokens } from '../../domain/usage.ts'
@@ -11,7 +14,7 @@ import { readEmbeddings, type ReadEmbeddings, type EmbeddingReading } from './re
 import type { Batch, EmbeddingUpstream } from './upstream.ts'
 import { KIB } from '../../lib/primitives/units.ts'
 
-/** Replies above this are read by another thread: here they would hold up everybody's streams. */
+/** A larger reply is read by another thread, because it would hold up every stream on this one. */
 const LARGE_REPLY_CHARS = 256 * KIB
 
 export class EmbeddingAdapter implements Adapter {

@@ -1,4 +1,4 @@
-/** A client that asks for embeddings, in OpenAI's words or Google's. */
+/** A client that requests embeddings in OpenAI's or Google's format. */
 import type { Model } from '../../domain/catalog.ts'
 import type { Failure } from '../../domain/failure.ts'
 import type { Dialect } from '../../domain/turn.ts'
@@ -10,7 +10,7 @@ import { countable, type EmbeddingBody } from './body.ts'
 import { EmbeddingAdapter } from './adapter.ts'
 import { geminiEmbeddings, openaiEmbeddings } from './upstream.ts'
 
-/** What an encoder puts round each input. */
+/** The tokens that an encoder adds around each input. */
 const TOKENS_AN_INPUT = 4
 
 export class EmbeddingClient implements ClientRequest {
@@ -44,7 +44,7 @@ export class EmbeddingClient implements ClientRequest {
     )
   }
 
-  /** What this model cannot do. */
+  /** Returns a failure if the model cannot do what the request asks for. */
   check({ limits }: Model): Failure | undefined {
     const { dimensions } = this.body
     if (dimensions === undefined || dimensions === limits.dimensions) return undefined
@@ -53,7 +53,7 @@ export class EmbeddingClient implements ClientRequest {
       return { kind: 'unsupported_parameter', message: 'This model does not support specifying dimensions.', param }
     }
     if (limits.dimensions === undefined || dimensions < limits.dimensions) return undefined
-    return { kind: 'invalid_value', message: `This model has ${limits.dimensions} dimensions at most.`, param }
+    return { kind: 'invalid_value', message: `This model has at most ${limits.dimensions} dimensions.`, param }
   }
 
   promptText(): string {

@@ -36,7 +36,7 @@ test('inputs go in as many exchanges as the upstream wants, and come back in ord
     usage: object
   }
   expect(reply.data.map(({ index }) => index)).toEqual(inputs.map((_, i) => i))
-  // Shorter vectors are made of unit length.
+  // Shortened vectors are scaled to unit length.
   expect(reply.data[249]?.embedding).toEqual([1, 0])
   expect(reply.usage).toEqual({ prompt_tokens: 9, total_tokens: 9 })
 })
@@ -64,7 +64,7 @@ test('vectors survive both forms; what is no vector is none', () => {
   const packed = rewritten(numbers, 'base64', undefined)
   expect(packed).toBe(Buffer.from(Float32Array.from(numbers).buffer).toString('base64'))
   expect(rewritten(packed, 'float', undefined)).toEqual(numbers)
-  // In the form that is wanted already nothing is touched.
+  // A vector in the requested form is not changed.
   expect(rewritten(packed, 'base64', undefined)).toBe(packed)
   expect(rewritten([0.1234567890123456], 'float', undefined)).toEqual([0.1234567890123456])
   const none = [[], ['a'], [Number.NaN], 'AAA', 'AAAA', '', '====', null, [1, null], {}]

@@ -1,4 +1,4 @@
-/** Embeddings in Gemini's dialect: `embedContent`, and `batchEmbedContents`, which Google's SDKs ask for (2026-11). */
+/** Embeddings in Gemini's dialect: `embedContent`, and `batchEmbedContents`, which Google's SDKs use (2026-11). */
 import { z } from 'zod'
 import type { Failure } from '../../domain/failure.ts'
 import { safeParse } from '../../lib/json/safe-parse.ts'
@@ -34,7 +34,7 @@ const refuse = (kind: Failure['kind'], param: string, message: string): ReadClie
   failure: { kind, message, param },
 })
 
-/** Reads a request for the embedding of one content, or of several. */
+/** Reads a request for the embedding of one content or of several. */
 export function readGeminiEmbeddings({ text, path }: GeminiRequest): ReadClient {
   const scan = scanRequest(text)
   if (scan.kind === 'rejected') return scan
@@ -63,7 +63,7 @@ function made(model: string, all: readonly One[], client: 'gemini' | 'gemini_bat
   for (const [i, { content, model: named, outputDimensionality }] of all.entries()) {
     const at = client === 'gemini' ? '' : `requests[${i}].`
     if (typeof named === 'string' && named.replace(/^models\//, '') !== model) {
-      return refuse('invalid_value', `${at}model`, `Invalid '${at}model': it must be the model of the address.`)
+      return refuse('invalid_value', `${at}model`, `Invalid '${at}model': it must be the model in the path.`)
     }
     if ((outputDimensionality ?? undefined) !== dimensions) {
       const param = `${at}outputDimensionality`
@@ -84,7 +84,7 @@ function made(model: string, all: readonly One[], client: 'gemini' | 'gemini_bat
   }
 }
 
-/** What a text is embedded for changes its vector at Google's. */
+/** The purpose of a text. It changes the text's vector at Google. */
 const purposeOf = ({ taskType, title }: One): Fields => ({
   ...(typeof taskType === 'string' ? { taskType } : {}),
   ...(typeof title === 'string' ? { title } : {}),

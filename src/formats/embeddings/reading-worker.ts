@@ -1,4 +1,4 @@
-/** Reads large replies off the serving thread: 2,048 vectors of 3,072 numbers take it half a second and more. */
+/** Reads large replies off the serving thread. 2,048 vectors of 3,072 numbers take half a second or more. */
 import type { WorkerRequest, WorkerResponse } from '../../lib/runtime/idle-worker.ts'
 import { readEmbeddings, type ReadEmbeddings, type EmbeddingReading } from './reading.ts'
 

@@ -1,4 +1,4 @@
-/** Replies with embeddings, read and written again. Pure, so that a worker can do it for large ones. */
+/** Reads replies with embeddings and writes them again. It is pure, so that a worker can do it for large ones. */
 import type { UpstreamFailure } from '../../domain/failure.ts'
 import type { Usage } from '../../domain/usage.ts'
 import { inputTokens } from '../../domain/usage.ts'
@@ -10,18 +10,18 @@ import { rewritten, type Encoding } from './vector.ts'
 
 export type EmbeddingDialect = 'openai' | 'gemini'
 
-/** What the answers to the parts of one request are to become. */
+/** The answers to the parts of one request, and the form that they need. */
 export type EmbeddingReading = {
   readonly dialect: EmbeddingDialect
-  /** Whose words the entries are written in. */
+  /** The format of the entries. */
   readonly client: EmbeddingWords
   readonly encoding: Encoding
   readonly dimensions: number | undefined
-  /** The answers, and how many inputs each was given for. */
+  /** The answers, and how many inputs each one is for. */
   readonly parts: readonly { readonly text: string; readonly inputs: number }[]
 }
 
-/** `data`: the JSON text of a list of the vectors. */
+/** `data` is a JSON list of the vectors. */
 export type ReadEmbeddings =
   | { readonly kind: 'read'; readonly data: string; readonly usage: Usage | undefined }
   | { readonly kind: 'failed'; readonly failure: UpstreamFailure }
@@ -36,7 +36,7 @@ export function readEmbeddings({ dialect, client, encoding, dimensions, parts }:
   const data: string[] = []
   let usage: Usage | undefined = inputUsage(0)
   for (const { text, inputs } of parts) {
-    // Nothing but numbers, by the million; large ones are not read on the serving thread.
+    // The reply is millions of numbers. A large one is not read on the serving thread.
     const reply = parseFields(text, JSON.parse)
     if (!reply) return garbage('the reply is not a JSON object')
     const failure = hiddenError(reply)
@@ -49,7 +49,7 @@ export function readEmbeddings({ dialect, client, encoding, dimensions, parts }:
       const entry = client === 'openai' ? { object: 'embedding', index: data.length, embedding } : { values: embedding }
       data.push(JSON.stringify(entry))
     }
-    // A part of the truth is none: without one usage there is no sum.
+    // If one part has no usage, the sum is unknown.
     usage = usage && part.usage && inputUsage(inputTokens(usage) + inputTokens(part.usage))
   }
   return { kind: 'read', data: `[${data.join(',')}]`, usage }
@@ -61,7 +61,7 @@ const readers: Record<EmbeddingDialect, (reply: Fields, inputs: number) => Part>
     for (const [i, entry] of asList(reply['data']).entries()) {
       const { index, embedding } = asFields(entry)
       const at = typeof index === 'number' ? index : i
-      if (!Number.isInteger(at) || at < 0 || at >= inputs) return garbage('an embedding has an index of no input')
+      if (!Number.isInteger(at) || at < 0 || at >= inputs) return garbage('an embedding has the index of no input')
       vectors[at] = embedding
     }
     return { kind: 'part', vectors, usage: readEmbeddingUsage(reply['usage']) }

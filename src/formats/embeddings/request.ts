@@ -15,7 +15,7 @@ const TOKEN_MAX = 1_000_000
 
 export const embeddingRequestSchema = z.looseObject({
   model: z.string().min(1),
-  /** Looked at by hand: a schema would make an issue for each of 400,000 numbers. */
+  /** Checked by hand, because a schema would make an issue for each of 400,000 numbers. */
   input: z.unknown(),
   encoding_format: z.enum(['float', 'base64']).nullable().optional(),
   dimensions: z.int().min(1).max(65_536).nullable().optional(),
@@ -51,7 +51,7 @@ export function readEmbeddingClient(text: string): ReadClient {
   return { kind: 'read', request: new EmbeddingClient(body) }
 }
 
-/** Some upstreams match keys without regard to case: what they would read must be what was priced. */
+/** Some upstreams match keys without regard to case. What they read must be what was priced. */
 function lookAlike(members: Members): Failure | undefined {
   for (const key of members.names()) {
     if (dearerFields.includes(key)) {
@@ -75,7 +75,7 @@ const wrong = (kind: 'invalid_type' | 'invalid_value', param: string, problem: s
   param,
 })
 
-/** The inputs, or what is wrong with them. All are of the kind of the first. */
+/** The inputs, or what is wrong with them. All must be of the same kind as the first. */
 function inputsOf(input: unknown): readonly EmbeddingInput[] | Failure {
   if (input === undefined || input === null) {
     return { kind: 'missing_parameter', message: "Missing required parameter: 'input'.", param: 'input' }

@@ -1,4 +1,4 @@
-/** How vendors are asked for embeddings. */
+/** Writes requests for embeddings to vendors. */
 import type { Failure } from '../../domain/failure.ts'
 import { fit } from '../../vendors/fit.ts'
 import { asText } from '../core/fields.ts'
@@ -8,13 +8,13 @@ import type { EmbeddingDialect } from './reading.ts'
 
 export type EmbeddingUpstream = {
   readonly dialect: EmbeddingDialect
-  /** The most inputs one exchange may have. */
+  /** The most inputs in one exchange. */
   readonly inputsMax: number
   obstacle(body: EmbeddingBody): Failure | undefined
   write(batch: Batch, body: EmbeddingBody, to: Destination): UpstreamRequest
 }
 
-/** Inputs that go up together, and the place of the first among all. */
+/** Inputs of one exchange, and the index of the first among all inputs. */
 export type Batch = { readonly inputs: readonly EmbeddingInput[]; readonly from: number }
 
 const request = (path: string, body: object, dropped: readonly string[] = []): UpstreamRequest => ({
@@ -30,13 +30,13 @@ export const openaiEmbeddings: EmbeddingUpstream = {
   obstacle: () => undefined,
   write({ inputs }, { dimensions, encoding, others, ofInputs = [], foreign = [] }, { upstreamModel, quirks }) {
     const body = { ...others, model: upstreamModel, input: inputs, dimensions, encoding_format: encoding }
-    // What is left out is no loss: vectors are written as their client wants them.
+    // Nothing is lost by leaving these out: the gateway writes vectors as the client wants them.
     const lost = new Set([...foreign, ...ofInputs.flatMap((fields) => Object.keys(fields))])
     return request('/embeddings', { ...body, ...fit(body, quirks.rules).changes }, [...lost])
   },
 }
 
-/** Gemini's batchEmbedContents, 100 texts at most (2026-08). It takes no token numbers and reports no usage. */
+/** Gemini's batchEmbedContents takes at most 100 texts (2026-08). It takes no token numbers and reports no usage. */
 export const geminiEmbeddings: EmbeddingUpstream = {
   dialect: 'gemini',
   inputsMax: 100,

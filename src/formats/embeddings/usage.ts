@@ -1,7 +1,7 @@
 import type { Usage } from '../../domain/usage.ts'
 import { asFields } from '../core/fields.ts'
 
-/** Reads the usage of an embedding reply. Undefined when it is absent, no count or zero: unknown, and never nothing. */
+/** Reads the usage of an embedding reply. Undefined if it is absent, no count or zero: the usage is then unknown. */
 export function readEmbeddingUsage(raw: unknown): Usage | undefined {
   const { prompt_tokens: prompt, total_tokens: total } = asFields(raw)
   const tokens = prompt || total

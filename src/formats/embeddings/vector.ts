@@ -1,4 +1,4 @@
-/** Vectors on the wire: decimal numbers, or little-endian float32 in base64. */
+/** Vectors in JSON: decimal numbers, or little-endian float32 in base64. */
 import { limit } from '../../lib/primitives/limit.ts'
 
 /** More dimensions than any model has. */
@@ -12,8 +12,8 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 export type Encoding = 'float' | 'base64'
 
 /**
- * A vector as it is to be written: as it came where that is the form that is wanted, or made into it. Undefined for
- * what is no vector. `dimensions`: what was asked for; a longer vector is cut, and a cut one made of unit length.
+ * A vector in the requested form. It stays unchanged if it has that form already. Undefined if the value is no vector.
+ * `dimensions` is the requested number: a longer vector is cut and scaled to unit length.
  */
 export function rewritten(value: unknown, encoding: Encoding, dimensions: number | undefined): unknown {
   if (typeof value === 'string') {
@@ -33,14 +33,14 @@ function isVector(value: unknown): value is number[] {
   return value.every((number) => typeof number === 'number' && Number.isFinite(number))
 }
 
-/** How many float32 a base64 text holds; undefined when it is none of them. */
+/** The number of float32 values in a base64 text. Undefined if the text is not base64 of them. */
 function base64Count(text: string): number | undefined {
   if (text.length % 4 !== 0 || !BASE64.test(text)) return undefined
   const bytes = (text.length / 4) * 3 - (text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0)
   return bytes % 4 === 0 && bytes / 4 <= DIMENSIONS_MAX ? bytes / 4 : undefined
 }
 
-/** All machines this runs on are little-endian, so a view on the bytes is the vector. */
+/** Every machine that this runs on is little-endian, so a view of the bytes is the vector. */
 function fromBase64(text: string): Float32Array {
   const bytes = Uint8Array.from(Buffer.from(text, 'base64'))
   return new Float32Array(bytes.buffer)
@@ -49,7 +49,7 @@ function fromBase64(text: string): Float32Array {
 const toBase64 = ({ buffer, byteOffset, byteLength }: Float32Array): string =>
   Buffer.from(buffer, byteOffset, byteLength).toString('base64')
 
-/** A vector cut to fewer dimensions, of unit length: most models give only their full vectors so. */
+/** A vector cut to fewer dimensions and scaled to unit length. Most models give unit length for full vectors only. */
 function reduced(vector: Float32Array, dimensions: number): Float32Array {
   const cut = vector.length > dimensions ? vector.slice(0, dimensions) : vector
   const length = Math.sqrt(cut.reduce((sum, number) => sum + number * number, 0))

@@ -19,7 +19,7 @@ test('thousands of calls and results, in whatever order, take time that grows wi
     .toReversed()
   const contents = [
     { role: 'model', parts: calls },
-    // The last of them is not answered.
+    // The last call has no result.
     { role: 'user', parts: results.slice(1) },
   ]
   const text = JSON.stringify({ contents })

@@ -1,7 +1,7 @@
-/** Which call a result is of, in a dialect where ids may be left out. */
+/** Matches results to calls in a dialect in which ids are optional. */
 import { asText, type Fields } from '../core/fields.ts'
 
-/** Places of calls that have one id, or one name. */
+/** The places of calls that share an id or a name. */
 class Queue {
   private readonly places: number[] = []
   private at = 0
@@ -32,8 +32,8 @@ function queuesBy(calls: readonly Fields[], member: 'id' | 'name'): ReadonlyMap<
 }
 
 /**
- * For each result the place of its call: by id where it has one that a call has, else the next call of its name.
- * Undefined for a result of no call. A request may have thousands of both.
+ * The place of the call for each result. It is found by id if a call has that id, otherwise by the next call of the
+ * same name. Undefined for a result without a call. A request may have thousands of both.
  */
 export function callsOfResults(calls: readonly Fields[], results: readonly Fields[]): (number | undefined)[] {
   const [ids, names] = [queuesBy(calls, 'id'), queuesBy(calls, 'name')]

@@ -1,4 +1,4 @@
-/** Answers of Gemini's API from neutral ones. */
+/** Writes neutral answers in the format of Gemini's API. */
 import type { Failure } from '../../domain/failure.ts'
 import type { Delta, FinishReason, OutputPart, Reply } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
@@ -9,7 +9,7 @@ import { geminiReasonOf } from './ends.ts'
 import { callPart, sealedPart, writePart } from './parts.ts'
 import { writeGeminiUsage } from './usage.ts'
 
-/** `thoughts`: whether the client asked to see them. Of hidden ones only the signature is handed out. */
+/** `thoughts`: whether the client asked to see thoughts. Hidden thoughts leave only their signature. */
 export const geminiClientSide = (thoughts: Thoughts): ClientSide => ({
   dialect: 'gemini',
   reply: (reply, answer, usage) => writeReply(thoughts === 'shown' ? reply : withoutThoughts(reply), answer, usage),
@@ -33,7 +33,7 @@ const contentOf = (parts: readonly object[]): object => ({
   role: 'model',
 })
 
-/** `MAX_TOKENS` says enough of a call that broke off; without it the model broke its own format. */
+/** `MAX_TOKENS` explains a broken call. With another reason the model broke its own format. */
 const finishReasonOf = (finish: FinishReason, isWhole: boolean): string =>
   isWhole || finish === 'length' ? geminiReasonOf(finish) : 'MALFORMED_FUNCTION_CALL'
 
@@ -43,7 +43,7 @@ function textOf(candidates: readonly Candidate[], { publicModel, requestId }: An
   return `{"candidates":${JSON.stringify(candidates)},${metadata}${rest}`
 }
 
-/** A call that was cut before its first argument is not one without arguments. */
+/** Whether a call was cut before its first argument. Such a call must not look like one without arguments. */
 const isCutCall = (part: OutputPart | undefined, finish: FinishReason): boolean =>
   finish === 'length' && part?.kind === 'tool_call' && part.arguments.trim() === ''
 
@@ -59,7 +59,7 @@ function writeReply({ choices }: Reply, answer: AnswerFacts, usage: Usage): stri
 }
 
 type CallPart = Extract<OutputPart, { kind: 'tool_call' }>
-/** One candidate of a stream: the call that is still coming, and how it ended. */
+/** One candidate of a stream: the call that is still arriving, and how the candidate ended. */
 type State = {
   call: CallPart | undefined
   isWhole: boolean
@@ -67,7 +67,7 @@ type State = {
   saying?: 'text' | 'refusal'
 }
 
-/** Calls are whole in this dialect: they wait for their last argument. The finish waits for the bill. */
+/** This dialect has whole calls only, so a call waits for its last argument. The finish waits for the settlement. */
 class GeminiEncoder implements StreamEncoder {
   private readonly answer: AnswerFacts
   private readonly thoughts: Thoughts
@@ -97,7 +97,7 @@ class GeminiEncoder implements StreamEncoder {
         state.saying = 'text'
         return before + this.chunk(delta.choice, { text: delta.text })
       case 'refusal': {
-        // Clients join the texts of a stream: a refusal behind half an answer must not go on in its last word.
+        // Clients join the texts of a stream. A refusal after a partial answer must not continue its last word.
         const begin = state.saying === 'text' ? '\n\n' : ''
         state.saying = 'refusal'
         return before + this.chunk(delta.choice, { text: begin + delta.text })

@@ -18,7 +18,7 @@ export class GeminiClient implements ClientRequest {
   readonly endpoint = 'gemini'
   readonly failures = { write: writeGeminiFailure }
   readonly words = googleWords
-  /** Google's SDK for JavaScript drops an event with a comment before it: the comment ends like an event (3.1). */
+  /** Google's SDK for JavaScript drops an event after a comment, unless the comment ends like an event (3.1). */
   readonly heartbeat = ': ping\n\n'
   readonly model: string
   readonly stream: boolean

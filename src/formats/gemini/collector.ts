@@ -30,7 +30,7 @@ export class GeminiCollector implements ReplyCollector {
         index,
         content: { role: 'model', ...asFields(fields['content']), parts },
       }))
-    // A prompt that was blocked has none.
+    // A blocked prompt has no candidates.
     return JSON.stringify({ ...(candidates.length > 0 && { candidates }), ...this.head })
   }
 
@@ -44,7 +44,7 @@ export class GeminiCollector implements ReplyCollector {
   }
 }
 
-/** Each response of a stream has the probabilities of its own tokens. */
+/** Each response of a stream has the log probabilities of its own tokens. */
 function longerLogprobs(before: Fields, piece: unknown): Fields | undefined {
   if (typeof piece !== 'object' || piece === null) return undefined
   const { chosenCandidates, topCandidates, logProbabilitySum, ...rest } = piece as Fields
@@ -57,14 +57,14 @@ function longerLogprobs(before: Fields, piece: unknown): Fields | undefined {
   }
 }
 
-/** In place: a copy for every event would take longer with each. */
+/** The list grows in place. A copy for every event would take longer with each. */
 function longerList(before: unknown, piece: unknown): unknown {
   if (!Array.isArray(before) || !Array.isArray(piece)) return piece ?? before
   for (const one of piece as unknown[]) before.push(one)
   return before
 }
 
-/** Words go on in the part before them, unless that is signed: a signature stands at the end of what it signs. */
+/** Text continues the part before it, unless that part is signed: a signature stands at the end of what it signs. */
 function addPart(parts: Fields[], part: Fields): void {
   const last = parts.at(-1)
   const isAfterWords = last !== undefined && isWords(last) && last['thoughtSignature'] === undefined

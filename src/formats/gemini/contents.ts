@@ -1,4 +1,4 @@
-/** The conversation of a neutral turn as `contents` and `systemInstruction`. */
+/** Writes the conversation of a neutral turn as `contents` and `systemInstruction`. */
 import type { InputPart, MediaSource, Message, OutputPart, TextPart } from '../../domain/turn.ts'
 import { isRawNumber, parseExact } from '../../lib/json/exact-json.ts'
 import { asFields, fieldsIn } from '../core/fields.ts'
@@ -17,11 +17,11 @@ export type ContentOptions = {
 }
 
 const textPart = (text: string): object => ({ text })
-/** The API refuses texts without words (2026-11). */
+/** The API refuses empty texts (2026-11). */
 const isSaid = (part: InputPart): boolean => part.kind !== 'text' || part.text.trim() !== ''
 const textParts = (parts: readonly TextPart[]): object[] => parts.filter(isSaid).map(({ text }) => textPart(text))
 
-/** Writes messages; neighbours of one role become one content, so that all results of a turn stand together. */
+/** Writes messages. Neighbours of one role become one content, so that all results of a turn stand together. */
 export function writeContents(messages: readonly Message[], options: ContentOptions): WrittenContents {
   const spoken = messages.findIndex(({ role }) => role !== 'system')
   const leading = messages.slice(0, spoken === -1 ? messages.length : spoken)
@@ -38,7 +38,7 @@ export function writeContents(messages: readonly Message[], options: ContentOpti
   const names = namesOfCalls(messages)
   for (const message of messages.slice(leading.length)) {
     switch (message.role) {
-      case 'system': // In the middle it stays where it was said; the API knows no such role there.
+      case 'system': // The API has no system role inside a conversation, so this stays at its place as the user's text.
         add('user', textParts(message.parts))
         break
       case 'user':
@@ -52,7 +52,7 @@ export function writeContents(messages: readonly Message[], options: ContentOpti
         break
     }
   }
-  // A call must stand behind a user's words.
+  // A call must come after a user's text.
   const [first] = contents
   if (first?.role === 'model' && first.parts.some((part) => 'functionCall' in part)) {
     contents.unshift({ role: 'user', parts: [textPart('Continue.')] })
@@ -61,7 +61,7 @@ export function writeContents(messages: readonly Message[], options: ContentOpti
   return { contents, systemInstruction: hasOwnField && system.length > 0 ? { parts: system } : undefined }
 }
 
-/** The API wants the function's name beside each result, where other dialects have only the call's id. */
+/** The names of functions by the ids of their calls. The API needs the name beside each result. */
 export function namesOfCalls(messages: readonly Message[]): ReadonlyMap<string, string> {
   const names = new Map<string, string>()
   for (const { parts } of messages) {
@@ -130,13 +130,13 @@ function addThought(
   { data, form }: { data: string; form?: string | undefined },
 ): void {
   const last = written.at(-1)
-  // It stood on the text before it, if there was any: an empty part of its own is what the API writes otherwise.
+  // The signature belongs to the text before it. If there is none, the API itself writes an empty part with it.
   if (form === 'text' && last && 'text' in last && !('thoughtSignature' in last)) {
     written[written.length - 1] = { ...last, thoughtSignature: data }
   } else written.push({ text, ...(form === 'text' ? {} : { thought: true }), thoughtSignature: data })
 }
 
-/** Arguments are an object here; what is none was written by another model, and stays readable. */
+/** Arguments must be an object here. Anything else came from another model and is put into an object. */
 function argumentsOf(text: string): object {
   try {
     const value: unknown = parseExact(text.trim() === '' ? '{}' : text)

@@ -1,4 +1,4 @@
-/** Answers of Gemini's API as neutral ones. */
+/** Reads answers of Gemini's API as neutral ones. */
 import type { UpstreamFailure } from '../../domain/failure.ts'
 import type { Delta, OutputPart, Reply, Turn } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
@@ -21,14 +21,16 @@ import { readGeminiUsage } from './usage.ts'
 
 const failed = (failure: UpstreamFailure): FailedAnswer => ({ kind: 'failed', failure })
 
-/** The prompt itself was blocked: there are no candidates, and the reason stands beside them. */
+/** Whether the prompt was blocked. Such a response has no candidates, and the reason stands beside them. */
 function blocked(response: Fields): FailedAnswer | undefined {
   const { blockReason } = asFields(response['promptFeedback'])
   if (typeof blockReason !== 'string' || asList(response['candidates']).length > 0) return undefined
   return failed({ kind: 'policy', status: 200, message: `The prompt was blocked by the vendor (${blockReason}).` })
 }
 
-/** An answer may end at once where a stop sequence comes first; and to a tool's result there may be nothing to add. */
+/**
+ * Whether an empty answer may be a valid one. A stop sequence may come first, and a tool's result may need no answer.
+ */
 export const silenceOf = ({ stop, messages, choices }: Pick<Turn, 'stop' | 'messages' | 'choices'>): Silence =>
   choices > 1 || (stop?.length ?? 0) > 0 || messages.at(-1)?.role === 'tool' ? 'at_stop' : 'failure'
 
@@ -53,7 +55,7 @@ export function readNeutralReply(
   return { kind: 'reply', reply: { choices, usage: readGeminiUsage(response['usageMetadata']) } }
 }
 
-/** What of an answer's ends is none, whatever came before it. */
+/** A finish reason that is a failure, whatever came before it. */
 function noEndIn(candidates: readonly Fields[], silence: Silence): FailedAnswer | undefined {
   for (const { finishReason } of candidates) {
     const end = failureOfFinish(finishReason)
@@ -62,15 +64,15 @@ function noEndIn(candidates: readonly Fields[], silence: Silence): FailedAnswer 
   return candidates.some(hasContent) ? undefined : silentEnd(candidates[0]?.['finishReason'], silence)
 }
 
-/** A few signatures wait for what they belong to: an end without content leaves the next offer free. */
+/** A few signatures wait for their content. If the answer ends without content, the next offer can still be tried. */
 const EARLY_MAX = 8
 
-/** Reads the responses of a stream. There is no terminator: it ends with its last finish reason. */
+/** Reads the responses of a stream. The dialect has no terminator: a stream ends with its last finish reason. */
 export class GeminiDecoder implements StreamDecoder {
   usage: Usage | undefined
   private readonly running = new Set<number>()
   private ended = 0
-  /** How many calls each candidate has made so far. */
+  /** The number of calls of each candidate so far. */
   private readonly calls = new Map<number, number>()
   private readonly silence: Silence
   private hasContent = false

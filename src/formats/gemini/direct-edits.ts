@@ -1,4 +1,4 @@
-/** What a response of Gemini's API is read for and what is put right in it, whole or one of a stream. */
+/** Reads a response of Gemini's API, whole or of a stream, and corrects it. */
 import { wordsOfParts } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
 import type { Edit } from '../../lib/json/json-edit.ts'
@@ -6,11 +6,11 @@ import type { Fields } from '../core/fields.ts'
 import { readParts } from './parts.ts'
 import { correctedGeminiUsage } from './usage.ts'
 
-/** The words of all candidates, for an estimate. */
+/** The text of all candidates, for an estimate. */
 export const textOfCandidates = (candidates: readonly Fields[]): string =>
   candidates.map((candidate) => wordsOfParts(readParts(candidate))).join('\n')
 
-/** What has to be put right in a response: the model's name, and a total that is not the sum of its parts. */
+/** The corrections of a response: the model's name, and a total that is not the sum of its parts. */
 export function editsOf(response: Fields, publicModel: string, usage: Usage | undefined): Edit[] {
   const edits: Edit[] = []
   if (response['modelVersion'] !== undefined && response['modelVersion'] !== publicModel) {

@@ -1,4 +1,4 @@
-/** Gemini to Gemini: the client's own bytes up, the upstream's own bytes down. */
+/** Gemini to Gemini: the client's bytes go up, and the upstream's bytes come down. */
 import type { Failure } from '../../domain/failure.ts'
 import type { Dialect } from '../../domain/turn.ts'
 import { sameUsage } from '../../domain/usage.ts'
@@ -69,11 +69,14 @@ export class DirectGemini implements Adapter {
 
 const NOT_SPOKEN: Failure = {
   kind: 'model_not_supported',
-  message: "No upstream of this model speaks Gemini's API, in which alone it makes images.",
+  message: "This model makes images through Gemini's API only, and none of its upstreams speaks it.",
   param: 'model',
 }
 
-/** The same with images in the answer: each is decoded before the answer is passed on, because only then it is paid. */
+/**
+ * The same with images in the answer. Each image is decoded before the answer leaves, because only a valid one is
+ * charged.
+ */
 export class PaintedGemini extends DirectGemini {
   private readonly imageService: ImageService
 
@@ -110,7 +113,7 @@ const silenceOf = ({ choices, body: { contents, generationConfig } }: GeminiRequ
     ? 'at_stop'
     : 'failure'
 
-/** What of an answer's ends is none, and nothing that the client could read came before it. */
+/** A finish reason that is a failure, if nothing that the client could read came before it. */
 function noEndIn(candidates: readonly Fields[], silence: Silence): FailedAnswer | undefined {
   for (const one of candidates) {
     const end = hasContent(one) ? undefined : failureOfFinish(one['finishReason'])
@@ -119,13 +122,13 @@ function noEndIn(candidates: readonly Fields[], silence: Silence): FailedAnswer 
   return candidates.some(hasContent) ? undefined : silentEnd(candidates[0]?.['finishReason'], silence)
 }
 
-/** Reads a 200 reply. What is no answer is a failure of the upstream, whatever its status said. */
+/** Reads a reply with status 200. A body that is no answer is an upstream failure in spite of its status. */
 function readDirectReply(received: BufferedReply, silence: Silence): DirectReply {
   const response = parseFields(received.text, () => received.parsed())
   if (!response) return garbage('the reply is not a JSON object')
   if (response['error']) return { kind: 'failed', failure: readGeminiError(undefined, response) }
   const candidates = fieldListIn(response['candidates'] ?? []) ?? []
-  // A blocked prompt is an answer: its client knows how to read it.
+  // A blocked prompt is an answer that clients of this dialect can read.
   const isBlocked = asFields(response['promptFeedback'])['blockReason'] !== undefined
   if (candidates.length === 0 && !isBlocked) return garbage('the reply has no candidates')
   const noEnd = isBlocked ? undefined : noEndIn(candidates, silence)

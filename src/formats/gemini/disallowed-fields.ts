@@ -1,11 +1,13 @@
-/** What is refused because it would cost more than the model's price says, or because nobody here can bound it. */
+/**
+ * What is refused because it would cost more than the model's price says, or because the gateway cannot bound its cost.
+ */
 import type { Failure } from '../../domain/failure.ts'
 import { asFields, asList, asText, type Fields } from '../core/fields.ts'
 import { isBase64 } from '../core/media-data.ts'
 import { isImageFile } from './media.ts'
 import { refuseGeminiTools } from './vendor-tools.ts'
 
-/** Fields the gateway prices or edits, folded: some servers match keys without regard to case. */
+/** Fields that the gateway prices or edits, in lower case: some servers match keys without regard to case. */
 const priced = new Map(
   ['generationConfig', 'maxOutputTokens', 'candidateCount', 'responseModalities', 'imageConfig', 'imageSize'].map(
     (name) => [name.toLowerCase(), name],
@@ -17,7 +19,7 @@ const refuse = (param: string, message: string): Failure => ({ kind: 'unsupporte
 
 const isSet = (value: unknown): boolean => value !== undefined && value !== null && value !== false
 
-/** Checks a body in camel case, before anything is known of its types. */
+/** Checks a body in camel case, before any of its types are known. */
 export function refuseGeminiFields(body: Fields): Failure | undefined {
   const config = asFields(body['generationConfig'])
   return (
@@ -35,7 +37,7 @@ function lookAlike(fields: Fields, path: string): Failure | undefined {
   for (const key of Object.keys(fields)) {
     const folded = key.normalize('NFKC').toLowerCase().replaceAll('_', '')
     if ((priced.get(folded) ?? key) === key) continue
-    return refuse(path + key, `Unknown parameter: '${path}${key.slice(0, 100)}'. Mind its capitals.`)
+    return refuse(path + key, `Unknown parameter: '${path}${key.slice(0, 100)}'. Check its capital letters.`)
   }
   return undefined
 }
@@ -46,20 +48,20 @@ function unboundContext(body: Fields): Failure | undefined {
   }
   const tier = body['serviceTier']
   if (isSet(tier) && !plainTiers.has(asText(tier).toLowerCase())) {
-    return refuse('serviceTier', "'serviceTier' may be standard or flex: dearer tiers have no price here.")
+    return refuse('serviceTier', "'serviceTier' must be standard or flex: other tiers have no price here.")
   }
   for (const [i, content] of asList(body['contents']).entries()) {
     for (const [j, part] of asList(asFields(content)['parts']).entries()) {
       const file = asFields(part)['fileData']
       if (!isSet(file) || isImageFile(asFields(file))) continue
-      const message = 'Files by address may be images only: how much others cost is not known. Send them as inlineData.'
+      const message = 'Files by address must be images, since the cost of others is not known. Send them as inlineData.'
       return refuse(`contents[${i}].parts[${j}].fileData`, message)
     }
   }
   return undefined
 }
 
-/** Data that is none could be an address to an upstream. */
+/** Data that is not base64 could be an address to an upstream. */
 function strayData(body: Fields): Failure | undefined {
   const look = (parts: unknown, path: string): Failure | undefined => {
     for (const [i, part] of asList(parts).entries()) {
@@ -81,11 +83,11 @@ function strayData(body: Fields): Failure | undefined {
   return look(asFields(body['systemInstruction'])['parts'], 'systemInstruction.parts')
 }
 
-/** Whether a model may answer with images is known once the model is. */
+/** Whether the model may answer with images is checked later, once the model is known. */
 function dearerOutput(config: Fields): Failure | undefined {
   const modalities = asList(config['responseModalities']).map((one) => asText(one).toUpperCase())
   if (modalities.every((one) => one === 'TEXT' || one === 'IMAGE')) return undefined
-  return refuse(MODALITIES, 'Only text and images are answered here: other output has no price.')
+  return refuse(MODALITIES, 'The output must be text or images: other output has no price here.')
 }
 
 export const MODALITIES = 'generationConfig.responseModalities'

@@ -1,4 +1,4 @@
-/** What a path of Gemini's API asks for, and with which body. */
+/** Reads the path of a Gemini request, and the body that belongs to it. */
 import type { Failure } from '../../domain/failure.ts'
 import { asFields } from '../core/fields.ts'
 import type { ClientRequest } from '../core/contract.ts'
@@ -25,7 +25,7 @@ export function readGeminiClient({ text, bytes, path, query }: GeminiCall): Read
   return afterScan(text, bytes, (scan) => made(readGeminiRequest({ text, bytes, model, stream, scan })))
 }
 
-/** Reads a request to count: the contents alone, or the whole request they would be sent in. */
+/** Reads a request to count tokens: the contents alone, or the whole request that would send them. */
 export function readGeminiCount({ text, bytes, path }: GeminiCall): ReadClient | Promise<ReadClient> {
   const { model = '' } = readModelPath(path) ?? {}
   return afterScan(text, bytes, (scan) => {

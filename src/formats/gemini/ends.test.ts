@@ -1,4 +1,4 @@
-/** Ends without an answer: whole and streamed, to Gemini's own clients and to others. */
+/** Ends without an answer, whole and streamed, for Gemini's own clients and for others. */
 import { estimatedUsage } from '../core/usage-estimate.ts'
 import { expect, test } from 'bun:test'
 import type { SseEvent } from '../../lib/http/sse.ts'
@@ -38,7 +38,7 @@ const eventOf = (candidate: object): SseEvent => ({
   data: JSON.stringify({ candidates: [candidate], usageMetadata }),
 })
 
-/** How a stream ends, and whether anything of it was for the client before. */
+/** How a stream ends, and whether the client got anything before that. */
 function streamOf(way: Way, candidates: readonly object[], body: object = hi): { end: unknown; begun: boolean } {
   const stream = passages(body)[way].openStream(answer, quirks)
   let begun = false
@@ -70,7 +70,7 @@ const nothings = [
   [{ thoughtSignature: 'AA' }],
 ]
 
-/** It rests no offer for everybody: a prompt can bring it about. */
+/** A prompt can cause it, so it rests no offer. */
 const failure = { kind: 'server', isDoubtful: true }
 
 test.each(ways)('an end without content is a failure, with empty parts, signatures and thoughts: %s', async (way) => {

@@ -1,4 +1,4 @@
-/** How answers of Gemini's API end, and which of these ends are none: a model that broke off says nothing of it. */
+/** The finish reasons of Gemini's API, and which of them are failures: a model that broke off does not say so. */
 import type { UpstreamFailure } from '../../domain/failure.ts'
 import type { FinishReason } from '../../domain/turn.ts'
 import { asFields, asList, asText, ownIn, type Fields } from '../core/fields.ts'
@@ -18,7 +18,7 @@ const finishes: Readonly<Record<string, FinishReason>> = {
   IMAGE_PROHIBITED_CONTENT: 'content_filter',
   IMAGE_RECITATION: 'content_filter',
 }
-/** The model broke its own format: another try may do better. */
+/** The model broke its own format. Another attempt may succeed. */
 const broken = new Set([
   'MALFORMED_FUNCTION_CALL',
   'UNEXPECTED_TOOL_CALL',
@@ -27,7 +27,7 @@ const broken = new Set([
   'MISSING_THOUGHT_SIGNATURE',
 ])
 
-/** Whether a candidate of a stream says that it has ended: some servers have an empty reason from the start. */
+/** Whether a candidate of a stream has ended. Some servers send an empty reason from the start. */
 export const isEnd = (reason: unknown): boolean => typeof reason === 'string' && reason !== ''
 
 export function finishOfGemini(reason: unknown, hasCalls: boolean): FinishReason {
@@ -43,7 +43,7 @@ const reasons: Readonly<Record<FinishReason, string>> = {
 }
 export const geminiReasonOf = (finish: FinishReason): string => reasons[finish]
 
-/** Whether a candidate has anything for its client: empty texts, thoughts and signatures are no answer. */
+/** Whether a candidate has content for its client. Empty texts, thoughts and signatures do not count. */
 export const hasContent = (candidate: Fields): boolean =>
   asList(asFields(candidate['content'])['parts']).some((part) => {
     const { text, thought, thoughtSignature: _, ...others } = asFields(part)
@@ -51,14 +51,14 @@ export const hasContent = (candidate: Fields): boolean =>
   })
 
 /**
- * Whether an answer may say nothing: `at_stop` where a stop sequence may come first, or a tool's result was the last
- * word; `lawful` where images are made, whose client reads why there is none, and pays nothing.
+ * Whether an answer may be empty. `at_stop`: a stop sequence may come first, or the last message is a tool's result.
+ * `lawful`: images are made, and the client reads why there is none and pays nothing.
  */
 export type Silence = 'lawful' | 'at_stop' | 'failure'
 
 export type FailedAnswer = { readonly kind: 'failed'; readonly failure: UpstreamFailure }
 
-/** A prompt can bring it about: it rests no offer for everybody. */
+/** A prompt can cause this failure, so it rests no offer. */
 const failed = (message: string, code?: string): FailedAnswer => ({
   kind: 'failed',
   failure: { kind: 'server', status: 200, message, isDoubtful: true, ...(code === undefined ? {} : { code }) },
@@ -68,8 +68,8 @@ export const failureOfFinish = (reason: unknown): FailedAnswer | undefined =>
   broken.has(asText(reason)) ? failed(`the answer ended with ${asText(reason)}`, asText(reason)) : undefined
 
 /**
- * An end without content that is neither the limit nor a filter's is an empty success to every client, and an agent
- * goes on as if it had been answered. Models do it now and then; asked again they answer
+ * An end without content, by neither the limit nor a filter, looks like an empty success to every client. An agent then
+ * continues as if it had an answer. Models do this now and then, and answer when asked again
  * (https://github.com/BerriAI/litellm/pull/24462, https://github.com/AstrBotDevs/AstrBot/pull/6735, 2026-11).
  */
 export function silentEnd(reason: unknown, silence: Silence): FailedAnswer | undefined {

@@ -1,4 +1,4 @@
-/** Gemini's dialect by the documented format: streams fed whole and at every cut, requests written, buckets priced. */
+/** Gemini's dialect by the documented format: streams whole and cut at every byte, requests written, buckets priced. */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Delta, ToolCallPart, Turn } from '../../domain/turn.ts'

@@ -1,4 +1,4 @@
-/** Conversations in which models of other vendors had a part, sent to one of this API. */
+/** Conversations with models of other vendors, sent to a model of this API. */
 import { expect, test } from 'bun:test'
 import { DirectGemini } from './direct.ts'
 import { readGeminiRequest } from './request.ts'

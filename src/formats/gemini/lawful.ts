@@ -1,6 +1,6 @@
 /**
- * Conversations that other models had a part in, made what a model of this API takes: signatures of its own, and what
- * stands in for one that is not there; no thought that another vendor has sealed; a result for each call.
+ * Makes a conversation with other models acceptable to a model of this API. The model's own signatures stay, and a
+ * stand-in replaces a missing one. Thoughts that another vendor sealed are removed. Each call gets a result.
  */
 import { parseExact } from '../../lib/json/exact-json.ts'
 import { asFields, asText, type Fields } from '../core/fields.ts'
@@ -11,7 +11,7 @@ import { isFields, listedItems, mapMember, memberOf, partsOf } from './members.t
 import type { GeminiBody, GeminiContent } from './request.ts'
 import { isForeign, SKIP_VALIDATOR } from './signature.ts'
 
-/** What of a conversation its model would refuse. */
+/** The parts of a conversation that its model would refuse. */
 export type Strangers = {
   readonly thoughts: boolean
   /** A call without a signature, or without a result. */
@@ -28,7 +28,7 @@ const isUnsigned = ({ role, parts }: GeminiContent, { signatures }: GeminiFamily
   return first ? !first.thoughtSignature : false
 }
 
-/** Results may come in several contents behind those of their calls. */
+/** Results may stand in several contents after their calls. */
 function hasOpenCalls(contents: GeminiBody['contents']): boolean {
   let open = 0
   let isCalling = false
@@ -44,7 +44,7 @@ function hasOpenCalls(contents: GeminiBody['contents']): boolean {
   return open > 0
 }
 
-/** A request's text without its strangers. Numbers keep their digits. */
+/** A request's text without the parts that would be refused. Numbers keep their digits. */
 export const withoutStrangers = (text: string, family: GeminiFamily): string =>
   JSON.stringify(
     mapMember(asFields(parseExact(text)), 'contents', (contents) =>
@@ -88,7 +88,7 @@ const membersOf = (parts: readonly unknown[], name: string): Fields[] =>
     return isFields(value) ? [value] : []
   })
 
-/** Calls that have no result before the model speaks again get one in the content behind them. */
+/** A call without a result before the model's next content gets one in the content after it. */
 function withResults(contents: readonly unknown[]): unknown[] {
   const answered = [...contents]
   const added: { readonly at: number; readonly calls: readonly Fields[]; readonly missing: readonly Fields[] }[] = []
@@ -109,7 +109,7 @@ function withResults(contents: readonly unknown[]): unknown[] {
   return answered
 }
 
-/** Where a row of contents of a kind ends. */
+/** The end of a run of contents of one kind. */
 function endOf(contents: readonly unknown[], from: number, isOne: (content: unknown) => boolean): number {
   let at = from
   while (at < contents.length && isOne(contents[at])) at++
@@ -125,7 +125,7 @@ function unanswered(calls: readonly Fields[], results: readonly Fields[]): Field
   return calls.filter((_, place) => !answered.has(place))
 }
 
-/** Results in the order of their calls, which is all there is without ids, and behind them what else is said. */
+/** The results in the order of their calls, which is their only link without ids. Other parts come after them. */
 function withMissing(parts: readonly unknown[], calls: readonly Fields[], missing: readonly Fields[]): unknown[] {
   const results = parts.filter((part) => membersOf([part], 'functionResponse').length > 0)
   const places = callsOfResults(calls, membersOf(results, 'functionResponse'))

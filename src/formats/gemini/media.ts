@@ -1,4 +1,4 @@
-/** Media by address: what Gemini's API fetches by itself, and what kind of thing an address names. */
+/** Media by address: what Gemini's API fetches itself, and the media type that an address suggests. */
 import { asText, ownIn, type Fields } from '../core/fields.ts'
 
 const types: Readonly<Record<string, string>> = {
@@ -12,7 +12,7 @@ const types: Readonly<Record<string, string>> = {
 }
 const EXTENSION = /\.([a-z0-9]{2,4})(?:$|[?#])/i
 
-/** The media type an address suggests by its ending. */
+/** The media type that the ending of an address suggests. */
 export const imageTypeOf = (uri: string): string | undefined =>
   ownIn(types, EXTENSION.exec(uri)?.[1]?.toLowerCase() ?? '')
 
@@ -21,17 +21,19 @@ export function isImageFile({ mimeType, fileUri }: Fields): boolean {
   return type?.startsWith('image/') ?? false
 }
 
-/** In Google's Cloud Storage: no address that anything else would fetch from. */
+/** Whether the address is in Google's Cloud Storage. Nothing else fetches from such an address. */
 export const isInGooglesStore = (uri: string): boolean => uri.startsWith('gs://')
 
-/** Google's own stores. What is elsewhere the gateway would have to fetch, and it does not. */
+/**
+ * Whether the address is in a store of Google's. From any other place the gateway would have to fetch, and it does not.
+ */
 export const isGooglesOwn = (uri: string): boolean =>
   isInGooglesStore(uri) || uri.startsWith('https://generativelanguage.googleapis.com/')
 
 /**
- * Base64 in the alphabet and with the padding that other dialects want. Google's API takes the URL-safe one as well,
- * which is what its SDK for Python sends (https://github.com/googleapis/python-genai, `encode_unserializable_types` in
- * `_common.py`, 2026-11).
+ * Base64 in the alphabet and with the padding that other dialects demand. Google's API also takes the URL-safe
+ * alphabet, which its SDK for Python sends (https://github.com/googleapis/python-genai, `encode_unserializable_types`
+ * in `_common.py`, 2026-11).
  */
 export const standardBase64 = (data: string): string =>
   /[-_\s]/.test(data) || data.length % 4 !== 0 ? Buffer.from(data, 'base64').toString('base64') : data

@@ -1,4 +1,6 @@
-/** Members of a request as its client wrote them: in two spellings, and a list of one without its brackets. */
+/**
+ * Reads members of a request as its client wrote them: in two spellings, and with a single element in place of a list.
+ */
 import { asFields, asList, fieldsIn, type Fields } from '../core/fields.ts'
 import { camelOf } from '../core/google-spelling.ts'
 
@@ -7,7 +9,7 @@ export const isFields = (value: unknown): value is Fields => fieldsIn(value) !==
 /** A list may come as its only element. */
 export const listedItems = (value: unknown): readonly unknown[] => (isFields(value) ? [value] : asList(value))
 
-/** A member in whichever spelling it came. */
+/** A member in either spelling. */
 export const memberOf = (fields: Fields, name: string): unknown =>
   fields[Object.keys(fields).find((key) => camelOf(key) === name) ?? name]
 

@@ -1,13 +1,13 @@
-/** Requests for a vendor that knows no ids of calls: it tells results apart by their order alone. */
+/** Requests for a vendor without ids of calls. It matches results by their order alone. */
 import { parseExact } from '../../lib/json/exact-json.ts'
 import { asFields, type Fields } from '../core/fields.ts'
 import { callsOfResults } from './call-results.ts'
 import { isFields, listedItems, mapMember, memberOf, partsOf } from './members.ts'
 
 /**
- * The body without the ids of calls and results, which Vertex refuses
- * (https://github.com/looplj/axonhub/issues/874, 2026-11), and with results in the order of their calls: clients send
- * them as they come. Only where there are ids other bytes change; numbers keep their digits.
+ * The body without the ids of calls and results, which Vertex refuses (https://github.com/looplj/axonhub/issues/874,
+ * 2026-11). The results are put in the order of their calls, because clients send them in any order. A body without ids
+ * stays byte for byte. Numbers keep their digits.
  */
 export function withoutCallIds(text: string): string {
   if (!text.includes('"id"')) return text
@@ -18,7 +18,7 @@ export function withoutCallIds(text: string): string {
 
 type Part = { readonly content: number; readonly part: number; readonly result: Fields }
 
-/** Contents in which results stand as their calls do. */
+/** The contents with results in the order of their calls. */
 function inOrder(contents: unknown): unknown[] {
   const list = listedItems(contents)
   const moved = new Map<unknown, unknown>()
@@ -57,7 +57,7 @@ function fieldsOf(part: unknown, name: string): Fields[] {
   return isFields(value) ? [value] : []
 }
 
-/** Results in the order of their calls, those of none behind them. */
+/** The results in the order of their calls. Results without a call come last. */
 function rankedBy(calls: readonly Fields[], results: readonly Part[]): readonly Part[] {
   const places = callsOfResults(
     calls,

@@ -1,4 +1,4 @@
-/** Models that answer a turn with images among its parts: what may be asked of them, and what came. */
+/** Models that answer a turn with images: which requests they can serve, and which images came. */
 import type { Model } from '../../domain/catalog.ts'
 import type { Failure } from '../../domain/failure.ts'
 import { nextTurn } from '../../lib/runtime/end-of-tick.ts'
@@ -10,13 +10,13 @@ import { MODALITIES } from './disallowed-fields.ts'
 const refuse = (kind: Failure['kind'], param: string, message: string): Failure => ({ kind, message, param })
 const listed = (values: readonly string[]): string => values.map((value) => `'${value}'`).join(', ')
 
-/** Why a model that answers with text alone cannot do what a request asks for. */
+/** Why a model that answers with text only cannot serve a request. */
 export function wantsImages({ generationConfig }: GeminiBody, { id }: Model): Failure | undefined {
   const wants = generationConfig?.responseModalities?.some((one) => one.toUpperCase() === 'IMAGE') ?? false
   return wants ? refuse('unsupported_parameter', MODALITIES, `The model '${id}' answers with text only.`) : undefined
 }
 
-/** Why a model that paints cannot paint what a request asks for. */
+/** Why a model that makes images cannot make the requested ones. */
 export function checkPainting({ generationConfig }: GeminiBody, { limits }: Model): Failure | undefined {
   const { sizes, qualities } = limits.image
   const { aspectRatio, imageSize } = generationConfig?.imageConfig ?? {}
@@ -32,8 +32,8 @@ export function checkPainting({ generationConfig }: GeminiBody, { limits }: Mode
 }
 
 /**
- * Decodes the images of a response, one after the other: each is large. What a model sketches while it thinks is part
- * of its thoughts, and no image of the answer.
+ * Decodes the images of a response one after the other, because each is large. An image that the model makes while it
+ * thinks is part of its thoughts and does not count.
  */
 export async function paintedIn(response: Fields, imageService: Pick<ImageService, 'inspect'>): Promise<InlineImages> {
   const painted = { images: 0, spoiled: 0 }
@@ -51,5 +51,5 @@ export async function paintedIn(response: Fields, imageService: Pick<ImageServic
   return { ...painted, endedBy: atLimit ? 'client' : 'vendor' }
 }
 
-/** An answer whose images are all spoiled is none. */
+/** The failure of an answer of which no image can be decoded. */
 export const SPOILED = 'the image cannot be decoded'

@@ -1,10 +1,10 @@
-/** Parts of an answer, between the neutral turn and Gemini's API: the same for whole replies and streams. */
+/** Parts of an answer between the neutral turn and Gemini's API. Whole replies and streams share this code. */
 import type { OutputPart, SealedData } from '../../domain/turn.ts'
 import { randomId } from '../../lib/primitives/ids.ts'
 import { asFields, asList, asText, parseExactFields, type Fields } from '../core/fields.ts'
 import { readSignature, writeSignature } from './signature.ts'
 
-/** The parts of one candidate. A call without an id gets one: every other dialect has to name it. */
+/** The parts of one candidate. A call without an id gets one, because every other dialect needs it. */
 export function readParts(candidate: Fields): OutputPart[] {
   return asList(asFields(candidate['content'])['parts']).flatMap((part) => readPart(asFields(part)))
 }
@@ -30,19 +30,21 @@ function readPart({ text, thought, thoughtSignature, functionCall }: Fields): Ou
     return [{ kind: 'reasoning', text: words, sealed: signature === '' ? undefined : readSignature(signature) }]
   }
   const parts: OutputPart[] = words === '' ? [] : [{ kind: 'text', text: words }]
-  // An empty part may be there for its signature alone.
+  // An empty part may carry only a signature.
   if (signature !== '') parts.push({ kind: 'reasoning', text: '', sealed: readSignature(signature, 'text') })
   return parts
 }
 
-/** A signature on a part of its own, where it stood: on a thought, or on text. */
+/** A signature in a part of its own, on a thought or on text as it came. */
 export const sealedPart = (sealed: SealedData): object => ({
   text: '',
   ...(sealed.form === 'text' ? {} : { thought: true }),
   thoughtSignature: writeSignature(sealed),
 })
 
-/** The part of a call; undefined when its arguments broke off. A function must not be called with half of them. */
+/**
+ * The part of a call. Undefined if its arguments broke off, because a function must not be called with half of them.
+ */
 export function callPart(call: Extract<OutputPart, { kind: 'tool_call' }>): object | undefined {
   const { id, name, tool, sealed, arguments: words } = call
   const args = tool === 'custom' ? { input: words } : words.trim() === '' ? {} : parseExactFields(words)

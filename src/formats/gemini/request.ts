@@ -1,4 +1,6 @@
-/** Requests of Gemini's API: validation, what the gateway has to know of them, and the edits it makes upstream. */
+/**
+ * Requests of Gemini's API: validation, what the gateway needs to know of them, and the edits it makes for upstreams.
+ */
 import { z } from 'zod'
 import type { Failure } from '../../domain/failure.ts'
 import type { Member, Members } from '../../lib/json/json-members.ts'
@@ -24,7 +26,7 @@ const media = {
   inlineData: optional(z.looseObject({ mimeType: z.string(), data: z.string() })),
   fileData: optional(z.looseObject({ mimeType: optional(z.string()), fileUri: z.string() })),
 }
-/** A result may hold pictures and files. */
+/** A result may hold images and files. */
 const resultPart = z.looseObject({ text: optional(z.string()), ...media })
 const part = z.looseObject({
   text: optional(z.string()),
@@ -96,10 +98,10 @@ export type GeminiRequest = {
   readonly stream: boolean
   readonly choices: number
   readonly outputTokensMax: number | undefined
-  /** Size of the body without media payloads: no tokenizer makes more tokens than bytes of it. */
+  /** The size of the body without media. A tokenizer never makes more tokens than bytes. */
   readonly textBytes: number
   readonly imageParts: number
-  /** Decoded bytes of audio and file payloads, whose tokens cannot exceed them. */
+  /** The decoded bytes of audio and files. They have at most as many tokens. */
   readonly mediaBytes: number
   readonly remoteMedia: readonly RemoteMedium[]
   /** In camel case. */
@@ -122,11 +124,11 @@ type GeminiRequestText = {
   readonly bytes: number
   readonly model: string
   readonly stream: boolean
-  /** Of the text, where it was scanned before. */
+  /** Given if the text was scanned before. */
   readonly scan?: ScannedRequest
 }
 
-/** Reads a request's JSON text: structure, syntax, spelling, schema, in this order. Fails with the field named. */
+/** Reads a request's JSON text: structure, syntax, spelling and schema, in this order. A failure names the field. */
 export function readGeminiRequest({
   text,
   bytes,
@@ -167,7 +169,7 @@ export function readGeminiRequest({
   }
 }
 
-/** The body with the numbers of arguments, results and schemas as they stood. */
+/** The body with the numbers of arguments, results and schemas exactly as they came. */
 export function exactGeminiBody({ body, text }: GeminiRequest): GeminiBody {
   const exact = exactBody(body, text)
   return exact === body ? body : (requestInCamelCase(exact) as GeminiBody)
@@ -175,11 +177,11 @@ export function exactGeminiBody({ body, text }: GeminiRequest): GeminiBody {
 
 type Media = { images: number; bytes: number; payloadChars: number }
 
-/** Finds the media payloads: they count by their own rule, not by the length of their base64. */
+/** Finds the media. They count by a rule of their own, not by the length of their base64. */
 function mediaOf(contents: GeminiBody['contents']): Media {
   const media: Media = { images: 0, bytes: 0, payloadChars: 0 }
   for (const { inlineData, fileData } of contents.flatMap(({ parts }) => parts ?? [])) {
-    if (fileData) media.images++ // Others are refused: nobody here knows how long they are.
+    if (fileData) media.images++ // Other files are refused, because their length is unknown.
     if (!inlineData) continue
     media.payloadChars += inlineData.data.length
     if (inlineData.mimeType.startsWith('image/')) media.images++
@@ -188,7 +190,7 @@ function mediaOf(contents: GeminiBody['contents']): Media {
   return media
 }
 
-/** Files by address, those in the results of functions among them. */
+/** Files by address, including those in the results of functions. */
 function remoteMediaOf({ contents, systemInstruction }: GeminiBody): RemoteMedium[] {
   const found: RemoteMedium[] = []
   const look = (parts: unknown, path: string): void => {
@@ -205,12 +207,12 @@ function remoteMediaOf({ contents, systemInstruction }: GeminiBody): RemoteMediu
   return found
 }
 
-/** A member in whichever spelling it came. */
+/** A member in either spelling. */
 function memberOf(members: Members, name: string): [string, Member] | undefined {
   return [...members].find(([key]) => camelOf(key) === name)
 }
 
-/** The client's own bytes, but for the output cap, a model's name beside the path's, and tools of the vendor. */
+/** The client's own bytes, except for the output limit, a model's name beside the path's, and tools of the vendor. */
 export function writeGeminiBody(
   { body, text, members }: GeminiRequest,
   outputTokensMax: number | undefined,
@@ -229,7 +231,7 @@ export function writeGeminiBody(
   return { body: edits.length === 0 ? text : editJson(text, members, edits), dropped }
 }
 
-/** A generationConfig's text with this output cap. */
+/** A generationConfig's text with this output limit. */
 function configWith(text: string | undefined, outputTokensMax: number): string {
   const scan = text?.startsWith('{') ? scanJson(text, requestScanLimits) : undefined
   if (text === undefined || scan?.kind !== 'scanned') return JSON.stringify({ maxOutputTokens: outputTokensMax })

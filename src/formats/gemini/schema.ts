@@ -1,8 +1,8 @@
-/** JSON schemas between what clients write and what Gemini takes. */
+/** Converts JSON schemas between the form of clients and the form of Gemini. */
 import { asFields, asText, fieldsIn, type Fields } from '../core/fields.ts'
 import { mapSchema } from '../core/schema-map.ts'
 
-/** For Gemini: it does not know `const` (2026-11); an `enum` of one value says the same. */
+/** Makes a schema for Gemini, which does not know `const` (2026-11). An `enum` of one value means the same. */
 export function schemaForGemini(schema: unknown): unknown {
   return mapSchema(schema, (own) => {
     if (!('const' in own)) return own
@@ -12,9 +12,9 @@ export function schemaForGemini(schema: unknown): unknown {
 }
 
 /**
- * From Gemini's older dialect, a subset of OpenAPI's as a protocol buffer in JSON: types in capitals, `nullable`
- * instead of a type null, whole numbers as strings, which is how Google's SDKs type them, and fields in either spelling
- * (`Schema` at https://docs.cloud.google.com/vertex-ai/generative-ai/docs/reference, 2026-11).
+ * Reads a schema of Gemini's older dialect, a subset of OpenAPI's as a protocol buffer in JSON. Its types are in
+ * capitals, `nullable` replaces a type null, and whole numbers are strings, as Google's SDKs type them. Fields come in
+ * either spelling (`Schema` at https://docs.cloud.google.com/vertex-ai/generative-ai/docs/reference, 2026-11).
  */
 export const schemaFromOpenApi = (schema: unknown): Fields => asFields(mapSchema(schema, plainSchema))
 
@@ -29,7 +29,7 @@ const names = new Map(
 
 const counts = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties'])
 const bounds = new Set(['minimum', 'maximum'])
-/** Formats that OpenAPI has beside those of JSON Schema: others refuse a format that they do not know. */
+/** Formats of OpenAPI that JSON Schema does not have. Other vendors refuse a format that they do not know. */
 const openApiFormats = new Set(['enum', 'int32', 'int64', 'float', 'double', 'byte', 'binary', 'password'])
 const NUMBER = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
@@ -63,7 +63,7 @@ function plainValue(name: string, value: unknown, given: Fields): unknown {
   if (bounds.has(name)) return numberOf(value)
   if (!counts.has(name)) return value
   const count = numberOf(value)
-  // So many of anything is no bound, and its digits would be others.
+  // A bound this large is no bound, and its digits would not survive.
   return typeof count === 'number' && !Number.isSafeInteger(count) ? undefined : count
 }
 
@@ -87,7 +87,7 @@ function withNull(schema: Fields): Fields {
   }
 }
 
-/** Others write properties in the order in which they stand. */
+/** Other vendors write properties in the order of the schema. */
 function inOrder(properties: unknown, order: unknown): unknown {
   const all = fieldsIn(properties)
   if (!all || !Array.isArray(order)) return properties

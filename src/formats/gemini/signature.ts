@@ -1,8 +1,8 @@
-/** Thought signatures, which a client hands back as they are, and what stands in for one that was lost. */
+/** Thought signatures, which a client sends back unchanged, and the stand-in for a lost one. */
 import { dialects, type Dialect, type SealedData } from '../../domain/turn.ts'
 import { parseFields, textIn } from '../core/fields.ts'
 
-/** Documented by Google for histories whose signatures are gone: its validator lets it pass (2026-11). */
+/** Documented by Google for histories without signatures: its validator accepts this value (2026-11). */
 export const SKIP_VALIDATOR = 'skip_thought_signature_validator'
 
 /** `{"tollgate":` in base64. */
@@ -11,14 +11,14 @@ const FOREIGN = 'eyJ0b2xsZ2F0ZSI6'
 /** Whether a signature is of another dialect's model. */
 export const isForeign = (signature: string): boolean => readSignature(signature).origin !== 'gemini'
 
-/** The signature of a part for a client. One of another dialect's upstream travels in an envelope of ours. */
+/** The signature of a part for a client. A signature of another dialect travels in an envelope of the gateway. */
 export function writeSignature({ origin, data, form, account }: SealedData): string {
   return origin === 'gemini'
     ? data
     : Buffer.from(JSON.stringify({ tollgate: origin, data, form, account })).toString('base64')
 }
 
-/** What a client handed back. `form` says where a signature of Gemini's own stood. */
+/** A signature that a client sent back. `form` says where a signature of Gemini's own stood. */
 export function readSignature(signature: string, form?: string): SealedData {
   if (signature.startsWith(FOREIGN)) {
     const {

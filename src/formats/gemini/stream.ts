@@ -1,4 +1,7 @@
-/** Streams of Gemini's API: each response is metered and passed on, byte for byte but for the spec's own fields. */
+/**
+ * Streams of Gemini's API. Each response is metered and passes byte for byte, except for fields that the specification
+ * sets.
+ */
 import type { Failure } from '../../domain/failure.ts'
 import { sameUsage, type Usage } from '../../domain/usage.ts'
 import { answerLimits } from '../../lib/json/json-scan.ts'
@@ -20,13 +23,13 @@ const garbage = (message: string): ReadEvent => ({ kind: 'failed', failure: { ki
 const NOTHING: ReadEvent = { kind: 'chunk', text: '', meaningful: false }
 
 /**
- * Reads one upstream stream. The dialect has no terminator: a client takes the answer for complete at the last finish
- * reason, which therefore waits, with whatever comes behind it, until the answer is paid for.
+ * Reads one upstream stream. The dialect has no terminator, so a client takes the answer as complete at the last finish
+ * reason. This response and everything after it are held back until the answer is settled.
  */
 export class GeminiStream implements AdaptedStream {
   usage: Usage | undefined
   readonly produced = new GeneratedTextBuffer()
-  /** Where images may come: how many did. */
+  /** The number of images, if the answer may have any. */
   painted?: InlineImages
   readonly prepare?: NonNullable<AdaptedStream['prepare']>
   private readonly looked = new WeakMap<
@@ -36,20 +39,20 @@ export class GeminiStream implements AdaptedStream {
   /** The last responses, from the last finish reason on. */
   private readonly held: string[] = []
   private behindChars = 0
-  /** What the last response states of it. */
+  /** The usage that the last response states. */
   private stated: Usage | undefined
   private readonly running = new Set<number>()
   private ended = 0
-  /** Candidates that ended with the response that was read last, and whether it waits among the last ones. */
+  /** Candidates that ended with the response that was read last, and whether that response is held back. */
   private endedLast: readonly number[] = []
   private isLastHeld = false
   private isBlocked = false
-  /** Candidates that have said something that is no thought. */
+  /** Candidates that have sent anything but thoughts. */
   private readonly answered = new Set<number>()
   private readonly silence: Silence
   private readonly publicModel: string
 
-  /** With an image service the images in it are decoded. */
+  /** With an image service, images in the answer are decoded. */
   constructor(
     publicModel: string,
     { silence, imageService }: { silence: Silence; imageService?: Pick<ImageService, 'inspect'> },
@@ -89,7 +92,7 @@ export class GeminiStream implements AdaptedStream {
     const edits = editsOf(response, this.publicModel, usage)
     const json = edits.length === 0 ? data : reviseJson(data, edits, answerLimits)
     if (this.finished) {
-      // Pictures have a bound of their own, which is far above this one.
+      // Images have a much larger bound of their own.
       if (this.held.length > 0 && !this.painted) this.behindChars += json.length
       this.held.push(json)
       this.isLastHeld = true
@@ -99,7 +102,7 @@ export class GeminiStream implements AdaptedStream {
     return { kind: 'chunk', text: dataEvent(json), meaningful }
   }
 
-  /** With something said already an end is the client's to see: the vendor ends such an answer properly. */
+  /** Once a candidate has content, its client sees the finish reason: the vendor ends such an answer properly. */
   private noEndIn(candidates: readonly Fields[]): ReadEvent | undefined {
     for (const one of candidates) if (hasContent(one)) this.answered.add(numberIn(one['index']) ?? 0)
     for (const { index, finishReason: reason } of candidates) {
@@ -110,7 +113,7 @@ export class GeminiStream implements AdaptedStream {
     return undefined
   }
 
-  /** Counts what came. True when a client could not take it back. */
+  /** Counts the content. Returns true if a client could not take it back. */
   private meter(response: Fields, candidates: readonly Fields[]): boolean {
     if (asFields(response['promptFeedback'])['blockReason'] !== undefined && candidates.length === 0) {
       this.isBlocked = true
@@ -142,7 +145,7 @@ export class GeminiStream implements AdaptedStream {
     const indexes = open.size === 0 ? [0] : [...open]
     const candidates = indexes.map((index) => ({ index, finishReason: 'MAX_TOKENS' }))
     this.held.push(JSON.stringify({ candidates, modelVersion: this.publicModel }))
-    // What it reported so far was of another end: the last response states what is billed.
+    // The usage so far belonged to an earlier end. The last response states what is billed.
     this.usage = this.stated = undefined
     return ''
   }
@@ -161,7 +164,7 @@ export class GeminiStream implements AdaptedStream {
   }
 }
 
-/** Words or calls: what a signature is alone does not commit to an answer. */
+/** Whether a candidate has text or calls. A signature alone does not commit to an answer. */
 const hasWords = (candidate: Fields): boolean =>
   readParts(candidate).some((part) => part.kind !== 'reasoning' || part.text !== '')
 

@@ -20,7 +20,7 @@ import { readSignature } from './signature.ts'
 import { namesOf } from '../core/vendor-tools.ts'
 import { splitGeminiTools } from './vendor-tools.ts'
 
-/** What a turn carries, or what is nothing to an upstream. Any other field is foreign. */
+/** Fields that a turn carries, and fields that mean nothing to an upstream. Any other field is unsupported. */
 const known = new Set(
   'model contents systemInstruction tools toolConfig generationConfig serviceTier labels store'.split(' '),
 )
@@ -40,7 +40,7 @@ export function geminiTurn(body: GeminiBody): TurnRead {
     toolChoice: toolChoiceOf(body.toolConfig?.functionCallingConfig),
     format: formatOf(config),
     effort: effortOf(thinking?.thinkingLevel, thinking?.thinkingBudget),
-    // -1 leaves it to the model.
+    // -1 leaves the budget to the model.
     thinkingTokens: (thinking?.thinkingBudget ?? -1) > 0 ? (thinking?.thinkingBudget ?? undefined) : undefined,
     showReasoning: thinking?.includeThoughts ?? false,
     temperature: config.temperature ?? undefined,
@@ -83,9 +83,9 @@ function systemOf(instruction: GeminiBody['systemInstruction']): Message[] {
 
 type OpenCall = { readonly id: string; readonly name: string }
 
-/** Calls and results find each other by id where there is one, by name and order where not. */
+/** Matches results to calls by id if there is one, otherwise by name and order. */
 class Conversation {
-  /** The calls that are answered now, and those that were not when they could. */
+  /** `open`: calls that can be answered now. `earlier`: calls that were not answered in time. */
   private readonly open: OpenCall[] = []
   private readonly earlier: OpenCall[] = []
   private isCalling = false
@@ -104,7 +104,7 @@ class Conversation {
       else if (part.thought === true) addThought(made, part)
       else {
         if (part.text) made.push({ kind: 'text', text: part.text })
-        // What the model wrote is kept even where it is empty but for its signature.
+        // An empty text of the model is kept for its signature.
         if (part.thoughtSignature) {
           made.push({ kind: 'reasoning', text: '', sealed: readSignature(part.thoughtSignature, 'text') })
         }
@@ -154,7 +154,7 @@ function taken(calls: OpenCall[], isIts: (call: OpenCall) => boolean): OpenCall 
   return at === -1 ? undefined : calls.splice(at, 1)[0]
 }
 
-/** A thought and the signature that may follow it alone. */
+/** Adds a thought, and the signature that may follow it alone. */
 function addThought(made: OutputPart[], { text, thoughtSignature }: GeminiPart): void {
   const sealed = thoughtSignature ? readSignature(thoughtSignature) : undefined
   const last = made.at(-1)
@@ -163,7 +163,7 @@ function addThought(made: OutputPart[], { text, thoughtSignature }: GeminiPart):
   } else if (text || sealed) made.push({ kind: 'reasoning', text: text ?? '', sealed })
 }
 
-/** `output` and `error` are Google's own names for what a function gave; anything else is the result as it is. */
+/** `output` and `error` are Google's own names for a function's result. Anything else is the result itself. */
 function wordsOfResult(response: Fields): string {
   const names = Object.keys(response)
   const [only = ''] = names
@@ -213,7 +213,7 @@ function toolChoiceOf(config: CallingConfig | null | undefined): ToolChoice | un
   return { kind: mode === 'ANY' ? 'required' : 'auto' }
 }
 
-/** An answer that is one word of a list, and no JSON: no other dialect has a field for it. */
+/** An answer that is one word of a list, not JSON. No other dialect has a field for it. */
 const ENUM = 'text/x.enum'
 
 function enumOf({ responseMimeType: type, responseSchema, responseJsonSchema }: Config): Message[] {

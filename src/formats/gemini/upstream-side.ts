@@ -1,4 +1,4 @@
-/** Gemini's API towards upstreams, for clients of another dialect. */
+/** Gemini's API for upstreams, for clients of another dialect. */
 import type { Failure } from '../../domain/failure.ts'
 import type { InputPart, Tool, ToolChoice, Turn } from '../../domain/turn.ts'
 import type { Destination, UpstreamRequest, UpstreamSide } from '../core/contract.ts'
@@ -22,7 +22,7 @@ export const geminiUpstreamSide: UpstreamSide = {
   collector: () => new GeminiCollector(),
 }
 
-/** What no model of this API can be given, and must not be left out in silence. */
+/** What no model of this API accepts and what must not be left out silently. */
 function obstacle({ messages }: Turn): Failure | undefined {
   const no = (message: string): Failure => ({ kind: 'unsupported_parameter', message })
   const names = namesOfCalls(messages)
@@ -51,7 +51,7 @@ function write(turn: Turn, stream: boolean, { upstreamModel, outputTokensMax, qu
     toolConfig: toolConfigOf(turn),
     generationConfig: configOf(turn, { family, outputTokensMax, dropped }),
   }
-  // The API always may call several functions at once.
+  // The API may always call several functions at once.
   if (turn.tools.length > 0 && turn.parallelToolCalls === false) dropped.push('parallel_tool_calls')
   if (turn.user !== undefined) dropped.push('user')
   if (turn.cacheKey !== undefined) dropped.push('prompt_cache_key')
@@ -64,7 +64,7 @@ function write(turn: Turn, stream: boolean, { upstreamModel, outputTokensMax, qu
 function declarationOf(tool: Tool): object {
   const { name, description } = tool
   const parameters = tool.kind === 'function' ? tool.parameters : undefined
-  // An empty object schema is refused as one without properties (2026-11): a function without arguments has none.
+  // An empty object schema is refused as one without properties (2026-11). A function without arguments has no schema.
   const isEmpty = !parameters || Object.keys(parameters).length === 0
   return { name, description, ...(isEmpty ? {} : { parametersJsonSchema: schemaForGemini(parameters) }) }
 }
@@ -89,7 +89,7 @@ function callingConfigOf(choice: ToolChoice | undefined, isStrict: boolean): obj
     case 'tool':
       return { mode: 'ANY', allowedFunctionNames: [choice.name] }
     case 'allowed':
-      // AUTO takes no names: VALIDATED calls one of these, or none.
+      // AUTO takes no names. VALIDATED calls one of these functions, or none.
       return { mode: choice.mode === 'required' ? 'ANY' : 'VALIDATED', allowedFunctionNames: choice.names }
   }
 }
@@ -108,7 +108,7 @@ function configOf(turn: Turn, { family, outputTokensMax, dropped }: ConfigOption
   if (!isSeedTaken) dropped.push('seed')
   const penalties = { frequencyPenalty: turn.frequencyPenalty, presencePenalty: turn.presencePenalty }
   if (family.penalties === 'refused') {
-    // A penalty of zero asks for nothing.
+    // A penalty of zero has no effect.
     if (turn.frequencyPenalty) dropped.push('frequency_penalty')
     if (turn.presencePenalty) dropped.push('presence_penalty')
   }

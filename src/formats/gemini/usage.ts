@@ -1,4 +1,4 @@
-/** Usage of Gemini's API, normalised to disjoint buckets. The only place that builds one from its wire fields. */
+/** Usage of Gemini's API in disjoint buckets. This is the only place that builds one from its wire fields. */
 import { estimatedUsage } from '../core/usage-estimate.ts'
 import { inputTokens, outputTokens, type Usage } from '../../domain/usage.ts'
 import { asFields, asList } from '../core/fields.ts'
@@ -25,7 +25,7 @@ const isText = ({ modality }: Kind): boolean => modality === 'TEXT'
 const sumOf = (kinds: readonly Kind[]): number => kinds.reduce((sum, { tokens }) => sum + tokens, 0)
 const imageTokensIn = (kinds: readonly Kind[]): number => sumOf(kinds.filter(isImage))
 
-/** The tokens of images in an answer of so many; undefined where the kinds are not told apart. */
+/** The tokens of images in an answer of so many tokens. Undefined if the modalities are not told apart. */
 function paintedTokens(details: unknown, all: number): number | undefined {
   const kinds = kindsIn(details).filter(({ tokens }) => tokens > 0)
   const isTold = kinds.some(isImage) || (kinds.length > 0 && kinds.every(isText) && sumOf(kinds) === all)
@@ -33,9 +33,9 @@ function paintedTokens(details: unknown, all: number): number | undefined {
 }
 
 /**
- * Reads a `usageMetadata` object. promptTokenCount includes what was cached; what tools put in comes on top, and so do
- * thoughts on top of the candidates. The API leaves zeros out: without candidatesTokenCount the stated total says how
- * many there were, and without a total nothing does. Undefined is unknown, never zero.
+ * Reads a `usageMetadata` object. promptTokenCount includes cached tokens. Tokens of tools are added to it, and
+ * thoughts are added to the candidates. The API leaves out zeros. Without candidatesTokenCount the stated total gives
+ * the number, and without a total nothing does. Undefined means unknown, never zero.
  */
 export function readGeminiUsage(raw: unknown): Usage | undefined {
   const usage = asFields(raw)
@@ -48,7 +48,7 @@ export function readGeminiUsage(raw: unknown): Usage | undefined {
   const candidates = usage['candidatesTokenCount'] === undefined ? rest : countIn(usage['candidatesTokenCount'])
   if (candidates === undefined) return undefined
   const inputCached = Math.min(countIn(usage['cachedContentTokenCount']) ?? 0, prompt)
-  // What was cached of images is cached input: nobody prices it apart.
+  // Cached image tokens count as cached input. No vendor prices them separately.
   const freshImages =
     imageTokensIn(kindsIn(usage['promptTokensDetails'])) - imageTokensIn(kindsIn(usage['cacheTokensDetails']))
   const inputImage = Math.min(Math.max(freshImages, 0), prompt - inputCached)
@@ -66,33 +66,32 @@ export function readGeminiUsage(raw: unknown): Usage | undefined {
 }
 
 type ToPaint = InlineImages & {
-  /** Tokens of one image as it was asked for. */
+  /** The tokens of one image of the requested size. */
   readonly imageTokens: number
-  /** Whether an upstream reported tokens of the answer, those of images perhaps among them. */
+  /** Whether an upstream reported tokens of the answer, possibly including those of images. */
   readonly isReported: boolean
-  /** Of what was reported as words, what has been taken out for images. */
+  /** The reported text tokens that were set aside for images. */
   readonly setAside: number
-  /** What was held for, an image at least: no count of our own goes beyond it. */
+  /** The output tokens of the hold, one image at least. Counts of the gateway never exceed it. */
   readonly outputTokensMax: number
-  /** Whether words came beside the images, or instead of them. */
+  /** Whether text came with the images, or instead of them. */
   readonly hasWords: boolean
 }
 
 /**
- * What a turn comes to that may have images in it: the words that came are paid, and images that can be decoded. Where
- * the vendor gave neither there is no charge. Where it does not tell images and words apart, images are taken for as
- * large as its documentation says they are.
+ * The usage of a turn that may contain images. The text and every image that can be decoded are charged. If the vendor
+ * sent neither, nothing is charged. If it does not tell images and text apart, images count as its documentation says.
  */
 export function paintedUsage({ usage, source }: MeteredUsage, to: ToPaint): MeteredUsage {
   const { images, spoiled, endedBy, imageTokens, isReported, setAside, outputTokensMax, hasWords } = to
   if (images === 0 && !hasWords && endedBy === 'vendor') return { usage: estimatedUsage(0, 0), source: 'reported' }
   const all = images + spoiled
-  // That there are none is not to be believed of images that came.
+  // A report of no image tokens is not believed if images came.
   const told = usage.outputImage || undefined
   const needed = all * imageTokens
   const room = Math.max(outputTokensMax - usage.outputText - usage.outputReasoning, setAside)
-  // A report that tells the kinds apart, and has nothing of images, has words alone, unless there is more room for the
-  // images among those words than beside them.
+  // A report with modalities and without image tokens counts text only. The exception is a report whose text has more
+  // room for the images than the rest.
   const isApart = usage.outputImage !== undefined && (needed <= room || usage.outputText <= room)
   const isMixed = isReported && told === undefined && !isApart
   const whole = told ?? Math.min(needed, isMixed ? usage.outputText : room)
@@ -102,7 +101,7 @@ export function paintedUsage({ usage, source }: MeteredUsage, to: ToPaint): Mete
   return { usage: painted, source: told === undefined && all > 0 ? 'estimated' : source }
 }
 
-/** Writes a usage as a `usageMetadata` object, as JSON text. */
+/** Writes a usage as a `usageMetadata` object, in JSON. */
 export function writeGeminiUsage(usage: Usage): string {
   return JSON.stringify({
     promptTokenCount: inputTokens(usage),
@@ -115,8 +114,8 @@ export function writeGeminiUsage(usage: Usage): string {
 }
 
 /**
- * The text that must replace an upstream's usageMetadata for the total to be the sum of its parts, or undefined when it
- * may stay as it is, byte for byte.
+ * The text that must replace an upstream's usageMetadata so that the total is the sum of its parts. Undefined if the
+ * object may stay byte for byte.
  */
 export function correctedGeminiUsage(raw: unknown, usage: Usage): string | undefined {
   const totalTokenCount = inputTokens(usage) + outputTokens(usage)

@@ -19,7 +19,7 @@ export function splitGeminiTools(tools: readonly Fields[]): ToolSplit {
   return { own, vendors }
 }
 
-/** Refuses a body that is nothing without such a tool. Nothing is known of its types yet. */
+/** Refuses a body that needs such a tool. None of its types are known yet. */
 export function refuseGeminiTools(body: Fields): Failure | undefined {
   const tools = asList(body['tools']).map(asFields)
   const hasFunctions = tools.some((tool) => asList(tool['functionDeclarations']).length > 0)

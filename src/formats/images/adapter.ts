@@ -1,4 +1,6 @@
-/** Images on their way: the request as vendors of OpenAI's format take it, the answer as the client asked for it. */
+/**
+ * The adapter for images. It writes the request for vendors of OpenAI's format, and the answer as the client wants it.
+ */
 import type { Failure } from '../../domain/failure.ts'
 import type { Dialect } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
@@ -23,13 +25,13 @@ const NATIVE: Failure = {
   kind: 'model_not_supported',
   code: 'model_not_supported',
   message:
-    'This model makes images on its own endpoint only: POST /v1beta/models/{model}:generateContent with image output.',
+    'This model makes images on one endpoint only: POST /v1beta/models/{model}:generateContent with image output.',
   param: 'model',
 }
 
 const HOMELESS: Failure = {
   kind: 'invalid_value',
-  message: "This gateway does not know its public address (TOLLGATE_PUBLIC_URL): ask for 'b64_json'.",
+  message: "This gateway does not know its public address (TOLLGATE_PUBLIC_URL): request 'b64_json'.",
   param: 'response_format',
 }
 
@@ -46,7 +48,7 @@ export class ImageAdapter implements Adapter {
     this.imageService = imageService
     const isHomeless = ask.body.delivery === 'url' && !imageService.canHost
     this.obstacle = !offered.includes('chat') ? NATIVE : isHomeless ? HOMELESS : undefined
-    // A model that cannot stream is asked for the whole, and its answer is a stream of one event.
+    // A model that cannot stream gets a request for the whole reply. Its answer becomes a stream of one event.
     if (!ask.facts.streams) this.asEvents = (text): readonly SseEvent[] => [{ name: undefined, data: text }]
   }
 
@@ -69,7 +71,7 @@ export class ImageAdapter implements Adapter {
     set('style', body.style)
     set('input_fidelity', body.fidelity)
     set('user', body.user)
-    // Bytes at once save a fetch; models that give nothing else refuse the field.
+    // Receiving the bytes at once saves a download. Models that can only send bytes refuse the field.
     set('response_format', facts.deliveries.includes('url') ? 'b64_json' : undefined)
     if (body.stream && facts.streams) {
       set('stream', true)

@@ -1,6 +1,6 @@
 import type { ImageDelivery, ImageFormat } from '../../domain/image.ts'
 
-/** A request for images, read and checked as far as that goes without the model. */
+/** A request for images, checked as far as that is possible without the model. */
 export type ImageBody = {
   readonly model: string
   readonly prompt: string
@@ -17,6 +17,6 @@ export type ImageBody = {
   readonly stream: boolean
   readonly partials: number | undefined
   readonly user: string | undefined
-  /** Fields nobody here knows, by name. They are not passed on: what they cost is not known either. */
+  /** The names of unknown fields. They are not passed on, because their cost is unknown. */
   readonly unknown: readonly string[]
 }

@@ -1,4 +1,4 @@
-/** A client that asks for images, in OpenAI's format. */
+/** A client that requests images in OpenAI's format. */
 import type { Model } from '../../domain/catalog.ts'
 import type { Failure } from '../../domain/failure.ts'
 import { soldChoice, type ImageFacts, type ImageOptions } from '../../domain/image.ts'

@@ -1,4 +1,4 @@
-/** Requests for edits: pictures and a mask beside the fields, all decoded before anything is sent or paid. */
+/** Requests for edits: images and a mask beside the fields. All are decoded before anything is sent or charged. */
 import type { Failure } from '../../domain/failure.ts'
 import { imageFormBounds } from '../../domain/image.ts'
 import { uploadOf, type FormPart } from '../../lib/http/form.ts'
@@ -12,7 +12,7 @@ import { invalidMask } from './invalid-mask.ts'
 import { readImageFields } from './request.ts'
 import { limit } from '../../lib/primitives/limit.ts'
 
-/** A file of the form. `param` is what its client called it, or would have: `image[1]`. */
+/** A file of the form. `param` is its name in the client's words: `image[1]`. */
 export type EditFile = { readonly param: string; readonly path: string; readonly bytes: number }
 
 export type EditForm = {
@@ -21,17 +21,17 @@ export type EditForm = {
   readonly mask: EditFile | undefined
 }
 
-/** What a picture may have, decoded. */
+/** The most pixels of a decoded image. */
 const IMAGE_PIXELS_MAX = limit('editImagePixelsMax', 50_000_000, 'An edit of an image with more pixels is refused.')
 const MASK_PIXELS_MAX = limit('editMaskPixelsMax', 25_000_000, 'An edit with a mask of more pixels is refused.')
 
 const BUSY: Failure = {
   kind: 'unavailable',
-  message: 'The gateway has more pictures to decode than it can at the moment.',
+  message: 'The gateway has too many images to decode at the moment.',
   retryAfterMs: 10_000,
 }
 
-/** Reads `POST /v1/images/edits`, from a form or from JSON. The pictures are decoded when it is the account's turn. */
+/** Reads `POST /v1/images/edits`, from a form or from JSON. The images are decoded when it is the account's turn. */
 export async function readEditClient(form: EditForm, claim: SlotClaim): Promise<ReadImageClient> {
   try {
     return await readDecoded(form, claim)
@@ -64,7 +64,7 @@ async function readDecoded({ fields, images, mask }: EditForm, claim: SlotClaim)
   const wrong = mask && first ? await wrongMask(mask, first, claim) : undefined
   if (wrong) return reject(wrong)
   const files = images.map((image, i) => partOf(image, nameOf(images), pictures[i]))
-  // A mask that is none has been refused: what is left is PNG or WebP.
+  // An invalid mask was refused earlier, so this one is PNG or WebP.
   if (mask) files.push(partOf(mask, 'mask', await pictureOf(mask, claim)))
   const write: ImageAsk['write'] = (values) => {
     const written = [...values].map(([name, value]): FormPart => ({ kind: 'field', name, value: String(value) }))
@@ -73,7 +73,7 @@ async function readDecoded({ fields, images, mask }: EditForm, claim: SlotClaim)
   return { kind: 'read', request: new ImageClient(read.body, { kind: 'edit', inputs: images.length, write }) }
 }
 
-/** One picture is `image`; several are a list, also where the client repeated the plain name. */
+/** One image is `image`. Several are a list, even if the client repeated the plain name. */
 const nameOf = (images: readonly EditFile[]): string => (images.length === 1 ? 'image' : 'image[]')
 
 async function pictureOf(file: EditFile, claim: SlotClaim): Promise<Picture | undefined> {
@@ -135,7 +135,7 @@ async function wrongMask(mask: EditFile, image: Picture, claim: SlotClaim): Prom
 
 const NUMBERS = new Set(['n', 'output_compression', 'partial_images'])
 
-/** A form knows only texts: those that stand for something else become it. */
+/** A form has only texts. Those of numbers and booleans are converted. */
 function typed(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const entries = Object.entries(fields).map(([name, value]): [string, unknown] => {
     if (typeof value !== 'string') return [name, value]

@@ -1,4 +1,4 @@
-/** Replies with images: what an upstream sent, looked into, and what the client gets of it. */
+/** Reads images in an upstream's reply and writes them for the client. */
 import { nextTurn } from '../../lib/runtime/end-of-tick.ts'
 import { imagesOf, sidesOf, type ImageDelivery } from '../../domain/image.ts'
 import type { Usage } from '../../domain/usage.ts'
@@ -7,23 +7,23 @@ import type { DeliveredImage, ImageService } from '../core/contract.ts'
 import type { ImageAsk } from './ask.ts'
 import { hasTokens, writeImageUsage } from './usage.ts'
 
-/** One image of an answer, decoded to see that it is one. */
+/** One image of an answer, decoded to prove that it is one. */
 export type DeliveredPicture = DeliveredImage & {
-  /** As the client gets it. */
+  /** The entry in the client's answer. */
   readonly entry: Readonly<Record<string, string>>
   readonly format: string
 }
 
-/** Answers for the client say so much of all their images. */
+/** What an answer says of all its images. */
 export type ReplyFacts = { readonly background: string | undefined; readonly created: number | undefined }
 
-/** Which way the images go: to the gateway's own address where that is wished for and possible. */
+/** How the images are delivered: by an address of the gateway, if that is requested and possible. */
 function deliveryOf({ body, facts }: ImageAsk, imageService: ImageService): ImageDelivery {
   const wished = body.delivery ?? facts.deliveries[0] ?? 'b64_json'
   return wished === 'url' && !imageService.canHost ? 'b64_json' : wished
 }
 
-/** The images of a reply that can be decoded, at most as many as were asked for. One at a time: each is large. */
+/** The images of a reply that can be decoded, at most as many as requested. One at a time, because each is large. */
 export async function picturesOf(
   reply: Fields,
   ask: ImageAsk,
@@ -37,7 +37,7 @@ export async function picturesOf(
   return pictures
 }
 
-/** One image, from an entry of a reply or a streamed event; undefined when what came is none. */
+/** One image from an entry of a reply or from a streamed event. Undefined if it is no image. */
 export async function pictureOf(
   entry: Fields,
   ask: ImageAsk,
@@ -58,13 +58,13 @@ export async function pictureOf(
   const isBytesOnly = !facts.deliveries.includes('url')
   const inline = { b64_json: sent ?? bytes.toString('base64'), ...(isBytesOnly ? { url: '' } : {}) }
   return {
-    // What the model chose is what is said of it, else what it made.
+    // The answer states what the model chose. Otherwise it states the size of what the model made.
     size: sidesOf(size) ? size : known(entry['size'], `${info.width}x${info.height}`),
     quality: quality === 'auto' ? known(entry['quality'], quality) : quality,
     format: info.format,
     entry: {
       ...(hosted ?? inline),
-      // A vendor that says nothing of it revised nothing.
+      // A vendor that states no revised prompt has not revised it.
       revised_prompt: revised ?? ask.body.prompt,
     },
   }
@@ -83,7 +83,7 @@ export const factsOfReply = (reply: Fields): ReplyFacts => ({
   created: numberIn(reply['created']) ?? numberIn(reply['created_at']),
 })
 
-/** Fields that an answer has beside its images. Strict clients take no background that is `auto`. */
+/** Fields of an answer beside its images. Strict clients refuse a background of `auto`. */
 export function describe(picture: DeliveredPicture, { background }: ReplyFacts, { body, facts }: ImageAsk): object {
   const known = background ?? body.background ?? 'auto'
   return {

@@ -1,4 +1,4 @@
-/** Requests for images: the fields, and what a model can do of them. */
+/** Requests for images: their fields, and which of them a model supports. */
 import { z } from 'zod'
 import type { Model } from '../../domain/catalog.ts'
 import type { Failure } from '../../domain/failure.ts'
@@ -18,7 +18,7 @@ import { scanRequest } from '../core/request-json.ts'
 import type { ImageBody } from './body.ts'
 import { safeParse } from '../../lib/json/safe-parse.ts'
 
-/** A choice of a model's own: a word. */
+/** A model's own choice, as a word. */
 const word = z.string().min(1).max(64).nullish()
 
 const fields = {
@@ -94,7 +94,7 @@ function sizeRule({ sizes, freeSizes }: ImageFacts): string {
   return `must be one of ${listed(sizes)}, or WIDTHxHEIGHT whose ${sides}.`
 }
 
-/** What the model cannot do of a request; undefined when it can do everything. */
+/** What the model cannot do of a request. Undefined if it can do everything. */
 export function checkImage(
   body: ImageBody,
   wish: ImageOptions,
@@ -138,7 +138,7 @@ export function checkImage(
   return sellsPieces(sale) ? unpriced(body, unitsOf(facts, wish), sale) : undefined
 }
 
-/** A kind of image without a price. One that the request did not name is among those that the model may choose. */
+/** A kind of image without a price. If the request names no kind, every kind that the model may choose is checked. */
 function unpriced({ size, quality }: ImageBody, units: readonly PieceUnit[], sale: PriceCard): Failure | undefined {
   const gap = units.find((unit) => piecePrice(sale, unit) === undefined)
   if (gap === undefined) return undefined

@@ -1,6 +1,6 @@
 /**
- * Streams of images. Each event is looked into before it is passed on, which takes a while: `prepare` comes before
- * `read`. The last image is kept until it is paid for.
+ * Streams of images. Each event is inspected before it leaves, which takes time: `prepare` comes before `read`. The
+ * last image is held back until it is settled.
  */
 import type { Failure, UpstreamFailure } from '../../domain/failure.ts'
 import { imagesOf } from '../../domain/image.ts'
@@ -44,16 +44,16 @@ export class ImageStream implements AdaptedStream {
   readonly produced = ''
   readonly delivered: DeliveredImage[] = []
   usage: Usage | undefined
-  /** Partial images the client saw, of the image under way. */
+  /** Partial images that the client has seen of the unfinished image. */
   begun = 0
-  /** Each is decoded, which nobody pays for: no more of them than the model may make. */
+  /** Each preview is decoded at no charge. There are at most as many as the model may make. */
   private previewsLeft: number
   private readonly answer: AnswerFacts
   private readonly ask: ImageAsk
   private readonly imageService: ImageService
   private readonly name: string
   private readonly prepared = new WeakMap<SseEvent, PreparedEvent>()
-  /** The image that came last, until the next one or the settlement. */
+  /** The image that came last. It waits for the next one or for the settlement. */
   private kept: Extract<PreparedEvent, { kind: 'completed' }> | undefined
 
   constructor(answer: AnswerFacts, ask: ImageAsk, imageService: ImageService) {
@@ -100,12 +100,12 @@ export class ImageStream implements AdaptedStream {
   end(billed: Usage): string {
     const { kept, delivered } = this
     if (!kept) return DONE
-    // One of several has its own usage, where it was told.
+    // One of several images has its own usage, if the vendor stated it.
     const isAll = kept.pictures.length === delivered.length
     return this.writeCompleted(kept, isAll ? billed : (kept.usage ?? billed)) + DONE
   }
 
-  /** The error as SDKs know it from the other streams: named, and with the envelope inside. */
+  /** The error as SDKs know it from other streams: named, with the envelope inside. */
   fail(failure: Failure): string {
     const kept = this.kept ? this.writeCompleted(this.kept, this.kept.usage) : ''
     return kept + failEvent(failure)
@@ -137,7 +137,7 @@ export class ImageStream implements AdaptedStream {
   private async partial(event: Fields): Promise<PreparedEvent> {
     const inline: ImageAsk = { ...this.ask, body: { ...this.ask.body, delivery: 'b64_json' } }
     const picture = await pictureOf(event, inline, this.imageService)
-    // Nobody is worse off without a preview.
+    // A lost preview harms nobody.
     if (!picture) return { kind: 'nothing' }
     const index = numberIn(event['partial_image_index']) ?? 0
     return { kind: 'partial', picture, facts: factsOfReply(event), index }
@@ -149,7 +149,7 @@ export class ImageStream implements AdaptedStream {
     return namedEvent(type, JSON.stringify(event))
   }
 
-  /** The flat event, and the image result inside it. */
+  /** The flat event, with the image result inside it. */
   private writeCompleted(
     { pictures, facts }: Extract<PreparedEvent, { kind: 'completed' }>,
     usage: Usage | undefined,

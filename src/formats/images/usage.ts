@@ -1,4 +1,4 @@
-/** Usage of images: the tokens an upstream reports, and the images that arrived, by the piece. */
+/** Usage of images: the tokens that an upstream reports, and the images that arrived, by the piece. */
 import { imageUnit, sellsPieces, type ImageFacts, type ImageOptions } from '../../domain/image.ts'
 import type { PriceCard } from '../../domain/price.ts'
 import { inputTokens, outputTokens, type PieceUnit, type Usage, type UsageSource } from '../../domain/usage.ts'
@@ -6,7 +6,7 @@ import { asFields } from '../core/fields.ts'
 import { tokenCount } from '../core/token-count.ts'
 import type { DeliveredImage, MeteredUsage } from '../core/contract.ts'
 
-/** Reads the `usage` of an image reply. Undefined when it is absent, or counts no image: unknown, never nothing. */
+/** Reads the `usage` of an image reply. Undefined if it is absent or counts no image: the usage is then unknown. */
 export function readImageUsage(raw: unknown): Usage | undefined {
   const usage = asFields(raw)
   const input = tokenCount(usage['input_tokens'])
@@ -15,7 +15,7 @@ export function readImageUsage(raw: unknown): Usage | undefined {
   const inputDetails = asFields(usage['input_tokens_details'])
   const inputImage = Math.min(tokenCount(inputDetails['image_tokens']) ?? 0, input)
   const cached = Math.min(tokenCount(inputDetails['cached_tokens']) ?? 0, input - inputImage)
-  // Where the kinds are not told apart, what an image model makes is image.
+  // If text and images are not told apart, the output of an image model is image.
   const outputText = Math.min(tokenCount(asFields(usage['output_tokens_details'])['text_tokens']) ?? 0, output)
   if (output === outputText) return undefined
   return {
@@ -41,7 +41,7 @@ const add = (a: Usage, b: Usage): Usage => ({
   outputImage: (a.outputImage ?? 0) + (b.outputImage ?? 0),
 })
 
-/** Each image of a stream reports its own. A part of the truth is none: one that is not told is not free. */
+/** Each image of a stream reports its own usage. If one does not, the sum is unknown: that image is not free. */
 export const sumUsage = (a: Usage | undefined, b: Usage | undefined): Usage | undefined => a && b && add(a, b)
 
 export function writeImageUsage(usage: Usage): object {
@@ -73,7 +73,7 @@ const unitOf = (one: DeliveredImage): PieceUnit => imageUnit(one.size, one.quali
 export type ToMeterImages = {
   readonly reported: Usage | undefined
   readonly delivered: readonly DeliveredImage[]
-  /** Images that the client saw come, the last of which did not. */
+  /** How many images the client saw begin. The last of them did not arrive. */
   readonly begun: number
   readonly sale: PriceCard
   readonly facts: ImageFacts
@@ -84,8 +84,8 @@ export type ToMeterImages = {
 }
 
 /**
- * What images come to. No image, no charge. Where images are sold by the piece, what arrived is known; where they are
- * sold by tokens and none are reported, it is an estimate.
+ * The usage of images. No image, no charge. Images sold by the piece are known by what arrived. Images sold by tokens
+ * are estimated if no tokens were reported.
  */
 export function meterImages(to: ToMeterImages): MeteredUsage {
   const { reported, delivered, begun, sale } = to
@@ -97,7 +97,7 @@ export function meterImages(to: ToMeterImages): MeteredUsage {
   const pieces = [...counts].map(([unit, number]) => ({ unit, count: number }))
   if (reported && begun === 0) {
     if (inputTokens(reported) > 0 || sellsPieces(sale)) return { usage: { ...reported, pieces }, source: 'reported' }
-    // No prompt is nothing.
+    // There is always a prompt.
     const input = { inputFresh: to.promptTokens, inputImage: to.inputTokensMax }
     return { usage: { ...reported, ...input, pieces }, source: 'estimated' }
   }
@@ -111,7 +111,7 @@ export function meterImages(to: ToMeterImages): MeteredUsage {
   return { usage: { ...(sellsPieces(sale) ? NOTHING : tokens), pieces }, source }
 }
 
-/** An image the client left in the middle, as it was asked for. */
+/** The image that the client left unfinished, with the requested options. */
 const begunImage = ({ facts, wish }: ToMeterImages): DeliveredImage => ({
   size: wish.size ?? facts.sizeDefault,
   quality: wish.quality ?? facts.qualityDefault,

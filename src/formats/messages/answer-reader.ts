@@ -1,9 +1,9 @@
-/** What the blocks of an answer mean for a turn: its structured answer may be a tool. */
+/** Reads the blocks of an answer for a turn. The structured answer may come as a tool call. */
 import type { FinishReason, OutputPart, SealedData, Turn } from '../../domain/turn.ts'
 import { asFields, asText, ownIn, textIn, type Fields } from '../core/fields.ts'
 import { stopReasonIn } from './lawful-answer.ts'
 
-/** The tool by which models without structured output give one: a name that none of the client's tools has. */
+/** The tool by which models without structured output give it. Its name differs from those of the client's tools. */
 export function answerToolName({ tools }: Turn): string {
   let name = 'structured_answer'
   while (tools.some((tool) => tool.name === name)) name += '_'
@@ -22,7 +22,7 @@ const finishes: Readonly<Record<string, FinishReason>> = {
 
 export type CallKind = 'function' | 'answer'
 
-/** Servers of other models think without signing. */
+/** Servers of other models send thinking without a signature. */
 export const thoughtSeal = (signature: string): SealedData | undefined =>
   signature === '' ? undefined : { origin: 'messages', data: signature }
 export const redactedSeal = (data: string): SealedData => ({ origin: 'messages', form: 'redacted', data })
@@ -41,7 +41,7 @@ export class AnswerReader {
     return 'function'
   }
 
-  /** Whether the model only answered, which here it may do by a tool. */
+  /** Why the answer ended. A call of the answer tool counts as the answer. */
   finishOf(stopReason: unknown): FinishReason {
     return ownIn(finishes, stopReasonIn(stopReason, this.hasCalled) ?? '') ?? 'stop'
   }
@@ -57,14 +57,14 @@ export class AnswerReader {
       case 'tool_use':
         return [this.call(block)]
       default:
-        return [] // The vendor's own tools, which nobody here asked for.
+        return [] // The vendor's own tools, which the request did not have.
     }
   }
 
   private call({ id, name, input }: Fields): OutputPart {
     const called = asText(name)
     const kind = this.kindOf(called)
-    // A collected reply has the input that was cut off as text.
+    // A collected reply has the cut input of a call as text.
     const json = typeof input === 'string' ? input : JSON.stringify(input ?? {})
     if (kind === 'answer') return { kind: 'text', text: json }
     return { kind: 'tool_call', id: asText(id), name: called, arguments: json, tool: kind }
@@ -77,7 +77,7 @@ export class AnswerReader {
   }
 }
 
-/** Why the vendor refused, where it says. */
+/** Why the vendor refused, if it says so. */
 export function refusalOf({ stop_reason: reason, stop_details: details }: Fields): string | undefined {
   return reason === 'refusal' ? textIn(asFields(details)['explanation']) : undefined
 }

@@ -1,4 +1,4 @@
-/** Answers in the Messages format from neutral ones. */
+/** Writes neutral answers in the Messages format. */
 import type { Failure } from '../../domain/failure.ts'
 import type { Delta, FinishReason, OutputPart, Reply, SealedData } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
@@ -11,8 +11,8 @@ import { writeMessagesUsage } from './usage.ts'
 
 export type ClientWish = {
   /**
-   * What the input is likely to count. A stream states it at its start, when no other dialect's upstream has said yet;
-   * the end states what it was.
+   * The estimated input tokens. A stream states them at its start, when no other dialect's upstream has stated any. The
+   * end states the real number.
    */
   readonly inputTokens: number
   readonly showThoughts: boolean
@@ -31,7 +31,9 @@ const stopReasons: Readonly<Record<FinishReason, string>> = {
   content_filter: 'refusal',
 }
 
-/** Where others refuse in a field of its own, clients of this dialect look for the reason: the text may be anything. */
+/**
+ * Other dialects have a field for refusals. Clients of this one read the stop reason, since the text may be anything.
+ */
 const stopReasonOf = (finish: FinishReason, isRefused: boolean): string =>
   isRefused && finish === 'stop' ? 'refusal' : stopReasons[finish]
 
@@ -72,13 +74,13 @@ function blocksOf(part: OutputPart, { showThoughts }: ClientWish): object[] {
 }
 
 /**
- * Gemini signs the text it has said, in a stream behind it. Agents take the last block for the answer (Claude Code
- * 2.1, 2026-11), and the vendor refuses the signature of calls only: this one is not worth a block of its own.
+ * Gemini signs its text, and the signature comes after the text. Agents take the last block for the answer (Claude Code
+ * 2.1, 2026-11), and the vendor demands the signatures of calls only. So this one gets no block of its own.
  */
 const isAfterthought = (sealed: SealedData | undefined): boolean =>
   sealed?.origin === 'gemini' && sealed.form === 'text'
 
-/** A seal of what the client is shown anyway. */
+/** Whether the client sees the sealed text anyway. */
 const isSaid = (sealed: SealedData | undefined, showThoughts: boolean): boolean =>
   sealed?.origin === 'chat' && showThoughts
 
@@ -98,7 +100,7 @@ class MessagesEncoder implements StreamEncoder {
   private begun = false
   private blocks = 0
   private open: OpenBlock | undefined
-  /** Where the arguments of a call go, also when another block has begun since. */
+  /** The block of each call's arguments. They may continue after another block has begun. */
   private readonly calls = new Map<number, number>()
   private finish: FinishReason = 'stop'
   private isRefused = false
@@ -147,7 +149,7 @@ class MessagesEncoder implements StreamEncoder {
     return event({ type: 'message_start', message })
   }
 
-  /** Goes on in a block of this kind, or begins one. */
+  /** Continues a block of this kind, or begins one. */
   private within(kind: 'text' | 'refusal' | 'thinking'): string {
     if (this.open?.kind === kind) return ''
     const block = kind === 'thinking' ? { type: kind, thinking: '', signature: '' } : { type: 'text', text: '' }
@@ -165,7 +167,7 @@ class MessagesEncoder implements StreamEncoder {
     return event({ type: 'content_block_delta', index, delta })
   }
 
-  /** Ends the block under way. A thought that nobody sealed gets our stamp: no vendor shall take it for its own. */
+  /** Ends the open block. Unsigned thinking gets the gateway's stamp, so that no vendor takes it for its own. */
   private close(): string {
     const { open } = this
     if (!open) return ''
@@ -176,7 +178,7 @@ class MessagesEncoder implements StreamEncoder {
   }
 
   private seal(sealed: SealedData): string {
-    // Whole from its start. As 'call' nothing that follows goes on in it.
+    // The block is complete at its start. The kind 'call' keeps anything from continuing in it.
     if (sealed.origin === 'messages' && sealed.form === 'redacted') return this.begin('call', thought('', sealed))
     const before = this.within('thinking')
     const index = this.open?.index ?? 0
@@ -188,7 +190,7 @@ class MessagesEncoder implements StreamEncoder {
   private call({ call, id, name, sealed }: Extract<Delta, { kind: 'call' }>): string {
     let text = ''
     if (sealed) {
-      // Where clients look for it: some take the signature from its delta alone.
+      // Some clients take the signature only from its delta.
       text = this.begin('call', { type: 'thinking', thinking: '', signature: '' })
       text += this.piece({ type: 'signature_delta', signature: signatureOf(sealed, 'call') })
     }

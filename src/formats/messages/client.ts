@@ -24,14 +24,14 @@ export const readMessagesClient = (
 ): ReadClient | Promise<ReadClient> =>
   afterScan(text, bytes, (scan) => made(readMessagesRequest(text, bytes, 'answer', scan), betas))
 
-/** Reads a request to count tokens: a Messages request that wants no answer. */
+/** Reads a request to count tokens: a Messages request without an answer. */
 export const readMessagesCount = (text: string, bytes: number): ReadClient | Promise<ReadClient> =>
   afterScan(text, bytes, (scan) => made(readMessagesRequest(text, bytes, 'count', scan), undefined))
 
 const made = (read: ReadMessagesRequest, betas: string | undefined): ReadClient =>
   read.kind === 'rejected' ? read : { kind: 'read', request: new MessagesClient(read.request, betas) }
 
-/** English text has about four bytes a token; an image is pixels / 750, at most 1.6k (Anthropic, 2026-08). */
+/** English text has about four bytes a token. An image has pixels / 750 tokens, at most 1.6k (Anthropic, 2026-08). */
 const BYTES_PER_TOKEN = 4
 const IMAGE_TOKENS = 1_000
 

@@ -4,16 +4,16 @@ import { asFields, asText, numberIn, ownIn, parseExactFields, parseFields, type 
 import type { ReplyCollector } from '../core/contract.ts'
 import { gather, withoutNulls } from '../core/gather.ts'
 
-/** Fields that the stream goes on to fill. */
+/** Fields that the stream fills later. */
 type Block = { [field: string]: unknown }
 
 export class MessagesCollector implements ReplyCollector {
   private message: Block = {}
   private readonly usage: Block = {}
   private readonly blocks = new Map<number, Block>()
-  /** The input of tools as JSON text: its numbers keep their digits. */
+  /** The input of tools as JSON text, so that numbers keep their digits. */
   private readonly inputs = new Map<number, string>()
-  /** Blocks under way. */
+  /** Open blocks. */
   private readonly open = new Set<number>()
 
   add({ data }: SseEvent): void {
@@ -35,14 +35,14 @@ export class MessagesCollector implements ReplyCollector {
         gather(this.message, { ...rest, ...asFields(delta) })
         return this.addUsage(usage)
       }
-      default: // Pings, and an end that says nothing more.
+      default: // Pings, and an end without content.
     }
   }
 
   cutAtLength(): void {
     for (const index of this.open) {
       const block = this.blocks.get(index)
-      // No input of a call that was cut is a whole one, the empty one of its start neither.
+      // The input of a cut call is never whole, not even the empty input at its start.
       if (block && 'input' in block) block['input'] = this.inputs.get(index) ?? ''
       this.inputs.delete(index)
     }
@@ -56,7 +56,7 @@ export class MessagesCollector implements ReplyCollector {
     return `${head.slice(0, -1)},"content":[${content.join(',')}]}`
   }
 
-  /** An input that was cut off is no JSON: it is given as the text that came of it. */
+  /** A cut input is not JSON, so it is returned as text. */
   private blockText(index: number, block: Block): string {
     const input = this.inputs.get(index)
     if (input === undefined || input === '') return JSON.stringify(block)
@@ -76,7 +76,7 @@ export class MessagesCollector implements ReplyCollector {
     } else if (type === 'citations_delta') {
       block['citations'] = longer(Array.isArray(block['citations']) ? block['citations'] : [], [delta['citation']])
     } else {
-      // Text, thoughts, signatures, and what the format may grow.
+      // Text, thinking, signatures, and future fields of the format.
       for (const [name, value] of Object.entries(delta)) block[name] = longer(ownIn(block, name), value)
     }
   }
@@ -85,7 +85,7 @@ export class MessagesCollector implements ReplyCollector {
 function longer(before: unknown, piece: unknown): unknown {
   if (typeof before === 'string' && typeof piece === 'string') return before + piece
   if (Array.isArray(before) && Array.isArray(piece)) {
-    // In place: a copy for every event would take longer with each.
+    // The list grows in place. A copy for every event would take longer with each.
     for (const one of piece as unknown[]) before.push(one)
     return before
   }

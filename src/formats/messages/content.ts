@@ -1,14 +1,14 @@
-/** What content blocks hold, wherever they lie: tool results and documents have content of their own. */
+/** Reads content blocks at any depth. Tool results and documents have content of their own. */
 import { asFields, asList, asText, type Fields } from '../core/fields.ts'
 import type { RemoteMedium } from '../core/remote-media.ts'
 
-/** The blocks of a `content` or a `system`, a plain text as the one block that it is. */
+/** The blocks of a `content` or a `system`. A plain text is one block. */
 export function blocksOf(content: unknown): readonly Fields[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }]
   return asList(content).map(asFields)
 }
 
-/** Blocks and the blocks inside them, depth first. The depth is bounded by the scan of the body. */
+/** Blocks and the blocks inside them, depth first. The scan of the body bounds the depth. */
 export function* allBlocks(content: unknown): Generator<Fields> {
   for (const block of blocksOf(content)) {
     yield block
@@ -18,7 +18,7 @@ export function* allBlocks(content: unknown): Generator<Fields> {
   }
 }
 
-/** Media by address, wherever they lie. */
+/** Media by address, at any depth. */
 export function remoteMediaOfContent(content: unknown, path: string): RemoteMedium[] {
   return blocksOf(content).flatMap((block, i) => {
     const at = `${path}[${i}]`
@@ -32,7 +32,7 @@ export function remoteMediaOfContent(content: unknown, path: string): RemoteMedi
 
 export type MessageMedia = { images: number; bytes: number; payloadChars: number; hasRemote: boolean }
 
-/** Counts media payloads: they cost by their own rule, not by the length of their base64. */
+/** Counts media. They cost by a rule of their own, not by the length of their base64. */
 export function addMedia(media: MessageMedia, block: Fields): void {
   const source = asFields(block['source'])
   const data = source['type'] === 'base64' ? asText(source['data']) : ''
@@ -42,7 +42,7 @@ export function addMedia(media: MessageMedia, block: Fields): void {
   else media.bytes += Math.ceil((data.length * 3) / 4)
 }
 
-/** The words of a block, for an estimate. */
+/** The text of a block, for an estimate. */
 export function wordsOfBlock(block: Fields): string {
   switch (block['type']) {
     case 'text':

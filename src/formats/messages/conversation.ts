@@ -1,4 +1,6 @@
-/** The messages of a turn as this format wants them: roles in turn, tool results first, nothing empty. */
+/**
+ * The messages of a turn in the form of this format: roles alternate, tool results come first, and nothing is empty.
+ */
 import type {
   FilePart,
   ImagePart,
@@ -18,15 +20,18 @@ type WireMessage = { readonly role: 'user' | 'assistant' | 'system'; content: Bl
 export type MessageHistory = {
   readonly system: readonly Block[]
   readonly messages: readonly WireMessage[]
-  /** What could not be said. */
+  /** The fields that could not be written. */
   readonly dropped: ReadonlySet<string>
-  /** A tool is being answered whose caller's thought is lost: models that think by budget refuse to go on thinking. */
+  /**
+   * Whether a tool result answers a message whose thinking is lost. Models with a thinking budget refuse to continue
+   * it.
+   */
   readonly lostThought: boolean
 }
 
-/** How many places of one request may be marked for the cache (Anthropic, 2026-11). */
+/** The most cache marks in one request (Anthropic, 2026-11). */
 const CACHE_MARKS_MAX = 4
-/** What a conversation begins with that would begin with the assistant; or ends with, where it must not end so. */
+/** The user's text before a conversation that begins with the assistant, or after one that must not end with it. */
 const CONTINUE: Block = { type: 'text', text: 'Continue.' }
 
 type Places = Pick<ClaudeFamily, 'systemInside' | 'prefill'>
@@ -52,7 +57,7 @@ class Writer {
       case 'system': {
         const blocks = message.parts.flatMap(textBlock)
         if (this.messages.length === 0) this.system.push(...blocks)
-        // Between a call and its result nothing may stand: there, and for older models, it is said by the user.
+        // No message may stand between a call and its result. There, and for older models, the user says it.
         else if (this.places.systemInside && !this.hasOpenCall()) this.last('system').push(...blocks)
         else this.last('user').push(...blocks)
         return
@@ -77,7 +82,7 @@ class Writer {
 
   finish(): MessageHistory {
     const said = this.messages.filter(({ content }) => content.length > 0)
-    // A system prompt that is alone is spoken: a message is demanded.
+    // A system prompt alone becomes a message, because the format demands one.
     if (said.length === 0) said.push({ role: 'user', content: this.system.splice(0) })
     if (said[0]?.content.length === 0) said[0].content.push(CONTINUE)
     if (said[0]?.role === 'assistant') said.unshift({ role: 'user', content: [CONTINUE] })
@@ -89,7 +94,7 @@ class Writer {
     return { system: this.system, messages: said, dropped: this.dropped, lostThought: lostThought(said) }
   }
 
-  /** The blocks of the last message, if it is this role's: two in a row are one. */
+  /** The blocks of the last message if it has this role. Two messages of one role become one. */
   private last(role: WireMessage['role']): Block[] {
     const last = this.messages.at(-1)
     if (last?.role === role) return last.content
@@ -113,7 +118,7 @@ class Writer {
       case 'file':
         return [documentBlock(part)]
       case 'audio':
-        return [] // Refused before: see obstacleOf.
+        return [] // Refused earlier: see obstacleOf.
     }
   }
 
@@ -140,7 +145,7 @@ class Writer {
     }
   }
 
-  /** The last marks count most: they reach furthest. */
+  /** The last marks are kept, because they cover the most. */
   private limitMarks(messages: readonly WireMessage[]): void {
     const marked = [...this.system, ...messages.flatMap(({ content }) => content)].filter((one) => one.cache_control)
     for (const block of marked.slice(0, -CACHE_MARKS_MAX)) {
@@ -173,7 +178,7 @@ function documentBlock({ source, name }: FilePart): Block {
 
 const isText = (mediaType: string): boolean => mediaType.startsWith('text/') || mediaType === 'application/json'
 
-/** Arguments that are no JSON object are handed back as what they were: the model is told what it wrote. */
+/** Arguments that are no JSON object are put into one, so that the model sees what it wrote. */
 const argumentsOf = (text: string): object => parseExactFields(text) ?? (text.trim() === '' ? {} : { arguments: text })
 
 function lostThought(messages: readonly WireMessage[]): boolean {
@@ -186,7 +191,7 @@ function lostThought(messages: readonly WireMessage[]): boolean {
 
 const IMAGE_TYPES = /^image\/(?:png|jpeg|jpg|gif|webp)$/i
 
-/** What this format has no way to say at all; undefined when there is nothing of the kind. */
+/** The kind of part that this format cannot express. Undefined if there is none. */
 export function unsayable(parts: readonly InputPart[]): string | undefined {
   for (const part of parts) {
     if (part.kind === 'audio') return 'audio'

@@ -10,7 +10,7 @@ import { readMessagesError } from './failure.ts'
 import { plainTextOf } from './stream.ts'
 import { mergeUsage, readMessagesUsage } from './usage.ts'
 
-/** A block under way. Of a call: its number among the calls, and what came of its arguments. */
+/** An open block. A call has its number among the calls, and the arguments so far. */
 type Block =
   | { readonly kind: 'text' | 'other' }
   | { readonly kind: 'thinking'; signature: string }
@@ -67,7 +67,7 @@ export class MessagesDecoder implements StreamDecoder {
       case 'message_delta':
         return this.finish(event)
       default:
-        return [] // Pings, and what the format may grow.
+        return [] // Pings, and future events of the format.
     }
   }
 
@@ -111,7 +111,7 @@ export class MessagesDecoder implements StreamDecoder {
         return block.kind === 'answer' ? textDeltas(text) : [{ kind: 'arguments', choice, call: block.call, text }]
       }
       default:
-        return [] // Citations, which other dialects place in the whole text.
+        return [] // Citations. Other dialects place them in the whole text.
     }
   }
 
@@ -122,7 +122,7 @@ export class MessagesDecoder implements StreamDecoder {
     }
     if (!('call' in block)) return []
     const { kind, call, input } = block
-    // A call without arguments has no piece of them, and some servers send all of them at the start.
+    // A call without arguments gets no pieces of them. Some servers send all arguments at the start.
     if (block.json !== '') return []
     return kind === 'answer' ? textDeltas(input) : [{ kind: 'arguments', choice, call, text: input }]
   }

@@ -1,4 +1,4 @@
-/** Messages to Messages: the client's own bytes up, the upstream's own bytes down. */
+/** Messages to Messages: the client's bytes go up, and the upstream's bytes come down. */
 import type { AnswerFacts, Destination, Adapter, AdaptedStream, ReadReply, UpstreamRequest } from '../core/contract.ts'
 import { messagesFailures } from './failure.ts'
 import { readMessagesReply } from './reply.ts'
@@ -10,7 +10,7 @@ import { MESSAGES_PATH, VERSION_HEADER } from './wire.ts'
 const DEARER_BETA = /^(?:context-1m|fast-mode|mcp-client|code-execution|advisor|fallback)/
 const BETA = /^[\w.-]{1,100}$/
 
-/** Its requests always have an output limit: nothing here is about answers without one. */
+/** Requests of this format always have an output limit, so this adapter never has to handle one without. */
 export class DirectMessages implements Adapter {
   readonly dialect = 'messages'
   readonly obstacle = undefined

@@ -1,4 +1,4 @@
-/** Failures of the Messages format: the table from a Failure to HTTP, and the reading of an upstream's own errors. */
+/** Failures of the Messages format: the table from a Failure to HTTP, and the reader of an upstream's errors. */
 import { retryAfter } from '../core/retry-after.ts'
 import { meaningOf } from '../../vendors/failure-meaning.ts'
 import type { Failure, FailureKind, UpstreamFailure, UpstreamFailureKind } from '../../domain/failure.ts'
@@ -14,7 +14,7 @@ const denied: ErrorMapping = { status: 403, type: 'permission_error' }
 const limited: ErrorMapping = { status: 429, type: 'rate_limit_error' }
 const conflict: ErrorMapping = { status: 409, type: 'conflict_error' }
 
-/** Statuses and types are the dialect's; which of our own reasons it was, `details.error_code` says. */
+/** Statuses and types are the dialect's. `details.error_code` has the gateway's own code. */
 const table: Record<FailureKind, ErrorMapping> = {
   malformed_request: request(400),
   missing_parameter: request(400),
@@ -52,7 +52,7 @@ const table: Record<FailureKind, ErrorMapping> = {
 
 /** Writes a failure as `{"type":"error","error":{type,message,details},"request_id"}`. */
 export function writeMessagesFailure(failure: Failure, requestId?: string): WrittenFailure {
-  // The codes and the headers that steer retries are the same in every dialect.
+  // The codes and the headers that control retries are the same in every dialect.
   const { code, headers } = writeFailure(failure)
   const { status, type } = table[failure.kind]
   const { unsupported } = failure
@@ -63,7 +63,7 @@ export function writeMessagesFailure(failure: Failure, requestId?: string): Writ
 
 export const messagesFailureWriter: FailureWriter = { write: writeMessagesFailure }
 
-/** What an error's type means. Types that are not here are read by the status. */
+/** The meaning of an error's type. Other types are read by the status. */
 const kinds: Readonly<Record<string, UpstreamFailureKind>> = {
   authentication_error: 'auth',
   permission_error: 'auth',
@@ -77,11 +77,11 @@ const kinds: Readonly<Record<string, UpstreamFailureKind>> = {
 }
 
 /**
- * Codes in `details` by which the vendor says that its account has reached what it may spend, or is closed: waiting
- * does not help (Anthropic, 2026-11). They come with 429, 400 and 403 alike.
+ * Codes in `details` for an account that has reached its spend limit or is closed. Waiting does not help (Anthropic,
+ * 2026-11). They come with 429, 400 and 403.
  */
 const FUNDS_CODE = /spend_limit|^ramp_limit_exceeded$|^organization_on_hold$/
-/** The type is the same for any bad request: only the words tell these apart. */
+/** The type is the same for every bad request. Only the text tells these apart. */
 const FUNDS_WORDS = /^(?:\w+ ){0,6}spend(?:ing)? limit/i
 const LENGTH_WORDS = /prompt is too long|exceeds? (?:the )?context (?:limit|window)|context window (?:is )?exceeded/i
 const POLICY_WORDS = /content filtering policy|usage polic(?:y|ies)/i
@@ -102,7 +102,7 @@ function kindOf(type: string, status: number | undefined, words: string): Upstre
   }
   const named = ownIn(kinds, type) ?? (type === 'invalid_request_error' ? kindOfStatus(status ?? 400) : undefined)
   const kind = named ?? kindOfStatus(status ?? 500)
-  // A proxy before the vendor may answer 503 with whatever type.
+  // A proxy before the vendor may answer 503 with any type.
   if (kind === 'server' && status !== undefined) return kindOfStatus(status)
   if (kind !== 'bad_request') return kind
   if (FUNDS_WORDS.test(words)) return 'funds'
@@ -113,7 +113,7 @@ function kindOf(type: string, status: number | undefined, words: string): Upstre
 
 const PLAIN_CODE = /^[\w.-]{1,64}$/
 
-/** Classifies an error object, from a response's body or from inside a stream, where there is no status. */
+/** Classifies an error object from a response's body or from inside a stream, where there is no status. */
 export function readMessagesError(status: number | undefined, body: unknown, retryAfterMs?: number): UpstreamFailure {
   const { error } = asFields(body)
   const fields = asFields(error)
@@ -125,7 +125,7 @@ export function readMessagesError(status: number | undefined, body: unknown, ret
   const codes = [reason, type].flatMap((one) => (one === undefined || one === '' ? [] : [one]))
   const meaning = meaningOf({ codes, message: words })
   const kind = meaning?.kind ?? byStatus
-  // To a client a type is no code; the operator's record is glad of it.
+  // To a client a type is no code, but it is useful in the operator's record.
   const code = reason ?? (kind === 'bad_request' || !PLAIN_CODE.test(type) ? undefined : type)
   return {
     kind,
@@ -140,7 +140,7 @@ export function readMessagesError(status: number | undefined, body: unknown, ret
 }
 
 export const messagesFailures: FailureReader = {
-  // Proxies answer in HTML: then the status alone has to do.
+  // Proxies answer in HTML, so only the status is known.
   response: (status, headers, body) => readMessagesError(status, parseFields(body), retryAfter(headers)),
   hidden(text) {
     const body = parseFields(text)

@@ -1,7 +1,7 @@
-/** Answers of servers that are nearly of this format, as the format has them. */
+/** Makes answers of servers that nearly follow this format follow it exactly. */
 import { asFields, asText, fieldsIn, ownIn, parseExactFields, type Fields } from '../core/fields.ts'
 
-/** What servers of several formats say here of an end (2026-11). */
+/** Words for an end that servers of several formats use here (2026-11). */
 const otherWords: Readonly<Record<string, string>> = {
   stop: 'end_turn',
   length: 'max_tokens',
@@ -10,7 +10,7 @@ const otherWords: Readonly<Record<string, string>> = {
   content_filter: 'refusal',
 }
 
-/** Why an answer ended, which follows what is in it. Null: it has not ended. */
+/** Why an answer ended, which must fit its content. Null: it has not ended. */
 export function stopReasonIn(reason: unknown, hasCalls: boolean): string | null {
   const given = asText(reason)
   if (given === '') return null
@@ -19,20 +19,20 @@ export function stopReasonIn(reason: unknown, hasCalls: boolean): string | null 
   return word === 'tool_use' && !hasCalls ? 'end_turn' : word
 }
 
-/** The input of a call, which is an object: some servers give its JSON text, or nothing where it has no members. */
+/** The input of a call as an object. Some servers send it as JSON text, or leave it out if it has no members. */
 export const inputIn = ({ input }: Fields): Fields =>
   fieldsIn(input) ?? (typeof input === 'string' ? parseExactFields(input) : undefined) ?? {}
 
 export const isToolUse = ({ type }: Fields): boolean => type === 'tool_use'
 const isOddCall = (block: Fields): boolean => isToolUse(block) && fieldsIn(block['input']) === undefined
 
-/** The blocks of a message; the list itself where nothing has to be put right. */
+/** The blocks of a message. Returns the same list if nothing has to change. */
 export const lawfulBlocks = (blocks: readonly Fields[]): readonly Fields[] =>
   blocks.some(isOddCall)
     ? blocks.map((block) => (isOddCall(block) ? { ...block, input: inputIn(block) } : block))
     : blocks
 
-/** The end of a stream that has none. */
+/** The end event for a stream that came without one. */
 export const endingDelta = (hasCalls: boolean): string =>
   JSON.stringify({
     type: 'message_delta',

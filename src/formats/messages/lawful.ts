@@ -1,4 +1,4 @@
-/** What a conversation has from models of other dialects, made what a vendor of this one takes. */
+/** Changes what models of other dialects left in a conversation into what a vendor of this dialect accepts. */
 import { parseExact } from '../../lib/json/exact-json.ts'
 import type { Members } from '../../lib/json/json-members.ts'
 import type { Edit } from '../../lib/json/json-edit.ts'
@@ -21,9 +21,10 @@ type Lawful = { readonly edits: readonly Edit[]; readonly dropped: readonly stri
 const AS_IT_IS: Lawful = { edits: [], dropped: [] }
 
 /**
- * The edits of a body that a vendor of this dialect would refuse. Thoughts of another dialect's model go: their
- * signatures are ours. Where the model cannot think on without them, its setting goes, too, and is named. Ids of calls
- * that other vendors made become lawful ones, and their inputs objects. Calls that were interrupted get a result.
+ * The edits of a body that a vendor of this dialect would refuse. Thinking of another dialect's model is removed,
+ * because its signatures are the gateway's. If the model cannot continue without it, its thinking setting is removed
+ * too, and the answer names the setting. Ids of calls that other vendors made become lawful, and their inputs become
+ * objects. Interrupted calls get a result.
  */
 export function lawfulEdits({ body, text, members }: LawfulInput, upstreamModel: string): Lawful {
   const hasStrangers = body.messages.some(
@@ -33,7 +34,7 @@ export function lawfulEdits({ body, text, members }: LawfulInput, upstreamModel:
   const isThinking = asFields(body['thinking'])['type'] === 'enabled'
   if (!isOdd) return isThinking && lostThought(body.messages) ? withoutBudget(body, upstreamModel) : AS_IT_IS
   const span = members.get('messages')
-  // Read anew for its numbers: those of a tool's arguments leave as they came.
+  // Parsed exactly, so that the numbers in a tool's arguments leave as they came.
   const read = fieldListIn(span && parseExact(text.slice(span.start, span.end))) ?? []
   const messages = withAllResults(withLawfulIds(withoutStrangers(read))).map(withLawfulCalls)
   const edits: Edit[] = [{ key: 'messages', value: JSON.stringify(messages) }]
@@ -42,7 +43,7 @@ export function lawfulEdits({ body, text, members }: LawfulInput, upstreamModel:
   return { edits: [...edits, ...thinking.edits], dropped: thinking.dropped }
 }
 
-/** A model that decides itself how much it thinks may begin to in the middle of a turn (docs: adaptive thinking). */
+/** A model with adaptive thinking may begin to think in the middle of a turn (docs: adaptive thinking). */
 function withoutBudget(body: Fields, upstreamModel: string): Lawful {
   if (claudeFamilyOf(upstreamModel).thinking === 'budget') {
     return { edits: [{ key: 'thinking', value: undefined }, ...withoutClearing(body)], dropped: ['thinking'] }
@@ -78,7 +79,7 @@ const contentOf = (message: Fields): readonly Fields[] => asList(message['conten
 const idOf = ({ type, id, tool_use_id: callId }: Fields): string | undefined =>
   type === 'tool_use' ? asText(id) : type === 'tool_result' ? asText(callId) : undefined
 
-/** Whether some id would be refused, for its characters or because a call before has it. */
+/** Whether the vendor would refuse an id for its characters, or because an earlier call has it. */
 function hasOddIds(messages: readonly WireMessage[]): boolean {
   const calls = new Set<string>()
   for (const { content } of messages) {
@@ -129,7 +130,7 @@ const hasOpenCalls = (messages: readonly WireMessage[]): boolean =>
 
 const noResult = (id: string): Fields => ({ type: 'tool_result', tool_use_id: id, content: NO_RESULT })
 
-/** Results stand in the message behind their calls, in front of all else. */
+/** The results stand in the message after their calls, before anything else. */
 function withAllResults(messages: readonly Fields[]): readonly Fields[] {
   const spoken = messages as readonly (Fields & WireMessage)[]
   let results: readonly Fields[] = []
@@ -142,7 +143,7 @@ function withAllResults(messages: readonly Fields[]): readonly Fields[] {
   })
 }
 
-/** A tool is being answered whose caller's thought is lost. */
+/** Whether a tool result answers a message whose thinking is lost. */
 function lostThought(messages: readonly Fields[]): boolean {
   const at = messages.findLastIndex(({ role }) => role === 'assistant')
   const answers = messages.slice(at + 1)
@@ -152,7 +153,7 @@ function lostThought(messages: readonly Fields[]): boolean {
   return first !== 'thinking' && first !== 'redacted_thinking'
 }
 
-/** To clear old thoughts is refused of a request that does not think. */
+/** A request that does not think may not clear old thinking: the vendor refuses it. */
 function withoutClearing(body: Fields): Edit[] {
   const management = asFields(body['context_management'])
   const before = asList(management['edits'])

@@ -1,4 +1,4 @@
-/** Servers that are nearly of the format, as a client of it gets their answers, and what they mean to others. */
+/** Servers that nearly follow the format: their answers as its clients get them, and as other dialects get them. */
 import { estimatedUsage } from '../core/usage-estimate.ts'
 import { describe, expect, test } from 'bun:test'
 import type { Turn } from '../../domain/turn.ts'

@@ -1,4 +1,7 @@
-/** Whole replies of the Messages format: read for their usage, passed on byte for byte but for the model's name. */
+/**
+ * Whole replies of the Messages format. They are read for their usage and pass byte for byte, except for the model's
+ * name.
+ */
 import { sameUsage, type Usage } from '../../domain/usage.ts'
 import { answerLimits } from '../../lib/json/json-scan.ts'
 import { reviseJson, type Edit } from '../../lib/json/json-edit.ts'
@@ -10,7 +13,7 @@ import { readMessagesUsage, writeMessagesUsage } from './usage.ts'
 
 const garbage = (message: string): ReadReply => ({ kind: 'failed', failure: { kind: 'garbage', status: 200, message } })
 
-/** Reads a 200 reply. What is not a message is a failure of the upstream, whatever its status said. */
+/** Reads a reply with status 200. A body that is not a message is an upstream failure in spite of its status. */
 export function readMessagesReply(text: string): ReadReply {
   const parsed = parseFields(text)
   if (!parsed) return garbage('the reply is not a JSON object')
@@ -28,7 +31,7 @@ export function readMessagesReply(text: string): ReadReply {
     }
     if (reason !== parsed['stop_reason']) edits.push({ key: 'stop_reason', value: JSON.stringify(reason) })
     if (lawfulBlocks(content) !== content) {
-      // Read anew for its numbers: those of a call's input leave as they came.
+      // Parsed exactly, so that the numbers in a call's input leave as they came.
       const exact = fieldListIn(parseExactFields(text)?.['content']) ?? content
       edits.push({ key: 'content', value: JSON.stringify(lawfulBlocks(exact)) })
     }
@@ -40,7 +43,7 @@ export function readMessagesReply(text: string): ReadReply {
 const reasonIn = ({ stop_reason: given }: Fields, hasCalls: boolean): unknown =>
   given === undefined ? given : (stopReasonIn(given, hasCalls) ?? (hasCalls ? 'tool_use' : 'end_turn'))
 
-/** The words of one block of an answer. */
+/** The text of one block of an answer. */
 export function producedBy(block: unknown): string {
   const { type, text, thinking, name, input } = asFields(block)
   if (type === 'tool_use') return asText(name) + JSON.stringify(input ?? {})

@@ -1,4 +1,4 @@
-/** Requests of the Messages format: validation, what the gateway has to know of them, and its edits on the way up. */
+/** Requests of the Messages format: validation, what the gateway needs to know of them, and its edits for upstreams. */
 import { z } from 'zod'
 import type { Failure } from '../../domain/failure.ts'
 import type { Members } from '../../lib/json/json-members.ts'
@@ -30,7 +30,7 @@ const tool = z.looseObject({
 const thinking = z.looseObject({ type: z.string(), budget_tokens: optional(z.int().min(0)) })
 const format = z.looseObject({ type: z.string(), schema: optional(z.looseObject({})) })
 
-/** A Messages request. Ranges that differ by model and fields that are not priced are the vendor's to judge. */
+/** A Messages request. The vendor judges ranges that differ by model, and fields that are not priced. */
 export const messagesSchema = z.looseObject({
   model: z.string().min(1),
   messages: z.array(message).min(1),
@@ -55,7 +55,7 @@ export const messagesSchema = z.looseObject({
   metadata: optional(z.looseObject({ user_id: optional(z.string()) })),
 })
 
-/** What a count of its tokens is asked for: the same, without the answer's limit. */
+/** A request to count tokens. It is the same, without the output limit. */
 export const countSchema = messagesSchema.extend({ max_tokens: optional(z.int().min(0)) })
 
 export type MessagesBody = z.infer<typeof countSchema>
@@ -64,10 +64,10 @@ export type MessagesRequest = {
   readonly model: string
   readonly stream: boolean
   readonly outputTokensMax: number | undefined
-  /** Size of the body without media payloads: no tokenizer makes more tokens than bytes of it. */
+  /** The size of the body without media. A tokenizer never makes more tokens than bytes. */
   readonly textBytes: number
   readonly imageParts: number
-  /** Decoded bytes of documents, whose tokens cannot exceed them. */
+  /** The decoded bytes of documents. They have at most as many tokens. */
   readonly mediaBytes: number
   readonly remoteMedia: readonly RemoteMedium[]
   readonly body: MessagesBody
@@ -79,7 +79,7 @@ export type ReadMessagesRequest =
   | { readonly kind: 'read'; readonly request: MessagesRequest }
   | { readonly kind: 'rejected'; readonly failure: Failure }
 
-/** Reads a request's JSON text: structure, syntax, prices, schema, in this order. Fails with the field named. */
+/** Reads a request's JSON text: structure, syntax, prices and schema, in this order. A failure names the field. */
 export function readMessagesRequest(
   text: string,
   bytes: number,
@@ -97,9 +97,9 @@ export function readMessagesRequest(
 }
 
 const FIELDS_MAX = limit('messagesFieldsMax', 1_000, 'A Messages request with more fields is refused.')
-/** What the gateway prices or edits, also in spellings that a lenient upstream would take for it. */
+/** Fields that the gateway prices or edits. They are also found in spellings that a lenient upstream would accept. */
 const pricedFields = new Set(['model', 'max_tokens', 'stream', 'tools', 'speed', 'inference_geo', 'mcp_servers'])
-/** Fields by which an answer would cost more than its model's price says, unless they hold one of these values. */
+/** Fields by which an answer would cost more than its model's price says, except with these values. */
 const dearerFields: Readonly<Record<string, readonly unknown[]>> = {
   speed: ['standard'],
   inference_geo: ['global', 'not_available'],
@@ -109,9 +109,9 @@ const dearerFields: Readonly<Record<string, readonly unknown[]>> = {
   fallback_credit_token: [],
 }
 /**
- * What is kept at the vendor's, in an account that all of our clients share: no length we know of, and no owner. A
- * thread is refused with the vendor's own code: the tool runner of its SDK asks for one in its first request, and goes
- * on with the whole conversation where it is told that (`ThreadUnsupportedRequestError`, @anthropic-ai/sdk 1.8.0,
+ * State that is kept at the vendor, in an account that all clients of the gateway share. Its length is unknown, and it
+ * has no owner. A thread is refused with the vendor's own code. The tool runner of its SDK requests a thread first and
+ * continues with the whole conversation if it gets this code (`ThreadUnsupportedRequestError`, @anthropic-ai/sdk 1.8.0,
  * 2026-11).
  */
 const sharedState: Readonly<Record<string, Pick<Failure, 'code' | 'unsupported'>>> = {
@@ -168,7 +168,10 @@ function describe(body: MessagesBody, { text, bytes, members }: EditedRequest): 
 const remoteIn = (messages: MessagesBody['messages']): RemoteMedium[] =>
   messages.flatMap(({ content: said }, i) => remoteMediaOfContent(said, `messages[${i}].content`))
 
-/** What lies elsewhere: files of the vendor's belong to one account there, and a document's cost shows in its bytes. */
+/**
+ * Refuses sources outside the request. Files at the vendor belong to one account there, and the cost of a document
+ * shows only in its bytes.
+ */
 function refuseSource({ type, source }: Fields, param: string): Failure | undefined {
   const kind = asFields(source)['type']
   if (kind === 'file') {
@@ -179,7 +182,7 @@ function refuseSource({ type, source }: Fields, param: string): Failure | undefi
     return { kind: 'invalid_value', message: `Invalid '${param}': the data of a source must be base64.`, param }
   }
   if (type !== 'document' || kind !== 'url') return undefined
-  const message = 'A document behind a URL has no bound to hold for; send it as base64.'
+  const message = 'The cost of a document behind a URL cannot be bounded; send it as base64.'
   return { kind: 'unsupported_parameter', message, param }
 }
 
@@ -189,7 +192,9 @@ export type MessagesEdits = {
   readonly outputTokensMax: number | undefined
 }
 
-/** The body for an upstream: the client's own bytes, but for the model, a lowered limit, and what is not lawful. */
+/**
+ * The body for an upstream: the client's own bytes, except for the model, a lowered limit, and what the vendor refuses.
+ */
 export function writeMessagesBody(
   request: MessagesRequest,
   edits: MessagesEdits,

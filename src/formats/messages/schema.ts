@@ -1,7 +1,7 @@
-/** JSON schemas for constrained answers: the vendor takes a part of the language, and is told of the rest in words. */
+/** JSON schemas for constrained answers. The vendor enforces a part of the language and gets the rest as text. */
 import { asFields, asText, type Fields } from '../core/fields.ts'
 
-/** Rules that are refused (Anthropic, 2026-11). They are told in the description: a model heeds words as well. */
+/** Rules that are refused (Anthropic, 2026-11). They go into the description, which a model heeds as well. */
 const refused = new Set(
   `minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength pattern minItems maxItems uniqueItems minProperties maxProperties contains not if then else patternProperties propertyNames dependentRequired dependentSchemas unevaluatedProperties unevaluatedItems`.split(
     ' ',
@@ -11,7 +11,7 @@ const refused = new Set(
 const nested = new Set(['items', 'anyOf', 'allOf', 'prefixItems'])
 const named = new Set(['properties', '$defs', 'definitions'])
 
-/** The schema as far as it can be enforced. Objects are closed, which is a condition of the vendor's. */
+/** The schema as far as the vendor enforces it. Objects are closed, because the vendor demands that. */
 export function enforceable(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(enforceable)
   if (typeof schema !== 'object' || schema === null) return schema

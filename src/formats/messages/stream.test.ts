@@ -1,4 +1,4 @@
-/** Streams within the dialect, as the vendor's documentation has them (test/fixtures/messages). */
+/** Streams within the dialect, from the vendor's documentation (test/fixtures/messages). */
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ const counted = readMessagesUsage({ input_tokens: 7, output_tokens: 9 })
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
 const event = (body: { type: string }): string => `event: ${body.type}\ndata: ${JSON.stringify(body)}\n\n`
 
-/** What a client gets of an upstream's bytes, and the reader that read them. */
+/** The text that a client gets from an upstream's bytes, and the stream that read them. */
 function relay(bytes: readonly Uint8Array[]): { text: string; stream: MessagesStream; end: string; first: number } {
   const decoder = new SseDecoder(1_000_000)
   const stream = new MessagesStream(answer)

@@ -1,4 +1,4 @@
-/** Streams of the Messages format: each event is metered and passed on, byte for byte but for the model's name. */
+/** Streams of the Messages format. Each event is metered and passes byte for byte, except for the model's name. */
 import type { Failure } from '../../domain/failure.ts'
 import { sameUsage, type Usage } from '../../domain/usage.ts'
 import { answerLimits, scanJson } from '../../lib/json/json-scan.ts'
@@ -14,19 +14,21 @@ import { mergeUsage, readMessagesUsage, writeMessagesUsage } from './usage.ts'
 
 const NOTHING: ReadEvent = { kind: 'chunk', text: '', meaningful: false }
 
-/** An ordinary event, as vendors write it. What it matches needs no parsing: it can mean nothing else. */
+/**
+ * An ordinary event as vendors write it. An event that matches needs no parsing, since it can have no other meaning.
+ */
 const TEXT_DELTA =
   /^\{"type":"content_block_delta","index":\d{1,6},"delta":\{"type":"text_delta","text":"([^"\\\p{Cc}]+)"\} *\}$/u
 
-/** The text of an ordinary event; undefined when it has to be read in full. */
+/** The text of an ordinary event. Undefined if the event has to be read in full. */
 export const plainTextOf = (data: string): string | undefined => TEXT_DELTA.exec(data)?.[1]
 
-/** Reads one upstream stream, event by event, and remembers what the bill needs. */
+/** Reads one upstream stream, event by event, and keeps what the bill needs. */
 export class MessagesStream implements AdaptedStream {
   readonly produced = new GeneratedTextBuffer()
   finished = false
   private stated: Fields | undefined
-  /** The `message_delta` that states the usage, until it is settled, and the upstream's own terminator. */
+  /** The `message_delta` that states the usage, held back until the settlement, and the upstream's own terminator. */
   private owed: string | undefined
   private owedUsage: Fields = {}
   private hasCalls = false
@@ -48,7 +50,7 @@ export class MessagesStream implements AdaptedStream {
       return { kind: 'chunk', text: namedEvent('content_block_delta', data), meaningful: true }
     }
     if (data === '') return NOTHING
-    // Not this format's, but vendors that serve several send it (vLLM, 2026-08).
+    // Not part of this format, but vendors that serve several formats send it (vLLM, 2026-08).
     if (data === '[DONE]') return { kind: 'done' }
     const event = parseFields(data)
     const type = asText(event?.['type'])
@@ -69,7 +71,7 @@ export class MessagesStream implements AdaptedStream {
         const words = isToolUse(block) ? asText(block['name']) : producedBy(block)
         this.hasCalls ||= isToolUse(block)
         this.produced.add(words)
-        // An empty text can still be taken back: nobody has seen anything of it.
+        // An empty text can still be taken back, because it shows nothing.
         return pass(words !== '' || (block['type'] !== 'text' && block['type'] !== 'thinking'))
       }
       case 'content_block_delta': {
@@ -86,7 +88,7 @@ export class MessagesStream implements AdaptedStream {
       case 'error':
         return { kind: 'failed', failure: readMessagesError(undefined, event) }
       default:
-        return pass(false) // Ends of blocks, pings, and what the format may grow.
+        return pass(false) // Ends of blocks, pings, and future events of the format.
     }
   }
 
@@ -104,7 +106,7 @@ export class MessagesStream implements AdaptedStream {
     return { kind: 'chunk', text: before, meaningful: true }
   }
 
-  /** The start with the public model's name, and with a usage where it has none: clients read on from it. */
+  /** The start event with the public model's name. It gets a usage if it has none, because clients add to it. */
   private renamed({ message }: Fields, data: string): string {
     const fields = asFields(message)
     const edits: Edit[] = []
@@ -118,13 +120,13 @@ export class MessagesStream implements AdaptedStream {
     return reviseJson(data, [{ key: 'message', value: reviseJson(inner, edits, answerLimits) }], answerLimits)
   }
 
-  /** Whether the end says of each count what came to be believed: not of an input that it gives as zero. */
+  /** Whether the last event states the same counts as the usage so far. It does not if it gives the input as zero. */
   private statesAll(): boolean {
     const { stated = {} } = this
     return Object.entries(this.owedUsage).every(([name, value]) => numberIn(value) === numberIn(stated[name]))
   }
 
-  /** The end of the stream for the client: the usage as it is billed, then the terminator. */
+  /** The end of the stream for the client: the billed usage, then the terminator. */
   end(billed: Usage): string {
     const { owed, usage, hasCalls } = this
     const edit = { key: 'usage', value: JSON.stringify(writeMessagesUsage(billed)) }

@@ -1,4 +1,6 @@
-/** Between this dialect and others: recorded streams as deltas and back, a chat vendor's answers for this client. */
+/**
+ * Between this dialect and others: recorded streams as deltas and back, and a chat vendor's answers for this client.
+ */
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -126,7 +128,7 @@ test('usage is the last that was stated, and input is known from the start', () 
   expect(decode([encode(`${start}\n\n`)]).decoder.usage).toMatchObject({ inputFresh: 12, inputCached: 900 })
 })
 
-/** A chat client before an upstream of this dialect. */
+/** A chat client at an upstream of this dialect. */
 function chatPassage(fields: object = {}) {
   const text = JSON.stringify({ model: 'public', messages: [{ role: 'user', content: 'Hi' }], ...fields })
   const read = readChatRequest(text, text.length)
@@ -134,7 +136,7 @@ function chatPassage(fields: object = {}) {
   return translated(chatTurn(read.request.body), true, chatClientSide(true), messagesUpstreamSide)
 }
 
-/** What a client gets of recorded bytes. */
+/** The text that a client gets from recorded bytes. */
 function pass(adapter: ReturnType<typeof chatPassage>, bytes: string): string {
   const stream = adapter.openStream(answer, quirks)
   let text = ''
@@ -252,7 +254,7 @@ test('stop reasons, a refusal in words, and replies that are none', () => {
   }
 })
 
-/** A client of this dialect before a chat upstream. */
+/** A client of this dialect at a chat upstream. */
 function messagesPassage(fields: object = {}) {
   const text = JSON.stringify({
     model: 'public',

@@ -23,7 +23,7 @@ import { namesOf } from '../core/vendor-tools.ts'
 import { readStamp } from './seal.ts'
 import { isServerTool, splitMessagesTools } from './vendor-tools.ts'
 
-/** What a turn carries, or what is nothing to an upstream. Any other field is foreign. */
+/** Fields that a turn carries, and fields that mean nothing to an upstream. Any other field is unsupported. */
 const known = new Set(
   `model messages max_tokens system stream stop_sequences temperature top_p top_k tools tool_choice thinking output_config metadata service_tier speed inference_geo`.split(
     ' ',
@@ -40,7 +40,7 @@ class Untranslatable extends Error {
   }
 }
 
-/** Whether the client wants to read thoughts. */
+/** Whether the client wants to see the model's thinking. */
 export const wantsThoughts = ({ thinking }: MessagesBody): boolean =>
   thinking !== undefined && thinking !== null && thinking.type !== 'disabled' && thinking['display'] !== 'omitted'
 
@@ -85,7 +85,7 @@ function turnOf(body: MessagesBody): Turn {
 
 const SAID = new Set(['text', 'thinking', 'redacted_thinking', 'tool_use'])
 
-/** Kinds of blocks that a vendor put into its own answer, a search say: a session goes on without them elsewhere. */
+/** Kinds of blocks that a vendor put into its own answer, such as a search. Other vendors continue without them. */
 const foreignBlocks = (messages: MessagesBody['messages']): string[] => {
   const types = messages.flatMap(({ role, content }) =>
     role === 'assistant' ? blocksOf(content).map(({ type }) => asText(type)) : [],
@@ -93,7 +93,7 @@ const foreignBlocks = (messages: MessagesBody['messages']): string[] => {
   return [...new Set(types)].filter((type) => !SAID.has(type)).map((type) => `messages.${type}`)
 }
 
-/** Budgets as other dialects' levels: the borders are those by which vendors map the levels back. */
+/** Budgets as effort levels of other dialects. The borders are those by which vendors map levels back. */
 function effortOf(stated: string | null | undefined, budget: number | undefined): Effort | undefined {
   if (typeof stated === 'string' && efforts.has(stated)) return stated as Effort
   if (budget === undefined) return undefined
@@ -214,18 +214,18 @@ function assistantParts(blocks: readonly Fields[]): OutputPart[] {
         ofNextCall = undefined
         break
       default:
-        break // What a vendor ran itself, in a turn before: its words stand beside it. See foreignBlocks.
+        break // A block that a vendor's own tool made in an earlier turn. Its text stands beside it. See foreignBlocks.
     }
   }
   return parts
 }
 
-/** A search that runs at the vendor, which alone can find tools whose loading is deferred. */
+/** A search that runs at the vendor. Only the vendor can then find tools whose loading is deferred. */
 const VENDOR_SEARCH = /^tool_search_tool/
 
 /**
- * The tools that the model may call, each with its place. One whose loading is deferred is for later, until a result
- * refers to it: Claude Code loads its servers' tools so, and holds the place with one that is never called.
+ * The tools that the model may call, each with its place. A deferred tool is available only after a result refers to
+ * it. Claude Code loads its servers' tools that way, and keeps one tool that is never called in the list.
  */
 function loadedTools({ tools, messages }: MessagesBody): (readonly [WireTool, number])[] {
   const all = (tools ?? []).map((tool, i) => [tool, i] as const)

@@ -1,4 +1,4 @@
-/** A turn of another dialect as a request of this one: the vendor's rules, family by family. */
+/** A turn of another dialect as a request of this one: the vendor's rules for each model family. */
 import { expect, test } from 'bun:test'
 import { readChatRequest } from '../../../test/support/read-chat.ts'
 import { chatTurn } from '../chat/turn.ts'
@@ -156,7 +156,7 @@ test('of more than four places for the cache the last count', () => {
   expect(dropped).toEqual(['cache_control'])
 })
 
-/** What a family makes of effort high, of effort none, and of sampling with a forced tool. */
+/** How a family writes high effort and no effort, and whether it takes sampling fields and a forced tool. */
 const families: Record<string, { high: object; none: object; sampled: boolean; forced: boolean; max: number }> = {
   'claude-sonnet-5-5': {
     high: adaptive('high'),

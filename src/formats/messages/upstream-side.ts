@@ -1,4 +1,4 @@
-/** The Messages format towards upstreams, for clients of another dialect. */
+/** The Messages format for upstreams, for clients of another dialect. */
 import type { Failure, UpstreamFailure } from '../../domain/failure.ts'
 import type { Reply, Tool, Turn } from '../../domain/turn.ts'
 import { fieldListIn, parseExactFields } from '../core/fields.ts'
@@ -24,10 +24,10 @@ export const messagesUpstreamSide: UpstreamSide = {
   collector: () => new MessagesCollector(),
 }
 
-/** What is better refused than left out: an answer without it would be another answer. */
+/** What is refused rather than left out, because the answer would be a different one. */
 function obstacle(turn: Turn): Failure | undefined {
   const refuse = (message: string, param: string): Failure => ({ kind: 'unsupported_parameter', message, param })
-  if (turn.choices > 1) return refuse('This model gives one choice a request.', 'n')
+  if (turn.choices > 1) return refuse('This model gives one choice for each request.', 'n')
   for (const [i, message] of turn.messages.entries()) {
     const kind = message.role === 'user' || message.role === 'tool' ? unsayable(message.parts) : undefined
     if (kind !== undefined) return refuse(`This model takes no ${kind}.`, `messages[${i}].content`)
@@ -72,7 +72,7 @@ function write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest {
   }
 }
 
-/** Wishes that have no field here. */
+/** Optional fields that this format does not have. */
 const strangers = (turn: Turn): object => ({
   seed: turn.seed,
   frequency_penalty: turn.frequencyPenalty,
@@ -82,12 +82,12 @@ const strangers = (turn: Turn): object => ({
   prompt_cache_key: turn.cacheKey,
 })
 
-/** Any JSON object cannot be enforced; it can be asked for. */
+/** The format cannot enforce any JSON object, so the prompt asks for one. */
 const JSON_ONLY = { type: 'text', text: 'Answer with one JSON object and nothing else, no code fence around it.' }
 
 type Sampling = { readonly sampling: boolean; readonly dropped: Set<string> }
 
-/** Newer models refuse sampling fields, thinking ones too, and none takes temperature and top_p together. */
+/** Newer models refuse sampling fields, and so do thinking ones. No model takes both temperature and top_p. */
 function samplingOf({ temperature, topP, topK }: Turn, { sampling, dropped }: Sampling): object {
   const given = { temperature, top_p: topP, top_k: topK }
   const fields: Record<string, number> = {}
@@ -108,7 +108,7 @@ function stopsOf({ stop }: Turn): object {
   return sequences.length === 0 ? {} : { stop_sequences: sequences }
 }
 
-/** An opaque id, as the vendor asks for; a name or an address stays here. */
+/** An opaque id, as the vendor demands. A name or an address is not sent. */
 const OPAQUE = /^[\w.:-]{1,256}$/
 
 function userOf({ user }: Turn, dropped: Set<string>): object {
@@ -138,14 +138,14 @@ function thinkingOf(turn: Turn, rule: ThinkingRule): Thinking {
   }
   const asked = thinkingTokens ?? effort
   if (asked === undefined) return {}
-  // A forced tool leaves no room for a thought, and a thought that is lost cannot be gone on from.
+  // A forced tool leaves no room for thinking, and a turn whose thinking is lost cannot be continued with it.
   if (rule.isForced || (family.thinking === 'budget' && rule.conversation.lostThought)) {
     dropped.add('reasoning_effort')
     return {}
   }
   const level = effort === undefined ? undefined : levelOf(effort, family)
   const output = level === undefined ? {} : { effort: level }
-  // Without one a model may begin to think in the middle of a turn.
+  // Without a budget a model may begin to think in the middle of a turn.
   const mayHaveBudget = family.budget && !rule.conversation.lostThought
   const byBudget = family.thinking === 'budget' || (thinkingTokens !== undefined && mayHaveBudget)
   const display = turn.showReasoning === false ? 'omitted' : 'summarized'
@@ -158,7 +158,7 @@ function thinkingOf(turn: Turn, rule: ThinkingRule): Thinking {
 
 type WrittenTools = { readonly fields: object; readonly output?: object; readonly isForced: boolean }
 
-/** Tools, how they are chosen, and the structured answer, which is a tool where the model knows no other way. */
+/** The tools, the tool choice and the structured answer. The answer is a tool if the model has no other way. */
 function toolsOf(turn: Turn, family: ClaudeFamily, dropped: Set<string>): WrittenTools {
   const { format, toolChoice } = turn
   const chosen = toolChoice?.kind === 'allowed' ? new Set(toolChoice.names) : undefined
@@ -173,7 +173,7 @@ function toolsOf(turn: Turn, family: ClaudeFamily, dropped: Set<string>): Writte
     const answer = { name, description: description ?? ANSWER, input_schema: { type: 'object', ...schema } }
     const isAlone = offered.length === 0 || choice?.type === 'none'
     const one = isAlone ? { type: 'tool', name } : { type: 'any', disable_parallel_tool_use: true }
-    // A tool that the client forces comes first: the answer is due when it has had the result.
+    // A tool that the client forces comes first. The answer follows after the tool's result.
     if (!isForced) return { fields: { tools: [...tools, answer], tool_choice: one }, isForced: true }
     dropped.add('response_format')
   }
@@ -202,7 +202,7 @@ function choiceOf({ toolChoice, tools }: Turn, family: ClaudeFamily, dropped: Se
 
 function toolOf(tool: Tool, family: ClaudeFamily): object {
   const { name, description } = tool
-  // Free text is asked for by a function: see free-text.ts.
+  // Custom tools became functions earlier: see free-text.ts.
   const { parameters, strict } = tool.kind === 'function' ? tool : {}
   const isStrict = strict === true && family.schemas
   const schema = { type: 'object', ...parameters }

@@ -1,10 +1,10 @@
-/** Usage of the Messages format in disjoint buckets. The only place that builds one from its wire fields. */
+/** Usage of the Messages format in disjoint buckets. This is the only place that builds one from its wire fields. */
 import { outputTokens, type Usage } from '../../domain/usage.ts'
 import { asFields, asList, numberIn, ownIn, type Fields } from '../core/fields.ts'
 import { gather } from '../core/gather.ts'
 import { tokenCount } from '../core/token-count.ts'
 
-/** The counts of one usage object, as far as it has them. */
+/** The counts of one usage object. */
 type Counts = {
   readonly input: number
   readonly output: number
@@ -42,8 +42,8 @@ const add = (a: Counts, b: Counts): Counts => ({
 })
 
 /**
- * Where an answer took several runs of a model (compaction), the totals leave some of them out, and only the list of
- * all is the bill (Anthropic, 2026-08). The thinking share is told for the whole only.
+ * If an answer took several runs of a model (compaction), the totals leave some of them out. Only the list of all runs
+ * is the bill (Anthropic, 2026-08). The share of thinking is stated for the whole only.
  */
 function sumOfIterations(usage: Fields): Counts | undefined {
   const counts = asList(usage['iterations']).map((one) => countsOf(asFields(one)))
@@ -56,7 +56,7 @@ function sumOfIterations(usage: Fields): Counts | undefined {
   return total && { ...total, thinking: Math.max(total.thinking, thinking) }
 }
 
-/** Reads a `usage` object. Undefined when it is absent or holds no counts: that is unknown, never zero. */
+/** Reads a `usage` object. Undefined if it is absent or holds no counts: the usage is then unknown, never zero. */
 export function readMessagesUsage(raw: unknown): Usage | undefined {
   const usage = asFields(raw)
   const counts = sumOfIterations(usage) ?? countsOf(usage)
@@ -73,9 +73,9 @@ export function readMessagesUsage(raw: unknown): Usage | undefined {
 }
 
 /**
- * The usage of a stream so far: `message_start` states the input, `message_delta` the running totals, of which it
- * repeats what it likes. A later count overwrites an earlier one; null says nothing, and neither does a zero behind a
- * count: servers of other models end with zeros for the input.
+ * The usage of a stream so far. `message_start` states the input. `message_delta` states running totals and may repeat
+ * any count. A later count overwrites an earlier one. Null is ignored, and so is a zero after a count: servers of other
+ * models end with zeros for the input.
  */
 export function mergeUsage(earlier: Fields | undefined, later: unknown): Fields | undefined {
   const stated = Object.entries(asFields(later)).filter(

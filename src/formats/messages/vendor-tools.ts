@@ -13,7 +13,7 @@ export const splitMessagesTools = (tools: readonly Fields[]): ToolSplit => ({
   vendors: tools.filter(isServerTool).map(({ type }) => asText(type)),
 })
 
-/** Refuses a body that is nothing without such a tool. Nothing is known of its types yet. */
+/** Refuses a body that needs such a tool. None of its types are known yet. */
 export function refuseMessagesTools(body: Fields): Failure | undefined {
   const tools = asList(body['tools']).map(asFields)
   const { name } = asFields(body['tool_choice'])

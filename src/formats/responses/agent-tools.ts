@@ -1,8 +1,8 @@
 /**
- * Tools with calls of their own that the client runs: a search among its tools, a shell, patches. OpenAI's models know
- * them by training; any other is told of a function, and its call is put back into the shape that the client knows.
- * Shapes: OpenAI's SDK for JavaScript 7, `resources/responses/responses.ts` (2026-11); `tool_search` and `local_shell`
- * also as Codex 0.169 sends and takes them.
+ * Tools with call types of their own that the client runs: a search among its tools, a shell, patches. OpenAI's models
+ * know them by training. Any other model gets a function, and its call is written back in the shape that the client
+ * knows. Shapes: OpenAI's SDK for JavaScript 7, `resources/responses/responses.ts` (2026-11); `tool_search` and
+ * `local_shell` also as Codex 0.169 sends and takes them.
  */
 import type { Tool } from '../../domain/turn.ts'
 import { asFields, asList, asText, fieldsIn, parseExactFields, textIn, type Fields } from '../core/fields.ts'
@@ -13,7 +13,7 @@ type Kind = {
   readonly output: string
   readonly about: string
   readonly parameters: Fields
-  /** The call's own fields, from the arguments of the function, and back. */
+  /** `fields` makes the call's own fields from the function's arguments. `words` goes the other way. */
   readonly fields: (words: Fields) => Fields
   readonly words: (call: Fields) => unknown
   readonly result: (output: Fields, names: CallNames) => string
@@ -104,7 +104,7 @@ const without = (fields: Fields, ...names: string[]): Fields =>
     Object.entries(fields).filter(([name, value]) => !names.includes(name) && (value ?? null) !== null),
   )
 
-/** The names by which tools that were found stand in the model's list. */
+/** The names under which the found tools are in the model's list. */
 function namesIn(tool: Fields, names: CallNames): string[] {
   const name = asText(tool['name'])
   if (tool['type'] !== 'namespace') return name === '' ? [] : [names.claim({ type: 'function_call', name })]
@@ -114,7 +114,7 @@ function namesIn(tool: Fields, names: CallNames): string[] {
 
 type AgentTool = { readonly shape: CallShape; readonly tool: (name: string) => Tool }
 
-/** A tool of these kinds as a function; undefined for any other, and for one that runs at the vendor. */
+/** A tool of these kinds as a function. Undefined for any other tool, and for one that runs at the vendor. */
 export function agentTool(declared: Fields): AgentTool | undefined {
   const type = asText(declared['type'])
   const kind = Object.hasOwn(kinds, type) ? kinds[type] : undefined
@@ -131,14 +131,14 @@ export function agentTool(declared: Fields): AgentTool | undefined {
   }
 }
 
-/** A search that the vendor runs, or a shell in a container of the vendor's, is none of the client's. */
+/** Whether the client runs the tool. A search or a shell container may also run at the vendor. */
 function isClients({ type, execution, environment }: Fields): boolean {
   if (type === 'tool_search') return execution === 'client'
   const place = asFields(environment)['type']
   return type !== 'shell' || place === undefined || place === 'local'
 }
 
-/** By the type of its tool. */
+/** The call shape, by the type of its tool. */
 export function agentShape(type: string): CallShape | undefined {
   return Object.hasOwn(kinds, type) && kinds[type] ? { type: kinds[type].call, name: type } : undefined
 }
@@ -146,7 +146,7 @@ export function agentShape(type: string): CallShape | undefined {
 export const isAgentCall = (type: unknown): boolean => byCall.has(type as CallType)
 export const isAgentOutput = (type: unknown): boolean => byOutput.has(type as string)
 
-/** A call in its item: the shape, and the arguments of the function as JSON text. Undefined for any other item. */
+/** Reads a call's item: its shape, and the function's arguments as JSON text. Undefined for any other item. */
 export function readAgentCall(item: Fields): { readonly shape: CallShape; readonly words: string } | undefined {
   const found = byCall.get(item['type'] as CallType)
   if (!found) return undefined
@@ -159,7 +159,7 @@ export function readAgentCall(item: Fields): { readonly shape: CallShape; readon
 export const readAgentOutput = (item: Fields, names: CallNames): string =>
   byOutput.get(item['type'] as string)?.result(item, names) ?? ''
 
-/** The fields of a call's item that hold what the model wrote. */
+/** The fields of a call's item that hold the model's output. */
 export function agentCallFields(type: CallType, words: string): Fields {
   const kind = byCall.get(type)?.kind
   return kind ? kind.fields(parseExactFields(words) ?? {}) : {}

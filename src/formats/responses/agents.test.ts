@@ -1,4 +1,4 @@
-/** What coding agents send beside functions, on its way to upstreams that know functions only, and back. */
+/** What coding agents send besides functions, translated for upstreams that know functions only, and back. */
 import { describe, expect, test } from 'bun:test'
 import type { Delta, Dialect } from '../../domain/turn.ts'
 import { SseDecoder } from '../../lib/http/sse.ts'
@@ -46,7 +46,7 @@ const free = { type: 'custom', name: 'exec', format: { type: 'grammar', syntax: 
 const search = { type: 'tool_search', execution: 'client', description: 'Finds tools.', parameters: { type: 'object' } }
 const user = { role: 'user', content: 'go' }
 
-/** What a client gets where a chat vendor calls these functions, whole and streamed. */
+/** What a client gets if a chat vendor calls these functions, whole and streamed. */
 async function called(body: object, calls: readonly (readonly [string, string])[], to = plain): Promise<Fields[]> {
   const toolCalls = calls.map(([name, words], index) => ({
     index,
@@ -81,7 +81,7 @@ const eventsOf = (text: string): Fields[] =>
     .push(Buffer.from(text))
     .flatMap(({ data }) => (data === '[DONE]' ? [] : [JSON.parse(data) as Fields]))
 
-/** The items of a stream, which says each of them at least twice. */
+/** The items of a stream, which contains each of them at least twice. */
 function outputOf(text: string): Fields[] {
   const events = eventsOf(text)
   const done = events.filter(({ type }) => type === 'response.output_item.done').map(({ item }) => item as Fields)

@@ -1,10 +1,10 @@
 /**
- * Names of tools for upstreams that know functions alone. This format groups tools in namespaces and has kinds of calls
- * of its own; a plain name has to say which tool is meant, and lead back to the client's own words for it.
+ * Names of tools for upstreams that know functions only. This format groups tools in namespaces and has call types of
+ * its own. A plain name must identify the tool and lead back to the client's own name for it.
  */
 import { createHash } from 'node:crypto'
 
-/** Items by which this format calls a tool that its client runs. */
+/** Item types by which this format calls a tool that the client runs. */
 export type CallType =
   | 'function_call'
   | 'custom_tool_call'
@@ -13,7 +13,7 @@ export type CallType =
   | 'shell_call'
   | 'apply_patch_call'
 
-/** How a client's tool is called in its own words. A name is unique within its namespace. */
+/** The client's own name for a tool. A name is unique within its namespace. */
 export type CallShape = {
   readonly type: CallType
   readonly name: string
@@ -22,16 +22,18 @@ export type CallShape = {
 
 const HASH_CHARS = 8
 
-/** The namespace of tools without one, as OpenAI's models name it: Codex puts it before its own (0.169, 2026-11). */
+/**
+ * The namespace of tools without one, in the words of OpenAI's models. Codex puts it before its own (0.169, 2026-11).
+ */
 const DEFAULT_NAMESPACE = 'functions'
 
 export class CallNames {
   private readonly byKey = new Map<string, string>()
   private readonly shapes = new Map<string, CallShape>()
-  /** By other names for it, as long as they mean one tool alone. */
+  /** By other spellings of the name, if they mean only one tool. */
   private readonly meant = new Map<string, CallShape | 'several'>()
 
-  /** The name that a tool has upstream: always the same one for the same tool. */
+  /** The upstream name of a tool. The same tool always gets the same name. */
   claim(shape: CallShape): string {
     const key = keyOf(shape)
     const known = this.byKey.get(key)
@@ -46,7 +48,7 @@ export class CallNames {
     return name
   }
 
-  /** The tool that a model means. Some call it without its namespace, or with a dot behind it. */
+  /** The tool that a model means. Some models leave out its namespace, or put a dot after it. */
   shapeOf(called: string): CallShape | undefined {
     const meant = this.meant.get(called)
     return this.shapes.get(called) ?? (meant === 'several' ? undefined : meant)
@@ -61,7 +63,7 @@ export class CallNames {
 
 const keyOf = ({ type, name, namespace }: CallShape): string => JSON.stringify([kindOf(type), namespace ?? null, name])
 
-/** Functions and custom tools share their names: a history may hold either kind of call for the same tool. */
+/** Functions and custom tools share their names. A history may hold both kinds of call for one tool. */
 const kindOf = (type: CallType): string => (type === 'custom_tool_call' ? 'function_call' : type)
 
 function* spellings(shape: CallShape): Generator<string> {

@@ -1,4 +1,4 @@
-/** A client that speaks responses. The way to every upstream is through the turn: the state is ours. */
+/** A client that speaks responses. Every upstream is reached through the turn, because the gateway keeps the state. */
 import type { Failure } from '../../domain/failure.ts'
 import { wordsOfParts, type Dialect, type Turn } from '../../domain/turn.ts'
 import { writeFailure } from '../core/openai-failure.ts'
@@ -33,7 +33,7 @@ export const readCountedClient = (text: string, bytes: number): ReadClient | Pro
 export const readCompactionClient = (text: string, bytes: number): ReadClient | Promise<ReadClient> =>
   afterScan(text, bytes, (scan) => made(readCompactionRequest(exactScan(scan, text), bytes)))
 
-/** The state is ours: what only passes through is kept as it came. */
+/** The gateway stores the conversation, so values that only pass through are kept exactly as they came. */
 const exactScan = (scan: ScannedRequest, text: string): ScannedRequest =>
   scan.kind === 'rejected' ? scan : { ...scan, value: exactBody(scan.value, text) }
 
@@ -58,7 +58,7 @@ class ResponsesClient implements ClientRequest {
     this.model = body.model
     this.body = body
     this.remoteMedia = remoteMedia
-    // Nobody waits for an answer in the background: what there is of it can be read while it is made.
+    // Nobody waits for a background answer. It is streamed, so that it can be read while it is made.
     this.stream = (body.stream ?? false) || (body.background ?? false)
     this.outputTokensMax = body.max_output_tokens ?? undefined
     this.bytes = bytes
@@ -104,12 +104,12 @@ class ResponsesClient implements ClientRequest {
     return upstream.dialect === 'responses' ? this.withNative(way) : way('ours')
   }
 
-  /** A vendor of this format, which may take more of it than what can be told to any. */
+  /** The adapter for vendors of this format. Some accept more of it than the neutral turn can carry. */
   private withNative(way: (compaction: Compaction) => Adapter): Adapter {
     const [told, native] = [way('ours'), way('theirs')]
     const { body, stream } = this
     const { said: items, read } = this.conversation
-    // The order to be short came with groups of tools.
+    // Compaction came with groups of tools, so a vendor that takes the one takes the other.
     const what = read?.compacts === true ? 'agent_items' : 'custom_tools'
     const isNative = ({ rules }: WriterQuirks): boolean => read !== undefined && isTaken(what, rules)
     return {
@@ -125,7 +125,7 @@ class ResponsesClient implements ClientRequest {
 
   private get turn(): Turn {
     const { turn } = this.conversation
-    if (!turn) throw new Error('what was said before has not been recalled')
+    if (!turn) throw new Error('the earlier turns have not been recalled')
     return turn
   }
 }

@@ -5,7 +5,7 @@ import type { ReplyCollector } from '../core/contract.ts'
 
 type Item = { [field: string]: unknown }
 
-/** The list and the field that an event adds words to, by the event's type. */
+/** The list and the field to which an event adds text, by the event's type. */
 const ADDED_TO: Readonly<Record<string, readonly ['content' | 'summary', string, string]>> = {
   'response.output_text.delta': ['content', 'output_text', 'text'],
   'response.refusal.delta': ['content', 'refusal', 'refusal'],
@@ -14,7 +14,7 @@ const ADDED_TO: Readonly<Record<string, readonly ['content' | 'summary', string,
 }
 
 export class ResponsesCollector implements ReplyCollector {
-  /** The response as its last event has it; whole, once `isWhole`. */
+  /** The response from its last event. It is complete once `isWhole` is set. */
   private response: Fields = {}
   private isWhole = false
   private readonly items = new Map<number, Item>()
@@ -42,7 +42,7 @@ export class ResponsesCollector implements ReplyCollector {
         return addText(this.item(index), 'arguments', event['delta'])
       case 'response.custom_tool_call_input.delta':
         return addText(this.item(index), 'input', event['delta'])
-      default: // What only repeats what was said.
+      default: // Events that only repeat earlier ones.
     }
   }
 
@@ -62,10 +62,10 @@ export class ResponsesCollector implements ReplyCollector {
   }
 }
 
-/** What was under way when the answer was cut is no longer. */
+/** Items that were in progress when the answer was cut are incomplete. */
 const asCut = (item: Item): Item => (item['status'] === 'in_progress' ? { ...item, status: 'incomplete' } : item)
 
-/** Parts of one item. */
+/** The most parts of one item. */
 const PARTS_MAX = 1_024
 
 function addText(item: Item, field: string, text: unknown): void {
@@ -74,7 +74,7 @@ function addText(item: Item, field: string, text: unknown): void {
 
 function addWords(item: Item, [list, type, field]: (typeof ADDED_TO)[string], event: Fields): void {
   const at = numberIn(event['content_index'] ?? event['summary_index']) ?? 0
-  // An index is a vendor's word: a list that long would not be an answer.
+  // The index comes from the vendor. A list beyond this bound is no real answer.
   if (!Number.isInteger(at) || at < 0 || at >= PARTS_MAX) return
   const parts = [...asList(item[list])] as Item[]
   const part = { type, ...parts[at] }

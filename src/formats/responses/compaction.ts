@@ -1,6 +1,6 @@
 /**
- * A conversation in short. OpenAI's own models write it as something only they can read; any other model writes a
- * summary, which travels the same way: in an item that the client sends back in place of what was said before.
+ * Compaction of a conversation. OpenAI's own models write a summary that only they can read. Any other model writes a
+ * summary in plain text. Both travel in an item that the client sends back in place of the earlier turns.
  */
 import type { Delta, Message, OutputPart } from '../../domain/turn.ts'
 import { textIn, type Fields } from '../core/fields.ts'
@@ -11,7 +11,7 @@ const types = new Set<unknown>(['compaction', 'compaction_summary', 'context_com
 
 export const isCompaction = (type: unknown): boolean => types.has(type)
 
-/** What a model is told that is to write the summary. */
+/** The instruction for the model that writes the summary. */
 export const COMPACTION_ORDER =
   'Write a summary of this conversation for the model that will go on with it and sees nothing else of it: what was ' +
   'asked for, what was decided and done, what was found out (names, paths, values), and what is left to do. Answer ' +
@@ -19,7 +19,7 @@ export const COMPACTION_ORDER =
 
 const sealSummary = (text: string): string => STAMP + Buffer.from(text).toString('base64url')
 
-/** The summary in an item that we made; undefined for a vendor's own, which nobody else can read. */
+/** The summary in an item that the gateway made. Undefined for a vendor's own item, which nobody else can read. */
 function summaryIn({ encrypted_content: sealed }: Fields): string | undefined {
   const text = textIn(sealed)
   return text?.startsWith(STAMP) ? Buffer.from(text.slice(STAMP.length), 'base64url').toString() : undefined
@@ -31,11 +31,11 @@ export function compactionIn(item: Fields): Message | undefined {
   return { role: 'user', parts: [{ kind: 'text', text: `What was said before, in short:\n\n${summary}` }] }
 }
 
-/** The words of an answer that are the summary. */
+/** The text of an answer that is the summary. */
 export const summaryOf = (parts: readonly OutputPart[]): string =>
   parts.map((part) => (part.kind === 'text' ? part.text : '')).join('')
 
-/** Makes the deltas of a summary those of an answer that is one item: it is nothing that a client would show. */
+/** Turns the deltas of a summary into an answer of one item. Clients do not show such an item. */
 export class CompactionWriter {
   private readonly id: string
   private text = ''
@@ -48,7 +48,7 @@ export class CompactionWriter {
     return deltas.flatMap((delta): Delta[] => {
       if (delta.kind === 'text') this.text += delta.text
       if (delta.kind !== 'finish') return []
-      // Without words there is nothing to go on from: a client keeps what it has when no such item comes.
+      // A model cannot continue from an empty summary. A client keeps its history if no such item comes.
       if (this.text.trim() === '') return [delta]
       const fields = { id: this.id, type: 'compaction', encrypted_content: sealSummary(this.text) }
       return [{ kind: 'own', choice: delta.choice, origin: 'responses', what: 'item', fields }, delta]

@@ -1,4 +1,4 @@
-/** One request's turn in a conversation: what was said before, what is said now, and how it ended. */
+/** One request's turn in a conversation: the earlier turns, this input, and how the answer ended. */
 import type { Failure } from '../../domain/failure.ts'
 import type { Delta, Reply, Turn } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
@@ -37,15 +37,15 @@ import { deltasOf, traceOf } from './trace.ts'
 import { responsesTurn, type ResponsesTurn } from './turn.ts'
 import { bytesOfTurn, itemsIn, itemsOfTurn, resolved, refuseLooseOutputs } from './earlier-items.ts'
 
-/** Request and response of one exchange share an id, but for its prefix. */
+/** Request and response of one exchange share an id, except for its prefix. */
 const responseIdOf = ({ requestId }: AnswerFacts): string => requestId.replace(/^req_/, 'resp_')
 
-/** Who writes the conversation in short, where that is wanted. */
+/** Who writes the summary of a compaction: the gateway's model, or the vendor in its own form. */
 export type Compaction = 'ours' | 'theirs'
 
 const compactionId = (answer: AnswerFacts): string => outputItemId(responseIdOf(answer), 'compaction', 0)
 
-/** A summary in the item that a client sends back instead of what it sums up. */
+/** A summary as the item that a client sends back instead of the turns it sums up. */
 function summarised({ choices: [choice], usage }: Reply, answer: AnswerFacts): Reply {
   const finish = choice?.finish ?? 'stop'
   const writer = new CompactionWriter(compactionId(answer))
@@ -59,7 +59,7 @@ function summarised({ choices: [choice], usage }: Reply, answer: AnswerFacts): R
 
 const NO_WORDS: ErrorWords = { type: 'server_error', code: 'server_error', param: null }
 
-/** An answer while it is made: what came of it so far. */
+/** An answer that is being made, with the deltas so far. */
 type Draft = { readonly head: Fields; readonly deltas: Delta[]; end: End | undefined }
 type End = { readonly standing: ResponseStatus; readonly words: ErrorWords; readonly output: readonly Item[] }
 
@@ -67,11 +67,11 @@ export class ResponsesConversation implements Conversation {
   readonly mode: Conversation['mode']
   readonly previousId: string | undefined
   readonly referredIds: readonly string[]
-  /** As a turn, once what was said before is recalled. */
+  /** The request as a turn, once the earlier turns are recalled. */
   read: ResponsesTurn | undefined
-  /** Everything that was said, this request's input at the end; empty until it is recalled. */
+  /** All items, with this request's input at the end. Empty until the earlier turns are recalled. */
   said: readonly Fields[] = []
-  /** Of what was said before. */
+  /** The size of the earlier turns. */
   earlierBytes = 0
   media: ItemMedia
   items = 0
@@ -80,7 +80,7 @@ export class ResponsesConversation implements Conversation {
   private input: readonly Fields[]
   private draft: Draft | undefined
   private isCancelled = false
-  /** Of the items it names: they are kept with it as if they had been sent again. */
+  /** The size of the items that the request refers to. They are stored with it as if they had been sent again. */
   private referredBytes = 0
   private isForgotten: boolean
 
@@ -102,7 +102,7 @@ export class ResponsesConversation implements Conversation {
   recall(earlier: readonly PastTurn[], referred: readonly PastTurn[]): Failure | undefined {
     const running = earlier.at(-1)?.state === 'running'
     if (running) {
-      const message = 'The previous response is still being made; it can be continued when it has ended.'
+      const message = 'The previous response is still in progress; it can be continued when it has ended.'
       return { kind: 'invalid_value', message, param: 'previous_response_id' }
     }
     const before = earlier.flatMap(itemsOfTurn)
@@ -134,7 +134,7 @@ export class ResponsesConversation implements Conversation {
 
   cancel(what: 'stopped' | 'forgotten'): void {
     this.isCancelled = true
-    // What was deleted stays deleted, whoever calls it off after that.
+    // A deleted turn stays deleted, even if it is cancelled later.
     this.isForgotten ||= what === 'forgotten'
   }
 
@@ -172,7 +172,7 @@ export class ResponsesConversation implements Conversation {
     }
   }
 
-  /** How answers are told to the client. */
+  /** The client side that writes answers. */
   side(compaction: Compaction): ClientSide {
     const summarises = this.read?.compacts === true && compaction === 'ours'
     return {
@@ -202,7 +202,7 @@ export class ResponsesConversation implements Conversation {
     return JSON.stringify(responseOf(head, standing, visible))
   }
 
-  /** What its client goes on with: what the user has said, and all else in short. */
+  /** What the client continues with: the user's messages, and everything else as a summary. */
   private inShort({ id, created_at }: Fields, output: readonly Item[], { usage }: ResponseStatus): string {
     const said = this.said.filter(({ type, role }) => type === 'message' && role === 'user')
     const items = [...withIds(said, asText(id)), ...output.filter(({ type }) => isCompaction(type))]
@@ -211,7 +211,7 @@ export class ResponsesConversation implements Conversation {
 
   private outputOf({ choices: [choice], deltas }: Reply, head: Fields): Item[] {
     if (!deltas) return itemsOf(choice, asText(head['id']), this.names)
-    // Nobody reads these events: what they come to is the same as in a stream.
+    // Nobody reads these events. Only their output is used, which is the same as in a stream.
     const events = new ResponseEvents(head, this.eventsFrom(Infinity))
     events.add(deltas)
     return events.output()
@@ -259,13 +259,13 @@ export class ResponsesConversation implements Conversation {
   }
 }
 
-/** Type and code of a failure, as in its envelope. */
+/** The type and code of a failure, as in its envelope. */
 function wordsOf(failure: Failure): ErrorWords {
   const { type, code, param } = asFields(parseFields(writeFailure(failure).body)?.['error'])
   return { type: asText(type), code: asText(code), param: failure.param ?? (param === null ? null : asText(param)) }
 }
 
-/** The events of a background turn that has ended, as they were streamed; undefined for any other. */
+/** The events of a background turn that has ended, as they were streamed. Undefined for any other turn. */
 export function followKept(
   turn: Omit<KeptTurn, 'input'>,
   { after, include }: { after: number; include: unknown },
@@ -274,7 +274,7 @@ export function followKept(
   if (head['background'] !== true) return undefined
   const names = new CallNames()
   const events = new ResponseEvents(head, { ...shownBy(include), after, names })
-  // One that died with its process has no trace, and nothing to trace.
+  // A turn that died with its process has no trace.
   const { deltas, words } =
     turn.trace === undefined ? NO_TRACE : deltasOf(turn.trace, { output: itemsIn(turn.output), names })
   return events.add(deltas) + events.end(JSON.parse(turn.standing) as ResponseStatus, words)
@@ -282,7 +282,7 @@ export function followKept(
 
 const NO_TRACE = { deltas: [], words: NO_WORDS }
 
-/** How a background turn stands whose process died. */
+/** The status of a background turn whose process died. */
 export const DIED: string = JSON.stringify(
   failedWith({
     kind: 'internal',
@@ -290,10 +290,10 @@ export const DIED: string = JSON.stringify(
   }),
 )
 
-/** A kept turn as a client sees it who asks for it later. */
+/** A stored turn as a client sees it later. */
 export const showKept = (turn: Omit<KeptTurn, 'input'>, include: unknown): Fields =>
   keptResponse(turn, shownBy(include))
 
-/** An item that a turn brought, as the client sees it: JSON from JSON. Few have to be read for it. */
+/** An input item of a turn as the client sees it, from JSON text to JSON text. Few items have to be parsed. */
 export const inputItem = (item: string, include: unknown): string =>
   item.includes('"encrypted_content"') ? JSON.stringify(shownItem(asFields(parseExact(item)), shownBy(include))) : item

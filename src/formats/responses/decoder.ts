@@ -8,13 +8,13 @@ import type { DecodedEvent, StreamDecoder } from '../core/contract.ts'
 import { isEmpty, own, restOf } from './own.ts'
 import { readResponsesUsage } from './usage.ts'
 
-/** Why a response ended; `whole` where nothing cut it off. */
+/** Why a response ended. `whole` is the reason if nothing cut it off. */
 export function finishOfResponse(response: Fields, whole: FinishReason): FinishReason {
   if (response['status'] !== 'incomplete') return whole
   return asFields(response['incomplete_details'])['reason'] === 'content_filter' ? 'content_filter' : 'length'
 }
 
-/** A call under way, with whether its arguments came. */
+/** An open call, and whether its arguments came. */
 type OpenCall = {
   readonly call: number
   readonly index: number
@@ -28,11 +28,11 @@ export class ResponsesDecoder implements StreamDecoder {
   usage: Usage | undefined
   finished = false
   private readonly calls: OpenCall[] = []
-  /** Output items whose words came piece by piece. */
+  /** Output items whose text came piece by piece. */
   private readonly said = new Set<number>()
-  /** By output index, the part of a summary under way: parts are paragraphs, and nothing in their words says so. */
+  /** By output index, the current part of a summary. Parts are paragraphs, and their text has no separator. */
   private readonly paragraphs = new Map<number, number>()
-  /** The message that has begun, until there is something in it. */
+  /** The message that has begun, until it has content. */
   private begun: OwnDelta | undefined
   private messages = 0
   /** Whether any item has ended. */
@@ -91,7 +91,10 @@ export class ResponsesDecoder implements StreamDecoder {
     return this.say('reasoning', index, before === undefined || before === paragraph ? text : `\n${text}`)
   }
 
-  /** A message that has fields of its own, or is not the first: words alone would go on with the one before. */
+  /**
+   * The start of a message that has fields of its own or is not the first. Without it, text would continue the message
+   * before.
+   */
   private opening(): OwnDelta[] {
     const { begun } = this
     this.begun = undefined
@@ -114,13 +117,13 @@ export class ResponsesDecoder implements StreamDecoder {
     return [{ kind: 'call', choice: 0, call, id: asText(item['call_id']), name: asText(item['name']), tool, ...group }]
   }
 
-  /** Calls have an id of their own; some servers give the same output index to all of them. */
+  /** Calls have an id of their own. Some servers give all calls the same output index. */
   private known(index: number, { id, call_id: callId }: Fields): OpenCall | undefined {
     if (asText(callId) !== '') return this.calls.find((call) => call.callId === callId)
     return this.callOf(index, id)
   }
 
-  /** Some servers call an item by another id in each event: then its place tells. */
+  /** Some servers give an item another id in each event. Then its index identifies it. */
   private callOf(index: number, itemId: unknown): OpenCall | undefined {
     const id = asText(itemId)
     const named = id === '' ? undefined : this.calls.find((call) => call.itemId === id)
@@ -133,12 +136,12 @@ export class ResponsesDecoder implements StreamDecoder {
     return [{ kind: 'arguments', choice: 0, call: known.call, text }]
   }
 
-  /** Arguments that did not come before. */
+  /** The arguments, if they did not come before. */
   private argueWhole(known: OpenCall | undefined, { arguments: words, input }: Fields): Delta[] {
     return known?.said === false ? this.argue(known, wordsOfCall(words ?? input)) : []
   }
 
-  /** Some upstreams send an item whole instead of piece by piece: what did not come before comes now. */
+  /** Some upstreams send an item whole instead of piece by piece. What did not come before is taken from here. */
   private end(index: number, item: Fields): Delta[] {
     switch (item['type']) {
       case 'function_call':
@@ -187,7 +190,7 @@ export class ResponsesDecoder implements StreamDecoder {
   private finish(response: Fields, usage: unknown): DecodedEvent {
     this.usage = readResponsesUsage(response['usage'] ?? usage) ?? this.usage
     this.finished = true
-    // Some servers tell all of it at the end alone.
+    // Some servers send all output in the last event only.
     const isSilent = !this.hasItems && this.said.size === 0 && this.calls.length === 0
     const whole = isSilent ? this.whole(asList(response['output']).map(asFields)) : []
     const reason = finishOfResponse(response, this.calls.length > 0 ? 'tool_calls' : 'stop')
@@ -202,7 +205,7 @@ const summaryOf = (item: Fields): string =>
     .map((part) => asText(asFields(part)['text']))
     .join('\n')
 
-/** A whole answer as its stream would have brought it. */
+/** A whole answer as the deltas of its stream. */
 export const deltasOfItems = (items: readonly Fields[], reason: FinishReason): Delta[] => [
   ...new ResponsesDecoder().whole(items),
   { kind: 'finish', choice: 0, reason },

@@ -1,4 +1,4 @@
-/** Items of earlier turns: read from what is kept, and put in the place of references to them. */
+/** Items of earlier turns, read from storage and put in place of references to them. */
 import { parseExact } from '../../lib/json/exact-json.ts'
 import { asFields, asList, type Fields } from '../core/fields.ts'
 import type { PastTurn } from '../core/contract.ts'
@@ -13,7 +13,7 @@ export const itemsIn = (text: string): Fields[] => asList(parseExact(text)).map(
 
 export const itemsOfTurn = ({ input, output }: PastTurn): Fields[] => [...itemsIn(input), ...itemsIn(output)]
 
-/** The input with the items themselves in the place of references to them, and what those come to. */
+/** The input with each reference replaced by its item, and the size of these items. */
 export function resolved(
   input: readonly Fields[],
   known: readonly Fields[],
@@ -26,31 +26,31 @@ export function resolved(
     if (item['type'] !== 'item_reference') return item
     const param = `input[${i}].id`
     const found = byId.get(item['id'])
-    // The same words for an id that never was, was deleted, or is somebody else's.
+    // The same text for an id that never existed, was deleted, or belongs to another account.
     if (!found) throw new BadInput('invalid_value', param, 'There is no item with this id.')
     const size = sizes.get(found) ?? Buffer.byteLength(JSON.stringify(found))
     sizes.set(found, size)
     bytes += size
-    // A reference is a few bytes, and can be made as often as the request has room for it.
+    // A reference takes a few bytes and can be repeated as often as the request has room.
     if (bytes <= REFERRED_BYTES_MAX) return found
-    throw new BadInput('context_length', param, 'The items that are named come to more than a request may bring.')
+    throw new BadInput('context_length', param, 'The referenced items are larger than a request may be.')
   })
   return { items, bytes }
 }
 
-/** As much as a request may bring itself. */
+/** As much as a request itself may bring. */
 const REFERRED_BYTES_MAX = limit('referredBytesMax', 32 * MIB, 'A request that names more bytes of items is refused.')
 
-/** A result needs the call it belongs to: vendors refuse it in words of their own, or worse, take it. */
+/** A result needs the call that it belongs to. Vendors refuse it in words of their own, or even accept it. */
 export function refuseLooseOutputs(items: readonly Fields[], from: number): void {
   const calls = new Set<unknown>()
   for (const [i, item] of items.entries()) {
     const { type, id, call_id: callId } = item
     if (isCall(type)) {
-      // A local shell's output names the item instead.
+      // A local shell's output names the item instead of the call.
       if (!isBrokenCall(item)) calls.add(callId).add(type === 'local_shell_call' ? id : callId)
     } else if (isResult(type) && !calls.has(callId ?? id)) {
-      // What ran at a vendor has no call id, and is the vendor's affair.
+      // A call that ran at a vendor has no call id and is the vendor's concern.
       if (type === 'tool_search_output' && (callId ?? null) === null) continue
       const param = `input[${i - from}].call_id`
       throw new BadInput('invalid_value', param, 'There is no tool call with this call_id before its output.')

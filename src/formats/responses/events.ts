@@ -1,4 +1,4 @@
-/** The event stream of a response, from neutral deltas. The same deltas always make the same events. */
+/** Writes the event stream of a response from neutral deltas. The same deltas always make the same events. */
 import type { Delta, FinishReason, OwnDelta, SealedData } from '../../domain/turn.ts'
 import { asText, type Fields } from '../core/fields.ts'
 import { isAgentCall } from './agent-tools.ts'
@@ -17,13 +17,13 @@ import { outputItemId, type Item } from './items.ts'
 import { responseOf, RUNNING, shownItem, type ShowOptions, type ResponseStatus } from './response.ts'
 import type { CallShape, CallNames } from './call-names.ts'
 
-/** What the `error` event says beside its message. */
+/** The fields of the `error` event besides its message. */
 export type ErrorWords = { readonly type: string; readonly code: string; readonly param: string | null }
 
 export type EventOptions = ShowOptions & {
-  /** The number of the last event that is not wanted; -1 for all. */
+  /** The number of the last event that is not wanted. -1 for all events. */
   readonly after: number
-  /** Those by which the model knows the client's tools. */
+  /** The names under which the model knows the client's tools. */
   readonly names: CallNames
 }
 
@@ -59,10 +59,10 @@ export class ResponseEvents {
   private readonly options: EventOptions
   private sequence = 0
   private begun = false
-  /** By output index, as far as they are done. */
+  /** By output index, the finished items. */
   private readonly items: (Item | undefined)[] = []
   private current: Message | Reasoning | undefined
-  /** Of the message that begins next. */
+  /** The fields of the message that begins next. */
   private ofNext: OwnFields
   private readonly calls = new Map<number, CallItem>()
   finish: FinishReason | undefined
@@ -79,7 +79,7 @@ export class ResponseEvents {
     return text
   }
 
-  /** Ends the stream. What was not finished when an answer broke is incomplete. */
+  /** Ends the stream. Items that were open when an answer broke are incomplete. */
   end(standing: ResponseStatus, words: ErrorWords): string {
     let text = this.begin()
     const { status, error } = standing
@@ -87,14 +87,14 @@ export class ResponseEvents {
     if (whole) text += this.closeAll()
     if (error) {
       const told = { type: words.type, code: words.code, message: error.message, param: words.param }
-      // Both forms in one: some clients read the flat one, some the nested.
+      // Both forms in one: some clients read the flat form, others the nested form.
       text += this.event('error', { code: told.code, message: told.message, param: told.param, error: told })
     }
     const name = status === 'completed' || status === 'failed' ? status : 'incomplete'
     return `${text}${this.event(`response.${name}`, { response: this.response(standing, this.output()) })}${DONE}`
   }
 
-  /** All items, those that are still open as incomplete ones. */
+  /** All items. Those that are still open are incomplete. */
   output(): Item[] {
     const items = [...this.items]
     if (this.current) items[this.current.index] = this.openItem(this.current, 'incomplete')
@@ -264,9 +264,9 @@ export class ResponseEvents {
     const events = begun.sealed ? this.seal(begun.sealed, true) : this.closeCurrent('completed')
     const shape = shapeOfCall(begun, this.options.names)
     const call: CallItem = { index: this.items.length, begun, shape, input: '', own: undefined }
-    // Calls may grow side by side: they end together.
+    // Several calls may be open at once. They end together.
     this.calls.set(begun.call, call)
-    // What such a call asks for is no text that could come in pieces: it is told of when it is whole.
+    // The input of such a call is not text and cannot come in pieces. The event is sent when it is whole.
     if (isAgentCall(shape.type)) this.items.push(undefined)
     else return events + this.open(this.openCall(call, 'in_progress'))
     return events
@@ -311,7 +311,7 @@ export class ResponseEvents {
     return events
   }
 
-  /** What the limit cut off is the last item, and incomplete. */
+  /** The limit cut off the last item, so it is incomplete. */
   private closeAll(): string {
     const last = this.finish === 'length' || this.finish === 'content_filter' ? 'incomplete' : 'completed'
     let events = this.closeCurrent(this.calls.size === 0 ? last : 'completed')

@@ -1,8 +1,8 @@
-/** Which items are calls, and which are results. */
+/** Tells which items are calls and which are results. */
 import type { Fields } from '../core/fields.ts'
 import { isAgentCall, isAgentOutput } from './agent-tools.ts'
 
-/** A call that was cut off in the middle has arguments that nobody can read. */
+/** Whether a call was cut off, so that its arguments cannot be read. */
 export const isBrokenCall = ({ type, status }: Fields): boolean => isCall(type) && status === 'incomplete'
 
 export const isCall = (type: unknown): boolean =>

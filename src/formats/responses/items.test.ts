@@ -5,7 +5,7 @@ import { outputItemId, responseOfItem } from './items.ts'
 test('an item names its response, also one of the first versions, whose ids were shorter', () => {
   for (const id of [timeOrderedId('resp_'), `resp_${'0k'.repeat(13)}`]) {
     expect(responseOfItem(outputItemId(id, 'message', 3))).toBe(id)
-    // OpenAI's own bound of what an id may be.
+    // OpenAI's own bound for an id.
     expect(outputItemId(id, 'function_call', 999_999).length).toBeLessThanOrEqual(64)
   }
   for (const id of [`resp_${'0'.repeat(27)}`, `resp_${'0'.repeat(35)}`, 'resp_']) {

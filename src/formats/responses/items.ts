@@ -1,4 +1,6 @@
-/** Items of a conversation: what clients send, brought into one shape, so that what is kept is always whole. */
+/**
+ * Items of a conversation. Whatever form a client sends is brought into one, so that stored items are always complete.
+ */
 import { argumentsIn } from '../core/call-arguments.ts'
 import type { Failure, FailureKind } from '../../domain/failure.ts'
 import { asFields, asList, asText, fieldsIn, ownIn, textIn, wordFor, type Fields } from '../core/fields.ts'
@@ -7,7 +9,7 @@ import { isInline, type RemoteMedium } from '../core/remote-media.ts'
 
 export type Item = Fields & { readonly type: string; readonly id: string }
 
-/** Something in a request that cannot be taken. */
+/** A part of a request that cannot be accepted. */
 export class BadInput extends Error {
   readonly failure: Failure
 
@@ -36,23 +38,23 @@ const prefixes: Readonly<Record<string, string>> = {
 /** The part of a response's id that the ids of its items share. */
 export const tailOf = (responseId: string): string => responseId.replace(/^resp_/, '')
 
-/** Ids of items say which turn they belong to, so that a reference to one is found without an index of its own. */
+/** The id of an item names its turn, so a reference is resolved without an index of its own. */
 export const outputItemId = (responseId: string, type: string, index: number): string =>
   `${ownIn(prefixes, type) ?? 'item_'}${tailOf(responseId)}_${index}`
 
 const inputItemId = (responseId: string, type: string, index: number): string =>
   `${ownIn(prefixes, type) ?? 'item_'}${tailOf(responseId)}_i${index}`
 
-/** The shorter ones are of the first versions. */
+/** The shorter ids are of the first versions. */
 const ITEM_ID = /^[a-z]+_((?:[0-9a-z]{10})?[0-9a-z]{26})_i?\d{1,6}$/
 
-/** The response an item belongs to; undefined for an id that is none of ours. */
+/** The response that an item belongs to. Undefined for an id that is not the gateway's. */
 export function responseOfItem(itemId: string): string | undefined {
   const tail = ITEM_ID.exec(itemId)?.[1]
   return tail === undefined ? undefined : `resp_${tail}`
 }
 
-/** Puts the items of a request that came as text, items, bare content objects or a mix into one shape. */
+/** Brings a request's input into one form. It may come as text, items, bare content objects or a mix. */
 export function readInput(input: unknown): Fields[] {
   if (typeof input === 'string') return [messageItem('user', [{ type: 'input_text', text: input }], {})]
   const items: Fields[] = []
@@ -64,7 +66,7 @@ export function readInput(input: unknown): Fields[] {
     }
     const fields = objectAt(value, path)
     if (isContent(fields)) {
-      // Content objects side by side are one message.
+      // Adjacent content objects are one message.
       const part = inputPart(fields, path)
       if (bare) bare.push(part)
       else items.push(messageItem('user', (bare = [part]), {}))
@@ -81,7 +83,7 @@ function objectAt(value: unknown, path: string): Fields {
   throw new BadInput('invalid_type', path, `Invalid '${path}': expected an object.`)
 }
 
-/** Items with the ids that a turn gives them; what the client named itself keeps its name. */
+/** Items with the ids that a turn gives them. Ids of the client stay. */
 export const withIds = (items: readonly Fields[], responseId: string): Item[] =>
   items.map((item, i) => {
     const { id, type, ...rest } = item
@@ -125,13 +127,16 @@ function readItem(item: Fields, path: string): Fields {
       need(item, path, ['id'])
       return item
     default:
-      // What is no more than an item to us may be more to an upstream, or can be left out.
+      // An item that is unknown here may mean something to an upstream, or can be left out.
       if (typeof type === 'string') return item
       throw new BadInput('invalid_type', `${path}.type`, `Invalid '${path}.type': expected a string.`)
   }
 }
 
-/** A call without arguments, which some servers have given their clients, has none; an object is its JSON. */
+/**
+ * A call with valid arguments. Some servers give clients calls without arguments, or with an object in place of JSON
+ * text.
+ */
 function withArguments(item: Fields, path: string): Fields {
   const isLawful = item['arguments'] === undefined || item['arguments'] === null || fieldsIn(item['arguments'])
   const whole = isLawful ? { ...item, arguments: argumentsIn(item) } : item
@@ -162,7 +167,7 @@ function readMessage(item: Fields, path: string): Fields {
   return messageItem(asText(role), parts, rest)
 }
 
-/** Parts that nobody here knows stay as they are in what a model or a tool has said: only users are asked to mend. */
+/** Reads the parts of an item. Unknown parts in output and results stay, since only users can correct theirs. */
 function readContent(content: unknown, path: string, side: 'input' | 'output' | 'result'): Fields[] {
   if (content === undefined || content === null) {
     throw new BadInput('missing_parameter', path, `Missing required parameter: '${path}'.`)
@@ -248,7 +253,7 @@ function refuseFileId(part: Fields, path: string): void {
   throw new BadInput('unsupported_parameter', `${path}.file_id`, message)
 }
 
-/** Pictures by address, in the input as it came, because its items are counted by their client. */
+/** Images by address, at their places in the input as it came, because the client counts those items. */
 export function remoteMediaOf(input: unknown): RemoteMedium[] {
   const found: RemoteMedium[] = []
   const look = (part: Fields, path: () => string): void => {
@@ -266,14 +271,14 @@ export function remoteMediaOf(input: unknown): RemoteMedium[] {
   return found
 }
 
-/** The chat format nests the address; clients that switch formats send it so. */
+/** The chat format nests the address. Clients that switch formats send it that way. */
 function addressOf({ image_url: image }: Fields): unknown {
   return typeof image === 'object' ? asFields(image)['url'] : image
 }
 
 export type ItemMedia = { images: number; bytes: number; payloadChars: number }
 
-/** Finds the media payloads of items: they count by their own rule, not by the length of their base64. */
+/** Finds the media in items. They count by a rule of their own, not by the length of their base64. */
 export function mediaOf(items: readonly Fields[]): ItemMedia {
   const media: ItemMedia = { images: 0, bytes: 0, payloadChars: 0 }
   for (const { content, output } of items) {

@@ -1,18 +1,18 @@
-/** Calls of a conversation that other vendors had a part in, as the vendor of this format takes them. */
+/** Calls of a conversation in which other vendors took part, in a form that a vendor of this format accepts. */
 import { CallIds } from '../core/call-ids.ts'
 import { asText, type Fields } from '../core/fields.ts'
 import { NO_RESULT } from '../core/open-calls.ts'
 import { isBrokenCall, isCall, isResult } from './item-kinds.ts'
 
-/** The output that a call has, by the type of its item. */
+/** The type of the output, by the type of the call's item. */
 const outputs: Readonly<Record<string, string>> = {
   function_call: 'function_call_output',
   custom_tool_call: 'custom_tool_call_output',
 }
 
 /**
- * Items whose calls have ids that are taken, no two alike, and an output each: OpenAI refuses a call without ("No tool
- * output found for function call", openai/codex#93, 2026-11).
+ * Items whose calls have unique, lawful ids and an output each. OpenAI refuses a call without one ("No tool output
+ * found for function call", openai/codex#93, 2026-11).
  */
 export function withLawfulCalls(items: readonly Fields[]): readonly Fields[] {
   const named = withOwnIds(items)

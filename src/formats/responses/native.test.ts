@@ -1,4 +1,4 @@
-/** Before a vendor that takes all of this format nothing is lost but what the gateway does itself, or cannot price. */
+/** A vendor that takes all of this format gets everything, except what the gateway does itself or cannot price. */
 import { describe, expect, test } from 'bun:test'
 import { SseDecoder } from '../../lib/http/sse.ts'
 import { rulesFor } from '../../vendors/fit.ts'

@@ -1,6 +1,6 @@
 /**
- * Requests of this format for a vendor that takes all of it. They go up as the client wrote them, unknown fields and
- * items too, but for what the gateway does itself (the conversation is kept here) and what has no price.
+ * Requests of this format for a vendor that takes all of it. They go up as the client wrote them, with unknown fields
+ * and items. Exceptions are what the gateway does itself (it keeps the conversation) and what has no price.
  */
 import type { Turn } from '../../domain/turn.ts'
 import { fit, isTaken } from '../../vendors/fit.ts'
@@ -28,7 +28,7 @@ export type NativeRequest = {
   readonly stream: boolean
 }
 
-/** What the gateway decides, or does itself. */
+/** Fields that the gateway decides or handles itself. */
 const ours = new Set(
   `model input previous_response_id store background stream metadata service_tier max_output_tokens include tools`.split(
     ' ',
@@ -37,7 +37,10 @@ const ours = new Set(
 
 const SEALED = 'reasoning.encrypted_content'
 
-/** The rules of a vendor say whether its models take this; of them, whether also what agents send beside functions. */
+/**
+ * A vendor's rules say whether its models take this format natively, and whether they also take what agents send
+ * besides functions.
+ */
 export function writeNative({ body, items, read, stream }: NativeRequest, to: Destination): UpstreamRequest {
   const { turn, names } = read
   const dropped = new Set<string>()
@@ -88,14 +91,14 @@ function isLeft(tool: Fields, dropped: Set<string>): boolean {
 type ItemWriteContext = {
   readonly dropped: Set<string>
   readonly names: CallNames
-  /** Names of tools as plain ones; undefined where groups and calls of their own are taken. */
+  /** The plain name of a tool. Undefined if the vendor takes namespaces and call types of its own. */
   readonly nameOf: ((shape: CallShape) => string) | undefined
   readonly account: string | undefined
 }
 
 function itemsFor(items: readonly Fields[], writing: ItemWriteContext): Fields[] {
   const written = withLawfulCalls(items).flatMap((item) => itemFor(item, writing))
-  // A thought without what it led to is refused: what that was may have been left out (OpenAI, 2026-11).
+  // Reasoning without the item it led to is refused, and that item may have been left out (OpenAI, 2026-11).
   let leadsOn = false
   const kept = written.toReversed().filter((item) => {
     if (item['type'] === 'reasoning') return leadsOn
@@ -107,7 +110,7 @@ function itemsFor(items: readonly Fields[], writing: ItemWriteContext): Fields[]
 
 const clients = new Set<unknown>(['additional_tools', 'agent_message', 'compaction_trigger', 'configuration_update'])
 
-/** Whether an item is of the model's making. */
+/** Whether the model made an item. */
 const isModels = ({ type, role }: Fields): boolean =>
   type === 'message' ? role === 'assistant' : !clients.has(type) && !asText(type).endsWith('_output')
 
@@ -118,7 +121,7 @@ function itemFor(item: Fields, writing: ItemWriteContext): Fields[] {
   if (type === 'reasoning') return reasoningFor(item, writing)
   if (isCompaction(type)) {
     const summary = compactionIn(item)
-    // Only we can read our own: to the vendor it is something that the user says.
+    // Only the gateway can read its own summary. The vendor gets it as a user message.
     return summary ? [{ type: 'message', role: 'user', content: contentOf(summary.parts) }] : [item]
   }
   if (nameOf && type === 'additional_tools') return []
@@ -140,14 +143,14 @@ function plainCall(item: Fields, name: string): Fields {
   return { ...rest, name }
 }
 
-/** Tools that an item declares, but for those that run at the vendor for a price. */
+/** The tools that an item declares, without those that run at the vendor for a price. */
 function withPricedToolsLeft(item: Fields, dropped: Set<string>): Fields {
   const { type, tools } = item
   if (type !== 'additional_tools' && type !== 'tool_search_output') return item
   return { ...item, tools: asList(tools).filter((tool) => !isLeft(asFields(tool), dropped)) }
 }
 
-/** An item without what we have put into it, or what is none of its vendor's. */
+/** An item without fields that the gateway added and without data of other vendors. */
 function plain(item: Fields, dropped: Set<string>): Fields {
   const { id, status, tollgate_sealed: seal, ...rest } = item
   if (seal !== undefined) dropped.add('reasoning')
@@ -166,10 +169,10 @@ const beginnings: Readonly<Record<string, string>> = {
   custom_tool_call: 'ctc',
 }
 
-/** Whether an item's id may go up: ids that we gave mean nothing there. */
+/** Whether an item's id may go up. Ids that the gateway made mean nothing there. */
 function isTheirs({ type, id }: Fields): boolean {
   const kind = asText(type)
-  // The output of a local shell names its call by this id, whoever gave it.
+  // The output of a local shell names its call by this id, even if the gateway made it.
   if (kind.startsWith('local_shell_call')) return true
   if (typeof id !== 'string' || responseOfItem(id) !== undefined) return false
   return id.startsWith(ownIn(beginnings, kind) ?? '')
@@ -184,7 +187,7 @@ function plainPart(part: unknown): Fields {
 function reasoningFor(item: Fields, { dropped, account }: ItemWriteContext): Fields[] {
   const seal = textIn(item['encrypted_content'])
   const sealed = seal === undefined ? undefined : sealedFrom(seal)
-  // Without its seal, or with another vendor's, it would be refused.
+  // The vendor would refuse it without its seal, or with another vendor's.
   if (sealed?.origin !== 'responses' || !isOwnSeal(sealed, account)) {
     dropped.add('reasoning')
     return []

@@ -1,4 +1,4 @@
-/** Servers that are nearly of the responses format: what their streams mean. */
+/** Servers that nearly follow the responses format, and what their streams mean. */
 import { estimatedUsage } from '../core/usage-estimate.ts'
 import { describe, expect, test } from 'bun:test'
 import type { Turn } from '../../domain/turn.ts'

@@ -1,4 +1,4 @@
-/** Output items as neutral parts make them. */
+/** Makes output items from neutral parts. */
 import type { OutputPart, Reply, SealedData } from '../../domain/turn.ts'
 import type { Fields } from '../core/fields.ts'
 import { agentCallFields, isAgentCall } from './agent-tools.ts'
@@ -29,14 +29,14 @@ export const messageItem = (
   ...own,
 })
 
-/** Fields of an item that only this format has: what a vendor of the format has said in them is passed on. */
+/** Fields of an item that only this format has. They pass from a vendor of the format to its clients. */
 export type OwnFields = Fields | undefined
 
 type Reasoning = {
   readonly status: ItemStatus
   readonly text: string
   readonly sealed: SealedData | undefined
-  /** Whether that belongs to the call behind it: clients send it back here, and in no field of a call. */
+  /** Whether the seal belongs to the call after this item. Clients send it back here, and in no field of a call. */
   readonly isOfCall?: boolean
   readonly own?: OwnFields
 }
@@ -52,7 +52,7 @@ export const reasoningItem = (
   summary: text === '' ? [] : [summaryPart(text)],
   content: [],
   ...own,
-  // Left out where there is none: the specification that is open has no null for it (openresponses.org, 2026-07).
+  // Left out if there is none. The open specification has no null for it (openresponses.org, 2026-07).
   ...(sealed ? { encrypted_content: sealedText(sealed, isOfCall ? 'call' : undefined) } : {}),
 })
 
@@ -66,7 +66,7 @@ export type OutputCallItem = {
   readonly own?: OwnFields
 }
 
-/** How the client knows the tool that is called. One that nobody has declared is called as the model did. */
+/** The client's name for the called tool. If no tool of that name was declared, the model's name is kept. */
 export function shapeOfCall({ name, tool, namespace }: CallIdentity, names: CallNames): CallShape {
   const type = tool === 'custom' ? 'custom_tool_call' : 'function_call'
   if (namespace !== undefined) return { type, name, namespace }
@@ -95,7 +95,7 @@ export function callItem(
   }
 }
 
-/** The items of a whole reply. Text and refusals side by side are one message. */
+/** The items of a whole reply. Adjacent text and refusals are one message. */
 export function itemsOf(choice: Reply['choices'][number] | undefined, responseId: string, names: CallNames): Item[] {
   const items: Item[] = []
   let content: Fields[] | undefined
@@ -116,7 +116,7 @@ export function itemsOf(choice: Reply['choices'][number] | undefined, responseId
   return [...items, isCut ? { ...last, status: 'incomplete' } : last]
 }
 
-/** The seal of a call goes with the thought before it, or with one without words. */
+/** Adds the seal of a call to the reasoning before it, or to an empty reasoning item. */
 function addSeal(items: Item[], sealed: SealedData, responseId: string): void {
   const before = items.at(-1)
   if (before?.type === 'reasoning' && (before['encrypted_content'] ?? null) === null) {

@@ -1,4 +1,4 @@
-/** What items of this format say that the neutral turn has no word for: passed on to clients of the format. */
+/** Fields of this format's items that the neutral turn does not have. They pass to clients of the format. */
 import type { OwnDelta } from '../../domain/turn.ts'
 import { asFields, asList, textIn, type Fields } from '../core/fields.ts'
 
@@ -19,7 +19,7 @@ const known: Readonly<Record<OwnFieldKey, ReadonlySet<string>>> = {
   call_rest: new Set(['id', 'type', 'status', 'call_id', 'name', 'namespace', 'arguments', 'input']),
 }
 
-/** The fields of an item that are carried nowhere else: unknown ones, and content with more in it than words. */
+/** The fields of an item that nothing else carries: unknown ones, and content with more than text. */
 export function restOf(what: OwnFieldKey, item: Fields): Fields {
   const rest: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(item)) {
@@ -31,7 +31,7 @@ export function restOf(what: OwnFieldKey, item: Fields): Fields {
   return rest
 }
 
-/** A part that is more than its text: sources, logprobs, or a kind that nobody here knows. */
+/** Whether a part is more than its text: it has sources or logprobs, or is of an unknown kind. */
 function isMoreThanWords(value: unknown): boolean {
   const { type, text, refusal, ...rest } = asFields(value)
   const isKnown =

@@ -1,4 +1,4 @@
-/** Requests of the responses format: validation, and what the gateway has to know of them. */
+/** Requests of the responses format: validation, and what the gateway needs to know of them. */
 import { z } from 'zod'
 import type { Failure } from '../../domain/failure.ts'
 import { failureOfIssue } from '../core/issue.ts'
@@ -63,10 +63,10 @@ const options = z.looseObject({
 })
 const input = z.union([z.string(), z.array(z.unknown()).min(1)])
 export const responsesRequestSchema = options.extend({ input })
-/** What is counted need not name a model. */
+/** A request to count tokens need not name a model. */
 const countedSchema = options.extend({ input, model: optional(z.string().min(1)) })
 
-/** What is to be told in short may be all said before. */
+/** A compaction may be of the earlier turns alone, without input. */
 export const compactionRequestSchema = options.extend({ input: optional(input) })
 
 /** A request without its input. */
@@ -74,11 +74,11 @@ export type ResponsesBody = z.infer<typeof options>
 
 export type ResponsesRequest = {
   readonly body: ResponsesBody
-  /** In one shape, without ids. */
+  /** The input in one form, without ids. */
   readonly input: readonly Fields[]
   readonly remoteMedia: readonly RemoteMedium[]
   readonly bytes: number
-  /** Of `/v1/responses/compact`: what is wanted is the conversation in short. */
+  /** Set for `/v1/responses/compact`, which asks for a compaction. */
   readonly isCompaction?: boolean
 }
 
@@ -97,13 +97,13 @@ export const readResponsesRequest = (
   scan = scanRequest(text),
 ): ReadResponses<ResponsesRequest> => readBy(responsesRequestSchema, scan, bytes)
 
-/** A request of `/v1/responses/input_tokens`: the same, but for a model that need not be. */
+/** A request of `/v1/responses/input_tokens`. It is the same, but the model is optional. */
 export const readCountRequest = (scan: ScannedRequest, bytes: number): ReadResponses<ResponsesRequest> =>
   readBy(countedSchema, scan, bytes)
 
 /**
- * A request of `/v1/responses/compact`: the same as one that ends with the order for it, answered in one piece, and
- * kept by its client alone.
+ * A request of `/v1/responses/compact`. It is the same as a request that ends with a compaction item. Its answer is
+ * never streamed, and only its client stores it.
  */
 export function readCompactionRequest(scan: ScannedRequest, bytes: number): ReadResponses<ResponsesRequest> {
   const read = readBy(compactionRequestSchema, scan, bytes)
@@ -134,7 +134,7 @@ function readBy(
 }
 
 const METADATA_PAIRS_MAX = limit('metadataPairsMax', 16, 'A request with more metadata is refused.')
-/** What would be another conversation, or another prompt, than the one we can see. */
+/** Fields that refer to a conversation or a prompt that the gateway cannot see. */
 const unsupported = ['conversation', 'prompt']
 const plainTiers = new Set<unknown>(['auto', 'default', 'flex', null, undefined])
 
@@ -144,15 +144,11 @@ function refuseUnsupported(body: ResponsesBody): void {
     throw new BadInput('unsupported_parameter', name, `'${name}' is not supported.`)
   }
   if (!plainTiers.has(body.service_tier)) {
-    const message = "'service_tier' may be auto, default or flex: dearer tiers have no price here."
+    const message = "'service_tier' must be auto, default or flex: other tiers have no price here."
     throw new BadInput('unsupported_parameter', 'service_tier', message)
   }
   if (body.background && body.store === false) {
-    throw new BadInput(
-      'invalid_value',
-      'background',
-      'A background response has to be stored: store must not be false.',
-    )
+    throw new BadInput('invalid_value', 'background', 'A background response must be stored: store must not be false.')
   }
   if (Object.keys(body.metadata ?? {}).length > METADATA_PAIRS_MAX) {
     throw new BadInput('invalid_value', 'metadata', `Invalid 'metadata': at most ${METADATA_PAIRS_MAX} pairs.`)

@@ -1,4 +1,4 @@
-/** The Response object: what the client asked for, as it is echoed, and how the turn ended. */
+/** The Response object: the request's settings, repeated to the client, and how the turn ended. */
 import type { Failure, FailureKind } from '../../domain/failure.ts'
 import type { FinishReason } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
@@ -8,7 +8,7 @@ import { isClientTool } from './tools.ts'
 import type { ResponsesBody } from './request.ts'
 import { responsesUsage } from './usage.ts'
 
-/** How a response stands: the fields that its end decides. */
+/** The status of a response: the fields that its end decides. */
 export type ResponseStatus = {
   readonly status: 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled'
   readonly completed_at: number | null
@@ -38,7 +38,7 @@ export function endedWith(finish: FinishReason, usage: Usage, endedAtMs: number)
   }
 }
 
-/** What the format's closed set of codes has for a failure. */
+/** A failure's code in the closed set of this format. */
 const codes: Partial<Record<FailureKind, string>> = {
   rate_limited: 'rate_limit_exceeded',
   context_length: 'invalid_prompt',
@@ -61,7 +61,7 @@ export const cancelledWith = (billed?: Usage): ResponseStatus => ({
   usage: usageOf(billed),
 })
 
-/** The fields of a response that its request decides, in the order in which they are shown after `status`. */
+/** The fields of a response that its request decides, in the order in which they follow `status`. */
 export function headOf(
   body: ResponsesBody,
   { id, createdAtMs, model }: { id: string; createdAtMs: number; model: string },
@@ -111,7 +111,7 @@ function formatEcho(format: NonNullable<ResponsesBody['text']>['format']): Field
   return { type, name, description: description ?? null, schema, strict: strict ?? null }
 }
 
-/** The whole object. `output` holds items as they are shown. */
+/** The whole object. `output` holds the items as the client sees them. */
 export function responseOf(head: Fields, standing: ResponseStatus, output: readonly Fields[]): Fields {
   const { id, object, created_at: createdAt, ...rest } = head
   const { status, completed_at: completedAt, error, incomplete_details: details, usage } = standing
@@ -131,12 +131,12 @@ export function responseOf(head: Fields, standing: ResponseStatus, output: reado
 
 export type ShowOptions = { readonly encrypted: 'shown' | 'hidden' }
 
-/** Whether a list of `include` wants sealed reasoning. */
+/** Whether a list of `include` asks for sealed reasoning. */
 export const shownBy = (include: unknown): ShowOptions => ({
   encrypted: asList(include).includes('reasoning.encrypted_content') ? 'shown' : 'hidden',
 })
 
-/** An item as the client sees it: what is sealed is kept for later turns, and shown only where it was asked for. */
+/** An item as the client sees it. Sealed data is stored for later turns and shown only on request. */
 export function shownItem(item: Fields, { encrypted }: ShowOptions): Fields {
   if (encrypted === 'shown') return item
   if (item['type'] !== 'reasoning' || !('encrypted_content' in item)) return item
@@ -144,7 +144,7 @@ export function shownItem(item: Fields, { encrypted }: ShowOptions): Fields {
   return rest
 }
 
-/** A kept response as it is shown, from the texts of its row. */
+/** A stored response as the client sees it, from the texts of its row. */
 export function keptResponse(
   { head, standing, output }: { readonly head: string; readonly standing: string; readonly output: string },
   shown: ShowOptions,

@@ -1,4 +1,4 @@
-/** Streams of the responses format: written, read back, cut anywhere, and made again from what is kept of them. */
+/** Streams of the responses format: written, read back, cut anywhere, and repeated from what is stored. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Delta, Dialect, FinishReason } from '../../domain/turn.ts'
@@ -55,13 +55,13 @@ const full: Delta[] = [
   finish('tool_calls'),
 ]
 
-/** Encodes deltas, one event of the upstream's each, and gives the whole text. */
+/** Encodes deltas, each as one upstream event, and returns the whole text. */
 function encode(made: ResponsesConversation, deltas: readonly Delta[]): string {
   const encoder = made.side('ours').encoder(answer)
   return deltas.map((delta) => encoder.encode([delta])).join('') + encoder.end(usage)
 }
 
-/** What a client of this dialect reads: deltas side by side are one. */
+/** What a client of this dialect reads. Adjacent deltas become one. */
 function decode(text: string): { deltas: Delta[]; decoder: ResponsesDecoder } {
   const decoder = new ResponsesDecoder()
   const deltas: Delta[] = []
@@ -145,7 +145,7 @@ test('from what is kept of a turn the same events come again, byte for byte, fro
       }
       const follower = made.follow(answer, -1)
       expect(follower.read('here') + follower.read('end')).toBe(live)
-      // No words are kept but in the items.
+      // Only the items hold text.
       expect(turn.trace).not.toContain(MARK)
     },
   )

@@ -1,4 +1,6 @@
-/** The tools of a request as functions and custom tools, wherever this format lets a client declare them. */
+/**
+ * The tools of a request as functions and custom tools, from every place where this format lets a client declare them.
+ */
 import type { Tool, ToolChoice } from '../../domain/turn.ts'
 import { asFields, asList, asText, fieldsIn, textIn, type Fields } from '../core/fields.ts'
 import { agentShape, agentTool } from './agent-tools.ts'
@@ -9,15 +11,15 @@ import { CallNames, type CallShape } from './call-names.ts'
 export type ToolBook = {
   readonly tools: readonly Tool[]
   readonly names: CallNames
-  /** What was left out, as it is named to the client: tools that run at a vendor, and kinds that nobody here knows. */
+  /** The names of the tools that were left out, for the client: tools that run at a vendor, and unknown kinds. */
   readonly left: readonly string[]
 }
 
 type Declaration = { readonly shape: CallShape; readonly tool: (name: string) => Tool }
 
 /**
- * Items that declare tools in the middle of a conversation: Codex sends those of its newer models in the first kind,
- * and what its own search among tools has found in the second (0.169, captured 2026-11-25).
+ * Items that declare tools in the middle of a conversation. Codex sends the tools of its newer models in the first
+ * kind, and the results of its own search among tools in the second (0.169, captured 2026-11-25).
  */
 const declaring = new Set<unknown>(['additional_tools', 'tool_search_output'])
 
@@ -26,7 +28,7 @@ export function toolBook(tools: ResponsesBody['tools'], items: readonly Fields[]
   const lists = items.filter(({ type }) => declaring.has(type)).map((item) => asList(item['tools']))
   const declared = [tools ?? [], ...lists].flat().flatMap((tool) => declaredBy(asFields(tool), left))
   const names = new CallNames()
-  // A plain name is the client's own: it stays as it is, whatever a namespace comes to.
+  // A plain name is the client's own. It stays unchanged, whatever names the namespaces produce.
   for (const { shape } of declared) if (shape.namespace === undefined) names.claim(shape)
   const found = new Map<string, Tool>()
   for (const { shape, tool } of declared) {
@@ -51,7 +53,7 @@ function membersOf(group: Fields, left: Set<string>): Declaration[] {
   if (namespace === '' || declared.length < members.length) left.add('tools.namespace')
   const about = asText(group['description']).trim()
   if (about === '') return declared
-  // There is no other place for what the group has in common.
+  // The group's description has no other place.
   return declared.map(({ shape, tool }, i) => ({
     shape,
     tool: (name) => (i === 0 ? withAbout(tool(name), about) : tool(name)),
@@ -84,7 +86,7 @@ function callable(tool: Fields, namespace: string | undefined): Declaration | un
   }
 }
 
-/** A schema without `encrypted`: Codex marks arguments with it that OpenAI's models seal (0.169, 2026-11). */
+/** A schema without `encrypted`. Codex marks with it the arguments that OpenAI's models seal (0.169, 2026-11). */
 function plainSchema(schema: Fields): Fields {
   const properties = fieldsIn(schema['properties'])
   if (!properties) return schema
@@ -97,10 +99,13 @@ function plainSchema(schema: Fields): Fields {
   return { ...schema, properties: Object.fromEntries(plain) }
 }
 
-/** A search among the client's tools costs tokens alone, whoever runs it; no other tool that runs at a vendor does. */
+/**
+ * Whether a tool has its own price. A search among the client's tools costs tokens only, wherever it runs. Every other
+ * tool at a vendor has a price.
+ */
 export const isPriced = (tool: Fields): boolean => tool['type'] !== 'tool_search' && !isClientTool(tool)
 
-/** Whether a kind of tool is one that a client runs itself, so that any model can be told of it. */
+/** Whether the client runs this kind of tool, so that any model can have it. */
 export const isClientTool = (tool: Fields): boolean =>
   tool['type'] === 'namespace' ||
   tool['type'] === 'function' ||
@@ -111,9 +116,9 @@ const needingTools = new Set<unknown>(['required', 'function', 'custom', 'allowe
 
 export function choiceOf(choice: ResponsesBody['tool_choice'], { names, tools }: ToolBook): ToolChoice | undefined {
   if (!choice) return undefined
-  // It would be dropped on the way up, and the answer would not be the one that was asked for.
+  // The choice would be dropped upstream, and the answer would not be what the client requested.
   if (tools.length === 0 && needingTools.has(typeof choice === 'string' ? choice : choice.type)) {
-    throw new BadInput('invalid_value', 'tool_choice', "Invalid 'tool_choice': there are no tools to be called.")
+    throw new BadInput('invalid_value', 'tool_choice', "Invalid 'tool_choice': the request has no tools.")
   }
   if (typeof choice === 'string') return { kind: choice }
   if (choice.type === 'allowed_tools') {
@@ -126,7 +131,7 @@ export function choiceOf(choice: ResponsesBody['tool_choice'], { names, tools }:
   throw new BadInput('unsupported_parameter', 'tool_choice.type', message)
 }
 
-/** The upstream's name of a tool that a choice refers to; undefined where there is none. */
+/** The upstream's name of the tool in a choice. Undefined if there is none. */
 function nameOf(choice: Fields, names: CallNames, tools: readonly Tool[]): string | undefined {
   const { type, name, namespace } = choice
   const named = textIn(name)

@@ -1,6 +1,6 @@
 /**
- * How the stream of a response was cut into deltas: with the items themselves enough to make the same events again, and
- * a few bytes an event, so that no text is kept twice.
+ * How the stream of a response was cut into deltas. Together with the items it is enough to make the same events again.
+ * It takes a few bytes an event, so that no text is stored twice.
  */
 import type { Delta, FinishReason, OwnDelta, SealedData } from '../../domain/turn.ts'
 import { asFields, asList, asText, textIn, type Fields } from '../core/fields.ts'
@@ -40,7 +40,7 @@ function markOf(delta: Delta): Mark {
   }
 }
 
-/** The deltas of a trace again, with the words of the output items. */
+/** The deltas of a trace, with the text of the output items. */
 export function deltasOf(
   trace: string,
   { output, names }: { readonly output: readonly Fields[]; readonly names: CallNames },
@@ -50,13 +50,13 @@ export function deltasOf(
   return { deltas: marks.map((mark) => source.delta(mark)), words }
 }
 
-/** The words of all items, taken piece by piece. */
+/** The text of all items, taken piece by piece. */
 class TraceSource {
   private readonly texts: Record<'text' | 'refusal' | 'reasoning', string> = { text: '', refusal: '', reasoning: '' }
   private readonly taken = new Map<string | number, number>()
   private readonly seals: string[] = []
   private readonly calls: Fields[] = []
-  /** By how many calls stand before theirs. */
+  /** By the number of calls before theirs. */
   private readonly sealsOfCalls = new Map<number, SealedData>()
   private readonly callsBegun: number[] = []
   private readonly names: CallNames
@@ -93,7 +93,7 @@ class TraceSource {
         const call = Number(rest[0])
         const item = this.calls[this.callsBegun.indexOf(call)] ?? {}
         const words = readAgentCall(item)?.words
-        // Nobody was shown these piece by piece, and they may have been written another way.
+        // No client got these in pieces, and their arguments may have been written differently.
         if (words !== undefined) return { kind, choice: 0, call, text: this.take(call, words, words.length) }
         const text = asText(item['arguments'] ?? item['input'])
         return { kind, choice: 0, call, text: this.take(call, text, Number(rest[1])) }

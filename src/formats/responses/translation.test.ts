@@ -1,4 +1,4 @@
-/** Requests of the responses format as they reach upstreams of either dialect, and replies on their way back. */
+/** Requests of the responses format as they reach upstreams of either dialect, and the replies to them. */
 import { describe, expect, test } from 'bun:test'
 import type { Turn } from '../../domain/turn.ts'
 import type { SseEvent } from '../../lib/http/sse.ts'
@@ -15,7 +15,7 @@ const quirks: WriterQuirks = {
   usageInStream: 'on_request',
   usageDialect: 'inclusive',
 }
-/** Only images look around. */
+/** Only images use the context. */
 const context = {} as AdapterContext
 const to: Destination = { upstreamModel: 'theirs', outputTokensMax: 50, quirks }
 const answer = { requestId: `req_${'0'.repeat(26)}`, createdAtMs: 1_000_500, publicModel: 'public' }

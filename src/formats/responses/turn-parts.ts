@@ -10,7 +10,7 @@ import { isResult } from './item-kinds.ts'
 
 type Surroundings = { readonly names: CallNames; readonly callIds: ReadonlyMap<unknown, string> }
 
-/** Undefined for an item that no other dialect has a word for. */
+/** Undefined for an item that no other dialect can express. */
 export function otherMessage(item: Fields, { names, callIds }: Surroundings): Message | undefined {
   const { type, role, content, output } = item
   if (type === 'message') {
@@ -34,8 +34,8 @@ export function otherMessage(item: Fields, { names, callIds }: Surroundings): Me
 }
 
 /**
- * What another agent of the client's has written: Codex lets its models work in teams. Words that a tool takes sealed
- * are in a part of their own, as the model wrote them: only OpenAI's models seal them (0.169, captured 2026-11-25).
+ * A message from another agent of the client. Codex lets its models work in teams. Text that a tool takes sealed is in
+ * a part of its own, as the model wrote it. Only OpenAI's models seal it (0.169, captured 2026-11-25).
  */
 function fromAgent({ author, content }: Fields): Message | undefined {
   const words = asList(content).flatMap((part) => wordsIn(asFields(part)))
@@ -50,7 +50,7 @@ function wordsIn({ text, encrypted_content: sealed }: Fields): string[] {
   return words === undefined || SEALED_BY_OPENAI.test(words) ? [] : [words]
 }
 
-/** A part of a result; one of a kind that nobody here knows is the words in it, if there are any. */
+/** A part of a result. A part of an unknown kind becomes the text in it, if any. */
 function resultPart(part: Fields): InputPart[] {
   if (inputTypes.has(part['type'])) return [partOf(part)]
   return wordsIn(part).map((text) => ({ kind: 'text', text }))

@@ -10,23 +10,23 @@ import { choiceOf, toolBook } from './tools.ts'
 import { otherMessage } from './turn-parts.ts'
 import { isBrokenCall } from './item-kinds.ts'
 
-/** What a turn carries, or what is the gateway's own affair. Any other field is foreign. */
+/** Fields that a turn carries, and fields that the gateway handles itself. Any other field is unsupported. */
 const known = new Set(
   `model input instructions previous_response_id store background stream stream_options include tools tool_choice parallel_tool_calls max_output_tokens text reasoning truncation temperature top_p presence_penalty frequency_penalty metadata user safety_identifier service_tier prompt_cache_key top_logprobs`.split(
     ' ',
   ),
 )
-/** What of `include` is honoured, or is nothing that is ever left out. */
+/** Values of `include` that are honoured, or that name something that is never left out. */
 const included = new Set(['reasoning.encrypted_content', 'message.input_image.image_url'])
 
 export type ResponsesTurn = {
   readonly turn: Turn
   readonly names: CallNames
-  /** What is wanted is the conversation in short, not an answer. */
+  /** Whether the client wants a compaction instead of an answer. */
   readonly compacts: boolean
 }
 
-/** Throws BadInput where something cannot be put to any upstream. */
+/** Throws BadInput if no upstream can be sent a part of the request. */
 export function responsesTurn(body: ResponsesBody, items: readonly Fields[]): ResponsesTurn {
   const { instructions } = body
   const book = toolBook(body.tools, items)
@@ -39,7 +39,8 @@ export function responsesTurn(body: ResponsesBody, items: readonly Fields[]): Re
       ...read.messages,
     ],
     tools: book.tools,
-    // The tools stay in the request: vendors want those that a conversation has called, and their cache wants all.
+    // The tools stay in the request. Vendors demand those that a conversation has called, and their caches need all of
+    // them.
     toolChoice: compacts && book.tools.length > 0 ? { kind: 'none' } : choiceOf(body.tool_choice, book),
     parallelToolCalls: body.parallel_tool_calls ?? undefined,
     format: formatOf(settings.format),
@@ -61,7 +62,9 @@ export function responsesTurn(body: ResponsesBody, items: readonly Fields[]): Re
 type Settings = { readonly effort: unknown; readonly format: TextFormat }
 type TextFormat = NonNullable<ResponsesBody['text']>['format']
 
-/** What holds for an answer: an item in the conversation can change what the request says (OpenAI's SDK 7, 2026-11). */
+/**
+ * The settings of the answer. An item of the conversation can change those of the request (OpenAI's SDK 7, 2026-11).
+ */
 function settingsOf(body: ResponsesBody, items: readonly Fields[]): Settings {
   const updates = items.filter(({ type }) => type === 'configuration_update').toReversed()
   const effort = updates.map(({ reasoning }) => textIn(asFields(reasoning)['effort'])).find((one) => one !== undefined)
@@ -75,12 +78,12 @@ function readFormat({ type, name, schema, strict }: Fields): TextFormat {
   return { type, ...named, strict: typeof strict === 'boolean' ? strict : undefined }
 }
 
-/** Items that are no part of what was said: they are read for what they set. */
+/** Items that are not part of the dialogue. They are read for their settings. */
 const settled = new Set<unknown>(['additional_tools', 'configuration_update'])
 
 function foreignOf(body: ResponsesBody): string[] {
   const foreign = Object.keys(body).filter((name) => !known.has(name) && (body[name] ?? null) !== null)
-  // Nothing is ever cut off here: what does not fit is refused by the upstream.
+  // The gateway never truncates. The upstream refuses what does not fit.
   if (body.truncation === 'auto') foreign.push('truncation')
   if (body.top_logprobs) foreign.push('top_logprobs')
   if (body.reasoning?.effort && !effortIn(body.reasoning.effort)) foreign.push('reasoning.effort')
@@ -90,7 +93,7 @@ function foreignOf(body: ResponsesBody): string[] {
 
 type ReadItems = { readonly messages: Message[]; readonly left: string[] }
 
-/** What the assistant said and called in a row is one message: vendors want calls and results side by side. */
+/** Adjacent output of the assistant is one message: vendors want a call and its result together. */
 function messagesOf(items: readonly Fields[], names: CallNames): ReadItems {
   const messages: Message[] = []
   const left = new Set<string>()
@@ -103,7 +106,7 @@ function messagesOf(items: readonly Fields[], names: CallNames): ReadItems {
     const parts = withSeal(assistantParts(item, names), ofNextCall)
     ofNextCall = sealOfCall(item)
     if (parts) {
-      // Some vendors use an id once more in every turn: what answers it now is another result.
+      // Some vendors use an id again in every turn. A later result belongs to the new call.
       for (const part of parts) if (part.kind === 'tool_call') results.delete(part.id)
       if (said) said.push(...parts)
       else messages.push({ role: 'assistant', parts: (said = [...parts]) })
@@ -114,7 +117,7 @@ function messagesOf(items: readonly Fields[], names: CallNames): ReadItems {
       left.add(`input.${textIn(item['type']) ?? 'unknown'}`)
       continue
     }
-    // A client may add to a result, as Codex does while a script runs; vendors take one for each call.
+    // A client may add to a result, as Codex does while a script runs. Vendors take one result for each call.
     const earlier = message.role === 'tool' ? results.get(message.callId) : undefined
     if (earlier && message.role === 'tool') {
       earlier.push(...message.parts)
@@ -131,7 +134,7 @@ function messagesOf(items: readonly Fields[], names: CallNames): ReadItems {
 const withSeal = (parts: OutputPart[] | undefined, sealed: SealedData | undefined): OutputPart[] | undefined =>
   sealed ? parts?.map((part) => (part.kind === 'tool_call' ? { ...part, sealed } : part)) : parts
 
-/** The ids of calls by those of their items: a local shell's output names the item. */
+/** The ids of calls, by the ids of their items. A local shell's output names the item. */
 const callIdsOf = (items: readonly Fields[]): ReadonlyMap<unknown, string> =>
   new Map(items.filter(({ type }) => isAgentCall(type)).map((item) => [item['id'], asText(item['call_id'])]))
 
@@ -170,7 +173,7 @@ function assistantParts(item: Fields, names: CallNames): OutputPart[] | undefine
   }
 }
 
-/** How the tool of a call's item is called. */
+/** The name of the tool in a call's item. */
 export function shapeOfItem(item: Fields): CallShape {
   const agent = readAgentCall(item)?.shape
   if (agent) return agent
@@ -179,7 +182,7 @@ export function shapeOfItem(item: Fields): CallShape {
   return { type, name: asText(name), ...(typeof namespace === 'string' && namespace !== '' ? { namespace } : {}) }
 }
 
-/** A search that ran at the vendor has no call id: nobody else knows what came of it. */
+/** A search that ran at the vendor has no call id. Only the vendor knows its result. */
 function agentCall(item: Fields, names: CallNames): OutputPart[] | undefined {
   const call = readAgentCall(item)
   const id = asText(item['call_id'])

@@ -1,4 +1,4 @@
-/** The responses format towards upstreams. Nothing is stored there: the conversation is ours. */
+/** The responses format for upstreams. Nothing is stored there, because the gateway keeps the conversation. */
 import { argumentsIn, wordsOfCall } from '../core/call-arguments.ts'
 import { urlOf } from '../core/media-source.ts'
 import type { InputPart, Message, OutputPart, Tool, ToolChoice, Turn } from '../../domain/turn.ts'
@@ -23,7 +23,7 @@ import { ResponsesCollector } from './collector.ts'
 import { finishOfResponse, ResponsesDecoder, deltasOfItems } from './decoder.ts'
 import { readResponsesUsage } from './usage.ts'
 
-/** `chat`: for servers that know the chat format alone, and answer in it wherever they are asked. */
+/** `chat`: for servers that know only the chat format and answer in it at any path. */
 export const responsesUpstreamSideWith = (chat: UpstreamSide): UpstreamSide => ({
   dialect: 'responses',
   failures: chatFailures,
@@ -73,7 +73,7 @@ function write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest {
   }
 }
 
-/** What this format has no field for. */
+/** Fields that this format does not have. */
 function droppedOf(turn: Turn, hasCacheKey: boolean): string[] {
   const dropped = lostOf(turn.messages, { dialect: 'responses', detail: 'said' })
   if (!hasCacheKey && turn.cacheKey !== undefined) dropped.push('prompt_cache_key')
@@ -87,7 +87,7 @@ function droppedOf(turn: Turn, hasCacheKey: boolean): string[] {
   return dropped
 }
 
-/** The result of a custom tool has a type of its own here: the call before it says which it is. */
+/** The result of a custom tool has a type of its own here. The call before it says which type applies. */
 function inputOf(messages: readonly Message[]): object[] {
   const custom = new Set<string>()
   for (const { parts } of messages) {
@@ -123,7 +123,7 @@ function assistantItem(part: OutputPart): object[] {
       return [saidItem({ type: 'refusal', refusal: part.text })]
     case 'reasoning': {
       const { sealed, text } = part
-      // Without its seal, or with another vendor's, it would be refused.
+      // The vendor would refuse it without its seal, or with another vendor's.
       if (sealed?.origin !== 'responses') return []
       const summary = text === '' ? [] : [{ type: 'summary_text', text }]
       return [{ type: 'reasoning', id: sealed.form, summary, encrypted_content: sealed.data }]
@@ -158,7 +158,7 @@ function partOf(part: InputPart): object {
 export function toolFor(tool: Tool): Fields {
   const { kind, ...rest } = tool
   if (kind === 'custom') return { type: kind, ...rest }
-  // OpenAI takes an absent `strict` for true here, where chat takes it for false.
+  // OpenAI reads an absent `strict` as true here and as false in chat.
   return { type: kind, ...rest, parameters: functionSchema(tool.parameters ?? {}), strict: tool.strict ?? false }
 }
 
@@ -181,7 +181,7 @@ const garbage = (message: string): ReplyRead => ({ kind: 'failed', failure: { ki
 function readReply(response: Fields): ReplyRead {
   const { error, status = 'completed' } = response
   if (error || status === 'failed') return { kind: 'failed', failure: readUpstreamError(undefined, response) }
-  if (status !== 'completed' && status !== 'incomplete') return garbage('the reply is of a response that has not ended')
+  if (status !== 'completed' && status !== 'incomplete') return garbage('the response in the reply has not ended')
   const output = fieldListIn(response['output'])
   if (!output) return garbage('the reply has no output')
   const parts = output.flatMap(partsOf)
@@ -219,7 +219,7 @@ function partsOf(item: Fields): OutputPart[] {
 const isOfChat = ({ output, choices, type }: Fields): boolean =>
   output === undefined && type === undefined && Array.isArray(choices)
 
-/** Reads the events of a response, or of a chat completion where the first of them is of one. */
+/** Reads the events of a response, or of a chat completion if the first event is one. */
 class EitherDecoder implements StreamDecoder {
   private readonly chat: () => StreamDecoder
   private decoder: StreamDecoder = new ResponsesDecoder()

@@ -1,9 +1,12 @@
-/** Usage of the responses format, normalised to disjoint buckets, and back. */
+/** Usage of the responses format to and from disjoint buckets. */
 import { inputTokens, outputTokens, type Usage } from '../../domain/usage.ts'
 import { readChatUsage } from '../core/openai-usage.ts'
 import { asFields } from '../core/fields.ts'
 
-/** Reads a `usage` object: OpenAI's rule of inclusive totals under other names. Undefined when it holds no counts. */
+/**
+ * Reads a `usage` object. OpenAI's rule of inclusive totals applies, under other names. Undefined if it holds no
+ * counts.
+ */
 export function readResponsesUsage(raw: unknown): Usage | undefined {
   const usage = asFields(raw)
   return readChatUsage({

@@ -1,6 +1,6 @@
 /**
- * What a vendor of asynchronous video is made of: it writes requests and reads answers, and does nothing else. What is
- * done with them, when, and how often, is the same for all vendors (video/).
+ * The adapter of a vendor of asynchronous video. It only writes requests and reads answers. What happens with them,
+ * when and how often, is the same for all vendors (video/).
  */
 import type { VideoMade } from '../../domain/video-task.ts'
 import type { UpscaleWish, VideoOptions } from '../../domain/video.ts'
@@ -8,18 +8,18 @@ import type { UpstreamFailure } from '../../domain/failure.ts'
 import type { FailureReader, UpstreamRequest } from '../core/contract.ts'
 import type { VideoBody } from '../core/video-body.ts'
 
-/** A video to be made. */
+/** A video to make. */
 export type VideoOrder = {
   readonly body: VideoBody
   readonly wish: VideoOptions
   readonly upstreamModel: string
 }
 
-/** A video to be upscaled, at an address that the vendor can reach. */
+/** A video to upscale, at an address that the vendor can reach. */
 export type UpscaleOrder = {
   readonly url: string
   readonly wish: UpscaleWish
-  /** The same for every submission of a task: the vendor carries it out once. */
+  /** The same for every submission of a task, so that the vendor carries it out once. */
   readonly token: string
 }
 
@@ -31,7 +31,7 @@ export type VideoSource =
   | {
       readonly kind: 'url'
       readonly url: string
-      /** `same_origin`: it is fetched with the provider's credential, where it is at the provider's own origin. */
+      /** `same_origin`: the download has the provider's credential if it goes to the provider's own origin. */
       readonly credential: 'none' | 'same_origin'
     }
   /** In the answer itself, as base64. */
@@ -44,9 +44,9 @@ export type VideoState =
   | { readonly kind: 'done'; readonly made: VideoMade; readonly source: VideoSource }
   | {
       readonly kind: 'failed'
-      /** `policy`: what was asked for, or what came of it, may not be made. */
+      /** `policy`: the vendor's policy forbids the request or the result. */
       readonly why: 'policy' | 'fault' | 'cancelled' | 'expired'
-      /** The vendor's own, for the operator. */
+      /** The vendor's own code, for the operator. */
       readonly code: string | undefined
     }
 
@@ -60,20 +60,20 @@ export type TaskAdapter<Order> = {
   readSubmission(text: string): ReadSubmission
   poll(ref: VideoRef): UpstreamRequest
   readState(text: string): ReadState
-  /** `heavy`: an answer may have the video in it. */
+  /** `heavy`: an answer may contain the video. */
   readonly answers: 'light' | 'heavy'
 }
 
 export type VideoAdapter = TaskAdapter<VideoOrder> & {
-  /** Media must be in the request: the vendor fetches none. */
+  /** `inline`: media must be in the request, because the vendor fetches none. */
   readonly media: 'by_address' | 'inline'
   readonly find?: VideoFinder | undefined
 }
 
-/** For vendors that list their tasks: how one is found of which only is known that it may have been submitted. */
+/** Finds a task that may have been submitted, at vendors that list their tasks. */
 export type VideoFinder = {
   request(upstreamModel: string): UpstreamRequest
-  /** Ids of tasks that were made of such a wish at such a time. */
+  /** The ids of tasks with these options that were created at about this time. */
   read(
     text: string,
     wanted: { readonly wish: VideoOptions; readonly createdAtMs: number },
@@ -83,14 +83,14 @@ export type VideoFinder = {
 export const readStateOf = (state: VideoState): ReadState => ({ kind: 'state', state })
 export const garbage = (message: string): FailedStep => ({ kind: 'failed', failure: { kind: 'garbage', message } })
 
-/** An id of a vendor's that may stand in a path. */
+/** Whether a vendor's id may stand in a path. */
 export const isPlainId = (id: string): boolean => /^[\w][\w.:-]{0,199}$/.test(id)
 
 /**
- * The words for how far a task is: those of Ark (queued, running, succeeded, failed, cancelled, expired) and MediaKit
- * (completed, canceled; 2026-08), and what relays of theirs make of them: new-api (NOT_START, SUBMITTED, IN_PROGRESS,
- * SUCCESS, FAILURE; its dto/task.go, 2026-08), Kling (submitted, processing, succeed), Hailuo (Preparing, Queueing,
- * Processing, Success, Fail), Alibaba (PENDING, RUNNING, SUCCEEDED, CANCELED), OpenAI (in_progress, completed).
+ * The words for the phase of a task. Ark: queued, running, succeeded, failed, cancelled, expired. MediaKit: completed,
+ * canceled (2026-08). Words of relays and other vendors: new-api (NOT_START, SUBMITTED, IN_PROGRESS, SUCCESS, FAILURE;
+ * its dto/task.go, 2026-08), Kling (submitted, processing, succeed), Hailuo (Preparing, Queueing, Processing, Success,
+ * Fail), Alibaba (PENDING, RUNNING, SUCCEEDED, CANCELED), OpenAI (in_progress, completed).
  */
 const phases = {
   queued: [
@@ -119,7 +119,7 @@ const phaseByWord = new Map<string, Phase>(
   Object.entries(phases).flatMap(([phase, words]) => words.map((word) => [word, phase as Phase] as const)),
 )
 
-/** How far a task is by its vendor's word, whatever its case, blanks and dashes; undefined for a word nobody knows. */
+/** The phase of a task from its vendor's word. Case, blanks and dashes do not matter. Undefined for an unknown word. */
 export const phaseOf = (word: unknown): Phase | undefined =>
   typeof word === 'string'
     ? phaseByWord.get(

@@ -18,7 +18,7 @@ import { MINUTE_MS } from '../../lib/primitives/units.ts'
 
 const TASKS = '/contents/generations/tasks'
 
-/** Everything a price depends on is said: what a vendor does where nothing is said may change. */
+/** Every field that a price depends on is sent, because a vendor's default may change. */
 function submit({ body, wish, upstreamModel }: VideoOrder): UpstreamRequest {
   const { prompt, media } = body
   const fields = {
@@ -45,12 +45,12 @@ function readSubmission(text: string): ReadSubmission {
 
 const get = (path: string): UpstreamRequest => ({ method: 'GET', path, headers: {}, body: '', dropped: [] })
 
-/** A content filter's verdict, on what went in or on what came out. */
+/** The codes of a content filter, for the request or for the result. */
 const POLICY = /Sensitive|PrivacyInformation|Policy|Violat|Copyright/i
 
 function readState(text: string): ReadState {
   const task = parseFields(text)
-  if (!task) return garbage('the answer is no JSON object')
+  if (!task) return garbage('the answer is not a JSON object')
   const code = codeIn(asFields(task['error'])['code'])
   switch (phaseOf(task['status'])) {
     case 'queued':
@@ -66,7 +66,7 @@ function readState(text: string): ReadState {
     case 'expired':
       return readStateOf({ kind: 'failed', why: 'expired', code })
     default:
-      return garbage('the task has no state that is known')
+      return garbage('the task has an unknown state')
   }
 }
 
@@ -83,7 +83,7 @@ function readVideo(task: Fields): ReadState {
 const SKEW_MS = MINUTE_MS
 const SUBMISSION_MS_MAX = 180_000
 
-/** The newest tasks of a model, as many as a page may have. A task is known by its seed, which is drawn for it. */
+/** The newest tasks of a model, as many as one page can hold. A task is known by its seed, which was drawn for it. */
 const find: VideoFinder = {
   request: (upstreamModel) =>
     get(`${TASKS}?page_num=1&page_size=100&filter.model=${encodeURIComponent(upstreamModel.toWellFormed())}`),
@@ -106,7 +106,7 @@ const find: VideoFinder = {
 
 const fundsCode = /AccountOverdue|QuotaExceeded/
 
-/** As in the chat format, with codes of its own. Its messages end in an id that means nothing to anybody else. */
+/** As in the chat format, with codes of its own. Its messages end in an id that only the vendor can use. */
 const failures: FailureReader = {
   response(status, headers, body) {
     const failure = chatFailures.response(status, headers, body)

@@ -1,4 +1,4 @@
-/** What a model can do of a request, and what the request comes to with it. */
+/** Checks what a model can do of a request, and fits the request to the model. */
 import type { Model } from '../../domain/catalog.ts'
 import type { Failure } from '../../domain/failure.ts'
 import { piecePrice } from '../../domain/price.ts'
@@ -24,9 +24,9 @@ const listed = (values: readonly (string | number)[]): string => values.map((val
 const isFrame = ({ role }: VideoMedium): boolean => role === 'first_frame' || role === 'last_frame'
 
 /**
- * The media that the model is given of a request, and which items are left out: every request that the contract allows
- * is taken, as far as its model goes. Frames come before references where it takes only one of both, and a text before
- * audio that the model does not take alone.
+ * The media that the model gets, and the items that are left out. Every request that the specification allows is
+ * accepted, as far as its model goes. If the model takes only frames or references, frames win. If the model takes no
+ * audio alone, a text without the audio is sent.
  */
 function fittedMedia(
   { media, prompt }: Pick<VideoBody, 'media' | 'prompt'>,
@@ -39,7 +39,7 @@ function fittedMedia(
   return { media: kept, dropped }
 }
 
-/** `seed`: what is drawn where the client names none. */
+/** `seed`: the seed that was drawn in case the client names none. */
 export function wishOf(body: VideoBody, facts: VideoFacts, seed: number): VideoOptions {
   return {
     resolution: body.resolution ?? facts.resolutionDefault,
@@ -53,8 +53,8 @@ export function wishOf(body: VideoBody, facts: VideoFacts, seed: number): VideoO
 }
 
 /**
- * The super-resolution that changes something, and which of its fields do not: a limit or a frame rate that the video
- * does not pass leaves it as it is. Undefined where nothing would change: then there is nothing to pay for.
+ * The super-resolution that changes something, and the names of its fields that do not. A limit or a frame rate that
+ * the video does not exceed changes nothing. Undefined if nothing would change: then there is nothing to pay for.
  */
 function fittedUpscale(
   wish: UpscaleWish,
@@ -74,7 +74,7 @@ function fittedUpscale(
   return { upscale: fitted, dropped: idle.map((name) => `${all}.${name}`) }
 }
 
-/** What a video is made of for its model, and what of the request has no effect there. */
+/** The request as its model gets it, and the fields that have no effect. */
 export function fitted(
   body: VideoBody,
   facts: VideoFacts,
@@ -86,7 +86,7 @@ export function fitted(
   return { body: { ...body, media }, dropped: [...dropped, ...idle] }
 }
 
-/** What the model cannot do of a request; undefined when it can do everything. */
+/** What the model cannot do of a request. Undefined if it can do everything. */
 export function checkVideo(body: VideoBody, { limits: { video: facts }, sale }: Model): Failure | undefined {
   const wish = wishOf(body, facts, 0)
   return (
@@ -113,7 +113,7 @@ function checkFields(body: VideoBody, facts: VideoFacts): Failure | undefined {
     return refuse('ratio', `Invalid 'ratio': must be one of ${listed(facts.ratios)} for this model.`)
   }
   if (duration === DURATION_AUTO && !facts.choosesDuration) {
-    return refuse('duration', "Invalid 'duration': this model does not choose it; give a number of seconds.")
+    return refuse('duration', "Invalid 'duration': this model cannot choose it; give a number of seconds.")
   }
   if (duration !== undefined && duration !== DURATION_AUTO && !facts.durations.includes(duration)) {
     return refuse('duration', `Invalid 'duration': must be one of ${listed(facts.durations)} for this model.`)

@@ -1,4 +1,4 @@
-/** A client that asks for a video. */
+/** A client that requests a video. */
 import type { Model } from '../../domain/catalog.ts'
 import type { Failure } from '../../domain/failure.ts'
 import { writeFailure } from '../core/openai-failure.ts'

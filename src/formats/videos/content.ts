@@ -1,4 +1,4 @@
-/** The items of a request: what each is, and which part of the video it has. */
+/** The items of a request: their kinds and their roles in the video. */
 import { z } from 'zod'
 import type { Failure } from '../../domain/failure.ts'
 import { isTypeOf, type VideoMedium, type VideoRole } from '../core/video-body.ts'
@@ -21,14 +21,14 @@ type Content =
   | { readonly kind: 'rejected'; readonly failure: Failure }
 type RejectedContent = Extract<Content, { kind: 'rejected' }>
 
-/** Most items of a kind, whatever the model, and the roles they may have. */
+/** The most items of a kind for any model, and the roles that they may have. */
 const kinds = {
   image_url: { kind: 'image', max: 9, roles: ['first_frame', 'last_frame', 'reference_image'] },
   video_url: { kind: 'video', max: 3, roles: ['reference_video'] },
   audio_url: { kind: 'audio', max: 3, roles: ['reference_audio'] },
 } as const satisfies Record<string, { kind: VideoMedium['kind']; max: number; roles: readonly VideoRole[] }>
 
-/** An item whose role may be still open. */
+/** An item whose role may still be undecided. */
 type Loose = Omit<VideoMedium, 'role'> & { role: VideoRole | undefined; readonly roleParam: string }
 
 const reject = (param: string, message: string): RejectedContent => ({
@@ -84,15 +84,15 @@ function readItem(item: ContentItem, i: number): Loose | { readonly text: string
   return { kind, url, param, role: known, roleParam }
 }
 
-/** Only its beginning is looked at: a medium can be as large as a request. */
+/** Only the beginning is checked, because a medium can be as large as a request. */
 function isAddress(url: string, kind: VideoMedium['kind']): boolean {
   const [, type] = /^data:([a-z]+\/[\w.+-]{1,64});base64,[\w+/]/i.exec(url.slice(0, 128)) ?? []
   return type === undefined ? /^https?:\/\//i.test(url.slice(0, 8)) : isTypeOf(kind, type)
 }
 
 /**
- * Gives every image its part. With frames (named ones, or `first_last_frame`) the images without a role are references;
- * where none is named the first two are the frames.
+ * Gives every image its role. If frames are named, or if the type is `first_last_frame`, images without a role are
+ * references. If none is named, the first two are the frames.
  */
 function settleRoles(media: readonly Loose[], inputType: InputType | undefined): RejectedContent | undefined {
   const images = media.filter(({ kind }) => kind === 'image')

@@ -35,7 +35,7 @@ function factsIn(text: string): Fields | undefined {
 
 function readState(text: string): ReadState {
   const facts = factsIn(text)
-  if (!facts) return garbage('the answer is no JSON object')
+  if (!facts) return garbage('the answer is not a JSON object')
   switch (phaseOf(facts['status'])) {
     case 'queued':
       return readStateOf({ kind: 'queued' })
@@ -54,7 +54,7 @@ function readState(text: string): ReadState {
     case 'expired':
       return readStateOf({ kind: 'failed', why: 'expired', code: codeOf(facts) })
     default:
-      return garbage('the task has no state that is known')
+      return garbage('the task has an unknown state')
   }
 }
 

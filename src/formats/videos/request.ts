@@ -29,10 +29,10 @@ const durationRule = 'must be a whole number of seconds from 4 to 15, or -1'
 const duration = z
   .int()
   .refine((seconds) => seconds === DURATION_AUTO || (seconds >= 4 && seconds <= 15), { message: durationRule })
-  // What a refinement holds is not in a JSON schema by itself.
+  // A refinement does not appear in a JSON schema by itself.
   .meta({ anyOf: [{ const: DURATION_AUTO }, { minimum: 4, maximum: 15 }] })
 
-/** `camera_fixed`, `frames`, `callback_url` and `return_last_frame` may be anything: they have no effect. */
+/** `camera_fixed`, `frames`, `callback_url` and `return_last_frame` may have any value. They have no effect. */
 export const videoRequest = z.looseObject({
   model: z.string().min(1),
   content: z.array(contentItem).min(1),
@@ -74,7 +74,7 @@ export function readVideo(scanned: ScannedRequest): ReadVideo {
     resolution: data.resolution ?? undefined,
     ratio: data.ratio ?? undefined,
     duration: data.duration ?? undefined,
-    // -1 is a vendor's word for a random one.
+    // -1 is a vendor's word for a random seed.
     seed: data.seed === -1 ? undefined : (data.seed ?? undefined),
     watermark: data.watermark ?? false,
     audio: data.generate_audio ?? undefined,

@@ -1,4 +1,4 @@
-/** Usage of videos: tokens and seconds, as the price cards of a task name them. */
+/** Usage of videos: tokens and seconds, by the units of a task's price cards. */
 import { piecePrice, type PriceCard } from '../../domain/price.ts'
 import type { Usage, UsageSource, PieceUnit } from '../../domain/usage.ts'
 import { sellsByToken, tokensOfVideo, upscaleUnit, videoUnit } from '../../domain/video-price.ts'
@@ -10,7 +10,7 @@ export type VideoUsage = {
   readonly source: UsageSource
   readonly tokens: number
   readonly seconds: number
-  /** The vendor said something that cannot be. */
+  /** Whether the vendor reported an impossible number. */
   readonly isImplausible: boolean
 }
 
@@ -25,7 +25,7 @@ export const NO_USAGE: Usage = {
 
 type VideoCount = { readonly tokens: number; readonly seconds: number }
 
-/** A video of so many tokens and seconds, in the pieces that a card has a price for. */
+/** The usage of a video with these tokens and seconds, in the units that a card has a price for. */
 export function usageOfVideo(card: PriceCard, wish: VideoOptions, { tokens, seconds }: VideoCount): Usage {
   const all: readonly (readonly [PieceUnit, number])[] = [
     [videoUnit('second', wish), seconds],
@@ -35,20 +35,20 @@ export function usageOfVideo(card: PriceCard, wish: VideoOptions, { tokens, seco
   return { ...NO_USAGE, outputText: tokens, ...(pieces.length > 0 ? { pieces } : {}) }
 }
 
-/** Its upscaling. */
+/** The usage of its upscaling. */
 export function usageOfUpscaling(original: VideoResolution, wish: UpscaleWish, seconds: number): Usage {
   return { ...NO_USAGE, pieces: [{ unit: upscaleUnit(original, wish), count: seconds }] }
 }
 
-/** How far tokens may pass the bound they were held for before they are taken for a mistake. */
+/** How far reported tokens may exceed the bound of the hold before they count as a mistake. */
 const PLAUSIBLE_FACTOR = 4
 
 const isCount = (value: number | undefined, max: number): value is number =>
   value !== undefined && Number.isFinite(value) && value > 0 && value <= max
 
 /**
- * What a finished video is charged for: tokens as the vendor reported them, seconds as they were asked for, or as they
- * came where the model chose them. `fileSeconds`: what the file itself says.
+ * The usage that a finished video is charged for: tokens as the vendor reported them, and seconds as requested. If the
+ * model chose the seconds, the actual number counts. `fileSeconds` is the length that the file itself states.
  */
 export function meterVideo(
   { wish, terms }: Pick<VideoTask, 'wish' | 'terms'>,

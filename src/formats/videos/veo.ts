@@ -1,4 +1,4 @@
-/** Veo, by Google's Gemini API and by Vertex AI: one model, two ways to ask after it (documentation, November 2026). */
+/** Veo by Google's Gemini API and by Vertex AI: one model with two ways to poll (documentation, November 2026). */
 import type { VideoMade } from '../../domain/video-task.ts'
 import { geminiFailures } from '../core/google-failure.ts'
 import { upstreamPath } from '../core/google-model-path.ts'
@@ -16,7 +16,7 @@ import type { VideoMedium } from '../core/video-body.ts'
 
 const DATA = /^data:([^;,]+);base64,/i
 
-/** An image as it stands in a request. Every medium is inline by now. */
+/** An image in a request. Every medium is inline at this point. */
 function imageOf({ url }: VideoMedium): object {
   const [head = '', mimeType = ''] = DATA.exec(url.slice(0, 128)) ?? []
   return { bytesBase64Encoded: url.slice(head.length), mimeType }
@@ -47,7 +47,7 @@ function submit({ body, wish, upstreamModel }: VideoOrder, dialect: Dialect): Up
   return { path: upstreamPath(upstreamModel, 'predictLongRunning'), headers: {}, body: text, dropped: [] }
 }
 
-/** `models/veo/operations/x`, or on Vertex `projects/…/operations/x`: it becomes a path, so no segment may lead up. */
+/** `models/veo/operations/x`, or on Vertex `projects/…/operations/x`. It becomes a path, so no segment may lead up. */
 const OPERATION = /^(?:[\w-][\w.-]*\/)+[\w-][\w.-]*$/
 
 function readSubmission(text: string): ReadSubmission {
@@ -56,12 +56,12 @@ function readSubmission(text: string): ReadSubmission {
   return isName ? { kind: 'accepted', upstreamId: name } : garbage('the answer names no operation')
 }
 
-/** Of Google's codes for operations those that say more than that it failed. */
+/** Google's codes for operations that mean more than a failure. */
 const ends: Readonly<Record<number, 'cancelled' | 'expired'>> = { 1: 'cancelled', 4: 'expired' }
 
 function readState(text: string): ReadState {
   const operation = parseFields(text)
-  if (!operation) return garbage('the answer is no JSON object')
+  if (!operation) return garbage('the answer is not a JSON object')
   if (operation['done'] !== true) return readStateOf({ kind: 'running' })
   const error = asFields(operation['error'])
   if (Object.keys(error).length > 0) {

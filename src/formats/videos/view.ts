@@ -5,7 +5,7 @@ export const FAILED_CODE = 'video_generation_failed'
 
 const seconds = (ms: number): number => Math.floor(ms / 1000)
 
-/** `contentUrl`: where the video can be fetched, once it is completed. */
+/** `contentUrl`: where the video can be fetched once it is completed. */
 export function showTask(task: VideoTask, contentUrl: string): object {
   const { id, model, stage, progress, createdAtMs, endedAtMs, usage, reason } = task
   const status = statusOf(stage)
@@ -22,7 +22,7 @@ export function showTask(task: VideoTask, contentUrl: string): object {
 
 const tokensView = (tokens: number): object => ({ completion_tokens: tokens, total_tokens: tokens })
 
-/** The answer to its creation. */
+/** The answer to the creation of a task. */
 export const showCreated = ({ id, model, createdAtMs }: Pick<VideoTask, 'id' | 'model' | 'createdAtMs'>): object => ({
   id,
   task_id: id,
@@ -35,7 +35,7 @@ export const showCreated = ({ id, model, createdAtMs }: Pick<VideoTask, 'id' | '
 
 const words = { queued: 'QUEUED', in_progress: 'IN_PROGRESS', completed: 'SUCCESS', failed: 'FAILURE' } as const
 
-/** `GET /v1/video/generations/{id}`: what clients of such gateways read there, without anything of the inside. */
+/** `GET /v1/video/generations/{id}`: the fields that clients of such gateways read, and nothing internal. */
 export function showAlias(task: VideoTask, contentUrl: string): object {
   const { id, model, stage, progress, createdAtMs, startedAtMs, endedAtMs, usage, reason } = task
   const status = statusOf(stage)
