@@ -16,7 +16,7 @@ export function hashOf(text: string, seed = 0): number {
 }
 
 /**
- * Mulberry32. It has four lines and passes the usual statistical tests, which is far more than templated prose needs.
+ * Mulberry32. It has four lines and passes the usual statistical tests, far more than templated prose needs.
  */
 export function randomFrom(seed: number): Random {
   let state = seed >>> 0

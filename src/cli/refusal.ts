@@ -53,7 +53,7 @@ export function drawRefusal(asked: string, view: RefusalView, terminal: Terminal
     ['endpoint', endpointOf(view)],
     ['model', view.model],
     ['more like it', view.repeats === 0 ? null : `${view.repeats}, until ${shortTime(view.last_at)}`],
-    ['asked for', asked === view.id ? null : `${asked}, which is one of these`],
+    ['requested id', asked === view.id ? null : `${asked}, which is one of these`],
   ] as const
   return details(rows, terminal)
 }

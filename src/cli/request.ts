@@ -111,7 +111,7 @@ function drawAttempts(attempts: readonly Attempt[], terminal: Terminal): string 
     const words = [code, type === code ? null : type, message].filter((word) => word !== null).join(', ')
     const pairs = [
       [`attempt ${i + 1}, the vendor's id`, id],
-      [`attempt ${i + 1}, what was said`, words || null],
+      [`attempt ${i + 1}, the vendor's message`, words || null],
     ] as const
     return pairs.filter(([, value]) => value !== null)
   })

@@ -47,7 +47,7 @@ const throttleRules = {
     refillMs: limit('wrongPasswordMs', MINUTE_MS, 'A name may be tried once more from this network.'),
   },
   names: {
-    burst: limit('wrongPasswordsPerNameMax', 60, 'A further sign-in with this name waits, wherever it comes from.'),
+    burst: limit('wrongPasswordsPerNameMax', 60, 'A further sign-in with this name from any network waits.'),
     refillMs: limit('wrongPasswordPerNameMs', 10_000, 'A name may be tried once more.'),
   },
   addresses: {

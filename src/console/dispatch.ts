@@ -177,7 +177,7 @@ function parsed(body: BodyText | undefined): { readonly json: unknown } | { read
   if (body === undefined) return { problem: NOT_JSON }
   if (body.kind !== 'read') return { problem: unread[body.kind] }
   try {
-    // Copying an object drops this member. A price body with it in `above` would lose all tiers without a word.
+    // Copying an object drops this member. A price body with it in `above` would silently lose all tiers.
     if (hasProtoMember(body.text)) return { problem: PROTO_MEMBER }
     return { json: JSON.parse(body.text) as unknown }
   } catch {

@@ -189,7 +189,7 @@ export const keyRoutes: readonly ConsoleRoute[] = [
   }),
   route('GET', '/accounts/{account}/keys/{key}', {
     access: 'account_read',
-    summary: 'One key.',
+    summary: 'Get one key.',
     answer: keyShape,
     run: show,
   }),

@@ -40,7 +40,7 @@ export const videoFactsShape = z
     resolutions: z.array(z.enum(videoResolutions)),
     resolutionDefault: z.enum(videoResolutions),
     ratios: z.array(z.enum(videoRatios)),
-    durations: z.array(z.int()).meta({ description: 'whole seconds, rising' }),
+    durations: z.array(z.int()).meta({ description: 'whole seconds, in rising order' }),
     durationDefault: z.int(),
     choosesDuration: z.boolean(),
     audio: z.enum(['never', 'optional', 'always']),
@@ -59,7 +59,7 @@ export const videoFactsShape = z
     inputVideoSecondsMax: z.number(),
     deadlineMs: count.meta({ description: 'a task fails after this time without an end' }),
     upscales: z.boolean().meta({ description: 'whether its videos can be upscaled' }),
-    upscaler: z.string().optional().meta({ description: 'who does, for operators' }),
+    upscaler: z.string().optional().meta({ description: 'the provider that upscales, for operators' }),
   })
   .meta({ id: 'VideoFacts' }) satisfies z.ZodType<Omit<VideoFacts, 'upscaler'>>
 

@@ -1,4 +1,4 @@
-/** Models as the console shows them to those who pay, and to anybody. */
+/** Models as the console shows them to customers, and without a sign-in. */
 import { z } from 'zod'
 import { modelKinds, type Model } from '../domain/catalog.ts'
 import { cardShape, cardView } from './price-view.ts'

@@ -5,7 +5,7 @@ import type { RouteAccess } from './access.ts'
 import type { ConsoleRoute } from './route.ts'
 
 const who: Readonly<Record<RouteAccess, string>> = {
-  open: 'Anybody.',
+  open: 'Anyone.',
   signed_in: 'People who are signed in.',
   account_read: 'Members and owners of the account, operators, management keys.',
   account_write: 'Owners of the account, operators, management keys.',

@@ -158,7 +158,7 @@ export const operators: readonly ConsoleRoute[] = [
   }),
   route('GET', '/models/{model}', {
     access: 'operator',
-    summary: 'One model.',
+    summary: 'Get one model.',
     answer: modelShape,
     run: ({ context, params }) => {
       const model = context.services.catalog.model(params.model)

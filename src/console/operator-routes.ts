@@ -62,7 +62,7 @@ function pageOfStored<T, V>(items: readonly T[], limit: number, view: (item: T) 
 const codes: readonly ConsoleRoute[] = [
   route('GET', '/codes', {
     access: 'operator',
-    summary: 'Redemption codes, newest first.',
+    summary: 'List redemption codes, newest first.',
     query: z.strictObject({
       ...pageQuery,
       q: searchText.meta({ description: 'part of the note, or the end of the code' }),
@@ -94,7 +94,7 @@ const codes: readonly ConsoleRoute[] = [
   }),
   route('DELETE', '/codes/{code}', {
     access: 'operator',
-    summary: 'Void a code that nobody has redeemed.',
+    summary: 'Void a code that has not been redeemed.',
     answer: codeShape,
     run: async ({ context, operate, params }) => {
       const find = (): Promise<Code | undefined> => context.services.codes.find(params.code)

@@ -118,7 +118,7 @@ export const providerRoutes: readonly ConsoleRoute[] = [
   }),
   route('GET', '/providers/{provider}', {
     access: 'operator',
-    summary: 'One provider.',
+    summary: 'Get one provider.',
     answer: providerShape,
     run: ({ context, params }) => {
       const provider = context.services.catalog.provider(params.provider)

@@ -1,4 +1,4 @@
-/** Who is signed in, as the console shows and notes it. */
+/** The signed-in person, as the console shows them and as the audit log records them. */
 import { z } from 'zod'
 import type { Session } from '../accounts/sessions.ts'
 import { userRoles, type User } from '../domain/user.ts'

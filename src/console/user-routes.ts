@@ -103,7 +103,7 @@ function usersIn(
 const users: readonly ConsoleRoute[] = [
   route('GET', '/users', {
     access: 'operator_people',
-    summary: 'All users, newest first.',
+    summary: 'List all users, newest first.',
     query: listQuery,
     answer: listShapeOf(userShape),
     run: (call) => usersIn(call, call.context.services.users.list(), call.query),
@@ -237,7 +237,7 @@ async function revokeKey(call: RouteContext<{ account?: string; key: string }>):
 
 const managementKeys: readonly ConsoleRoute[] = (
   [
-    ['/management-keys', 'operator_people', 'for everything'],
+    ['/management-keys', 'operator_people', 'for the whole gateway'],
     ['/accounts/{account}/management-keys', 'account_people', 'for one account'],
   ] as const
 ).flatMap(([path, access, what]) => [

@@ -24,7 +24,7 @@ export const connectionLimits: ConnectionLimits = {
   lingerTimeoutMs: limit(
     'lingerTimeoutMs',
     5_000,
-    'A closing connection is reset when its client sends nothing for so long.',
+    'A closing connection is reset when its client sends nothing for this time.',
   ),
 }
 
@@ -37,14 +37,10 @@ export const AHEAD_BYTES_MAX = limit(
 /** Reading goes on when fewer bytes than this wait to be processed. */
 export const WAITING_BYTES_MAX = 4 * AHEAD_BYTES_MAX
 /** An unwanted rest of a body is read and dropped up to this size. Beyond it, the connection closes. */
-export const UNREAD_BYTES_MAX = limit(
-  'discardedBodyBytesMax',
-  256 * KIB,
-  'A longer body that nobody reads ends its connection.',
-)
+export const UNREAD_BYTES_MAX = limit('discardedBodyBytesMax', 256 * KIB, 'A longer unread body ends its connection.')
 
-/** How slowly a body may arrive. */
+/** The slowest pace at which a body may arrive. */
 export const bodyPace = {
-  graceMs: limit('bodyGraceMs', 10_000, 'Until then no body is called slow.'),
+  graceMs: limit('bodyGraceMs', 10_000, 'Until then, no body counts as slow.'),
   bytesPerSecondMin: limit('bodyBytesPerSecondMin', 8 * KIB, 'A slower body is given up.'),
 }

@@ -81,7 +81,7 @@ const QUEUED_BYTES_MAX = 256 * KIB
 const RELEASED_BYTES_MAX = limit(
   'upstreamRestBytesMax',
   64 * KIB,
-  'The rest of an answer that nobody reads is longer, so its connection is closed.',
+  'If the unread rest of an answer is longer, its connection is closed.',
 )
 /** If a kept connection was closed before our request arrived, that shows within one round trip. */
 const RACE_MS = 2_000

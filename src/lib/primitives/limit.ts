@@ -1,6 +1,7 @@
 /**
- * Limits that nobody sets. Each is declared where it is used, so that no list can forget it. `tollgate doctor` and the
- * console show what the modules in src/fixed-limits.ts declare; tools/tidy.ts holds that list to the code.
+ * Limits that cannot be set. Each is declared where it is used, so that no list can forget it. `tollgate doctor` and
+ * the console show the limits that the modules in src/fixed-limits.ts declare. tools/tidy.ts holds that list to the
+ * code.
  */
 
 /** `effect` says what happens at the limit. */
@@ -15,6 +16,6 @@ export function limit(name: string, value: number, effect: string): number {
   return value
 }
 
-/** By name, in alphabetical order. */
+/** The declared limits by name, in alphabetical order. */
 export const declaredLimits = (): ReadonlyMap<string, FixedLimit> =>
   new Map([...declared].toSorted(([a], [b]) => (a < b ? -1 : 1)))

@@ -973,7 +973,7 @@ export type VideoFacts = {
   readonly resolutions: readonly ('480p' | '720p' | '1080p')[]
   readonly resolutionDefault: '480p' | '720p' | '1080p'
   readonly ratios: readonly ('16:9' | '4:3' | '1:1' | '3:4' | '9:16' | '21:9' | 'adaptive')[]
-  /** whole seconds, rising */
+  /** whole seconds, in rising order */
   readonly durations: readonly number[]
   readonly durationDefault: number
   readonly choosesDuration: boolean
@@ -995,7 +995,7 @@ export type VideoFacts = {
   readonly deadlineMs: number
   /** whether its videos can be upscaled */
   readonly upscales: boolean
-  /** who does, for operators */
+  /** the provider that upscales, for operators */
   readonly upscaler?: string
 }
 
