@@ -80,7 +80,8 @@ type Work = { readonly model: Model; readonly modality: Modality; readonly taskS
 function takeHold(relay: Relay, call: GatewayRequest, work: Work): HeldWork | Refusal {
   const { model, modality, taskSteps } = work
   const { ledger } = relay
-  const { request, claim, limiterPermit } = call
+  const { request, limiterPermit } = call
+  const { lock } = call.life
   const { account } = call.caller
   const unfit = modality.acceptsInput(model, request)
   if (unfit) return refuse(unfit)
@@ -104,14 +105,14 @@ function takeHold(relay: Relay, call: GatewayRequest, work: Work): HeldWork | Re
   const obstacle = limiterPermit.obstacle(quoted.amount, tokens)
   if (obstacle) return refuse(limitFailure(obstacle, { words: wordsOf(request), tokens: 0 }))
   // Of a whole reply the client sees nothing before the settlement, which is behind the hold or in one with it.
-  const isNow = request.stream || quoted.grows || modality.needsDurableHold || claim
+  const isNow = request.stream || quoted.grows || modality.needsDurableHold || lock
   const written = isNow ? 'now' : 'soon'
   const createdAtMs = Date.now()
   // Of a task so many are tried; a call goes on to the next where one is only full.
   const { attemptsMax } = relay.limits
   const offers = taskSteps && planned.length > attemptsMax ? planned.slice(0, attemptsMax) : planned
   const also: Steps[number][] = []
-  if (claim) also.push(...claim.begin(call.id))
+  if (lock) also.push(...lock.begin(call.id))
   also.push(...begunSteps(relay, call, { model, createdAtMs }))
   if (taskSteps) also.push(...taskSteps({ model, offers, quoted, createdAtMs }))
   const { amount } = quoted
@@ -119,7 +120,7 @@ function takeHold(relay: Relay, call: GatewayRequest, work: Work): HeldWork | Re
   const held = ledger.hold({ id: call.id, accountId: account.id, amount, written, also, createdAtMs, livesWith })
   if (held.kind === 'insufficient') return refuse(insufficient(held.balance, amount))
   limiterPermit.reserve(amount, tokens, isOpen)
-  call.outputCap = quoted.cap
+  call.life.admitted(quoted.cap)
   return { kind: 'held', offers, quoted, held }
 }
 

@@ -40,7 +40,7 @@ type WholeJob = { readonly admission: Admission; readonly served: WholeServed }
 /** In plain steps, not as an asynchronous function: most have nothing to wait for but the settlement. */
 export function answerWhole(relay: Relay, call: GatewayRequest, job: WholeJob): Promise<Answer> {
   const { admission, served } = job
-  call.firstEventMs = call.elapsedMs()
+  call.life.answering(call.elapsedMs())
   const { usage, produced, delivered, painted } = served.reply
   const { isCut } = served
   const metering = meter(relay, call, { usage, produced, delivered, painted, admission, complete: !isCut, isCut })
@@ -66,7 +66,8 @@ function settleWhole(
     metered,
     // Cancelled by then, it may be shorter for that: what was still to be fetched was left.
     outcome: call.cancelled ? outcomeOf(call.cancelled) : 'completed',
-    answer: call.claim && (isPart(call, { admission, served }) ? () => NOT_REPEATABLE : keptAnswer(call, served, text)),
+    answer:
+      call.life.lock && (isPart(call, { admission, served }) ? () => NOT_REPEATABLE : keptAnswer(call, served, text)),
   }).then((record) => ({ kind: 'whole', headers: wholeHeaders(record, call, served.dropped), text }))
 }
 
@@ -127,8 +128,8 @@ export class StreamAnswer {
     this.call = call
     this.admission = admission
     this.ready = ready
-    call.isBegun = true
-    if (call.claim) this.transcript = new Transcript()
+    call.life.headLeft()
+    if (call.life.lock) this.transcript = new Transcript()
   }
 
   /** Whether nothing comes after what `next` gave. */
@@ -164,7 +165,7 @@ export class StreamAnswer {
     this.ended = true
     await this.guarded(async () => {
       let last: StreamStep | undefined
-      if (call.outlivesClient)
+      if (call.life.outlivesClient)
         await relay.drains.run(
           async () => {
             last = await this.drain(served)
@@ -175,7 +176,7 @@ export class StreamAnswer {
       const failure = cancelled === 'client_closed' ? undefined : failureOfCancel(cancelled)
       const complete = last && last.end !== 'broken' ? last : undefined
       const isCut = last?.end === 'spent'
-      if (isCut) call.outputCap = capOfSpent(this.admission)
+      if (isCut) call.life.cutAt(capOfSpent(this.admission))
       await this.settle(served, {
         outcome: outcomeOf(cancelled),
         failure,
@@ -239,7 +240,7 @@ export class StreamAnswer {
       return text
     }
     this.served = served
-    call.firstEventMs = call.elapsedMs()
+    call.life.answering(call.elapsedMs())
     const { arrived, prelude, first } = served.open
     // They can be half a megabyte, which would stay in memory for as long as the stream lasts.
     Object.assign(served.open, { arrived: [], prelude: '', first: NOTHING })
@@ -305,7 +306,7 @@ export class StreamAnswer {
     if (isRunaway(stream, this.admission)) return { end: 'broken', text, failure: RUNAWAY }
     // Only the bill is outstanding: a client that leaves at the finish still pays what the vendor is about to report.
     // So it is with an image of which the client has seen something: the vendor makes and bills it to its end.
-    if (stream.finished || stream.begun) call.outlivesClient = true
+    if (stream.finished || stream.begun) call.life.made()
     return { end: 'open', text }
   }
 
@@ -316,7 +317,7 @@ export class StreamAnswer {
     const { cancelled } = this.call
     if (step.end !== 'broken') {
       const isCut = step.end === 'spent'
-      if (isCut) this.call.outputCap = capOfSpent(this.admission)
+      if (isCut) this.call.life.cutAt(capOfSpent(this.admission))
       const end = (usage: Usage): string => endOf(served, step, usage)
       const text = await this.settle(served, { outcome: 'completed', isCut, repeatable: true, end })
       this.relay.health.succeeded(served.offer.id)

@@ -23,7 +23,7 @@ export function discreetly(
   failure: UpstreamFailure,
   { offer, output = [] }: OfferExchange,
 ): UpstreamFailure {
-  const { upstreamRequestId: requestId } = call
+  const { upstreamRequestId: requestId } = call.life
   return redactFailure(requestId === undefined ? failure : { requestId, ...failure }, {
     secret: relay.catalog.provider(offer.providerId)?.secret,
     texts: new PrivateTexts(textsOf(call, output)),
@@ -49,7 +49,7 @@ export function note(
   came: UpstreamFailure | 'full' | 'ok',
 ): void {
   const tookMs = Math.round(call.elapsedMs() - startedMs)
-  call.attempts.push(buildAttemptNote(offer, endOf(call, came), { startedMs: Math.round(startedMs), tookMs }))
+  call.life.noted(buildAttemptNote(offer, endOf(call, came), { startedMs: Math.round(startedMs), tookMs }))
 }
 
 function endOf(call: GatewayRequest, came: UpstreamFailure | 'full' | 'ok'): AttemptEnd {
@@ -63,7 +63,8 @@ function endOf(call: GatewayRequest, came: UpstreamFailure | 'full' | 'ok'): Att
 /** In a longer request an id is not looked for: that would take longer than the request takes us. */
 const SEARCHED_CHARS_MAX = 64 * KIB
 
-function keptIdOf({ upstreamRequestId: requestId, request }: GatewayRequest): string | undefined {
+function keptIdOf({ life, request }: GatewayRequest): string | undefined {
+  const { upstreamRequestId: requestId } = life
   if (requestId === undefined) return undefined
   const whole = request.textBytes + request.mediaBytes > SEARCHED_CHARS_MAX ? '' : wordsOf(request)
   return whole.length <= SEARCHED_CHARS_MAX && whole.includes(requestId) ? undefined : requestId
@@ -73,7 +74,5 @@ const wordsOf = (request: ClientRequest): string => request.wholeText?.() ?? req
 
 /** Notes that the attempt that served came to nothing good in the middle of its stream. */
 export function noteBroken(call: GatewayRequest, failure: UpstreamFailure): void {
-  const served = call.attempts.pop()
-  if (!served) return
-  call.attempts.push(brokenNote(served, failure, Math.round(call.elapsedMs() - served.startedMs)))
+  call.life.broke((served) => brokenNote(served, failure, Math.round(call.elapsedMs() - served.startedMs)))
 }

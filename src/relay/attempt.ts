@@ -14,7 +14,7 @@ import type { Relay } from './context.ts'
 import { pause } from './pause.ts'
 import { waitForSame } from './same-offer.ts'
 import { FULL, type Permit } from './provider-concurrency.ts'
-import { capOf, carriedOut, isAwaited, isForNobody, prepareAttempt } from './prepared-attempt.ts'
+import { capOf, carriedOut, isForNobody, prepareAttempt } from './prepared-attempt.ts'
 import type { FailedAttempt, OpenStream, Progress, AttemptResult } from './prepared-attempt.ts'
 import { limit } from '../lib/primitives/limit.ts'
 
@@ -143,7 +143,7 @@ class Tries {
     const choices = this.full.flatMap(({ offer }) => choiceOf(relay, offer) ?? [])
     const providers = choices.map(({ provider }) => provider)
     // One that failed bills nothing on: who leaves meanwhile ends the wait.
-    call.outlivesClient = isAwaited(call)
+    call.life.waiting()
     const [provider, permit] = (await relay.concurrency.wait(providers, call.caller.account.id, call)) ?? []
     const choice = choices.find((one) => one.provider === provider)
     return choice && permit ? this.ask(choice, permit) : this.goOn()
@@ -163,7 +163,7 @@ class Tries {
     this.again = undefined
     this.hasRepeated = true
     // One that failed bills nothing on: who leaves meanwhile ends the wait.
-    call.outlivesClient = isAwaited(call)
+    call.life.waiting()
     await pause(call, waitMs)
     const choice = choiceOf(relay, offer)
     const permit = isForNobody(call) ? undefined : choice && relay.concurrency.take(choice.provider)
@@ -189,7 +189,7 @@ class Tries {
   private tryOffer(choice: Choice, permit: Permit): AttemptOutcome | Promise<AttemptOutcome> {
     const { relay, call, admission } = this
     const { offer, provider, preset } = choice
-    call.permit = permit
+    call.life.attempting(permit)
     const startedMs = call.elapsedMs()
     const adapter = call.request.adapter(
       dialectsOf(choice, call.request),
@@ -199,9 +199,9 @@ class Tries {
     const trial = prepareAttempt(relay, call, { target, adapter, offer, admission, without: this.without })
     if ('kind' in trial) return this.failedAt(trial, { choice, permit, startedMs, dropped: NOTHING, isWhole: false })
     relay.health.tried(offer.id)
-    call.upstreamRequestId = undefined
     const { demandedOutputTokensMax: demanded } = trial.request
-    call.outputCap = demanded === undefined ? capOf(admission) : { tokens: demanded, reason: 'vendor' }
+    const cap = demanded === undefined ? capOf(admission) : ({ tokens: demanded, reason: 'vendor' } as const)
+    call.life.sent({ billsOn: trial.billsOn, cap })
     const asked = { choice, permit, startedMs, dropped: trial.request.dropped, isWhole: trial.isWhole }
     const isCollected = trial.destination.collected === true
     return carriedOut(call, trial).then((tried) => {

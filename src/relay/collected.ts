@@ -55,7 +55,7 @@ export async function tryCollected(
         chars += event.data.length
         if (chars > limits.replyBytesMax) return garbage('the reply is too large')
         if ((await growing.cover(stream)) === 'spent') {
-          call.outputCap = capOfSpent(admission)
+          call.life.cutAt(capOfSpent(admission))
           collector.cutAtLength?.()
           const cut = await readWhole(collector.text(), asked)
           return cut.kind === 'whole' ? { ...cut, isCut: true } : cut

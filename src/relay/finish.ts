@@ -56,7 +56,8 @@ export function settle(relay: Relay, call: GatewayRequest, ending: RequestEnd): 
       outcome === 'completed' ? output : undefined,
     )
     const steps = relay.records.steps(record)
-    if (call.claim) steps.push(...call.claim.keep(ending.answer?.(record) ?? NOT_REPEATABLE))
+    const { lock } = call.life
+    if (lock) steps.push(...lock.keep(ending.answer?.(record) ?? NOT_REPEATABLE))
     steps.push(...endedSteps(relay, call, 'served'))
     return steps
   })
@@ -100,14 +101,14 @@ export async function fail(
   if (tell) tell(failure)
   // What is charged is kept, whether its client hears of it or not.
   else if (owed && call.request.conversation) call.request.failStream(failure, factsOf(call, admission))
-  if (owed) call.paid = await chargeInput(relay, call, { admission, served: last, failure, owed, refusal })
+  if (owed) await chargeInput(relay, call, { admission, served: last, failure, owed, refusal })
   else await giveBack(relay, call, { admission, failure })
   return failure
 }
 
 /** SDKs come back by themselves: where one offer after the other was asked, each of their tries would be several. */
-const lastWord = ({ attempts }: GatewayRequest, failure: Failure): Failure =>
-  new Set(attempts.map(({ offerId }) => offerId)).size > 1 && failure.retryAfterMs === undefined
+const lastWord = ({ life }: GatewayRequest, failure: Failure): Failure =>
+  new Set(life.attempts.map(({ offerId }) => offerId)).size > 1 && failure.retryAfterMs === undefined
     ? { shouldRetry: false, ...failure }
     : failure
 
@@ -132,7 +133,7 @@ function owedFor(
   if (!firstParts || answered === 0) return undefined
   if (isRequestFault(kind)) return firstParts(answered)
   // Whoever left has given up what was answered; a repetition would ask for it again.
-  return cancelled && !call.claim ? { text: firstParts(answered).text, said: undefined } : undefined
+  return cancelled && !call.life.lock ? { text: firstParts(answered).text, said: undefined } : undefined
 }
 
 /** A vendor names the fields that it was sent. One that the client did not send tells the client nothing. */
@@ -160,7 +161,7 @@ async function chargeInput(
   const answer = (record: SettledRecord): KeptAnswer => {
     if (owed.said === undefined) return NOT_REPEATABLE
     const { status, headers, body } = call.request.failures.write(refusal)
-    return { status, headers: { ...JSON_TYPE, ...headers, ...failureHeaders(record.attempts, record) }, body }
+    return { status, headers: { ...JSON_TYPE, ...headers, ...failureHeaders(record) }, body }
   }
   const recorded = outcome === 'client_closed' ? undefined : failure
   return settle(relay, call, { admission, served, metered, outcome, failure: recorded, answer })
@@ -230,7 +231,7 @@ async function giveBack(
   call.limiterPermit.settle(0n, 0)
   await relay.ledger.release(admission.hold, [
     ...relay.records.steps(record),
-    ...(call.claim?.drop() ?? []),
+    ...(call.life.lock?.drop() ?? []),
     ...endedSteps(relay, call, 'unserved'),
   ])
   finished(relay, call, record)
@@ -277,7 +278,7 @@ const nothing = { usage: estimatedUsage(0, 0), source: undefined }
 
 function finished<Ended extends RequestRecord>(relay: Relay, call: GatewayRequest, record: Ended): Ended {
   relay.live.delete(call)
-  call.claim?.end()
+  call.life.ended(record)
   relay.onRecord(record, call)
   return record
 }
@@ -288,7 +289,7 @@ function recordOf<Source extends UsageSource | undefined>(
   amounts: RecordAmounts,
 ): RequestRecord & { readonly usageSource: Source } {
   const { admission, served, metered, outcome, failure } = ending
-  const { caller, request } = call
+  const { caller, request, life } = call
   const { hold, model } = admission
   const written = failure && request.failures.write(failure)
   const start: RecordStart = {
@@ -301,14 +302,14 @@ function recordOf<Source extends UsageSource | undefined>(
   }
   const end = {
     outcome,
-    status: written && !call.isBegun ? written.status : outcome === 'client_closed' ? 499 : 200,
+    status: written && !life.isHeadSent ? written.status : outcome === 'client_closed' ? 499 : 200,
     errorCode: written?.code,
     usage: metered.usage,
     source: metered.source,
     offer: served?.offer,
-    attempts: call.attempts,
-    outputCap: call.outputCap,
-    firstEventMs: call.firstEventMs,
+    attempts: life.attempts,
+    outputCap: life.outputCap,
+    firstEventMs: life.firstEventMs,
     totalMs: call.elapsedMs(),
   }
   return buildRecord(start, end, amounts)

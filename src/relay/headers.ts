@@ -15,7 +15,7 @@ export const earlyHeaders = (
 /** With what was agreed to in place of what was asked for. */
 function withAgreed(
   headers: Record<string, string>,
-  { outputCap }: GatewayRequest,
+  { life: { outputCap } }: GatewayRequest,
   dropped: readonly string[],
 ): Record<string, string> {
   if (outputCap) headers['x-tollgate-max-output-tokens'] = String(outputCap.tokens)
@@ -52,19 +52,22 @@ export function wholeHeaders(
 }
 
 /** What a failure is told with: how often it was tried, and what it cost, where it did. */
-export function failureHeaders(
-  attempts: RequestRecord['attempts'],
-  paid: SettledRecord | undefined,
-): Record<string, string> {
+export function failureHeaders({
+  attempts,
+  held,
+  charged,
+  usageSource,
+}: Pick<RequestRecord, 'attempts' | 'held' | 'charged' | 'usageSource'>): Record<string, string> {
   const headers: Record<string, string> = {}
   const sent = attempts.filter(({ result }) => result !== 'full').length
   if (sent === 0) return headers
   headers['x-tollgate-attempts'] = String(sent)
   headers['x-tollgate-upstream-ms'] = String(upstreamMsOf(attempts))
-  if (!paid) return headers
-  headers['x-tollgate-held-usd'] = formatUsd(paid.held)
-  headers['x-tollgate-cost-usd'] = formatUsd(paid.charged)
-  headers['x-tollgate-usage'] = paid.usageSource
+  // Without a source there was no usage to charge.
+  if (usageSource === undefined) return headers
+  headers['x-tollgate-held-usd'] = formatUsd(held)
+  headers['x-tollgate-cost-usd'] = formatUsd(charged)
+  headers['x-tollgate-usage'] = usageSource
   return headers
 }
 

@@ -22,8 +22,7 @@ export async function claimOnce(
   const claimed = await relay.idempotency.claim(call.caller.account.id, wanted)
   switch (claimed.kind) {
     case 'claimed':
-      call.claim = claimed.claim
-      call.outlivesClient = true
+      call.life.locked(claimed.claim)
       return undefined
     case 'running':
       return { kind: 'failure', failure: runningFor(claimed.forMs) }

@@ -93,7 +93,7 @@ const isSameOrigin = (url: string, base: string): boolean =>
 /** The bytes of a picture, or why they are not there. */
 async function fetchPicture(call: GatewayRequest, url: string, reach: ProviderReach): Promise<Buffer | string> {
   // The vendor has made it, and bills it: whoever leaves now pays for it.
-  call.outlivesClient = true
+  call.life.made()
   const flight = new InFlightAttempt(call, imageFetchBounds.fetchTimeoutMs)
   const { stop } = flight
   const sent = await outbound.send({ url, method: 'GET', headers: {}, stop, reach })

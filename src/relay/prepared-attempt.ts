@@ -66,12 +66,9 @@ const PRELUDE_CHARS_MAX = limit(
   'A stream with more before its first meaningful event has failed; the next offer is tried.',
 )
 
-/** One in the background has no client that could leave: it only ends early where it is told to. */
-export const isAwaited = ({ claim, isBackground }: GatewayRequest): boolean => claim !== undefined && !isBackground
-
 /** Who has said that he will ask again is served as if he waited. */
-export const isForNobody = (call: GatewayRequest): boolean =>
-  call.cancelled !== undefined && (call.upstreamStopped || !isAwaited(call))
+export const isForNobody = ({ cancelled, upstreamStopped, life }: GatewayRequest): boolean =>
+  cancelled !== undefined && (upstreamStopped || !life.isAwaited)
 
 /** What an answer to this call says of itself. */
 export const factsOf = ({ id }: GatewayRequest, { model, hold }: Admission): AnswerFacts => ({
@@ -96,6 +93,8 @@ type PreparedAttempt = Omit<Candidate, 'offer' | 'without'> & {
   readonly request: UpstreamRequest
   readonly limits: AttemptLimits
   readonly isWhole: boolean
+  /** Whether the vendor bills on when the client leaves. */
+  readonly billsOn: boolean
 }
 
 export function prepareAttempt(
@@ -106,7 +105,6 @@ export function prepareAttempt(
   const { preset, provider } = target
   if (adapter.obstacle) return refused(adapter.obstacle)
   const billsOn = (provider.hangUp ?? preset.hangUp) === 'bills_on'
-  call.outlivesClient = billsOn || isAwaited(call)
   const destination: Destination = {
     upstreamModel: offer.upstreamModel,
     outputTokensMax: capOf(admission)?.tokens ?? call.request.outputTokensMax,
@@ -117,7 +115,7 @@ export function prepareAttempt(
   const isWhole = !call.request.stream || adapter.asEvents !== undefined
   const limits = limitsOf(relay, call, { admission, isWhole })
   const request = lessOf(adapter.request(destination), without)
-  return { target, adapter, admission, destination, request, limits, isWhole }
+  return { target, adapter, admission, destination, request, limits, isWhole, billsOn }
 }
 
 const lessOf = (request: UpstreamRequest, fields: readonly string[]): UpstreamRequest =>

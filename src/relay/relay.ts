@@ -49,15 +49,15 @@ export function relayRequest(relay: Relay, call: GatewayRequest): Promise<RelayR
 
 async function lookFirst(relay: Relay, call: GatewayRequest): Promise<RelayResult> {
   const unfit = precheckWait(relay, call)
-  if (unfit) return { kind: 'failure', failure: unfit }
+  if (unfit) return refusedFor(call, unfit)
   const earlier = call.once && (await claimOnce(relay, call, call.once))
-  if (earlier) return earlier
+  if (earlier) {
+    call.life.ended(undefined)
+    return earlier
+  }
   // The look-up takes a while, in which a shutdown may have begun: nobody would wait for what starts now.
   const refusal = unready(relay)
-  if (refusal) {
-    call.claim?.end()
-    return { kind: 'failure', failure: refusal }
-  }
+  if (refusal) return refusedFor(call, refusal)
   const untold =
     call.request.conversation && ((await prepare(relay, call)) ?? crowded(relay, call) ?? makeTurnRoom(relay, call))
   return carryOut(relay, call, untold)
@@ -71,8 +71,7 @@ async function carryOut(relay: Relay, call: GatewayRequest, untold?: Failure): P
   if (admission.kind === 'refused') {
     relay.live.delete(call)
     if (conversation) relay.turns.release({ accountId: call.caller.account.id }, call.id)
-    call.claim?.end()
-    return { kind: 'failure', failure: admission.failure }
+    return refusedFor(call, admission.failure)
   }
   relay.live.add(call)
   try {
@@ -100,9 +99,18 @@ async function carryOut(relay: Relay, call: GatewayRequest, untold?: Failure): P
   }
 }
 
-function failureOf({ attempts, paid }: GatewayRequest, failure: Failure): RelayResult {
+/** Before any money was held. */
+function refusedFor({ life }: GatewayRequest, failure: Failure): RelayResult {
+  life.ended(undefined)
+  return { kind: 'failure', failure }
+}
+
+/** After a hold, whose record says it too. */
+function failureOf({ life }: GatewayRequest, failure: Failure): RelayResult {
   if (failure === CLIENT_CLOSED) return { kind: 'unheard' }
-  return { kind: 'failure', failure, headers: failureHeaders(attempts, paid), isRecorded: attempts.length > 0 }
+  const record = life.state.stage === 'ended' ? life.state.record : undefined
+  if (!record) return { kind: 'failure', failure }
+  return { kind: 'failure', failure, headers: failureHeaders(record), isRecorded: record.attempts.length > 0 }
 }
 
 /** What has to be known before a request that continues a conversation can be priced. */
@@ -113,7 +121,7 @@ async function prepare(relay: Relay, call: GatewayRequest): Promise<Failure | un
     return await recall(relay.turns, { accountId: call.caller.account.id }, call.request)
   } catch (error) {
     relay.live.delete(call)
-    call.claim?.end()
+    call.life.ended(undefined)
     throw error
   }
 }

@@ -35,11 +35,11 @@ export async function relayTask(relay: Relay, call: GatewayRequest): Promise<Vid
     steps: (terms) => {
       fit = fitted(body, terms.model.limits.video)
       task = taskOf(call, fit.body, terms)
-      return [...insertSteps(task), ...(call.claim?.keep(answerOf(task, fit.dropped)) ?? [])]
+      return [...insertSteps(task), ...(call.life.lock?.keep(answerOf(task, fit.dropped)) ?? [])]
     },
   })
   if (admission.kind === 'refused' || !task) {
-    call.claim?.end()
+    call.life.ended(undefined)
     if (admission.kind === 'refused') return { kind: 'failure', failure: admission.failure }
     throw new Error('a hold without its task')
   }
@@ -47,13 +47,13 @@ export async function relayTask(relay: Relay, call: GatewayRequest): Promise<Vid
   try {
     await admission.held.durable
     const reservation = call.limiterPermit
-    const accepted = await relay.videos.begin({ task, body: fit.body, reservation, undo: call.claim?.drop() ?? [] })
+    const accepted = await relay.videos.begin({ task, body: fit.body, reservation, undo: call.life.lock?.drop() ?? [] })
     if (accepted.kind === 'refused') return { kind: 'failure', failure: failureOf(relay, accepted) }
     const { headers, body: text } = answerOf(task, fit.dropped)
     return { kind: 'answer', answer: { kind: 'whole', headers, text } }
   } finally {
     relay.live.delete(call)
-    call.claim?.end()
+    call.life.ended(undefined)
   }
 }
 

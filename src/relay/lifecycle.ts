@@ -1,0 +1,187 @@
+/**
+ * The life of a request: received → admitted → attempting → answering → ended. The stage decides what may follow, and
+ * what a client that leaves does to the upstream. Every change of it is a method here.
+ */
+import type { OutputCap } from '../modalities/modality.ts'
+import type { IdempotencyLock } from '../records/idempotency.ts'
+import type { AttemptNote, RequestRecord } from '../records/records.ts'
+import type { Permit } from './provider-concurrency.ts'
+
+export type RequestState =
+  /** Its body is there. It may wait for an earlier answer, or for earlier turns. */
+  | { readonly stage: 'received' }
+  /** Money is held for it. */
+  | { readonly stage: 'admitted' }
+  /** Offers are tried, one after the other. Without an attempt it waits for the next one. */
+  | { readonly stage: 'attempting'; readonly attempt: CurrentAttempt | undefined }
+  /** An upstream has committed. Its answer is on the way to the client. */
+  | { readonly stage: 'answering'; readonly attempt: CurrentAttempt; readonly firstEventMs: number }
+  /** Its hold is resolved, which the record says; or it never had one. */
+  | { readonly stage: 'ended'; readonly record: RequestRecord | undefined }
+
+/** The attempt that is under way. */
+type CurrentAttempt = {
+  /** It is given back when the request is over, where not before. */
+  readonly permit: Permit
+  /** Whether the vendor bills the work to its end, also when its client leaves. */
+  readonly billsOn: boolean
+  /** The vendor's id of the request. */
+  readonly upstreamRequestId: string | undefined
+}
+
+const RECEIVED: RequestState = { stage: 'received' }
+const ADMITTED: RequestState = { stage: 'admitted' }
+const WAITING: RequestState = { stage: 'attempting', attempt: undefined }
+
+export class RequestLife {
+  private current = RECEIVED
+  private readonly notes: AttemptNote[] = []
+  private idempotencyLock: IdempotencyLock | undefined
+  private cap: OutputCap | undefined
+  private headSent = false
+  private readonly request: { readonly isBackground: boolean }
+
+  /** `isBackground`: its answer is made without its client, which can only end it by saying so. */
+  constructor(request: { readonly isBackground: boolean }) {
+    this.request = request
+  }
+
+  get state(): RequestState {
+    return this.current
+  }
+
+  /** Held from before the admission until the end is on disk. */
+  get lock(): IdempotencyLock | undefined {
+    return this.idempotencyLock
+  }
+
+  /** What came of each attempt so far. */
+  get attempts(): readonly AttemptNote[] {
+    return this.notes
+  }
+
+  /** The output limit that its upstream was sent, or its answer was ended at, without the client having set it. */
+  get outputCap(): OutputCap | undefined {
+    return this.cap
+  }
+
+  /** Whether its client has been told 200, before any output it may be: what goes wrong is said inside the stream. */
+  get isHeadSent(): boolean {
+    return this.headSent
+  }
+
+  get firstEventMs(): number | undefined {
+    return this.current.stage === 'answering' ? this.current.firstEventMs : undefined
+  }
+
+  get upstreamRequestId(): string | undefined {
+    return this.attempt?.upstreamRequestId
+  }
+
+  /** Whether its client has said, with an idempotency key, that it will ask again for what it misses. */
+  get isAwaited(): boolean {
+    return this.idempotencyLock !== undefined && !this.request.isBackground
+  }
+
+  /** Whether the upstream is read on when the client leaves: it bills to the end whatever we do, or is awaited. */
+  get outlivesClient(): boolean {
+    return this.isAwaited || (this.attempt?.billsOn ?? false)
+  }
+
+  /** Takes the lock of its idempotency key, before anything else. */
+  locked(lock: IdempotencyLock): void {
+    this.expect('received')
+    this.idempotencyLock = lock
+  }
+
+  admitted(cap: OutputCap | undefined): void {
+    this.expect('received')
+    this.cap = cap
+    this.current = ADMITTED
+  }
+
+  /** Nothing is under way: what failed bills nothing on, and the next attempt has yet to begin. */
+  waiting(): void {
+    this.expect('admitted', 'attempting')
+    this.current = WAITING
+  }
+
+  /** An attempt begins. What the one before it bills stands until this one is sent. */
+  attempting(permit: Permit): void {
+    this.expect('admitted', 'attempting')
+    const billsOn = this.attempt?.billsOn ?? false
+    this.current = { stage: 'attempting', attempt: { permit, billsOn, upstreamRequestId: this.upstreamRequestId } }
+  }
+
+  /** The request is sent, under this output limit of ours. */
+  sent({ billsOn, cap }: { readonly billsOn: boolean; readonly cap: OutputCap | undefined }): void {
+    this.change({ billsOn, upstreamRequestId: undefined })
+    this.cap = cap
+  }
+
+  heard(upstreamRequestId: string | undefined): void {
+    this.change({ upstreamRequestId })
+  }
+
+  /** The vendor has made it, and bills it. A client that leaves now pays for it. */
+  made(): void {
+    if (this.attempt?.billsOn === false) this.change({ billsOn: true })
+  }
+
+  /** Its client gets the head of a stream. */
+  headLeft(): void {
+    this.headSent = true
+  }
+
+  /** The answer was ended at this limit, for want of money. */
+  cutAt(cap: OutputCap): void {
+    this.cap = cap
+  }
+
+  noted(note: AttemptNote): void {
+    this.notes.push(note)
+  }
+
+  /** The attempt that served came to nothing good in the middle of its stream. */
+  broke(noteOf: (served: AttemptNote) => AttemptNote): void {
+    const served = this.notes.pop()
+    if (served) this.notes.push(noteOf(served))
+  }
+
+  answering(firstEventMs: number): void {
+    this.expect('attempting')
+    const { attempt } = this
+    if (!attempt) throw new Error('nothing was asked that could answer')
+    this.current = { stage: 'answering', attempt, firstEventMs }
+  }
+
+  /** The end is on disk. */
+  ended(record: RequestRecord | undefined): void {
+    this.leavePermit()
+    this.idempotencyLock?.end()
+    this.current = { stage: 'ended', record }
+  }
+
+  /** Safe to call again. */
+  leavePermit(): void {
+    this.attempt?.permit.leave()
+  }
+
+  private get attempt(): CurrentAttempt | undefined {
+    const { current } = this
+    return current.stage === 'attempting' || current.stage === 'answering' ? current.attempt : undefined
+  }
+
+  private change(changed: Partial<CurrentAttempt>): void {
+    const { current } = this
+    if (current.stage === 'answering') this.current = { ...current, attempt: { ...current.attempt, ...changed } }
+    else if (current.stage === 'attempting' && current.attempt) {
+      this.current = { stage: 'attempting', attempt: { ...current.attempt, ...changed } }
+    }
+  }
+
+  private expect(...stages: readonly RequestState['stage'][]): void {
+    const { stage } = this.current
+    if (!stages.includes(stage)) throw new Error(`a request cannot go on from '${stage}' like this`)
+  }
+}
