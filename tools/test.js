@@ -11,6 +11,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 process.chdir(root)
 
 const SCRATCH_BYTES_MIN = 4 * 1024 ** 3
+const BROWSER_CLOSE_MS = 10_000
 
 const given = process.argv.slice(2)
 const namesFiles = given.some((arg, i) => !arg.startsWith('-') && !['-t', '--test-name-pattern'].includes(given[i - 1]))
@@ -53,6 +54,7 @@ const longest = [
 ]
 writeFileSync(timings, JSON.stringify({ version: 1, files: timesOf(folders) }))
 
+const browser = await startBrowser()
 const code = await run(findBun(), [
   'test',
   `--parallel=${workers}`,
@@ -66,6 +68,7 @@ const code = await run(findBun(), [
   ...folders,
   ...given,
 ])
+await browser.stop()
 const { passed, failed, skipped } = count(code)
 rmSync(work, { recursive: true, force: true })
 
@@ -91,9 +94,32 @@ function scratch() {
   return bavail * bsize > SCRATCH_BYTES_MIN ? shared : tmpdir()
 }
 
+/** The process that drives the browser of all files. It starts the browser when the first of them needs one. */
+async function startBrowser() {
+  const socket = join(work, 'browser.sock')
+  const child = spawn(process.execPath, ['test/support/browser-process.js', '.tmp/browser', socket], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, TMPDIR: work, HOME: work },
+  })
+  const ended = new Promise((resolve) => child.on('close', resolve))
+  // Where it cannot start it has said why, and so do the tests that need it.
+  await Promise.race([new Promise((resolve) => child.stdout.once('data', resolve)), ended])
+  const stop = () => {
+    child.stdin.on('error', () => undefined).end()
+    setTimeout(() => child.kill('SIGKILL'), BROWSER_CLOSE_MS).unref()
+    return ended
+  }
+  return { socket, stop }
+}
+
 /** Resolves to the exit code, or to the signal that ended the process. */
 function run(command, args) {
-  const env = { ...process.env, TMPDIR: work, BUN_CONFIG_MAX_HTTP_REQUESTS: bunEnv.BUN_CONFIG_MAX_HTTP_REQUESTS }
+  const env = {
+    ...process.env,
+    TMPDIR: work,
+    TOLLGATE_BROWSER_SOCKET: browser.socket,
+    BUN_CONFIG_MAX_HTTP_REQUESTS: bunEnv.BUN_CONFIG_MAX_HTTP_REQUESTS,
+  }
   const child = spawn(command, args, { stdio: 'inherit', env })
   return new Promise((resolve, reject) => {
     child.on('error', reject)

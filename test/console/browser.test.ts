@@ -50,12 +50,12 @@ test('an order without an end has one', async () => {
 
 test('a browser that is not there is an error that says so', async () => {
   process.env['TOLLGATE_TEST_BROWSER'] = '/nowhere/chromium'
-  expect(await startBrowser().catch(String)).toContain('/nowhere/chromium')
+  expect(await startBrowser({ isOwn: true }).catch(String)).toContain('/nowhere/chromium')
   delete process.env['TOLLGATE_TEST_BROWSER']
 })
 
 test('what is asked of one that is gone is an error at once', async () => {
-  const short = await startBrowser()
+  const short = await startBrowser({ isOwn: true })
   const page = short.open()
   await short.close()
   expect(await page.goto('about:blank').catch(String)).toContain('the browser ended with 0')

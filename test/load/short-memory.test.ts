@@ -14,6 +14,7 @@ test('calls are refused while answers to others fill it, and served again when t
   const vendor = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
+    idleTimeout: 0,
     fetch: () =>
       new Response(
         new ReadableStream<Uint8Array>({

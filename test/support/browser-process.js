@@ -1,9 +1,11 @@
-// node browser-process.js FOLDER: a headless Chromium that takes orders as lines of JSON and answers each with a line.
-// `{id, page, options, method, args}` calls a method of a page, as Playwright names them; `keyboard.press` is one of
-// its keyboard. A page is opened at its first order and gone after `close`. FOLDER keeps the browser unpacked;
+// node browser-process.js FOLDER [SOCKET]: a headless Chromium that takes orders as lines of JSON and answers each with a
+// line. `{id, page, options, method, args}` calls a method of a page, as Playwright names them; `keyboard.press` is one
+// of its keyboard. A page is opened at its first order and gone after `close`. FOLDER keeps the browser unpacked;
 // TOLLGATE_TEST_BROWSER names another Chromium, for machines that the package is not made for. The process ends with
-// its standard input.
+// its standard input. Orders come by it, or by connections to SOCKET: a client's pages end with its connection, and the
+// browser starts with the first. It costs 3 s of processor time to start one, so the files of a run share it.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -11,27 +13,61 @@ import { fileURLToPath } from 'node:url'
 
 const profiles = mkdtempSync(join(tmpdir(), 'tollgate-browser-'))
 process.on('exit', () => rmSync(profiles, { recursive: true, force: true }))
-const executablePath = process.env.TOLLGATE_TEST_BROWSER || (await prepare(process.argv[2]))
-process.env.TMPDIR = profiles
-
-const { chromium } = await import('playwright-core')
-const browser = await chromium.launch({
-  executablePath,
-  // Tests may run as root, for whom Chromium has no sandbox of its own. The pages are the tests' alone.
-  args: ['--no-sandbox', '--no-zygote', '--disable-gpu', '--disable-dev-shm-usage'],
-})
-const pages = new Map()
-process.stdout.write(`${JSON.stringify({ id: 0, value: browser.version() })}\n`)
-
-for await (const line of createInterface({ input: process.stdin })) {
-  // Orders to several pages may overlap.
-  void obey(JSON.parse(line)).then((answer) => process.stdout.write(`${JSON.stringify(answer)}\n`))
+const [folder, socketPath] = process.argv.slice(2)
+let launched
+if (socketPath === undefined) {
+  await serve(process.stdin, process.stdout)
+} else {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined)
+    serve(socket, socket).catch((error) => socket.end(`${JSON.stringify({ id: 0, error: String(error) })}\n`))
+  })
+  server.listen(socketPath, () => process.stdout.write('listening\n'))
+  for await (const _ of process.stdin);
+  server.close()
 }
-await browser.close()
+await launched?.then(
+  (browser) => browser.close(),
+  () => undefined,
+)
+process.exit()
 
-async function obey({ id, page: name, options, method, args }) {
+/** The browser, once for all clients. A new one if it is gone. */
+function launch() {
+  const before = launched ?? Promise.resolve()
+  launched = before.catch(() => undefined).then((browser) => (browser?.isConnected() ? browser : start()))
+  return launched
+}
+
+async function start() {
+  const executablePath = process.env.TOLLGATE_TEST_BROWSER || (await prepare(folder))
+  process.env.TMPDIR = profiles
+  const { chromium } = await import('playwright-core')
+  return chromium.launch({
+    executablePath,
+    // Tests may run as root, for whom Chromium has no sandbox of its own. The pages are the tests' alone.
+    args: ['--no-sandbox', '--no-zygote', '--disable-gpu', '--disable-dev-shm-usage'],
+  })
+}
+
+/** One client's orders, until they end. */
+async function serve(input, output) {
+  const browser = await launch()
+  const pages = new Map()
+  const say = (answer) => output.write(`${JSON.stringify(answer)}\n`)
+  say({ id: 0, value: browser.version() })
+  for await (const line of createInterface({ input })) {
+    // Orders to several pages may overlap.
+    void obey({ browser, pages }, JSON.parse(line)).then(say)
+  }
+  await Promise.allSettled([...pages.values()].map(async (opening) => (await opening).page.context().close()))
+  output.end()
+}
+
+async function obey({ browser, pages }, { id, page: name, options, method, args }) {
   try {
-    const { page, problems } = await (pages.get(name) ?? open(name, options))
+    if (!pages.has(name)) pages.set(name, open(browser, options))
+    const { page, problems } = await pages.get(name)
     if (method === 'problems') return { id, value: problems }
     const [last, ...path] = method.split('.').reverse()
     const target = path.reverse().reduce((object, key) => object[key], page)
@@ -47,16 +83,13 @@ async function obey({ id, page: name, options, method, args }) {
 }
 
 /** A page in a context of its own: it has no cookies and no cache of another. */
-function open(name, options) {
-  const opening = browser.newContext(options).then(async (context) => {
-    const page = await context.newPage()
-    const problems = []
-    page.on('pageerror', (error) => problems.push(String(error)))
-    page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
-    return { page, problems }
-  })
-  pages.set(name, opening)
-  return opening
+async function open(browser, options) {
+  const context = await browser.newContext(options)
+  const page = await context.newPage()
+  const problems = []
+  page.on('pageerror', (error) => problems.push(String(error)))
+  page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
+  return { page, problems }
 }
 
 /** Bytes as base64. Of a response its status; of other objects that live in the browser nothing. */

@@ -1,8 +1,9 @@
 /**
- * A real browser without a window: headless Chromium, unpacked from a package, driven by Node in a process of its own.
- * Where it cannot start, what needs it fails and says why. Nothing waits without an end: not for the start, not for an
- * order, not for the browser to go.
+ * A real browser without a window: headless Chromium, unpacked from a package, driven by Node in a process of its own,
+ * which all files of a run share (tools/test.js starts it). Where it cannot start, what needs it fails and says why.
+ * Nothing waits without an end: not for the start, not for an order, not for the browser to go.
  */
+import { connect } from 'node:net'
 import { join, resolve } from 'node:path'
 import { tmpdir } from 'node:os'
 
@@ -47,8 +48,10 @@ export type Browser = {
 
 type Answer = { readonly id: number; readonly value?: unknown; readonly error?: string }
 
-export async function startBrowser(): Promise<Browser> {
-  const driver = new Driver()
+/** The browser of the run, or with `isOwn`, and where there is none, one of its own. */
+export async function startBrowser({ isOwn = false } = {}): Promise<Browser> {
+  const shared = process.env['TOLLGATE_BROWSER_SOCKET']
+  const driver = new Driver(shared !== undefined && !isOwn ? connectDriver(shared) : spawnDriver())
   try {
     const version = String(await driver.answerTo(0, START_TIMEOUT_MS, 'start'))
     let pages = 0
@@ -81,36 +84,96 @@ function pageOf(driver: Driver, page: { readonly name: string; readonly options:
   }
 }
 
+/** Lines to the process in which the browser is driven, and from it. */
+type Line = {
+  readonly answers: AsyncIterable<Uint8Array>
+  /** Why there are no more answers, once there are none. */
+  readonly ended: () => Promise<string>
+  readonly isOpen: () => boolean
+  readonly send: (line: string) => unknown
+  readonly close: () => Promise<unknown>
+}
+
+function spawnDriver(): Line {
+  const node = Bun.which('node')
+  if (!node) throw new Error('the browser is driven by Node, which is not on the path')
+  const { PATH = '', TOLLGATE_TEST_BROWSER } = process.env
+  const child = Bun.spawn([node, join(import.meta.dir, 'browser-process.js'), join(ROOT, '.tmp/browser')], {
+    cwd: ROOT,
+    env: { PATH, HOME: tmpdir(), ...(TOLLGATE_TEST_BROWSER && { TOLLGATE_TEST_BROWSER }) },
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const errors = child.stderr.text()
+  return {
+    answers: child.stdout,
+    ended: async () => `${await child.exited}: ${(await errors).slice(-2_000)}`,
+    isOpen: () => child.exitCode === null,
+    async send(line) {
+      await child.stdin.write(line)
+      await child.stdin.flush()
+    },
+    /** Without its standard input the process closes the browser and ends; if it does not, it is ended. */
+    async close() {
+      await child.stdin.end()
+      const timer = setTimeout(() => child.kill('SIGKILL'), CLOSE_TIMEOUT_MS)
+      await child.exited
+      clearTimeout(timer)
+    },
+  }
+}
+
+function connectDriver(path: string): Line {
+  const socket = connect(path)
+  const { promise: closed, resolve: close } = Promise.withResolvers<string>()
+  let why = 'its connection'
+  socket.on('error', (error) => (why = String(error)))
+  socket.on('close', () => close(why))
+  return {
+    answers: chunksOf(socket),
+    ended: () => closed,
+    isOpen: () => !socket.destroyed,
+    send: (line) => socket.write(line),
+    async close() {
+      socket.end()
+      const timer = setTimeout(() => socket.destroy(), CLOSE_TIMEOUT_MS)
+      await closed
+      clearTimeout(timer)
+    },
+  }
+}
+
+/** Ends where the socket does, by an error too. */
+async function* chunksOf(socket: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  try {
+    yield* socket
+  } catch {
+    // `ended` says why.
+  }
+}
+
 /** The process in which the browser is driven, and the orders that wait for its answers. */
 class Driver {
-  private readonly child
+  private readonly line: Line
   private readonly waiting = new Map<number, PromiseWithResolvers<unknown>>()
   /** Why there is no browser any more. */
   private readonly gone: Promise<Error>
   private serial = 0
 
-  constructor() {
-    const node = Bun.which('node')
-    if (!node) throw new Error('the browser is driven by Node, which is not on the path')
-    const { PATH = '', TOLLGATE_TEST_BROWSER } = process.env
-    this.child = Bun.spawn([node, join(import.meta.dir, 'browser-process.js'), join(ROOT, '.tmp/browser')], {
-      cwd: ROOT,
-      env: { PATH, HOME: tmpdir(), ...(TOLLGATE_TEST_BROWSER && { TOLLGATE_TEST_BROWSER }) },
-      stdin: 'pipe',
-      stdout: 'pipe',
-      stderr: 'pipe',
-    })
-    this.gone = this.follow(this.child.stderr.text())
+  constructor(line: Line) {
+    this.line = line
+    this.gone = this.follow()
   }
 
-  private async follow(errors: Promise<string>): Promise<Error> {
-    for await (const line of linesOf(this.child.stdout)) {
+  private async follow(): Promise<Error> {
+    for await (const line of linesOf(this.line.answers)) {
       const { id, value, error } = JSON.parse(line) as Answer
       const one = this.waiting.get(id)
       if (error === undefined) one?.resolve(value)
       else one?.reject(new Error(error))
     }
-    return new Error(`the browser ended with ${await this.child.exited}: ${(await errors).slice(-2_000)}`)
+    return new Error(`the browser ended with ${await this.line.ended()}`)
   }
 
   async answerTo(id: number, timeoutMs: number, what: string): Promise<unknown> {
@@ -131,23 +194,16 @@ class Driver {
     const id = ++this.serial
     const line = JSON.stringify({ id, method, ...order })
     const answer = this.answerTo(id, ORDER_TIMEOUT_MS, line.slice(0, 200))
-    if (this.child.exitCode === null) {
-      await this.child.stdin.write(`${line}\n`)
-      await this.child.stdin.flush()
-    }
+    if (this.line.isOpen()) await this.line.send(`${line}\n`)
     return answer
   }
 
-  /** Without its standard input the process closes the browser and ends; if it does not, it is ended. */
   async close(): Promise<void> {
-    await this.child.stdin.end()
-    const timer = setTimeout(() => this.child.kill('SIGKILL'), CLOSE_TIMEOUT_MS)
-    await this.child.exited
-    clearTimeout(timer)
+    await this.line.close()
   }
 }
 
-async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, void> {
+async function* linesOf(stream: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
   const decoder = new TextDecoder()
   let rest = ''
   for await (const chunk of stream) {
