@@ -34,31 +34,34 @@ async function expectHeartbeats(model: string): Promise<void> {
   expect(text).toEndWith('data: [DONE]\n\n')
 }
 
-/** All clients at once, each with a call of its own. */
-async function expectPatience(model: string): Promise<void> {
+/** All clients at once, each with calls of its own, one after the other. */
+async function expectPatience(models: readonly string[]): Promise<void> {
   const clients = await startClients()
   const listening = Object.entries(clients).map(async ([name, client]) => {
-    const me = await join()
-    const order: AddressedCall = {
-      command: 'stream',
-      baseUrl: gateway().baseUrl,
-      key: me.key,
-      body: { model, ...body },
-    }
-    const { chunks, error, requestId } = streamOf(await client.obey(order))
-    const text = chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')
-    expect({ name, text, error }).toEqual({ name, text: 'Silence is golden', error: null })
-    await expectPaid(me, [{ usage: chunks.at(-1)?.usage ?? expect.unreachable(), requestId }])
+    for (const model of models) await expectAnswer(name, client, model)
     await client.stop()
   })
-  await Promise.all([expectHeartbeats(model), ...listening])
+  await Promise.all([...models.map(expectHeartbeats), ...listening])
 }
 
-// Both at once.
+async function expectAnswer(name: string, client: ClientProcess, model: string): Promise<void> {
+  const me = await join()
+  const order: AddressedCall = {
+    command: 'stream',
+    baseUrl: gateway().baseUrl,
+    key: me.key,
+    body: { model, ...body },
+  }
+  const { chunks, error, requestId } = streamOf(await client.obey(order))
+  const text = chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')
+  expect({ name, model, text, error }).toEqual({ name, model, text: 'Silence is golden', error: null })
+  await expectPaid(me, [{ usage: chunks.at(-1)?.usage ?? expect.unreachable(), requestId }])
+}
+
 test(
   'a vendor that is silent before its first event, or between two, is no trouble for any client',
   async () => {
-    await Promise.all(['begins-late', 'pauses'].map(expectPatience))
+    await expectPatience(['begins-late', 'pauses'])
   },
   60_000 + 10 * SILENCE_MS,
 )
