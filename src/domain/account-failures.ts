@@ -1,4 +1,4 @@
-/** Why a key or an account may do nothing. */
+/** Failures of a key or an account that may do nothing. */
 import type { Failure } from './failure.ts'
 
 export const INVALID_KEY: Failure = {

@@ -8,14 +8,14 @@ export type Account = {
   readonly id: string
   readonly name: string
   readonly status: AccountStatus
-  /** Model ids this account may use; undefined means all. */
+  /** The model ids that this account may use. Undefined means all. */
   readonly allowedModels: readonly string[] | undefined
   readonly limits: Limits
-  /** Below so much available the console warns; undefined: it does not. */
+  /** The console warns if less than this is available. Undefined: it does not warn. */
   readonly lowBalance?: NanoUsd | undefined
   readonly origin: PriceOrigin
   readonly createdAtMs: number
-  /** The oldest account: the operator's own. */
+  /** Whether this is the oldest account, which is the operator's own. */
   readonly isFirst?: boolean
 }
 
@@ -23,28 +23,31 @@ export type ApiKey = {
   readonly id: string
   readonly accountId: string
   readonly name: string
-  /** `playground`: stands for whoever is signed in and tries the account's models; no client can present it. */
+  /** `playground`: stands for a person who is signed in and tries the account's models. No client can present it. */
   readonly kind: 'client' | 'playground'
   readonly last4: string
-  /** Model ids this key may use; undefined means all the account may use. */
+  /** The model ids that this key may use. Undefined means all that the account may use. */
   readonly allowedModels: readonly string[] | undefined
-  /** Besides the account's, which count for all its keys together. */
+  /** They add to the account's limits, which count for all its keys together. */
   readonly limits: Limits
   readonly createdAtMs: number
   readonly revokedAtMs: number | undefined
 }
 
-/** Who is calling: a valid key and the account it draws on. */
+/** The caller: a valid key and the account that it draws on. */
 export type Caller = {
   readonly key: ApiKey
   readonly account: Account
-  /** Of the playground: whether whoever it was lent to may call still. */
+  /** Set in the playground: whether the person who uses the key may still call. */
   readonly stands?: () => boolean
 }
 
 type SoldModel = Pick<Model, 'id' | 'audience'>
 
-/** Whether an account may use a model: its allow-list admits it, and where only the first account has it, names it. */
+/**
+ * Whether an account may use a model. Its allow-list must admit the model. A model for the first account alone must be
+ * named in the allow-list of any other account.
+ */
 export function accountMayUse({ allowedModels, isFirst }: Account, { id, audience }: SoldModel): boolean {
   if (allowedModels) return allowedModels.includes(id)
   return audience !== 'first_account' || isFirst === true

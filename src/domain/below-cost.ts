@@ -1,13 +1,13 @@
-/** Where a model is sold for less than an offer of it costs: every unit, in every tier. */
+/** Finds models that are sold for less than an offer of them costs, for every unit in every tier. */
 import { usageBuckets, type PieceUnit, type UsageBucket } from './usage.ts'
 import type { Model, ModelKind } from './catalog.ts'
 import { unitPriceOfPiece, type PriceCard, type UnitPrices } from './price.ts'
 import { priceUnits } from './price-units.ts'
 
-/** One unit that is sold below its cost. Nano-USD per million of it, of tokens and pieces alike. */
+/** One unit that is sold below its cost. Prices are nano-USD per million units, for tokens and pieces. */
 export type Loss = {
   readonly unit: UsageBucket | PieceUnit
-  /** In requests with more input tokens than this; undefined: in all up to the first tier. */
+  /** Holds for requests with more input tokens than this. Undefined: for all requests below the first tier. */
   readonly aboveInputTokens: number | undefined
   readonly sale: bigint
   readonly cost: bigint
@@ -16,7 +16,7 @@ export type Loss = {
 const imageUnits: ReadonlySet<UsageBucket> = new Set(['inputImage', 'outputImage'])
 const outputUnits: ReadonlySet<UsageBucket> = new Set(['outputText', 'outputReasoning'])
 
-/** What of a model of a kind is ever counted. */
+/** The units that a model of a kind ever counts. */
 function unitsOf(kind: ModelKind): readonly UsageBucket[] {
   if (kind === 'image') return usageBuckets
   return usageBuckets.filter((unit) => !imageUnits.has(unit) && !(kind === 'embedding' && outputUnits.has(unit)))
@@ -32,8 +32,8 @@ const kindOf = (unit: PieceUnit): string => unit.replace(/\/.*/, '')
 const isFree = (prices: UnitPrices): boolean => usageBuckets.every((unit) => prices[unit] === 0n)
 
 /**
- * Tokens can be compared with tokens and a kind of piece with the same kind. How many tokens a picture is, or a second,
- * no card says: where one side sells by the piece alone and the other by the token, nothing is compared.
+ * Compares tokens with tokens, and a kind of piece with the same kind. No card says how many tokens an image or a
+ * second is. If one side sells by the piece only and the other by the token, nothing is compared.
  */
 export function lossesOf(kind: ModelKind, sale: PriceCard, cost: PriceCard): readonly Loss[] {
   return [...tokenLosses(kind, sale, cost), ...pieceLosses(sale, cost)]
@@ -54,14 +54,17 @@ function tokenLosses(kind: ModelKind, sale: PriceCard, cost: PriceCard): readonl
   return losses
 }
 
-/** Where prices change. Above 271,999 and above 272,000 are one line, drawn twice: the token between is no loss. */
+/**
+ * The token counts at which prices change. Bounds that differ by one, such as 271,999 and 272,000, are the same bound:
+ * the one token between them is no loss.
+ */
 function boundsOf(...cards: readonly PriceCard[]): readonly number[] {
   const all = cards.flatMap(({ tiers = [] }) => tiers.map(({ aboveInputTokens }) => aboveInputTokens))
   const bounds = [...new Set([0, ...all])].toSorted((a, b) => a - b)
   return bounds.filter((bound, i) => bound === 0 || bounds[i + 1] !== bound + 1)
 }
 
-/** A unit that costs what another does on both sides is no loss of its own. */
+/** Whether a unit has the same prices as another on both sides. Then it is no loss of its own. */
 function isSaidBy(unit: UsageBucket, sold: UnitPrices, paid: UnitPrices): boolean {
   const like = priceUnits.find((one) => one.unit === unit)?.like
   return like !== undefined && sold[unit] === sold[like] && paid[unit] === paid[like]
@@ -81,7 +84,7 @@ function pieceLosses(sale: PriceCard, cost: PriceCard): readonly Loss[] {
     .filter(({ sale: price, cost: paidPrice }) => price < paidPrice)
 }
 
-/** All there are of a model, with the offer that costs more. */
+/** All losses of a model, with the offer that costs more. */
 export const modelLosses = ({
   kind,
   sale,

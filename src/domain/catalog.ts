@@ -2,33 +2,38 @@ import { openImageFacts, type ImageFacts } from './image.ts'
 import type { PriceCard, PriceTier, UnitPrices } from './price.ts'
 import { openVideoFacts, type VideoFacts } from './video.ts'
 
-/** Where a thing was made: by `tollgate.yaml` or the environment (read-only elsewhere), or in the store. */
+/** Where something was made: in `tollgate.yaml` or the environment (read-only elsewhere), or in the store. */
 export type PriceOrigin = 'declared' | 'stored'
 
-/** `environment`: brought by a vendor's key, at its list price and a mark-up. A stored model of that id comes first. */
+/**
+ * `environment`: a model that came with a vendor's key, at its list price and a mark-up. A stored model of that id
+ * wins.
+ */
 export type ModelOrigin = PriceOrigin | 'environment'
 
-/** What a hang-up does to a vendor's bill: it stops, or the answer is made and billed to its end. */
+/** What happens to a vendor's bill when the client hangs up: it stops, or the answer is made and billed to its end. */
 export type HangUp = 'stops_billing' | 'bills_on'
 
-/** Which addresses a provider may be at. `private`: also this machine's and its networks', by the operator's word. */
+/**
+ * The addresses that a provider may have. `private`: with the operator's permission also this machine and its networks.
+ */
 export type ProviderReach = 'public' | 'private'
 
-/** A vendor connection: base URL, credential, and the preset that says what it speaks. */
+/** A connection to a vendor: base URL, credential, and the preset that says what it speaks. */
 export type Provider = {
   readonly id: string
-  /** The preset it was made from (`sandbox`, `custom`, or a vendor's). */
+  /** The preset that it was made from (`sandbox`, `custom`, or a vendor's). */
   readonly preset: string
-  /** Absolute, without a trailing slash, up to and including the version part: `https://api.vendor.example/v1`. */
+  /** Absolute, without a trailing slash, up to and including the version: `https://api.vendor.example/v1`. */
   readonly baseUrl: string
   readonly reach: ProviderReach
   readonly secret: string | undefined
-  /** Undefined: as the preset says. */
+  /** Undefined: the preset's own. */
   readonly hangUp: HangUp | undefined
-  /** How many requests may be under way there at once. Undefined: as many as anywhere. */
+  /** The most concurrent requests to this provider. Undefined: the general limit. */
   readonly concurrentRequests?: number | undefined
   readonly origin: PriceOrigin
-  /** `drained`: gets no new requests, until the operator says otherwise. */
+  /** `drained`: gets no new requests until the operator changes it. */
   readonly state?: ProviderState
 }
 
@@ -39,7 +44,7 @@ export type ProviderDraft = {
   readonly preset: string
   /** Undefined: the preset's own. */
   readonly baseUrl: string | undefined
-  /** What the operator allows. A preset whose own address is on this machine needs no word to be called there. */
+  /** What the operator permits. A preset whose own address is on this machine needs no permission. */
   readonly reach: ProviderReach
   readonly secret: string | undefined
   readonly hangUp?: HangUp | undefined
@@ -59,7 +64,7 @@ export type OfferDraft = {
 export type ModelDraft = {
   readonly id: string
   readonly ownedBy: string | undefined
-  /** Left out: text. */
+  /** The default is text. */
   readonly kind?: ModelKind | undefined
   readonly limits: Partial<ModelLimits>
   readonly price: UnitPrices
@@ -67,48 +72,50 @@ export type ModelDraft = {
   readonly offers: readonly OfferDraft[]
 }
 
-/** One way to serve a model: a provider, the name it knows the model by, and what that costs us. */
+/** One way to serve a model: a provider, its name for the model, and the cost there. */
 export type Offer = {
   readonly id: string
   readonly modelId: string
   readonly providerId: string
   readonly upstreamModel: string
-  /** Lower is tried first. */
+  /** The lowest is tried first. */
   readonly priority: number
-  /** Share among offers of the same priority. */
+  /** The share among offers of the same priority. */
   readonly weight: number
-  /** How many tokens it takes, input and output together. Undefined: as many as the model. */
+  /** The most tokens that it takes, input and output together. Undefined: as many as the model. */
   readonly contextTokens?: number | undefined
   readonly cost: PriceCard
-  /** Its provider's. */
+  /** The state of its provider. */
   readonly state?: ProviderState
 }
 
 export type ModelLimits = {
-  /** Most tokens one answer may have. Undefined where it is not known. */
+  /** The most tokens of one answer. Undefined if unknown. */
   readonly outputTokensMax: number | undefined
-  /** The limit that the operator sets to answers for which the client sets none. Undefined: none is set. */
+  /** The operator's limit for answers of clients that set none. Undefined: no limit is set. */
   readonly outputTokensDefault: number | undefined
-  /** Below this many affordable output tokens a request without a limit is refused. */
+  /** A request without a limit is refused if fewer output tokens than this are affordable. */
   readonly outputTokensMin: number
-  /** Whether the model bills reasoning that it does not send: what an answer costs is not known before its end. */
+  /** Whether the model bills reasoning that it does not send. The cost of an answer is then unknown before its end. */
   readonly hidesReasoning: boolean
-  /** Upper bound of the tokens one image part counts as. */
+  /** The most tokens that one image part counts as. */
   readonly imageTokensMax: number
-  /** Silence allowed before the first event; undefined: what is usual for such a model, see first-token-timeout.ts. */
+  /**
+   * The silence allowed before the first event. Undefined: the usual time for such a model, see first-token-timeout.ts.
+   */
   readonly firstEventTimeoutMs: number | undefined
-  /** Of an embedding model: the length of its vectors, and whether a request may ask for shorter ones. */
+  /** For an embedding model: the length of its vectors, and whether a request may ask for shorter ones. */
   readonly dimensions: number | undefined
   readonly dimensionsAdjustable: boolean
-  /** Of an image model: what may be asked of it. */
+  /** For an image model: what it can do. */
   readonly image: ImageFacts
-  /** Of a video model: the same. */
+  /** For a video model: what it can do. */
   readonly video: VideoFacts
-  /** What the vendor states as the longest input and output together. It bounds holds; the vendor enforces it. */
+  /** The longest input and output together, as the vendor states it. It bounds holds, and the vendor enforces it. */
   readonly contextTokens: number | undefined
-  /** `refused`: audio costs more than the model's price for input says, so none is taken, and no files with it. */
+  /** `refused`: audio costs more than the model's input price, so neither audio nor files are accepted. */
   readonly mediaInput: 'taken' | 'refused'
-  /** Of a text model: whether it looks at pictures. No price list says so; the operator may. */
+  /** For a text model: whether it accepts images. No price list says so, but the operator may. */
   readonly pictureInput: 'taken' | 'refused'
 }
 
@@ -116,7 +123,7 @@ export type ModelLimits = {
 export const modelKinds = ['text', 'embedding', 'image', 'video'] as const
 export type ModelKind = (typeof modelKinds)[number]
 
-/** A public model: the id clients send, its sale price, and the offers that can serve it. */
+/** A public model: the id that clients send, its sale price, and the offers that can serve it. */
 export type Model = {
   readonly id: string
   readonly ownedBy: string
@@ -126,11 +133,11 @@ export type Model = {
   readonly origin: ModelOrigin
   readonly sale: PriceCard
   readonly offers: readonly Offer[]
-  /** `first_account`: others have it only where their allow-list names it. Undefined: everybody's. */
+  /** `first_account`: other accounts have it only if their allow-list names it. Undefined: every account has it. */
   readonly audience?: 'first_account' | undefined
 }
 
-/** Whether a model makes images as part of a turn, in its vendor's own dialect, and nowhere else. */
+/** Whether a model makes images only as part of a turn, in its vendor's own dialect. */
 export const paintsInTurn = ({ kind, limits }: Pick<Model, 'kind' | 'limits'>): boolean =>
   kind === 'image' && limits.image.surface === 'turn'
 

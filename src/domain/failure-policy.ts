@@ -1,7 +1,9 @@
-/** Who may be told what of a failure. */
+/** Decides how much of a failure each reader may see. */
 import type { Failure, FailureKind, UpstreamFailure } from './failure.ts'
 
-/** What the client is told when the last attempt failed like this. Only the request's own faults pass in words. */
+/**
+ * The failure that the client sees if the last attempt failed like this. Only faults of the request keep their message.
+ */
 export function failureForClient(failure: UpstreamFailure): Failure {
   switch (failure.kind) {
     case 'bad_request':
@@ -34,7 +36,7 @@ export function failureForClient(failure: UpstreamFailure): Failure {
       return {
         kind: 'unavailable',
         message: 'No upstream can serve this model at the moment. Nothing was charged; the operator has the details.',
-        // Only the operator can mend it: an SDK would make its user wait a minute for the same answer.
+        // Only the operator can fix it. An SDK that retries would make its user wait a minute for the same answer.
         shouldRetry: false,
       }
     case 'server':
@@ -47,6 +49,6 @@ export function failureForClient(failure: UpstreamFailure): Failure {
 
 function rejectionOf({ kind, status, code }: UpstreamFailure): FailureKind {
   if (kind === 'bad_request') return status === 413 ? 'request_too_large' : 'upstream_rejected'
-  // Without a word about the context it is only known to be too large.
+  // Without a code for the context, all that is known is that the request is too large.
   return status === 413 && code !== 'context_length_exceeded' ? 'request_too_large' : 'context_length'
 }

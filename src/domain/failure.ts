@@ -1,8 +1,8 @@
 import { limit } from '../lib/primitives/limit.ts'
 
 /**
- * Everything that can go wrong with a client's request, as one closed set. The status, type and code a client sees for
- * a kind live in one table per format (`formats/chat/failure.ts`), nowhere else.
+ * Everything that can go wrong with a client's request, as one closed set. The status, type and code of a kind are in
+ * one table for each error envelope in formats/, nowhere else.
  */
 export type FailureKind =
   | 'malformed_request'
@@ -31,7 +31,7 @@ export type FailureKind =
   | 'idempotency_running'
   | 'idempotency_mismatch'
   | 'idempotency_not_kept'
-  /** Of what is still being made. */
+  /** The requested object is not finished yet. */
   | 'not_completed'
   | 'request_timeout'
   | 'internal'
@@ -41,20 +41,20 @@ export type FailureKind =
 
 export type Failure = {
   readonly kind: FailureKind
-  /** Written for the client: what is wrong and what would help. Never holds secrets, hosts or upstream internals. */
+  /** Written for the client: what is wrong and what would help. Never contains secrets, hosts or upstream internals. */
   readonly message: string
-  /** The request field at fault, as a path: `messages[0].role`. */
+  /** The path of the request field at fault: `messages[0].role`. */
   readonly param?: string
-  /** A vendor's own code, kept when its rejection of the request is passed on. */
+  /** A vendor's own code, kept if its rejection of the request goes to the client. */
   readonly code?: string
-  /** What of the request is not supported, where a dialect has a place for such a list and its clients act on it. */
+  /** The unsupported parts of the request, for dialects whose clients act on such a list. */
   readonly unsupported?: readonly string[]
   readonly retryAfterMs?: number
   /** Overrides the SDKs' default of retrying by status. */
   readonly shouldRetry?: boolean
 }
 
-/** What an attempt at one offer can fail with. The router decides on `kind` alone. */
+/** How an attempt at one offer can fail. The router decides by `kind` alone. */
 export type UpstreamFailureKind =
   | 'bad_request'
   | 'context_length'
@@ -66,55 +66,56 @@ export type UpstreamFailureKind =
   | 'overload'
   | 'timeout'
   | 'server'
-  /** The connection broke: the upstream may have been at work, and may bill for it. */
+  /** The connection broke. The upstream may have worked and may bill for it. */
   | 'network'
-  /** There was no connection: the upstream cannot know of the request. */
+  /** There was no connection, so the upstream cannot know of the request. */
   | 'unreachable'
-  /** It gave up an answer that had to wait for memory of ours: no fault of its own, and it may bill. */
+  /** The upstream gave up an answer that waited for memory of the gateway. It is not at fault, and it may bill. */
   | 'unread'
   | 'garbage'
 
 export type UpstreamFailure = {
   readonly kind: UpstreamFailureKind
-  /** The upstream's status, when there was one. */
+  /** The upstream's status, if there was one. */
   readonly status?: number
-  /** For the client when the request itself is at fault, for the operator otherwise. */
+  /** For the client if the request itself is at fault, otherwise for the operator. */
   readonly message: string
-  /** Its message is the upstream's own, which may quote the prompt or the credential. */
+  /** The message is the upstream's own, which may quote the prompt or the credential. */
   readonly isQuoted?: true
-  /** More came than an answer can need: it breaks an answer that was complete by then, too. */
+  /** More arrived than an answer can need. This breaks even an answer that was already complete. */
   readonly isExcess?: true
-  /** What may be kept of that for the operator. */
+  /** The part of the message that may be stored for the operator. */
   readonly keptMessage?: string
-  /** The words of its message that its kind was judged by. */
+  /** The words of the message that decided its kind. */
   readonly evidence?: string
   /**
-   * These words are in the request as well, or an answer failed in a way that its request can bring about: its author
-   * must not rest an offer for everybody.
+   * The request may have caused this failure: it contains the deciding words, or can make an answer fail this way. Its
+   * author must not be able to rest an offer for everybody.
    */
   readonly isDoubtful?: true
   readonly code?: string
-  /** The vendor's word for the kind of error, where it is another than its code. */
+  /** The vendor's type of the error, if it differs from its code. */
   readonly type?: string
-  /** The vendor's id of the request, which its support asks for. */
+  /** The vendor's id of the request, for its support. */
   readonly requestId?: string
   readonly param?: string
   readonly retryAfterMs?: number
 }
 
-/** No upstream's wish to be left alone is believed for longer, nor passed on: some ask for a year. */
+/** No longer Retry-After of an upstream is believed or passed on. Some upstreams ask for a year. */
 export const RETRY_AFTER_MS_MAX = limit(
   'retryAfterMs',
   300_000,
-  'A longer Retry-After of an upstream is cut to this, and so is a rest.',
+  "An upstream's longer Retry-After is cut to this, and so is a rest.",
 )
 
 /**
- * Failures that are the request's own fault: never held against the offer, and given to the client where no offer is
- * left. What is too long for one offer may fit another; what is wrong, or refused for its content, is so everywhere.
+ * Whether the request itself is at fault. Such a failure never counts against the offer, and the client gets it if no
+ * offer is left. A request that is too long for one offer may fit another. A request that is wrong, or refused for its
+ * content, fails everywhere.
  */
 export const isRequestFault = (kind: UpstreamFailureKind): boolean =>
   kind === 'bad_request' || kind === 'context_length' || kind === 'policy'
 
-/** Of those the ones that no other offer would take. */
+/** Whether the request is at fault in a way that no other offer would accept. */
 export const isFinalFault = (kind: UpstreamFailureKind): boolean => isRequestFault(kind) && kind !== 'context_length'

@@ -1,4 +1,4 @@
-/** What an image model can do, as data: what a request may ask of it, and what an image of its can come to. */
+/** What an image model can do, as data: what a request may ask of it, and what its images can cost. */
 import { piecePrice, type PriceCard } from './price.ts'
 import type { PieceUnit } from './usage.ts'
 import { KIB, MIB, MINUTE_MS } from '../lib/primitives/units.ts'
@@ -7,11 +7,11 @@ import { limit } from '../lib/primitives/limit.ts'
 export const imageFormats = ['png', 'jpeg', 'webp'] as const
 export type ImageFormat = (typeof imageFormats)[number]
 
-/** How a result reaches the client: an address the gateway serves for a while, or the bytes themselves. */
+/** How an image reaches the client: by an address that the gateway serves for a while, or as bytes. */
 export const imageDeliveries = ['url', 'b64_json'] as const
 export type ImageDelivery = (typeof imageDeliveries)[number]
 
-/** Of a form and what is in it; of JSON with pictures in it as far as it applies. */
+/** Bounds of a form and its parts. They hold for JSON with images as far as they apply. */
 export const imageFormBounds = {
   bytesMax: limit('formBytesMax', 512 * MIB, 'A larger form is refused.'),
   partsMax: limit('formPartsMax', 32, 'A form of more parts is refused.'),
@@ -20,13 +20,13 @@ export const imageFormBounds = {
   fieldBytesMax: limit('formFieldBytesMax', 256 * KIB, 'A form with a larger field is refused.'),
   imageBytesMax: limit('formImageBytesMax', 50 * MIB, 'A form with a larger image is refused.'),
   maskBytesMax: limit('formMaskBytesMax', 4 * MIB, 'A form with a larger mask is refused.'),
-  /** All pictures together: they are decoded one after the other, while others wait. */
+  /** For all images together, because they are decoded one after the other while others wait. */
   pixelsMax: limit('formPixelsMax', 200_000_000, 'A form with more pixels in all images together is refused.'),
-  /** For their decoding, the wait for it included. */
+  /** The time to decode them, including the wait for it. */
   decodingTimeoutMs: limit('formDecodingTimeoutMs', 30_000, 'A form whose images take longer to decode is refused.'),
 }
 
-/** Of an image at an upstream's own address. */
+/** Bounds of an image at an upstream's own address. */
 export const imageFetchBounds = {
   fetchTimeoutMs: limit(
     'imageFetchTimeoutMs',
@@ -36,21 +36,22 @@ export const imageFetchBounds = {
   fetchedBytesMax: limit('imageFetchedBytesMax', 64 * MIB, 'A larger image of an upstream is not fetched.'),
 }
 
-/** Sizes besides the named ones: both sides multiples of a number, neither side too long beside the other. */
+/** Sizes besides the named ones: both sides are multiples of a number, and their ratio is bounded. */
 export type FreeSizes = { readonly multipleOf: number; readonly ratioMax: number; readonly pixelsMax: number }
 
 export type ImageFacts = {
   /**
-   * `turn`: it answers a turn of a conversation in its vendor's own dialect, with images among the text. Its sizes are
-   * then ratios of the sides, its qualities how large an image is (`2K`). Left out: at the endpoints for images.
+   * `turn`: the model answers a turn of a conversation in its vendor's own dialect, with images among the text. Its
+   * sizes are then ratios of the sides, and its qualities are sizes of an image (`2K`). The default is the endpoints
+   * for images.
    */
   readonly surface?: 'images' | 'turn' | undefined
-  /** `WIDTHxHEIGHT`, and `auto` where the model may choose. */
+  /** `WIDTHxHEIGHT`, and `auto` if the model may choose. */
   readonly sizes: readonly string[]
   readonly freeSizes?: FreeSizes | undefined
-  /** What the model does where nothing is said; undefined where the vendor does not say. */
+  /** The model's default. Undefined if the vendor does not state it. */
   readonly sizeDefault: string
-  /** An empty list: the model does not know the field. So for the other lists. */
+  /** An empty list means that the model does not have the field. The same holds for the other lists. */
   readonly qualities: readonly string[]
   readonly qualityDefault: string
   readonly formats: readonly ImageFormat[]
@@ -60,28 +61,28 @@ export type ImageFacts = {
   readonly countMax: number
   /** One image comes, whatever `n` is. */
   readonly isSingle: boolean
-  /** What `response_format` may be, the default first. Bytes alone: the vendor refuses the field. */
+  /** The values of `response_format`, the default first. If bytes are the only value, the vendor refuses the field. */
   readonly deliveries: readonly ImageDelivery[]
   readonly promptCharsMax: number
   readonly streams: boolean
   readonly partialsMax: number
-  /** Input images an edit may have; 0: no edits. */
+  /** The most input images of an edit. 0 means no edits. */
   readonly inputsMax: number
-  /** Output tokens of one image, by quality; of one of 1.5 megapixels at most, larger ones have more in proportion. */
+  /** The output tokens of one image by quality, up to 1.5 megapixels. Larger images have proportionally more. */
   readonly tokens: Readonly<Record<string, number>>
 }
 
-/** What a request asks for, as far as its price depends on it. */
+/** The options of a request, as far as its price depends on them. */
 export type ImageOptions = {
   readonly count: number
   readonly size: string | undefined
   readonly quality: string | undefined
   readonly partials: number
-  /** Input images and mask. */
+  /** The number of input images, including the mask. */
   readonly inputs: number
 }
 
-/** A model of which nothing is known: its vendor is asked, and says itself what it cannot do. */
+/** A model of which nothing is known. Its vendor gets every request and refuses what it cannot do. */
 export const openImageFacts = {
   sizes: ['1024x1024', '1536x1024', '1024x1536', '1792x1024', '1024x1792', '512x512', '256x256'],
   sizeDefault: '1024x1024',
@@ -104,7 +105,7 @@ export const openImageFacts = {
 
 const SIZE = /^([1-9]\d{0,4})x([1-9]\d{0,4})$/
 
-/** The sides of a size; undefined where it is `auto` or none. */
+/** The sides of a size. Undefined for `auto` and for anything that is no size. */
 export function sidesOf(size: string): readonly [width: number, height: number] | undefined {
   const match = SIZE.exec(size)
   return match ? [Number(match[1]), Number(match[2])] : undefined
@@ -120,13 +121,13 @@ export function allowsSize({ sizes, freeSizes }: ImageFacts, size: string): bool
   return width * height <= pixelsMax && Math.max(width, height) <= ratioMax * Math.min(width, height)
 }
 
-/** How many images come. */
+/** The number of images that come. */
 export const imagesOf = ({ isSingle }: ImageFacts, { count }: ImageOptions): number => (isSingle ? 1 : count)
 
 export const imageUnit = (size: string, quality: string): PieceUnit =>
   quality === '' ? `piece:image/${size}` : `piece:image/${size}/${quality}`
 
-/** Every kind of image a request can come to: the one it names, or any where the model chooses. */
+/** Every kind of image that a request can produce: the one it names, or any if the model chooses. */
 export function unitsOf(facts: ImageFacts, { size, quality }: ImageOptions): PieceUnit[] {
   const choices = (wished: string | undefined, fallback: string, all: readonly string[]): readonly string[] => {
     const value = wished ?? fallback
@@ -137,8 +138,8 @@ export function unitsOf(facts: ImageFacts, { size, quality }: ImageOptions): Pie
 }
 
 /**
- * The kind of image to ask for where a request leaves the choice to the model and the card has prices for some kinds
- * only: the first size that has a price, at the usual quality. Undefined where nothing has to be chosen, or can be.
+ * The kind of image to request if the client leaves the choice to the model and the card prices only some kinds. It is
+ * the first size with a price, at the default quality. Undefined if nothing has to be chosen, or can be.
  */
 export function soldChoice(
   wish: ImageOptions,
@@ -159,8 +160,8 @@ export function soldChoice(
 const GAPS_NAMED_MAX = 5
 
 /**
- * What may be asked of an image model that its card has no price for: `1536x1024/low`, `other sizes`. Empty where it
- * sells by tokens. A few are named, the rest is counted: `12 more`.
+ * The kinds of images that a model can make and its card has no price for: `1536x1024/low`, `other sizes`. Empty if the
+ * card sells by tokens. A few are named, and the rest is counted: `12 more`.
  */
 export function priceGapsOf({ kind, sale, limits: { image: facts } }: PricedImages): string[] {
   if (kind !== 'image' || !sellsPieces(sale)) return []
@@ -180,30 +181,30 @@ type PricedImages = {
 }
 const IMAGE = 'piece:image/'
 
-/** Whether a card sells images by the piece at all. */
+/** Whether a card sells any images by the piece. */
 export const sellsPieces = ({ nanoPerMillion }: PriceCard): boolean =>
   Object.keys(nanoPerMillion).some((unit) => unit === 'piece:image' || unit.startsWith('piece:image/'))
 
-/** Nano-USD per million of the dearest image a request can come to; 0 where images are sold by tokens. */
+/** Nano-USD per million of the most expensive image that a request can produce. 0 if images are sold by tokens. */
 export function dearestImage(card: PriceCard, facts: ImageFacts, wish: ImageOptions): bigint {
   return unitsOf(facts, wish)
     .map((unit) => piecePrice(card, unit) ?? 0n)
     .reduce((a, b) => (a > b ? a : b), 0n)
 }
 
-/** What `tokens` of the facts are counted for. */
+/** The image size that `tokens` of the facts are stated for. */
 const COUNTED_PIXELS = 1536 * 1024
-/** What the vendors that stream partial images add for each of them (2026-08). */
+/** The tokens that vendors add for each partial image of a stream (2026-08). */
 const PARTIAL_TOKENS = 100
 
-/** Output tokens of one image of a quality; of the dearest, where that is none that is known. */
+/** The output tokens of one image of a quality. An unknown quality counts as the most expensive one. */
 export const tokensOfImage = ({ tokens, qualityDefault }: ImageFacts, quality: string | undefined): number =>
   tokens[quality ?? qualityDefault] ?? Math.max(0, ...Object.values(tokens))
 
-/** Output tokens one image can have at most. */
+/** The most output tokens of one image. */
 export function imageTokensMax(facts: ImageFacts, { size, quality, partials }: ImageOptions): number {
   const usual = tokensOfImage(facts, quality)
-  // A model that chooses its size chooses one of those it names.
+  // A model that chooses the size chooses one of its named sizes.
   const [width, height] = sidesOf(size ?? facts.sizeDefault) ?? [0, 0]
   return Math.ceil(usual * Math.max(1, (width * height) / COUNTED_PIXELS)) + partials * PARTIAL_TOKENS
 }

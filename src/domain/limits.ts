@@ -1,21 +1,21 @@
 import type { NanoUsd } from './money.ts'
 import { limit } from '../lib/primitives/limit.ts'
 
-/** What a key or an account may use at most; undefined means no limit. */
+/** The most that a key or an account may use. Undefined means no limit. */
 export type Limits = {
   readonly requestsPerMinute?: number | undefined
   /** Input and output together. */
   readonly tokensPerMinute?: number | undefined
   readonly concurrentRequests?: number | undefined
-  /** Charges of a calendar day and month in UTC, open holds included. */
+  /** Charges of a calendar day and a calendar month in UTC, including open holds. */
   readonly spendPerDay?: NanoUsd | undefined
   readonly spendPerMonth?: NanoUsd | undefined
 }
 
-/** Always this object where there are none, so that nobody has to look at each of them. */
+/** The one object for no limits. A comparison with it saves a look at each field. */
 export const NO_LIMITS: Limits = Object.freeze({})
 
-/** The limits as the store keeps them: JSON text, money as decimal text of nano-USD; null when there are none. */
+/** The limits as the store keeps them: JSON text, with money as decimal text of nano-USD. Null if there are none. */
 export function limitsText(limits: Limits): string | null {
   const stated = Object.entries(limits).filter(([, value]) => value !== undefined)
   if (stated.length === 0) return null
@@ -24,7 +24,7 @@ export function limitsText(limits: Limits): string | null {
   )
 }
 
-/** Reads what `limitsText` wrote. */
+/** Reads the text of `limitsText`. */
 export function limitsOf(text: string | null): Limits {
   if (text === null) return NO_LIMITS
   const { spendPerDay, spendPerMonth, ...counts } = JSON.parse(text) as Record<string, number | string | undefined>
@@ -35,11 +35,11 @@ export function limitsOf(text: string | null): Limits {
   }
 }
 
-/** What a vendor refuses costs nothing, and yet leaves a record for ever: an account may have so many. */
+/** A request that a vendor refuses costs nothing, but leaves a record for ever. An account may have this many. */
 export const FUTILE_PER_MINUTE = limit(
   'futileRequestsPerMinute',
   1_200,
-  'An account that vendors refuse more often gets 429.',
+  'An account whose requests vendors refuse more often gets 429.',
 )
 
 /** Tool calls in one streamed answer. Vendors take 128 tools, and models call some of them several times. */

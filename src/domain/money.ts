@@ -7,7 +7,7 @@ const CENT_DIGITS = 2
 const ZERO = 0x30
 const USD_PATTERN = /^(-?)(\d{1,9})(?:\.(\d{1,9}))?$/
 
-/** Reads decimal dollars ("1.25") exactly. Undefined when it is not a number of at most nine decimals. */
+/** Reads decimal dollars ("1.25") exactly. Undefined for anything but a number of at most nine decimals. */
 export function parseUsd(text: string): NanoUsd | undefined {
   const match = USD_PATTERN.exec(text.trim().replace(/^\$/, ''))
   if (!match) return undefined
@@ -19,18 +19,18 @@ export function parseUsd(text: string): NanoUsd | undefined {
 /** An amount as a whole number, in digits. */
 export function nanoDigits(amount: NanoUsd): string {
   const number = Number(amount)
-  // Half as dear, and the same digits while it is exact.
+  // Half the cost, and the same digits as long as the number is exact.
   return Number.isSafeInteger(number) ? String(number) : amount.toString()
 }
 
-/** Writes exact decimal dollars without trailing zeros beyond the cents: 1250000000n → "1.25". */
+/** Writes exact decimal dollars without trailing zeros after the cents: 1250000000n → "1.25". */
 export function formatUsd(amount: NanoUsd): string {
   const size = amount < 0n ? -amount : amount
   const number = Number(size)
   const isExact = Number.isSafeInteger(number)
   const nano = isExact ? number % NANO : Number(size % NANO_PER_USD)
   const dollars = isExact ? (number - nano) / NANO : size / NANO_PER_USD
-  // The one in front keeps the zeros behind it.
+  // The leading digit keeps the zeros after it.
   const decimals = String(NANO + nano)
   let end = decimals.length
   while (end > 1 + CENT_DIGITS && decimals.charCodeAt(end - 1) === ZERO) end--
@@ -44,7 +44,7 @@ export function divideUp(dividend: bigint, divisor: bigint): bigint {
 
 const MILLION = 1_000_000
 
-/** A millionth of a safe integer that is not negative, rounded up. */
+/** A millionth of a non-negative safe integer, rounded up. */
 export function millionthUp(sum: number): NanoUsd {
   const rest = sum % MILLION
   return BigInt((sum - rest) / MILLION + (rest > 0 ? 1 : 0))

@@ -1,4 +1,4 @@
-/** A charge taken apart, for whoever wants to see why it is what it is. */
+/** Splits a charge into lines that explain it. */
 import type { NanoUsd } from './money.ts'
 import { divideUp } from './money.ts'
 import { priceOf, pricesFor, unitPriceOfPiece, type PriceCard } from './price.ts'
@@ -9,20 +9,20 @@ export type PriceLine = {
   readonly unit: string
   readonly count: number
   readonly nanoPerMillion: bigint
-  /** In millionths of a nano-USD, exact: the sum is rounded, not the lines. */
+  /** Exact, in millionths of a nano-USD. Only the sum is rounded. */
   readonly amountMillionths: bigint
 }
 
 export type PriceLines = {
   readonly lines: readonly PriceLine[]
-  /** What rounding up once adds, in millionths of a nano-USD. */
+  /** What the one rounding up adds, in millionths of a nano-USD. */
   readonly roundingMillionths: bigint
   readonly total: NanoUsd
 }
 
 const MILLION = 1_000_000n
 
-/** The lines of a price: they and the rounding add up to it. */
+/** The lines of a price. With the rounding they add up to it. */
 export function priceLines(usage: Usage, card: PriceCard): PriceLines {
   const prices = pricesFor(usage, card)
   const line = (unit: string, count: number, nanoPerMillion: bigint): PriceLine => ({

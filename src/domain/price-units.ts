@@ -1,13 +1,13 @@
-/** What a price has units for, by what people and programs call them. */
+/** The units of a price, with their names for people and programs. */
 import type { UnitPrices } from './price.ts'
 import type { UsageBucket } from './usage.ts'
 
 type Unit = {
   readonly unit: UsageBucket
-  /** In the API, and for people. */
+  /** `name` is for the API, `words` for people. */
   readonly name: string
   readonly words: string
-  /** What it costs as much as where nobody states it apart. */
+  /** The unit whose price applies if this one has none of its own. */
   readonly like?: UsageBucket
 }
 
@@ -22,6 +22,6 @@ export const priceUnits: readonly Unit[] = [
   { unit: 'outputImage', name: 'image_output', words: 'image output', like: 'outputText' },
 ]
 
-/** Whether a price has a unit of its own, and does not follow from another. */
+/** Whether a price states this unit, so that it does not follow from another. */
 export const isStated = (prices: UnitPrices, { unit, like }: Unit): boolean =>
   like === undefined || prices[unit] !== prices[like]

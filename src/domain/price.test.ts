@@ -18,7 +18,7 @@ test('each bucket has its own price, and the sum is rounded up once', () => {
 })
 
 test('a price is exact, however small or large its numbers are', () => {
-  // Round the edge of the safe integers, and everywhere below.
+  // Around the edge of the safe integers, and everywhere below.
   const edge = fc.integer({ min: -3, max: 3 }).map((by) => 2n ** 53n + BigInt(by))
   const price = fc.oneof(fc.bigInt(0n, 10n ** 12n), fc.bigInt(0n, 2n ** 62n), edge, fc.constantFrom(0n, 1n, 999_999n))
   const units = fc.oneof(fc.nat(3), fc.nat(1_000_000_000), fc.constant(Number.MAX_SAFE_INTEGER))
@@ -109,7 +109,7 @@ test('a tier is chosen by the whole input, cached parts included, and prices all
   expect(priceOf({ ...usage, cacheWrite1h: 9_000 }, long)).toBe(
     1_000n * 3_000n + 150_000n * 300n + 40_000n * 3_750n + 9_000n * 6_000n + 500n * 15_000n,
   )
-  // One more, and every token has the prices of the tier.
+  // With one more token, every token has the prices of the tier.
   expect(priceOf({ ...usage, cacheWrite1h: 9_001 }, long)).toBe(
     1_000n * 6_000n + 150_000n * 600n + 40_000n * 7_500n + 9_001n * 12_000n + 500n * 22_500n,
   )
@@ -118,7 +118,7 @@ test('a tier is chosen by the whole input, cached parts included, and prices all
 test('a quote assumes the dearest tier that its bound of the input can reach', () => {
   expect([dearestInput(long, 200_000), dearestOutput(long, 200_000)]).toEqual([6_000_000_000n, 15_000_000_000n])
   expect([dearestInput(long, 200_001), dearestOutput(long, 200_001)]).toEqual([12_000_000_000n, 22_500_000_000n])
-  // A tier that is cheaper does not lower it: the input may be shorter than its bound.
+  // A cheaper tier does not lower it, because the input may be shorter than the tier's bound.
   const cheaper = { ...long, tiers: [{ aboveInputTokens: 10, nanoPerMillion: unitPrices({ input: 1n, output: 1n }) }] }
   expect([dearestInput(cheaper, 1_000), dearestOutput(cheaper, 1_000)]).toEqual([6_000_000_000n, 15_000_000_000n])
 })

@@ -2,9 +2,9 @@ import { divideUp, millionthUp, type NanoUsd } from './money.ts'
 import { inputTokens, usageBuckets, type PieceUnit, type Usage, type UsageBucket } from './usage.ts'
 
 /**
- * A dated set of unit prices of one model (what the customer pays) or one offer (what it costs us). Cards are never
- * edited: a change is a new card with a later `effectiveFromMs`, and every charge pins the card it was made with.
- * Prices are nano-USD per million units, so that $0.075 per million tokens is the integer 75_000_000.
+ * A dated set of unit prices of one model (what the customer pays) or one offer (what it costs the operator). Cards are
+ * never edited: a change is a new card with a later `effectiveFromMs`, and every charge pins its card. Prices are
+ * nano-USD per million units, so $0.075 per million tokens is the integer 75_000_000.
  */
 export type PriceCard = {
   readonly id: number
@@ -15,15 +15,17 @@ export type PriceCard = {
 }
 
 /**
- * What all tokens of a request cost, input and output, once its whole input, cached parts included, has more than so
- * many tokens. Vendors price long contexts in this way: by the request, not by the token above the line.
+ * The prices of all tokens of a request, input and output, if its whole input has more tokens than this, cached ones
+ * included. Vendors price long contexts this way: by the request, not by the tokens above the bound.
  */
 export type PriceTier = { readonly aboveInputTokens: number; readonly nanoPerMillion: UnitPrices }
 
 /** Nano-USD per million units of each bucket, and of each kind of piece. */
 export type UnitPrices = Readonly<Record<UsageBucket, bigint>> & { readonly [unit: PieceUnit]: bigint }
 
-/** Prices as people state them, in nano-USD per million tokens; what is left out follows from input and output. */
+/**
+ * Prices as people state them, in nano-USD per million tokens. Missing prices follow from those of input and output.
+ */
 export type StatedPrices = {
   readonly input: bigint
   readonly output: bigint
@@ -58,14 +60,14 @@ export function unitPrices(stated: StatedPrices): UnitPrices {
 /** The price of a usage, rounded up once to the next nano-USD. */
 export function priceOf(usage: Usage, card: PriceCard): NanoUsd {
   const prices = pricesFor(usage, card)
-  // As a number for as long as that is exact, which nearly every sum is: nine big integers fewer.
+  // A number is used as long as it is exact, which holds for nearly every sum. It saves nine big integers.
   let small = 0
   let large = 0n
   for (const bucket of usageBuckets) {
     const units = usage[bucket] ?? 0
     if (!(units > 0)) continue
     const sum = small + units * Number(prices[bucket])
-    // Beyond the safe integers every rounding is, too: what looks safe is exact.
+    // Every rounding error is beyond the safe integers too, so a sum that looks safe is exact.
     if (Number.isSafeInteger(sum)) small = sum
     else large += BigInt(units) * prices[bucket]
   }
@@ -74,19 +76,19 @@ export function priceOf(usage: Usage, card: PriceCard): NanoUsd {
   return millionthUp(small)
 }
 
-/** The prices of a card that a usage is charged by: those of its tier. */
+/** The prices of a card for a usage: those of its tier. */
 export function pricesFor(usage: Usage, { nanoPerMillion, tiers }: PriceCard): UnitPrices {
   const tier = tiers?.findLast(({ aboveInputTokens }) => inputTokens(usage) > aboveInputTokens)
   return tier?.nanoPerMillion ?? nanoPerMillion
 }
 
-/** What a piece is charged at, per million. */
+/** The price of a piece, per million. */
 export const unitPriceOfPiece = (card: PriceCard, unit: PieceUnit): bigint =>
   piecePrice(card, unit) ?? dearestOfKind(card, unit)
 
 /**
- * The price of a piece, by its own name or the nearest above it: `image/1024x1024/high`, `image/1024x1024`, `image`.
- * Undefined where the card has none of them.
+ * The price of a piece, by its own name or the nearest parent's: `image/1024x1024/high`, `image/1024x1024`, `image`.
+ * Undefined if the card has none of them.
  */
 export function piecePrice({ nanoPerMillion }: PriceCard, unit: PieceUnit): bigint | undefined {
   for (let name: PieceUnit = unit; ; name = name.slice(0, name.lastIndexOf('/')) as PieceUnit) {
@@ -96,8 +98,8 @@ export function piecePrice({ nanoPerMillion }: PriceCard, unit: PieceUnit): bigi
 }
 
 /**
- * Whoever admits a request has checked that what was asked for is priced. What an upstream made instead of it counts as
- * the dearest of its kind; a card without any piece of the kind sells by tokens.
+ * The highest price of this kind of piece. Admission has checked that the requested piece has a price. If the upstream
+ * made a different one, it counts as the most expensive of its kind. A card without pieces of the kind sells by tokens.
  */
 function dearestOfKind({ nanoPerMillion }: PriceCard, unit: PieceUnit): bigint {
   const kind = unit.replace(/\/.*/, '')
@@ -111,7 +113,7 @@ function dearestOfKind({ nanoPerMillion }: PriceCard, unit: PieceUnit): bigint {
 const inputBuckets = ['inputFresh', 'inputCached', 'cacheWrite5m', 'cacheWrite1h', 'inputImage'] as const
 const outputBuckets = ['outputText', 'outputReasoning', 'outputImage'] as const
 
-/** The dearest of some prices, in any tier that a request of up to so many input tokens can be in. */
+/** The highest of some prices, in any tier that a request of at most so many input tokens can reach. */
 function dearest(
   { nanoPerMillion, tiers }: PriceCard,
   inputTokensMax: number,
@@ -131,10 +133,10 @@ function dearestOf(prices: UnitPrices, buckets: readonly UsageBucket[], least: b
   return most
 }
 
-/** The dearest price an input token can have: what a quote must assume before the upstream has answered. */
+/** The highest price of an input token. A quote must assume it before the upstream has answered. */
 export const dearestInput = (card: PriceCard, inputTokensMax: number): bigint =>
   dearest(card, inputTokensMax, inputBuckets)
 
-/** The dearest price an output token can have. */
+/** The highest price of an output token. */
 export const dearestOutput = (card: PriceCard, inputTokensMax: number): bigint =>
   dearest(card, inputTokensMax, outputBuckets)

@@ -1,6 +1,6 @@
 /**
- * One turn of a conversation between dialects: what every dialect's reader makes, and every writer takes. It exists
- * only where client and upstream speak differently; within a dialect bytes pass as they are.
+ * One turn of a conversation in no dialect. Every dialect's reader makes one, and every writer takes one. It exists
+ * only if client and upstream speak different dialects. Within a dialect the bytes pass.
  */
 import type { Usage } from './usage.ts'
 
@@ -9,22 +9,22 @@ export const dialects = ['chat', 'responses', 'messages', 'gemini'] as const
 export type Dialect = (typeof dialects)[number]
 
 /**
- * What only its maker can read (a thought's signature, encrypted reasoning): kept as it came, and given back only to
- * the dialect it came from.
+ * Data that only its maker can read (the signature of a thought, encrypted reasoning). It is kept unchanged and goes
+ * back only to the dialect that it came from.
  */
 export type SealedData = {
   readonly origin: Dialect
   readonly data: string
   readonly form?: string | undefined
-  /** The account that alone can read it, where that is so. */
+  /** The one account that can read it, if there is only one. */
   readonly account?: string | undefined
 }
 
-/** How long a vendor may keep what comes before this part in its prompt cache. */
+/** How long a vendor may keep everything up to this part in its prompt cache. */
 export type CacheHint = '5m' | '1h'
 
 export type TextPart = { readonly kind: 'text'; readonly text: string; readonly cache?: CacheHint | undefined }
-/** Bytes as base64, or an address the upstream fetches itself. */
+/** Bytes in base64, or an address that the upstream fetches itself. */
 export type MediaSource =
   | { readonly kind: 'data'; readonly mediaType: string; readonly base64: string }
   | { readonly kind: 'url'; readonly url: string }
@@ -34,7 +34,7 @@ export type FilePart = { readonly kind: 'file'; readonly source: MediaSource; re
 export type InputPart = TextPart | ImagePart | AudioPart | FilePart
 
 export type RefusalPart = { readonly kind: 'refusal'; readonly text: string }
-/** `text` is what may be shown; either it or `sealed` may be missing. */
+/** `text` may be shown. Either `text` or `sealed` may be missing. */
 export type ReasoningPart = {
   readonly kind: 'reasoning'
   readonly text: string
@@ -44,17 +44,17 @@ export type ToolCallPart = {
   readonly kind: 'tool_call'
   readonly id: string
   readonly name: string
-  /** JSON text as the model wrote it; for a custom tool any text. */
+  /** JSON text as the model wrote it. Any text for a custom tool. */
   readonly arguments: string
   readonly tool: 'function' | 'custom'
-  /** The group of tools that `name` is one of, where its dialect tells of groups. */
+  /** The group of tools that `name` belongs to, in dialects with groups. */
   readonly namespace?: string | undefined
   readonly sealed?: SealedData | undefined
 }
 export type OutputPart = TextPart | RefusalPart | ReasoningPart | ToolCallPart
 
 export type Message =
-  /** `developer` counts as system. Where it stands among the messages is where it was said. */
+  /** `developer` counts as system. Its place among the messages is where it was said. */
   | { readonly role: 'system'; readonly parts: readonly TextPart[] }
   | { readonly role: 'user'; readonly parts: readonly InputPart[] }
   | { readonly role: 'assistant'; readonly parts: readonly OutputPart[] }
@@ -70,7 +70,7 @@ export type Tool =
       readonly kind: 'function'
       readonly name: string
       readonly description?: string | undefined
-      /** A JSON schema; undefined for a function without arguments. */
+      /** A JSON schema. Undefined for a function without arguments. */
       readonly parameters?: Readonly<Record<string, unknown>> | undefined
       readonly strict?: boolean | undefined
     }
@@ -107,7 +107,7 @@ export type Turn = {
   readonly effort?: Effort | undefined
   /** A thinking budget in tokens, in dialects that have one. */
   readonly thinkingTokens?: number | undefined
-  /** The client wants to see reasoning where there is some. */
+  /** Whether the client wants to see reasoning. */
   readonly showReasoning?: boolean | undefined
   readonly verbosity?: string | undefined
   readonly temperature?: number | undefined
@@ -120,9 +120,9 @@ export type Turn = {
   readonly choices: number
   readonly logprobs?: number | undefined
   readonly user?: string | undefined
-  /** Requests with the same key share what they begin with, in the vendor's prompt cache. */
+  /** Requests with the same key share their beginning in the vendor's prompt cache. */
   readonly cacheKey?: string | undefined
-  /** Fields of the client's dialect that no other has, by name: dropped where the upstream speaks another one. */
+  /** Fields that only the client's dialect has, by name. They are dropped if the upstream speaks another one. */
   readonly foreign: readonly string[]
 }
 
@@ -131,7 +131,7 @@ export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
 /** A piece of a streamed answer. `choice` and `call` are counted from 0. */
 export type Delta =
   | { readonly kind: 'text' | 'refusal' | 'reasoning'; readonly choice: number; readonly text: string }
-  /** Ends the reasoning before it, which it belongs to. */
+  /** Ends the reasoning before it and belongs to it. */
   | { readonly kind: 'sealed'; readonly choice: number; readonly sealed: SealedData }
   | {
       readonly kind: 'call'
@@ -148,8 +148,9 @@ export type Delta =
   | OwnDelta
 
 /**
- * What only the dialect of its origin has a word for; clients of all others are not told. `message`: one begins, with
- * these fields. `…_rest`: what ends here, or the call of that number, has these fields besides. `item`: a whole one.
+ * Content that only the dialect of its origin can express. Clients of other dialects do not get it. `message`: begins a
+ * message with these fields. `…_rest`: the item that ends here, or the call of that number, has these further fields.
+ * `item`: a whole item.
  */
 export type OwnDelta = {
   readonly kind: 'own'
@@ -164,11 +165,11 @@ export type OwnDelta = {
 export type Reply = {
   readonly choices: readonly { readonly parts: readonly OutputPart[]; readonly finish: FinishReason }[]
   readonly usage: Usage | undefined
-  /** The same as a stream would have brought it, where clients of the upstream's dialect are told more by that. */
+  /** The same answer as the deltas of a stream, if they tell clients of the upstream's dialect more. */
   readonly deltas?: readonly Delta[] | undefined
 }
 
-/** The words of parts, for an estimate where no usage is reported. */
+/** The text of parts, for an estimate if no usage is reported. */
 export function wordsOfParts(parts: readonly (InputPart | OutputPart)[]): string {
   const words: string[] = []
   for (const part of parts) {

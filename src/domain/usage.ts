@@ -1,6 +1,6 @@
 /**
- * What one answer consumed, in disjoint buckets: a token is counted in exactly one of them. Vendors disagree on
- * whether cached or reasoning tokens are part of the totals, so only `formats/<format>/usage.ts` builds a Usage.
+ * What one answer consumed, in disjoint buckets: each token is counted in exactly one. Vendors disagree on whether
+ * cached or reasoning tokens are part of the totals, so only `formats/<format>/usage.ts` builds a Usage.
  */
 export type Usage = {
   readonly inputFresh: number
@@ -9,14 +9,14 @@ export type Usage = {
   readonly cacheWrite1h: number
   readonly outputText: number
   readonly outputReasoning: number
-  /** Tokens of images, where a vendor counts them apart. */
+  /** Tokens of images, if a vendor counts them separately. */
   readonly inputImage?: number
   readonly outputImage?: number
   /** What is sold by the piece. */
   readonly pieces?: readonly Pieces[]
 }
 
-/** How an image or a second of video is named on a price card: `piece:image/1024x1024/high`, `piece:second/720p`. */
+/** The name of an image or a second of video on a price card: `piece:image/1024x1024/high`, `piece:second/720p`. */
 export type PieceUnit = `piece:${string}`
 export type Pieces = { readonly unit: PieceUnit; readonly count: number }
 
@@ -45,5 +45,5 @@ export const sameUsage = (a: Usage, b: Usage): boolean =>
   usageBuckets.every((bucket) => (a[bucket] ?? 0) === (b[bucket] ?? 0)) &&
   (a.pieces === b.pieces || JSON.stringify(a.pieces ?? []) === JSON.stringify(b.pieces ?? []))
 
-/** Where a Usage came from: reported by the upstream, or counted by us because it reported none. */
+/** The source of a Usage: reported by the upstream, or counted by the gateway because the upstream reported none. */
 export type UsageSource = 'reported' | 'estimated'

@@ -7,10 +7,10 @@ import type { VideoOptions } from './video.ts'
 export const videoStages = ['submitting', 'queued', 'running', 'upscaling', 'storing', 'completed', 'failed'] as const
 export type VideoStage = (typeof videoStages)[number]
 
-/** What was agreed when the task was made. Later changes of prices and models do not reach it. */
+/** The terms at the creation of the task. Later changes of prices and models do not affect it. */
 export type VideoTerms = {
   readonly sale: PriceCard
-  /** In the order in which they are asked. */
+  /** In the order of the attempts. */
   readonly offers: readonly Offer[]
   readonly upscaler: string | undefined
   readonly secondsMax: number
@@ -18,15 +18,15 @@ export type VideoTerms = {
   readonly fps: number
 }
 
-/** What a vendor said of the video it made; undefined what it did not say. */
+/** What a vendor said of the video it made. Undefined for what it did not say. */
 export type VideoMade = { readonly tokens: number | undefined; readonly seconds: number | undefined }
 
 export type VideoTask = {
-  /** All it takes to fetch the video: never logged. */
+  /** The id is enough to fetch the video, so it is never logged. */
   readonly id: string
   readonly accountId: string
   readonly keyId: string
-  /** The request that made it; its hold has the same id. */
+  /** The request that made it. Its hold has the same id. */
   readonly requestId: string
   readonly model: string
   readonly stage: VideoStage
@@ -34,12 +34,12 @@ export type VideoTask = {
   readonly wish: VideoOptions
   readonly terms: VideoTerms
   readonly held: NanoUsd
-  /** The offer that took it. */
+  /** The offer that accepted it. */
   readonly offerId: string | undefined
   readonly upstreamId: string | undefined
   readonly upscaleId: string | undefined
   readonly made: VideoMade | undefined
-  /** Tokens and seconds that were charged, once it is completed. */
+  /** The tokens and seconds that were charged, once it is completed. */
   readonly usage: { readonly tokens: number; readonly seconds: number } | undefined
   /** Why it failed, for its client. */
   readonly reason: string | undefined
@@ -49,7 +49,7 @@ export type VideoTask = {
   readonly endedAtMs: number | undefined
 }
 
-/** The record of a super-resolution: beside its request's, in every list that goes by id. */
+/** The id of a super-resolution's record. It stands next to its request's in every list that is sorted by id. */
 export const upscaleLineId = (requestId: string): string => `${requestId}-upscale`
 
 /** The four words that clients know. */
@@ -68,7 +68,7 @@ export function statusOf(stage: VideoStage): 'queued' | 'in_progress' | 'complet
   }
 }
 
-/** Why a video failed, as clients read it: nothing of vendors. */
+/** Why a video failed, as clients read it. Nothing in it names a vendor. */
 export const videoFaults = {
   policy: 'The video was refused by a content policy.',
   fault: 'The video could not be made.',

@@ -1,4 +1,4 @@
-/** What a video model can do, as data, and what a request asks of it as far as price and pixels depend on it. */
+/** What a video model can do, as data, and the options of a request that affect its price and its pixels. */
 import { GIB, HOUR_MS, MIB, MINUTE_MS } from '../lib/primitives/units.ts'
 import { limit } from '../lib/primitives/limit.ts'
 
@@ -29,15 +29,15 @@ export type VideoFacts = {
   readonly resolutions: readonly VideoResolution[]
   readonly resolutionDefault: VideoResolution
   readonly ratios: readonly VideoRatio[]
-  /** Whole seconds it makes, rising. */
+  /** Whole seconds that the model can make, in rising order. */
   readonly durations: readonly number[]
   readonly durationDefault: number
-  /** Whether the model may be left to choose. */
+  /** Whether the model can choose the duration. */
   readonly choosesDuration: boolean
-  /** `optional`: as asked, and `audioDefault` where nothing is said. */
+  /** `optional`: as requested, or `audioDefault` if the request says nothing. */
   readonly audio: 'never' | 'optional' | 'always'
   readonly audioDefault: boolean
-  /** Frames of the video that may be given: none, its first, or its first and its last. */
+  /** The frames that a request may give: none, the first, or the first and the last. */
   readonly frames: 'none' | 'first' | 'first_last'
   readonly referenceImagesMax: number
   readonly referenceVideosMax: number
@@ -50,17 +50,17 @@ export type VideoFacts = {
   readonly watermark: boolean
   readonly seed: boolean
   readonly promptCharsMax: number
-  /** Frames a second, for the tokens of a video whose vendor reports none. */
+  /** Frames per second, for the tokens of a video whose vendor reports none. */
   readonly fps: number
-  /** Seconds that reference videos have together at most. Vendors bill them as tokens too. */
+  /** The most seconds of all reference videos together. Vendors bill them as tokens too. */
   readonly inputVideoSecondsMax: number
-  /** After so long without an end a task has failed. */
+  /** A task that has not ended by then has failed. */
   readonly deadlineMs: number
-  /** The provider that upscales what this model makes; undefined: nothing does. */
+  /** The provider that upscales this model's videos. Undefined: none does. */
   readonly upscaler: string | undefined
 }
 
-/** All that the public contract has: a vendor that is not known says itself what it cannot do. */
+/** Everything that the public specification has. An unknown vendor refuses what it cannot do. */
 export const openVideoFacts: VideoFacts = {
   resolutions: videoResolutions,
   resolutionDefault: '720p',
@@ -94,38 +94,38 @@ export type UpscaleWish = {
   readonly fps: number | undefined
 }
 
-/** What a request asks for, as far as its price and its pixels depend on it. */
+/** The options of a request, as far as its price and its pixels depend on them. */
 export type VideoOptions = {
   readonly resolution: VideoResolution
-  /** Undefined: as the vendor likes. */
+  /** Undefined: the vendor chooses. */
   readonly ratio: VideoRatio | undefined
-  /** DURATION_AUTO: as the model likes. */
+  /** DURATION_AUTO: the model chooses. */
   readonly seconds: number
   readonly audio: boolean
   readonly withVideo: boolean
-  /** The client's own or one that was drawn: by it a task can be found again at a vendor that lists them. */
+  /** The client's own seed, or one that was drawn. A vendor that lists its tasks can find the task by it. */
   readonly seed: number
   readonly upscale: UpscaleWish | undefined
 }
 
 export const SEED_MAX = 2 ** 32 - 1
 
-/** Of the two stages of a task: what a client, a vendor and a file may take. */
+/** Bounds of both stages of a task: what a client, a vendor and a file may take. */
 export const videoBounds = {
   bodyBytesMax: limit('videoBodyBytesMax', 64 * MIB, 'A larger request for a video is refused.'),
-  /** Tasks under way, all accounts together. */
+  /** Tasks in progress, of all accounts together. */
   tasksMax: limit('videoTasksMax', 10_000, 'A request for another video is refused.'),
   /** How long a client waits for a vendor to accept its task. */
   acceptanceMs: limit('videoAcceptanceMs', 20_000, 'The client gets its task before the vendor has accepted it.'),
   submitTimeoutMs: limit(
     'videoSubmitTimeoutMs',
     MINUTE_MS,
-    'A longer submission is given up, and the task is looked for.',
+    'A longer submission is given up, and the vendor is searched for the task.',
   ),
   pollTimeoutMs: limit('videoPollTimeoutMs', 30_000, 'A longer poll is given up and repeated later.'),
   pollsMax: limit('videoPollsMax', 32, 'Further polls wait.'),
   pollBytesMax: limit('videoPollBytesMax', MIB, 'A larger answer to a poll counts as garbage of the vendor.'),
-  /** Of an answer that has the video itself in it. */
+  /** For an answer that contains the video itself. */
   heavyPollBytesMax: limit(
     'videoHeavyPollBytesMax',
     192 * MIB,
@@ -139,14 +139,13 @@ export const videoBounds = {
     MINUTE_MS,
     'A download whose head takes longer is given up and tried again.',
   ),
-  downloadStallMs: limit(
-    'videoDownloadStallMs',
-    MINUTE_MS,
-    'A download that stands still is given up and tried again.',
-  ),
-  /** Of a whole file: one that drips must not keep the others waiting for ever. */
+  downloadStallMs: limit('videoDownloadStallMs', MINUTE_MS, 'A download that stalls is given up and tried again.'),
+  /** For a whole file. A slow download must not keep the others waiting for ever. */
   downloadTimeoutMs: limit('videoDownloadTimeoutMs', 900_000, 'A longer download is given up and tried again.'),
-  /** Of a medium that the gateway fetches for a vendor that does not, and of all of a request. Vendors take less. */
+  /**
+   * For one medium that the gateway fetches for a vendor that does not, and for all media of a request. Vendors take
+   * less.
+   */
   mediumBytesMax: limit('videoMediumBytesMax', 32 * MIB, 'A video with a larger picture or clip at an address fails.'),
   mediaBytesMax: limit(
     'videoMediaBytesMax',
@@ -154,17 +153,21 @@ export const videoBounds = {
     'A video with more bytes of pictures and clips at addresses fails.',
   ),
   mediumTimeoutMs: limit('videoMediumTimeoutMs', 15_000, 'A picture or clip that takes longer to fetch is lost.'),
-  /** Requests whose media are fetched and handed on at once, in all and of one account: so many are in memory. */
+  /** Requests whose media are fetched and sent at once, in total and for one account. That many are in memory. */
   inliningMax: limit('videoInliningMax', 8, 'Further requests whose media are fetched wait.'),
   inliningPerAccountMax: limit(
     'videoInliningPerAccountMax',
     2,
     'Further requests of the account whose media are fetched wait.',
   ),
-  /** Times in a row that a vendor does not know a task, until it is gone. */
-  missesMax: limit('videoMissesMax', 3, 'A task that the vendor does not know for so many looks in a row is gone.'),
-  /** Of files that cannot be had or used, until the task has failed. */
-  downloadTriesMax: limit('videoDownloadTriesMax', 8, 'A task whose file cannot be had so often has failed.'),
-  /** Looks for a task that a vendor may have, or not. */
-  looksMax: limit('videoLooksMax', 10, 'A submission of unknown result that is not found so often is an orphan.'),
+  /** How many times in a row the vendor does not know a task before it counts as lost. */
+  missesMax: limit('videoMissesMax', 3, 'A task that the vendor does not know for so many polls in a row is lost.'),
+  /** How often a download fails before the task does. */
+  downloadTriesMax: limit('videoDownloadTriesMax', 8, 'A task whose file cannot be downloaded so often has failed.'),
+  /** How often a vendor is searched for a task that it may have. */
+  looksMax: limit(
+    'videoLooksMax',
+    10,
+    'A submission of unknown result that so many searches do not find is an orphan.',
+  ),
 }

@@ -1,6 +1,6 @@
 /**
- * Health of offers, learnt from attempts. Pure: time is passed in. A request's own fault never counts, or a user with a
- * bad prompt could bench a vendor for everyone; nor does what is a fault of ours.
+ * The health of offers, learnt from attempts. It is pure: time is passed in. A request's own fault never counts, or a
+ * user with a bad prompt could rest a vendor's offer for everybody. Faults of the gateway do not count either.
  */
 import type { Offer } from '../domain/catalog.ts'
 import { isRequestFault, RETRY_AFTER_MS_MAX, type UpstreamFailure } from '../domain/failure.ts'
@@ -8,25 +8,25 @@ import { limit } from '../lib/primitives/limit.ts'
 
 export type OfferHealth = {
   readonly failuresInRow: number
-  /** How often it has been rested since its last success; each rest is longer. */
+  /** How often the offer has rested since its last success. Each rest is longer. */
   readonly rests: number
-  /** Not before this time, unless nothing else is left. */
+  /** The offer is not tried before this time, unless no other is left. */
   readonly restUntilMs: number
-  /** Somebody is finding out whether it is well again; the others leave it alone meanwhile. */
+  /** Whether one request is trying the offer after its rest (half-open). Other requests use other offers meanwhile. */
   readonly isOnTrial: boolean
 }
 
 const FAILURES_UNTIL_REST = limit('offerFailuresMax', 5, 'An offer rests after so many failures in a row.')
-const REST_MS = limit('offerRestMs', 30_000, 'So long is the first rest of an offer. Each further one is longer.')
+const REST_MS = limit('offerRestMs', 30_000, 'The first rest of an offer lasts this long. Each further one is longer.')
 const REST_MS_MAX = RETRY_AFTER_MS_MAX
-/** A wrong credential, an empty account or a missing model does not mend itself in seconds. */
-const BENCH_MS = limit('offerFaultRestMs', 300_000, 'So long an offer rests whose key, money or model is missing.')
+/** A wrong credential, an empty account or a missing model is not fixed in seconds. */
+const BENCH_MS = limit('offerFaultRestMs', 300_000, 'An offer whose key, money or model is missing rests this long.')
 const RATE_REST_MS = limit(
   'offerRateRestMs',
   5_000,
-  'So long an offer rests that refuses for its rate and names no time.',
+  'An offer that refuses for its rate and names no time rests this long.',
 )
-/** How long one that tries has an offer to itself, unless it is answered before. */
+/** How long the request that tries an offer has it alone, unless it ends earlier. */
 const TRIAL_MS = limit('offerTrialMs', 30_000, 'Another request may try an offer whose trial takes longer.')
 
 export const healthy: OfferHealth = { failuresInRow: 0, rests: 0, restUntilMs: 0, isOnTrial: false }
@@ -47,25 +47,25 @@ export function afterFailure(health: OfferHealth, failure: UpstreamFailure, nowM
     case 'rate':
       return rest(Math.min(failure.retryAfterMs ?? RATE_REST_MS, REST_MS_MAX))
     default: {
-      // What fails during a rest was under way when it began: it says nothing new.
+      // An attempt that fails during a rest began before it, so it says nothing new.
       if (nowMs < health.restUntilMs && !health.isOnTrial) return health
       const failuresInRow = health.failuresInRow + 1
       if (failuresInRow < FAILURES_UNTIL_REST) return { ...health, failuresInRow }
       const rests = health.rests + 1
-      // After its rest the first failure sends it back; only a success makes it whole.
+      // After a rest, one more failure makes the offer rest again. Only a success restores it fully.
       const restUntilMs = nowMs + Math.min(REST_MS * rests, REST_MS_MAX)
       return { failuresInRow: FAILURES_UNTIL_REST - 1, rests, restUntilMs, isOnTrial: false }
     }
   }
 }
 
-/** The health when an attempt begins. One that has rested is tried by one request, not by all that come meanwhile. */
+/** The health when an attempt begins. After a rest one request tries the offer, not all that arrive meanwhile. */
 export const onTrial = (health: OfferHealth, nowMs: number): OfferHealth =>
   health.rests > 0 && nowMs >= health.restUntilMs
     ? { ...health, restUntilMs: nowMs + TRIAL_MS, isOnTrial: true }
     : health
 
-/** The health after an attempt that says nothing of the offer: whoever comes next tries it. */
+/** The health after an attempt that says nothing of the offer. The next request tries it. */
 export const afterNothing = (health: OfferHealth, nowMs: number): OfferHealth =>
   health.isOnTrial ? { ...health, restUntilMs: nowMs, isOnTrial: false } : health
 

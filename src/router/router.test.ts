@@ -60,7 +60,7 @@ test('five failures in a row rest an offer; after that each first failure does, 
   const fail = (nowMs: number): number => (health = afterFailure(health, failure('server'), nowMs)).restUntilMs
   for (let i = 0; i < 4; i++) expect(fail(0)).toBe(0)
   expect(fail(0)).toBe(30_000)
-  // Those that were under way when the rest began change nothing.
+  // Attempts that began before the rest change nothing.
   for (let i = 0; i < 20; i++) expect(fail(29_999)).toBe(30_000)
   expect(fail(30_000)).toBe(90_000)
   expect(fail(90_000)).toBe(180_000)
@@ -72,19 +72,19 @@ test('after its rest one request finds out whether an offer is well again, and t
   expect(onTrial(health, 29_999)).toEqual(health)
   const tried = onTrial(health, 30_000)
   expect(tried.restUntilMs).toBe(60_000)
-  // A second that came with it does not prolong it.
+  // A second one at the same time does not prolong it.
   expect(onTrial(tried, 30_001)).toEqual(tried)
-  // It fails: a longer rest. So does one that was under way: nothing new.
+  // It fails, so the rest is longer. Another attempt that began earlier fails too and changes nothing.
   const failed = afterFailure(tried, failure('timeout'), 50_000)
   expect(failed.restUntilMs).toBe(110_000)
   expect(afterFailure(failed, failure('timeout'), 50_001)).toEqual(failed)
-  // It is refused for what it asks, or its client leaves: that says nothing, and the next one tries at once.
+  // It is refused for its content, or its client leaves. That says nothing, and the next request tries at once.
   const over = { ...tried, restUntilMs: 40_000, isOnTrial: false }
   expect([afterFailure(tried, failure('policy'), 40_000), afterNothing(tried, 40_000)]).toEqual([over, over])
   expect(afterNothing(failed, 50_001)).toEqual(failed)
-  // It hangs: the next one tries.
+  // It hangs, so the next request tries.
   expect(onTrial(tried, 60_000).restUntilMs).toBe(90_000)
-  // What has never rested, or rested for a rate alone, is on no trial.
+  // An offer that never rested, or only for its rate, is not on trial.
   const slowed = afterFailure(healthy, failure('rate', 1_000), 0)
   expect([onTrial(healthy, 5_000), onTrial(slowed, 5_000)]).toEqual([healthy, slowed])
 })
@@ -114,6 +114,6 @@ test('an offer that is too small for a request is left out, and one that may be 
   expect(planFor(4_500)).toEqual(['large', 'small'])
   expect(planFor(8_000)).toEqual(['large'])
   expect(planFor(8_000, 0, [small])).toEqual([])
-  // Where there is only the one, the vendor says whether it fits.
+  // With only one offer, the vendor decides whether the request fits.
   expect(planFor(4_000, 1_000, [small])).toEqual(['small'])
 })

@@ -1,6 +1,6 @@
 /**
- * One try of one offer: sign, send, wait for what the upstream says, and put a name to what went wrong. It knows
- * vendors and wires, not money and not the client.
+ * One attempt at one offer: signs, sends, waits for the upstream, and names the failure. It knows vendors and HTTP, but
+ * neither money nor the client.
  */
 import type { Provider } from '../domain/catalog.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
@@ -15,21 +15,23 @@ import { EventReader } from './event-reader.ts'
 import { InFlightAttempt, type Stoppable } from './in-flight-attempt.ts'
 import { requestIdIn, requestIdInText } from './request-id.ts'
 
-/** Where an attempt goes: a provider, what its preset says of it, and how it says what went wrong. */
+/** The target of an attempt: a provider, its preset, and the reader of its failures. */
 export type Target = { readonly provider: Provider; readonly preset: Preset; readonly failures: FailureReader }
 
 export type AttemptLimits = {
-  /** For a stream: silence before the first event. For a whole reply: the time it may take. */
+  /** For a stream: the silence allowed before the first event. For a whole reply: the time it may take. */
   readonly firstEventTimeoutMs: number
-  /** Silence allowed between two events, counted on events, not on bytes: keep-alive comments are not progress. */
+  /**
+   * The silence allowed between two events. It counts events, not bytes, because keep-alive comments are no progress.
+   */
   readonly eventGapTimeoutMs: number
   readonly replyBytesMax: number
   readonly eventCharsMax: number
-  /** What is asked for is dear, and billed every time: it goes over a connection that nobody can have closed. */
+  /** The answer is expensive and billed every time, so it needs a connection that cannot have been closed. */
   readonly sendOnce?: boolean | undefined
-  /** Whether an upstream that answers a request for a stream in one piece is taken at its word. */
+  /** Whether a whole reply to a request for a stream is accepted. */
   readonly takesWhole?: boolean | undefined
-  /** Whoever the attempt is made for, and can stop it. */
+  /** The owner of the attempt, which can stop it. */
   readonly owner: Stoppable
 }
 
@@ -45,10 +47,10 @@ type PreparedSend = {
   readonly limits: AttemptLimits
 }
 
-/** What every request of a kind has in common. */
+/** The parts that all requests of a kind share. */
 type RequestTemplate = Pick<OutboundRequest, 'url' | 'headers'> & { readonly own: Headers }
 
-/** By credential, the one used last: requests to a provider are mostly of one kind. */
+/** The last template by credential. Requests to a provider are mostly of one kind. */
 const letterheads = new WeakMap<Headers, RequestTemplate>()
 
 function requestTemplateOf(
@@ -58,7 +60,7 @@ function requestTemplateOf(
 ): RequestTemplate {
   const url = provider.baseUrl + path
   const last = upload ? undefined : letterheads.get(credential)
-  // A credential that was exchanged for outlives a change of its provider's address.
+  // An exchanged credential stays valid when its provider's address changes.
   if (last?.url === url && last.own === own) return last
   const headers = { 'content-type': upload?.contentType ?? 'application/json', ...own, ...credential }
   const made = { own, url, headers }
@@ -82,10 +84,10 @@ const wholeSends: Sends<WholeResult> = {
   statusOf: (whole) => (whole.kind === 'whole' ? whole.status : undefined),
 }
 
-/** The text of a reply as it is. */
+/** The text of a reply, unchanged. */
 export const asReply = (text: string): Reply => ({ kind: 'reply', text })
 
-/** Asks for a whole reply and returns what `read` makes of its text. A response that is not 200 becomes a failure. */
+/** Requests a whole reply and returns what `read` makes of its text. A response other than 200 becomes a failure. */
 export function attemptWhole<Read>(
   target: Target,
   request: UpstreamRequest,
@@ -110,7 +112,7 @@ export function attemptWhole<Read>(
   })
 }
 
-/** Asks for a stream and returns the reader of its events. */
+/** Requests a stream and returns the reader of its events. */
 export async function attemptStream(
   target: Target,
   request: UpstreamRequest,
@@ -141,7 +143,7 @@ export async function attemptStream(
 
 type Head = { readonly status: number; readonly headers: HeaderFields }
 
-/** What an error response means, with the vendor's id of the request. */
+/** The meaning of an error response, with the vendor's id of the request. */
 function refusalOf({ failures, provider }: Target, { status, headers }: Head, text: string): UpstreamFailure {
   const requestId = requestIdIn(headers, provider.secret) ?? requestIdInText(text)
   return { ...failures.response(status, headers, text), ...(requestId === undefined ? {} : { requestId }) }

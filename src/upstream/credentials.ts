@@ -1,6 +1,6 @@
 /**
- * How a credential becomes headers. A key travels as it is; a Google service account signs a statement about itself,
- * for which its token endpoint gives a token of an hour. The private key never leaves.
+ * Turns a credential into headers. A key is sent unchanged. A Google service account signs a statement about itself and
+ * gets a one-hour token for it from its token endpoint. The private key is never sent.
  */
 import { sign } from 'node:crypto'
 import type { Provider } from '../domain/catalog.ts'
@@ -15,7 +15,7 @@ export type Headers = Readonly<Record<string, string>>
 type CredentialFailure = { readonly kind: 'failed'; readonly failure: UpstreamFailure }
 type Credential = { readonly kind: 'headers'; readonly headers: Headers } | CredentialFailure
 
-/** The headers that carry a credential which needs no exchange. */
+/** The headers of a credential that needs no exchange. */
 function authHeaders(scheme: AuthScheme, secret: string | undefined): Record<string, string> {
   if (!secret) return {}
   switch (scheme) {
@@ -37,11 +37,11 @@ const AUTH_REFUSED = 401
 
 export type Sends<Sent> = {
   readonly statusOf: (sent: Sent) => number | undefined
-  /** Lets go of an answer that will not be read. */
+  /** Discards an answer that will not be read. */
   readonly discard?: (sent: Sent) => void
 }
 
-/** Sends a request with a provider's credential. One that was exchanged for and is refused is renewed, once. */
+/** Sends a request with a provider's credential. An exchanged credential that is refused is renewed once. */
 export const sendAs = <Sent>(
   { provider, preset }: { readonly provider: Provider; readonly preset: Preset },
   send: (credential: Headers) => Promise<Sent>,
@@ -51,7 +51,7 @@ export const sendAs = <Sent>(
     ? sendWithToken(provider, send, sends)
     : send(plainHeaders(provider, preset.auth))
 
-/** Made once for a provider as it is: one that is changed is another. */
+/** Made once for each provider object. A changed provider is a new object. */
 const plain = new WeakMap<Provider, Headers>()
 
 function plainHeaders(provider: Provider, scheme: AuthScheme): Headers {
@@ -92,7 +92,7 @@ const EXCHANGE_BYTES_MAX = limit(
   64 * KIB,
   'A larger answer to the exchange of a credential has failed.',
 )
-/** A token is given up this long before it ends, or a tenth of its life before where that is shorter. */
+/** A token is given up this long before it ends, or a tenth of its life before, if that is shorter. */
 const MARGIN_MS = 300_000
 
 type Account = {
@@ -102,7 +102,7 @@ type Account = {
   readonly tokenUri: string
 }
 type Token = { readonly headers: Headers; readonly untilMs: number }
-/** One exchange is under way at a time; whoever comes meanwhile waits for it. */
+/** One exchange runs at a time. Other requests wait for it. */
 type HeldToken = { readonly secret: string; token: Token | undefined; pending: Promise<Credential> | undefined }
 
 /** The tokens of service accounts, by provider. */
@@ -112,7 +112,7 @@ class AccessTokens {
   headersFor(provider: Provider): Promise<Credential> {
     const { id, secret = '' } = provider
     let held = this.held.get(id)
-    // A provider that was given another credential must not go on with the old one's token.
+    // A provider with a new credential must not continue with the old token.
     if (held?.secret !== secret) this.held.set(id, (held = { secret, token: undefined, pending: undefined }))
     const { token } = held
     if (token && Date.now() < token.untilMs) return Promise.resolve({ kind: 'headers', headers: token.headers })
@@ -120,7 +120,9 @@ class AccessTokens {
     return (current.pending ??= renew(provider, current).finally(() => (current.pending = undefined)))
   }
 
-  /** A token that was refused: it was revoked, or its key. Once only, however many requests it was refused to. */
+  /**
+   * Forgets a token that was refused, because it or its key was revoked. It does so once, however many requests failed.
+   */
   forget({ id }: Provider, headers: Headers): void {
     const held = this.held.get(id)
     if (held?.token?.headers === headers) held.token = undefined
@@ -146,7 +148,7 @@ function fieldsOf(text: string): Readonly<Record<string, unknown>> {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
   } catch {
-    return {} // Whoever asked finds nothing in it, and says so.
+    return {} // The caller finds nothing in it and reports that.
   }
 }
 
@@ -159,7 +161,7 @@ function readAccount(secret: string): Account | undefined {
 
 const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-/** The account's statement about itself (RFC 7523); undefined when the key cannot sign. */
+/** The account's statement about itself (RFC 7523). Undefined if the key cannot sign. */
 function statementOf({ email, privateKey, keyId, tokenUri }: Account): string | undefined {
   const iat = Math.floor(Date.now() / 1000)
   const head = { alg: 'RS256', typ: 'JWT', ...(keyId === undefined ? {} : { kid: keyId }) }
@@ -168,7 +170,7 @@ function statementOf({ email, privateKey, keyId, tokenUri }: Account): string | 
   try {
     return `${signed}.${sign('RSA-SHA256', Buffer.from(signed), privateKey).toString('base64url')}`
   } catch {
-    return undefined // No key, or one of another kind: the message of the library might quote it.
+    return undefined // No key, or one of another kind. The library's message might quote it.
   }
 }
 
@@ -183,7 +185,7 @@ async function exchange(account: Account, { reach }: Provider): Promise<Token | 
   const askedMs = Date.now()
   const sent = await outbound.sendForText(request, EXCHANGE_BYTES_MAX)
   clearTimeout(timer)
-  // The model itself was not reached in any case: another offer is free to answer.
+  // The model itself was never reached, so another offer may answer.
   if (sent.kind === 'network') return failed({ kind: 'unreachable', message: `no token: ${sent.message}` })
   const { status, text = '' } = sent
   const { access_token: token, expires_in: seconds, error } = fieldsOf(text)

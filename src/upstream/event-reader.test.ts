@@ -4,7 +4,7 @@ import type { IncomingResponse, Sink } from '../outbound/exchange.ts'
 import { EventReader } from './event-reader.ts'
 import { InFlightAttempt } from './in-flight-attempt.ts'
 
-/** A response that does what it is told, and notes what it was told. */
+/** A response that follows a script and notes what it was told. */
 class ScriptedResponse implements IncomingResponse {
   readonly status = 200
   readonly headers = new Map<string, string>()
@@ -72,7 +72,7 @@ test('a reader that rests makes the upstream wait until the next event is asked 
   await reader.next()
   reader.rest()
   expect(response.told.at(-1)).toBe('pause')
-  // What was on its way already is not lost.
+  // Data that was already on its way is not lost.
   response.part('data: b\n\n')
   expect(await reader.next()).toMatchObject(events('b'))
   expect(response.told.at(-1)).toBe('resume')

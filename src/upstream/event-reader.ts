@@ -1,6 +1,6 @@
 /**
- * Reads an upstream's event stream. Bytes are decoded in the read that brought them, where they lie; what nobody waits
- * for is kept as events, and handed over all at once. A plain object with `next`, not a generator: one promise a read.
+ * Reads an upstream's event stream. Bytes are decoded in the read that brought them, without a copy. Events that nobody
+ * waits for are kept and handed over together. It is an object with `next`, not a generator: one promise for each read.
  */
 import type { UpstreamFailure } from '../domain/failure.ts'
 import { nextTurn } from '../lib/runtime/end-of-tick.ts'
@@ -20,19 +20,19 @@ export type ReadEvents =
   | { readonly kind: 'broken'; readonly failure: UpstreamFailure }
 
 const END: ReadEvents = { kind: 'end' }
-/** What may lie unread before the upstream is made to wait. */
+/** How many bytes may be unread before the upstream has to wait. */
 export const QUEUED_BYTES_MAX = limit('streamQueuedBytesMax', 32 * KIB, 'The upstream waits for the client.')
-/** No token by token answer is read in such pieces. */
+/** An answer of single tokens never has reads this large. */
 const LARGE_READ_BYTES = 64 * KIB
-/** A longer event waits for a turn of its own: several as slow to read as they may be would hold up the others. */
+/** A longer event gets a tick of its own. Several long events in one tick would hold up the others. */
 const SMALL_CHARS_MAX = 32 * KIB
-/** An event takes room in the memory for long replies from here on, block by block. */
+/** From this size on an event takes memory from the share for long replies, block by block. */
 const BLOCK_CHARS = MIB
-/** Behind it only the end of the body comes, which is worth a connection. By its data, or by its name. */
+/** Only the end of the body follows, and waiting for it keeps the connection. Recognised by its data or its name. */
 const isTerminator = ({ name, data }: SseEvent): boolean => data === '[DONE]' || name === 'message_stop'
 
 export class EventReader implements Sink {
-  /** All that `next` has given so far: events, and bytes, those of comments included. */
+  /** Everything that `next` has returned so far: events, and bytes including those of comments. */
   givenEvents = 0
   givenBytes = 0
   private readonly response: IncomingResponse
@@ -45,12 +45,12 @@ export class EventReader implements Sink {
   private arrivedBytes = 0
   private hasLarge = false
   private waiting: ((read: ReadEvents) => void) | undefined
-  /** What `next` says once the events are handed over. */
+  /** What `next` returns after the last events. */
   private last: ReadEvents | undefined
   private begun = false
   private isTerminated = false
   private isResting = false
-  /** Of an event of megabytes, until it is handed over. */
+  /** The memory of a long event, until the event is handed over. */
   private memory: ReplyClaim | undefined
   private takenChars = 0
 
@@ -63,7 +63,7 @@ export class EventReader implements Sink {
     response.deliver(this)
   }
 
-  /** The events that have arrived, or that the next read completes. After `end` and `broken` nothing more comes. */
+  /** The events that have arrived, or that the next read completes. Nothing follows `end` and `broken`. */
   next(): Promise<ReadEvents> {
     if (this.events.length > 0) {
       return this.hasLarge ? nextTurn().then(() => this.handOver()) : Promise.resolve(this.handOver())
@@ -73,7 +73,7 @@ export class EventReader implements Sink {
       this.last = END
       return Promise.resolve(last)
     }
-    // The first event has a limit of its own, which is running already.
+    // The first event has a limit of its own, which is already running.
     if (this.begun) this.flight.watchdog.beat(this.gapMs)
     if (this.isResting) {
       this.isResting = false
@@ -82,14 +82,14 @@ export class EventReader implements Sink {
     return new Promise((resolve) => (this.waiting = resolve))
   }
 
-  /** Makes the upstream wait until the next `next`: one read of a fast upstream is half a megabyte. */
+  /** Makes the upstream wait until the next `next`. One read of a fast upstream is half a megabyte. */
   rest(): void {
     if (this.waiting || this.last) return
     this.isResting = true
     this.response.pause()
   }
 
-  /** Takes no more. Stops the upstream, if it is still at work. */
+  /** Stops reading, and stops the upstream if it is still working. */
   close(): void {
     this.events = []
     if (this.last) {
@@ -110,7 +110,7 @@ export class EventReader implements Sink {
     if (this.decoder.unfinishedChars - this.takenChars >= BLOCK_CHARS) this.takeRoom()
   }
 
-  /** Long events wait for memory as long replies do, and their vendor with them. */
+  /** Long events wait for memory as long replies do, and their vendor waits with them. */
   private takeRoom(): void {
     const { unfinishedChars } = this.decoder
     const more = unfinishedChars - this.takenChars
@@ -145,7 +145,7 @@ export class EventReader implements Sink {
     if (!this.last) this.conclude({ kind: 'broken', failure: this.flight.failure({ message, reached: true }) })
   }
 
-  /** The events that bytes complete, or the end of the stream. Undefined when it is not one of events. */
+  /** The events that the bytes complete, or the end of the stream. Undefined if it is no event stream. */
   private decoded(bytes: Buffer | undefined): SseEvent[] | undefined {
     if (this.last) return undefined
     this.arrivedBytes += bytes?.length ?? 0

@@ -8,7 +8,7 @@ const BLOCK = 1024 * 1024
 
 class Owner {
   upstreamStopped = false
-  /** All of it is taken, so that a first block waits. */
+  /** All memory is taken, so that a first block waits. */
   private readonly memory = new ReplyMemory({ max: 1, shareMax: 1 })
   took(): void {}
   landed(): void {}

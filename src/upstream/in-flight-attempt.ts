@@ -4,29 +4,29 @@ import { Stop } from '../outbound/stop.ts'
 import type { TextReader } from '../outbound/text.ts'
 import { Watchdog } from './watchdog.ts'
 
-/** What can be told to stop: a call, as far as its upstream is concerned. */
+/** What can be told to stop: a request, as far as its upstream is concerned. */
 export type Stoppable = {
   readonly upstreamStopped: boolean
-  /** An attempt began: it is to be aborted when the upstream's work is no longer wanted. */
+  /** An attempt began. It must be aborted when its result is no longer wanted. */
   took(flight: Abortable): void
   landed(flight: Abortable): void
-  /** The head of an answer arrived, with the vendor's id of the request, where it has one. */
+  /** The head of an answer arrived, with the vendor's id of the request, if there is one. */
   heard?(requestId: string | undefined): void
-  /** What long whole replies take their memory from; without it they take what they need. */
+  /** The memory for long whole replies. If left out, memory is not bounded. */
   claimMemory?(): ReplyClaim | undefined
 }
 
 export type Abortable = { abort(): void }
 
-/** How a connection failed, and whether the upstream can have seen the request by then. */
+/** How a connection failed, and whether the upstream can have seen the request. */
 type ConnectionError = { readonly message: string; readonly reached: boolean }
 
-/** An attempt under way: its abort, fed by whoever stops it and by the watchdog. */
+/** An attempt in flight. Its owner and its watchdog can abort it. */
 export class InFlightAttempt implements Abortable, TextReader {
   readonly watchdog: Watchdog
   readonly stop = new Stop()
   private readonly owner: Stoppable
-  /** While its answer waits for memory of ours: what was left of its time. */
+  /** The time that was left when its answer began to wait for memory. */
   private leftMs: number | undefined
   private timedOut = false
 
@@ -43,7 +43,7 @@ export class InFlightAttempt implements Abortable, TextReader {
 
   waits(isWaiting: boolean): void {
     if (isWaiting) {
-      // It may be told so more than once: what was on its way still comes.
+      // This may be called more than once, because data that was on its way still arrives.
       this.leftMs ??= this.watchdog.leftMs
       this.watchdog.rest()
     } else if (this.leftMs !== undefined) {
@@ -61,16 +61,16 @@ export class InFlightAttempt implements Abortable, TextReader {
     this.stop.stop()
   }
 
-  /** Ends the attempt: no limit and nobody's stop reaches it any more. */
+  /** Ends the attempt. No limit and no stop reaches it after that. */
   land(): void {
     this.watchdog.stop()
     this.owner.landed(this)
   }
 
-  /** Names what ended it: a connection that never was, our own limit, or a connection that broke. */
+  /** Names what ended the attempt: no connection, a limit of the gateway, or a broken connection. */
   failure({ message, reached }: ConnectionError): UpstreamFailure {
     if (!reached) return { kind: 'unreachable', message: this.timedOut ? 'no connection in time' : message }
-    // Made, and given up by whoever waited for us to read it: to ask another would pay for it twice.
+    // The upstream made the answer and gave up while it waited for memory here. Another attempt would be paid twice.
     const isLost = this.leftMs !== undefined && !this.owner.upstreamStopped
     if (isLost) return { kind: 'unread', message: 'the answer waited for memory for too long' }
     if (this.timedOut) return { kind: 'timeout', message: 'the upstream was silent for too long' }

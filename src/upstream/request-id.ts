@@ -1,8 +1,8 @@
-/** The id by which a vendor knows a request: its support asks for it. */
+/** The id by which a vendor knows a request. Its support asks for it. */
 import { repeatsSecret } from '../vendors/redaction.ts'
 import type { HeaderFields } from '../lib/http/message-head.ts'
 
-/** By vendors' documentation and SDKs (November 2026), the vendor's own before that of what stands before it. */
+/** From vendors' documentation and SDKs (November 2026). A vendor's own header comes before that of a proxy. */
 const HEADERS = [
   'x-request-id', // OpenAI, Groq, DashScope, Together, xAI, Mistral …
   'request-id', // Anthropic
@@ -22,13 +22,13 @@ const HEADERS = [
   'x-litellm-call-id',
   'msh-request-id', // Moonshot
   'x-b3-traceid',
-  'cf-ray', // Cloudflare, before many of them
+  'cf-ray', // Cloudflare, a proxy of many vendors
 ] as const
 
-/** What an id looks like; anything else could be anything. */
+/** The form of an id. Other texts may be anything. */
 const PLAIN_ID = /^[\w.:/=+@-]{1,128}$/
 
-/** The credential is none, whoever sends it back. */
+/** A header that repeats the credential is not an id. */
 export function requestIdIn(headers: HeaderFields, secret: string | undefined): string | undefined {
   for (const name of HEADERS) {
     const id = headers.get(name)
@@ -37,10 +37,10 @@ export function requestIdIn(headers: HeaderFields, secret: string | undefined): 
   return undefined
 }
 
-/** In a body: DashScope, Anthropic, Volcengine, Zhipu, Fireworks and others name it there. */
+/** In a body: DashScope, Anthropic, Volcengine, Zhipu, Fireworks and others have it there. */
 const IN_BODY = /"(?:request_?id|requestId|trace_?id|log_?id)"\s*:\s*"([\w.:/=+@-]{1,128})"/i
-/** As a part of the message: Volcengine, OpenAI, one-api. */
+/** In the message: Volcengine, OpenAI, one-api. */
 const IN_WORDS = /\brequest.?id:?\s*`?([\w-]{8,64})/i
 
-/** The same in the text of an error. */
+/** The id in the text of an error. */
 export const requestIdInText = (text: string): string | undefined => (IN_BODY.exec(text) ?? IN_WORDS.exec(text))?.[1]

@@ -25,7 +25,7 @@ test('limits that begin one after the other share one timer, also while the olde
   }
   expect(timers.mock.calls.filter(([, ms]) => Number(ms) > 1_000)).toHaveLength(1)
   timers.mockRestore()
-  // A shorter one is not made to wait for it, nor for longer than a sixteenth of itself.
+  // A shorter limit does not wait for it, and is late by at most a sixteenth of itself.
   const startedMs = performance.now()
   running.push(limits('short', 160))
   while (expired.length === 0 && performance.now() - startedMs < 5_000) await Bun.sleep(2)

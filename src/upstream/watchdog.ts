@@ -1,11 +1,11 @@
 /**
- * A time limit that is pushed forward by progress. Setting and clearing a timer costs a request more than noting a
- * time, so one timer looks after all limits: none is late by more than a sixteenth of itself, and 250 ms at most.
+ * A time limit that progress extends. Setting and clearing a timer costs a request more than noting a time, so one
+ * timer checks all limits. No limit is late by more than a sixteenth of itself, or 250 ms at most.
  */
 import { NOWHERE, Roster, type RosterMember } from '../lib/primitives/roster.ts'
 import { DAY_MS } from '../lib/primitives/units.ts'
 
-/** A timer holds 24 days, and one for longer fires at once: over and over, as long as a request runs. */
+/** A timer holds 24 days. One for longer fires at once, over and over, as long as a request runs. */
 const WAIT_MAX_MS = DAY_MS
 
 const watching = new Roster<Watchdog>()
@@ -14,7 +14,7 @@ let wakeAtMs = Number.POSITIVE_INFINITY
 
 function wakeFor(deadlineMs: number, nowMs: number): void {
   const waitMs = Math.min(WAIT_MAX_MS, Math.max(1, deadlineMs - nowMs))
-  // A little late serves the limits that are a little longer as well.
+  // A wake-up that is a little late serves slightly longer limits as well.
   const atMs = nowMs + waitMs + Math.min(waitMs / 16, 250)
   if (atMs >= wakeAtMs) return
   clearTimeout(timer)
@@ -30,7 +30,7 @@ function look(): void {
   if (soonestMs < Number.POSITIVE_INFINITY) wakeFor(soonestMs, nowMs)
 }
 
-/** Who is told when the time is up. */
+/** Is called when the time is up. */
 type WatchdogListener = { expired(): void }
 
 export class Watchdog implements RosterMember {
@@ -47,17 +47,17 @@ export class Watchdog implements RosterMember {
     wakeFor(this.lastMs + limitMs, this.lastMs)
   }
 
-  /** What is left of the limit. */
+  /** The time that is left of the limit. */
   get leftMs(): number {
     return this.limitMs - (performance.now() - this.lastMs)
   }
 
-  /** From now on nothing is expected: a reader that takes its time is not the upstream's silence. */
+  /** Stops the limit. A slow reader is not the upstream's silence. */
   rest(): void {
     this.resting = true
   }
 
-  /** From now on `limitMs` of silence is allowed. */
+  /** Allows `limitMs` of silence from now on. */
   beat(limitMs: number): void {
     this.resting = false
     this.lastMs = performance.now()
@@ -69,7 +69,7 @@ export class Watchdog implements RosterMember {
     watching.delete(this)
   }
 
-  /** Barks when the time is up. Returns when to look again. */
+  /** Calls the listener when the time is up. Returns when to check again. */
   check(nowMs: number): number {
     const deadlineMs = (this.resting ? nowMs : this.lastMs) + this.limitMs
     if (deadlineMs > nowMs + 1) return deadlineMs
