@@ -55,7 +55,8 @@ import { failExpired, openSqliteTurns, turnCheck } from './responses/sqlite-turn
 import type { Turns } from './responses/turns.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
 import { openStore, type Queryable, type Store } from './store/store.ts'
-import { orphansOf, settleOrphanOf, taskOfRequest, Tasks, tasksBefore, taskWithId, taskChecks } from './video/tasks.ts'
+import { openSqliteTasks, taskChecks } from './video/sqlite-tasks.ts'
+import type { Tasks } from './video/tasks.ts'
 import { HOUR_MS } from './lib/primitives/units.ts'
 
 export type Gateway = {
@@ -121,12 +122,12 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     declared: config.declared,
   })
   await declareAccounts(config, accounts, ledger)
-  const accountMax = accountCallsMax(config)
-  const [records, rollups] = [openSqliteRecords(store), await openSqliteUsageRollups(store)]
-  const limiter = new Limiter(await rollups.chargedByDay(monthStartHour(Date.now())), { accountMax })
+  const requests = await openRequestPorts(store)
+  const limiter = new Limiter(await requests.rollups.chargedByDay(monthStartHour(Date.now())), {
+    accountMax: accountCallsMax(config),
+  })
   const firstKey = firstAccount === 'make' ? await makeFirstKey(accounts, ledger) : undefined
   const health = new HealthBook()
-  const refused = openSqliteRefusedRequests(store)
   const services = servicesOf(store, config, {
     accounts,
     catalog,
@@ -134,11 +135,9 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     limiter,
     live,
     health,
-    records,
-    rollups,
-    refused,
     secrets,
     owner,
+    ...requests,
     ...people,
   })
   const idempotency = await openSqliteIdempotency(store, { ...keptAnswerBounds, room })
@@ -149,17 +148,24 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     ledger,
     catalog,
     limiter,
-    records,
-    rollups,
+    ...requests,
     idempotency,
     turns,
-    tasks: new Tasks(store),
     live,
     room,
     health,
-    refused,
     services,
     firstKey,
+  }
+}
+
+/** What is kept of requests. */
+async function openRequestPorts(store: Store): Promise<Pick<Gateway, 'records' | 'rollups' | 'refused' | 'tasks'>> {
+  return {
+    records: openSqliteRecords(store),
+    rollups: await openSqliteUsageRollups(store),
+    refused: openSqliteRefusedRequests(store),
+    tasks: openSqliteTasks(store),
   }
 }
 
@@ -178,6 +184,7 @@ type Parts = Pick<
   readonly health: HealthBook
   readonly records: Records
   readonly rollups: UsageRollups
+  readonly tasks: Tasks
   readonly secrets: Secrets
   /** Names this life of the process in its holds. */
   readonly owner: string
@@ -187,7 +194,7 @@ type Parts = Pick<
 function servicesOf(
   store: Store,
   config: Config,
-  { live, health, records, rollups, secrets, owner, ledger, ...rest }: Parts,
+  { live, health, records, rollups, tasks, secrets, owner, ledger, ...rest }: Parts,
 ): AdminServices {
   const startedAtMs = Date.now()
   const tally = new ProviderTally()
@@ -223,9 +230,9 @@ function servicesOf(
     openHolds: (accountId, page) => openHoldsOf(asideOf(accountId), accountId, page),
     countOpenHolds: (accountId) => countOpenHolds(asideOf(accountId), accountId),
     oldestHold: () => oldestHold(store.aside),
-    videos: (accountId, page) => tasksBefore(asideOf(accountId), { accountId }, page),
+    videos: (accountId, page) => tasks.before({ accountId }, page),
     video: (accountId, id) =>
-      (id.startsWith('req_') ? taskOfRequest : taskWithId)(asideOf(accountId), { accountId }, id),
+      id.startsWith('req_') ? tasks.ofRequest({ accountId }, id) : tasks.find({ accountId }, id),
     keptUntil: (ids) => keptUntil(store.aside, ids),
     searchRecords: (accountId, search) => records.search(accountId, search),
     findAnywhere: (id) => records.findAnywhere(id),
@@ -233,8 +240,8 @@ function servicesOf(
     request: (accountId, id) => records.find(accountId, id),
     findHold: (id) => findHold(store, id),
     charged: (accountId, ids) => records.charged(accountId, ids),
-    orphans: () => orphansOf(store),
-    settleOrphan: (requestId) => settleOrphanOf(store, requestId),
+    orphans: () => tasks.orphans(),
+    settleOrphan: (requestId) => tasks.settleOrphan(requestId),
     backup: createBackup(store, secrets),
     status: () => ({
       data_folder: config.dataFolder,

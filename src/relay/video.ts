@@ -11,7 +11,6 @@ import { fitted, wishOf } from '../formats/videos/check.ts'
 import { showCreated } from '../formats/videos/view.ts'
 import { base62 } from '../lib/primitives/ids.ts'
 import type { KeptAnswer } from '../records/idempotency.ts'
-import { insertSteps } from '../video/tasks.ts'
 import type { Acceptance } from '../video/videos.ts'
 import { admitTask, type HoldTerms } from './admit.ts'
 import type { GatewayRequest } from './call.ts'
@@ -35,7 +34,8 @@ export async function relayTask(relay: Relay, call: GatewayRequest): Promise<Vid
     steps: (terms) => {
       fit = fitted(body, terms.model.limits.video)
       task = taskOf(call, fit.body, terms)
-      return [...insertSteps(task), ...(call.life.lock?.keep(answerOf(task, fit.dropped)) ?? [])]
+      const lock = call.life.lock
+      return [...relay.videos.tasks.insertSteps(task), ...(lock?.keep(answerOf(task, fit.dropped)) ?? [])]
     },
   })
   if (admission.kind === 'refused' || !task) {

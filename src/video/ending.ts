@@ -14,7 +14,6 @@ import { buildRecord, type RecordAmounts, type RecordStart } from '../records/re
 import type { Outcome, RequestRecord } from '../records/records.ts'
 import type { WriteStep } from '../store/statement.ts'
 import { taskFields, type VideoJob, type Workshop } from './job.ts'
-import { completeSteps, failSteps, forgetSteps } from './tasks.ts'
 
 const holdOf = ({ requestId, accountId, held, createdAtMs }: VideoTask): Hold => ({
   id: requestId,
@@ -106,7 +105,12 @@ export async function completeTask(
     const steps = wish.upscale ? upscaleLine() : []
     const all = records.reduce((sum, record) => sum + record.charged, 0n)
     job.reservation?.settle(all, 0)
-    return [...steps, ...records.flatMap((record) => shop.records.steps(record)), ...completeSteps(ended), ...fileSteps]
+    return [
+      ...steps,
+      ...records.flatMap((record) => shop.records.steps(record)),
+      ...shop.tasks.completeSteps(ended),
+      ...fileSteps,
+    ]
   })
   conclude(shop, job, { ended, records })
 
@@ -138,7 +142,7 @@ export async function failTask(shop: Workshop, job: VideoJob, { reason, orphan }
   const record = recordOf(job, nothingOf(job), { charged: 0n, writtenOff: 0n, upstreamCost: spentOn(job) }, ending)
   job.reservation?.settle(0n, 0)
   if (orphan !== undefined) shop.log('warn', 'video.orphan', { ...taskFields(job), why: orphan })
-  await shop.ledger.release(holdOf(job.task), [...shop.records.steps(record), ...failSteps(ended, orphan)])
+  await shop.ledger.release(holdOf(job.task), [...shop.records.steps(record), ...shop.tasks.failSteps(ended, orphan)])
   conclude(shop, job, { ended, records: [record] })
 }
 
@@ -148,7 +152,11 @@ export async function forgetTask(shop: Workshop, job: VideoJob, failure: Upstrea
   const ending = { outcome: 'failed', status, errorCode: code, endedAtMs: Date.now() } as const
   const record = recordOf(job, nothingOf(job), { charged: 0n, writtenOff: 0n, upstreamCost: 0n }, ending)
   job.reservation?.settle(0n, 0)
-  await shop.ledger.release(holdOf(job.task), [...shop.records.steps(record), ...forgetSteps(job.task), ...job.undo])
+  await shop.ledger.release(holdOf(job.task), [
+    ...shop.records.steps(record),
+    ...shop.tasks.forgetSteps(job.task),
+    ...job.undo,
+  ])
   conclude(shop, job, { ended: job.task, records: [record] })
 }
 

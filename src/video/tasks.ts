@@ -1,16 +1,8 @@
-/**
- * Tasks on disk. Each transition is one conditional statement: it holds whatever came before it, and a transition that
- * does not fit is refused with everything that goes along with it.
- */
+/** Tasks that make videos: the port that keeps them. */
 import type { VideoMade, VideoStage, VideoTask } from '../domain/video-task.ts'
-import type { Check } from '../lib/primitives/checks.ts'
 import type { AttemptNote } from '../records/records.ts'
-import { violates } from '../store/constraint.ts'
-import { statement, type WriteStep } from '../store/statement.ts'
-import { mustWrite, type Queryable, type Store } from '../store/store.ts'
-import { packed, taskOf } from './rows.ts'
+import type { WriteStep } from '../store/statement.ts'
 import { DAY_MS } from '../lib/primitives/units.ts'
-import { SWEEP_ROWS } from '../store/sweep.ts'
 
 /** Whose tasks are meant. */
 export type TaskScope = { readonly accountId: string }
@@ -27,64 +19,11 @@ export type OrphanTask = {
 }
 
 /** A vendor's word that it has a task. */
-type Acceptance = {
+export type TaskAcceptance = {
   readonly offerId: string
   readonly upstreamId: string
   readonly attempts: readonly AttemptNote[]
 }
-
-const insert = statement(`INSERT INTO video_task
-  (id, account_id, key_id, request_id, model, stage, wish, terms, held, created_at, deadline_at)
-  VALUES (?, ?, ?, ?, ?, 'submitting', ?, ?, ?, ?, ?)`)
-const accept = statement(
-  `UPDATE video_task SET stage = 'queued', offer_id = ?2, upstream_id = ?3, attempts = ?4
-   WHERE id = ?1 AND stage = 'submitting'`,
-)
-const advance = statement(`UPDATE video_task SET stage = 'running', started_at = coalesce(started_at, ?2),
-  progress = max(progress, ?3) WHERE id = ?1 AND stage IN ('queued', 'running')`)
-const upscale = statement(`UPDATE video_task SET stage = 'upscaling', made = ?2, started_at = coalesce(started_at, ?3),
-  progress = max(progress, ?4) WHERE id = ?1 AND stage IN ('queued', 'running')`)
-const acceptUpscale = statement(
-  "UPDATE video_task SET upscale_id = ?2 WHERE id = ?1 AND stage = 'upscaling' AND upscale_id IS NULL",
-)
-const raise = statement('UPDATE video_task SET progress = max(progress, ?2) WHERE id = ?1 AND ended_at IS NULL')
-const store = statement(`UPDATE video_task SET stage = 'storing', made = ?2, started_at = coalesce(started_at, ?3),
-  progress = max(progress, ?4) WHERE id = ?1 AND stage IN ('queued', 'running', 'upscaling')`)
-const complete = statement(`UPDATE video_task SET stage = 'completed', progress = 100, usage = ?2, ended_at = ?3
-  WHERE id = ?1 AND stage = 'storing'`)
-const fail = statement(`UPDATE video_task SET stage = 'failed', reason = ?2, orphan = ?3, ended_at = ?4
-  WHERE id = ?1 AND ended_at IS NULL`)
-const forget = statement("DELETE FROM video_task WHERE id = ? AND stage = 'submitting'")
-const hide = statement(`UPDATE video_task SET deleted_at = ?3
-  WHERE account_id = ?1 AND id = ?2 AND ended_at IS NOT NULL AND deleted_at IS NULL`)
-const settleOrphan = statement('UPDATE video_task SET orphan = NULL WHERE request_id = ? AND orphan IS NOT NULL')
-
-/** A vendor's task is one task of ours at most. */
-const UPSTREAM_KEY = 'video_task(offer_id, upstream_id)'
-/** How long a task that has ended is remembered; an orphan until the operator has looked at it. */
-const TASK_KEPT_MS = 30 * DAY_MS
-const STALE = 'FROM video_task WHERE ended_at < ? AND orphan IS NULL'
-const sweep = statement(`DELETE FROM video_task WHERE id IN (SELECT id ${STALE} LIMIT ${SWEEP_ROWS})`)
-
-/** What goes along with its hold. */
-export function insertSteps(task: VideoTask): WriteStep[] {
-  const { id, accountId, keyId, requestId, model, wish, terms, held, createdAtMs, deadlineAtMs } = task
-  const bind = [id, accountId, keyId, requestId, model, packed(wish), packed(terms), held, createdAtMs, deadlineAtMs]
-  return [{ run: insert, bind, changes: 1 }]
-}
-
-/** What goes along with the settlement of its hold. */
-export const completeSteps = ({ id, usage, endedAtMs }: VideoTask): WriteStep[] => [
-  { run: complete, bind: [id, packed(usage), endedAtMs ?? null], changes: 1 },
-]
-
-/** What goes along with the release of its hold. */
-export const failSteps = ({ id, reason, endedAtMs }: VideoTask, orphan: string | undefined): WriteStep[] => [
-  { run: fail, bind: [id, reason ?? '', orphan ?? null, endedAtMs ?? null], changes: 1 },
-]
-
-/** The same where its client never heard of it. */
-export const forgetSteps = ({ id }: VideoTask): WriteStep[] => [{ run: forget, bind: [id], changes: 1 }]
 
 /** The page of a list. */
 export type TaskPageQuery = {
@@ -94,153 +33,62 @@ export type TaskPageQuery = {
   readonly after: string | undefined
 }
 
-export class Tasks {
-  private readonly store: Store
+/** A page of the list for people, who page by requests: those of requests before one. */
+export type TasksBefore = { readonly limit: number; readonly before: string | undefined }
 
-  constructor(store_: Store) {
-    this.store = store_
-  }
-
-  /** False where the vendor's task is another one's already. */
-  async accepted({ id }: VideoTask, { offerId, upstreamId, attempts }: Acceptance): Promise<boolean> {
-    const bind = [id, offerId, upstreamId, JSON.stringify(attempts)]
-    const outcome = await this.store.write([{ run: accept, bind, changes: 1 }])
-    if (outcome.kind === 'refused' && !violates(outcome, UPSTREAM_KEY)) throw new Error(outcome.reason)
-    return outcome.kind === 'written'
-  }
-
-  running({ id }: VideoTask, progress: number): Promise<void> {
-    return mustWrite(this.store, [{ run: advance, bind: [id, Date.now(), progress], changes: 1 }])
-  }
-
-  upscaling({ id }: VideoTask, made: VideoMade, progress: number): Promise<void> {
-    return mustWrite(this.store, [{ run: upscale, bind: [id, packed(made), Date.now(), progress], changes: 1 }])
-  }
-
-  acceptedUpscale({ id }: VideoTask, upscaleId: string): Promise<void> {
-    return mustWrite(this.store, [{ run: acceptUpscale, bind: [id, upscaleId], changes: 1 }])
-  }
-
-  raised({ id }: VideoTask, progress: number): Promise<void> {
-    return mustWrite(this.store, [{ run: raise, bind: [id, progress], changes: 1 }])
-  }
-
-  storing({ id }: VideoTask, made: VideoMade, progress: number): Promise<void> {
-    return mustWrite(this.store, [{ run: store, bind: [id, packed(made), Date.now(), progress], changes: 1 }])
-  }
-
-  /** Tasks that have not ended, with what their submission went through. */
-  async open(): Promise<{ task: VideoTask; attempts: AttemptNote[] }[]> {
-    const rows = await this.store.query('SELECT * FROM video_task WHERE ended_at IS NULL ORDER BY request_id')
-    return rows.map((row) => ({ task: taskOf(row), attempts: JSON.parse(row['attempts'] as string) as AttemptNote[] }))
-  }
-
-  find(scope: TaskScope, id: string): Promise<VideoTask | undefined> {
-    return taskWithId(this.store, scope, id)
-  }
-
-  /** For whoever has its id, which is all it takes to fetch the video. */
-  async stageOf(id: string): Promise<VideoStage | undefined> {
-    const [row] = await this.store.query('SELECT stage FROM video_task WHERE id = ? AND deleted_at IS NULL', [id])
-    return row?.['stage'] as VideoStage | undefined
-  }
-
+/** How long a task that has ended is remembered; an orphan until the operator has looked at it. */
+export const TASK_KEPT_MS = 30 * DAY_MS
+/**
+ * The port of video tasks. Stages are `submitting → queued → running → upscaling → storing → completed`; `failed` is
+ * reached from any of them but `completed`.
+ *
+ * - A transition is one conditional change. One that does not fit the stage is refused, with everything that goes along
+ *   with it: the methods that write reject, and steps make their transaction `refused`.
+ * - The first and the last step of a task go along with the making and the end of its hold.
+ * - `progress` never falls, and `startedAtMs` never changes once it is set.
+ * - A vendor's task is one task at most.
+ * - A task belongs to one account. Only `stageOf` asks by the id alone: the id is all it takes to fetch the video.
+ * - A deleted task is gone for every reader. A task that is an orphan stays on the operator's list until it is settled.
+ */
+export type Tasks = {
+  /** Steps that make a task, `submitting`. */
+  insertSteps(task: VideoTask): WriteStep[]
+  /** Steps that complete a task that is `storing`. */
+  completeSteps(task: VideoTask): WriteStep[]
+  /** Steps that fail a task. `orphan`: why a vendor may be at work for nobody. */
+  failSteps(task: VideoTask, orphan: string | undefined): WriteStep[]
+  /** Steps that remove a task whose client never heard of it, while it is `submitting`. */
+  forgetSteps(task: VideoTask): WriteStep[]
+  /** `submitting → queued`. False, and nothing changed, where the vendor's task is another task's. */
+  accepted(task: VideoTask, acceptance: TaskAcceptance): Promise<boolean>
+  /** `queued | running → running`. Progress is a percentage. */
+  running(task: VideoTask, progress: number): Promise<void>
+  /** `queued | running → upscaling`. */
+  upscaling(task: VideoTask, made: VideoMade, progress: number): Promise<void>
+  /** Notes the vendor's task that upscales, once, while the stage is `upscaling`. */
+  acceptedUpscale(task: VideoTask, upscaleId: string): Promise<void>
+  /** Raises the progress of a task that has not ended. */
+  raised(task: VideoTask, progress: number): Promise<void>
+  /** `queued | running | upscaling → storing`. */
+  storing(task: VideoTask, made: VideoMade, progress: number): Promise<void>
+  /** Tasks that have not ended, oldest first, with what their submission went through. */
+  open(): Promise<{ task: VideoTask; attempts: AttemptNote[] }[]>
+  find(scope: TaskScope, id: string): Promise<VideoTask | undefined>
+  /** The task of a request, whose id may be said aloud: nothing can be fetched by it. */
+  ofRequest(scope: TaskScope, requestId: string): Promise<VideoTask | undefined>
+  stageOf(id: string): Promise<VideoStage | undefined>
   /** One more than the page has, where there is more. Undefined where `after` is no task of the account. */
-  async list({ accountId }: TaskScope, { limit, order, after }: TaskPageQuery): Promise<VideoTask[] | undefined> {
-    const last = after === undefined ? undefined : await this.find({ accountId }, after)
-    if (after !== undefined && !last) return undefined
-    const sql = `SELECT * FROM video_task WHERE account_id = ?1 AND deleted_at IS NULL
-      AND (?2 IS NULL OR request_id ${order === 'asc' ? '>' : '<'} ?2)
-      ORDER BY request_id ${order === 'asc' ? 'ASC' : 'DESC'} LIMIT ?3`
-    return (await this.store.query(sql, [accountId, last?.requestId ?? null, limit + 1])).map(taskOf)
-  }
-
-  /** Resolves once nobody sees it any more; false when there was none that has ended. */
-  async delete({ accountId }: TaskScope, id: string, also: readonly WriteStep[]): Promise<boolean> {
-    const outcome = await this.store.write([{ run: hide, bind: [accountId, id, Date.now()], changes: 1 }, ...also])
-    return outcome.kind === 'written'
-  }
-
-  /** Whether a task at a vendor is one of ours already. */
-  async knows(upstreamIds: readonly string[]): Promise<ReadonlySet<string>> {
-    const sql = 'SELECT upstream_id FROM video_task WHERE upstream_id IN (SELECT value FROM json_each(?))'
-    const rows = await this.store.query(sql, [JSON.stringify(upstreamIds)])
-    return new Set(rows.map((row) => row['upstream_id'] as string))
-  }
-
-  /** Forgets tasks that ended long ago, in small steps behind the requests. */
-  async sweep(): Promise<void> {
-    const before = Date.now() - TASK_KEPT_MS
-    const [row] = await this.store.query(`SELECT count(*) AS stale ${STALE}`, [before])
-    for (let left = Number(row?.['stale'] ?? 0); left > 0; left -= SWEEP_ROWS) {
-      await this.store.write([{ run: sweep, bind: [before] }], 'bulk')
-    }
-  }
+  list(scope: TaskScope, page: TaskPageQuery): Promise<VideoTask[] | undefined>
+  /** Tasks of an account, newest first. */
+  before(scope: TaskScope, page: TasksBefore): Promise<readonly VideoTask[]>
+  /** Deletes a task that has ended, with `also` in the same transaction; false where there is none. */
+  delete(scope: TaskScope, id: string, also: readonly WriteStep[]): Promise<boolean>
+  /** Which tasks at a vendor are tasks of ours. */
+  knows(upstreamIds: readonly string[]): Promise<ReadonlySet<string>>
+  /** Tasks that may be at work at a vendor for nobody, oldest first. */
+  orphans(): Promise<readonly OrphanTask[]>
+  /** Takes an orphan off the list: the operator has looked after it. False where it is not on it. */
+  settleOrphan(requestId: string): Promise<boolean>
+  /** Forgets tasks that ended `TASK_KEPT_MS` ago, except orphans, in small steps behind the requests. */
+  sweep(): Promise<void>
 }
-
-export async function taskWithId(
-  store_: Queryable,
-  { accountId }: TaskScope,
-  id: string,
-): Promise<VideoTask | undefined> {
-  const sql = 'SELECT * FROM video_task WHERE account_id = ? AND id = ? AND deleted_at IS NULL'
-  const [row] = await store_.query(sql, [accountId, id])
-  return row && taskOf(row)
-}
-
-/** Tasks of an account, newest first, of requests before one: for people, who page by requests. */
-export async function tasksBefore(
-  store_: Queryable,
-  { accountId }: TaskScope,
-  { limit, before }: { readonly limit: number; readonly before: string | undefined },
-): Promise<readonly VideoTask[]> {
-  const sql = `SELECT * FROM video_task WHERE account_id = ?1 AND deleted_at IS NULL AND (?2 IS NULL OR request_id < ?2)
-    ORDER BY request_id DESC LIMIT ?3`
-  return (await store_.query(sql, [accountId, before ?? null, limit])).map(taskOf)
-}
-
-/** The task of a request, whose id may be said aloud: nothing can be fetched by it. */
-export async function taskOfRequest(
-  store_: Queryable,
-  { accountId }: TaskScope,
-  requestId: string,
-): Promise<VideoTask | undefined> {
-  const sql = 'SELECT * FROM video_task WHERE account_id = ? AND request_id = ? AND deleted_at IS NULL'
-  const [row] = await store_.query(sql, [accountId, requestId])
-  return row && taskOf(row)
-}
-
-/** Tasks that may be at work at a vendor for nobody, oldest first. */
-export async function orphansOf(store_: Queryable): Promise<readonly OrphanTask[]> {
-  const sql = 'SELECT * FROM video_task WHERE orphan IS NOT NULL ORDER BY request_id'
-  return (await store_.query(sql)).map((row) => {
-    const { requestId, accountId, model, offerId, upstreamId, createdAtMs } = taskOf(row)
-    return { requestId, accountId, model, offerId, upstreamId, createdAtMs, why: row['orphan'] as string }
-  })
-}
-
-/** Takes an orphan off the list: the operator has looked after it. False when it is not on it. */
-export async function settleOrphanOf(store_: Store, requestId: string): Promise<boolean> {
-  return (await store_.write([{ run: settleOrphan, bind: [requestId], changes: 1 }])).kind === 'written'
-}
-
-const HELD = 'the hold of a video is open until its task has ended'
-
-/** The stage of a task agrees with its hold, and no hold has lost its task. */
-export const taskChecks: readonly Check[] = [
-  {
-    code: 'task_hold',
-    invariant: HELD,
-    found: '{stage}, hold {state}',
-    sql: `SELECT t.request_id AS subject, t.stage, coalesce(h.state, 'none') AS state
-      FROM video_task t LEFT JOIN hold h ON h.id = t.request_id
-      WHERE h.state IS NOT CASE t.stage WHEN 'completed' THEN 'settled' WHEN 'failed' THEN 'released' ELSE 'open' END`,
-  },
-  {
-    code: 'hold_task',
-    invariant: HELD,
-    found: 'no task',
-    sql: `SELECT h.id AS subject FROM hold h LEFT JOIN video_task t ON t.request_id = h.id
-      WHERE h.state = 'open' AND h.owner = 'task' AND t.id IS NULL`,
-  },
-]

@@ -1,0 +1,193 @@
+/** Video tasks on SQLite. Each transition is one conditional statement: it holds whatever came before it. */
+import type { VideoMade, VideoStage, VideoTask } from '../domain/video-task.ts'
+import type { Check } from '../lib/primitives/checks.ts'
+import type { AttemptNote } from '../records/records.ts'
+import { violates } from '../store/constraint.ts'
+import { statement, type WriteStep } from '../store/statement.ts'
+import { mustWrite, type Store } from '../store/store.ts'
+import { SWEEP_ROWS } from '../store/sweep.ts'
+import { packed, taskOf } from './rows.ts'
+import {
+  TASK_KEPT_MS,
+  type OrphanTask,
+  type TaskAcceptance,
+  type TaskPageQuery,
+  type Tasks,
+  type TasksBefore,
+  type TaskScope,
+} from './tasks.ts'
+
+const insert = statement(`INSERT INTO video_task
+  (id, account_id, key_id, request_id, model, stage, wish, terms, held, created_at, deadline_at)
+  VALUES (?, ?, ?, ?, ?, 'submitting', ?, ?, ?, ?, ?)`)
+const accept = statement(
+  `UPDATE video_task SET stage = 'queued', offer_id = ?2, upstream_id = ?3, attempts = ?4
+   WHERE id = ?1 AND stage = 'submitting'`,
+)
+const advance = statement(`UPDATE video_task SET stage = 'running', started_at = coalesce(started_at, ?2),
+  progress = max(progress, ?3) WHERE id = ?1 AND stage IN ('queued', 'running')`)
+const upscale = statement(`UPDATE video_task SET stage = 'upscaling', made = ?2, started_at = coalesce(started_at, ?3),
+  progress = max(progress, ?4) WHERE id = ?1 AND stage IN ('queued', 'running')`)
+const acceptUpscale = statement(
+  "UPDATE video_task SET upscale_id = ?2 WHERE id = ?1 AND stage = 'upscaling' AND upscale_id IS NULL",
+)
+const raise = statement('UPDATE video_task SET progress = max(progress, ?2) WHERE id = ?1 AND ended_at IS NULL')
+const store = statement(`UPDATE video_task SET stage = 'storing', made = ?2, started_at = coalesce(started_at, ?3),
+  progress = max(progress, ?4) WHERE id = ?1 AND stage IN ('queued', 'running', 'upscaling')`)
+const complete = statement(`UPDATE video_task SET stage = 'completed', progress = 100, usage = ?2, ended_at = ?3
+  WHERE id = ?1 AND stage = 'storing'`)
+const fail = statement(`UPDATE video_task SET stage = 'failed', reason = ?2, orphan = ?3, ended_at = ?4
+  WHERE id = ?1 AND ended_at IS NULL`)
+const forget = statement("DELETE FROM video_task WHERE id = ? AND stage = 'submitting'")
+const hide = statement(`UPDATE video_task SET deleted_at = ?3
+  WHERE account_id = ?1 AND id = ?2 AND ended_at IS NOT NULL AND deleted_at IS NULL`)
+const settleOrphan = statement('UPDATE video_task SET orphan = NULL WHERE request_id = ? AND orphan IS NOT NULL')
+
+/** A vendor's task is one task of ours at most. */
+const UPSTREAM_KEY = 'video_task(offer_id, upstream_id)'
+const STALE = 'FROM video_task WHERE ended_at < ? AND orphan IS NULL'
+const sweep = statement(`DELETE FROM video_task WHERE id IN (SELECT id ${STALE} LIMIT ${SWEEP_ROWS})`)
+
+export const openSqliteTasks = (store_: Store): Tasks => new SqliteTasks(store_)
+
+class SqliteTasks implements Tasks {
+  private readonly store: Store
+
+  constructor(store_: Store) {
+    this.store = store_
+  }
+
+  insertSteps(task: VideoTask): WriteStep[] {
+    const { id, accountId, keyId, requestId, model, wish, terms, held, createdAtMs, deadlineAtMs } = task
+    const bind = [id, accountId, keyId, requestId, model, packed(wish), packed(terms), held, createdAtMs, deadlineAtMs]
+    return [{ run: insert, bind, changes: 1 }]
+  }
+
+  completeSteps({ id, usage, endedAtMs }: VideoTask): WriteStep[] {
+    return [{ run: complete, bind: [id, packed(usage), endedAtMs ?? null], changes: 1 }]
+  }
+
+  failSteps({ id, reason, endedAtMs }: VideoTask, orphan: string | undefined): WriteStep[] {
+    return [{ run: fail, bind: [id, reason ?? '', orphan ?? null, endedAtMs ?? null], changes: 1 }]
+  }
+
+  forgetSteps({ id }: VideoTask): WriteStep[] {
+    return [{ run: forget, bind: [id], changes: 1 }]
+  }
+
+  async accepted({ id }: VideoTask, { offerId, upstreamId, attempts }: TaskAcceptance): Promise<boolean> {
+    const bind = [id, offerId, upstreamId, JSON.stringify(attempts)]
+    const outcome = await this.store.write([{ run: accept, bind, changes: 1 }])
+    if (outcome.kind === 'refused' && !violates(outcome, UPSTREAM_KEY)) throw new Error(outcome.reason)
+    return outcome.kind === 'written'
+  }
+
+  running({ id }: VideoTask, progress: number): Promise<void> {
+    return mustWrite(this.store, [{ run: advance, bind: [id, Date.now(), progress], changes: 1 }])
+  }
+
+  upscaling({ id }: VideoTask, made: VideoMade, progress: number): Promise<void> {
+    return mustWrite(this.store, [{ run: upscale, bind: [id, packed(made), Date.now(), progress], changes: 1 }])
+  }
+
+  acceptedUpscale({ id }: VideoTask, upscaleId: string): Promise<void> {
+    return mustWrite(this.store, [{ run: acceptUpscale, bind: [id, upscaleId], changes: 1 }])
+  }
+
+  raised({ id }: VideoTask, progress: number): Promise<void> {
+    return mustWrite(this.store, [{ run: raise, bind: [id, progress], changes: 1 }])
+  }
+
+  storing({ id }: VideoTask, made: VideoMade, progress: number): Promise<void> {
+    return mustWrite(this.store, [{ run: store, bind: [id, packed(made), Date.now(), progress], changes: 1 }])
+  }
+
+  async open(): Promise<{ task: VideoTask; attempts: AttemptNote[] }[]> {
+    const rows = await this.store.query('SELECT * FROM video_task WHERE ended_at IS NULL ORDER BY request_id')
+    return rows.map((row) => ({ task: taskOf(row), attempts: JSON.parse(row['attempts'] as string) as AttemptNote[] }))
+  }
+
+  async find({ accountId }: TaskScope, id: string): Promise<VideoTask | undefined> {
+    const sql = 'SELECT * FROM video_task WHERE account_id = ? AND id = ? AND deleted_at IS NULL'
+    const [row] = await this.store.query(sql, [accountId, id])
+    return row && taskOf(row)
+  }
+
+  async ofRequest({ accountId }: TaskScope, requestId: string): Promise<VideoTask | undefined> {
+    const sql = 'SELECT * FROM video_task WHERE account_id = ? AND request_id = ? AND deleted_at IS NULL'
+    const [row] = await this.store.aside.query(sql, [accountId, requestId], accountId)
+    return row && taskOf(row)
+  }
+
+  async before({ accountId }: TaskScope, { limit, before }: TasksBefore): Promise<readonly VideoTask[]> {
+    const sql = `SELECT * FROM video_task WHERE account_id = ?1 AND deleted_at IS NULL AND (?2 IS NULL OR request_id < ?2)
+      ORDER BY request_id DESC LIMIT ?3`
+    return (await this.store.aside.query(sql, [accountId, before ?? null, limit], accountId)).map(taskOf)
+  }
+
+  async orphans(): Promise<readonly OrphanTask[]> {
+    const sql = 'SELECT * FROM video_task WHERE orphan IS NOT NULL ORDER BY request_id'
+    return (await this.store.query(sql)).map((row) => {
+      const { requestId, accountId, model, offerId, upstreamId, createdAtMs } = taskOf(row)
+      return { requestId, accountId, model, offerId, upstreamId, createdAtMs, why: row['orphan'] as string }
+    })
+  }
+
+  async settleOrphan(requestId: string): Promise<boolean> {
+    return (await this.store.write([{ run: settleOrphan, bind: [requestId], changes: 1 }])).kind === 'written'
+  }
+
+  async stageOf(id: string): Promise<VideoStage | undefined> {
+    const [row] = await this.store.query('SELECT stage FROM video_task WHERE id = ? AND deleted_at IS NULL', [id])
+    return row?.['stage'] as VideoStage | undefined
+  }
+
+  async list({ accountId }: TaskScope, { limit, order, after }: TaskPageQuery): Promise<VideoTask[] | undefined> {
+    const last = after === undefined ? undefined : await this.find({ accountId }, after)
+    if (after !== undefined && !last) return undefined
+    const sql = `SELECT * FROM video_task WHERE account_id = ?1 AND deleted_at IS NULL
+      AND (?2 IS NULL OR request_id ${order === 'asc' ? '>' : '<'} ?2)
+      ORDER BY request_id ${order === 'asc' ? 'ASC' : 'DESC'} LIMIT ?3`
+    return (await this.store.query(sql, [accountId, last?.requestId ?? null, limit + 1])).map(taskOf)
+  }
+
+  async delete({ accountId }: TaskScope, id: string, also: readonly WriteStep[]): Promise<boolean> {
+    const outcome = await this.store.write([{ run: hide, bind: [accountId, id, Date.now()], changes: 1 }, ...also])
+    return outcome.kind === 'written'
+  }
+
+  async knows(upstreamIds: readonly string[]): Promise<ReadonlySet<string>> {
+    const sql = 'SELECT upstream_id FROM video_task WHERE upstream_id IN (SELECT value FROM json_each(?))'
+    const rows = await this.store.query(sql, [JSON.stringify(upstreamIds)])
+    return new Set(rows.map((row) => row['upstream_id'] as string))
+  }
+
+  async sweep(): Promise<void> {
+    const before = Date.now() - TASK_KEPT_MS
+    const [row] = await this.store.query(`SELECT count(*) AS stale ${STALE}`, [before])
+    for (let left = Number(row?.['stale'] ?? 0); left > 0; left -= SWEEP_ROWS) {
+      await this.store.write([{ run: sweep, bind: [before] }], 'bulk')
+    }
+  }
+}
+
+const HELD = 'the hold of a video is open until its task has ended'
+
+/** The stage of a task agrees with its hold, and no hold has lost its task. */
+export const taskChecks: readonly Check[] = [
+  {
+    code: 'task_hold',
+    invariant: HELD,
+    found: '{stage}, hold {state}',
+    sql: `SELECT t.request_id AS subject, t.stage, coalesce(h.state, 'none') AS state
+      FROM video_task t LEFT JOIN hold h ON h.id = t.request_id
+      WHERE h.state IS NOT CASE t.stage WHEN 'completed' THEN 'settled' WHEN 'failed' THEN 'released' ELSE 'open' END`,
+  },
+  {
+    code: 'hold_task',
+    invariant: HELD,
+    found: 'no task',
+    sql: `SELECT h.id AS subject FROM hold h LEFT JOIN video_task t ON t.request_id = h.id
+      WHERE h.state = 'open' AND h.owner = 'task' AND t.id IS NULL`,
+  },
+]
