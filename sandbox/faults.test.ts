@@ -30,7 +30,7 @@ test('an unknown knob is refused by name, and the known ones are listed', () => 
   expect(message).toContain('stallAfterEvents')
 })
 
-test('names every object has are no knobs', () => {
+test('names of members of every object are not knobs', () => {
   expect(parseKnobText('constructor')).toMatchObject({ kind: 'refused' })
 })
 
@@ -84,7 +84,7 @@ test('knobs of a step win over those of all, and work on that step alone', () =>
   expect([statusAt('upscale', 'submit'), statusAt('upscale', 'poll')]).toEqual([501, 504])
 })
 
-test('what is worn out leaves what was said for later', () => {
+test('used-up knobs leave those for later requests', () => {
   const plan = new FaultPlan({})
   const own = { status: 503, failTimes: 1, taskMs: 7, poll: { status: 500 } }
   expect(plan.draw(own, { steps: ['submit'] }).status).toBe(503)

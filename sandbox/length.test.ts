@@ -5,7 +5,7 @@ const vendor = createVendor({})
 
 type ReadAnswer = { status: number; text: string; tookMs: number; longestMs: number }
 
-/** Asks, and watches meanwhile how long the thread has no time for anybody else. */
+/** Sends a request, and measures the longest block of the thread meanwhile. */
 async function ask(path: string, body: object, headers: object = {}): Promise<ReadAnswer> {
   const text = JSON.stringify(body)
   const request = new Request(`http://sandbox${path}`, {
@@ -32,7 +32,7 @@ const long = 'lighthouse '.repeat(200_000)
 const anthropic = { 'anthropic-version': '2023-06-01' }
 const user = (content: unknown): object => ({ role: 'user', content })
 
-describe('what is longer than any context is refused before it is looked at', () => {
+describe('a request longer than any context is refused before it is read', () => {
   test.each([
     ['/v1/chat/completions', { model: 'sandbox-mini', messages: [user(long)] }, '"code":"context_length_exceeded"'],
     ['/v1/chat/completions', { model: 'sandbox-mini', messages: [user('x')], tools: [{ long }] }, 'context_length'],
@@ -57,14 +57,14 @@ describe('what is longer than any context is refused before it is looked at', ()
     expect((await ask('/v1/chat/completions', body)).status).toBe(200)
   })
 
-  test('a body that says it is enormous is not even parsed', async () => {
+  test('a body with an enormous declared length is not parsed', async () => {
     const headers = { 'content-length': '30000000' }
     const { status, text } = await ask('/v1/chat/completions', {}, headers)
     expect([status, text]).toEqual([400, expect.stringContaining('context_length_exceeded') as string])
   })
 })
 
-test('one text of a batch is as long as the model says', async () => {
+test('the model limits each text of a batch', async () => {
   const { status, text } = await ask('/v1/embeddings', {
     model: 'sandbox-embedding',
     input: ['a', 'so '.repeat(8_193)],
@@ -72,7 +72,7 @@ test('one text of a batch is as long as the model says', async () => {
   expect([status, text]).toEqual([400, expect.stringContaining('8192 tokens, however you requested') as string])
 })
 
-test('a large batch gives way to others', async () => {
+test('a large batch lets other requests run', async () => {
   const input = Array.from({ length: 500 }, (_, i) => `The lighthouse keeper counts ships, the ${i}th of them too.`)
   const body = { model: 'sandbox-embedding-small', input, encoding_format: 'base64' }
   const { status, text, tookMs, longestMs } = await ask('/v1/embeddings', body)

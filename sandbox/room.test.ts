@@ -6,7 +6,7 @@ const form = { 'content-type': 'multipart/form-data; boundary=b' }
 const enter = (bytes: number | undefined, type: Record<string, string> = form): (() => void) | undefined =>
   claimRoom(new Headers({ ...type, ...(bytes === undefined ? {} : { 'content-length': String(bytes) }) }))
 
-test('there is only so much room at once, and it is given up again', () => {
+test('memory for bodies is bounded, and given back', () => {
   const first = enter(100 * MIB, {})
   const unsaid = [enter(undefined, {}), enter(undefined)]
   expect(unsaid.map((leave) => typeof leave)).toEqual(['function', 'function'])

@@ -22,7 +22,7 @@ const chat = (url: string): Promise<Response> =>
     body: JSON.stringify({ model: 'sandbox-mini', messages: [{ role: 'user', content: 'Say exactly: hello' }] }),
   })
 
-/** A thread whose program is the sandbox's, and at these paths something else. */
+/** A thread that runs the sandbox, except at these paths. */
 function program(name: string, code: string): URL {
   const file = join(folder, `${name}.ts`)
   const real = new URL('./thread-worker.ts', import.meta.url).href
@@ -43,7 +43,7 @@ const answers = async (url: string): Promise<boolean> =>
     () => false,
   )
 
-test('answers as the vendor does, and ends with its requests', async () => {
+test('answers like the vendor, and ends with its requests', async () => {
   thread = new SandboxThread({ onReplaced: (reason) => reasons.push(reason) })
   await thread.ready
   const { url } = thread
@@ -53,7 +53,7 @@ test('answers as the vendor does, and ends with its requests', async () => {
   expect(reasons).toEqual([])
 })
 
-test('a thread that is stuck gives way to a new one at the same address', async () => {
+test('a new thread replaces a stuck one at the same address', async () => {
   const marker = join(folder, 'stuck')
   const code = `
 import { existsSync, rmSync } from 'node:fs'
@@ -73,7 +73,7 @@ setInterval(() => { if (existsSync(${JSON.stringify(marker)})) { rmSync(${JSON.s
   expect(thread.url).toBe(url)
 }, 60_000)
 
-test('a thread that fails gives way to a new one', async () => {
+test('a new thread replaces a failed one', async () => {
   const marker = join(folder, 'failing')
   const code = `
 import { existsSync, rmSync } from 'node:fs'

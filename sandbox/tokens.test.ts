@@ -11,7 +11,7 @@ test('an empty text has no tokens', () => {
   expect(countTokens('')).toBe(0)
 })
 
-test('the pieces joined give the text back, whatever the characters', () => {
+test('the joined tokens are the text, for any characters', () => {
   fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => tokenize(text).join('') === text))
 })
 

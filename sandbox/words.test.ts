@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { countTokens } from './tokens.ts'
 import { namesIn, SHORT_WORDS, tellingWords } from './words.ts'
 
-test('every short word is one token, also behind a space', () => {
+test('every short word is one token, also after a space', () => {
   for (const word of SHORT_WORDS) expect(countTokens(`${word} ${word}`)).toBe(2)
   expect(new Set(SHORT_WORDS).size).toBe(SHORT_WORDS.length)
 })

@@ -35,7 +35,7 @@ function ask(fields: Fields): z.output<typeof completion> {
   return completion.parse(call(fields).body)
 }
 
-/** The text, or with several choices that of the first. */
+/** The text of the first choice. */
 function say(content: unknown, fields: Fields = {}): string {
   return ask({ messages: [user(content)], ...fields }).choices[0]?.message.content ?? ''
 }
@@ -169,7 +169,7 @@ test('a single tool is called with valid arguments drawn from the message', () =
   expect(callsOf({ messages, tools: [weather], tool_choice: 'none' })).toEqual([])
 })
 
-test('of several tools those are called that the message is about', () => {
+test('of several tools, those that the message is about are called', () => {
   const tools = [weather, stocks]
   const names = (content: string, fields: Fields = {}): string[] =>
     callsOf({ messages: [user(content)], tools, ...fields }).map(({ name }) => name)
@@ -186,7 +186,7 @@ test('of several tools those are called that the message is about', () => {
   expect(names('stocks', { tool_choice: { type: 'allowed_tools', allowed_tools: only } })).toEqual(['get_weather'])
 })
 
-test('arguments are an object, whatever the schema says or leaves unsaid', () => {
+test('arguments are always an object, even if the schema does not say so', () => {
   for (const parameters of [
     undefined,
     null,
@@ -199,12 +199,12 @@ test('arguments are an object, whatever the schema says or leaves unsaid', () =>
   }
 })
 
-test('both: one tool is called twice, with a name each', () => {
+test('both: one tool is called twice, each time with another name', () => {
   const calls = callsOf({ messages: [user('weather in both Oslo and Rome')], tools: [weather] })
   expect(calls.map(({ input }) => input)).toEqual([{ city: 'Oslo' }, { city: 'Rome' }])
 })
 
-test('after a tool result comes a text that quotes it', () => {
+test('the answer to a tool result is a text that quotes it', () => {
   const toolCalls = [{ id: 'call_1', type: 'function', function: { name: 'get_weather', arguments: '{}' } }]
   const messages = [
     user('weather in Oslo'),
@@ -228,7 +228,7 @@ const add = {
   },
 }
 
-test('plain orders are obeyed: of the user, of a short system prompt, and not by way of a tool', () => {
+test('plain orders of the user and of a short system prompt are obeyed without a tool', () => {
   expect(say('Reply with exactly PONG and nothing else.')).toBe('PONG')
   expect(say('Say OK and nothing else', { tools: [weather] })).toBe('OK')
   const system = (content: string): Fields => ({ role: 'system', content })
@@ -245,11 +245,11 @@ test.each([
   ['Use add: a: 40, b: 2', { a: 40, b: 2 }],
   ['Call add with {"a": 40, "b": 2}', { a: 40, b: 2 }],
   ['Call add with this:\n```json\n{\n  "b": 2,\n  "a": 40\n}\n```', { a: 40, b: 2 }],
-])('arguments are what the message gives: %s', (message, input) => {
+])('arguments are the values in the message: %s', (message, input) => {
   expect(callsOf({ messages: [user(message)], tools: [weather, add] })).toEqual([{ name: 'add', input }])
 })
 
-test('arguments of all kinds; several tools take what is said of each; what no schema allows is not taken', () => {
+test('arguments of all kinds: each of several tools takes its own values, and invalid values are not taken', () => {
   const parameters = {
     type: 'object',
     properties: {
@@ -278,7 +278,7 @@ test('arguments of all kinds; several tools take what is said of each; what no s
   ])
 })
 
-test('structured answers take the values that are given, too', () => {
+test('structured answers also take the given values', () => {
   const schema = { type: 'object', properties: { status: { type: 'string' }, value: { type: 'integer' } } }
   const format = { type: 'json_schema', json_schema: { name: 'simple', strict: true, schema } }
   const text = say('Generate an object with status="ok" and value=42.', { response_format: format })
@@ -286,7 +286,7 @@ test('structured answers take the values that are given, too', () => {
   expect(say('Return JSON like {"ok":true}.', { response_format: { type: 'json_object' } })).toBe('{"ok":true}')
 })
 
-test('the bare value that is asked for: told earlier, given by a tool, or said last', () => {
+test('a requested bare value comes from an earlier message, a tool or the last answer', () => {
   const history = (first: string, question: string): Fields => ({
     messages: [user(first), { role: 'assistant', content: 'OK' }, user(question)],
   })
@@ -315,7 +315,7 @@ test.each([
   expect(say(question)).toBe(answer)
 })
 
-test('a tool with a grammar gets the expression that the message has in words', () => {
+test('a tool with a grammar gets the expression that the message describes in words', () => {
   const message = [user('Use the math_exp tool to add four plus four. Do not answer directly.')]
   const format = { type: 'grammar', grammar: { syntax: 'lark', definition: 'start: /.+/' } }
   const custom = [{ type: 'custom', custom: { name: 'math_exp', format } }]
@@ -328,7 +328,7 @@ test('a tool with a grammar gets the expression that the message has in words', 
   expect(callsOf({ messages: message, tools: asFunction })[0]?.input).toEqual({ input: '4 + 4' })
 })
 
-test('a long beginning that was there before is cached', () => {
+test('a long known beginning is cached', () => {
   const prefixes = new PrefixCache()
   const cached = (content: string, fields: Fields = {}): number => {
     const messages = [{ role: 'system', content: 'A rule of the house. '.repeat(400) }, user(content)]
@@ -360,7 +360,7 @@ test('structured output is JSON that is valid for the schema', () => {
   expect(JSON.parse(say('Hi', { response_format: { type: 'json_object' } }))).toBeObject()
 })
 
-test('a stream says the same as one body, a token per chunk', () => {
+test('a stream has the same content as one body, with one token per chunk', () => {
   const messages = [user('Hi')]
   const chunks = chunksOf({ messages })
   expect(chunks[0]).toMatchObject({ choices: [{ index: 0, delta: { role: 'assistant', content: '' } }] })
@@ -377,7 +377,7 @@ test('a stream says the same as one body, a token per chunk', () => {
   expect(chunks.some((chunk) => Object.hasOwn(Object(chunk), 'usage'))).toBeFalse()
 })
 
-test('usage comes last if asked for, and on every chunk with the extension', () => {
+test('usage comes last if requested, and in every chunk with the extension', () => {
   const messages = [user('write 3 tokens')]
   const asked = chunksOf({ messages, stream_options: { include_usage: true } })
   expect(asked[0]).toMatchObject({ usage: null })
@@ -465,13 +465,13 @@ test.each<[Fields, string | null, string]>([
   expect(body).toEqual({ error: { message: expect.any(String), type: 'invalid_request_error', param, code } })
 })
 
-test('a body that is no object is refused', () => {
+test('a body that is not an object is refused', () => {
   for (const body of [undefined, null, [], 'Hi']) {
     expect(answerChat({ body, tail: '', faults: {}, origin: '' })).toMatchObject({ status: 400 })
   }
 })
 
-test('an unknown model is not found; null is the same as absent; unknown fields do no harm', () => {
+test('an unknown model is not found, null means absent, and unknown fields are ignored', () => {
   expect(call({ model: 'gpt-none', messages })).toMatchObject({
     status: 404,
     body: { error: { code: 'model_not_found' } },
@@ -480,7 +480,7 @@ test('an unknown model is not found; null is the same as absent; unknown fields 
   expect(call({ model: 'sandbox-mini!pace=4', messages }).body).toMatchObject({ model: 'sandbox-mini!pace=4' })
 })
 
-test('choices are made side by side: a stream waits as often for many of them as for the longest', () => {
+test('choices are made in parallel: a stream of many takes as many waits as the longest one', () => {
   const waits = (n: number): number => {
     const body = { model: 'sandbox-chat', stream: true, n, messages: [user('write 20 tokens')] }
     const reply = answerChat({ body, tail: '', faults: {}, origin: '' })

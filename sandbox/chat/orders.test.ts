@@ -52,7 +52,7 @@ test('a bare value', () => {
   expect(valueIn('none', 'number')).toBeUndefined()
 })
 
-test('an order is found in bounded time, whatever surrounds it', () => {
+test('an order is found in bounded time in any text', () => {
   for (const piece of ['reply with exactly ', 'say ', 'reply only with just the ', 'answer "', '\\n', '. ']) {
     const before = process.threadCpuUsage().user
     orderOf(piece.repeat(100_000 / piece.length))

@@ -15,7 +15,7 @@ const called: ChatMessage[] = [
 ]
 const request = (...messages: ChatMessage[]): SandboxChatRequest => ({ model: 'm', messages, tools })
 
-test('a line a turn, and the last one again', () => {
+test('each turn plays one line, and the last line repeats', () => {
   const calls = [{ type: 'function', name: 'write', input: '{"path":"a.txt"}' }] as const
   expect(sceneOf(request(user(script)))).toEqual({ kind: 'calls', calls })
   expect(sceneOf(request(user(script), ...called, user('A reminder.')))).toEqual({ kind: 'words', text: 'Done.' })

@@ -6,7 +6,7 @@ import { exampleJson } from './example.ts'
 import { hintsFrom, type Hints } from './hints.ts'
 import { jsonSchema, type Schema } from './schema.ts'
 
-/** zod both makes the schema and judges the value: neither is the generator's own reading of JSON Schema. */
+/** zod makes the schema and checks the value, so the test does not depend on the generator's view of JSON Schema. */
 const TYPES: Record<string, z.ZodType> = {
   'a flat object': z.object({ city: z.string(), days: z.int().min(1).max(7), metric: z.boolean() }),
   'optional and nullable properties': z.object({ a: z.string().optional(), b: z.number().nullable() }),
@@ -106,7 +106,7 @@ test('draft 7 definitions, tuples and combinations', () => {
   })
 })
 
-test('two references side by side are both heeded', () => {
+test('two references in one schema both count', () => {
   const value = example({
     $defs: { a: { properties: { x: { const: 1 } } }, b: { properties: { y: { const: 2 } } } },
     allOf: [{ $ref: '#/$defs/a' }, { $ref: '#/$defs/b' }],
@@ -137,7 +137,7 @@ test('values come from the message where names suggest it', () => {
   })
 })
 
-test('addresses, links and days in the message are taken if they are ones', () => {
+test('valid addresses, links and days in the message are taken', () => {
   const properties = { to: { format: 'email' }, at: { format: 'uri' }, on: { format: 'date' } }
   const taken = (message: string): unknown => example({ properties }, message)
   expect(taken('Mail bob.b@mail.example.org about https://a.example/x?y=1. On 2026-02-28')).toEqual({
@@ -152,7 +152,7 @@ test('addresses, links and days in the message are taken if they are ones', () =
   })
 })
 
-test('definitions that double with each step do not take forever', () => {
+test('definitions that double with each step take bounded time', () => {
   const $defs: Record<string, unknown> = {}
   for (let step = 0; step < 30; step += 1) {
     const next = { $ref: `#/$defs/d${step + 1}` }
@@ -181,7 +181,7 @@ const numbered = (count: number): string[] => Array.from({ length: count }, (_, 
 const manyKeys = (count: number): Record<string, unknown> =>
   Object.fromEntries(numbered(count).map((name) => [name, { type: 'null' }]))
 
-describe('what a schema multiplies', () => {
+describe('schemas that multiply', () => {
   const text = { type: 'string', minLength: 100_000 }
   const long = 'x'.repeat(200_000)
   const pattern = (written: string, more: object = {}): object => ({ type: 'string', pattern: written, ...more })
@@ -222,7 +222,7 @@ describe('what a schema multiplies', () => {
       const before = process.threadCpuUsage()
       const budget = new Budget()
       let chars = 0
-      // As many choices as may be asked for.
+      // The largest number of choices.
       for (let choice = 0; choice < 128; choice += 1) {
         const { length } = exampleJson(schema, hints, { budget, charsMax })
         expect(length).toBeLessThanOrEqual(charsMax)

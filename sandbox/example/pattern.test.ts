@@ -19,7 +19,7 @@ test.each([
   '^a\\u0062\\x63$',
   '^#(?:[0-9a-fA-F]{3}){1,2}$',
   '',
-])('what is made for /%s/ matches it', (pattern) => {
+])('a text made for /%s/ matches it', (pattern) => {
   for (let seed = 0; seed < 50; seed += 1) {
     expect(exampleMatch(pattern, randomFrom(seed))).toMatch(new RegExp(pattern, 'iu'))
   }

@@ -1,4 +1,4 @@
-/** The sandbox takes what Google's server takes. */
+/** The sandbox accepts the same requests as Google's server. */
 import { expect, test } from 'bun:test'
 import { createVendor } from '../server.ts'
 
@@ -53,13 +53,13 @@ test.each([
   expect(await ask('generateContent', body)).toMatchObject({ status: 200 })
 })
 
-test('refuses what is no base64, and fields that nobody knows', async () => {
+test('refuses invalid base64 and unknown fields', async () => {
   const data = { contents: [{ parts: [{ inlineData: { mimeType: 'image/png', data: 'not base64!' } }] }] }
   expect(await ask('generateContent', data)).toMatchObject({ status: 400 })
   expect(await ask('generateContent', { contents, wish: 1 })).toMatchObject({ status: 400 })
 })
 
-test('obeys in this dialect as well, and caches', async () => {
+test('obeys orders and caches in this dialect, too', async () => {
   const systemInstruction = { parts: [{ text: 'A rule of the house. '.repeat(400) }] }
   const first = await ask('generateContent', { contents, systemInstruction })
   expect(first.body).toMatchObject({ candidates: [{ content: { parts: [{ text: 'PONG' }] } }] })
@@ -68,7 +68,7 @@ test('obeys in this dialect as well, and caches', async () => {
   expect(again.body).toMatchObject({ usageMetadata: { cachedContentTokenCount: cached } })
 })
 
-test('embeds one content or several, of its models for embeddings', async () => {
+test('embeds one content or several, with embedding models only', async () => {
   const content = { parts: [{ text: 'one' }] }
   const one = await ask('embedContent', { content, outputDimensionality: 8 }, 'sandbox-embedding-small')
   expect((one.body as { embedding: { values: number[] } }).embedding.values).toHaveLength(8)

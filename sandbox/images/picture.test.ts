@@ -14,7 +14,7 @@ const listed = async (canvas: Promise<Canvas>): Promise<number[]> => [...(await 
 const base = canvasOf(2, [1, 2, 3, 255], [250, 0, 7, 255], [90, 91, 92, 255], [4, 5, 6, 255])
 const upper = canvasOf(1, [100, 150, 200, 255])
 
-test('what is laid over shows in the holes of a mask, and nowhere else', async () => {
+test('an overlay shows in the holes of a mask, and nowhere else', async () => {
   const holes = canvasOf(2, [9, 9, 9, 127], [9, 9, 9, 128], [0, 0, 0, 0], [0, 0, 0, 255])
   const expected = [100, 150, 200, 255, 250, 0, 7, 255, 100, 150, 200, 255, 4, 5, 6, 255]
   expect(await listed(layOver(base, upper, holes))).toEqual(expected)
@@ -31,14 +31,14 @@ test.each([
   [3_000, 2_000, 4_194_304],
   [640, 480, 640 * 480],
   [70, 64_000, 4_194_304],
-])('a picture of %d × %d is no more than it may be', async (width, height, most) => {
+])('a picture of %d × %d is scaled down to the limit', async (width, height, most) => {
   const made = sharp({ create: { width, height, channels: 3, background: '#a05' } })
   const read = await decode(await made.png().toBuffer())
   expect(read).toMatchObject({ fileWidth: width, fileHeight: height })
   expect((read?.width ?? Infinity) * (read?.height ?? Infinity)).toBeWithin(most * 0.8, most + 1)
 })
 
-test('a large picture has the size that is wished for', async () => {
+test('a large picture has the requested size', async () => {
   const { width, height, pixels } = await picture('a lighthouse', {
     width: 3_840,
     height: 2_160,
@@ -48,7 +48,7 @@ test('a large picture has the size that is wished for', async () => {
   expect([width, height, pixels.length]).toEqual([3_840, 2_160, 3_840 * 2_160 * 4])
 })
 
-test('two are at work at once, and nothing is done for who has left before his turn', async () => {
+test('two requests run at once, and none runs for a client that has left', async () => {
   const gate = Promise.withResolvers<void>()
   const begun: number[] = []
   const at = (number: number, signal?: AbortSignal): Promise<void> =>

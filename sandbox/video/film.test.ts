@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { shoot, type Film } from './film.ts'
 
-// The largest of them takes a second of a busy machine.
+// The largest film takes a second on a busy machine.
 setDefaultTimeout(30_000)
 
 const film = (of: Partial<Film> = {}): Film => ({
@@ -52,12 +52,12 @@ test('the same film is the same file; another seed is another picture', async ()
   expect(Buffer.compare(one, other)).not.toBe(0)
 })
 
-test('a file is small enough to have many of', async () => {
+test('files are small enough to keep many', async () => {
   expect((await shoot(film())).length).toBeLessThan(64 * 1024)
   expect((await shoot(film({ width: 3840, height: 2160, seconds: 15 }))).length).toBeLessThan(1024 * 1024)
 })
 
-// ---- A reader of its own, from the standards and not from the writer
+// ---- A separate reader, written from the standards and not from the writer
 
 type ReadTrack = {
   kind: string
@@ -65,7 +65,7 @@ type ReadTrack = {
   sampleSeconds: number
   samples: Uint8Array[]
   keys: number[]
-  /** By the container, and by the sequence parameter set inside it. */
+  /** The size in the container, and in the sequence parameter set inside it. */
   shown: [number, number]
   coded: [number, number] | undefined
 }
@@ -96,7 +96,7 @@ function only(boxes: Boxes, type: string): Uint8Array {
 const within = (boxes: Boxes, ...path: string[]): Boxes =>
   path.reduce((inside, type) => boxesOf(only(inside, type)), boxes)
 
-/** The entries of a table: after version, flags and a count, rows of 32-bit numbers. */
+/** The entries of a table: version, flags and a count, then rows of 32-bit numbers. */
 function rowsOf(box: Uint8Array, columns: number): number[][] {
   const view = viewOf(box)
   const rows = Array.from({ length: view.getUint32(4) }, (_, row) =>
@@ -142,7 +142,7 @@ function readTrack(track: Boxes, file: Uint8Array): ReadTrack {
   }
 }
 
-/** Each sample from where its chunk lies in the file. */
+/** Each sample, read from the position of its chunk in the file. */
 function samplesOf(table: Boxes, file: Uint8Array): Uint8Array[] {
   const sizes = viewOf(only(table, 'stsz'))
   const runs = rowsOf(only(table, 'stsc'), 3)
@@ -160,7 +160,7 @@ function samplesOf(table: Boxes, file: Uint8Array): Uint8Array[] {
   return samples
 }
 
-/** Type of every unit in a sample: each has its length before it, and together they fill it. */
+/** The type of every unit in a sample. Each follows its length, and together they fill the sample. */
 function unitTypes(sample: Uint8Array): number[] {
   const types: number[] = []
   let at = 0

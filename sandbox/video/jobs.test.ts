@@ -30,7 +30,7 @@ test('time alone carries a task from one state to the next', () => {
   ])
 })
 
-test('what never ends expires in the end', () => {
+test('a job that never ends expires', () => {
   setSystemTime(1_000_000)
   const job = start(new Jobs(10), 'a', { hangs: true })
   setSystemTime(1_049_999)
@@ -53,13 +53,13 @@ test('records go after a week, and the oldest beyond 20,000', () => {
   expect(jobs.list('generate')).toHaveLength(1)
 })
 
-test('a request that comes twice is counted as such', () => {
+test('a request that comes twice is counted as sent twice', () => {
   const jobs = new Jobs(10)
   for (const likeness of ['a', 'b', 'a', 'a']) start(jobs, likeness)
   expect(jobs.report()).toMatchObject({ generations: { submitted: 4, duplicates: 2 } })
 })
 
-test('a shelf shoots a film once for all who wait for it, and keeps so many bytes', async () => {
+test('a shelf makes a film once for all requests that wait for it, and keeps a bounded number of bytes', async () => {
   const shelf = new Shelf(10_000)
   const [one, two] = await Promise.all([shelf.fetch(film), shelf.fetch({ ...film })])
   expect(one).toBe(two)

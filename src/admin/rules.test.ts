@@ -50,7 +50,7 @@ test.each(misfits)('%j is refused as %s', (change, reason, param, facts = {}) =>
   expect(misfit.message.startsWith(param === undefined ? '' : `${param}: `)).toBe(true)
 })
 
-test('what schemas ask for has a reason: no rule is written where it is used', async () => {
+test('every rule of a schema has a reason: no rule is written in place', async () => {
   const src = `${import.meta.dir}/..`
   const files = await Array.fromAsync(new Glob('{admin,console}/*.ts').scan(src))
   const read = files.filter((file) => !file.includes('.test.') && file !== 'admin/rules.ts')

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { amountsOf, priceText } from './amounts.ts'
 
-test('a column is in cents, or all of it in the places that show two digits of its smallest amount', () => {
+test('a column is in cents, or in the decimals that show two digits of its smallest amount', () => {
   expect(amountsOf([])).toEqual([])
   expect(amountsOf(['1200.5', '0'])).toEqual(['$1200.50', '$0.00'])
   expect(amountsOf(['1061.027276943', '-61.221922943'])).toEqual(['$1061.03', '-$61.22'])
@@ -9,7 +9,7 @@ test('a column is in cents, or all of it in the places that show two digits of i
   expect(amountsOf(['5', '0.05'])).toEqual(['$5.00', '$0.05'])
 })
 
-test('the largest amount bounds the places, and what they hide is less than the least', () => {
+test('the largest amount bounds the decimals, and a hidden amount is shown as less than the smallest step', () => {
   expect(amountsOf(['1000', '-0.126', '0.000000004', '-0.000000004'])).toEqual([
     '$1000.000',
     '-$0.126',

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { readDeclaration } from '../declaration.ts'
 import { exampleConfig } from './example-config.ts'
 
-test('the example is a valid declaration as it is', () => {
+test('the unchanged example is a valid declaration', () => {
   expect(readDeclaration(exampleConfig, 'tollgate.yaml', {})).toMatchObject({ sandbox: undefined, models: [] })
 })
 

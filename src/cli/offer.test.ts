@@ -5,7 +5,7 @@ test('the short form is a provider and a model, which may hold slashes', () => {
   expect(readOffer('openrouter/meta/llama-4')).toEqual({ provider: 'openrouter', model: 'meta/llama-4' })
 })
 
-test('the short form takes the same keys behind it', () => {
+test('the short form takes the same keys after it', () => {
   expect(readOffer('fa/up-a,priority=0')).toEqual({ provider: 'fa', model: 'up-a', priority: 0 })
   expect(readOffer('fa/meta/up-a, weight=3, cost-input=0.1, cost-output=0.2')).toEqual({
     provider: 'fa',
@@ -25,7 +25,7 @@ test('nothing of an offer ends up in the name of a model', () => {
   expect(readOffer('fa/up-a,priority=')).toBe('needs a value for priority')
 })
 
-test('the long form says everything', () => {
+test('the long form has all fields', () => {
   expect(
     readOffer('provider=openai,model=gpt-x,cost-input=0.1,cost-output=0.2,cost-cached-input=0,priority=0,weight=3'),
   ).toEqual({

@@ -9,11 +9,11 @@ const words: PriceCardView = {
   each_usd: {},
 }
 
-test('words alone have no other prices', () => {
+test('a price card for text alone has no other prices', () => {
   expect(otherPrices(words, 2)).toBeUndefined()
 })
 
-test('images and pieces are named with their prices, and what is too much is counted', () => {
+test('images and pieces are named with their prices, and the rest is counted', () => {
   const each = { 'second/480p': '0.03', 'second/720p': '0.06', upscale: '0.01' }
   const video = { ...words, image_output_usd_per_million: '30.00', each_usd: each }
   expect(otherPrices(video, 9)).toBe('image output $30.00/1M, second/480p $0.03, second/720p $0.06, upscale $0.01')
@@ -21,7 +21,7 @@ test('images and pieces are named with their prices, and what is too much is cou
   expect(otherPrices({ ...words, each_usd: { image: '0.04' } }, 1)).toBe('image $0.04')
 })
 
-test('a price by tokens is none where something else is sold, and zero where words are free', () => {
+test('a zero price by tokens is omitted if the card sells something else, and shown if text is free', () => {
   const card = {
     input_usd_per_million: '5.00',
     output_usd_per_million: '0.00',

@@ -44,7 +44,7 @@ test('what follows -- is never an option', () => {
   })
 })
 
-test('help wins over everything that is wrong', () => {
+test('help takes precedence over every mistake', () => {
   expect(parseCommand(pay, ['--nonsense', '-h'])).toEqual({ kind: 'help' })
   expect(parseCommand(pay, ['--version'])).toEqual({ kind: 'version' })
 })

@@ -3,7 +3,7 @@ import { didYouMean, nearest } from './suggest.ts'
 
 const known = ['account', 'key', 'provider', 'model', 'serve', 'verify-ledger']
 
-test('one slip of the fingers still finds the word', () => {
+test('one typing error still finds the word', () => {
   expect(nearest('acount', known)).toBe('account')
   expect(nearest('modle', known)).toBe('model')
   expect(nearest('srve', known)).toBe('serve')

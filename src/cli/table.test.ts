@@ -3,7 +3,7 @@ import { details, table, usd } from './table.ts'
 
 const plain = { paint: (_: unknown, text: string): string => text }
 
-test('text stands left, money right in one precision, and nothing is a dash', () => {
+test('text is aligned left, money right with one precision, and an empty cell is a dash', () => {
   const rows = [
     { name: 'acme', usd: '1200.5', note: null },
     { name: '漢字', usd: '0.000123', note: 'x' },
@@ -20,9 +20,9 @@ test('text stands left, money right in one precision, and nothing is a dash', ()
   expect(drawn).toBe(['NAME        USD  NOTE', 'acme  $1200.500  —', '漢字    <$0.001  x', ''].join('\n'))
 })
 
-test('no rows are no table', () => expect(table([], [{ title: 'a', of: () => 1 }], plain)).toBe(''))
+test('a table without rows is empty', () => expect(table([], [{ title: 'a', of: () => 1 }], plain)).toBe(''))
 
-test('text from elsewhere cannot steer the terminal or start a line', () => {
+test('untrusted text cannot control the terminal or start a line', () => {
   const text = details([['name', 'a\u001b[2Jb\nc\u202e']], plain)
   expect(text).toBe('name  a\ufffd[2Jb c\ufffd\n')
 })

@@ -16,7 +16,7 @@ const roles: readonly Role[] = [
   'account_program',
 ]
 
-/** What each is for, written out once more: nothing here is taken from the code that decides. */
+/** The rights of each role, written out a second time and independent of the code that decides. */
 const allowed: Readonly<Record<RouteAccess, readonly Role[]>> = {
   open: roles,
   signed_in: ['member', 'owner', 'stranger', 'operator', 'viewer'],
@@ -27,7 +27,7 @@ const allowed: Readonly<Record<RouteAccess, readonly Role[]>> = {
   operator: ['operator', 'program'],
   operator_people: ['operator'],
 }
-/** Reading is for all of an account; whatever changes something or is the operator's has to say so. */
+/** All people of an account may read. Every other right must be listed. */
 const mayBeOpen = [
   'POST /session',
   'POST /links/check',
@@ -70,7 +70,7 @@ async function callerOf(role: Role): Promise<Caller> {
 describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))('%s', (name, route) => {
   test.each(roles)('%s', async (role) => {
     const path = route.path.replace('{account}', context.accountId).replace(/\{\w+\}/g, 'none')
-    // Of the wrong shape on purpose: whoever is let in is told so, and nothing is done.
+    // The body is wrong on purpose: an admitted request is refused for it, and changes nothing.
     const { status, body } = await context.call(await callerOf(role), `${route.method} ${path}`, { wrong: true })
     const refused = status === 401 || status === 403 || JSON.stringify(body).includes('no such account')
     const isRefusedForAnother = role === 'anonymous' && name === 'POST /session'
@@ -81,7 +81,7 @@ describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as 
   })
 })
 
-test('an account that is another’s and one that is not there are answered alike', async () => {
+test('an account of others and a missing account get the same answer', async () => {
   for (const { method, path, access } of routes.filter((route) => route.path.startsWith('/accounts/{account}'))) {
     const at = (id: string): string => `${method} ${path.replace('{account}', id).replace(/\{\w+\}/g, 'none')}`
     const owner = await context.as('owner')
@@ -91,10 +91,10 @@ test('an account that is another’s and one that is not there are answered alik
   }
 })
 
-test('only what is listed is open, and only reading is for members', () => {
+test('only listed routes are open, and members may only read', () => {
   const open = routes.filter(({ access }) => access === 'open').map(({ method, path }) => `${method} ${path}`)
   expect(open.filter((name) => !mayBeOpen.includes(name))).toEqual([])
   const read = routes.filter(({ access, method }) => access === 'account_read' && method !== 'GET')
-  // It reads, and has a secret in its body: no address may hold one.
+  // This route only reads. It is a POST because its secret may not be in an address.
   expect(read.map(({ method, path }) => `${method} ${path}`)).toEqual(['POST /accounts/{account}/secrets/lookup'])
 })

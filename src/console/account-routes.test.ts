@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => context.close())
 
-test('of accounts of one name that are made at once, one is made, and the others are a conflict', async () => {
+test('of several accounts with one name created at once, one is created and the others conflict', async () => {
   const operator = await context.as('operator')
   const account = { name: 'twins', balance_nano_usd: '5' }
   const told = await Promise.all(Array.from({ length: 8 }, () => context.call(operator, 'POST /accounts', account)))

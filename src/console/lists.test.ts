@@ -47,10 +47,10 @@ async function everyPage(path: string): Promise<readonly NamedItem[]> {
   return all
 }
 
-/** At most so many are made in a millisecond. */
+/** The most items that are made in a millisecond. */
 const OF_A_MOMENT = 20
 
-test('lists begin with the newest, say how many there are, and their pages have each once', async () => {
+test('lists begin with the newest, have a total, and show each item on one page', async () => {
   for (const [path, newest, total] of [
     [`/accounts/${context.accountId}/keys`, `machine ${KEYS - 1}`, KEYS],
     [`/accounts/${context.accountId}/users`, `person ${PEOPLE - 1}`, PEOPLE + 2],
@@ -58,7 +58,7 @@ test('lists begin with the newest, say how many there are, and their pages have 
     ['/accounts', `team ${ACCOUNTS - 1}`, undefined],
   ] as const) {
     const first = await list(path)
-    // Those of one moment have no order among them: a millisecond has a few.
+    // Items of the same millisecond have no order.
     const names = first.data.slice(0, OF_A_MOMENT).map(({ name }) => name)
     expect([path, names.includes(newest), first.data.length]).toEqual([path, true, 50])
     if (total !== undefined) expect([path, first.total]).toEqual([path, total])
@@ -67,7 +67,7 @@ test('lists begin with the newest, say how many there are, and their pages have 
   }
 })
 
-test('revoked keys come last, and one that is revoked between two pages takes no other with it', async () => {
+test('revoked keys come last, and a revocation between two pages skips no other key', async () => {
   const path = `/accounts/${context.accountId}/keys`
   expect((await everyPage(path)).at(-1)).toMatchObject({ name: 'machine 9', status: 'revoked' })
   const first = await list(`${path}?limit=20`)
@@ -77,11 +77,11 @@ test('revoked keys come last, and one that is revoked between two pages takes no
   const before = new Set(first.data.map(({ id }) => id))
   expect(second.data.filter(({ id }) => before.has(id))).toEqual([])
   const shown = [...first.data, ...second.data].map(({ name }) => Number(name?.split(' ')[1]))
-  // Of the newest forty none is missing, but for those of the last moment.
+  // None of the newest forty is missing, except those of the last millisecond.
   for (let i = 1; i <= 40 - OF_A_MOMENT; i++) expect(shown).toContain(KEYS - i)
 })
 
-test('a search finds what is on no first page, by name, id, and the end of a key', async () => {
+test('a search finds items beyond the first page by name, id, and the end of a key', async () => {
   const keys = `/accounts/${context.accountId}/keys`
   const [key] = (await list(`${keys}?q=MACHINE%207&limit=200`)).data.filter(({ name }) => name === 'machine 7')
   expect(key).toBeDefined()
@@ -95,7 +95,7 @@ test('a search finds what is on no first page, by name, id, and the end of a key
   expect(await list('/accounts?q=nobody%20at%20all')).toMatchObject({ total: 0, data: [] })
 })
 
-test('a secret in a search is refused before it is looked for, and found where it is sent in a body', async () => {
+test('a secret in a search is refused, and a look-up finds it if it is sent in a body', async () => {
   for (const q of [
     secret,
     secret.slice(0, 30),
@@ -130,7 +130,7 @@ test('a secret in a search is refused before it is looked for, and found where i
   expect((await context.call(stranger, 'POST /secrets/lookup', { secret })).status).toBe(403)
 })
 
-test('what would stop is counted before it is stopped', async () => {
+test('effects are counted before a removal', async () => {
   const { accounts, catalog, users, sessions } = context.gateway.services
   const effects = async (path: string): Promise<Effects> =>
     (await context.call<Effects>(operator, `GET ${path}/effects`)).body
@@ -177,7 +177,7 @@ test('no list of thousands keeps the thread that serves requests', async () => {
   }
 }, 60_000)
 
-test('a provider says how its last test ended, until it is another connection', async () => {
+test('a provider shows the result of its last test until the connection changes', async () => {
   type ShownView = { readonly last_test: { readonly ok: boolean; readonly problem: string | null } | null }
   const draft = { id: 'dead', base_url: 'http://127.0.0.1:9/v1', allow_private: true, key: 'one' }
   expect((await context.call<ShownView>(operator, 'POST /providers', draft)).body.last_test).toBe(null)
@@ -187,7 +187,7 @@ test('a provider says how its last test ended, until it is another connection', 
   expect((await context.call<ShownView>(operator, 'PATCH /providers/dead', { key: 'two' })).body.last_test).toBe(null)
 })
 
-test('the overview counts all that is on hold, however many that is', async () => {
+test('the overview counts all holds, however many there are', async () => {
   const { ledger } = context.gateway.services
   const account = await context.gateway.services.accounts.create({ name: 'on hold' })
   ledger.register(account.id)

@@ -13,7 +13,7 @@ type ShownView = { takes_pictures: boolean; dimensions_adjustable: boolean; vide
 const offers = [{ provider: 'sandbox', model: 'theirs' }]
 const price = { input: '1', output: '1' }
 
-test('what a model cannot do it can be said to do again, and what is not said stays', async () => {
+test('a removed capability can be added again, and unnamed ones stay', async () => {
   await context.call(operator, 'POST /models', { id: 'plain', price, offers, pictures: false })
   const change = async (body: object): Promise<ShownView> =>
     (await context.call<ShownView>(operator, 'PATCH /models/plain', body)).body
@@ -23,7 +23,7 @@ test('what a model cannot do it can be said to do again, and what is not said st
   expect(await change({ dimensions_adjustable: false })).toMatchObject({ dimensions_adjustable: false })
 })
 
-test('who enlarges videos is told to operators; whether somebody does, to whoever pays', async () => {
+test('operators see who upscales videos, and customers see only whether it is possible', async () => {
   const film = { id: 'film', kind: 'video', price: { ...price, each: { second: '1' } }, offers }
   const made = await context.call<ShownView>(operator, 'POST /models', { ...film, video: { upscaler: 'sandbox' } })
   expect(made.body.video).toMatchObject({ upscaler: 'sandbox', upscales: true })
@@ -33,7 +33,7 @@ test('who enlarges videos is told to operators; whether somebody does, to whoeve
   expect(video).not.toHaveProperty('upscaler')
 })
 
-test('a price with a mark-up shows that mark-up, whatever was rounded up', async () => {
+test('a price with a mark-up shows that mark-up despite rounding', async () => {
   type CreatedView = { offers: readonly { margin: Record<string, unknown> }[] }
   const draft = (id: string, price: object, cost: object): object => ({
     id,
@@ -65,7 +65,7 @@ test('a price with a mark-up shows that mark-up, whatever was rounded up', async
   })
 })
 
-test('a margin is the least of what is sold as output, and none where it is paid by what it is not sold by', async () => {
+test('the margin is the least of the output units, and null if the cost has units that the price lacks', async () => {
   type CreatedView = { offers: readonly { margin: { input_percent: unknown; output_percent: unknown } }[] }
   let made = 0
   const outputMargin = async (kind: string, sale: object, paid: object): Promise<unknown> => {
@@ -85,7 +85,7 @@ test('a margin is the least of what is sold as output, and none where it is paid
   expect(
     await outputMargin('image', each({ [small]: '40', [large]: '60' }), each({ [small]: '20', [large]: '45' })),
   ).toBe(25)
-  // What the vendor has no price of its own for costs as much as its dearest.
+  // A unit without a vendor price costs as much as the most expensive one.
   expect(await outputMargin('image', each({ [small]: '40', [large]: '60' }), each({ [small]: '20' }))).toBe(50)
   expect(await outputMargin('image', each({ [small]: '40' }), {})).toBe(100)
   expect(await outputMargin('image', { output: '4000' }, each({ [small]: '40' }))).toBeNull()
@@ -118,7 +118,7 @@ test('a price edited in one figure keeps its tiers and its cached price, and so 
   const cheaper = await change({ offers: [{ ...offer, cost }] })
   expect(cheaper.offers[0]).toMatchObject({ cost: { input: '4', tiers: [{ input: '6' }] } })
   expect(cheaper.offers[0]?.below_cost).toEqual([{ unit: 'input', above_input_tokens: null, sale: '3', cost: '4' }])
-  // Replaced as a whole, it keeps the tiers all the same.
+  // A replaced model also keeps its tiers.
   const replaced = await context.call<SoldView>(operator, 'POST /models', {
     id: 'long',
     price: { input: '5', output: '20' },
@@ -133,7 +133,7 @@ test('a price edited in one figure keeps its tiers and its cached price, and so 
   ])
 })
 
-test('by the piece alone is a price; what lacks one is refused by the name of its field', async () => {
+test('a price by the piece alone is valid, and a missing price is refused by the name of its field', async () => {
   const offer = { provider: 'sandbox', model: 'pics' }
   const each = { 'image/1024x1024': '40000000' }
   const pics = { id: 'pics', kind: 'image', image: { family: 'gpt-image' }, price: { each }, offers: [offer] }
@@ -155,7 +155,7 @@ test('by the piece alone is a price; what lacks one is refused by the name of it
   })
 })
 
-test('an empty cost is the list price where a list has one, else the sale price', async () => {
+test('an empty cost is the list price if a list has one, else the sale price', async () => {
   const base = { preset: 'openai', base_url: 'https://o.example.com/v1', key: 'k' }
   await context.call(operator, 'POST /providers', { id: 'listed', ...base })
   const price = { input: '1000000000', output: '4000000000' }

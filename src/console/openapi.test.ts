@@ -20,7 +20,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
 )
 
-test('every route is in it, under a name of its own', () => {
+test('the document has every route under its own name', () => {
   expect(operations.map(({ path, method }) => `${method} ${path}`).toSorted()).toEqual(
     routes.map(({ path, method }) => `${method.toLowerCase()} /v1${path}`).toSorted(),
   )
@@ -38,7 +38,7 @@ test('every path names its parameters, every answer has a shape', () => {
   }
 })
 
-test('only what is open needs nobody to be known', () => {
+test('only open routes need no authentication', () => {
   const open = operations.filter(({ operation }) => operation.security.length === 0).map(({ path }) => path)
   expect(open.toSorted()).toEqual([
     '/v1/links/check',
@@ -73,7 +73,7 @@ test('docs/console-api.md lists every route with who may call it', async () => {
   expect(listed).toEqual(routes.map(({ method, path, access }) => `${method} ${path} ${access}`))
 })
 
-test('a shape with a name stands in it once, and every reference leads to one', () => {
+test('the document has each named shape once, and every reference leads to one', () => {
   const { schemas } = document.components
   expect(Object.keys(schemas)).toEqual(expect.arrayContaining(['Account', 'Error', 'VideoFacts']))
   const text = JSON.stringify(document)

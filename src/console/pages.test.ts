@@ -54,7 +54,7 @@ test('every page is the one page, below the path of the public address, with a n
   expect((await ask(open(), '/console/keys')).body).toContain('<base href="/console/" />')
 })
 
-test('files are named by what was built, and by nothing else', async () => {
+test('only built files are served', async () => {
   const pages = open()
   expect(await ask(pages, '/console/assets/app-abc.js')).toMatchObject({ status: 200, body: 'console.log(1)' })
   const zipped = await ask(pages, '/console/assets/app-abc.js', { zipped: true })
@@ -67,7 +67,7 @@ test('files are named by what was built, and by nothing else', async () => {
   }
 })
 
-test('it says so where nothing is built, and what it does not do', async () => {
+test('a missing build and a wrong method are reported', async () => {
   const empty = new Pages(
     { publicUrl: undefined, isSecure: false, publicModels: 'hidden', hasOperator: () => true },
     join(folder, 'nowhere/'),

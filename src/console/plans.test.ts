@@ -1,4 +1,4 @@
-/** Every query that any page of the console makes finds its rows by an index: none reads a table that grows. */
+/** Every query of the console finds its rows by an index. None reads a growing table. */
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ let context: TestConsole
 let db: Database
 const seen: { sql: string; bind: readonly unknown[] }[] = []
 
-/** Listens to what is asked of the store, on both threads. */
+/** Records the queries to the store on both threads. */
 function listen(queryable: Queryable): void {
   const asked: { query: Queryable['query'] } = queryable
   const { query } = asked

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all([shown.close(), hidden.close()]))
 
-test('models and their prices are for everybody where the operator says so, a page at a time', async () => {
+test('everyone sees models and prices in pages if the operator allows it', async () => {
   const first = await shown.call<PageShape<{ id: string }>>(nobody, 'GET /public-models?limit=2')
   expect([first.status, first.body.data.length]).toEqual([200, 2])
   const rest = await shown.call<PageShape<{ id: string }>>(
@@ -27,7 +27,7 @@ test('models and their prices are for everybody where the operator says so, a pa
   )
 })
 
-test('nothing in it is a vendor, an offer, or what it costs us', async () => {
+test('the list shows no vendor, no offer and no cost', async () => {
   const { catalog } = shown.gateway.services
   await catalog.putProvider({
     id: 'acme-cloud',
@@ -48,17 +48,17 @@ test('nothing in it is a vendor, an offer, or what it costs us', async () => {
     expect({ word, found: JSON.stringify(body).includes(word) }).toEqual({ word, found: false })
 })
 
-test('one is found by its whole name, wherever it stands in the list', async () => {
+test('a model is found by its whole name at any place in the list', async () => {
   const { body, status } = await shown.call(nobody, 'GET /public-models/plain')
   expect([status, body]).toMatchObject([200, { id: 'plain', kind: 'text' }])
   expect(JSON.stringify(body)).not.toContain('acme-cloud')
-  // A part of a name is none, and beside a vendor the sandbox is the first account's alone.
+  // A part of a name finds nothing. Once there is a vendor, only the first account has the sandbox.
   for (const id of ['plai', 'sandbox-chat']) {
     expect((await shown.call(nobody, `GET /public-models/${id}`)).status).toBe(404)
   }
   expect((await hidden.call(nobody, 'GET /public-models/plain')).status).toBe(401)
 })
 
-test('nobody sees them otherwise: that is what a gateway does that was not asked', async () => {
+test('by default nobody sees them', async () => {
   expect((await hidden.call(nobody, 'GET /public-models')).status).toBe(401)
 })

@@ -1,4 +1,4 @@
-/** Whatever the server can say, other languages have words for; its tables are the list, and none is kept here. */
+/** Other languages have a text for every message of the server. The server's tables are the list. */
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { operationRefusals as ofOperations, things } from '../admin/refusals.ts'
@@ -23,7 +23,7 @@ const factsIn = (sentence: string): readonly string[] =>
 const reasonsIn = (words: SaidWords): readonly string[] => Object.keys(words).filter((name) => !name.includes(':'))
 const isChinese = (text: string | undefined): boolean => /\p{Script=Han}/u.test(text ?? '')
 
-/** Every sentence has words, no words are for none, and what is put into them is what the server gives. */
+/** Every sentence has a translation with the same facts, and there are no other translations. */
 function expectWords(words: SaidWords, table: Table, given: readonly string[] = []): void {
   expect(reasonsIn(words).toSorted()).toEqual(Object.keys(table).toSorted())
   for (const [reason, sentence] of Object.entries(table)) {
@@ -33,16 +33,16 @@ function expectWords(words: SaidWords, table: Table, given: readonly string[] = 
   }
 }
 
-test('no two tables have other sentences for one reason', () => {
+test('no two tables have different sentences for one reason', () => {
   const all = [ofOperations, ofConsole, operationRules, shapes].flatMap((table: Table) => Object.entries(table))
   expect(all.filter(([reason, sentence]) => refusals[reason] !== sentence)).toEqual([])
 })
 
-test('refusals have words', () => {
+test('refusals have translations', () => {
   expectWords(sayings.refusals, refusals, ['param', 'fault'])
 })
 
-test('facts that are words have words', () => {
+test('facts that are words have translations', () => {
   const facts = [
     ...things.map((thing) => `what:${thing}`),
     ...Object.keys(urlFaults).map((fault) => `fault:${fault}`),
@@ -52,14 +52,14 @@ test('facts that are words have words', () => {
   expect(facts.filter((name) => !isChinese(sayings.refusals[name]))).toEqual([])
 })
 
-test('errors of the public API have words, those that its documentation has besides', () => {
+test('errors of the public API and of its documentation have translations', () => {
   const errors = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8')
   const documented = [...errors.matchAll(/^### (\w+)$/gm)].map(([, code]) => code ?? '')
   const codes = [...new Set([...failureCodes, ...documented])]
   expectWords(sayings.gateway, Object.fromEntries(codes.map((code) => [code, ''])), ['param'])
 })
 
-test('findings of a verification have words, and what stands for a state in them', () => {
+test('findings of a verification and their states have translations', () => {
   const table = (sentence: 'invariant' | 'found'): Table =>
     Object.fromEntries(bookChecks('run_1').map(({ code, [sentence]: words }) => [code, words]))
   expectWords(sayings.invariants, table('invariant'))
@@ -72,23 +72,23 @@ test('findings of a verification have words, and what stands for a state in them
   )
 })
 
-test('why an import leaves something out has words, and so has every limit that it may change', () => {
+test('skips of an import and the limits that it may change have translations', () => {
   expectWords(sayings.skips, skips)
   const limits = Object.keys(defaultModelLimits).map((name) => `prices.limit.${name}` as keyof typeof en)
   expect(limits.filter((key) => !en[key] || !isChinese(zh[key]))).toEqual([])
 })
 
-test('why a video failed has words', () => {
+test('failures of videos have translations', () => {
   expectWords(sayings.videos, videoFaults)
 })
 
-test('reasons of bookings that nobody typed have words', () => {
+test('automatic reasons of bookings have translations', () => {
   expectWords(sayings.bookings, ownReasons)
 })
 
 const told = (reason: string, facts = {}): string | undefined => retell('refusals', { reason, facts })
 
-test('facts are put into the words, as words where they are some', () => {
+test('facts are put into the text, translated if they are words', () => {
   expect(told('account_taken', { name: 'acme' })).toBe('账户“acme”已存在。')
   expect(told('none_named', { what: 'provider', name: 'provider' })).toBe('没有名为“provider”的供应商。')
   expect(told('too_small', { param: 'limits.requests_per_minute', min: 1 })).toBe('每分钟请求数：不能小于 1。')
@@ -97,7 +97,7 @@ test('facts are put into the words, as words where they are some', () => {
   expect(told('account_taken', { name: '{what} $& {name}' })).toBe('账户“{what} $& {name}”已存在。')
 })
 
-test('of a reason that is not known there are no words, nor of what every object has', () => {
+test('an unknown reason has no translation, and neither has a member of every object', () => {
   expect(told('never_heard_of')).toBeUndefined()
   expect(told('toString')).toBeUndefined()
   expect(told('what:account')).toBeUndefined()

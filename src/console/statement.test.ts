@@ -7,7 +7,7 @@ import { DAY_MS } from '../lib/primitives/units.ts'
 /** One event of a ledger, in the order in which it happened. */
 type Event = { readonly atMs: number; readonly booked?: bigint; readonly charged?: bigint }
 
-/** What the store has of a history: bookings with the balance after each, charges by the day. */
+/** The store's data of a history: bookings with the balance after each, and charges by day. */
 function movesOf(events: readonly Event[]): Moves {
   const bookings: Booking[] = []
   const days = new Map<number, { startMs: number; amount: bigint; requests: number }>()
@@ -44,7 +44,7 @@ const history = fc
   )
   .map((made) => made.map(({ atMs, move }): Event => ({ atMs, ...move })).toSorted((a, b) => a.atMs - b.atMs))
 
-test('every balance is the ledger’s at that moment, whatever happened before and within the day', () => {
+test('every balance is the ledger’s at that moment, for any history', () => {
   fc.assert(
     fc.property(history, fc.integer({ min: 0, max: 6 }), (events, fromDay) => {
       const fromMs = fromDay * DAY_MS
@@ -75,7 +75,7 @@ test('every balance is the ledger’s at that moment, whatever happened before a
   )
 })
 
-test('a day without a booking says how many requests it had; one with a booking in it is divided around it', () => {
+test('a day without a booking has its number of requests, and a booking divides its day', () => {
   const events: Event[] = [
     { atMs: 1, booked: 100n },
     { atMs: DAY_MS + 1, charged: 5n },

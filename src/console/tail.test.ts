@@ -14,7 +14,7 @@ type Event = {
   readonly reason?: string
 }
 
-/** A client whose every read is decided here. */
+/** A client whose reads the test controls. */
 class Client {
   readonly events: Event[] = []
   isReading = true
@@ -82,7 +82,7 @@ function watch(
 const record = (change: Partial<RequestRecord> = {}): RequestRecord =>
   ({ id: timeOrderedId('req_'), accountId: 'a', model: 'm', ...change }) as RequestRecord
 
-test('a burst is a few pushes of so many rows at most, and none of it is lost from the count', async () => {
+test('a burst becomes a few bounded pushes, and every row is counted', async () => {
   const feed = openLocalFeed()
   const { client } = watch(feed)
   const startedMs = performance.now()
@@ -98,7 +98,7 @@ test('a burst is a few pushes of so many rows at most, and none of it is lost fr
   for (const { data = [] } of client.rows) expect(data).toEqual(data.toSorted().toReversed())
 })
 
-test('what is left out is older than the last row that is told', async () => {
+test('omitted rows are older than the last sent row', async () => {
   const feed = openLocalFeed()
   const { client } = watch(feed)
   const ids = Array.from({ length: 3 * rowsPerPushMax }, (_, i) => record({ id: `req_${String(i).padStart(5, '0')}` }))
@@ -113,7 +113,7 @@ test('what is left out is older than the last row that is told', async () => {
   )
 })
 
-test('to a client that does not read nothing is said, and little is kept', async () => {
+test('a client that does not read gets nothing, and little is kept for it', async () => {
   const feed = openLocalFeed()
   const { client } = watch(feed)
   client.isReading = false
@@ -128,7 +128,7 @@ test('to a client that does not read nothing is said, and little is kept', async
   expect(client.rows.at(-1)).toMatchObject({ type: 'rows', more: 10_000 - rowsPerPushMax })
 })
 
-test('rows that fit no filter, or are another account’s, wake nobody', async () => {
+test('rows outside the filter or of another account cause no push', async () => {
   const feed = openLocalFeed()
   const { client } = watch(feed)
   feed.published(record({ accountId: 'b' }))
@@ -137,7 +137,7 @@ test('rows that fit no filter, or are another account’s, wake nobody', async (
   expect(client.rows).toEqual([])
 })
 
-test('without the right to look no row is sent, though some wait', async () => {
+test('without the right no row is sent, even if some wait', async () => {
   const feed = openLocalFeed()
   const { client, state } = watch(feed)
   state.stands = false
@@ -147,7 +147,7 @@ test('without the right to look no row is sent, though some wait', async () => {
   expect([client.ending, state.closed]).toEqual(['ended', 1])
 })
 
-test('who does not read when it ends is cut off', () => {
+test('a client that does not read at the end is cut off', () => {
   const feed = openLocalFeed()
   const { client, tail, state } = watch(feed)
   client.isReading = false
@@ -158,7 +158,7 @@ test('who does not read when it ends is cut off', () => {
   })
 })
 
-test('who comes when the gateway is going is told so', () => {
+test('a client that comes during a shutdown gets the end event', () => {
   const feed = openLocalFeed()
   feed.close()
   const { client, state } = watch(feed)

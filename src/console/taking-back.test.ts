@@ -1,4 +1,4 @@
-/** What was once set can be taken back: null says so where there is something without it, and is refused elsewhere. */
+/** Null removes a setting that has a default, and is refused elsewhere. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { openConsole, type Caller, type TestConsole } from '../../test/support/console.ts'
 import { defaultModelLimits, type ModelLimits } from '../domain/catalog.ts'
@@ -57,7 +57,7 @@ describe('limits of a model', () => {
     expect({ ...defaultModelLimits, ...JSON.parse(String(row?.['limits'])) }).toEqual(defaultModelLimits)
   })
 
-  test('what images and videos can do goes back to what any can, and the answers show it', async () => {
+  test('capabilities of images and videos go back to the defaults, and the answers show it', async () => {
     const each = { 'image/1024x1024': '40000000' }
     const picture = { id: 'painter', kind: 'image', price: { ...price, each }, offers, image: said.image }
     await context.call(operator, 'POST /models', picture)
@@ -69,7 +69,7 @@ describe('limits of a model', () => {
     expect(plain.body['video']).toMatchObject({ upscales: false, resolutions: [...videoFamilies.open.resolutions] })
   })
 
-  test('who looks at the audit log sees what was taken back', async () => {
+  test('the audit log shows what was removed', async () => {
     type Entry = { action: string; before: { video?: object }; after: object }
     const newest = async (subject: string): Promise<Entry | undefined> => {
       const { body } = await context.call<{ data: Entry[] }>(operator, `GET /audit?subject=${subject}`)
@@ -93,7 +93,7 @@ describe('limits of a model', () => {
   })
 })
 
-test('an offer costs again what the model is sold for, from this change on', async () => {
+test('an offer costs the sale price again, from this change on', async () => {
   type CreatedView = { offers: readonly { cost: { input: string; output: string; cached_input: string } }[] }
   const [offer] = offers
   const dear = { ...offer, cost: { input: '7000', output: '9000' } }
@@ -119,7 +119,7 @@ describe('a provider', () => {
     expect(secretOf('groq')).toBeUndefined()
   })
 
-  test('goes back to the address of its preset, where it has one, and not with the key of another', async () => {
+  test('goes back to the address of its preset if there is one, without the key for another address', async () => {
     const own = { id: 'mistral', key: 'nobody-calls', base_url: 'https://mirror.example.com/v1' }
     await context.call(operator, 'POST /providers', own)
     const refused = await change('mistral', { base_url: null })
@@ -162,7 +162,7 @@ test('limits, models and the warning of an account and a key are lifted one by o
   expect((await low(null)).body).toMatchObject({ low_balance_nano_usd: null })
 })
 
-test('null is refused where it would mean nothing, by the name of its field, and changes nothing', async () => {
+test('null without a meaning is refused by the name of its field, and changes nothing', async () => {
   const account = `/accounts/${context.accountId}`
   const key = await context.call<{ id: string }>(operator, `POST ${account}/keys`, { name: 'named' })
   const mine = await context.call<{ id: string }>(operator, 'POST /saved-views', { name: 'mine', query: '' })
@@ -178,7 +178,7 @@ test('null is refused where it would mean nothing, by the name of its field, and
       ['price', { price: null }],
       ['offers', { offers: null }],
       ['offers.0.weight', { offers: [{ ...offers[0], weight: null }] }],
-      // Taken as a whole: what is left out in it is the family's already.
+      // The value is taken as a whole. What it leaves out is the family's already.
       ['video.upscaler', { video: { family: 'seedance-2', upscaler: null } }],
     ],
     [account]: [

@@ -17,7 +17,7 @@ function pageOf(
   return { data, next_cursor: left.length > limit && last ? age(last) : null }
 }
 
-test('several lists are one, in order, with one cursor, whatever is in which', () => {
+test('several lists become one, in order and with one cursor', () => {
   const ages = fc.uniqueArray(fc.integer({ min: 0, max: 9_999 }), { maxLength: 40 })
   fc.assert(
     fc.property(

@@ -1,4 +1,4 @@
-/** What is not there is answered 404, and leaves no trace in the audit log: nothing was changed, nor could it be. */
+/** A missing thing is answered with 404 and leaves no line in the audit log, because nothing could change. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { openConsole, type TestConsole } from '../../test/support/console.ts'
 import { routes } from './routes.ts'
@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => context.close())
 
-/** Bodies that nothing is wrong with, for the routes that take one. */
+/** Valid bodies, for the routes that take one. */
 const bodies: Readonly<Record<string, object>> = {
   'PATCH /users/{user}': { role: 'member' },
   'PATCH /accounts/{account}/users/{user}': { status: 'disabled' },
@@ -34,7 +34,7 @@ test.each(changing.map((route) => [`${route.method} ${route.path}`, route] as co
   expect({ name, status, written: (await entries()) - before }).toEqual({ name, status: 404, written: 0 })
 })
 
-test('an account that is not there, too', async () => {
+test('a missing account', async () => {
   const before = await entries()
   const own = routes.filter(({ method, path }) => method !== 'GET' && path.includes('{account}'))
   for (const { method, path } of own) {
@@ -45,7 +45,7 @@ test('an account that is not there, too', async () => {
   expect([viewed.status, (await entries()) - before]).toEqual([404, 0])
 })
 
-test('to stop looking at an account where nobody does changes nothing', async () => {
+test('ending a view of an account without one changes nothing', async () => {
   const before = await entries()
   expect((await context.call(await context.as('operator'), 'DELETE /session/view-as')).status).toBe(200)
   expect((await entries()) - before).toBe(0)

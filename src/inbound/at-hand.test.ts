@@ -29,7 +29,7 @@ const post = (body: string, ...headers: string[]): string =>
 const CHUNKED = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n'
 const answers = (): readonly string[] => client.text.match(/(?<=\n)(?:<.*?>|too_large)/g) ?? []
 
-test('a body that came with its head is at hand, each its own, and no other is', async () => {
+test('a body that came with its head is at hand, and no other body is', async () => {
   const atHand: string[] = []
   await serve((exchange) => {
     const body = exchange.textAtHand(LIMITS)
@@ -50,7 +50,7 @@ test('a body that came with its head is at hand, each its own, and no other is',
   expect(answers()).toEqual(['<one>', '<two>', '<x>', '<four>', '<>', '<five>', 'too_large'])
 })
 
-test('it passes with the tick of its request, and is read once', async () => {
+test('it is available in the tick of its request, and can be read once', async () => {
   const found: string[] = []
   await serve((exchange) => {
     found.push(describe(exchange.textAtHand(LIMITS)), describe(exchange.textAtHand(LIMITS)))
@@ -63,7 +63,7 @@ test('it passes with the tick of its request, and is read once', async () => {
   expect(found).toEqual(['<one>', 'not at hand'])
 })
 
-test('a client that would have waited for a word to go on, but has not, keeps its connection', async () => {
+test('a client that announced to wait for 100 Continue and did not wait keeps its connection', async () => {
   await serve((exchange) => exchange.reply(200, {}, describe(exchange.textAtHand(LIMITS))))
   client.send(post('one', 'Expect: 100-continue') + post('two', 'Expect: 100-continue') + post('three'))
   await client.until(({ statuses }) => statuses.length === 3)
@@ -72,7 +72,7 @@ test('a client that would have waited for a word to go on, but has not, keeps it
   expect(client.text).not.toContain('connection: close')
 })
 
-test('whoever answers without having read it is done with it, and the next request is read', async () => {
+test('after an answer without reading the body, the next request is read', async () => {
   const seen: ServerExchange[] = []
   await serve((exchange) => {
     seen.push(exchange)

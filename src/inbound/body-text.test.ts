@@ -6,7 +6,7 @@ import { ArrivingText, decodeBody, type BodyText } from './body-text.ts'
 const BLOCK = 1024 * 1024
 const strict = new TextDecoder('utf-8', { fatal: true })
 
-/** As the platform reads all of it at once. */
+/** The platform's result for the whole body at once. */
 function readAtOnce(bytes: Buffer): BodyText {
   try {
     return { kind: 'read', text: strict.decode(bytes), bytes: bytes.length }
@@ -26,10 +26,10 @@ function readInPieces(bytes: Buffer, sizes: readonly number[], bytesMax = bytes.
 }
 
 const SIGNS = ['a', 'é', 'ж', '漢', '\ufeff', '\ufffd', '😀', '\u{10ffff}']
-/** A lone lead or trailer, overlong forms, half a surrogate pair, beyond Unicode, what begins no character. */
+/** A lone lead or trailer, overlong forms, half a surrogate pair, beyond Unicode, an invalid first byte. */
 const WRONG = ['c3', '80', 'c080', 'e08080', 'eda080', 'f4908080', 'f8888080', 'ff', 'e6bc', 'f09f98']
 
-test('a body in pieces is what all of it at once is, wherever characters and blocks are cut', () => {
+test('a body in pieces gives the same as in one piece, wherever characters and blocks are cut', () => {
   const part = fc.oneof(
     { weight: 9, arbitrary: fc.constantFrom(...SIGNS).map((sign) => Buffer.from(sign)) },
     { weight: 1, arbitrary: fc.constantFrom(...WRONG).map((hex) => Buffer.from(hex, 'hex')) },
@@ -53,7 +53,7 @@ test('a body in pieces is what all of it at once is, wherever characters and blo
   )
 })
 
-test('every character is whole wherever a block ends within it', () => {
+test('a character stays whole if a block ends within it', () => {
   for (const sign of SIGNS) {
     for (let shift = 0; shift < 8; shift++) {
       const text = 'x'.repeat(shift) + sign.repeat(Math.ceil((2 * BLOCK + 9) / Buffer.byteLength(sign)))
@@ -74,7 +74,7 @@ test('a byte order mark is dropped at the very beginning, and only one', () => {
   expect(read.kind === 'read' && read.text === mark + 'x'.repeat(BLOCK - 6) + mark).toBe(true)
 })
 
-test('what arrives is counted against its share, no more than it can become, and given back', () => {
+test('arriving bytes count against the share, up to the longest possible body, and are given back', () => {
   const shares = new SharedBudget({ max: 10_000_000, shareMax: 6_000_000 })
   const share = shares.of('a')
   const [first, second] = [new ArrivingText(5_000_000, share), new ArrivingText(5_000_000, share)]
@@ -95,11 +95,11 @@ test('text that takes two bytes for a character is counted with both', () => {
   expect(shares.of('b').take(1, 0)).toBe('taken')
   const piece = Buffer.from(`漢${'x'.repeat(BLOCK - 3)}`)
   const taken = Array.from({ length: 6 }, () => arriving.push(piece))
-  // Four blocks of text that are two each, and one that is bytes still.
+  // Four blocks of text that count double, and one block of bytes.
   expect(taken).toEqual(['taken', 'taken', 'taken', 'taken', 'taken', 'full'])
 })
 
-test('a body that is not UTF-8 takes no more room once that is known', () => {
+test('a body takes no more memory once it is known not to be UTF-8', () => {
   const shares = new SharedBudget({ max: 4_000_000, shareMax: 4_000_000 })
   const arriving = new ArrivingText(40_000_000, shares.of('a'))
   const piece = Buffer.alloc(BLOCK, 0xff)

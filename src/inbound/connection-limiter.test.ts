@@ -21,7 +21,7 @@ afterEach(() => {
 
 type Handle = (exchange: ServerExchange) => void
 
-/** Whoever asks for `/known` is known from then on. */
+/** A connection that requests `/known` is authenticated from then on. */
 const greet: Handle = (exchange) => {
   if (exchange.head.path === '/known') exchange.notes.set('who', 'somebody')
   exchange.reply(200, {}, 'hello')
@@ -47,7 +47,7 @@ async function dial(server: Server, count = 1): Promise<RawClient[]> {
   for (let i = 0; i < count; i++) {
     const before = server.connections
     const client = await rawClient(server.port)
-    // In the order of their numbers also where the server takes several in at once.
+    // They keep the order of their numbers, even if the server accepts several at once.
     for (let waits = 0; waits < 100 && server.connections === before && client.ending === 'open'; waits++) {
       await Bun.sleep(1)
     }
@@ -63,13 +63,13 @@ const ask = (client: RawClient | undefined, path = '/'): Promise<string> => {
   client.send(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`)
   return client.until(({ statuses, ending }) => statuses.length > answers || ending !== 'open')
 }
-/** Waits for what a busy machine may take a while to show. */
+/** Waits for a state that a busy machine may reach late. */
 async function until(isSo: () => boolean): Promise<void> {
   for (let i = 0; i < 400 && !isSo(); i++) await Bun.sleep(5)
 }
 const left = (some: readonly RawClient[]): number => some.filter(({ ending }) => ending === 'open').length
 
-test('where there is no room, the oldest strangers give way, also in the middle of their headers', async () => {
+test('in a full server, the oldest strangers are closed, even in the middle of their headers', async () => {
   const server = start({ connectionsMax: 64 })
   const idle = await dial(server, 64)
   idle[0]?.send('GET / HTTP/1.1\r\nx: ')
@@ -81,14 +81,14 @@ test('where there is no room, the oldest strangers give way, also in the middle 
   expect(server.connections).toBe(63)
 })
 
-test('those that are known stay while there are strangers, and go before anybody who waits for an answer', async () => {
+test('authenticated connections stay while there are strangers, and idle ones are closed before those that await an answer', async () => {
   const waiting: ServerExchange[] = []
   const handle: Handle = (exchange) => void (exchange.head.path === '/wait' ? waiting.push(exchange) : greet(exchange))
   const server = start({ connectionsMax: 16 }, { handle })
   const known = await dial(server, 8)
   for (const client of known) await ask(client, '/known')
   const busy = await dial(server, 7)
-  // Strangers of more than two seconds would go first, which a busy machine may take to come here.
+  // Strangers older than two seconds would be closed first. A busy machine may take that long to come here.
   for (const client of busy) await ask(client, '/known')
   for (const client of busy) client.send('GET /wait HTTP/1.1\r\nhost: x\r\n\r\n')
   await until(() => waiting.length === 7)
@@ -103,7 +103,7 @@ test('those that are known stay while there are strangers, and go before anybody
   for (const client of busy) expect(await client.has('at last')).toContain('200')
 })
 
-test('where everybody waits for an answer and is known, newcomers are turned away, and it is told', async () => {
+test('if all connections are authenticated and await answers, new ones are rejected, and that is reported', async () => {
   const told: ConnectionLimiterStats[] = []
   const waiting: ServerExchange[] = []
   const handle: Handle = (exchange) => {
@@ -123,7 +123,7 @@ test('where everybody waits for an answer and is known, newcomers are turned awa
   expect(told).toEqual([{ connections: 16, dismissed: 0, turnedAway: 1 }])
 })
 
-test('strangers of one address beyond their number go after a while, the idle ones first', async () => {
+test('strangers beyond the limit of one address are closed after a while, idle ones first', async () => {
   const waiting: ServerExchange[] = []
   const handle: Handle = (exchange) => void (exchange.head.path === '/wait' ? waiting.push(exchange) : greet(exchange))
   const server = start({ strangersPerAddressMax: 3 }, { handle })
@@ -140,7 +140,7 @@ test('strangers of one address beyond their number go after a while, the idle on
   await busy?.has('at last')
 })
 
-test('strangers who take nothing of their answers are counted like any other', async () => {
+test('strangers that do not read their answers count like others', async () => {
   const handle: Handle = (exchange) => exchange.reply(200, {}, 'x'.repeat(8_000_000))
   const server = start({ strangersPerAddressMax: 2 }, { handle })
   const stalled = await dial(server, 5)
@@ -150,14 +150,14 @@ test('strangers who take nothing of their answers are counted like any other', a
   expect(server.connections).toBe(2)
 })
 
-test('an address that many may be behind is not counted', async () => {
+test('an address that many clients may share is not counted', async () => {
   const server = start({ strangersPerAddressMax: 3 }, { originOf: () => undefined })
   const idle = await dial(server, 6)
   await Bun.sleep(2_600)
   expect(left(idle)).toBe(6)
 })
 
-test('a request whose body does not come gives way', async () => {
+test('a connection whose request body does not arrive is closed', async () => {
   const handle: Handle = (exchange) => {
     exchange.notes.set('who', 'somebody')
     const limits = { bytesMax: 1_000, graceMs: 60_000, bytesPerSecondMin: 1 }
@@ -173,7 +173,7 @@ test('a request whose body does not come gives way', async () => {
   expect(left(stalling)).toBe(15)
 })
 
-/** Known, and takes nothing of a long answer until thirty others have come where there is room for sixteen. */
+/** An authenticated client that reads nothing of a long answer until thirty others have come to sixteen places. */
 async function slowReader(bytes: number): Promise<RawClient> {
   const handle: Handle = (exchange) => {
     exchange.notes.set('who', 'somebody')
@@ -189,19 +189,19 @@ async function slowReader(bytes: number): Promise<RawClient> {
   return slow
 }
 
-test('a client that is known keeps what it has not read, while it has not', async () => {
+test('an authenticated client keeps its unread answer', async () => {
   const slow = await slowReader(8_000_000)
   await slow.until(({ text }) => text.length > 8_000_000)
   expect(slow.ending).toBe('open')
 })
 
-test('an answer that is on its way arrives whole, though its connection gives way', async () => {
+test('an answer on its way arrives whole, although its connection is closed', async () => {
   const slow = await slowReader(1_000_000)
   const text = await slow.ended()
   expect([slow.ending, text.length > 1_000_000]).toEqual(['fin', true])
 })
 
-describe('who gives way', () => {
+describe('the order of closing', () => {
   type Kind = { readonly name: string; openedMs?: number; work?: LimitedConnection['work']; known?: boolean }
   class Fake implements LimitedConnection {
     readonly remoteAddress = 'somewhere'
@@ -257,7 +257,7 @@ describe('who gives way', () => {
     expect([limiter.dismissed, limiter.turnedAway, limiter.size]).toEqual([6, 1, 7])
   })
 
-  test('where nearly nobody could, nobody is looked for again for a quarter of a second', () => {
+  test('after a search with few results, there is no search for a quarter of a second', () => {
     const busy = Array.from({ length: 63 }, (_, i): Kind => ({ name: `busy ${i}`, known: true, work: 'answering' }))
     const limiter = crowdOf([...busy, { name: 'idle', known: true }])
     let work: LimitedConnection['work'] = 'answering'
@@ -269,14 +269,14 @@ describe('who gives way', () => {
     expect(gone).toEqual(['idle', 'restless'])
   })
 
-  test('one part of all at once', () => {
+  test('one part of all connections at once', () => {
     const limiter = crowdOf(Array.from({ length: 64 }, (_, i): Kind => ({ name: `idle ${i}` })))
     expect([late(limiter, NOW), gone, late(limiter, NOW), gone]).toEqual([true, ['idle 0', 'idle 1'], true, gone])
     expect(late(limiter, NOW)).toBe(true)
     expect(gone).toHaveLength(4)
   })
 
-  test('and it is told, at most every ten seconds, of what was not told before', () => {
+  test('reports come at most every ten seconds, and contain only what is new', () => {
     const limiter = crowdOf([{ name: 'a', known: true, work: 'answering' }])
     expect(limiter.crowding(NOW)).toBeUndefined()
     late(limiter, NOW)

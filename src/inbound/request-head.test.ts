@@ -17,7 +17,7 @@ function after(text: string): LastHead {
 
 const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1')
 
-test('two idempotency keys are two requests in one, and are told so', () => {
+test('two idempotency keys in one request are refused', () => {
   expect(readRequestHead(head('Idempotency-Key: a', 'idempotency-key: a'))).toEqual({
     kind: 'malformed',
     status: 400,
@@ -32,7 +32,7 @@ test.each([
   ['one with blanks, at the end', head('X: 1', 'Content-Length: \t 5 '), head('X: 1', 'Content-Length: \t 67 ')],
   ['no length', head('X: 1'), head('X: 1')],
   ['chunks', head('Transfer-Encoding: chunked'), head('Transfer-Encoding: chunked')],
-])('a head with %s is known again, and says what it would if it were read', (_, first, second) => {
+])('a head with %s is recognised, and gives the same as if it were parsed', (_, first, second) => {
   const behind = bytesOf(`..${second}\r\n\r\n{"a":1}`)
   const last = after(first)
   const anew = read(second)
@@ -52,12 +52,12 @@ test.each([
   ['the length is too long', head('Content-Length: 5'), head('Content-Length: 1234567890123456')],
   ['the length is in a name that ends alike', head('X-Content-Length: 5'), head('X-Content-Length: 6')],
   ['it is large', head(`X: ${'x'.repeat(5_000)}`), head(`X: ${'x'.repeat(5_000)}`)],
-])('a head is read anew where %s', (_, first, second) => {
+])('a head is parsed anew if %s', (_, first, second) => {
   const last = first === '' ? new LastHead() : after(first)
   expect(last.again(bytesOf(`${second}\r\n\r\n`), 0)).toBeUndefined()
 })
 
-test('a head of which a part is still to come is not known yet, wherever it is cut', () => {
+test('an incomplete head is not recognised, wherever it is cut', () => {
   const whole = head('Content-Length: 17', 'X: 1')
   const last = after(whole)
   const bytes = bytesOf(`${whole}\r\n\r\n`)
@@ -65,7 +65,7 @@ test('a head of which a part is still to come is not known yet, wherever it is c
   expect(last.again(bytes, 0)).toBeDefined()
 })
 
-test.each(['', ' ', ':80', 'a:99999', 'a b', 'a/b', 'a,b', 'user@a'])('a Host of %j names no host', (host) => {
+test.each(['', ' ', ':80', 'a:99999', 'a b', 'a/b', 'a,b', 'user@a'])('the Host %j is invalid', (host) => {
   const text = ['POST /v1/x HTTP/1.1', `Host: ${host}`].join('\r\n')
   expect(readRequestHead(text)).toMatchObject({
     kind: 'malformed',
@@ -75,6 +75,6 @@ test.each(['', ' ', ':80', 'a:99999', 'a b', 'a/b', 'a,b', 'user@a'])('a Host of
   expect(readRequestHead(text.replace('1.1', '1.0'))).toMatchObject({ kind: 'malformed', status: 400 })
 })
 
-test.each(['a', 'a:', 'a:65535', '[::1]:80', '127.0.0.1'])('a Host of %j names one', (host) => {
+test.each(['a', 'a:', 'a:65535', '[::1]:80', '127.0.0.1'])('the Host %j is valid', (host) => {
   expect(readRequestHead(['POST /v1/x HTTP/1.1', `Host: ${host}`].join('\r\n')).kind).toBe('read')
 })

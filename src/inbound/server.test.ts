@@ -14,7 +14,7 @@ const errors: Error[] = []
 const rejections: unknown[] = []
 process.on('unhandledRejection', (reason) => rejections.push(reason))
 
-/** Whatever a test did, the server is rid of its clients afterwards, and nothing was thrown that it did not expect. */
+/** After each test, the server has no clients left, and there was no unexpected error. */
 afterEach(async () => {
   for (const client of clients.splice(0)) client.close()
   for (const server of open.splice(0)) {
@@ -47,7 +47,7 @@ async function dial(server: Server): Promise<RawClient> {
 
 const sayPath: Handler = (exchange) => exchange.reply(200, {}, exchange.head.path + exchange.head.query)
 const bodyLimits = { bytesMax: 1_000_000, graceMs: 5_000, bytesPerSecondMin: 1e6 }
-/** Reads the body, then answers with what became of it. */
+/** Reads the body, then answers with the result of the reading. */
 const sayBody: Handler = (exchange) => {
   void exchange.readText(bodyLimits).then((body) => exchange.reply(200, {}, describe(body)))
 }
@@ -64,7 +64,7 @@ const post = (body: string, ...headers: string[]): string =>
 const chunked = (body: string, ...headers: string[]): string =>
   ['POST / HTTP/1.1', 'Host: a', 'Transfer-Encoding: chunked', ...headers, '', body].join('\r\n')
 
-test('a request may come byte by byte, and between requests line ends', async () => {
+test('a request may come byte by byte, with line ends between requests', async () => {
   const client = await dial(start(sayBody))
   for (const byte of `\r\n${post('hello')}\r\n\r\n${chunked('3;x=1\r\nabc\r\n2\r\nde\r\n0\r\nT: 1\r\n\r\n')}`) {
     client.send(byte)
@@ -86,7 +86,7 @@ test.each([
   expect(client.ending).toBe('fin')
 })
 
-test('a client that sends far ahead is made to wait, and loses nothing', async () => {
+test('a client that sends far ahead must wait, and loses nothing', async () => {
   let handled = 0
   const held: ServerExchange[] = []
   const server = start((exchange) => {
@@ -104,7 +104,7 @@ test('a client that sends far ahead is made to wait, and loses nothing', async (
   await client.until(({ statuses }) => statuses.length === 2_001)
 })
 
-test('a client that asks and asks and never reads does not fill the memory', async () => {
+test('a client that sends requests and never reads does not fill the memory', async () => {
   let handled = 0
   const server = start((exchange) => {
     handled++
@@ -114,7 +114,7 @@ test('a client that asks and asks and never reads does not fill the memory', asy
   client.socket.pause()
   client.send(get('/').repeat(5_000))
   await Bun.sleep(100)
-  // What the kernel's buffers take, and the one answer that waits; 5,000 would be 500 MB.
+  // The kernel's buffers and the one waiting answer. 5,000 answers would be 500 MB.
   expect(handled).toBeLessThan(200)
   client.socket.resume()
   await client.until(() => handled > 1_000)
@@ -164,7 +164,7 @@ test.each<[string, string, number]>([
   expect(client.text).not.toContain('smuggled')
 })
 
-test('TLS is answered at once: it would wait for us as long as we for it', async () => {
+test('TLS is refused at once, because both sides would wait', async () => {
   const client = await dial(start(sayPath))
   expect(await client.send('\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03').ended()).toContain(' 400 ')
 })
@@ -203,7 +203,7 @@ test.each([
   expect(/connection: (.*)\r/.exec(client.text)?.[1] ?? 'open').toBe(expected)
 })
 
-test('a stream for HTTP/1.0 has no framing, and ends with its connection even where that should stay', async () => {
+test('a stream for HTTP/1.0 has no framing, and ends with its connection despite keep-alive', async () => {
   const server = start((exchange) => {
     exchange.begin(200, {})
     exchange.send('one ')
@@ -214,7 +214,7 @@ test('a stream for HTTP/1.0 has no framing, and ends with its connection even wh
   expect(client.text).toEndWith('connection: close\r\n\r\none two')
 })
 
-test('a stream is framed byte by byte as it should be', async () => {
+test('a stream is framed correctly to the byte', async () => {
   const server = start((exchange) => {
     exchange.begin(200, { 'x-a': 'b' })
     expect(exchange.send('one')).toBe(true)
@@ -234,7 +234,7 @@ test('a stream is framed byte by byte as it should be', async () => {
   expect(client.text.slice(bodyAt)).toBe(Buffer.from(framed).toString('latin1'))
 })
 
-test('a 204 says nothing of a length, and the connection goes on behind it', async () => {
+test('a 204 has no length, and the connection goes on after it', async () => {
   const server = start((exchange) => exchange.reply(exchange.head.path === '/none' ? 204 : 200, {}, ''))
   const client = await dial(server)
   client.send(get('/none') + get('/some'))
@@ -295,7 +295,7 @@ test('a broken body leaves a slow handler the time to answer', async () => {
   expect(client.text).toEndWith('broken_off')
 })
 
-test('a body at its bound is read, one byte more is refused, declared or not', async () => {
+test('a body at its limit is read, and one byte more is refused, with or without a declared length', async () => {
   const limits = { bytesMax: 10, graceMs: 5_000, bytesPerSecondMin: 1e6 }
   const server = start((exchange) => {
     void exchange.readText(limits).then((body) => exchange.reply(200, {}, describe(body)))
@@ -320,28 +320,31 @@ test('a body in chunks of one byte costs about its size', async () => {
   expect(await client.has('read')).toEndWith('read 200002')
 })
 
-test('bodies that are not UTF-8 are told apart; a byte order mark is dropped', async () => {
+test('bodies that are not UTF-8 are detected, and a byte order mark is dropped', async () => {
   const client = await dial(start(sayBody))
   expect(await client.send(post('\xff')).has('utf8')).toContain('not_utf8')
   expect(await client.send(post('\xef\xbb\xbf{}')).has('<')).toEndWith('<{}>')
   expect(await client.send(post('')).has('<>')).toEndWith('<>')
 })
 
-test.each([1, 50])('a refused upload of %d MB learns why before it has sent everything', async (megabytes) => {
-  const server = start((exchange) => exchange.reply(401, {}, 'no'))
-  const client = await dial(server)
-  const bytes = Buffer.alloc(megabytes * 1_000_000)
-  client.send(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${bytes.length}\r\n\r\n`)
-  await client.has('401')
-  client.send(bytes)
-  await client.until(({ socket }) => socket.writableLength === 0)
-  expect(await client.ended()).toEndWith('no')
-  expect(client.error).toBeUndefined()
-  client.socket.end()
-  await client.until(() => server.connections === 0)
-})
+test.each([1, 50])(
+  'the client of a refused upload of %d MB learns why before it has sent everything',
+  async (megabytes) => {
+    const server = start((exchange) => exchange.reply(401, {}, 'no'))
+    const client = await dial(server)
+    const bytes = Buffer.alloc(megabytes * 1_000_000)
+    client.send(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${bytes.length}\r\n\r\n`)
+    await client.has('401')
+    client.send(bytes)
+    await client.until(({ socket }) => socket.writableLength === 0)
+    expect(await client.ended()).toEndWith('no')
+    expect(client.error).toBeUndefined()
+    client.socket.end()
+    await client.until(() => server.connections === 0)
+  },
+)
 
-test('a chunked upload nobody reads is read on for a while, then left', async () => {
+test('an unread chunked upload is read for a while, then abandoned', async () => {
   const server = start((exchange) => exchange.reply(401, {}, 'no'))
   const client = await dial(server)
   client.send(chunked(`${'8000\r\n'}${'x'.repeat(0x8000)}\r\n`.repeat(100)))
@@ -352,7 +355,7 @@ test('a chunked upload nobody reads is read on for a while, then left', async ()
 test.each([
   ['at once', sayPath],
   ['later', later(sayPath)],
-])('a small body nobody reads, answered %s, does not cost the connection', async (_, handle) => {
+])('an unread small body, answered %s, does not end the connection', async (_, handle) => {
   const client = await dial(start(handle))
   client.send(post('x'.repeat(200_000)) + chunked('3\r\nabc\r\n0\r\n\r\n') + get('/last'))
   await client.has('/last')
@@ -372,7 +375,7 @@ test('a body that was read does not count as unread', async () => {
   await client.until(({ statuses }) => statuses.length === 2)
 })
 
-test('100-continue: said when the body is wanted, once, and not to HTTP/1.0', async () => {
+test('100 Continue is sent once, when the body is read, and not to HTTP/1.0', async () => {
   const client = await dial(start(sayBody))
   const expecting = 'Host: a\r\nContent-Length: 3\r\nExpect: 100-Continue\r\n\r\n'
   await client.send(`POST / HTTP/1.1\r\n${expecting}`).has('\r\n\r\n')
@@ -384,7 +387,7 @@ test('100-continue: said when the body is wanted, once, and not to HTTP/1.0', as
   expect(client.statuses).toEqual([100, 200, 200])
 })
 
-test('who asks whether to continue and gets an answer instead, gets no second request in', async () => {
+test('a client that expects 100 Continue and gets an answer instead cannot send a second request', async () => {
   const client = await dial(start(sayPath))
   client.send('POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 20\r\nExpect: 100-continue\r\n\r\n')
   expect(await client.ended()).toContain('connection: close\r\n\r\n/x')
@@ -393,7 +396,7 @@ test('who asks whether to continue and gets an answer instead, gets no second re
   expect(client.statuses).toEqual([200])
 })
 
-test('a client that goes is reported once, before the answer and not after it', async () => {
+test('a client that leaves is reported once before the answer, and not after it', async () => {
   const gone: string[] = []
   const held: ServerExchange[] = []
   const server = start((exchange) => {
@@ -427,7 +430,7 @@ test('a client that goes is reported once, before the answer and not after it', 
   expect(gone.length).toBe(4)
 })
 
-test('a request sent ahead by a client that has left is not begun', async () => {
+test('a pipelined request of a client that has left is not begun', async () => {
   const held: ServerExchange[] = []
   const server = start((exchange) => void held.push(exchange))
   const client = await dial(server)
@@ -530,7 +533,7 @@ test('a large answer for a slow reader arrives whole, closing connection or not'
   }
 })
 
-test('a stream of large pieces for a reader that stops again and again arrives whole, whatever is sent meanwhile', async () => {
+test('a stream of large pieces for a reader that stops again and again arrives whole', async () => {
   const piece = (n: number): string => `${n} \ud83d \u00e9\u6f22\u{1f600}`.repeat(40_000)
   const pieces = Array.from({ length: 24 }, (_, n) => piece(n))
   let stalls = 0
@@ -569,7 +572,7 @@ test('a stream of large pieces for a reader that stops again and again arrives w
   expect(Bun.hash(text.replaceAll('more', ''))).toBe(Bun.hash(`${pieces.join('').toWellFormed()}end`))
 }, 30_000)
 
-test('half a surrogate pair counts as what is sent for it', async () => {
+test('half a surrogate pair counts as the bytes that are sent for it', async () => {
   const server = start((exchange) => {
     if (exchange.head.path === '/whole') return exchange.reply(200, {}, 'a\ud83d')
     exchange.begin(200, {})
@@ -591,7 +594,7 @@ test('address in use is an error', () => {
 })
 const onError = (): void => undefined
 
-test('stop lets busy connections finish and says so, ends idle ones, and takes no new ones', async () => {
+test('stop lets busy connections finish with a close header, ends idle ones, and takes no new ones', async () => {
   const held: ServerExchange[] = []
   const server = start((exchange) => {
     held.push(exchange)
@@ -625,7 +628,7 @@ test('stop lets busy connections finish and says so, ends idle ones, and takes n
   }
 })
 
-test('close ends everything, but what is answered still arrives', async () => {
+test('close ends everything, but complete answers still arrive', async () => {
   const server = start((exchange) => {
     if (exchange.head.path === '/held') return
     exchange.reply(200, {}, 'x'.repeat(1_000_000))
@@ -656,7 +659,7 @@ test('slow heads, silent clients and idle connections are ended in time', async 
   expect([slow.ending, silent.ending, idle.ending]).toEqual(['fin', 'fin', 'fin'])
 })
 
-test('a slow body is a timeout for the handler, and the answer the last', async () => {
+test('a slow body is a timeout for the handler, and the answer is the last', async () => {
   const server = start((exchange) => {
     void exchange
       .readText({ bytesMax: 10, graceMs: 100, bytesPerSecondMin: 1e6 })
@@ -667,7 +670,7 @@ test('a slow body is a timeout for the handler, and the answer the last', async 
   expect(client.text).toContain('connection: close\r\n\r\ntimeout')
 })
 
-test('a body that stands still is given up after a while, however much of it came before', async () => {
+test('a body that stops arriving is given up after a while, however much came before', async () => {
   const limits = { bytesMax: 1_000_000, graceMs: 200, bytesPerSecondMin: 1_000 }
   const ended: [string, number][] = []
   const server = start((exchange) => {
@@ -678,7 +681,7 @@ test('a body that stands still is given up after a while, however much of it cam
     })
   })
   const [stalled, steady] = [await dial(server), await dial(server)]
-  // By its mean it would have 200 s.
+  // By its mean pace it would have 200 s.
   stalled.send(post('x'.repeat(200_000)).slice(0, -1))
   const body = post('x'.repeat(800))
   steady.send(body.slice(0, -800))
@@ -692,7 +695,7 @@ test('a body that stands still is given up after a while, however much of it cam
   expect(ended[0]?.[1]).toBeWithin(190, 600)
 })
 
-test('bodies that are arriving have a share of the memory, and give it back', async () => {
+test('arriving bodies have a share of the memory, and give it back', async () => {
   const shares = new SharedBudget({ max: 1_000_000, shareMax: 600_000 })
   const server = start((exchange) => {
     exchange.share = shares.of(exchange.head.path)
@@ -715,13 +718,13 @@ test('bodies that are arriving have a share of the memory, and give it back', as
   await Promise.all([again.send('x').has('read'), third.send('x').has('read')])
 })
 
-test('a body that never comes, after an answer that did not wait for it, keeps no connection', async () => {
+test('a body that never comes after its answer keeps no connection open', async () => {
   const client = await dial(start(sayPath, { headTimeoutMs: 100 }))
   await client.send(post('abc').slice(0, -1)).ended()
   expect(client.statuses).toEqual([200])
 })
 
-test('a client that takes nothing is cut off', async () => {
+test('a client that reads nothing is cut off', async () => {
   const gone = Promise.withResolvers<void>()
   const server = start(
     (exchange) => {
@@ -738,7 +741,7 @@ test('a client that takes nothing is cut off', async () => {
   expect(server.connections).toBe(0)
 })
 
-test('a slow reader of a last answer gets all of it, though the connection lingers no longer', async () => {
+test('a slow reader gets all of a last answer, although the linger time is over', async () => {
   const server = start((exchange) => exchange.reply(200, {}, 'x'.repeat(1_500_000)), { lingerTimeoutMs: 50 })
   const client = await dial(server)
   client.socket.pause()
@@ -768,7 +771,7 @@ test('an error in the sweep is reported and ends that connection only', async ()
   expect(errors.splice(0).map(String)).toEqual(['Error: thrown'])
 })
 
-test.each([3, 4, 5, 9])('a large body behind %d requests that were sent ahead of it arrives', async (count) => {
+test.each([3, 4, 5, 9])('a large body after %d pipelined requests arrives', async (count) => {
   const server = start((exchange) => (exchange.head.method === 'GET' ? sayPath(exchange) : sayBody(exchange)))
   const client = await dial(server)
   const blank = '\r\n'.repeat(40_000)
@@ -780,7 +783,7 @@ test.each([3, 4, 5, 9])('a large body behind %d requests that were sent ahead of
   expect(client.text).toContain(`<${'b'.repeat(100)}`)
 })
 
-test('an error behind the first requests of a connection ends it, as in them', async () => {
+test('an error in a later request of a connection ends it, as in the first', async () => {
   const server = start((exchange) => {
     if (exchange.head.path === '/6') throw new Error('in the sixth')
     sayPath(exchange)

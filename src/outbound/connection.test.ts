@@ -8,7 +8,7 @@ import { ClientExchange, type OutboundResult } from './exchange.ts'
 const ANSWER = Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
 const UNASKED = Buffer.from('HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\n\r\n')
 
-/** A connection on a socket that takes everything, and what becomes of both. */
+/** A connection on a socket that takes everything, and a record of both. */
 function connected() {
   const wrote: string[] = []
   const idle: ClientConnection[] = []
@@ -39,7 +39,7 @@ function request(name: string) {
   return { exchange, results, elsewhere, text: head + name }
 }
 
-test('a request is written whole at the end of the tick, and nothing else ever is', async () => {
+test('a request is written whole at the end of the tick, and nothing else is written', async () => {
   const { connection, wrote, idle } = connected()
   fillWireBuffer(['what another connection wrote before, which is longer than the request that comes now'.repeat(5)])
   const [one, two] = [request('one'), request('the-second')]
@@ -55,14 +55,14 @@ test('a request is written whole at the end of the tick, and nothing else ever i
   }
 })
 
-test('an answer that came before its request had left is nobody’s: the request goes over another connection', async () => {
+test('an answer that came before its request was sent is dropped, and the request uses another connection', async () => {
   const { connection, wrote, idle, isOpen } = connected()
   const [first, second] = [request('first'), request('second')]
   first.exchange.start(connection)
   await nextTurn()
   connection.data(ANSWER)
   expect([wrote.splice(0), idle.splice(0)]).toEqual([[first.text], [connection]])
-  // Closed while idle, as some servers say it: in the tick in which the connection is taken again.
+  // The server closes the idle connection in the tick in which it is taken again.
   second.exchange.start(connection)
   connection.data(UNASKED)
   expect([isOpen(), idle, second.results, second.elsewhere]).toEqual([false, [], [], [second.exchange]])

@@ -4,7 +4,7 @@ import { follow } from './follow.ts'
 import type { OutboundRequest } from './send.ts'
 import { Stop } from './stop.ts'
 
-/** Answers by URL: a status, and where to go. Everything else is a 200. */
+/** Answers by URL: a status and a location. Every other URL gets a 200. */
 function serving(redirects: Record<string, [number, string?] | [number, undefined]>) {
   const asked: OutboundRequest[] = []
   let released = 0
@@ -32,7 +32,7 @@ const first = (): Omit<OutboundRequest, 'method'> => ({
   stop: new Stop(),
 })
 
-test('a credential and the allowance stay with the origin they are for', async () => {
+test('a credential and the permission for private addresses stay with their origin', async () => {
   const { client, asked, released } = serving({
     [START]: [302, '../moved?x=1'],
     'https://vendor.example/moved?x=1': [307, 'https://files.example/a'],
@@ -48,7 +48,7 @@ test('a credential and the allowance stay with the origin they are for', async (
   expect(released()).toBe(3)
 })
 
-test('what a client names stays at the ports of web servers, at whatever origin', async () => {
+test('a URL of a client stays at the ports of web servers at every origin', async () => {
   const web = (): Omit<OutboundRequest, 'method'> => ({ ...first(), reach: 'web' })
   const { client, asked } = serving({
     [START]: [302, 'https://files.example/a'],
@@ -62,7 +62,7 @@ test('what a client names stays at the ports of web servers, at whatever origin'
   ])
 })
 
-test('a fourth redirect is one too many', async () => {
+test('a fourth redirect is not followed', async () => {
   const { client, asked } = serving({ [START]: [308, START] })
   expect(await follow(client, first(), limits)).toMatchObject({
     kind: 'network',

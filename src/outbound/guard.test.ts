@@ -6,13 +6,13 @@ const wordOf = (text: string, reach: 'public' | 'private' = 'public'): string =>
   return checked.kind === 'good' ? checked.url.href : checked.kind === 'private' ? checked.name : checked.message
 }
 
-test('a URL is handed back as it was parsed', () => {
+test('a URL is returned as it was parsed', () => {
   expect(wordOf('HTTPS://API.Example.com:443/v1/')).toBe('https://api.example.com/v1/')
   expect(wordOf('https://bücher.example/v1')).toBe('https://xn--bcher-kva.example/v1')
   expect(wordOf('https://api.example.com/v1/chat?version=1')).toBe('https://api.example.com/v1/chat?version=1')
 })
 
-test('a private address is good only for whoever may go there, in every spelling', () => {
+test('a private address is good only with the reach for it, in every spelling', () => {
   const urls = ['http://127.0.0.1/', 'http://127.1/', 'http://0x7f000001/', 'http://[::ffff:7f00:1]/', 'http://①②⑦.1/']
   for (const url of urls) {
     expect([url, wordOf(url)]).toEqual([url, 'loopback'])
@@ -23,7 +23,7 @@ test('a private address is good only for whoever may go there, in every spelling
   }
 })
 
-test('some addresses are nobody’s to allow', () => {
+test('some addresses cannot be allowed', () => {
   for (const url of ['http://169.254.169.254/', 'http://0/', 'http://[fe80::1]/', 'http://[64:ff9b::a9fe:a9fe]/']) {
     expect(checkUrl(url, 'private')).toMatchObject({ kind: 'bad', message: expect.stringContaining('never called') })
   }
@@ -52,7 +52,7 @@ test.each(wrong)('%j is refused', (url, why) => {
   expect(checkUrl(url, 'private')).toMatchObject({ kind: 'bad', message: expect.stringContaining(why) })
 })
 
-test('what a client names is called at the ports of web servers alone', () => {
+test('a URL of a client is called only at the ports of web servers', () => {
   for (const port of ['', ':80', ':443', ':0443']) {
     for (const scheme of ['http', 'https'])
       expect(checkUrl(`${scheme}://example.com${port}/a.png`, 'web').kind).toBe('good')
@@ -61,7 +61,7 @@ test('what a client names is called at the ports of web servers alone', () => {
     const url = `https://example.com${port}/a.png`
     expect([url, checkUrl(url, 'web')]).toMatchObject([url, { kind: 'bad', fault: 'port' }])
     expect(faultOfClientUrl(url, 'web')).toBe('is at a port other than 80 and 443')
-    // An operator's own vendor may be at any.
+    // An operator's vendor may be at any port.
     expect(checkUrl(url, 'public').kind).toBe('good')
   }
   expect(checkUrl('http://127.0.0.1/', 'web')).toEqual({ kind: 'private', name: 'loopback' })
@@ -88,20 +88,20 @@ test('names that only a network’s own resolver knows are private to clients', 
   expect(faultOfClientUrl('file:///etc/passwd', 'public')).toContain('http or https')
 })
 
-test('what paths are appended to ends with its path', () => {
+test('a base URL has neither query nor fragment', () => {
   for (const tail of ['?', '?a=b', '#', '#x']) {
     expect(checkBaseUrl(`https://example.com/v1${tail}`, 'public')).toMatchObject({ kind: 'bad' })
   }
   expect(checkBaseUrl('https://example.com/v1', 'public').kind).toBe('good')
 })
 
-test('of mixed answers only the allowed are connected to', () => {
+test('of mixed addresses only allowed ones are connected to', () => {
   const mixed = ['127.0.0.1', '8.8.8.8', '169.254.169.254', '::1', '2606:4700::1', 'localhost', '127.1']
   expect(vet(mixed, 'public')).toEqual({ kind: 'some', addresses: ['8.8.8.8', '2606:4700::1'] })
   expect(vet(mixed, 'private')).toEqual({ kind: 'some', addresses: ['127.0.0.1', '8.8.8.8', '::1', '2606:4700::1'] })
 })
 
-test('a refusal names the remedy where there is one, and never the address', () => {
+test('a refusal names the remedy if there is one, and never the address', () => {
   const told = (addresses: string[], reach: 'public' | 'private'): string => JSON.stringify(vet(addresses, reach))
   expect(told(['10.1.2.3', '169.254.169.254'], 'public')).toMatch(/private network.*allow_private/)
   expect(told(['169.254.169.254'], 'private')).toContain('never called (cloud metadata)')

@@ -160,7 +160,7 @@ test('no IPv4 address outside the public ranges is public', () => {
   )
 })
 
-test('what is an address, and what is none, is as the runtime has it', () => {
+test('the runtime agrees on which texts are addresses', () => {
   const group = fc.oneof(
     fc.nat({ max: 0xffff }).map((n) => n.toString(16)),
     fc.constantFrom('', '0', '1.2.3.4', '00001'),
@@ -168,7 +168,7 @@ test('what is an address, and what is none, is as the runtime has it', () => {
   const texts = fc.array(group, { maxLength: 9 }).map((groups) => groups.join(':'))
   fc.assert(
     fc.property(fc.oneof(fc.ipV4(), fc.ipV6(), texts, fc.string()), (text) => {
-      // The runtime takes zone ids as well; here they are no part of an address.
+      // The runtime also accepts zone ids, which are no part of an address here.
       if (!text.includes('%')) expect([text, parseIp(text) !== undefined]).toEqual([text, isIP(text) !== 0])
     }),
     { numRuns: 2_000 },

@@ -5,7 +5,7 @@ import { collectText, readText } from './text.ts'
 
 const lenient = new TextDecoder()
 
-/** An answer that is at hand, and its sink once it is asked for. */
+/** An answer, and its sink once `deliver` is called. */
 function answer(): { response: IncomingResponse; sink: () => Sink; cancelled: () => boolean } {
   let given: Sink | undefined
   let isCancelled = false
@@ -27,7 +27,7 @@ const part = fc.oneof(
 
 const BLOCK = 1024 * 1024
 
-test('a body in pieces is what all of it at once is, wherever its characters are cut, and whatever is none', () => {
+test('a body in pieces gives the same as in one piece, wherever it is cut, also if it is invalid', () => {
   fc.assert(
     fc.property(
       fc.array(part, { maxLength: 20 }),
@@ -40,7 +40,7 @@ test('a body in pieces is what all of it at once is, wherever its characters are
         collectText(response, 2 * BLOCK, { text: (text) => got.push(text) })
         let at = 0
         for (const size of before === 0 ? sizes : [before, ...sizes]) {
-          // A socket's bytes are overwritten by those of its next read.
+          // The next read of a socket overwrites its bytes.
           const read = Buffer.from(bytes.subarray(at, at + size))
           at += read.length
           if (read.length > 0) sink().part(read)
@@ -56,7 +56,7 @@ test('a body in pieces is what all of it at once is, wherever its characters are
   )
 })
 
-test('what is too long, or breaks off, is no text', async () => {
+test('a body that is too long or breaks off gives no text', async () => {
   const long = answer()
   const text = readText(long.response, 10)
   long.sink().part(Buffer.from('123456'))

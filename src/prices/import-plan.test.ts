@@ -16,7 +16,7 @@ const provider = (id: string, preset = id): Provider => ({
   origin: 'stored',
 })
 
-/** A draft as it is when it has been stored. */
+/** A draft as a stored model. */
 const stored = (draft: ModelDraft, origin: Model['origin'] = 'stored'): Model => ({
   id: draft.id,
   ownedBy: draft.ownedBy ?? '',
@@ -46,11 +46,11 @@ const gpt5 = (by = 0n): ModelDraft => {
 }
 const only = { patterns: ['gpt-5'] }
 
-/** Without what says the same for programs. */
+/** The differences without their data for programs. */
 const wordsOf = (change: Change | undefined): readonly Omit<Difference, 'about'>[] =>
   change?.differences.map(({ what, before, after }) => ({ what, before, after })) ?? []
 
-test('a model that is not there is new, with its prices and limits', () => {
+test('a missing model is new, with its prices and limits', () => {
   const { changes, unchanged, skipped } = plan([], only)
   expect([changes.length, unchanged, skipped]).toEqual([1, [], []])
   expect(changes[0]).toMatchObject({ kind: 'new', draft: { id: 'gpt-5', price: { inputFresh: 1_250_000_000n } } })
@@ -67,7 +67,7 @@ test('a model that is not there is new, with its prices and limits', () => {
   ])
 })
 
-test('an image model is new with the price of its images, and what it can do in one word', () => {
+test('an image model is new with the price of its images, and its capabilities in one word', () => {
   const request = { patterns: ['gemini-3-pro-image*'], providers: [provider('gemini')] }
   const [change] = plan([], request).changes
   expect(change?.draft).toMatchObject({ kind: 'image', limits: { image: { surface: 'turn' } } })
@@ -78,7 +78,7 @@ test('an image model is new with the price of its images, and what it can do in 
   if (change) expect(plan([stored(change.draft)], request).unchanged).toEqual(['gemini-3-pro-image-preview'])
 })
 
-test('a price by the piece that the list does not have is gone, and is said for one piece', () => {
+test('a price by the piece that the list lacks is removed, and is shown for one piece', () => {
   const listed = gpt5()
   const own = { ...listed, price: { ...listed.price, 'piece:image/1024x1024': 40_000_000_000n * 1_000n } }
   expect(wordsOf(plan([stored(own)], only).changes[0])).toEqual([
@@ -86,7 +86,7 @@ test('a price by the piece that the list does not have is gone, and is said for 
   ])
 })
 
-test('what is there already is unchanged; another mark-up is another sale price, and the cost stays', () => {
+test('an equal model is unchanged, and another mark-up changes the sale price but not the cost', () => {
   expect(plan([stored(gpt5())], only)).toMatchObject({ changes: [], unchanged: ['gpt-5'] })
   const { changes } = plan([stored(gpt5())], { ...only, by: 200_000n })
   expect(wordsOf(changes[0])).toEqual([
@@ -129,12 +129,12 @@ test('a second provider of the same vendor becomes a second offer, another vendo
     'gpt-oss-120b',
     'cerebras/gpt-oss-120b',
   ])
-  // A name that the operator has given to something else is not taken from it.
+  // A name that the operator uses for another model is not taken from it.
   const taken = stored({ ...gpt5(), offers: gpt5().offers.map((offer) => ({ ...offer, upstreamModel: 'llama' })) })
   expect(plan([taken], only).changes.map(({ draft }) => draft.id)).toEqual(['openai/gpt-5'])
 })
 
-test('what is declared is left alone and named; what a key has brought becomes stored', () => {
+test('a declared model is skipped and named, and a model that a key has brought becomes stored', () => {
   expect(plan([stored(gpt5(), 'declared')], { ...only, by: 1n })).toMatchObject({
     changes: [],
     skipped: [{ what: 'gpt-5', reason: expect.stringContaining('tollgate.yaml') as string }],
@@ -144,7 +144,7 @@ test('what is declared is left alone and named; what a key has brought becomes s
   ])
 })
 
-test('what cannot be mapped is named: vendors, kinds, names, and models the list does not price', () => {
+test('skips name unknown vendors, kinds and names, and models without a list price', () => {
   const providers = [provider('openai'), provider('perplexity'), provider('mine', 'custom')]
   const odd = stored({ ...gpt5(), id: 'odd', offers: [{ ...gpt5().offers[0], upstreamModel: 'gpt-2' } as never] })
   const { skipped } = plan([odd], { providers })
@@ -175,7 +175,7 @@ test('tiers are compared line by line, and announced changes are passed on', () 
   ])
 })
 
-test('a difference says for programs what it says for people', () => {
+test('a difference says the same to programs and to people', () => {
   const gemini = { providers: [provider('gemini')], patterns: ['gemini-2.5-pro'] }
   const differences = plan([], gemini).changes[0]?.differences ?? []
   const aboutOf = (words: string): unknown => differences.find(({ what }) => what === words)?.about
@@ -193,7 +193,7 @@ test('a difference says for programs what it says for people', () => {
   })
 })
 
-test('why something is left out is said with a code, whatever the list says of it', () => {
+test('every skip has a code, for any reason in the list', () => {
   const { vendors, unlisted } = priceList()
   const reasons = [
     ...Object.values(unlisted),

@@ -8,7 +8,7 @@ test('a mark-up is a percentage of at most four decimals', () => {
   expect([200_000n, 125_000n, 0n, 1n].map(formatMarkUp)).toEqual(['20%', '12.5%', '0%', '0.0001%'])
 })
 
-test('it is put on every price, exactly, rounded up to the nano-dollar', () => {
+test('it is added to every price exactly, rounded up to the nano-dollar', () => {
   const marked = markUp(
     unitPrices({ input: 1_250_000_000n, output: 10n, cachedInput: 1n, each: { image: 3n } }),
     125_000n,

@@ -5,20 +5,20 @@ import { missingUnit, pricesFrom } from './stated-prices.ts'
 const tier = { aboveInputTokens: 272_000, nanoPerMillion: unitPrices({ input: 5n, output: 22n, cachedInput: 1n }) }
 const before = { units: unitPrices({ input: 30n, output: 150n, cachedInput: 3n }), tiers: [tier] }
 
-test('what is not named stays: tiers, a cached price of its own; what followed another follows it still', () => {
+test('unnamed prices stay: tiers, a separate cached price, and prices that follow another', () => {
   const { units, tiers } = pricesFrom({ input: 40n }, before)
   expect(tiers).toEqual([tier])
   expect(units).toEqual(unitPrices({ input: 40n, output: 150n, cachedInput: 3n }))
   expect(units.cacheWrite5m).toBe(40n)
 })
 
-test('null takes back: a unit follows another, and tiers are gone', () => {
+test('null removes: a unit follows another, and tiers are gone', () => {
   const { units, tiers } = pricesFrom({ cached_input: null, above: null }, before)
   expect([units.inputCached, tiers]).toEqual([30n, []])
   expect(pricesFrom({ above: {} }, before).tiers).toEqual([])
 })
 
-test('tiers that are named take the place of those before, each put into the one of its length', () => {
+test('named tiers replace the tiers before, and each is merged into the one of its length', () => {
   const above = { 500000: { input: 9n, output: 30n }, 272000: { output: 25n } }
   expect(pricesFrom({ above }, before).tiers).toEqual([
     { aboveInputTokens: 272_000, nanoPerMillion: unitPrices({ input: 5n, output: 25n, cachedInput: 1n }) },
@@ -33,7 +33,7 @@ test('units stated as a whole keep the tiers', () => {
   })
 })
 
-test('a price by the piece takes the place of one by tokens and the other way round; both stay where both are', () => {
+test('a price by the piece replaces one by tokens, and the reverse, and a card with both keeps both', () => {
   const tokens = { units: unitPrices({ input: 5n, output: 40n }), tiers: [tier] }
   const pieces = { units: unitPrices({ input: 0n, output: 0n, each: { image: 4n } }), tiers: [] }
   const both = { units: unitPrices({ input: 0n, output: 7n, each: { upscale: 3n } }), tiers: [] }
@@ -43,12 +43,12 @@ test('a price by the piece takes the place of one by tokens and the other way ro
   expect(pricesFrom({ output: 8n, each: null }, both).units).toEqual(unitPrices({ input: 0n, output: 8n }))
 })
 
-test('what has no price would be served for nothing', () => {
+test('a unit without a price would be free', () => {
   const text = { kind: 'text', paintsInTurn: false } as const
   expect(missingUnit({ input: 1n }, text)).toEqual({ path: ['output'], unit: 'output' })
   expect(missingUnit({ input: 1n }, text, before)).toBeUndefined()
   expect(missingUnit({ output: null }, text, before)).toEqual({ path: ['output'], unit: 'output' })
-  // By the piece alone, tokens would be nothing.
+  // With a price by the piece alone, tokens would be free.
   expect(missingUnit({ each: { image: 1n } }, text, before)).toEqual({ path: ['input'], unit: 'input' })
   expect(missingUnit({ above: { 9: { input: 1n } } }, text, before)?.path).toEqual(['above', '9', 'output'])
   expect(missingUnit({ above: { 272000: { input: 1n } } }, text, before)).toBeUndefined()

@@ -24,7 +24,7 @@ const usage = (parts: Partial<Usage>): Usage => ({
 const costOf = ({ cost, costTiers }: VendorModel, used: Usage): bigint =>
   priceOf(used, { id: 1, effectiveFromMs: 0, nanoPerMillion: cost, tiers: costTiers })
 
-test('charges are those of a table made by hand, to the nano-dollar', () => {
+test('charges equal those of a table made by hand, to the nano-dollar', () => {
   // $1.25, $0.125 cached, $10: 1,000×1,250 + 3,000×125 + (200+300)×10,000
   const chat = usage({ inputFresh: 1_000, inputCached: 3_000, outputText: 200, outputReasoning: 300 })
   expect(costOf(listed('openai', 'gpt-5'), chat)).toBe(6_625_000n)
@@ -48,7 +48,7 @@ const vendorOf: Readonly<Record<string, string>> = { gemini: 'google', xai: 'x-a
 test('every model costs what the list’s own calculator says', () => {
   let compared = 0
   for (const preset of Object.keys(priceList().vendors)) {
-    // By the hour: ours is the dearest of the day.
+    // The prices differ by the hour. Ours is the highest of the day.
     for (const model of preset === 'deepseek' ? [] : vendorModels(preset, released)) {
       const isWritten = model.cost.cacheWrite5m !== model.cost.inputFresh
       const hasHour = model.cost.cacheWrite1h !== model.cost.cacheWrite5m
@@ -56,7 +56,7 @@ test('every model costs what the list’s own calculator says', () => {
       for (const total of [1_000, above, above + 1]) {
         const paints = model.kind === 'image'
         const parts = {
-          // Of images ours is the dearer of two.
+          // For images, ours is the higher of two prices.
           inputCached: paints ? 0 : 300,
           cacheWrite5m: isWritten ? 200 : 0,
           cacheWrite1h: hasHour ? 100 : 0,
@@ -76,7 +76,7 @@ test('every model costs what the list’s own calculator says', () => {
           model.upstreamModel,
           { providerId: vendorOf[preset] ?? preset, timestamp: new Date(released) },
         )
-        // Theirs is a float of dollars.
+        // The calculator returns a float of dollars.
         const nano = (theirs?.total_price ?? NaN) * 1e9
         expect([model.id, Math.abs(Number(costOf(model, used)) - nano) < 1.001]).toEqual([model.id, true])
         compared += 1
@@ -94,12 +94,12 @@ test('a price that changes on a day changes on that day, and is announced before
   expect([after?.cost.inputFresh, after?.changesOn]).toEqual([1_500_000_000n, undefined])
 })
 
-test('where the price changes with the hour it is the dearest', () => {
+test('if the price changes with the hour, it is the highest one', () => {
   const { cost } = listed('deepseek', 'deepseek-chat')
   expect([cost.inputFresh, cost.inputCached, cost.outputText]).toEqual([270_000_000n, 70_000_000n, 1_100_000_000n])
 })
 
-test('images are sold by tokens of their own, and what may be asked for is known', () => {
+test('images are sold by their own tokens, and their capabilities are known', () => {
   const banana = listed('gemini', 'gemini-3-pro-image-preview')
   // $2, $12, $120: 10×2,000 + 20×12,000 + 100×12,000 + 1,120×120,000
   const painted = usage({ inputFresh: 10, outputText: 20, outputReasoning: 100, outputImage: 1_120 })
@@ -112,7 +112,7 @@ test('images are sold by tokens of their own, and what may be asked for is known
   expect(gpt.limits.image).toMatchObject({ deliveries: ['b64_json'], isSingle: true })
 })
 
-test('limits: context, longest answer, dimensions, no audio where it is dearer', () => {
+test('limits: context, longest answer, dimensions, no audio if it costs more', () => {
   expect(listed('openai', 'gpt-5').limits).toEqual({
     contextTokens: 400_000,
     outputTokensMax: 128_000,
@@ -146,26 +146,26 @@ test('every text model has its longest answer and its context, except those that
   expect(drafts.filter(({ kind, limits }) => kind === 'text' && !limits.outputTokensMax).length).toBe(unknown.length)
 })
 
-test('other kinds have no longest answer: an image is bounded by itself, a vector is none', () => {
+test('other kinds have no output limit: an image bounds itself, and a vector has no output', () => {
   for (const preset of Object.keys(priceList().vendors))
     for (const { kind, limits } of vendorModels(preset, released))
       if (kind !== 'text') expect(limits.outputTokensMax).toBeUndefined()
 })
 
-test('longest answers and contexts are those of a table made by hand', () => {
-  // Context and longest answer, read out of the two sources by hand.
+test('output limits and contexts equal those of a table made by hand', () => {
+  // Contexts and output limits, read from the two sources by hand.
   const known = [
     ['openai', 'gpt-4o', 128_000, 16_384],
     ['openai', 'gpt-4.1', 1_047_576, 32_768],
     ['openai', 'gpt-5-pro', 400_000, 272_000],
     ['openai', 'o3', 200_000, 100_000],
-    // models.dev alone has its context, LiteLLM the larger answer.
+    // Only models.dev has its context, and LiteLLM has the larger output limit.
     ['anthropic', 'claude-sonnet-4-6', 1_000_000, 128_000],
     ['anthropic', 'claude-haiku-4-5', 200_000, 64_000],
     ['gemini', 'gemini-2.5-pro', 1_048_576, 65_536],
     ['groq', 'llama-3.3-70b-versatile', 131_072, 32_768],
     ['deepseek', 'deepseek-v4-pro', 1_000_000, 393_216],
-    // Ended by the context alone.
+    // Only the context bounds the answer.
     ['xai', 'grok-3', 131_072, 131_072],
     ['moonshot', 'kimi-k2.7-code-highspeed', 262_144, 262_144],
   ] as const
@@ -173,7 +173,7 @@ test('longest answers and contexts are those of a table made by hand', () => {
     expect([id, listed(preset, id).limits]).toMatchObject([id, { contextTokens, outputTokensMax }])
 })
 
-test('of two vendors with the same id the first has it, the other has its name before it', () => {
+test('of two vendors with the same id, the first gets the id, and the other gets a prefix', () => {
   const drafts = modelsOfVendors(['fireworks', 'cerebras'], { atMs: released, by: 200_000n })
   const [first, second] = ['gpt-oss-120b', 'cerebras/gpt-oss-120b'].map((id) => drafts.find((one) => one.id === id))
   expect(first?.offers[0]).toMatchObject({
@@ -186,7 +186,7 @@ test('of two vendors with the same id the first has it, the other has its name b
   expect(new Set(drafts.map(({ id }) => id)).size).toBe(drafts.length)
 })
 
-test('the mark-up is on the tiers too, and not on the cost', () => {
+test('the mark-up is also on the tiers, and not on the cost', () => {
   const draft = draftOf(listed('openai', 'gpt-5.4'), { id: 'gpt-5.4', providerId: 'openai', by: 200_000n })
   expect(draft.priceTiers).toMatchObject([
     { aboveInputTokens: 271_999, nanoPerMillion: { inputFresh: 6_000_000_000n } },

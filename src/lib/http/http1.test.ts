@@ -5,7 +5,7 @@ import { parseHead } from './message-head.ts'
 
 const lines = (...all: string[]): string => all.join('\r\n')
 
-test('reads the first line and the headers, names in lower case, repeated ones joined', () => {
+test('reads the first line and the headers, with lower-case names and joined repetitions', () => {
   const head = parseHead(lines('GET / HTTP/1.1', 'Host: a', 'X-A:1', 'x-a: \t2 '))
   expect(head?.startEnd).toBe('GET / HTTP/1.1'.length)
   expect([...(head?.toMap() ?? [])]).toEqual([
@@ -17,7 +17,7 @@ test('reads the first line and the headers, names in lower case, repeated ones j
   }
 })
 
-test('a header is found among any others, however it is written', () => {
+test('a header is found among any others, in any spelling', () => {
   const name = fc.constantFrom('a', 'ab', 'A-b', 'B', 'x-request-id', 'X-Request-Id', '~')
   const header = fc.tuple(name, fc.stringMatching(/^[!-~]{0,5}$/))
   fc.assert(
@@ -81,7 +81,7 @@ test('a head is bounded, complete or not', () => {
   expect(new HeadReader(20).push(Buffer.from(`${'x'.repeat(20)}\r\n\r\n`), 0)).toMatchObject({ end: 24 })
 })
 
-/** Feeds a message in pieces; gives the payload, the state and how many bytes it took. */
+/** Feeds a message in pieces. Returns the payload, the state and the number of bytes taken. */
 function read(framing: Framing, pieces: readonly string[]): { text: string; state: string; taken: number } {
   const reader = new BodyReader(framing)
   let text = ''
@@ -95,7 +95,7 @@ function read(framing: Framing, pieces: readonly string[]): { text: string; stat
   return { text, state: reader.state, taken }
 }
 
-test('chunked bodies are read the same however they are cut, and nothing behind them is touched', () => {
+test('chunked bodies are read the same however they are cut, and bytes after them are not taken', () => {
   const chunk = fc.string({ minLength: 1, maxLength: 40 }).map((text) => Buffer.from(text).toString('latin1'))
   const cuts = fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 8 })
   const trailers = fc.constantFrom('', 'a: b\r\n', 'a: b\r\nc: d\r\n')
@@ -145,7 +145,7 @@ test('endless trailers break the body', () => {
   )
 })
 
-test('a body of known length ends where it says, and an early end breaks it', () => {
+test('a body of known length ends at that length, and an earlier end breaks it', () => {
   expect(read({ kind: 'length', bytes: 4 }, ['ab', 'cdef'])).toEqual({ text: 'abcd', state: 'ended', taken: 4 })
   const reader = new BodyReader({ kind: 'length', bytes: 4 })
   reader.push(Buffer.from('ab'), 0)

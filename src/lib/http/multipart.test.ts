@@ -33,7 +33,7 @@ const expected = [
   { name: 'e', filename: undefined, text: '' },
 ]
 
-test('parts and what is in them, however the bytes are cut', () => {
+test('parts and their contents are read however the bytes are cut', () => {
   expect(read(form)).toEqual(expected)
   for (let length = 1; length < form.length; length++) expect(read(form, [length])).toEqual(expected)
   fc.assert(
@@ -43,7 +43,7 @@ test('parts and what is in them, however the bytes are cut', () => {
   )
 })
 
-test('what is no form, or too much of one, is refused', () => {
+test('an invalid or too large form is refused', () => {
   const refused = [
     `--b\r\n\r\nno head\r\n--b--`,
     `--bx\r\n`,

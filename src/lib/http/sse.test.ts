@@ -56,7 +56,7 @@ test('lines may end with CR alone, wherever the stream is cut', () => {
   expect([...bytes].flatMap((byte) => decoder.push(Uint8Array.of(byte))).concat(decoder.end())).toEqual(all)
 })
 
-test('an event that ends with CR is there at once', () => {
+test('an event that ends with CR is delivered at once', () => {
   expect(new SseDecoder(1_000).push(new TextEncoder().encode('data: 1\r\r'))).toEqual([{ name: undefined, data: '1' }])
 })
 
@@ -69,7 +69,7 @@ test('bytes that are not UTF-8 are refused', () => {
   expect(() => new SseDecoder(100).push(Uint8Array.of(0x64, 0xff, 0xfe))).toThrow(TypeError)
 })
 
-test('comments and empty lines without end are too much, between events they are not', () => {
+test('endless comments and empty lines are refused, and between events they are not', () => {
   const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
   const decoder = new SseDecoder(100)
   for (let i = 0; i < 50; i++)

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { TrustedProxies } from './trusted-proxies.ts'
 
-test('addresses are counted by their network, but for those that many may be behind', () => {
+test('addresses are counted by their network, except those that many clients may share', () => {
   const proxies = new TrustedProxies(['10.0.0.0/8'])
   const origins = {
     '203.0.113.7': '203.0.113.7',
@@ -20,7 +20,7 @@ test('addresses are counted by their network, but for those that many may be beh
   }
 })
 
-test('a neighbour whose X-Forwarded-For does not count is told of once; strangers and trusted ones are not', () => {
+test('an untrusted private address that sends X-Forwarded-For is reported once, and public and trusted ones are not', () => {
   const proxies = new TrustedProxies(['10.0.0.1'])
   const told: string[] = []
   proxies.onUnheard = (address) => told.push(address)

@@ -12,7 +12,7 @@ test.each(['1.0', '1e3', '-0', '12345678901234567890', '0.10', '-0.0', '1E+2', '
   },
 )
 
-test('what is written as it stood is a number', () => {
+test('a number that JSON writes unchanged is a plain number', () => {
   expect(parseExact('{"a":[1,2.5,-3],"b":"1.0"}')).toEqual({ a: [1, 2.5, -3], b: '1.0' })
   expect(isRawNumber(parseExact('1.0'))).toBe(true)
   expect(isRawNumber({ rawJSON: '1.0' })).toBe(false)
@@ -25,12 +25,12 @@ test('any number keeps its source text', () => {
   fc.assert(fc.property(fc.array(aNumber), (all) => expect(again(`[${all.join(',')}]`)).toBe(`[${all.join(',')}]`)))
 })
 
-test('in a long text, too, where it is not all numbers', () => {
+test('also in a long text that is not all numbers', () => {
   const text = `{"a":"${'Some words, and more. '.repeat(100_000)}","b":[12345678901234567890,1.0]}`
   expect(again(text)).toBe(text)
 })
 
-test('a text of many numbers does not take long', () => {
+test('a text of many numbers is read in bounded time', () => {
   const text = `[${'1.0,'.repeat(500_000)}1]`
   const before = process.threadCpuUsage()
   parseExact(text)

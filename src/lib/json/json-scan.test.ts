@@ -39,7 +39,7 @@ test('depth and size are bounded', () => {
   expect(scanJson('{"a":"', requestScanLimits).kind).toBe('malformed')
 })
 
-test('members are counted for each object by itself', () => {
+test('members are counted for each object', () => {
   const kindOf = (text: string): string => scanJson(text, { ...requestScanLimits, membersMax: 3 }).kind
   const three = '{"a":1,"b":{"a":1,"b":[{"a":1,"b":2,"c":3}],"c":3},"c":":{"}'
   expect([kindOf(three), kindOf(`[${three},${three}]`)]).toEqual(['scanned', 'scanned'])
@@ -47,7 +47,7 @@ test('members are counted for each object by itself', () => {
   expect(kindOf(three.replace('":{"}', '":{","d":4}'))).toBe('too_many_nodes')
 })
 
-test('what is slow to read for its size is bounded: escapes, what stands outside of texts, long names', () => {
+test('slow parts are bounded: escapes, characters outside of strings, long names', () => {
   const { escapesMax, bareMax, keyCharsMax } = requestScanLimits
   const kindOf = (text: string): string => scanJson(text, requestScanLimits).kind
   expect(kindOf(`{"a":"${'\\n'.repeat(escapesMax)}"}`)).toBe('scanned')
@@ -59,7 +59,7 @@ test('what is slow to read for its size is bounded: escapes, what stands outside
   expect(kindOf(`{"a":{"${'k'.repeat(keyCharsMax)}":1}}`)).toBe('scanned')
 })
 
-test('long runs of blanks and digits are passed over in one step, counted to the last, and hide nothing', () => {
+test('long runs of blanks and digits are skipped in one step, counted exactly, and hide nothing', () => {
   const bare = (chars: number, at: 'inside' | 'before' | 'behind'): string => {
     const run = ' '.repeat(chars)
     return { inside: `{${run}"a":1}`, before: `${run}{"a":1}`, behind: `{"a":1}${run}` }[at]
@@ -68,7 +68,7 @@ test('long runs of blanks and digits are passed over in one step, counted to the
     for (let chars = 50; chars < 90; chars++) {
       const text = bare(chars, at)
       expect(edit(text, [{ key: 'a', value: '2' }])).toBe(text.replace('1', '2'))
-      // The quotes of the name and what is in them count as one.
+      // The name with its quotes counts as one.
       const exact = text.length - 2
       expect(scanJson(text, { ...requestScanLimits, bareMax: exact }).kind).toBe('scanned')
       expect(scanJson(text, { ...requestScanLimits, bareMax: exact - 1 }).kind).toBe('too_dense')
@@ -83,7 +83,7 @@ test('a repeated key is refused: two parsers could read two different requests',
   expect(scanJson('{"model":"a","\\u006dodel":"b"}', requestScanLimits).kind).toBe('repeated_key')
 })
 
-test('equal names are found however many there are and however they are written, and all others by their names', () => {
+test('equal names are found among any number and in any spelling, and all members are found by their names', () => {
   const escaped = (name: string): string =>
     name.replaceAll(/[^]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
   const name = fc.oneof(fc.constantFrom('a', 'b', 'model', 'mode', 'messages', '__proto__', ''), fc.string())
@@ -104,24 +104,24 @@ test('equal names are found however many there are and however they are written,
   fc.assert(property, { numRuns: 3_000 })
 })
 
-test('an edit holds even where the structure cannot be mapped', () => {
+test('an edit takes effect even if the scan fails', () => {
   const text = '{"model":"a","x":1,"model":"b"}'
   const edits = [{ key: 'model', value: '"c"' }]
   expect(JSON.parse(reviseJson(text, edits, requestScanLimits))).toEqual({ model: 'c', x: 1 })
 })
 
-test('a value in front is replaced without a scan, and what only looks like it is left to the scan', () => {
+test('a value before everything nested is replaced without a scan, and a doubtful one is left to the scan', () => {
   const revised = (text: string): string =>
     reviseJson(text, [{ key: 'model', value: '"new"' }], { ...requestScanLimits, nodesMax: 0 })
   const texts: [string, string][] = [
-    // Not even a scan that refuses everything is asked.
+    // The limits refuse everything, which shows that there is no scan.
     [
       '{ "id":"x, y", "model" : "a\\"b" ,"n": 1.0,"x":[{"y":1}]}',
       '{ "id":"x, y", "model" : "new" ,"n": 1.0,"x":[{"y":1}]}',
     ],
     ['{"model":"","seed":12345678901234567890}', '{"model":"new","seed":12345678901234567890}'],
     ['{"x":"\\"model\\":","n":1.0,"model":"a"}', '{"x":"\\"model\\":","n":1.0,"model":"new"}'],
-    // Written anew, as the scan finds nothing: the blanks tell, and numbers stay as they are.
+    // The text is written anew, because the scan fails. The blanks show it, and numbers stay unchanged.
     ['{"x":{"model":"inner"},"model":"a","n": 1.0}', '{"x":{"model":"inner"},"model":"new","n":1.0}'],
     ['{"x":["model"],"n": 1.0,"model":"a"}', '{"x":["model"],"n":1.0,"model":"new"}'],
     ['{"object":"model","n": 1.0,"model":"a"}', '{"object":"model","n":1.0,"model":"new"}'],
@@ -137,7 +137,7 @@ test('a value in front is replaced without a scan, and what only looks like it i
 
 const object = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 6 })
 
-test('any edits of any object give what the same edits of the parsed object give', () => {
+test('edits of any text give the same as edits of the parsed object', () => {
   const change = fc.record({ key: fc.string(), value: fc.option(fc.jsonValue({ maxDepth: 1 }), { nil: undefined }) })
   const property = fc.property(object, fc.array(change, { maxLength: 4 }), fc.nat(3), (value, changes, indent) => {
     const text = JSON.stringify(value, null, indent)
@@ -160,7 +160,7 @@ test('any edits of any object give what the same edits of the parsed object give
   fc.assert(property, { numRuns: 2_000 })
 })
 
-test('a scan that pauses finds what one in a piece finds, others in between', async () => {
+test('a scan that pauses finds the same as one without pauses, with other scans in between', async () => {
   const limits = { ...requestScanLimits, depthMax: 3, nodesMax: 12, commasMax: 9, membersMax: 4, bareMax: 300 }
   const piece = fc.constantFrom(
     '{',

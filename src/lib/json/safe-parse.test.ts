@@ -4,7 +4,7 @@ import { safeParse } from './safe-parse.ts'
 
 const schema = z.looseObject({ name: z.string().min(1), list: z.array(z.string()).max(3).optional() })
 
-test('a length that cannot be compared is a wrong type, at its place', () => {
+test('a length that cannot be compared is a wrong type, with its path', () => {
   for (const length of [{ valueOf: 1, toString: 1 }, [{ toString: 1, valueOf: 1 }]]) {
     expect(() => schema.safeParse({ name: { length } })).toThrow(TypeError)
     const named = safeParse(schema, { name: { length } })
@@ -14,7 +14,7 @@ test('a length that cannot be compared is a wrong type, at its place', () => {
   }
 })
 
-test('a field of the user’s own that is called length stays', () => {
+test('a user’s own field called length stays', () => {
   const own = { name: 'x', properties: { length: { type: 'integer' } } }
   expect(safeParse(schema, own).data).toEqual(own)
 })

@@ -7,11 +7,11 @@ test('an id has 128 random bits and more, and none is made twice', () => {
   const random = ids.map((id) => id.slice('resp_'.length + 10))
   expect((random[0]?.length ?? 0) * 5).toBeGreaterThanOrEqual(128)
   expect(new Set(random).size).toBe(ids.length)
-  // Each letter in each place: nothing of it is fixed.
+  // Each letter occurs in each place, so no character is fixed.
   for (let at = 0; at < 26; at++) expect(new Set(random.map((text) => text[at])).size).toBe(32)
 })
 
-test('ids are in the order of their time, old ones of 26 characters among them', () => {
+test('ids sort by their time, with old ones of 26 characters among them', () => {
   const old = (ms: number): string => `${idBound('req_', ms)}${'z'.repeat(16)}`
   const made = [timeOrderedId('req_', 5), old(6), timeOrderedId('req_', 7), old(8), timeOrderedId('req_', 9)]
   expect(made.toSorted()).toEqual(made)
@@ -21,6 +21,6 @@ test('ids are in the order of their time, old ones of 26 characters among them',
   }
 })
 
-test('the id of a call of a tool is one that every vendor takes', () => {
+test('every vendor accepts the id of a tool call', () => {
   expect(randomId('call_')).toMatch(/^call_[0-9a-z]{26}$/)
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { late } from './lazy.ts'
 
-test('a module is loaded once, when it is needed first, and used at once from then on', async () => {
+test('a module is loaded once at its first use, and used at once from then on', async () => {
   let loads = 0
   const sum = late(() => Promise.resolve({ of: (a: number, b: number) => a + b, loads: ++loads }))
   expect(loads).toBe(0)
@@ -21,7 +21,7 @@ test('a module that could not be loaded is tried again', async () => {
   expect(await one(({ value }) => value)).toBe(1)
 })
 
-test('what is made of it may throw, at once or later', async () => {
+test('the use of a module may throw, at once or later', async () => {
   const one = late(() => Promise.resolve({ value: 1 }))
   const fail = (): never => {
     throw new Error('no use')

@@ -13,12 +13,12 @@ test('a sentence is said with its reason and its facts', () => {
   expect(say('past')).toEqual({ reason: 'past', facts: {}, message: 'that is past' })
 })
 
-test('a fact is put in as it is, whatever is in it', () => {
+test('a fact is put in unchanged', () => {
   expect(fill('{a} and {b}', { a: '{b} $& $1', b: 2 })).toBe('{b} $& $1 and 2')
   expect(fill('{gone}', {})).toBe('')
 })
 
-test('what was kept as a sentence is found again', () => {
+test('the reason of a stored sentence is found', () => {
   expect(reasonOf(table, 'that is past')).toBe('past')
   expect(reasonOf(table, 'that was never said')).toBeUndefined()
 })

@@ -27,7 +27,7 @@ test.each([
   expect(maskedAddress(text)).toBe(text)
 })
 
-test.each(['/', '://', '//@', '?', 'a://'])('a megabyte of %s takes no longer than it is long', (part) => {
+test.each(['/', '://', '//@', '?', 'a://'])('a megabyte of %s takes linear time', (part) => {
   const startedMs = performance.now()
   maskedAddress(part.repeat(1_000_000 / part.length))
   maskedAddress(`${part.repeat(1_000_000 / part.length)} `)

@@ -17,7 +17,7 @@ const some = (count: number): One[] => Array.from({ length: count }, (_, name) =
 const names = (roster: Roster<One>): number[] => [...roster].map(({ name }) => name).toSorted((a, b) => a - b)
 
 describe('a roster', () => {
-  test('has each once, wherever it stands', () => {
+  test('has each item once, at any place', () => {
     const roster = new Roster<One>()
     const [a, b, c] = some(3) as [One, One, One]
     for (const one of [a, b, c, b]) roster.add(one)
@@ -32,7 +32,7 @@ describe('a roster', () => {
     expect(names(roster)).toEqual([0])
   })
 
-  test('is like a Set after anything', () => {
+  test('behaves like a Set after any operations', () => {
     const roster = new Roster<One>()
     const model = new Set<One>()
     const all = some(40)
@@ -48,7 +48,7 @@ describe('a roster', () => {
     expect(names(roster)).toEqual([...model].map(({ name }) => name).toSorted((a, b) => a - b))
   })
 
-  test('shows all who stay, whoever leaves or comes meanwhile', () => {
+  test('shows all items that stay while others leave and come', () => {
     for (const leaving of [0, 3, 5, 9]) {
       const roster = new Roster<One>()
       const all = some(10)
@@ -64,12 +64,12 @@ describe('a roster', () => {
     }
   })
 
-  // The collector of the young follows what old garbage points to: a Set's outgrown tables point to the later ones.
+  // The collector of young objects follows pointers of old garbage, and old tables of a Set point to later ones.
   test('leaves nothing behind for the collector', () => {
     const roster = new Roster<One>()
     const queue: One[] = []
     let made = 0
-    // One by one: a list of them that lies on the stack by chance would keep them all.
+    // The items are made one by one. A list that happens to be on the stack would keep them all alive.
     const pass = (count: number): void => {
       for (let i = 0; i < count; i++) {
         const one = new One(made++)
@@ -81,7 +81,7 @@ describe('a roster', () => {
     const objects = (): number => heapStats().objectTypeCounts['Object'] ?? 0
     const left = Array.from({ length: 11 }, () => {
       pass(1_000)
-      // What another test left may need two.
+      // Garbage of another test may need two collections.
       fullGC()
       fullGC()
       pass(2_000)

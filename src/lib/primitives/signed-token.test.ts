@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { makeVoucher, voucherOf } from './signed-token.ts'
 
-test('a code is found however it is typed, and nothing else is one', () => {
+test('a code is recognised in any typing, and nothing else is a code', () => {
   const code = makeVoucher()
   expect(code).toMatch(/^TG(?:-[0-9A-HJKMNP-TV-Z]{5}){4}$/)
   for (const typed of [

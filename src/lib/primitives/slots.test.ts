@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { Slots, TooLate } from './slots.ts'
 
-/** Work that ends when it is told to; what has begun is in `begun`, in order. */
+/** Work that ends on demand. `begun` has the begun work in order. */
 function crowd(slots: Slots) {
   const begun: string[] = []
   const ends = new Map<string, () => void>()
@@ -20,7 +20,7 @@ function crowd(slots: Slots) {
   return { begun, enter, end }
 }
 
-test('only so much is done at once, and the rest in turn', async () => {
+test('the work at once is bounded, and the rest runs in turn', async () => {
   const { begun, enter, end } = crowd(new Slots(2))
   for (const title of ['a', 'b', 'c', 'd']) void enter(title)
   expect(begun).toEqual(['a', 'b'])
@@ -30,14 +30,14 @@ test('only so much is done at once, and the rest in turn', async () => {
   expect(begun).toEqual(['a', 'b', 'c', 'd'])
 })
 
-test('nobody has more than a share, and nobody waits behind those who have theirs', async () => {
+test('no share exceeds its bound, and no other waits behind it', async () => {
   const { begun, enter, end } = crowd(new Slots(3, 2))
   for (const title of ['a1', 'a2', 'a3', 'a4']) void enter(title, 'a')
   expect(begun).toEqual(['a1', 'a2'])
   void enter('b1', 'b')
   void enter('b2', 'b')
   expect(begun).toEqual(['a1', 'a2', 'b1'])
-  // The slot is for the next share that may have one.
+  // The slot goes to the next share that may have one.
   await end('b1')
   expect(begun).toEqual(['a1', 'a2', 'b1', 'b2'])
   await end('a2')
@@ -55,7 +55,7 @@ test('work that fails leaves its slot', async () => {
   expect(await slots.run(() => Promise.resolve('yes'), { share: 'a' })).toBe('yes')
 })
 
-/** Work that ends when it is told to, and notes its beginnings. */
+/** Work that ends on demand, and notes its starts. */
 function bench(max: number) {
   const slots = new Slots(max)
   const begun: string[] = []
@@ -76,7 +76,7 @@ function bench(max: number) {
 }
 const later = (): number => performance.now() + 60_000
 
-test('so much at once, one place less for a single share; shares take turns, and each keeps its order', async () => {
+test('a single share has one place less, shares take turns, and each keeps its order', async () => {
   const { begun, start, endOne } = bench(2)
   for (let i = 1; i <= 5; i++) void start(`a${i}`, 'a', later())
   for (let i = 1; i <= 2; i++) void start(`b${i}`, 'b', later())
@@ -87,7 +87,7 @@ test('so much at once, one place less for a single share; shares take turns, and
   expect(begun).toEqual(['a1', 'b1', 'a2', 'b2', 'c1', 'a3', 'a4', 'a5'])
 })
 
-test('what nobody may give up goes first, its shares in turns as well', async () => {
+test('work without a deadline goes first, and its shares take turns, too', async () => {
   const { begun, start, endOne } = bench(1)
   void start('a1', 'a', later())
   void start('a2', 'a', later())
@@ -97,18 +97,18 @@ test('what nobody may give up goes first, its shares in turns as well', async ()
   expect(begun).toEqual(['a1', 'paid a1', 'paid b1', 'paid a2', 'a2'])
 })
 
-test('what comes too late is not begun, even where there is room', async () => {
+test('work that comes too late is not begun, even if there is room', async () => {
   const { begun, start } = bench(1)
   expect(await start('late', 'a', performance.now() - 1).catch((error: unknown) => error)).toBeInstanceOf(TooLate)
   void start('next', 'a', later())
   expect(begun).toEqual(['next'])
 })
 
-test('who waits for too long is told, and not begun any more; a turn that nobody took is not lost', async () => {
+test('work that waits too long is rejected and not begun, and its turn is not lost', async () => {
   const { begun, start, endOne } = bench(1)
   const slow = start('slow', 'a', performance.now() + 20)
   const waiting = start('waiting', 'a', performance.now() + 20)
-  // One in the middle of its work keeps its place until it has ended.
+  // Running work keeps its place until it has ended.
   const late = (await Promise.allSettled([slow, waiting])).map((one) => one.status === 'rejected' && one.reason)
   expect(late).toEqual([expect.any(TooLate), expect.any(TooLate)])
   const next = start('next', 'b', later())

@@ -13,7 +13,7 @@ test.each([
   ['', false],
   ['Mars/Olympus', false],
   ['Europe/Berlin; DROP TABLE usage_hour', false],
-])('a zone is one that there is: %p is %p', (name, isOne) => {
+])('a zone must exist: %p is %p', (name, isOne) => {
   expect(isTimeZone(name)).toBe(isOne)
 })
 
@@ -23,13 +23,13 @@ test.each([
   ['Europe/Berlin', ['2026-03-29T01:00Z +2', '2026-10-25T01:00Z +1']],
   ['America/New_York', ['2026-03-08T07:00Z -4', '2026-11-01T06:00Z -5']],
   ['Africa/Casablanca', ['2026-02-15T02:00Z +0', '2026-03-22T02:00Z +1']],
-])('the clock of %s is changed when it is', (zone, changes) => {
+])('the shifts of %s are at the right times', (zone, changes) => {
   const [, ...later] = shiftsOf(zone, ...year)
   const said = later.map(({ fromHour, hours }) => `${timeOf(fromHour)} ${hours < 0 ? '' : '+'}${hours}`)
   expect(said).toEqual(changes)
 })
 
-/** By the zone's own calendar, an hour at a time. */
+/** Computed by the zone's own calendar, hour by hour. */
 function dateIn(zone: string, hour: number): string {
   return new Intl.DateTimeFormat('en-CA', { timeZone: zone }).format(hour * HOUR_MS)
 }

@@ -9,7 +9,7 @@ test('begins full, refills evenly, and holds no more than its capacity', () => {
   expect(bucket.level(60, 1_000_000)).toBe(60)
 })
 
-test('says how long an amount takes: for ever where the capacity is too small', () => {
+test('gives the time until an amount, which is infinite if the capacity is too small', () => {
   const bucket = new TokenBucket(10_000)
   expect(bucket.waitMs(100, 0, 100)).toBe(0)
   bucket.take(100, 0, 120)
@@ -18,7 +18,7 @@ test('says how long an amount takes: for ever where the capacity is too small', 
   expect(bucket.waitMs(100, 0, 101)).toBe(Number.POSITIVE_INFINITY)
 })
 
-test('what is given back between two looks at the clock counts as much as at either', () => {
+test('an amount that is given back between two readings of the clock counts fully', () => {
   const [early, late] = [new TokenBucket(10_000), new TokenBucket(10_000)]
   for (const bucket of [early, late]) bucket.take(100, 0, 100)
   early.give(100, 5)

@@ -7,7 +7,7 @@ const TEXTS = Number(process.env['TOLLGATE_TOKENIZER_TEXTS'] ?? 2_000)
 const SEED = Number(process.env['TOLLGATE_SEED'] ?? Date.now() % 1_000_000)
 
 const tokenizer = new Tokenizer(readFileSync(new URL(import.meta.resolve('gpt-tokenizer/data/o200k_base.tiktoken'))))
-/** The library's count of a text that is short enough to be counted in one piece. */
+/** The library's count of a text that is short enough for one piece. */
 const expected = (text: string): number => countTokens(text, { disallowedSpecial: new Set<string>() })
 
 let state = SEED
@@ -25,7 +25,7 @@ const SOURCE = readFileSync(import.meta.path, 'utf8')
 const PROSE = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8')
 const partOf = (text: string): string => text.slice(random(text.length)).slice(0, 1 + random(60))
 
-/** What one piece of a generated text may be. */
+/** The kinds of pieces of a generated text. */
 const makers: Record<string, () => string> = {
   prose: () => partOf(PROSE),
   code: () => partOf(SOURCE),
@@ -52,8 +52,8 @@ const makers: Record<string, () => string> = {
   controls: () => point(0, 0x20),
 }
 
-describe(`seed ${SEED}: counts as the library does`, () => {
-  // It takes a byte order mark for nothing and so never finds the tokens that have one.
+describe(`seed ${SEED}: counts like the library`, () => {
+  // The library drops a byte order mark, and so never finds tokens that contain one.
   const shortText = (make: () => string): string => {
     let text = ''
     const pieces = 1 + random(40)
@@ -96,13 +96,13 @@ test('a byte order mark is a token', () => {
   expect(tokenizer.count('\ufeffhello')).toBe(2)
 })
 
-test('a word without an end takes no more than its length', () => {
+test('an endless word takes linear time', () => {
   const startedMs = performance.now()
   for (const letter of ['a', '中', '𐍈']) tokenizer.count(letter.repeat(64 * 1024))
   expect(performance.now() - startedMs).toBeLessThan(10_000)
 })
 
-describe('words that are long', () => {
+describe('long words', () => {
   const longWords: Record<string, () => string> = {
     'one letter': () => point(0x61, 0x7b).repeat(100 + random(412)),
     letters: () => Array.from({ length: 100 + random(412) }, () => point(0x61, 0x7b)).join(''),
@@ -111,7 +111,7 @@ describe('words that are long', () => {
     punctuation: () => Array.from({ length: 100 + random(412) }, () => pick(['#', '%', '=', '-', '>'])).join(''),
   }
 
-  test.each(Object.entries(longWords))('%s: counted as the library counts them', (_, make) => {
+  test.each(Object.entries(longWords))('%s: counted like the library', (_, make) => {
     for (let i = 0; i < 60; i++) {
       const text = make()
       expect([text, tokenizer.count(text)]).toEqual([text, expected(text)])

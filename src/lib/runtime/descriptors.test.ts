@@ -12,7 +12,7 @@ test('the limit in force is the soft one', () => {
   expect(softLimitIn('nothing of the kind')).toBe(10_240)
 })
 
-test('clients share what is not kept for others', () => {
+test('clients share the descriptors that are not reserved', () => {
   const two = { perClient: 2, others: 0 }
   expect([64, 256, 1_024, 65_536].map((descriptors) => clientsWithin(descriptors, two))).toEqual([8, 104, 448, 32_512])
   expect(clientsWithin(1_024, { perClient: 3, others: 64 })).toBe(277)

@@ -21,7 +21,7 @@ const files: Record<string, () => Promise<Buffer>> = {
   JPEG: () => made(3).withExif(EXIF).jpeg().toBuffer(),
   'JPEG, progressive': () => made(3).jpeg({ progressive: true }).toBuffer(),
   'JPEG of greys': () => made(3).toColourspace('b-w').jpeg().toBuffer(),
-  // Its inks are inverted, which nothing but the segment of Adobe's says.
+  // Its inks are inverted, and only the Adobe segment says so.
   'JPEG of four inks': () => made(3).toColourspace('cmyk').jpeg().toBuffer(),
   WebP: () => made(3).withExif(EXIF).webp().toBuffer(),
   'WebP with transparency': () => made(4).withExif(EXIF).webp().toBuffer(),
@@ -30,7 +30,7 @@ const files: Record<string, () => Promise<Buffer>> = {
 
 const pixelsOf = (file: Buffer): Promise<Buffer> => sharp(file, { failOn: 'warning' }).raw().toBuffer()
 
-test.each(Object.entries(files))('%s: what is kept draws the same', async (_, make) => {
+test.each(Object.entries(files))('%s: the kept parts draw the same picture', async (_, make) => {
   const file = await make()
   const [before, { format, channels }] = [await pixelsOf(file), await sharp(file).metadata()]
   const drawing = drawingIn(Buffer.from(file))
@@ -39,11 +39,11 @@ test.each(Object.entries(files))('%s: what is kept draws the same', async (_, ma
   expect(after.includes('somebody')).toBe(false)
   expect(await sharp(after).metadata()).toMatchObject({ format, channels, ...SIDES })
   expect((await pixelsOf(after)).equals(before)).toBe(true)
-  // There is nothing left to leave out.
+  // Nothing more can be removed.
   expect(drawingIn(Buffer.from(after))?.bytes.equals(after)).toBe(true)
 })
 
-test.each(Object.entries(files))('%s: cut off anywhere it is none', async (_, make) => {
+test.each(Object.entries(files))('%s: a file that is cut anywhere is no picture', async (_, make) => {
   const file = await make()
   for (let length = 0; length < file.length - 1; length += 7) {
     expect(drawingIn(Buffer.from(file.subarray(0, length)))).toBeUndefined()

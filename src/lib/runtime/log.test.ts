@@ -23,7 +23,7 @@ class Pipe {
   }
 }
 
-test('what nobody reads is bounded, and what was lost of it is said when somebody reads again', () => {
+test('unread text is bounded, and the lost amount is reported when the reader goes on', () => {
   const pipe = new Pipe()
   const texts: string[] = []
   const write = writerTo({
@@ -48,7 +48,7 @@ test('what nobody reads is bounded, and what was lost of it is said when somebod
   expect(JSON.parse(texts.at(-1) ?? '')).toMatchObject({ event: 'two' })
 })
 
-test('a line steers no terminal, and loses nothing', () => {
+test('a line cannot control a terminal, and loses nothing', () => {
   const texts: string[] = []
   const words = 'a\u202eb\x1b[2J\x9bc\u2066\n'
   createLog('info', (text) => texts.push(text))('error', 'one', { words })

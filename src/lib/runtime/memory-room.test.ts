@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { MemoryRoom } from './memory-room.ts'
 
-/** A system with so much in use, part of it garbage. */
+/** A system with used memory, part of it garbage. */
 function roomOf(used: { live: number; garbage: number }): { room: MemoryRoom; collections: () => number } {
   let collections = 0
   const room = new MemoryRoom(100, {
@@ -20,7 +20,7 @@ test('there is room up to 85 percent', () => {
   expect(roomOf({ live: 86, garbage: 0 }).room.isShort).toBe(true)
 })
 
-test('garbage takes no room: it is collected first, but not again and again', async () => {
+test('garbage does not count: it is collected first, but not again and again', async () => {
   const used = { live: 50, garbage: 49 }
   const { room, collections } = roomOf(used)
   expect([room.isShort, collections()]).toEqual([false, 1])
@@ -32,7 +32,7 @@ test('garbage takes no room: it is collected first, but not again and again', as
   expect(room.isShort).toBe(false)
 })
 
-test('what a library of another language has freed is no reason for long', async () => {
+test('memory that a native library has freed does not count for long', async () => {
   // It unpacks 100 texts of 8 MB, and the C library keeps them for the next.
   const script = `
     const { deflateSync, crc32 } = await import('node:zlib')

@@ -17,7 +17,7 @@ afterAll(() => decoders.stop())
 const plain = (width: number, height = width): ReturnType<typeof sharp> =>
   sharp({ create: { width, height, channels: 4, background: { r: 1, g: 2, b: 3, alpha: 0.5 } } })
 
-test('bombs: what is a picture is one, whatever comes with it, and nothing of it stays here', async () => {
+test('bombs: a picture is found with any extra parts, and none of them stays in this process', async () => {
   const wrong: string[] = []
   let count = 0
   for (const { name, file, holds } of pictureBombs()) {
@@ -46,7 +46,7 @@ test('pictures by their bytes and by their files, from any folder', async () => 
   expect([pixels?.bytes.length, pixels?.bytes[3]]).toEqual([5_000, 128])
 })
 
-test('what takes more memory than a decoder may have is refused, before and in the middle', async () => {
+test('a picture that needs more memory than a decoder may use is refused, before and during decoding', async () => {
   const large = await plain(5_000).webp({ lossless: true, effort: 0 }).toBuffer()
   const few = new Decoders()
   few.fitInto(0)
@@ -59,7 +59,7 @@ test('what takes more memory than a decoder may have is refused, before and in t
   few.stop()
 })
 
-test('one that is killed at work is replaced, and a picture of which a second dies is unreadable', async () => {
+test('a killed decoder is replaced, and a picture that kills a second one is unreadable', async () => {
   const own = new Decoders()
   const file = await plain(6_000).png().toBuffer()
   await own.decode(await plain(8).png().toBuffer(), LOOK, CLAIM)
@@ -81,7 +81,7 @@ test('one that is killed at work is replaced, and a picture of which a second di
   own.stop()
 }, 20_000)
 
-test('who has no more time is told so, and the process does not go on', async () => {
+test('a request after its deadline is rejected, and its process ends', async () => {
   const own = new Decoders()
   const file = await plain(7_000).png({ compressionLevel: 1 }).toBuffer()
   const untilMs = performance.now() + 150
@@ -92,7 +92,7 @@ test('who has no more time is told so, and the process does not go on', async ()
   own.stop()
 }, 20_000)
 
-test('idle ones end, and a program ends without waiting for them', async () => {
+test('idle decoders end, and a program ends without waiting for them', async () => {
   const own = new Decoders(undefined, 100)
   await own.decode(await plain(8).png().toBuffer(), LOOK, CLAIM)
   const [pid = 0] = own.pids

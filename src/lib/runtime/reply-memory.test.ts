@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { ReplyMemory, type ReplyClaim as Claim } from './reply-memory.ts'
 
-/** What went on, by name. */
+/** The names of the replies that went on. */
 class Line {
   readonly memory: ReplyMemory
   readonly told: string[] = []
@@ -20,17 +20,17 @@ class Line {
 }
 
 describe('memory for replies', () => {
-  test('half of it goes to whoever comes, the rest to those that have room for all they can become', () => {
+  test('half of it goes to any reply, and the rest only to replies with a full reservation', () => {
     const line = new Line(100)
     const [first, second, third, fourth] = [line.claim(), line.claim(), line.claim(), line.claim()]
     expect(line.grow(first, 50, 60)).toBe(true)
     expect(line.grow(second, 10, 20)).toBe(true)
     expect(line.memory.bytes).toBe(80)
     expect(line.grow(third, 1, 20, 'third')).toBe(false)
-    // It would fit, and does not come first.
+    // It would fit, but is not first in the queue.
     expect(line.grow(fourth, 1, 1, 'fourth')).toBe(false)
     expect(line.told).toEqual([])
-    // What has been reserved is there to be used.
+    // Reserved memory can be used.
     expect(line.grow(second, 10, 10)).toBe(true)
     expect(line.memory.bytes).toBe(82)
     second.settle()
@@ -39,7 +39,7 @@ describe('memory for replies', () => {
     expect(line.memory.bytes).toBe(0)
   })
 
-  test('what was reserved and not used is for others, and what came is taken until it is released', () => {
+  test('unused reservations go to others, and used memory is taken until its release', () => {
     const line = new Line(100)
     const [first, second, third] = [line.claim('a'), line.claim('b'), line.claim('c')]
     line.grow(first, 51, 49)
@@ -53,11 +53,11 @@ describe('memory for replies', () => {
     expect(line.told).toEqual(['second', 'third'])
   })
 
-  test('one always goes on, however little there is', () => {
+  test('one reply always goes on, however little memory there is', () => {
     const line = new Line(10)
     const claims = Array.from({ length: 20 }, () => line.claim())
     const went = claims.map((claim, i) => line.grow(claim, 1, 64, String(i)))
-    // Half of it, and the first that has to ask.
+    // Half of the memory, and the first reply that needs a reservation.
     expect(went.filter((one) => one)).toHaveLength(6)
     for (let i = 5; i < 20; i++) {
       expect(line.told).toEqual(Array.from({ length: Math.max(0, i - 5) }, (_, at) => String(at + 6)))
@@ -65,7 +65,7 @@ describe('memory for replies', () => {
     }
   })
 
-  test('an account has its share, and its replies keep those of others not waiting', () => {
+  test('an account has a share, and its replies do not make others wait', () => {
     const line = new Line(100, 25)
     const [own, more, other] = [line.claim('greedy'), line.claim('greedy'), line.claim('modest')]
     line.grow(own, 60, 0)
@@ -78,7 +78,7 @@ describe('memory for replies', () => {
     expect(line.told).toEqual(['more'])
   })
 
-  test('calls with several replies do not wait for each other', () => {
+  test('requests with several replies do not wait for each other', () => {
     const line = new Line(10, 2)
     const claims = [line.claim(), line.claim()]
     for (const claim of claims) {
@@ -91,7 +91,7 @@ describe('memory for replies', () => {
     expect(line.told).toEqual(['0', '1'])
   })
 
-  test('whoever has room and gets nothing any more makes room', async () => {
+  test('a stalled reply gives up its unused reservation', async () => {
     const memory = new ReplyMemory({ max: 100, shareMax: 100, stallMs: 20 })
     const told: string[] = []
     const [hanging, slow, next] = ['a', 'b', 'c'].map((account) => memory.claim(account)) as [Claim, Claim, Claim]
@@ -99,19 +99,19 @@ describe('memory for replies', () => {
     expect(slow.grow(1, 64, () => told.push('slow'))).toBe(false)
     expect(next.grow(1, 64, () => told.push('next'))).toBe(false)
     for (let i = 0; i < 500 && told.length < 2; i++) await Bun.sleep(10)
-    // The hanging one gave way to the slow one, and that to the next.
+    // The hanging reply made room for the slow one, and that one for the next.
     expect(told).toEqual(['slow', 'next'])
     for (const claim of [hanging, slow, next]) claim.release()
     expect(memory.bytes).toBe(0)
   })
 
-  test('slow ones that go on keep their room, and the others wait', async () => {
+  test('slow replies that go on keep their reservations, and the others wait', async () => {
     const memory = new ReplyMemory({ max: 128, shareMax: 128, stallMs: 30 })
     let mostBytes = 0
     const read = async (account: string): Promise<void> => {
       const claim = memory.claim(account)
       for (let came = 1; came <= 16; came++) {
-        // A block takes longer than a stall, and comes in parts.
+        // A block takes longer than a stall, but comes in parts.
         for (let part = 0; part < 4; part++) {
           await Bun.sleep(10)
           claim.moves()
@@ -123,12 +123,12 @@ describe('memory for replies', () => {
       claim.release()
     }
     await Promise.all(Array.from({ length: 24 }, (_, i) => read(`account-${i}`)))
-    // All of them at once would be 384.
+    // All of them together would be 384.
     expect(mostBytes).toBeLessThan(200)
     expect(memory.bytes).toBe(0)
   }, 60_000)
 
-  test('replies of no use are forgotten, and the call goes on', () => {
+  test('unused replies are dropped, and the request goes on', () => {
     const line = new Line(100)
     const claim = line.claim()
     line.grow(claim, 40, 0)
@@ -139,7 +139,7 @@ describe('memory for replies', () => {
     expect(line.memory.bytes).toBe(0)
   })
 
-  test('one that is given up while it waits leaves the line', () => {
+  test('a waiting reply that is given up leaves the queue', () => {
     const line = new Line(10)
     const [first, second, third] = [line.claim(), line.claim(), line.claim()]
     line.grow(first, 6, 60)
