@@ -1,7 +1,7 @@
-/** CPU time by the kernel's own account of processes and threads. Linux only: it reads /proc. */
+/** CPU time by the kernel's accounting of processes and threads. Linux only: it reads /proc. */
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** USER_HZ: what /proc counts in, 100 on every architecture Bun runs on. */
+/** USER_HZ, the unit of /proc: 100 per second on every architecture that Bun runs on. */
 const TICK_US = 10_000
 
 /** User and system time of all threads of the processes so far, in µs, to the tick of 10 ms. */
@@ -9,14 +9,14 @@ export function cpuUs(pids: readonly number[]): number {
   let ticks = 0
   for (const pid of pids) {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The name in parentheses may hold spaces; utime and stime are fields 14 and 15 of the line.
+    // The name in parentheses may hold spaces. utime and stime are fields 14 and 15 of the line.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     ticks += Number(fields[11]) + Number(fields[12])
   }
   return ticks * TICK_US
 }
 
-/** A process and everything it started that is still there. */
+/** A process and all its running descendants. */
 export function processTree(pid: number): number[] {
   const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) => childrenOf(pid, thread))
   return [pid, ...children.flatMap(processTree)]
@@ -26,11 +26,14 @@ function childrenOf(pid: number, thread: string): number[] {
   try {
     return readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
   } catch {
-    return [] // The thread has ended since it was listed; its children, if any, are another thread's now.
+    return [] // The thread has ended since it was listed. Its children, if any, now belong to another thread.
   }
 }
 
-/** CPU time by thread so far, in µs, named `name.id`, a process's first thread `main.id`. Needs schedstat. */
+/**
+ * CPU time of each thread so far, in µs. The key is `name.id`, or `main.id` for a process's first thread. Needs
+ * schedstat.
+ */
 export function threadsUs(pids: readonly number[]): Map<string, number> {
   const threads = new Map<string, number>()
   for (const pid of pids) {

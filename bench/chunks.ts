@@ -1,4 +1,4 @@
-/** What a chunk costs that is put in another dialect's words, beside the same chunk passed on, both of one round. */
+/** The cost of a chunk that is translated to another dialect, beside the same chunk passed on in the same round. */
 import type { Sample } from './sample.ts'
 import { isCounted, spread, type Spread } from './spread.ts'
 import { cases, type Answer } from './workload.ts'
@@ -6,21 +6,23 @@ import { cases, type Answer } from './workload.ts'
 export type ChunkRow = {
   readonly title: string
   readonly target: string
-  /** CPU per chunk, µs: of a whole stream with all that a request costs, or of what a longer stream has more. */
+  /**
+   * CPU per chunk in µs: of a whole stream with the whole cost of a request, or of the extra chunks of a longer stream.
+   */
   readonly passedUs: Spread
   readonly translatedUs: Spread
   readonly ratio: Spread
 }
 
 type Stream = Extract<Answer, { kind: 'stream' }>
-/** A stream of each kind by case id, alike in everything but what the vendor speaks. */
+/** A stream of each kind by case id. Both are alike in everything but the vendor's dialect. */
 type Pair = { readonly stream: Stream; readonly translatedId: string; readonly passedId: string }
 
 const pairs: readonly Pair[] = cases.flatMap(({ id, answer, besideId }) =>
   besideId !== undefined && answer.kind === 'stream' ? [{ stream: answer, translatedId: id, passedId: besideId }] : [],
 )
 
-/** By round, µs of CPU. */
+/** CPU in µs, by round. */
 type Costs = { readonly passed: readonly number[]; readonly translated: readonly number[] }
 
 const titleOf = ({ chunks, pace }: Stream): string => `stream of ${chunks} chunks, ${pace}`
@@ -63,9 +65,9 @@ const perChunk = ({ passed, translated }: Costs, chunks: number): Omit<ChunkRow,
   ratio: spread(translated.map((us, i) => us / (passed[i] ?? NaN))),
 })
 
-/** CPU per chunk of the translated stream, over that of the stream passed on in the same round. */
+/** The bar: CPU per chunk of the translated stream, over that of the stream passed on in the same round. */
 export const TRANSLATED_TIMES_MAX = 3
-/** The row that the bar is for; the costlier parts of a chunk are in the others. */
+/** The ratio that the bar is for. Other rows show the more expensive parts of a chunk. */
 export const translatedRatio = (rows: readonly ChunkRow[], target: string): number | undefined =>
   rows.find((row) => row.target === target && row.title === titleOf(barred))?.ratio.median
 

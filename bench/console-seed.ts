@@ -1,4 +1,4 @@
-/** A month of requests, written straight into a data folder: a million by default, half of them one account's. */
+/** Writes a month of requests directly into a data folder: a million by default, half of them for one account. */
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import { timeOrderedId } from '../src/lib/primitives/ids.ts'
@@ -30,7 +30,7 @@ const ATTEMPTS = JSON.stringify([
   },
 ])
 
-/** Small numbers are likelier: the first of a list is used the most. */
+/** A random index that favours small numbers: the first of a list is used the most. */
 const skewed = (length: number): number => Math.floor(Math.random() ** 2 * length)
 
 type Account = { readonly id: string; readonly keys: readonly string[] }
@@ -80,7 +80,7 @@ export function seed(folder: string, requests: number): SeededAccounts {
       const isFailed = Math.random() < 0.01
       const charged = isFailed ? 0 : Math.floor(Math.random() * 5_000_000)
       requestId = timeOrderedId('req_', atMs)
-      // A key is a program's: it calls one endpoint, with three models.
+      // A key belongs to one program, which calls one endpoint with three models.
       const what = [ENDPOINTS[key % ENDPOINTS.length] ?? '', MODELS[(key + skewed(3)) % MODELS.length] ?? '']
       const end = isFailed ? [502, 'failed', 'upstream_error'] : [200, 'completed', null]
       const offer = ['model-1@vendor/model-1', 'vendor', 'model-1']
@@ -107,7 +107,7 @@ export function seed(folder: string, requests: number): SeededAccounts {
   const [mine] = db.query('SELECT id FROM request_record WHERE account_id = ? LIMIT 1 OFFSET 1000').all(first.id) as {
     id: string
   }[]
-  // None of these days has been summed up yet: the server does so when it starts.
+  // None of these days has sums yet. The server makes them when it starts.
   db.prepare('UPDATE usage_days_until SET day = ?').run(Math.floor(sinceMs / DAY_MS))
   db.exec('ANALYZE; PRAGMA wal_checkpoint(TRUNCATE)')
   db.close()
@@ -115,7 +115,7 @@ export function seed(folder: string, requests: number): SeededAccounts {
   return { accountId: first.id, keyId, rareKeyId, requestId: mine?.id ?? requestId, requests }
 }
 
-/** The sums by the hour, as the migration makes them for an old database. */
+/** The sums by hour, as the migration makes them for an old database. */
 function sumUp(db: Database): void {
   const firsts = [50, 100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800, Number.MAX_SAFE_INTEGER].map(
     (bound, i, all) => `total(first_event_ms >= ${all[i - 1] ?? 0} AND first_event_ms < ${bound})`,

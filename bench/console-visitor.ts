@@ -1,6 +1,6 @@
 /**
- * Somebody who opens a page of the console every second, until killed: two calls at once, as most pages make one or
- * two. A process of its own, so that the reading of the answers takes no time from the clients of chat. Run by
+ * A visitor who opens a page of the console every second until killed: two calls at once, as most pages make one or
+ * two. It is a process of its own, so that reading the answers takes no time from the chat clients. Run by
  * bench/console.ts.
  */
 const CLICK_MS = 1_000
@@ -9,11 +9,11 @@ const CALLS = 2
 export type Visit = {
   readonly origin: string
   readonly headers: Readonly<Record<string, string>>
-  /** Below `/admin/v1` */
+  /** Below `/admin/v1`. */
   readonly paths: readonly string[]
 }
 
-/** Starts one; `stop` ends it. */
+/** Starts a visitor. `stop` ends it. */
 export function spawnVisitor(visit: Visit): { stop(): Promise<void> } {
   const child = Bun.spawn([process.execPath, '--no-env-file', import.meta.path], {
     env: { VISIT: JSON.stringify(visit) },
@@ -35,7 +35,7 @@ if (import.meta.main) {
     await answer.arrayBuffer()
     if (!answer.ok) throw new Error(`${path}: ${answer.status}`)
   }
-  // Not always the same ones, however short a visit is.
+  // It begins at a random page, so that short visits differ.
   for (let i = Math.floor(Math.random() * paths.length); ; i += CALLS) {
     await Promise.all(Array.from({ length: CALLS }, (_, k) => ask(paths[(i + k) % paths.length] ?? '')))
     await Bun.sleep(CLICK_MS)

@@ -1,6 +1,6 @@
 /**
- * node bench/run.js console [--requests N] [--rounds N] [--assert]: what the console's pages ask, over a month of a
- * million requests, and what that does to chat meanwhile. Medians; the bar is 50 ms a call.
+ * node bench/run.js console [--requests N] [--rounds N] [--assert]: how long the calls of the console's pages take over
+ * a month of a million requests, and how much they slow down chat. Medians. The bar is 50 ms a call.
  */
 import { Database } from 'bun:sqlite'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -28,20 +28,20 @@ const { values: options } = parseArgs({
   },
 })
 
-/** Chat beside the console: one client that asks again and again, and many who wait for a vendor. */
+/** Chat beside the console: one client that sends request after request, and many that wait for a vendor. */
 const chats: readonly Case[] = cases
   .filter(({ id }) => id === 'whole-2k-c1' || id === 'whole-2k-think-c32')
   .map((work) => ({ ...work, runMs: 3_000 }))
 
 async function serve(field: Field): Promise<Running> {
   const running = await start(tollgate({ name: 'tollgate', root: ROOT, bunArgs: [] }), field)
-  if (!running) throw new Error('Bun is not there')
+  if (!running) throw new Error('Bun is missing')
   return running
 }
 
 type Headers = Readonly<Record<string, string>>
 
-/** Every call of every page that reads from the store, dear ones first. */
+/** Every call of a page that reads from the store, the expensive ones first. */
 const callsOf = ({
   accountId,
   keyId,
@@ -100,7 +100,7 @@ async function time(origin: string, headers: Headers, [name, path]: readonly [st
     const answer = await fetch(`${origin}/admin/v1${path}`, { headers })
     bytes = (await answer.arrayBuffer()).byteLength
     if (answer.status !== 200) throw new Error(`${path}: ${answer.status}`)
-    // The first warms up what is compiled and cached once.
+    // The first call warms up what is compiled and cached once.
     if (i > 0) took.push(performance.now() - startedMs)
   }
   took.sort((a, b) => a - b)
@@ -110,7 +110,7 @@ async function time(origin: string, headers: Headers, [name, path]: readonly [st
 const show = (text: string): void => void process.stdout.write(`${text}\n`)
 const ms = (value: number): string => value.toFixed(2).padStart(8)
 
-/** What every page asks. Whether one of them missed the bar. */
+/** Times the calls of every page. Returns whether one of them missed the bar. */
 async function timeCalls(origin: string, calls: ReturnType<typeof callsOf>, visitor: Headers): Promise<boolean> {
   let missed = false
   show(`${'call'.padEnd(44)}  p50 ms    p95 ms       KiB`)
@@ -125,8 +125,8 @@ async function timeCalls(origin: string, calls: ReturnType<typeof callsOf>, visi
 type Latency = { readonly p50: number; readonly p99: number }
 
 /**
- * The latency that the gateway adds to chat, alone and with a visitor of the console, in turns. Whether its p99 missed
- * the bar: each round compares its own two, which are a second apart, and the median of the rounds counts.
+ * The latency that the gateway adds to chat, alone and with a visitor of the console, in turns. Returns whether its p99
+ * missed the bar. Each round compares its own two measurements, a second apart. The median of the rounds counts.
  */
 async function timeChat(crew: Crew, target: Target, visit: Visit, work: Case): Promise<boolean> {
   const direct: Target = {
@@ -189,7 +189,7 @@ try {
     address: addressOf(field.port, { basePath: '/v1', headers: running.headers }),
     running,
   }
-  // Compiled code is what runs for days; chat gets some seconds of load before anything is counted.
+  // A server runs compiled code for days, so chat gets some seconds of load before anything is counted.
   for (const work of chats) await measure(crew, target, { ...work, runMs: 8_000 })
   const visit: Visit = { origin, headers, paths: calls.map(([, path]) => path) }
   for (const work of chats) missed = (await timeChat(crew, target, visit, work)) || missed
@@ -200,7 +200,7 @@ try {
 }
 if (missed && options.assert) process.exit(1)
 
-/** How long the server took, beside requests, to sum up the days. */
+/** How long the server took to sum up the days while it served requests. */
 async function foldedMs(data: string): Promise<number> {
   const startedMs = performance.now()
   const db = new Database(join(data, 'tollgate.db'), { readonly: true })

@@ -1,39 +1,42 @@
-/** What is measured: a gateway as a manifest, and the running of one. */
+/** A contender: a gateway to measure, described by data, and the code that runs it. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 
-/** Where a contender stands: a folder of its own, its port, and the vendor it has to relay to. */
+/** The place of a contender: its folder, its port, and the vendor that it relays to. */
 export type Field = {
   readonly folder: string
   readonly port: number
   readonly upstreamPort: number
-  /** The models it has to offer; the vendor knows them by the same names. */
+  /** The models to offer. The vendor uses the same names. */
   readonly models: readonly string[]
 }
 
-/** How a gateway is started and spoken to. Another gateway is one more of these, in contenders/. */
+/** How to start and call a gateway. Another gateway is one more of these, in contenders/. */
 export type Contender = {
   readonly name: string
-  /** Fetches the program into `folder`, which is there. Throws where it cannot be had: then it is left out. */
+  /** Installs the program into the existing `folder`. Throws if that fails; the contender is then left out. */
   install?(folder: string): Promise<void>
-  /** Program and arguments; it must stay in the foreground. The program's absence leaves the contender out. */
+  /** Program and arguments. It must stay in the foreground. A missing program leaves the contender out. */
   command(field: Field): readonly [string, ...string[]]
-  /** Files to be written into the folder before the start, by name. */
+  /** Files to write into the folder before the start, by name. */
   files?(field: Field): Readonly<Record<string, string>>
   env?(field: Field): Readonly<Record<string, string>>
-  /** `/v1`, before `/chat/completions` */
+  /** `/v1`, before `/chat/completions`. */
   readonly basePath: string
-  /** Can ask a vendor that speaks Messages for a client that speaks chat. */
+  /** Whether it can call a vendor that speaks Messages for a client that speaks chat. */
   readonly translates?: boolean
-  /** Compiled while it runs: it gets some seconds of load before anything is counted. */
+  /** Whether it is compiled while it runs. It then gets some seconds of load before anything is counted. */
   readonly needsWarmUp?: boolean
-  /** The part of the requests that it gets, where all of them would take it minutes. */
+  /** The share of the requests that it gets, if all of them would take minutes. */
   readonly effort?: number
   readonly startTimeoutMs?: number
-  /** Called once it listens: makes what requests need, and returns their headers. */
+  /** Called once it listens. Makes what requests need and returns their headers. */
   prepare?(field: Field): Promise<Readonly<Record<string, string>>>
-  /** Called after the last request, before the stop: what its books have against `requests` of them. */
+  /**
+   * Called after the last request, before the stop. Returns the errors in its books, which must hold `requests`
+   * requests.
+   */
   inspect?(field: Field, requests: number): Promise<readonly string[]>
 }
 
@@ -48,7 +51,7 @@ export type Running = {
 const START_TIMEOUT_MS = 30_000
 const STOP_TIMEOUT_MS = 40_000
 
-/** A port nobody listens on at the moment. */
+/** A port on which no process listens at the moment. */
 export async function freePort(): Promise<number> {
   const server = createServer()
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -60,7 +63,7 @@ export async function freePort(): Promise<number> {
   return typeof address === 'object' && address ? address.port : 0
 }
 
-/** Starts a contender and waits until it listens. Undefined when its program is not installed. */
+/** Starts a contender and waits until it listens. Undefined if its program is not installed. */
 export async function start(contender: Contender, field: Field): Promise<Running | undefined> {
   mkdirSync(field.folder, { recursive: true })
   await contender.install?.(field.folder)
@@ -107,7 +110,7 @@ async function listens(port: number): Promise<boolean> {
   }
 }
 
-/** Runs a program to its end, for `install`. Throws with what it said when it fails. */
+/** Runs a program to its end, for `install`. Throws with its output if it fails. */
 export async function runToEnd(command: readonly string[], cwd: string): Promise<void> {
   const child = Bun.spawn([...command], { cwd, env: process.env, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
   const [output, errors] = await Promise.all([child.stdout.text(), child.stderr.text()])

@@ -6,9 +6,9 @@ const ANSWER_TIMEOUT_MS = 30_000
 
 export type Crew = {
   readonly upstreamPort: number
-  /** Gives the load generator an order and waits for what came of it. */
+  /** Gives the load generator an order and waits for its report. */
   load(order: LoadOrder): Promise<LoadReport>
-  /** Connections the vendor has accepted so far. */
+  /** How many connections the vendor has accepted so far. */
   upstreamConnections(): Promise<number>
   stop(): void
 }
@@ -21,7 +21,7 @@ type Message = {
   readonly problem?: string
 }
 
-/** A child that is talked to one message at a time. */
+/** A child process that takes one message at a time. */
 function hire(file: string): {
   next(timeoutMs: number): Promise<Message>
   send(order: LoadOrder | 'connections'): void
@@ -57,7 +57,7 @@ function hire(file: string): {
   }
 }
 
-/** Starts both. They end with this process, should it die. */
+/** Starts both. They end with this process, even if it dies. */
 export async function hireCrew(): Promise<Crew> {
   const upstream = hire('upstream.ts')
   const load = hire('load.ts')

@@ -3,6 +3,6 @@ import { tmpdir } from 'node:os'
 
 const TMPFS = 0x01021994
 
-/** A folder on a disk: on a file system in memory a commit costs nothing, and the bench would flatter. */
+/** A folder on a disk. In a file system in memory a commit costs nothing, and the bench would flatter the gateway. */
 export const diskFolder = (): string =>
   [tmpdir(), '/var/tmp', process.cwd()].find((path) => statfsSync(path).type !== TMPFS) ?? tmpdir()

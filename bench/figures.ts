@@ -1,9 +1,12 @@
-/** Figures that are measured by programs of their own, a process a round: what they are, their bars, the running. */
+/**
+ * Figures that programs of their own measure, one process for each round: their definitions, their bars, and the code
+ * that runs them.
+ */
 import { join } from 'node:path'
 import type { Verdict } from './sample.ts'
 import { spread as spreadOf, type Spread } from './spread.ts'
 
-/** What such a program prints, as one line of JSON. */
+/** The output of such a program, as one line of JSON. */
 export type Measurement = { readonly values: Readonly<Record<string, number>>; readonly problem?: string | undefined }
 
 type Bar =
@@ -26,7 +29,7 @@ export type FigureCase = {
   readonly program: string
   readonly args: readonly string[]
   readonly figures: readonly Figure[]
-  /** Whether `--quick` has it too. */
+  /** Whether `--quick` includes it. */
   readonly extent: 'quick' | 'full'
 }
 
@@ -37,7 +40,7 @@ export type FigureRow = {
   readonly figure: string
   readonly spread: Spread
   readonly digits: number
-  /** What the bar is, in words; empty without one. */
+  /** The bar in words. Empty without a bar. */
   readonly bar: string
 }
 
@@ -60,7 +63,9 @@ const disk = [
 ]
 const overDisk: Bar = { kind: 'beside', value: 'diskP99Ms', name: "the disk's p99", by: OVER_DISK_MS }
 
-/** The rate is asked for where the load can reach it: at one client it is the disk's, at 64 it is the round trip's. */
+/**
+ * The bar for the rate is where the load can reach it. With one client the disk sets the rate, with 64 the round trip.
+ */
 const barred = [
   { ...rate, bar: { kind: 'least', than: 20_000 } },
   ...holds.map((hold) => (hold.value === 'holdP99Ms' ? { ...hold, bar: overDisk } : hold)),
@@ -119,7 +124,7 @@ export async function measureFigures({ id, program, args }: FigureCase): Promise
   return { caseId: id, measured: JSON.parse(output) as Measurement }
 }
 
-/** A line for the eye while it runs. */
+/** A line of progress for people. */
 export function progressOf({ figures }: FigureCase, { measured }: FigureSample): string {
   const parts = figures.map(({ value, title, digits }) => `${title} ${measured.values[value]?.toFixed(digits) ?? '–'}`)
   return parts.join(' · ')
@@ -139,7 +144,7 @@ function isMet(bar: Bar, values: readonly number[], besides: readonly number[], 
 
 type MedianOf = (values: readonly number[]) => number
 
-/** Rows and verdicts of what was measured: medians over the rounds, differences within a round. */
+/** Rows and verdicts: medians over the rounds, differences within a round. */
 export function summarizeFigures(samples: readonly FigureSample[]): {
   readonly rows: FigureRow[]
   readonly bars: Verdict[]

@@ -1,4 +1,4 @@
-/** The fake vendor's answers as bytes: a frame for each write. */
+/** The fake vendor's answers as bytes, one frame for each write. */
 import { replyText, type Answer } from './workload.ts'
 
 const CREATED = 1_790_000_000
@@ -18,12 +18,12 @@ const USAGE = {
 const head = (lines: readonly string[]): string =>
   ['HTTP/1.1 200 OK', 'date: Thu, 01 Oct 2026 00:00:00 GMT', 'x-request-id: req_bench', ...lines, '', ''].join('\r\n')
 
-/** The answer to an unknown model, so that a mistake in the bench is a 404 and not a riddle. */
+/** The answer to an unknown model, so that a mistake in the bench shows as a 404. */
 export const notFound = Buffer.from(
   'HTTP/1.1 404 Not Found\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}',
 )
 
-/** A vendor reports the dated name of the model, so a gateway has to put its own into every answer. */
+/** A vendor reports the dated name of the model, so a gateway has to replace it in every answer. */
 const dated = (model: string): string => `${model}-2026-08-01`
 
 function wholeFrames(model: string, replyKiB: number): Buffer[] {
@@ -52,7 +52,7 @@ type Choice = { readonly delta: object; readonly finish: string | null }
 
 const httpChunk = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
 
-/** A word for each chunk of a stream but the first, which has the role, and the last, which has the end. */
+/** A word for each chunk of a stream except the first, which has the role, and the last, which has the end. */
 const wordsOf = (chunks: number): string[] => Array.from({ length: chunks - 2 }, (_, i) => ` word${i + 2}`)
 
 /** One frame is one write. */
@@ -61,11 +61,11 @@ const eventFrames = (events: readonly string[]): Buffer[] => [
     head(['content-type: text/event-stream; charset=utf-8', 'transfer-encoding: chunked', 'x-accel-buffering: no']),
   ),
   ...events.map((text) => Buffer.from(httpChunk(text))),
-  // A write of its own, as most servers end a body: whoever hangs up at the last event throws the connection away.
+  // A write of its own, as most servers end a body. A gateway that stops at the last event loses the connection.
   Buffer.from('0\r\n\r\n'),
 ]
 
-/** Role, text and finish make up the chunks; usage and the terminator come on top. */
+/** Role, text and finish are the chunks. The usage and the terminator follow them. */
 function chatFrames(model: string, chunks: number, usage: 'asked' | 'unasked'): Buffer[] {
   const event = (choices: readonly Choice[], tail: object): string => {
     const chunk = {
@@ -88,7 +88,7 @@ function chatFrames(model: string, chunks: number, usage: 'asked' | 'unasked'): 
   return eventFrames([...events, 'data: [DONE]\n\n'])
 }
 
-/** The same words in the other dialect, with the events round them that it has. */
+/** The same words in the other dialect, with the events that surround them there. */
 function messagesFrames(model: string, chunks: number): Buffer[] {
   const start = {
     id: 'msg_01XFDUDYJgAACzvnptvVoYEL',

@@ -1,18 +1,18 @@
-/** How many requests a second there can be, and at which price in waiting: more clients until that adds nothing. */
+/** The most requests per second, and the latency at that rate. The number of clients rises until more add nothing. */
 import type { Crew } from './crew.ts'
 import { measure, type Target } from './measure.ts'
 import type { Sample } from './sample.ts'
 import { frontierCase } from './workload.ts'
 
 const CLIENTS = [1, 2, 4, 8, 16, 32, 64, 128, 256]
-/** A step that brings less has brought nothing: so much is noise. */
+/** Less growth than this is noise. */
 const GROWTH_MIN = 1.03
-/** A noisy second must not end a climb that has hardly begun. */
+/** A noisy second must not end the search too early. */
 const CLIENTS_MIN = 64
 
 const rateOf = ({ report }: Sample): number => report.requests / report.tookMs
 
-/** Climbs until two steps after one another have brought nothing, or the clients run out. */
+/** Adds clients until two steps in a row bring nothing, or until there are no more clients. */
 export async function climb(crew: Crew, target: Target): Promise<Sample[]> {
   const samples: Sample[] = []
   let [best, flat] = [0, 0]

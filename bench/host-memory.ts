@@ -1,11 +1,11 @@
-/** Beyond what a core has to itself, and little enough for the cache that it shares. */
+/** More than a core's own cache, and less than the cache that cores share. */
 const BYTES = 4 * 1024 * 1024
-/** Of a cache, and in the table's own unit. */
+/** A cache line, in elements of the table. */
 const LINE = 64 / Int32Array.BYTES_PER_ELEMENT
 const LINES = BYTES / Int32Array.BYTES_PER_ELEMENT / LINE
 const LAPS = 6
 
-/** Each line says where the next one is: a ring through all of them, in an order that nothing can foresee. */
+/** Each line holds the place of the next: a ring through all lines, in an order that no hardware can predict. */
 const table = new Int32Array(LINES * LINE)
 
 function tieRing(): void {
@@ -21,28 +21,28 @@ function walk(laps: number): number {
 }
 
 /**
- * What a read of memory costs at this moment that is not in a core's own cache, in ns of CPU. The virtual machines of a
- * host share the cache behind it: a busy neighbour takes it away, and reads become several times as slow, which counts
- * as our own CPU time and as nobody's stolen. Takes 10 to 100 ms.
+ * The CPU time of one read of memory outside a core's own cache, in ns, at this moment. The virtual machines of a host
+ * share the cache behind it. A busy neighbour takes it away, and reads become several times as slow. That time counts
+ * as CPU time of this machine and not as stolen. Takes 10 to 100 ms.
  */
 export function hostMemoryNs(): number {
   if (table[0] === 0) tieRing()
   walk(1)
   const before = process.cpuUsage()
-  // The end of the ring is its beginning: the walk has a result, and nobody may leave it out.
+  // The ring ends at its beginning. The result is used, so that no compiler removes the walk.
   if (walk(LAPS) !== 0) throw new Error('the ring is broken')
   const { user, system } = process.cpuUsage(before)
   return ((user + system) * 1_000) / (LAPS * LINES)
 }
 
-/** Where nobody else takes the cache away it costs half of this, and where somebody does three times as much. */
+/** On a quiet host a read costs half of this, on a busy one three times as much. */
 const QUIET_NS = 40
 const LOOK_MS = 500
 
-/** Whether all of these were in quiet moments, and this one is. */
+/** Whether all of these measurements, and one made now, are from a quiet host. */
 export const isQuiet = (seenNs: readonly number[]): boolean => Math.max(...seenNs, hostMemoryNs()) <= QUIET_NS
 
-/** Waits for a quiet moment, for as long as there is patience. */
+/** Waits for a quiet moment, at most until the given time. */
 export async function quietHost(untilMs: number): Promise<void> {
   while (performance.now() < untilMs && !isQuiet([])) await Bun.sleep(LOOK_MS)
 }

@@ -1,7 +1,7 @@
 /**
  * bun bench/ledger.ts --clients N --written now|soon --run-ms N: hold and settlement on ONE account, through the ledger
- * and the store as the gateway uses them, beside what the disk itself takes for a write in the same folder. Prints one
- * line of JSON. A process per measurement: what one leaves behind, compiled code and a long log, is not the next one's.
+ * and the store as the gateway uses them, and the time of a disk write in the same folder. Prints one line of JSON.
+ * Each measurement is a process of its own, so that compiled code and a long log do not reach the next one.
  */
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -40,7 +40,7 @@ function quantiles(values: number[]): Quantiles {
   return { p50: at(0.5), p99: at(0.99) }
 }
 
-/** What the disk takes, in sizes of a small commit and a large one. */
+/** The time of disk writes, in the sizes of small and large commits. */
 function measureDisk(folder: string): number[] {
   const file = openSync(join(folder, 'disk.bin'), 'a')
   const blocks = [4, 8, 12, 16].map((kib) => new Uint8Array(kib * 1024).fill(kib))
@@ -105,7 +105,7 @@ async function drive({ ledger, records }: Books, untilMs: number, times: Times):
     const startedMs = performance.now()
     const id = nextId()
     const held = ledger.hold({ id, accountId: ACCOUNT, amount: HOLD, written })
-    if (held.kind !== 'held') throw new Error('the account of the bench has run dry')
+    if (held.kind !== 'held') throw new Error("the bench's account has no money left")
     if (written === 'now') {
       await held.durable
       times.hold.push(performance.now() - startedMs)
@@ -123,7 +123,7 @@ async function load(books: Books, runMs: number): Promise<Times & { readonly too
   return { ...times, tookMs: performance.now() - startedMs }
 }
 
-/** What the books have against it: they must hold every pair. */
+/** The errors in the books, which must hold every pair. */
 async function inspect(store: Store): Promise<string | undefined> {
   const [finding] = await verifyLedger(store)
   if (finding) return `${finding.invariant}: ${finding.detail}`
@@ -155,12 +155,12 @@ async function measure(folder: string): Promise<Measurement> {
   const values = {
     pairsPerSecond: (pair.length / tookMs) * 1000,
     cpuUsPerPair: cpuUs / pair.length,
-    // From the hold to its being on disk, and to its settlement's being there.
+    // The time from a hold until it is on disk, and until its settlement is.
     holdP50Ms: held.p50,
     holdP99Ms: held.p99,
     pairP50Ms: paired.p50,
     pairP99Ms: paired.p99,
-    // An append of 4 to 16 KiB and its fdatasync in the same folder, before and after.
+    // An append of 4 to 16 KiB and its fdatasync in the same folder, before and after the run.
     diskP50Ms: slept.p50,
     diskP99Ms: slept.p99,
   }

@@ -1,35 +1,35 @@
 /**
  * The load generator, a process of its own: closed-loop HTTP/1.1 clients on raw keep-alive sockets. Each answer is
- * checked; a wrong or unfinished one is an error, never a fast request. It takes jobs from bench/relay.ts.
+ * checked. A wrong or unfinished answer is an error, never a fast request. It takes jobs from bench/relay.ts.
  */
 import type { Socket } from 'bun'
 import { ReplyReader, type Reply } from './reply-reader.ts'
 import { requestBody, type Case } from './workload.ts'
 
-/** Where a job goes. */
+/** Where a job sends its requests. */
 export type Address = {
   readonly hostname: string
   readonly port: number
-  /** `/v1` */
+  /** `/v1`. */
   readonly basePath: string
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** `open` connects and warms up; `run` then sends the counted requests over the same connections and closes them. */
+/** `open` connects and warms up. `run` then sends the counted requests over the same connections and closes them. */
 export type LoadOrder =
   | { readonly kind: 'open'; readonly timeoutMs: number; readonly address: Address; readonly work: Case }
   | { readonly kind: 'run'; readonly timeoutMs: number }
 
 export type LoadReport = {
   readonly requests: number
-  /** Sent, but not answered when the round ended. */
+  /** Requests that were sent but not answered when the round ended. */
   readonly missing: number
   readonly errors: number
   readonly firstError: string | undefined
   readonly tookMs: number
   readonly totalMs: Quantiles
   readonly firstByteMs: Quantiles
-  /** What one answer was: the same for all of them, or it is an error. */
+  /** The size of one answer. It is the same for all answers, or the answer is an error. */
   readonly bodyBytes: number
   readonly events: number
 }
@@ -72,7 +72,7 @@ const chunkOf = (event: string): Chunk => JSON.parse(event.replace(/^data: /, ''
 /** How long a round lasts: until both are reached. */
 type Extent = { readonly requestsMin: number; readonly runMs: number }
 
-/** Thousands at once would overflow the queue of a listening socket, and wait a second to try again. */
+/** Thousands of connections at once would overflow the queue of a listening socket and retry after a second. */
 const STEP = 200
 const STEP_MS = 20
 
@@ -83,7 +83,7 @@ async function inSteps<T>(all: readonly T[], each: (one: T) => unknown): Promise
   }
 }
 
-/** One run of one job: requests under way, and what came of the others. */
+/** One run of one job: open requests, and the results of the others. */
 class Round {
   private sent = 0
   private pending = 0
@@ -109,7 +109,7 @@ class Round {
     return report
   }
 
-  /** Whether a client that is free has another request to send. */
+  /** Whether a free client has another request to send. */
   take(): boolean {
     const { requestsMin, runMs } = this.extent
     if (this.sent >= requestsMin && performance.now() - this.startedMs >= runMs) return false
@@ -126,7 +126,7 @@ class Round {
     this.pending--
   }
 
-  /** Called by a client that found nothing more to send. */
+  /** Called by a client that has nothing more to send. */
   leave(): void {
     if (this.pending === 0) this.end()
   }
@@ -136,7 +136,7 @@ class Round {
     this.firstError ??= problem
   }
 
-  /** A connection that breaks ends the round: keep-alive is part of what is measured. */
+  /** A broken connection ends the round, because keep-alive is part of the measurement. */
   end(problem?: string): void {
     if (problem !== undefined) this.failed(problem)
     this.finished.resolve({
@@ -153,9 +153,9 @@ class Round {
   }
 }
 
-/** What is sent, and what every answer must look like. */
+/** The request, and what every answer must look like. */
 class Job {
-  /** The first answer, read in full; the others must have its length, its count of events and its end. */
+  /** The first answer, read in full. The others must have its length, its number of events and its end. */
   sample: Reply | undefined
   readonly bytes: Buffer
   private readonly work: Case

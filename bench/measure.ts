@@ -1,4 +1,4 @@
-/** One case against one target. */
+/** Measures one case against one target. */
 import { cpuUs, processTree, residentMb, threadsUs } from './accounting.ts'
 import type { Running } from './contender.ts'
 import type { Crew } from './crew.ts'
@@ -10,9 +10,9 @@ import type { Case } from './workload.ts'
 export type Target = { readonly name: string; readonly address: Address; readonly running: Running | undefined }
 
 const JOB_TIMEOUT_MS = 120_000
-/** Log lines and the last commits leave after the last answer; they belong to the requests. */
+/** Log lines and the last commits come after the last answer, and belong to the requests. */
 const QUIET_MS = 60
-/** Streams: until all are open, and how long they are then watched. */
+/** For streams: the time until all are open, and how long they are then observed. */
 const OPENING_MS = 6_000
 const WATCHED_MS = 5_000
 
@@ -23,18 +23,18 @@ export const addressOf = (port: number, { basePath, headers }: Pick<Address, 'ba
   headers,
 })
 
-/** A contender that takes many times as long a request gets fewer of them, or its rounds would never end. */
+/** A contender that takes many times as long for a request gets fewer of them, or its rounds would never end. */
 const scaled = (work: Case, { running }: Target): Case => {
   const { effort = 1 } = running?.contender ?? {}
   const part = (count: number): number => Math.ceil(count * effort)
   return { ...work, requestsMin: part(work.requestsMin), warmUp: part(work.warmUp) }
 }
 
-/** Warmed up, then counted. */
+/** Warms up, then counts. */
 export async function measure(crew: Crew, target: Target, wanted: Case): Promise<Sample> {
   const { name, address, running } = target
   const work = scaled(wanted, target)
-  // Before the warm-up: between that and the run nothing may wait.
+  // Measured before the warm-up, because nothing may wait between that and the run.
   const memoryNs = hostMemoryNs()
   const opened = await crew.load({ kind: 'open', timeoutMs: JOB_TIMEOUT_MS, address, work })
   const pids = running ? processTree(running.pid) : []
@@ -67,7 +67,7 @@ function problemOf(opened: LoadReport, report: LoadReport): string | undefined {
   return missing === 0 ? undefined : `${missing} requests without an answer`
 }
 
-/** Memory and CPU while all streams of a case are open, over those of the same process just before. */
+/** Memory and CPU while all streams of a case are open, compared with the same process just before. */
 export async function measureHeld(crew: Crew, target: Target, work: Case): Promise<HeldSample | undefined> {
   const { name, address, running } = target
   if (!running) return undefined

@@ -3,20 +3,21 @@ import { parseArgs } from 'node:util'
 
 const HELP = `npm run bench -- [options]
 
-What relaying a request costs, beside nginx as the floor; what the ledger costs, beside its disk; how long a start takes.
-A table for each kind, medians over the rounds, then the bars: met, missed or not measured.
+Measures the cost of relaying a request, with nginx as the floor; the cost of the ledger, with its disk as the floor;
+and the time of a start. Prints a table for each kind, with medians over the rounds, and then the bars: met, missed or
+not measured.
 
   --quick          three rounds instead of five, the core cases only: under four minutes
-  --only TEXT      only what has one of these texts, parted by commas, in its id (below), and all of that. translated:
-                   chat clients of a vendor that speaks Messages, beside the same streams passed on
-  --rounds N       so many rounds
-  --quiet          waits for quiet moments of the host's memory, and measures rounds again in which it was busy: for up to
-                   fifteen minutes. What is not measured then is said to be so
-  --with NAME      another gateway beside ours, installed into a temporary folder: portkey, litellm. Repeatable
+  --only TEXT      only cases whose id (below) contains one of these texts, separated by commas, and all of them.
+                   translated: chat clients of a vendor that speaks Messages, beside the same streams passed on
+  --rounds N       the number of rounds
+  --quiet          waits for quiet moments of the host's memory, and measures busy rounds again, for up to fifteen
+                   minutes. The report names what was not measured by then
+  --with NAME      adds another gateway, installed into a temporary folder: portkey, litellm. Repeatable
   --against PATH   another checkout of this gateway, measured in the same rounds
-  --json           everything as JSON
-  --assert         exit code 1 when a bar is missed
-  --bun-arg ARG    before the program of ours: a profiler's switch, say. Repeatable
+  --json           prints everything as JSON
+  --assert         exits with 1 if a bar is missed
+  --bun-arg ARG    an argument before this gateway's program, such as a profiler's switch. Repeatable
   --keep           leaves the folders
   --help
 
@@ -44,14 +45,14 @@ function read() {
       },
     }).values
   } catch (error) {
-    process.stderr.write(`${(error as Error).message}\nnpm run bench -- --help says what there is.\n`)
+    process.stderr.write(`${(error as Error).message}\nnpm run bench -- --help lists the options.\n`)
     return process.exit(2)
   }
 }
 
 const wanted = options.only.split(',')
 
-/** Whether a case is to be measured: with `--only` those that it names, else all, or the quick ones. */
+/** Whether to measure a case: with `--only` those that it names, otherwise all, or the quick ones. */
 export const isChosen = ({ id, extent }: { readonly id: string; readonly extent?: 'quick' | 'full' }): boolean =>
   options.only === '' ? !options.quick || extent !== 'full' : wanted.some((text) => id.includes(text))
 

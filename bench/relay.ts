@@ -1,7 +1,8 @@
 /**
- * What relaying a request costs: CPU per request by process accounting, added latency, throughput, streams held and
- * memory, of this gateway with everything on, beside nginx in front of the same vendor as the floor. Before that the
- * figures of figures.ts: the ledger beside its disk, and the start. See docs/performance.md, and --help.
+ * Measures the cost of relaying a request: CPU per request by process accounting, added latency, throughput, open
+ * streams and memory. It compares this gateway with everything on with nginx in front of the same vendor as the floor.
+ * Before that it measures the figures of figures.ts: the ledger with its disk, and the start. See docs/performance.md,
+ * and --help.
  */
 import { cpus } from 'node:os'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -27,7 +28,7 @@ import { cases, frontierCase, heldCase, models, whole32, type Case } from './wor
 const WARM_UP_MS = 6_000
 const WARM_UP_REQUESTS = 60_000
 const WARM_UPS = 2
-/** After the start and after the last request: what is only there for a moment is not what a process keeps. */
+/** Waited after the start and after the last request, so that short-lived memory does not count. */
 const SETTLE_MS = 2_000
 
 const { rounds } = options
@@ -36,7 +37,7 @@ const chosen = cases.filter((work) => named.includes(work) || named.some(({ besi
 const chosenFigures = figureCases.filter(isChosen)
 const isFrontierChosen = isChosen({ ...frontierCase(1), id: 'frontier' })
 const isHeldChosen = isChosen(heldCase)
-/** Joined by `--with`. */
+/** Added by `--with`. */
 const others: Readonly<Record<string, Contender>> = { portkey, litellm }
 
 function contenders(): Contender[] {
@@ -50,23 +51,25 @@ function contenders(): Contender[] {
   return [tollgate(ours), ...another, nginx, ...guests]
 }
 
-/** Starts those that can be had. Their list grows as they start, for whoever has to end them. */
+/** Starts the contenders that can run. `started` grows meanwhile, so that the caller can always end them. */
 async function startAll(folder: string, upstreamPort: number, started: Running[]): Promise<void> {
   for (const contender of contenders()) {
     const field = { folder: join(folder, contender.name), port: await freePort(), upstreamPort, models }
     try {
       const running = await start(contender, field)
       if (running) started.push(running)
-      else progress(`!! ${contender.name} is NOT INSTALLED: it is left out, and there is nothing to compare with.`)
+      else progress(`!! ${contender.name} is NOT INSTALLED: it is left out, so there is no comparison with it.`)
     } catch (error) {
-      // Ours must start; what somebody else's program needs may not be here.
+      // This gateway must start. The dependencies of another program may be missing here.
       if (!contender.install) throw error
-      progress(`!! ${contender.name} CANNOT BE HAD: it is left out.\n${(error as Error).message.slice(-600).trim()}`)
+      progress(
+        `!! ${contender.name} CANNOT BE INSTALLED: it is left out.\n${(error as Error).message.slice(-600).trim()}`,
+      )
     }
   }
 }
 
-/** The ledger and the start, which need the machine for themselves: before anything else runs. */
+/** Measures the ledger and the start before anything else, because they need the whole machine. */
 async function runFigures(): Promise<FigureSample[]> {
   const samples: FigureSample[] = []
   for (let round = 1; round <= rounds; round++) {
@@ -81,10 +84,10 @@ async function runFigures(): Promise<FigureSample[]> {
 
 type RunSamples = { readonly samples: Sample[]; readonly held: HeldSample[] }
 
-/** How long quiet moments of the host are waited for. */
+/** Until when the bench waits for quiet moments of the host. */
 const patientUntilMs = options.quiet ? performance.now() + 15 * 60_000 : Number.POSITIVE_INFINITY
 
-/** All cases in turn, each against every target, so that a noisy minute hits all of them. */
+/** Runs all cases in turn, each against every target, so that a noisy minute affects all of them. */
 async function run(crew: Crew, targets: readonly Target[]): Promise<RunSamples> {
   const found: RunSamples = { samples: [], held: [] }
   await warmUp(crew, targets, found)
@@ -122,15 +125,15 @@ async function run(crew: Crew, targets: readonly Target[]): Promise<RunSamples> 
   return found
 }
 
-/** Whoever only passes bytes on, and the vendor itself, answer in the vendor's dialect. */
+/** nginx and the vendor itself answer in the vendor's dialect. */
 const canServe = ({ running }: Target, { answer }: Case): boolean =>
   answer.kind === 'whole' || answer.dialect === 'chat' || running?.contender.translates === true
 
 /**
- * The first requests run in the interpreter and keep the compiler busy; no round should count them. Code that runs once
- * a request is compiled for good after some 60,000: with 20,000 before the first round, compiling was still a tenth of
- * what was counted (2026-11-22, on a slow machine). It is compiled anew for what it has not met before: after streams,
- * whole replies kept the compiler busy for two rounds. So all cases are gone through twice.
+ * The first requests run in the interpreter and keep the compiler busy, so no round should count them. Code that runs
+ * once a request is fully compiled after some 60,000 requests: with 20,000 before the first round, compiling was still
+ * a tenth of what was counted (2026-11-22, on a slow machine). Code is compiled again for new kinds of work: after
+ * streams, whole replies kept the compiler busy for two rounds. So all cases run twice.
  */
 async function warmUp(crew: Crew, targets: readonly Target[], { samples }: RunSamples): Promise<void> {
   const quick = cases.filter(({ extent, connections }) => extent === 'quick' && connections > 1)
@@ -151,7 +154,7 @@ function progressLine({ target, cpuUs: cpu, memoryNs, report, problem }: Sample)
   return `${target} ${cost}${rate}/s${problem ? ` !! ${problem}` : ''}`
 }
 
-/** What the contenders' books have against what was sent, and what went wrong on the way. */
+/** The errors in the contenders' books, and what went wrong during the run. */
 async function inspect(running: readonly Running[], { samples, held }: RunSamples): Promise<string[]> {
   const all = [...samples, ...held]
   const complaints = all.flatMap(({ target, caseId, problem }) => (problem ? [`${target} ${caseId}: ${problem}`] : []))
@@ -169,12 +172,12 @@ type RelayedRun = RunSamples & {
   readonly complaints: readonly string[]
 }
 
-/** The relay's cases, against every contender that is installed. */
+/** Runs the relay's cases against every contender that is installed. */
 async function runRelay(): Promise<RelayedRun> {
   const folder = mkdtempSync(join(diskFolder(), 'tollgate-bench-'))
   const crew = await hireCrew()
   const running: Running[] = []
-  // Killed half-way, it must leave no gateway behind; the crew ends by itself when its channel closes.
+  // A killed bench must leave no gateway behind. The crew ends by itself when its channel closes.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
       for (const { pid } of running) process.kill(pid, 'SIGTERM')

@@ -1,13 +1,13 @@
-/** What one HTTP/1.1 answer was, counted while it passed. */
+/** The facts of one HTTP/1.1 answer, counted as it arrived. */
 export type Reply = {
   status: number
-  /** Of the decoded body. */
+  /** The bytes of the decoded body. */
   bodyBytes: number
   /** Server-sent events: blank lines in the decoded body. */
   events: number
   /** The last bytes of the decoded body. */
   tail: string
-  /** The decoded body, where it was asked for. */
+  /** The decoded body, if `keep` was given. */
   body: string
 }
 
@@ -16,7 +16,7 @@ const TAIL_BYTES = 16
 
 /**
  * Reads the answers of one connection, one at a time: chunked or of known length. It copies nothing of a body that is
- * not kept, and counts events exactly, wherever reads and chunks happen to cut them.
+ * not kept, and counts events exactly, however reads and chunks cut them.
  */
 export class ReplyReader {
   reply = fresh()
@@ -30,7 +30,7 @@ export class ReplyReader {
   private lastLineEnd = -2
   private kept: Buffer[] | undefined
 
-  /** Prepares for the next answer. `keep` asks for its body. */
+  /** Prepares for the next answer. `keep` keeps its body. */
   begin(body: 'count' | 'keep'): void {
     this.reply = fresh()
     this.stage = 'head'
@@ -41,7 +41,7 @@ export class ReplyReader {
     this.kept = body === 'keep' ? [] : undefined
   }
 
-  /** Takes what a read brought. */
+  /** Takes the bytes of a read. */
   push(bytes: Buffer): 'open' | 'done' | 'broken' {
     let at = 0
     while (at < bytes.length) {
@@ -68,7 +68,7 @@ export class ReplyReader {
     return this.stage === 'payload' && this.left === 0
   }
 
-  /** Nothing may follow an answer whose successor has not been asked for. */
+  /** Nothing may follow an answer before the next request. */
   private end(isAll: boolean): 'done' | 'broken' {
     if (this.kept) this.reply.body = Buffer.concat(this.kept).toString()
     return isAll ? 'done' : 'broken'

@@ -1,4 +1,4 @@
-/** The summary as tables for people, one for each kind of figure. */
+/** Prints the summary as tables for people, one for each kind of figure. */
 import type { ChunkRow } from './chunks.ts'
 import type { FigureRow } from './figures.ts'
 import type { Spread } from './spread.ts'
@@ -9,7 +9,7 @@ const fixed = (value: number | undefined, digits: number): string => value?.toFi
 const spreadText = ({ median, min, max }: Spread, digits = 2): string =>
   `${median.toFixed(digits)} (${min.toFixed(digits)}–${max.toFixed(digits)})`
 
-/** A table in Markdown; the columns after the first are aligned as numbers are. */
+/** A table in Markdown. The columns after the first are aligned as numbers. */
 function tableOf(lines: readonly (readonly string[])[]): string {
   const widths = (lines[0] ?? []).map((_, i) => Math.max(...lines.map((cells) => cells[i]?.length ?? 0)))
   const pad = (cells: readonly string[]): string =>
@@ -23,7 +23,7 @@ const printTable = (title: string, lines: readonly (readonly string[])[]): void 
   console.log(`\n${title}\n\n${tableOf(lines)}`)
 }
 
-/** Prints the tables, in Markdown, then what the bars say and what went wrong. */
+/** Prints the tables in Markdown, then the bars and the complaints. */
 export function printReport(summary: Summary): void {
   const { cores, rows, chunks, frontier, held, residents, figures, bars, complaints } = summary
   if (rows.length > 0) printCpu(rows)

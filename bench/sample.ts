@@ -1,30 +1,30 @@
-/** What is measured, and what is said of it: between the programs that measure and the summary. */
+/** The measurements and verdicts that pass from the measuring programs to the summary. */
 import type { LoadReport } from './load.ts'
 
-/** One case measured once against one target. */
+/** One case, measured once against one target. */
 export type Sample = {
   readonly caseId: string
   readonly target: string
-  /** `busy`: it is not counted, as the host was, and is measured again. */
+  /** `busy`: the host was busy, so the sample does not count and is measured again. */
   readonly round?: number | 'warm-up' | 'busy'
-  /** CPU per request; undefined for the vendor itself. */
+  /** CPU per request. Undefined for the vendor itself. */
   readonly cpuUs: number | undefined
   /** The same by thread. */
   readonly threads: Readonly<Record<string, number>>
-  /** What a read of the host's memory cost just before, in ns. */
+  /** The time of a read of the host's memory just before, in ns. */
   readonly memoryNs: number
-  /** Opened to the vendor during the counted run. */
+  /** Connections opened to the vendor during the counted run. */
   readonly upstreamConnections: number
   readonly report: LoadReport
   readonly problem: string | undefined
-  /** Requests sent, the warm-up included. */
+  /** Requests sent, including the warm-up. */
   readonly sent: number
 }
 
-/** Memory of all processes of a target, and which part of a core they take. */
+/** The memory of all processes of a target, and their share of a core. */
 type Load = { readonly residentMb: number; readonly corePart: number }
 
-/** Streams that were open all at once, beside the same process without them. */
+/** Streams that were open at once, compared with the same process without them. */
 export type HeldSample = {
   readonly caseId: string
   readonly target: string

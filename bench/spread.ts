@@ -1,7 +1,7 @@
-/** Median, least and most over the rounds. */
+/** Median, minimum and maximum over the rounds. */
 export type Spread = { readonly median: number; readonly min: number; readonly max: number }
 
-/** NaN all through where there is nothing. */
+/** All NaN if there are no values. */
 export function spread(values: readonly number[]): Spread {
   const sorted = values.toSorted((a, b) => a - b)
   const middle = sorted.length >> 1
@@ -10,5 +10,5 @@ export function spread(values: readonly number[]): Spread {
   return { median, min: sorted[0] ?? Number.NaN, max: sorted.at(-1) ?? Number.NaN }
 }
 
-/** Whether a sample is one of the rounds: not of a warm-up, and not of a moment in which the host was busy. */
+/** Whether a sample belongs to a round: not to a warm-up, and not to a moment in which the host was busy. */
 export const isCounted = ({ round }: { readonly round?: unknown }): boolean => typeof round === 'number'

@@ -1,6 +1,6 @@
 /**
- * bun bench/start.ts --by launcher|program: from the start of the process to its first answered requests, on a data
- * folder that has been used before. Prints one line of JSON.
+ * bun bench/start.ts --by launcher|program: the time from the start of the process to its first answered requests, on a
+ * data folder that has been used before. Prints one line of JSON.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -17,7 +17,7 @@ const GIVE_UP_MS = 20_000
 
 const { values: options } = parseArgs({ options: { by: { type: 'string', default: 'launcher' } } })
 
-/** What `npx tollgate` runs, and what is left of it when Node has handed over. */
+/** The command that `npx tollgate` runs, and the program alone, which Node starts. */
 const commands: Readonly<Record<string, readonly string[]>> = {
   launcher: ['node', join(ROOT, 'bin/tollgate.js'), 'serve'],
   program: [process.execPath, '--no-env-file', `--config=${ROOT}/package.json`, join(ROOT, 'src/main.ts'), 'serve'],
@@ -42,7 +42,7 @@ function spawn({ folder, port }: Place): Bun.ReadableSubprocess {
   })
 }
 
-/** Resolves when the port accepts a connection: asked every millisecond, which costs the start next to nothing. */
+/** Resolves when the port accepts a connection. It tries every millisecond, which costs the start next to nothing. */
 async function listening(port: number): Promise<void> {
   const giveUpMs = performance.now() + GIVE_UP_MS
   const accepts = (): Promise<boolean> =>
@@ -52,7 +52,8 @@ async function listening(port: number): Promise<void> {
         socket.destroy()
         done(isUp)
       }
-      // Asked often enough, the system gives this socket the very port it calls: then it has only met itself.
+      // After enough attempts the system gives this socket the very port that it calls. It has then connected to
+      // itself.
       socket.once('connect', () => end(socket.localPort !== port))
       socket.once('error', () => end(false))
     })
@@ -78,7 +79,7 @@ async function end(child: Bun.ReadableSubprocess): Promise<void> {
   await child.exited
 }
 
-/** The first start of the folder, which makes the database and the first key. */
+/** The first start on the folder, which makes the database and the first key. */
 async function prepare(place: Place): Promise<string> {
   const child = spawn(place)
   await listening(place.port)
@@ -86,7 +87,7 @@ async function prepare(place: Place): Promise<string> {
   let [output, key] = ['', '']
   for (const decoder = new TextDecoder(); key === ''; key = /sk-tg-\w+/.exec(output)?.[0] ?? '') {
     const { value, done } = await reader.read()
-    if (done) throw new Error(`it showed no key: ${output}`)
+    if (done) throw new Error(`the output has no key: ${output}`)
     output += decoder.decode(value)
   }
   await ask(place.port, key, '/chat/completions', chat)
@@ -118,7 +119,7 @@ try {
   const values = {
     answerMs: middle(({ answerMs }) => answerMs),
     chatMs: middle(({ chatMs }) => chatMs),
-    // From start to stop. On a machine that does other things too, it says more than the clock.
+    // CPU time from start to stop. On a machine with other work it says more than the clock.
     cpuMs: middle(({ cpuMs }) => cpuMs),
   }
   console.log(JSON.stringify({ values } satisfies Measurement))

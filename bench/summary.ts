@@ -1,4 +1,4 @@
-/** From samples to the figures that are compared: medians over rounds, ratios within a round, spreads. */
+/** Makes the figures from samples: medians over rounds, ratios within a round, spreads. */
 import { chunkRows, translatedRatio, TRANSLATED_TIMES_MAX, type ChunkRow } from './chunks.ts'
 import { summarizeFigures, type FigureRow, type FigureSample } from './figures.ts'
 import type { LoadReport } from './load.ts'
@@ -9,21 +9,23 @@ import { cases, heldCase, type Case } from './workload.ts'
 export type Row = {
   readonly work: Case
   readonly cpuUs: Readonly<Record<string, Spread>>
-  /** CPU of this gateway over that of nginx, both of the same round. */
+  /** CPU of this gateway over that of nginx in the same round. */
   readonly ratio: Spread | undefined
   readonly requestsPerSecond: Readonly<Record<string, Spread>>
-  /** Latency over that of the vendor asked directly, in ms. Undefined with more than one client: queues, not costs. */
+  /** Latency above that of the vendor called directly, in ms. Undefined with several clients, where queues dominate. */
   readonly added: Readonly<Record<string, AddedLatency>> | undefined
-  /** CPU of this gateway by thread, of the median round. */
+  /** CPU of this gateway by thread, in the median round. */
   readonly threads: Readonly<Record<string, number>>
-  /** What a read of the host's memory cost before this gateway's rounds, in ns: how busy other machines kept it. */
+  /**
+   * The time of a read of the host's memory before this gateway's rounds, in ns. It shows how busy other machines were.
+   */
   readonly memoryNs: Spread
-  /** Connections to the vendor opened per request, the warm-up's not counted: 0 where they are kept alive. */
+  /** Connections opened to the vendor per request, without the warm-up. 0 if they are kept alive. */
   readonly upstreamConnections: Readonly<Record<string, Spread>>
 }
 export type AddedLatency = { readonly p50Ms: number; readonly p99Ms: number; readonly firstByteP50Ms: number }
 
-/** A step of the climb: clients, and what came of them by target. */
+/** A step of the search: the number of clients, and the results by target. */
 export type FrontierRow = {
   readonly clients: number
   readonly rate: Readonly<Record<string, Spread>>
@@ -35,12 +37,12 @@ export type HeldRow = {
   readonly streams: number
   readonly idleMb: Spread
   readonly overMb: Spread
-  /** Percent of a core, over that of the idle process. */
+  /** Percent of a core, above that of the idle process. */
   readonly overPercent: Spread
   readonly firstByteP99Ms: Spread
 }
 
-/** Resident memory in MB: before the first request, and after the last. */
+/** Resident memory in MB, before the first request and after the last. */
 export type Resident = { readonly idleMb: number; readonly afterMb: number }
 
 export type Summary = {
@@ -50,7 +52,7 @@ export type Summary = {
   readonly chunks: readonly ChunkRow[]
   readonly frontier: readonly FrontierRow[]
   readonly held: readonly HeldRow[]
-  /** What programs of their own have measured: the ledger, the start. */
+  /** The figures of separate programs: the ledger and the start. */
   readonly figures: readonly FigureRow[]
   readonly bars: readonly Verdict[]
   readonly complaints: readonly string[]
@@ -60,7 +62,7 @@ const OURS = 'tollgate'
 const FLOOR = 'nginx'
 const DIRECT = 'direct'
 
-/** CPU per request at 32 connections, at most so many times that of nginx. */
+/** The bars: CPU per request at 32 connections, at most this many times that of nginx. */
 const CPU_BARS = [
   { caseId: 'whole-2k-c32', label: 'non-streamed, 32 connections', times: 4 },
   { caseId: 'stream-turns-c32', label: '100-chunk stream, 32 connections', times: 1.7 },
@@ -145,7 +147,7 @@ export function summarize(samples: readonly Sample[], facts: Facts): Summary {
   const bars = [
     ...CPU_BARS.map((bar) => cpuVerdict(rows, bar)),
     verdictOf(
-      `chat from a vendor of Messages: CPU per chunk ≤ ${TRANSLATED_TIMES_MAX} × the same stream passed on`,
+      `chat from a vendor that speaks Messages: CPU per chunk ≤ ${TRANSLATED_TIMES_MAX} × the same stream passed on`,
       translatedRatio(chunks, OURS),
       { most: TRANSLATED_TIMES_MAX, unit: '×' },
     ),
@@ -191,7 +193,7 @@ function cpuVerdict(rows: readonly Row[], { caseId, label, times }: (typeof CPU_
   return verdictOf(`${label}: CPU per request ≤ ${times} × nginx`, ratio?.median, { most: times, unit: '×' })
 }
 
-/** The commit's own time is that of the ledger bench of this run, at one client. */
+/** The commit's time comes from the ledger bench of this run, at one client. */
 function latencyVerdict(rows: readonly Row[], figures: readonly FigureSample[]): Verdict {
   const { caseId, commits, overMs } = LATENCY_BAR
   const added = rows.find(({ work }) => work.id === caseId)?.added?.[OURS]?.p50Ms

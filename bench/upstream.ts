@@ -1,7 +1,7 @@
 /**
- * The fake vendor: an upstream that speaks chat and Messages, in a process of its own. It answers from frames made
- * once, over raw sockets, because a vendor that costs as much as a gateway would measure itself. Run by bench/relay.ts;
- * alone, it prints its address: bun bench/upstream.ts
+ * The fake vendor: an upstream that speaks chat and Messages, in a process of its own. It answers over raw sockets from
+ * frames that are made once, because a vendor as expensive as a gateway would measure itself. Run by bench/relay.ts.
+ * Run alone, it prints its address: bun bench/upstream.ts
  */
 import type { Socket, TCPSocketListener } from 'bun'
 import { framesOf, notFound } from './frames.ts'
@@ -9,18 +9,18 @@ import { answerOf, paceMs, type Pace, type VendorDialect } from './workload.ts'
 
 type Stage = 'head' | 'body'
 
-/** One connection: what of the request is still to come, and what of the answer is still to go. */
+/** One connection: the part of the request that is still to come, and the part of the answer that is still to send. */
 type Line = {
   stage: Stage
   head: Buffer
   bodyLeft: number
-  /** Of the path it was asked at. */
+  /** The dialect of the request's path. */
   dialect: VendorDialect
-  /** The first part of the body, where most have model and stream options, and the last of a body that has not. */
+  /** The first part of the body, which usually has model and stream options, or else the last part. */
   start: string
   frames: readonly Buffer[]
   next: number
-  /** Bytes of the next frame that the socket has taken already. */
+  /** The bytes of the next frame that the socket has already taken. */
   sent: number
   pace: Pace
 }
@@ -37,7 +37,7 @@ const freshLine = (): Line => ({
   pace: 'burst',
 })
 
-/** Connections accepted so far: a gateway that keeps them alive needs few. */
+/** Connections accepted so far. A gateway that keeps them alive needs few. */
 let connections = 0
 
 /** Streams that write one frame per turn of the event loop. */
@@ -50,7 +50,7 @@ function turn(): void {
   if (isTurning) setImmediate(turn)
 }
 
-/** Writes the next frame. True when the answer is out, or has to wait for the socket. */
+/** Writes the next frame. Returns true if the answer is complete or has to wait for the socket. */
 function writeFrame(socket: Socket<Line>): boolean {
   const line = socket.data
   const frame = line.frames[line.next]
@@ -78,11 +78,11 @@ function proceed(socket: Socket<Line>): void {
       break
     case 'paced':
     case 'slow': {
-      // The head, and the first chunk with it.
+      // The head and the first chunk go together.
       if (writeFrame(socket)) break
       writeFrame(socket)
       const timer = setInterval(() => {
-        // The terminator follows its [DONE] at once.
+        // The terminator follows [DONE] at once.
         if (writeFrame(socket) || (socket.data.next === socket.data.frames.length - 1 && writeFrame(socket))) {
           clearInterval(timer)
         }
@@ -114,7 +114,7 @@ function take(socket: Socket<Line>, bytes: Buffer): void {
     line.head = line.head.length === 0 ? bytes : Buffer.concat([line.head, bytes])
     const end = line.head.indexOf('\r\n\r\n')
     if (end === -1) {
-      line.head = Buffer.from(line.head) // The buffer of a read is used again by the next.
+      line.head = Buffer.from(line.head) // The next read reuses the buffer.
       return
     }
     const head = line.head.toString('latin1', 0, end)

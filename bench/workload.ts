@@ -1,35 +1,39 @@
-/** What is asked and answered: sizes and shapes that the fake vendor and the load generator have to agree on. */
+/** The requests and answers of the bench: sizes and shapes on which the fake vendor and the load generator agree. */
 
-/** How an answer comes. The vendor reads it off the model's name, which every gateway passes on. */
+/** The kind of an answer. The vendor reads it from the model's name, which every gateway passes on. */
 export type Answer =
   | {
       readonly kind: 'whole'
       readonly replyKiB: number
-      /** How long the vendor thinks. At 0 no connection is ever idle, and the cheapest contender sees most requests. */
+      /**
+       * How long the vendor thinks. At 0 no connection is ever idle, and the cheapest contender gets the most requests.
+       */
       readonly thinkMs: number
     }
   | { readonly kind: 'stream'; readonly dialect: VendorDialect; readonly chunks: number; readonly pace: Pace }
 
-/** What the vendor speaks. The client always speaks chat, and is told the same words in as many chunks. */
+/** The vendor's dialect. The client always speaks chat, and gets the same words in as many chunks. */
 export type VendorDialect = 'chat' | 'messages'
 
 /**
  * `burst`: all chunks in one loop, so that a reader finds many at once. `turns`: one chunk of every open stream per
- * turn of the event loop. `paced`: one chunk each 10 ms, as a fast model writes; every chunk travels alone. `slow`: one
- * a second, so that many streams are open and little goes over them.
+ * turn of the event loop. `paced`: one chunk each 10 ms, as a fast model writes, so that every chunk travels alone.
+ * `slow`: one a second, so that many streams are open with little traffic.
  */
 export type Pace = 'burst' | 'turns' | 'paced' | 'slow'
 
-/** Between two chunks, where time and not the event loop sets the pace. */
+/** The time between two chunks, for paces set by time and not by the event loop. */
 export const paceMs: Partial<Record<Pace, number>> = { paced: 10, slow: 1_000 }
 
-/** The model a workload asks for; also the offer's upstream model, so that only the answer's model name is to edit. */
+/**
+ * The model name of an answer. It is also the offer's upstream model, so only the model name in the answer is edited.
+ */
 export const modelName = (answer: Answer): string =>
   answer.kind === 'whole'
     ? `bench-whole-${answer.replyKiB}-${answer.thinkMs}`
     : `bench-${answer.dialect}-${answer.chunks}-${answer.pace}`
 
-/** Reads a model's name back. Undefined for a name that is none of ours. */
+/** Reads a model's name back. Undefined for any other name. */
 export function answerOf(model: string): Answer | undefined {
   const whole = /^bench-whole-(\d+)-(\d+)$/.exec(model)
   if (whole) return { kind: 'whole', replyKiB: Number(whole[1]), thinkMs: Number(whole[2]) }
@@ -39,22 +43,22 @@ export function answerOf(model: string): Answer | undefined {
   return { kind: 'stream', dialect, chunks: Number(chunks), pace }
 }
 
-/** One line of the table: what is sent, what comes back, over how many connections. */
+/** One row of the table: the request, the answer, and the number of connections. */
 export type Case = {
   readonly id: string
   readonly title: string
   readonly answer: Answer
   readonly requestKiB: number
-  /** Whether the client asks for a stream's usage chunk. Without, the gateway asks for it and withholds it. */
+  /** Whether the client requests a stream's usage chunk. If not, the gateway requests it and withholds it. */
   readonly usage: 'asked' | 'unasked'
   readonly connections: number
-  /** A run lasts at least so many requests and so long: a cheap contender needs more of them to be measured. */
+  /** A run has at least this many requests and this much time. A cheap contender needs more requests to be measured. */
   readonly requestsMin: number
   readonly runMs: number
   readonly warmUp: number
-  /** Whether `--quick` has it too. */
+  /** Whether `--quick` includes it. */
   readonly extent: 'quick' | 'full'
-  /** A case that means something only next to this one: whatever chooses it chooses both. */
+  /** A case that means something only next to this one. Choosing it chooses both. */
   readonly besideId?: string
 }
 
@@ -75,7 +79,7 @@ const sized = (kib: number, connections: number, rest: Extent): Case => ({
   ...rest,
 })
 
-/** The vendor speaks Messages, so that every event has to be put in other words. */
+/** The vendor speaks Messages, so every event has to be translated. */
 const translated = (streamCase: Case, id: string): Case => ({
   ...streamCase,
   id,
@@ -96,17 +100,17 @@ const streamed = (pace: Pace, connections: number, rest: Extent): Case => ({
 })
 
 const turns32 = streamed('turns', 32, { requestsMin: 2_000, warmUp: 500, extent: 'quick' })
-/** Four times as long: what the two lengths differ by is the chunks alone. */
+/** Four times as long. The difference between the two lengths is the chunks alone. */
 const long32: Case = {
   ...streamed('turns', 32, { requestsMin: 500, warmUp: 100, extent: 'full' }),
   id: 'stream-turns-400-c32',
   title: 'stream of 400 chunks, turns',
   answer: stream('turns', 400),
 }
-/** Fewer system calls come with a chunk: more of what is left is the reading and writing of it. */
+/** A chunk causes fewer system calls here, so reading and writing it is a larger part of the cost. */
 const burst32 = streamed('burst', 32, { requestsMin: 1_000, warmUp: 200, extent: 'full' })
 
-/** What every contender is asked first. */
+/** The first case for every contender. */
 export const whole32 = sized(2, 32, { requestsMin: 6_000, warmUp: 2_000, extent: 'quick' })
 
 export const cases: readonly Case[] = [
@@ -138,14 +142,14 @@ export const cases: readonly Case[] = [
   sized(1024, 32, { requestsMin: 200, warmUp: 32, extent: 'full' }),
 ]
 
-/** A step of the climb to the most requests a second: see frontier.ts. */
+/** A step of the search for the most requests per second: see frontier.ts. */
 export const frontierCase = (connections: number): Case => ({
   ...sized(2, connections, { requestsMin: connections * 2, warmUp: connections * 2, extent: 'full' }),
   id: `frontier-c${connections}`,
   runMs: 1_000,
 })
 
-/** Streams that are open all at once: each connection asks once, and is answered for a quarter of a minute. */
+/** Streams that are open at once: each connection sends one request, whose answer takes a quarter of a minute. */
 export const heldCase: Case = {
   ...streamed('slow', 2_000, { requestsMin: 2_000, warmUp: 0, extent: 'full' }),
   id: 'held-2000',
@@ -154,17 +158,19 @@ export const heldCase: Case = {
   runMs: 0,
 }
 
-/** What the vendor is asked for in all of them. */
+/** The models of all cases. */
 export const models: readonly string[] = [...new Set([...cases, heldCase].map(({ answer }) => modelName(answer)))]
 
-/** Words of a plain conversation: mostly letters, with the quotes and line ends that JSON has to escape. */
+/** Words of a plain conversation: mostly letters, with quotes and line ends that JSON has to escape. */
 const PROSE =
   'The order was confirmed on Tuesday, but the tracking page still says "label created".\nCould you look into it? ' +
   'I have attached what support wrote: first they asked for the number, then nothing came for four days. '
 
 const proseOf = (length: number): string => PROSE.repeat(Math.ceil(length / PROSE.length)).slice(0, length)
 
-/** A chat request whose JSON is `requestKiB` long, in messages of about 1.4 KB: long ones are long conversations. */
+/**
+ * A chat request whose JSON is `requestKiB` long, in messages of about 1.4 KB. Long requests are long conversations.
+ */
 export function requestBody({ answer, requestKiB, usage }: Pick<Case, 'answer' | 'requestKiB' | 'usage'>): string {
   const head = {
     model: modelName(answer),
@@ -179,11 +185,12 @@ export function requestBody({ answer, requestKiB, usage }: Pick<Case, 'answer' |
     messages.push({ role: messages.length % 2 === 1 ? 'user' : 'assistant', content: proseOf(1_400) })
   }
   messages.push({ role: 'user', content: '' })
-  // ASCII, so that characters are bytes; the escapes in the prose make the last message a little longer than asked.
+  // The text is ASCII, so characters are bytes. Escapes in the prose make the last message slightly longer than
+  // requested.
   const rest = Math.max(1, sizeLeft())
   messages.splice(-1, 1, { role: 'user', content: proseOf(Math.floor(rest / 1.03)) })
   return JSON.stringify({ ...head, messages })
 }
 
-/** The text of a whole answer, such that the reply is `replyKiB` long. */
+/** The text of a whole answer, so that the reply is `replyKiB` long. */
 export const replyText = (replyKiB: number): string => proseOf(Math.floor((replyKiB * 1024 - 700) / 1.03))

@@ -1,16 +1,16 @@
 /**
- * npm run api-types: writes web/src/lib/api-types.gen.ts, the types of the admin API for the console, from the document
- * that the server serves at /admin/v1/openapi.json. tools/api-types.test.ts fails when the file is out of date.
+ * npm run api-types: writes web/src/lib/api-types.gen.ts, the types of the admin API for the console. The source is the
+ * document that the server serves at /admin/v1/openapi.json. tools/api-types.test.ts fails if the file is out of date.
  *
- * Not openapi-typescript: it prints through the compiler API of TypeScript 5, which would be installed beside the
- * version in use for this alone. The document has few forms of JSON Schema; an unknown one stops the program.
+ * openapi-typescript is not used: it prints through the compiler API of TypeScript 5, which would be installed only for
+ * that, beside the version in use. The document has few forms of JSON Schema. An unknown form stops the program.
  */
 import { openApiOf } from '../src/console/openapi.ts'
 import { routes } from '../src/console/routes.ts'
 
 export const FILE = `${import.meta.dir}/../web/src/lib/api-types.gen.ts`
 
-/** A schema as zod writes it. What only narrows a value, such as `pattern`, has no place in a type. */
+/** A schema as zod writes it. Keywords that only narrow a value, such as `pattern`, have no place in a type. */
 type Schema = {
   readonly $ref?: string
   readonly description?: string
@@ -39,7 +39,7 @@ const plainTypes: Readonly<Record<string, string>> = {
   integer: 'number',
 }
 
-/** A schema as a type, in the layout of nobody. Throws for a form that it does not know. */
+/** A schema as a type, without layout. Throws for an unknown form. */
 export function typeOf(schema: Schema): string {
   const { $ref, const: only, enum: some, type } = schema
   if ($ref !== undefined) return $ref.slice($ref.lastIndexOf('/') + 1)
@@ -68,7 +68,7 @@ function objectOf({ properties, required = [], additionalProperties: values }: S
 
 const commentOf = ({ description }: Schema): string => (description === undefined ? '' : `/** ${description} */\n`)
 
-/** The document's shapes by their names; then what each route answers and, where it has one, its body. */
+/** The document's named shapes, then the answer of each route and its body, if it has one. */
 export function writeTypes({ paths, components }: ApiDocument): string {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
@@ -85,12 +85,12 @@ export function writeTypes({ paths, components }: ApiDocument): string {
     ...Object.entries(components.schemas).map(
       ([name, schema]) => `${commentOf(schema)}export type ${name} = ${typeOf(schema)}\n`,
     ),
-    `/** By route: what it answers; of events, what each is. */\nexport type Answers = {\n${answers.join('')}}\n`,
-    `/** By route: what it takes. */\nexport type Bodies = {\n${bodies.join('')}}\n`,
+    `/** By route: the answer, or the type of each event. */\nexport type Answers = {\n${answers.join('')}}\n`,
+    `/** By route: the body of the request. */\nexport type Bodies = {\n${bodies.join('')}}\n`,
   ].join('\n')
 }
 
-/** What the file should be, in the layout of all other files. */
+/** The content that the file should have, in the layout of all other files. */
 export async function currentTypes(): Promise<string> {
   const document = JSON.parse(JSON.stringify(openApiOf(routes, '0'))) as ApiDocument
   const formatter = `${import.meta.dir}/../node_modules/oxfmt/bin/oxfmt`
@@ -100,7 +100,7 @@ export async function currentTypes(): Promise<string> {
     stderr: 'inherit',
   })
   const text = await new Response(child.stdout).text()
-  if ((await child.exited) !== 0) throw new Error('the types cannot be formatted')
+  if ((await child.exited) !== 0) throw new Error('formatting the types failed')
   return text
 }
 

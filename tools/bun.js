@@ -1,4 +1,4 @@
-// node tools/bun.js FILE [arguments]: runs a program with the Bun of this repository, which is on nobody's PATH.
+// node tools/bun.js FILE [arguments]: runs a program with the Bun of this repository, which is not on the PATH.
 import { spawnSync } from 'node:child_process'
 import { findBun } from '../bin/find-bun.js'
 

@@ -1,5 +1,5 @@
-// node tools/check.js: everything that can be said about the code without starting the gateway, in under two minutes.
-// With --readers without the unit tests, for who runs all tests anyway.
+// node tools/check.js: every check of the code that needs no running gateway, in under two minutes. With --readers it
+// leaves out the unit tests, for a run before the whole test suite.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -11,7 +11,7 @@ const node = process.execPath
 const formatted = ['src', 'sandbox', 'test', 'tools', 'bench', 'bin', 'web/src', 'web/vite.config.ts'].filter((name) =>
   existsSync(name),
 )
-/** Title and command. The binaries are named by path: npx would add half a second to each. */
+/** Title and command. The binaries are named by path, because npx would add half a second to each. */
 const readers = [
   ['format', node, 'node_modules/oxfmt/bin/oxfmt', '--check', ...formatted],
   ['lint', node, 'node_modules/oxlint/bin/oxlint'],
@@ -22,11 +22,13 @@ const readers = [
 ]
 const unitTests = ['unit tests', node, 'tools/test.js', './src', './sandbox', './tools', './web/src']
 
-// The readers only read: they run at once and report in order. The tests have the machine for themselves.
+// The readers only read, so they run at once and report in order. The tests then have the whole machine.
 for (const finished of readers.map(run)) report(await finished)
 if (!process.argv.includes('--readers')) report(await run(unitTests))
 
-/** Runs one step; resolves to its title, time, and output, which is kept back so that the steps' lines do not mix. */
+/**
+ * Runs one step. Resolves to its title, time and output. The output is kept back, so that the steps' lines do not mix.
+ */
 function run([title, command, ...args]) {
   const startedMs = Date.now()
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
@@ -38,7 +40,7 @@ function run([title, command, ...args]) {
   })
 }
 
-/** Prints one line per step; the first failure prints what the step said and ends the check. */
+/** Prints one line per step. The first failure prints the step's output and ends the check. */
 function report({ title, output, isOk, seconds }) {
   console.log(`${isOk ? 'ok  ' : 'FAIL'} ${title} (${seconds.toFixed(1)} s)`)
   if (isOk) return

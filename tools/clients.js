@@ -1,5 +1,5 @@
 // node tools/clients.js [update] [options]: installs the coding agents that test/agents/programs.ts names, at their
-// pinned versions or at the newest, runs each before every strict vendor, and writes README's table of them.
+// pinned versions or at the newest, runs each against every strict vendor, and writes README's table of them.
 import { spawn, spawnSync } from 'node:child_process'
 import {
   existsSync,
@@ -20,9 +20,9 @@ process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 
 const HELP = `npm run clients -- [options]; npm run clients:update takes the newest versions first, and pins them
 
-  --only TEXT      runs whose program, model and vendor match this regular expression; README's table stays as it is
-  --package NAME   of these packages alone; repeatable; README's table stays as it is
-  --install        installs what is missing, and runs nothing
+  --only TEXT      runs whose program, model and vendor match this regular expression; README's table does not change
+  --package NAME   only these packages; repeatable; README's table does not change
+  --install        installs missing packages and runs nothing
   --help
 
 They are installed in the folder that TOLLGATE_CLIENTS names, .tmp/clients otherwise: about 2.5 GB.
@@ -77,7 +77,7 @@ if (options.only === undefined && options.package === undefined && runs.length >
 }
 process.exitCode = code === 0 && missing.length === 0 ? 0 : 1
 
-/** Installs a package into a folder of its own, where it is not there already. The version that it has. */
+/** Installs a package into a folder of its own, unless it is already there. Returns its version. */
 function install(registry, name, wanted) {
   const version = wanted ?? newest(registry, name)
   const place = join(folder, `${name.replaceAll(/\W+/g, '-')}-${version}`)
@@ -89,11 +89,11 @@ function install(registry, name, wanted) {
       const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--target', fresh]
       call('python3', [...pip, `${name}==${version}`])
     } else {
-      // Without scripts nothing of theirs runs before it is tried. Their binaries are packages for each platform.
+      // Without install scripts none of their code runs before the test. Their binaries are packages for each platform.
       const quiet = ['--ignore-scripts', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']
       call('npm', ['install', '--prefix', fresh, ...quiet, `${name}@${version}`])
     }
-    if (readdirSync(fresh).length === 0) throw new Error('nothing came of it')
+    if (readdirSync(fresh).length === 0) throw new Error('nothing was installed')
     renameSync(fresh, place)
   } finally {
     rmSync(fresh, { recursive: true, force: true })
@@ -125,7 +125,7 @@ function run() {
   return new Promise((resolve) => child.on('exit', resolve))
 }
 
-/** Programs by version, vendors, and what went well: all, or so many. */
+/** Programs by version, and vendors. A cell says how many runs succeeded: all, or a number. */
 function tableOf(all) {
   const vendors = [...new Set(all.map(({ vendor }) => vendor))]
   const programs = new Set(all.map(({ program, version }) => `${program} ${version}`))

@@ -1,4 +1,4 @@
-/** Documents for contributors name files, names and tables that exist. */
+/** The files, names and tables in the documents for contributors must exist. */
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'

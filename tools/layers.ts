@@ -1,6 +1,6 @@
 /** The layers of ARCHITECTURE.md: which folder of src may import which. */
 
-/** Files that anybody may import: what a unit is, and that a number is a limit. */
+/** Files that any file may import: the units, and the helper that declares a limit. */
 const numbers = ['lib/primitives/units.ts', 'lib/primitives/limit.ts']
 const layer0 = ['domain', 'lib']
 const layer1 = [...layer0, 'vendors', 'formats', 'prices', 'store', 'outbound']
@@ -11,9 +11,9 @@ const without = (folders: readonly string[], ...left: string[]) => folders.filte
 const wiring = ['config', 'connection-limit', 'gateway']
 
 /**
- * Who may import whom, type imports too. A folder may always import itself. Test files may import anything.
- * One file has a row of its own: `vendors/probe` calls a vendor, so it needs `formats` and `upstream`, and these need
- * the data of `vendors`.
+ * Which folder may import which, type imports included. A folder may always import itself. Test files may import
+ * anything. One file has a row of its own: `vendors/probe` calls a vendor, so it needs `formats` and `upstream`, and
+ * these need the data of `vendors`.
  */
 export const mayImport: Readonly<Record<string, readonly string[]>> = {
   domain: numbers,
@@ -48,7 +48,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
 
   sandbox: layer0,
 
-  // The files at the root of src: what the operator declares, then the wiring.
+  // The files at the root of src: first what the operator declares, then the wiring.
   declaration: [...layer0, 'vendors', 'prices', 'outbound'],
   'sandbox-provider': [...layer0, 'vendors'],
   config: [...layer0, 'vendors', 'prices', 'declaration', 'sandbox-provider'],

@@ -1,15 +1,15 @@
-/** Rules for names: a type says what a thing is, and a name leads to one file. */
+/** Rules for names: a type is a noun that says what it is, and a name is exported by one file. */
 import type { Program } from 'oxc-parser'
 
 type File = { readonly path: string; readonly program: Program; readonly lineOf: (offset: number) => number }
 type Finding = { readonly path: string; readonly line: number; readonly rule: string; readonly message: string }
 
-/** They say that something was done, and not what it was done to. */
+/** Participles say that something was done, but not to what. */
 const participles = new Set(
   `Asked Begun Broken Brought Built Chosen Done Drawn Found Given Got Heard Held Kept Known Left Looked Lost Made Met Paid
   Read Said Seen Sent Shown Sold Spent Spoken Stood Sworn Taken Taught Thought Told Torn Won Written`.split(/\s+/),
 )
-/** One word that ends like a participle and is none. */
+/** Nouns that end like a participle. */
 const nouns = new Set(['Feed', 'Need', 'Seed', 'Speed', 'Breed', 'Bed', 'Deed'])
 const isParticiple = (name: string): boolean =>
   participles.has(name) || (/^[A-Z][a-z]+ed$/.test(name) && !nouns.has(name))
@@ -48,7 +48,10 @@ function* declarationsOf({ program }: File): Generator<NamedDeclaration> {
   }
 }
 
-/** Of all files that may be read together; names are compared within `src`, where any file may import any name. */
+/**
+ * Checks the names of all files that may be read together. Within `src` any file may import any name, so names are
+ * compared there.
+ */
 export function* checkNames(files: Iterable<File>): Generator<Finding> {
   const homes = new Map<string, string>()
   for (const file of files) {

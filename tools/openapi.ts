@@ -1,6 +1,6 @@
 /**
  * bun tools/openapi.ts: writes docs/openapi.json, the document that the server serves at /openapi.json.
- * tools/openapi.test.ts fails when the file is out of date.
+ * tools/openapi.test.ts fails if the file is out of date.
  */
 import manifest from '../package.json' with { type: 'json' }
 import { publicOpenApi } from '../src/edge/openapi.ts'

@@ -1,9 +1,9 @@
 /**
  * bun tools/price-list.ts: writes src/prices/price-list.json from the price list that is installed for development.
- * Only what the gateway can sell at its price is taken: models for text, embeddings and images that the vendors of the
- * presets serve now, by the ids their APIs take, priced by the token alone. Current ones that are left out are named
- * with the reason. The list has no longest answers and only some contexts: tools/token-limits.json has those, from two
- * more sources.
+ * Only models that the gateway can sell at their price are taken: models for text, embeddings and images that the
+ * presets' vendors serve now, by the ids of their APIs, priced by the token alone. Current models that are left out are
+ * named with the reason. The list has no output limits and only some contexts. tools/token-limits.json has those, from
+ * two more sources.
  */
 import { findProvider, type TieredPrices, type ConditionalPrice, type ModelInfo } from '@pydantic/genai-prices'
 import manifest from '../node_modules/@pydantic/genai-prices/package.json' with { type: 'json' }
@@ -17,7 +17,7 @@ import tokenLimits from './token-limits.json' with { type: 'json' }
 
 export const FILE = 'src/prices/price-list.json'
 
-/** The package does not say when it was released; a new version needs its own date here. */
+/** The package does not state its release date. A new version needs its date here. */
 const RELEASED: Readonly<Record<string, string>> = { '0.1.8': '2026-09-23' }
 
 type ListedVendor = Extract<PriceListing, { listed: string }> & { readonly preset: string }
@@ -29,9 +29,9 @@ const unlisted = Object.fromEntries(
   presets.flatMap(({ id, listing }) => (listing && 'unlisted' in listing ? [[id, skips[listing.unlisted]]] : [])),
 )
 
-/** Other kinds, and models that search or act at the vendor's by themselves, which is billed apart. */
+/** Other kinds, and models that search or act at the vendor by themselves, which is billed separately. */
 const otherKinds = /audio|realtime|tts|transcribe|image|live|omni|search|deep-research|multi-agent|computer-use/
-/** What may be asked of those image models that a family of the gateway's describes. */
+/** The image families of the gateway, by model id. A family says what its models can do. */
 const families: readonly (readonly [id: RegExp, family: ImageFamily])[] = [
   [/^gpt-image-2$/, 'gpt-image-2'],
   [/^gpt-image-/, 'gpt-image'],
@@ -41,14 +41,14 @@ const families: readonly (readonly [id: RegExp, family: ImageFamily])[] = [
 ]
 const familyOf = (id: string): ImageFamily | undefined => families.find(([match]) => match.test(id))?.[1]
 
-/** What the price of a plain call of text is made of. Searches and the like are tools, which the gateway refuses. */
+/** The parts of the price of a plain text call. Searches and the like are tools, which the gateway refuses. */
 const plainKeys = new Set(
   ['input', 'output', 'cache_read', 'cache_write', 'cache_write_1h'].map((key) => `${key}_mtok`),
 ).union(new Set(['web_searches_kcount', 'storage_searches_kcount']))
-/** Audio costs more than text, so models with these are sold without it. */
+/** Audio costs more than text, so models with these keys are sold without audio. */
 const audioKeys = new Set(['input_audio_mtok', 'cache_audio_read_mtok'])
 
-/** Of embedding models: what the vendors' documentation says and the list does not (2026-11). */
+/** Facts of embedding models from the vendors' documentation, which the list does not have (2026-11). */
 const vectors: Readonly<Record<string, Pick<ListedModel, 'dimensions' | 'adjustable'>>> = {
   'text-embedding-3-small': { dimensions: 1536, adjustable: true },
   'text-embedding-3-large': { dimensions: 3072, adjustable: true },
@@ -61,7 +61,7 @@ const vectors: Readonly<Record<string, Pick<ListedModel, 'dimensions' | 'adjusta
 type Prices = ConditionalPrice['prices']
 type Price = Prices[string]
 
-/** Of images, where they cost something else than words. */
+/** Prices of images that differ from those of text. */
 const imageKeys = new Set(['input_image_mtok', 'output_image_mtok', 'cache_image_read_mtok'])
 
 const names = [
@@ -77,7 +77,7 @@ const names = [
 /** Dollars per million tokens as exact text. The list's numbers are short decimals and print as they were written. */
 function dollars(price: number): string {
   const text = String(price)
-  if (parseUsd(text) === undefined) throw new Error(`${text} is no price of at most nine decimals`)
+  if (parseUsd(text) === undefined) throw new Error(`${text} is not a price of at most nine decimals`)
   return text
 }
 
@@ -113,10 +113,12 @@ function pricesOf(prices: Prices): ListedPrices {
 
 const dearer = (a: Price, b: Price): Price => ((baseOf(b) ?? 0) > (baseOf(a) ?? 0) ? b : a)
 
-/** What holds at a date. Where it changes with the hour, the dearest: a call may run from one hour into the next. */
+/**
+ * The prices at a date. If a price depends on the hour, the highest counts, because a call may run into the next hour.
+ */
 function pricesAt(rows: readonly ConditionalPrice[], date: string): Prices {
   const found: Prices[] = []
-  // The last row that applies is the one that counts.
+  // The last row that applies counts.
   for (const { constraint, prices } of rows.toReversed()) {
     if (constraint?.type === 'start_date' && constraint.start_date > date) continue
     found.push(prices)
@@ -129,8 +131,8 @@ function pricesAt(rows: readonly ConditionalPrice[], date: string): Prices {
 }
 
 /**
- * The prices of what a model is sold for: of images only where it makes some. Cached images cost more than cached
- * words, and the gateway has one price for both: the dearer one.
+ * The prices that a model is sold at. Prices of images stay only if the model makes images. Cached images cost more
+ * than cached text, and the gateway has one price for both: the higher one.
  */
 function asCharged(prices: Prices, family: ImageFamily | undefined): Prices {
   if (!family) return Object.fromEntries(Object.entries(prices).filter(([key]) => !imageKeys.has(key)))
@@ -167,9 +169,9 @@ const largest = (values: readonly (number | undefined)[]): number | undefined =>
 }
 
 /**
- * The context, and of text the longest answer: the larger number where sources differ. With one that is too small an
- * answer would be cut; one that is too large only meets the vendor's own refusal. Of image models the price list has
- * the context of the text models they are named after, so there the others come first.
+ * The context, and for text the longest output. If sources differ, the larger number counts. A number that is too small
+ * would cut answers, while one that is too large only leads to the vendor's own refusal. For image models the price
+ * list has the context of the text models that they are named after, so the other sources come first.
  */
 function tokenLimitsOf(
   { preset, hidesReasoning, endedByContext }: ListedVendor,
@@ -207,7 +209,7 @@ function modelOf(vendor: ListedVendor, model: ModelInfo, { dates, rows }: DatedP
   }
 }
 
-/** The whole list, made of the installed package. Throws when its version has no date above. */
+/** Makes the whole list from the installed package. Throws if its version has no date above. */
 export function makePriceList(): PriceList {
   const released = RELEASED[manifest.version]
   if (released === undefined) throw new Error(`when was ${manifest.name} ${manifest.version} released?`)
@@ -233,7 +235,7 @@ export function makePriceList(): PriceList {
   return { source, tokens, unlisted, vendors: Object.fromEntries(made) }
 }
 
-/** JSON with a model a line, so that a new version shows as the models that changed. */
+/** JSON with one model a line, so that a new version shows as the models that changed. */
 export function writePriceList({ source, tokens, unlisted: reasons, vendors: listed }: PriceList): string {
   const lines = (entries: object, indent: string): string =>
     Object.entries(entries)

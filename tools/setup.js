@@ -1,7 +1,7 @@
-// node tools/setup.js runtime|all: installs what is missing, builds the console where it is missing or older than its
-// sources, and is silent otherwise, so that a fresh clone only needs `npm start` or `npm test`. For a start it has the
-// viewer of the API's documents made, too: one process for all of it, as each costs a start 50 ms. Plain Node without
-// dependencies: it runs before there are any.
+// node tools/setup.js runtime|all: installs what is missing, and builds the console if it is missing or older than its
+// sources. Otherwise it prints nothing, so that a fresh clone only needs `npm start` or `npm test`. For a start it also
+// has the viewer of the API's documents made. All of this is one process, because each process costs a start 50 ms. It
+// is plain Node without dependencies, because it runs before there are any.
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -21,13 +21,13 @@ if (Number.parseInt(process.versions.node, 10) < 20) {
   fail(`Node 20 or later is needed, this is ${process.versions.node}.`)
 }
 
-// What the console is built with is only for building it: a start that finds it built needs none of it.
+// The console's build tools are only for building it. A start that finds it built needs none of them.
 const needsWeb = () => mode === 'all' || !isBuilt()
 const isAllThere = () => isReady(root, mode) && (!needsWeb() || (isReady(web, 'all') && isBuilt()))
 
 if (!isAllThere()) {
   await lock()
-  // Asked again: whoever held the lock may have installed what is missing here.
+  // Checked again, because the previous owner of the lock may have installed what is missing here.
   if (!isReady(root, mode)) await install(root, mode)
   if (needsWeb() && !isReady(web, 'all')) await install(web, 'all')
   if (!isBuilt()) await build()
@@ -39,7 +39,7 @@ function isReady(folder, wantedMode) {
   const stampFile = stampFileOf(folder)
   const installedFile = `${folder}node_modules/.package-lock.json`
   const stamp = read(stampFile)
-  // npm writes its own record after every change: newer than the stamp means that somebody ran npm by hand.
+  // npm writes its own record after every change. A record newer than the stamp means that someone ran npm by hand.
   const isCurrent = modifiedMs(stampFile) >= modifiedMs(installedFile)
   if (isCurrent && (stamp === stampOf(folder, 'all') || stamp === stampOf(folder, wantedMode))) return true
   const wanted = JSON.parse(read(`${folder}package-lock.json`)).packages
@@ -60,7 +60,7 @@ function stampOf(folder, installedMode) {
   return `${hash} ${process.platform} ${process.arch} ${installedMode}`
 }
 
-/** Whether the console is built, later than any of its sources was changed (3 ms). */
+/** Whether the console is built and newer than its sources (3 ms). */
 function isBuilt() {
   const builtMs = modifiedMs(builtFile)
   if (builtMs === 0) return false
@@ -90,7 +90,7 @@ function holdsEverything(wanted, installed, wantedMode) {
   })
 }
 
-/** A node_modules that was mounted into another system (a container, say) holds the wrong binaries. */
+/** A node_modules that is mounted into another system, such as a container, holds the wrong binaries. */
 function fitsMachine(installed) {
   const { platform, arch } = process
   return Object.values(installed).every(
@@ -99,9 +99,9 @@ function fitsMachine(installed) {
 }
 
 async function install(folder, wantedMode) {
-  const what = folder === web ? 'what the console is built with' : 'dependencies'
+  const what = folder === web ? "the console's build tools" : 'dependencies'
   process.stderr.write(`tollgate: installing ${what} …\n`)
-  // The Bun binary is an optional package and NODE_ENV or .npmrc may omit either kind: both are asked for by name.
+  // The Bun binary is an optional package, and NODE_ENV or .npmrc may omit either kind. So both are named.
   const kinds = ['--include=optional', wantedMode === 'all' ? '--include=dev' : '--omit=dev']
   const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', ...kinds]
   const code = await runNpm(folder, args)
@@ -109,18 +109,20 @@ async function install(folder, wantedMode) {
   writeFileSync(stampFileOf(folder), stampOf(folder, wantedMode))
 }
 
-/** The npm that called this script, as there may be several; otherwise the one on the path. */
+/** The npm that called this script, since there may be several. Otherwise the one on the path. */
 async function runNpm(folder, args) {
   const { spawn } = await import('node:child_process')
   const npm = process.env.npm_execpath
   const [command, ...head] = npm?.endsWith('npm-cli.js') ? [process.execPath, npm] : ['npm']
-  // On Windows npm is a batch file, which only a shell starts. npm's summary on stdout is left out.
+  // On Windows npm is a batch file, which only a shell can start. npm's summary on stdout is left out.
   const shell = command === 'npm' && process.platform === 'win32'
   const child = spawn(command, [...head, ...args], { cwd: folder, shell, stdio: ['ignore', 'ignore', 'inherit'] })
   return endOf(child)
 }
 
-/** Stopped, this process waits for its child to stop too: the lock must not be free while that is still at work. */
+/**
+ * When this process is stopped, it waits until its child stops too. The lock must not be free while the child works.
+ */
 function endOf(child) {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   return new Promise((resolve) => {
@@ -131,7 +133,7 @@ function endOf(child) {
 
 /**
  * Two installations at once would destroy each other's node_modules. The lock is a directory, which only one process
- * can make; its owner touches it every second, so one that was killed leaves a lock that ages and is taken over.
+ * can make. Its owner touches it every second. A killed owner leaves a lock that ages and is taken over.
  */
 async function lock() {
   mkdirSync(`${root}.tmp`, { recursive: true })
@@ -157,12 +159,12 @@ function unlock() {
   rmSync(lockDir, { recursive: true, force: true })
 }
 
-/** The text of a file, empty when it is missing. */
+/** The text of a file. Empty if it is missing. */
 function read(file) {
   return modifiedMs(file) ? readFileSync(file, 'utf8') : ''
 }
 
-/** 0 when the file is missing. */
+/** 0 if the file is missing. */
 function modifiedMs(file) {
   return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0
 }

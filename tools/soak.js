@@ -1,7 +1,7 @@
-// The long forms of the proofs in test/soaks.json. Each repeats its test file in rounds, each with a new seed, until
-// the count is reached or the time is over. A round has the short form's count, or `round`: where the count is a
-// size (so many seconds, so many clients at once), one round has all of it. A soak that fails ends with what the
-// test said; the others still run.
+// The long forms of the proofs in test/soaks.json. Each repeats its test file in rounds, each with a new seed, until it
+// reaches the count or the time is over. A round has the short form's count, or `round`. If the count is a size
+// (seconds, or clients at once), one round has all of it. A soak that fails prints the test's output; the others still
+// run.
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -13,24 +13,24 @@ process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 
 const HELP = `npm run soak -- [options]
 
-The long forms of the proofs: hours, where npm test takes minutes. Ends with 1 when one of them is broken.
+The long forms of the proofs: they take hours, where npm test takes minutes. Exits with 1 if one of them fails.
 
-  --only NAME      this one, and those that are called NAME-…; repeatable
-  --count N        so often, instead of the soak's own count
-  --minutes N      so long, each of them; with --count, what comes first
-  --list           what there is, how often here and in npm test, and what it proves
+  --only NAME      runs this soak and those named NAME-…; repeatable
+  --count N        repeats this many times instead of the soak's own count
+  --minutes N      runs each soak this long; with --count, the first limit reached ends it
+  --list           lists the soaks, their counts here and in npm test, and what they prove
   --help
 `
 
 const options = read()
-/** A test file has a limit of its own for each test; this is for one that does not come back at all. */
+/** Each test of a file has its own limit. This one is for a test process that never ends. */
 const ROUND_TIMEOUT_MS = 3_600_000
 
 const soaks = JSON.parse(readFileSync('test/soaks.json', 'utf8'))
 const isMeant = (soak, name) => soak.name === name || soak.name.startsWith(`${name}-`)
 const unknown = options.only.find((name) => !soaks.some((soak) => isMeant(soak, name)))
 if (unknown !== undefined)
-  refuse(`There is no soak '${unknown}'; there are ${soaks.map(({ name }) => name).join(', ')}.`)
+  refuse(`There is no soak '${unknown}'. The soaks are ${soaks.map(({ name }) => name).join(', ')}.`)
 const chosen = soaks.filter((soak) => options.only.length === 0 || options.only.some((only) => isMeant(soak, only)))
 
 if (options.help) {
@@ -80,11 +80,11 @@ function cells({ soak, isOk, done, startedMs, endedMs, figure }) {
   return [soak.name, isOk ? 'held' : 'BROKEN', String(done), soak.unit, minutes, figure]
 }
 
-/** Runs a soak to its end: its count, the time given, or its first failure. */
+/** Runs a soak until its count, its time or its first failure. */
 async function run(soak) {
   const startedMs = Date.now()
   const untilMs = startedMs + (options.minutes ?? Infinity) * 60_000
-  // With a time and no count, the time alone decides.
+  // With a time and no count, only the time decides.
   const target = options.count ?? (options.minutes === undefined ? soak.soak : Infinity)
   const state = { soak, isOk: true, done: 0, startedMs, endedMs: startedMs, figure: '' }
   while (state.isOk && state.done < target && Date.now() < untilMs) {

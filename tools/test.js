@@ -15,19 +15,19 @@ const BROWSER_CLOSE_MS = 10_000
 
 const given = process.argv.slice(2)
 const namesFiles = given.some((arg, i) => !arg.startsWith('-') && !['-t', '--test-name-pattern'].includes(given[i - 1]))
-// With `./` Bun takes them as folders; without, as words to look for anywhere in a path.
+// With `./` Bun takes the words as folders. Without it Bun searches for them anywhere in a path.
 const folders = namesFiles
   ? []
   : ['./src', './sandbox', './tools', './web/src', './test'].filter((folder) => existsSync(folder))
-// Workers are processes, and a file has the worker's globals for itself. That is not only faster: without --parallel a
-// test that calls process.exit(0) ends the whole run as a success, with it the file counts as crashed (Bun 1.4.5). A
-// worker more than there are cores saves a tenth of the time, and tests that count on time fail now and then.
+// Workers are processes, and each file has its worker's globals alone. That is not only faster. Without --parallel a
+// test that calls process.exit(0) ends the whole run as a success; with it the file counts as crashed (Bun 1.4.5). One
+// worker more than there are cores saves a tenth of the time, but tests that depend on time then fail now and then.
 const workers = Math.max(2, Math.min(4, availableParallelism()))
 const work = mkdtempSync(join(scratch(), 'tollgate-test-'))
 const report = join(work, 'junit.xml')
 const timings = join(work, 'timings.json')
-// Those of test/ that take the longest, first: one that began last would leave the other cores idle at the end. What
-// computes and what waits take turns here, as two of a kind are slower side by side.
+// The slowest files of test/ come first, because one that began last would leave the other cores idle at the end. Files
+// that compute and files that wait alternate, because two of a kind are slower together.
 const longest = [
   'console/widths',
   'operations/long-waits',
@@ -71,7 +71,7 @@ const code = await run(findBun(), [
   `--timings=${timings}`,
   '--timeout=60000',
   '--no-env-file',
-  // Gateways that a test started, and this run itself when it is killed, must leave nothing behind.
+  // Gateways that a test started must not survive, even if this run is killed.
   '--no-orphans',
   '--reporter=junit',
   `--reporter-outfile=${report}`,
@@ -85,7 +85,7 @@ rmSync(work, { recursive: true, force: true })
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
 process.exitCode = failed > 0 || passed === 0 ? 1 : 0
 
-/** A time for every test file, by which Bun sorts them: it begins with those of which it has none. */
+/** A time for every test file. Bun sorts the files by it and begins with those that have none. */
 function timesOf(from) {
   const names = from.flatMap((folder) => readdirSync(folder, { recursive: true }).map((name) => join(folder, name)))
   const rankOf = (name) => longest.findIndex((long) => name === join('test', `${long}.test.ts`))
@@ -94,8 +94,8 @@ function timesOf(from) {
 }
 
 /**
- * Where the tests' folders are: in memory, where there is plenty. A test that starts a gateway and talks to it waits
- * for dozens of syncs, of 1 to 5 ms each on a disk; what a sync does to a disk no test can see.
+ * The folder of the tests' data: in memory, if there is enough. A test that starts a gateway and calls it waits for
+ * dozens of syncs, of 1 to 5 ms each on a disk. No test can see what a sync does to a disk.
  */
 function scratch() {
   const shared = '/dev/shm'
@@ -143,7 +143,7 @@ function count(exitCode) {
   const total = (name) => Number(new RegExp(`<testsuites [^>]*\\b${name}="(\\d+)"`).exec(xml)?.[1] ?? 0)
   const [tests, failures, skipped] = [total('tests'), total('failures'), total('skipped')]
   const passed = tests - failures - skipped
-  // A file that cannot be loaded, or a runner that dies, is no failure in the report: it counts as one here.
+  // The report does not count a file that cannot be loaded, or a runner that dies. It counts as one failure here.
   const failed = failures === 0 && exitCode !== 0 ? 1 : failures
   return { passed, failed, skipped }
 }

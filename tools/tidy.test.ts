@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { inspect, readTree, show } from './tidy.ts'
 
-/** The findings of a small tree, as `path:line rule`. */
+/** The findings in a small tree, as `path:line rule`. */
 const found = (tree: Record<string, string>) =>
   inspect(new Map(Object.entries(tree))).map(({ path, line, rule }) => `${path}:${line} ${rule}`)
 const lines = (count: number, line: string) => `${line}\n`.repeat(count)

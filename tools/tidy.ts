@@ -1,6 +1,6 @@
 /**
- * bun tools/tidy.ts: the rules of STYLE.md and ARCHITECTURE.md that neither compiler nor linter knows.
- * Prints `path:line rule message` per finding and exits 1 if there is any; tidy.test.ts holds the tree to it.
+ * bun tools/tidy.ts: the rules of STYLE.md and ARCHITECTURE.md that neither compiler nor linter knows. Prints
+ * `path:line rule message` per finding and exits 1 if there is any. tidy.test.ts applies them to the tree.
  */
 import { posix } from 'node:path'
 import { parseSync, Visitor, type CallExpression, type EcmaScriptModule, type Program, type Span } from 'oxc-parser'
@@ -8,11 +8,11 @@ import { mayImport } from './layers.ts'
 import { checkNames } from './name-rules.ts'
 import { vendorsNamedIn } from './vendor-words.ts'
 
-/** Folders that are told the time and never reach outside the process. */
+/** Folders that get the time as an argument and never reach outside the process. */
 const pureFolders = ['domain', 'vendors', 'modalities', 'router']
 /** Folders that own a table, or the connections to all of them. */
 const sqlFolders = ['store', 'accounts', 'catalog', 'ledger', 'records', 'responses', 'video', 'blobs']
-/** Names that say nothing about what is inside. */
+/** Names that say nothing about the content. */
 const emptyNames = 'util utils helper helpers manager service common misc base handler2 new'.split(' ')
 
 const limits = { functionLines: 70, fileLines: 400, testFileLines: 800, lineLength: 120, architectureLines: 150 }
@@ -22,7 +22,7 @@ const sqlShapes = String.raw`SELECT\s[^]*\sFROM\s|INSERT\s+(?:\w+\s+\w+\s+)?INTO
 const sqlStatement = new RegExp(`^\\s*(?:${sqlShapes}|${sqlShapes.toLowerCase()})`)
 /** What a pure folder must not use, in the spelling of readSyntax. */
 const effect = /^(?:(?:fetch|setTimeout|setInterval)\(\)|new Date\(\)|Date\.now|(?:process|Bun|performance)\.\w+)$/
-// Put together from words, so that this file does not find itself.
+// Built from words, so that this file does not match itself.
 const machinePath = new RegExp(`(?<![\\w./~-])/(?:${['home', 'Users', 'root', 'work'].join('|')})/[\\w.-]`)
 const registryHost = /\b(?:registry|artifactory|nexus|verdaccio)\.[\w-]+\.(?:com|org|net|io|dev|local|internal)\b/
 
@@ -32,7 +32,7 @@ export type Finding = { readonly path: string; readonly line: number; readonly r
 /** Repository-relative paths (with `/`) and their text. */
 export type Tree = ReadonlyMap<string, string>
 
-/** All findings of a tree, by path and line. */
+/** All findings in a tree, by path and line. */
 export function inspect(tree: Tree): Finding[] {
   const sources = [...tree].filter(([path]) => isCode(path)).map(([path, text]) => readSource(path, text))
   const inSrc = new Map(sources.filter(({ path }) => isProduct(path)).map((source) => [source.path, source]))
@@ -62,7 +62,7 @@ type Source = {
   readonly lineOf: (offset: number) => number
 }
 
-/** What the rules want to know of a syntax tree, collected in one walk. */
+/** The parts of a syntax tree that the rules need, collected in one walk. */
 type Syntax = {
   readonly functions: { readonly start: number; readonly ownLines: number }[]
   readonly literals: (Span & { readonly value: string })[]
@@ -74,11 +74,11 @@ type Syntax = {
 
 const isCode = (path: string) =>
   /^(?:(?:src|sandbox|tools|test|bench|bin)\/.*\.[jt]s|web\/src\/.*\.tsx?)$/.test(path) && !path.includes('/fixtures/')
-/** A contract is a suite that test files run: what every implementation of a port must do. */
+/** A contract is a suite that test files run. It says what every implementation of a port must do. */
 const isTest = (path: string) => /(?:\.test|-contract)\.ts$/.test(path) || path.startsWith('test/')
-/** What is shipped: the server, and the vendor that is built in. */
+/** The product: the server and the built-in vendor. */
 const isProduct = (path: string) => /^(?:src|sandbox)\//.test(path)
-/** What has a row in the table of layers: a folder, or one file of it that has a row of its own. */
+/** The row in the table of layers: a folder, or a single file with a row of its own. */
 function folderOf(path: string): string {
   if (path.startsWith('sandbox/')) return 'sandbox'
   const [, folder = '', file = ''] = path.replace(/\.ts$/, '').split('/')
@@ -165,7 +165,7 @@ function readSyntax(program: Program, text: string, lineOf: Source['lineOf']): S
   return syntax
 }
 
-/** The body of the arrow function in `.catch(() => {})`, an empty catch in other clothes. */
+/** The body of the arrow function in `.catch(() => {})`, which is an empty catch as well. */
 function catchHandler({ callee, arguments: [handler] }: CallExpression): Span | undefined {
   if (callee.type !== 'MemberExpression' || callee.property.type !== 'Identifier') return undefined
   return callee.property.name === 'catch' && handler?.type === 'ArrowFunctionExpression' ? handler.body : undefined
@@ -194,8 +194,8 @@ function* checkText(path: string, text: string): Generator<Finding> {
 type LockEntry = { readonly resolved?: string; readonly optionalDependencies?: Readonly<Record<string, string>> }
 
 /**
- * npm leaves out optional packages that the registry in use does not serve, and then `npm ci` refuses the lockfile on
- * every machine: an entry by version, os and cpu has to be put back by hand.
+ * npm leaves out optional packages that the registry in use does not serve. Then `npm ci` refuses the lockfile on every
+ * machine, and an entry with version, os and cpu has to be added by hand.
  */
 function* checkLockfile(path: string, text: string): Generator<Finding> {
   const { packages } = JSON.parse(text) as { packages: Readonly<Record<string, LockEntry>> }
@@ -236,7 +236,7 @@ function* checkSize({ path, text, syntax, lineOf }: Source): Generator<Finding> 
   }
   const lines = text.split('\n')
   const max = isTest(path) ? limits.testFileLines : limits.fileLines
-  // The rows of vendors are data: there are as many as there are. What a program wrote, nobody reads through.
+  // The rows of vendors are data, so their number is free. Nobody reads a generated file through.
   const isFree = /^src\/vendors\/(?:presets|rules)\.ts$/.test(path) || path.endsWith('.gen.ts')
   if (lines.length - 1 > max && !isFree) {
     yield { path, line: max + 1, rule: 'file-lines', message: `${lines.length - 1} > ${max}` }
@@ -279,7 +279,7 @@ function* checkImports({ path, imports }: Source): Generator<Finding> {
   const folder = folderOf(path)
   const allowed = mayImport[folder]
   if (!allowed && !isTest(path)) {
-    yield { path, line: 1, rule: 'layers', message: `${folder} is not in mayImport of tools/tidy.ts` }
+    yield { path, line: 1, rule: 'layers', message: `${folder} is not in mayImport of tools/layers.ts` }
   }
   for (const { specifier, target, line } of imports) {
     if (/^(?:#|~|@\/|\/|src\/)/.test(specifier)) yield { path, line, rule: 'path-alias', message: specifier }
@@ -292,13 +292,13 @@ function* checkImports({ path, imports }: Source): Generator<Finding> {
   }
 }
 
-/** What two dialects share is in formats/core: each can be read, and taken out, without the others. */
+/** Two dialects share code only through formats/core, so that each can be read, and removed, without the others. */
 function isSibling(path: string, target: string): boolean {
   const [own, other] = [path, target].map((one) => /^src\/formats\/(\w+)\/./.exec(one)?.[1])
   return own !== undefined && other !== undefined && other !== own && other !== 'core'
 }
 
-/** In all code, src or not. Depth first: an import of a file that is still being visited closes a cycle. */
+/** In all code, in src or not. Depth first: an import of a file that is still being visited closes a cycle. */
 function* checkCycles(sources: ReadonlyMap<string, Source>): Generator<Finding> {
   const done = new Set<string>()
   function* visit(source: Source, trail: readonly string[]): Generator<Finding> {
@@ -315,16 +315,16 @@ function* checkCycles(sources: ReadonlyMap<string, Source>): Generator<Finding> 
   for (const source of sources.values()) yield* visit(source, [])
 }
 
-/** A file is used when main, a worker or a test of its own leads to it. Not asked before there is a main. */
+/** A file is used if main, a worker or a test of its own leads to it. Not checked before there is a main. */
 function* checkOrphans(sources: ReadonlyMap<string, Source>): Generator<Finding> {
   if (!sources.has('src/main.ts')) return
   const isRoot = (path: string) =>
     path === 'src/main.ts' || path.endsWith('-worker.ts') || sources.has(path.replace(/\.ts$/, '.test.ts'))
   const used = new Set([...sources.keys()].filter(isRoot))
-  // A set hands out what is added while it is being walked.
+  // A set also iterates over what is added meanwhile.
   for (const path of used) for (const { target } of sources.get(path)?.imports ?? []) used.add(target)
   for (const path of sources.keys()) {
-    if (!used.has(path) && !isTest(path)) yield { path, line: 1, rule: 'orphan', message: 'nothing leads here' }
+    if (!used.has(path) && !isTest(path)) yield { path, line: 1, rule: 'orphan', message: 'no file imports it' }
   }
 }
 
@@ -341,7 +341,7 @@ function* checkLimits(sources: ReadonlyMap<string, Source>): Generator<Finding> 
 
 // ---- The real tree
 
-/** Every text file that git tracks or would track; without git, every file outside the folders it ignores. */
+/** Every text file that git tracks or would track. Without git, every file outside the folders that git ignores. */
 export async function readTree(root: string): Promise<Tree> {
   const git = Bun.spawnSync(['git', 'ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root })
   const ignored = /(?:^|\/)(?:node_modules|\.git)\/|^(?:data|\.tmp)\//

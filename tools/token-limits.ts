@@ -1,8 +1,8 @@
 /**
- * bun tools/token-limits.ts MODELS_DEV LITELLM: writes tools/token-limits.json, from which tools/price-list.ts takes
- * how long an input and an answer of a model may be. MODELS_DEV is a git directory of models.dev's repository that has
- * the commit below; LITELLM the folder `litellm` of the unpacked Python package of the version below
- * (`pip download --no-deps litellm==VERSION`, then unzip). Facts alone are taken, of models that the price list has.
+ * bun tools/token-limits.ts MODELS_DEV LITELLM: writes tools/token-limits.json, which gives tools/price-list.ts the
+ * longest input and output of a model. MODELS_DEV is a git directory of models.dev's repository that has the commit
+ * below. LITELLM is the folder `litellm` of the unpacked Python package of the version below (`pip download --no-deps
+ * litellm==VERSION`, then unzip). Only facts are taken, of models that the price list has.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -25,7 +25,7 @@ const litellm = {
 }
 const LITELLM_LIST = 'model_prices_and_context_window_backup.json'
 
-/** What a source says, in tokens. `context` is input and output together, `input` the input alone. */
+/** The limits in a source, in tokens. `context` is input and output together, `input` the input alone. */
 export type TokenLimits = {
   readonly context?: number
   readonly input?: number
@@ -42,7 +42,7 @@ export type TokenLimitsFile = {
   >
 }
 
-/** What the sources call a preset's vendor, where it is another name. */
+/** The sources' names for a preset's vendor, if they differ. */
 const modelsDevNames: Readonly<Record<string, string>> = {
   gemini: 'google',
   together: 'togetherai',
@@ -56,7 +56,7 @@ const litellmPrefixes: Readonly<Record<string, string>> = {
   fireworks: 'fireworks_ai/',
 }
 
-/** Models that models.dev has under another id of the vendor's. */
+/** Models that models.dev has under another id of the vendor. */
 const aliases: Readonly<Record<string, string>> = {
   'grok-4-0709': 'grok-4',
   'grok-4-fast-reasoning': 'grok-4-fast',
@@ -70,7 +70,7 @@ function git(folder: string, args: readonly string[]): string | undefined {
 
 type Toml = { readonly base_model?: string; readonly limit?: TokenLimits; readonly reasoning?: boolean }
 
-/** A file as it was when it was last there: vendors serve models that models.dev has removed as outdated. */
+/** The last version of a file. Vendors still serve models that models.dev has removed as outdated. */
 function readToml(folder: string, path: string): Toml | undefined {
   const commit = git(folder, ['log', '-1', '--diff-filter=AMRT', '--format=%H', modelsDev.commit, '--', path])?.trim()
   const text = commit && git(folder, ['show', `${commit}:${path}`])
@@ -108,7 +108,7 @@ function ofLitellm(list: LitellmList, preset: string, upstreamModel: string): To
   return kept({ ...(input && { input }), ...(output && { output }), ...(reasoning && { reasoning }) })
 }
 
-/** A model a line, so that a newer source shows as the models that changed. */
+/** One model a line, so that a newer source shows as the models that changed. */
 function write({ sources, vendors }: TokenLimitsFile): string {
   const blocks = Object.entries(vendors).map(([preset, models]) => {
     const lines = Object.entries(models).map(([id, facts]) => `      ${JSON.stringify(id)}: ${JSON.stringify(facts)}`)

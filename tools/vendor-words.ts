@@ -1,10 +1,10 @@
-/** Names of vendors and of their models. `src/domain` has none of them: what one vendor does is data of src/vendors. */
+/** Names of vendors and of their models. `src/domain` has none of them: what one vendor does is data in src/vendors. */
 import { presets } from '../src/vendors/presets.ts'
 
 /** Ids that name no vendor, and one that is an English word. */
 const plain = new Set(['sandbox', 'custom', 'responses', 'together'])
 
-/** Owners of presets and families of models, which no id and no host names. */
+/** Owners of presets and families of models that no id and no host names. */
 const others =
   `aistudio alibaba baidu bedrock byteplus chatgpt claude codestral cohere dall devstral doubao ernie gemma glm
   google gpt grok hunyuan kimi llama magistral minimax ministral mixtral nvidia qwen qwq seedance seedream sonar tencent
@@ -22,13 +22,13 @@ const vendorWords: ReadonlySet<string> = new Set(
   ),
 )
 
-/** Words that stand for something else in one file. */
+/** Words that mean something else in one file. */
 const allowed: Readonly<Record<string, ReadonlySet<string>>> = {
-  // The dialect, whoever speaks it.
+  // The dialect, whichever vendor speaks it.
   'src/domain/turn.ts': new Set(['gemini']),
 }
 
-/** The names of vendors in a line, of which a name in camel case may be made too. */
+/** The names of vendors in a line, including parts of a name in camel case. */
 export function vendorsNamedIn(path: string, line: string): readonly string[] {
   const whole = line.match(/[A-Za-z]+/g) ?? []
   const parts = whole.flatMap((word) => word.match(/[A-Z]?[a-z]+|[A-Z]+/g) ?? [])

@@ -1,6 +1,7 @@
-// node tools/viewer.js: puts the viewer of the API's documents into dist/docs, where it is missing. One file of one
-// package at one version, whose bytes are pinned: its dependencies are for building it, and are never installed. Plain
-// Node without dependencies. Where the file cannot be had, /docs is a plain list, and everything else works.
+// node tools/viewer.js: puts the viewer of the API's documents into dist/docs if it is missing. It is one file of one
+// package at one version, whose bytes are pinned. The package's dependencies are for building it and are never
+// installed. This is plain Node without dependencies. Without the file, /docs is a plain list, and everything else
+// works.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -29,7 +30,7 @@ if (!existsSync(target)) {
   if (problem) process.stderr.write(`tollgate: no viewer for /docs (${problem})\n`)
 }
 
-/** Undefined when it is there. */
+/** Undefined if the file is there. */
 function make() {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-viewer-'))
   try {
@@ -43,7 +44,7 @@ function make() {
     const archive = gunzipSync(readFileSync(join(folder, tarball)))
     const [bytes, license] = [fileIn(archive, FILE), fileIn(archive, LICENSE)]
     if (!bytes || !license) return `${PACKAGE} has no ${FILE}`
-    if (createHash('sha256').update(bytes).digest('hex') !== SHA256) return `${FILE} is not what it was`
+    if (createHash('sha256').update(bytes).digest('hex') !== SHA256) return `${FILE} does not have the pinned bytes`
     mkdirSync(join(target, '..'), { recursive: true })
     writeFileSync(join(target, '../viewer.LICENSE'), license)
     writeFileSync(`${target}.tmp`, gzipSync(bytes, { level: 9 }))
@@ -54,7 +55,7 @@ function make() {
   }
 }
 
-/** A file of a tar archive: blocks of 512 bytes, a head with name and size before each file. */
+/** A file of a tar archive: blocks of 512 bytes, with a head of name and size before each file. */
 function fileIn(archive, wanted) {
   for (let at = 0; at + 512 <= archive.length;) {
     const text = (from, length) => archive.toString('latin1', at + from, at + from + length).replace(/\0.*$/s, '')

@@ -1,4 +1,6 @@
-/** The rules of the console's application: who may import whom, and that every sentence is in the dictionaries. */
+/**
+ * The rules of the console's application: which layer may import which, and that every sentence is in the dictionaries.
+ */
 import { expect, test } from 'bun:test'
 import { posix } from 'node:path'
 import { parseSync, Visitor } from 'oxc-parser'
@@ -11,7 +13,7 @@ import { zh } from '../web/src/lib/i18n/zh.ts'
 import { readTree } from './tidy.ts'
 
 const ROOT = 'web/src/'
-/** From the bottom up. Parts are pieces that several features share; a feature knows no other one. */
+/** From the bottom up. Parts are pieces that several features share. A feature imports no other feature. */
 const layers = ['lib', 'ui', 'parts', 'features', 'routes', 'app'] as const
 
 const tree = new Map(
@@ -37,7 +39,7 @@ test('a file imports its own layer or a lower one, and no feature another', () =
       .filter((target) => {
         const isUp = layerOf(target) > layerOf(path)
         const isSideways = featureOf(path) !== undefined && (featureOf(target) ?? featureOf(path)) !== featureOf(path)
-        // The router names the pages; nothing else looks up.
+        // The router names the pages. No other file imports from a higher layer.
         return (isUp || isSideways) && !path.startsWith(`${ROOT}app/`)
       })
       .map((target) => `${path} imports ${target}`),
@@ -55,7 +57,7 @@ test('the words know nothing of the console', () => {
   expect(outside).toEqual([])
 })
 
-/** STYLE.md counts what is nested in a function apart; of a component that would be nearly all of it. */
+/** STYLE.md does not count nested functions into an outer one. For a component that would leave almost nothing. */
 const WHOLE_LINES_MAX = 70
 
 test('a component is on one screen, with all that is nested in it', () => {

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { runToEnd, type Contender, type Field } from '../contender.ts'
 
-/** It does not start without one, and checks it with each request. */
+/** It does not start without a key, and checks the key with each request. */
 const MASTER_KEY = `sk-${'bench'.repeat(8)}`
 
 const config = ({ upstreamPort, models }: Field): string =>

@@ -1,10 +1,11 @@
-/** nginx as the floor: what a proxy costs that does nothing but pass bytes on, in C. */
+/** nginx as the floor: the cost of a proxy in C that only passes bytes on. */
 import { existsSync } from 'node:fs'
 import type { Contender, Field } from '../contender.ts'
 
 const PLACES = ['/usr/sbin/nginx', '/usr/local/sbin/nginx', '/usr/local/nginx/sbin/nginx', '/opt/homebrew/bin/nginx']
 
-// Bodies stay in memory and connections stay open, on both sides. Streams are unbuffered by the vendor's own header.
+// Bodies stay in memory and connections stay open on both sides. The vendor's own header turns off buffering of
+// streams.
 const config = ({ folder, port, upstreamPort }: Field): string => `
 daemon off;
 worker_processes 1;

@@ -1,10 +1,10 @@
-/** Portkey's gateway (npm, MIT), without the key, the money and the records that ours has on. */
+/** Portkey's gateway (npm, MIT), without the keys, money and records that Tollgate has. */
 import { join } from 'node:path'
 import { runToEnd, type Contender } from '../contender.ts'
 
 const VERSION = '1.15.2'
 
-/** It listens on every address, and has no setting for it. */
+/** It listens on every address and has no setting for that. */
 const preload = `const { Server } = require('node:net')
 const { listen } = Server.prototype
 Server.prototype.listen = function (port, ...rest) {

@@ -1,4 +1,4 @@
-/** This gateway with everything on: a real key, holds, settlements, records, metrics, and log lines into a file. */
+/** Tollgate with everything on: a real key, holds, settlements, records, metrics, and log lines into a file. */
 import { Database } from 'bun:sqlite'
 import { join, resolve } from 'node:path'
 import { bunEnv } from '../../bin/bun-env.js'
@@ -11,7 +11,7 @@ const ACCOUNT = 'bench'
 
 export const dataOf = ({ folder }: Field): string => join(folder, 'data')
 
-/** The vendor once for each of its dialects. */
+/** The vendor is there once for each of its dialects. */
 const PRESETS = { chat: 'custom', messages: 'anthropic' } as const
 
 function dialectOf(model: string): keyof typeof PRESETS {
@@ -39,9 +39,9 @@ accounts:
 const providerLine = (id: string, preset: string, port: number): string =>
   `  ${id}: { ${preset}, base_url: 'http://127.0.0.1:${port}/v1', allow_private: true, key: vendor-secret }`
 
-/** An operation of the running gateway: its value. */
+/** Runs an operation of the running gateway and returns its value. */
 export async function operate(field: Field, name: string, input: object): Promise<Record<string, unknown>> {
-  // Its port listens before the rest of it is there.
+  // The port listens before the rest of the gateway is ready.
   let result = await callControl(dataOf(field), name, input)
   for (let tries = 0; !result && tries < 100; tries++) {
     await Bun.sleep(100)
@@ -51,7 +51,7 @@ export async function operate(field: Field, name: string, input: object): Promis
   return result.value as Record<string, unknown>
 }
 
-/** Counts by state and outcome, read beside the running gateway. */
+/** Counts by state and outcome, read while the gateway runs. */
 function books(field: Field): { holds: Record<string, number>; records: Record<string, number> } {
   const db = new Database(join(dataOf(field), 'tollgate.db'), { readonly: true })
   const count = (sql: string): Record<string, number> =>
@@ -77,7 +77,7 @@ export type Checkout = {
   readonly name: string
   /** The folder of its sources. */
   readonly root: string
-  /** Go before the program: a profiler's switches, for example. */
+  /** Arguments before the program, such as a profiler's switches. */
   readonly bunArgs: readonly string[]
 }
 

@@ -999,7 +999,7 @@ export type VideoFacts = {
   readonly upscaler?: string
 }
 
-/** By route: what it answers; of events, what each is. */
+/** By route: the answer, or the type of each event. */
 export type Answers = {
   readonly 'POST /session': Me
   readonly 'GET /session': Me
@@ -1340,7 +1340,7 @@ export type Answers = {
   }
 }
 
-/** By route: what it takes. */
+/** By route: the body of the request. */
 export type Bodies = {
   readonly 'POST /session': {
     readonly name: string
