@@ -9,7 +9,8 @@ import { monthStartHour } from './accounts/calendar.ts'
 import { Limiter } from './accounts/limiter.ts'
 import type { BalanceMovements, AdminServices, Verification } from './admin/operation.ts'
 import { createBackup } from './backup.ts'
-import { keptUntil } from './blobs/blobs.ts'
+import type { Blobs } from './blobs/blobs.ts'
+import { openFolderBlobs } from './blobs/folder-blobs.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import { openSqliteCatalog } from './catalog/sqlite-catalog.ts'
 import type { Config } from './config.ts'
@@ -70,6 +71,7 @@ export type Gateway = {
   readonly idempotency: Idempotency
   readonly turns: Turns
   readonly tasks: Tasks
+  readonly blobs: Blobs
   readonly live: LiveCalls
   readonly room: DiskRoom
   readonly health: HealthBook
@@ -122,7 +124,7 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     declared: config.declared,
   })
   await declareAccounts(config, accounts, ledger)
-  const requests = await openRequestPorts(store)
+  const requests = await openRequestPorts(store, room)
   const limiter = new Limiter(await requests.rollups.chargedByDay(monthStartHour(Date.now())), {
     accountMax: accountCallsMax(config),
   })
@@ -159,13 +161,16 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
   }
 }
 
-/** What is kept of requests. */
-async function openRequestPorts(store: Store): Promise<Pick<Gateway, 'records' | 'rollups' | 'refused' | 'tasks'>> {
+type RequestPorts = Pick<Gateway, 'records' | 'rollups' | 'refused' | 'tasks' | 'blobs'>
+
+/** What is kept of requests, and of what they made. */
+async function openRequestPorts(store: Store, room: DiskRoom): Promise<RequestPorts> {
   return {
     records: openSqliteRecords(store),
     rollups: await openSqliteUsageRollups(store),
     refused: openSqliteRefusedRequests(store),
     tasks: openSqliteTasks(store),
+    blobs: openFolderBlobs(store, room),
   }
 }
 
@@ -185,6 +190,7 @@ type Parts = Pick<
   readonly records: Records
   readonly rollups: UsageRollups
   readonly tasks: Tasks
+  readonly blobs: Blobs
   readonly secrets: Secrets
   /** Names this life of the process in its holds. */
   readonly owner: string
@@ -194,7 +200,7 @@ type Parts = Pick<
 function servicesOf(
   store: Store,
   config: Config,
-  { live, health, records, rollups, tasks, secrets, owner, ledger, ...rest }: Parts,
+  { live, health, records, rollups, tasks, blobs, secrets, owner, ledger, ...rest }: Parts,
 ): AdminServices {
   const startedAtMs = Date.now()
   const tally = new ProviderTally()
@@ -233,7 +239,7 @@ function servicesOf(
     videos: (accountId, page) => tasks.before({ accountId }, page),
     video: (accountId, id) =>
       id.startsWith('req_') ? tasks.ofRequest({ accountId }, id) : tasks.find({ accountId }, id),
-    keptUntil: (ids) => keptUntil(store.aside, ids),
+    keptUntil: (ids) => blobs.keptUntil(ids),
     searchRecords: (accountId, search) => records.search(accountId, search),
     findAnywhere: (id) => records.findAnywhere(id),
     requests: (accountId, page) => records.recent(accountId, page),

@@ -1,7 +1,8 @@
 /** `tollgate serve`: the gateway with its servers, until a signal drains it. */
 import { serveControl } from './admin/control.ts'
-import { Blobs } from './blobs/blobs.ts'
-import { uploadBounds, Uploads } from './blobs/uploads.ts'
+import type { Blobs } from './blobs/blobs.ts'
+import { openFolderUploads } from './blobs/folder-uploads.ts'
+import { uploadBounds } from './blobs/uploads.ts'
 import type { Config } from './config.ts'
 import { freeBounds } from './edge/unbilled-routes.ts'
 import { bodyPace } from './inbound/connection-limits.ts'
@@ -76,8 +77,8 @@ export async function serve(config: Config): Promise<RunningServer> {
   const state: DrainState = { isDraining: false }
   decoders.fitInto(memoryMaxOf(config))
   const readiness = new ReadinessGate(store, new MemoryRoom(memoryMaxOf(config)), log)
-  const [tokens, blobs] = [new TokenCounter(), new Blobs(store, gateway.room)]
-  await blobs.sweepStrays()
+  const [tokens, blobs] = [new TokenCounter(), gateway.blobs]
+  await blobs.recover()
   const onRecord = recorder(gateway, metrics, log)
   const videos = openVideos(gateway, { log, blobs, health, config, onRecord })
   const relay = relayOf(gateway, config, {
@@ -98,7 +99,7 @@ export async function serve(config: Config): Promise<RunningServer> {
     proxies: config.trustedProxies,
     blobs,
     visitors: { perMinute: config.limits.contentPerMinute, concurrent: config.limits.contentConcurrent },
-    uploads: new Uploads(config.dataFolder, gateway.room, new SharedBudget(uploadBounds)),
+    uploads: openFolderUploads(config.dataFolder, gateway.room, new SharedBudget(uploadBounds)),
     links: { publicUrl: config.publicUrl, isLoopback: LOOPBACK.test(config.host) },
     metricsToken: config.metricsToken,
   })

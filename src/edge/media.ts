@@ -2,7 +2,6 @@
  * Serves the files of images and videos to anyone who has the address: in full or in part, at the pace of the client.
  * The headers keep a browser from running anything in them and from passing the address on.
  */
-import { open } from 'node:fs/promises'
 import type { Blob, BlobPurpose, Blobs } from '../blobs/blobs.ts'
 import type { Failure } from '../domain/failure.ts'
 import { statusOf, type VideoStage } from '../domain/video-task.ts'
@@ -149,7 +148,7 @@ async function send(exchange: ServerExchange, blob: Blob, always: ReplyHeaders):
     exchange.reply(416, { ...always, 'content-type': type, 'content-range': `bytes */${blob.bytes}` }, body)
     return undefined
   }
-  const file = await open(blob.path, 'r').catch(() => undefined)
+  const file = await blob.open()
   // Swept in this moment.
   if (!file) return EXPIRED
   try {
@@ -158,10 +157,10 @@ async function send(exchange: ServerExchange, blob: Blob, always: ReplyHeaders):
     exchange.beginSized(part ? 206 : 200, { ...headers, ...range }, to - from + 1)
     const piece = Buffer.allocUnsafe(PIECE_BYTES)
     for (let at = from; at <= to && !exchange.isAnswered && !exchange.isGone;) {
-      const { bytesRead } = await file.read(piece, 0, Math.min(PIECE_BYTES, to - at + 1), at)
-      if (bytesRead === 0) exchange.destroy()
-      at += bytesRead
-      if (!exchange.sendBytes(piece.subarray(0, bytesRead))) await exchange.drained()
+      const bytes = await file.read(piece.subarray(0, to - at + 1), at)
+      if (bytes === 0) exchange.destroy()
+      at += bytes
+      if (!exchange.sendBytes(piece.subarray(0, bytes))) await exchange.drained()
     }
   } finally {
     await file.close()
