@@ -1,9 +1,10 @@
-// node browser-process.js FOLDER [SOCKET]: a headless Chromium that takes orders as lines of JSON and answers each with a
-// line. `{id, page, options, method, args}` calls a method of a page, as Playwright names them; `keyboard.press` is one
-// of its keyboard. A page is opened at its first order and gone after `close`. FOLDER keeps the browser unpacked;
-// TOLLGATE_TEST_BROWSER names another Chromium, for machines that the package is not made for. The process ends with
-// its standard input. Orders come by it, or by connections to SOCKET: a client's pages end with its connection, and the
-// browser starts with the first. It costs 3 s of processor time to start one, so the files of a run share it.
+// node browser-process.js FOLDER [SOCKET]: a headless Chromium that takes orders as lines of JSON and answers each
+// with a line. `{id, page, options, method, args}` calls a method of a page, as Playwright names them;
+// `keyboard.press` is one of its keyboard. A page is opened at its first order and gone after `close`. FOLDER
+// keeps the browser unpacked; TOLLGATE_TEST_BROWSER names another Chromium, for machines that the package is not
+// made for. The process ends with its standard input. Orders come by it, or by connections to SOCKET: a client's
+// pages end with its connection, and the browser starts with the first. It costs 3 s of processor time to start
+// one, so the files of a run share it.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
