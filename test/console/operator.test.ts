@@ -79,7 +79,7 @@ test('an image model is sold by size and quality, a video model by the second, a
   // One that costs nothing is refused, with what was typed still there.
   await page.fill(inDialog(`${sale}${field('Dollars each')}`), '0')
   await page.click(inDialog(button('Add model')))
-  await page.appears(inDialog('role=alert >> text=/needs one/'))
+  await page.appears(inDialog('role=alert >> text=/needs a price/'))
   await page.fill(inDialog(`${sale}${field('Size')}`), '1024x1024')
   await page.fill(inDialog(`${sale}${field('Quality')}`), 'hd')
   await page.fill(inDialog(`${sale}${field('Dollars each')}`), '0.041')

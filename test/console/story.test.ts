@@ -172,7 +172,7 @@ test('a code is made by the operator and redeemed by the owner, once', async () 
   await owner.click(button('Redeem code'))
   await owner.fill(inDialog(field('Code')), code)
   await owner.click(inDialog(button('Redeem')))
-  await owner.appears('text=/used, void, too old/')
+  await owner.appears('text=/used, void, expired/')
   await Promise.all([operator.close(), owner.close()])
 }, 60_000)
 
