@@ -6,7 +6,8 @@ import { openSqliteSavedViews } from './accounts/sqlite-saved-views.ts'
 import { openSqliteSessions } from './accounts/sqlite-sessions.ts'
 import { openSqliteUsers } from './accounts/sqlite-users.ts'
 import { monthStartHour } from './accounts/calendar.ts'
-import { Limiter } from './accounts/limiter.ts'
+import type { Limiter } from './accounts/limiter.ts'
+import { openMemoryLimiter } from './accounts/memory-limiter.ts'
 import type { BalanceMovements, AdminServices, Verification } from './admin/operation.ts'
 import { createBackup } from './backup.ts'
 import type { Blobs } from './blobs/blobs.ts'
@@ -125,7 +126,7 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
   })
   await declareAccounts(config, accounts, ledger)
   const requests = await openRequestPorts(store, room)
-  const limiter = new Limiter(await requests.rollups.chargedByDay(monthStartHour(Date.now())), {
+  const limiter = openMemoryLimiter(await requests.rollups.chargedByDay(monthStartHour(Date.now())), {
     accountMax: accountCallsMax(config),
   })
   const firstKey = firstAccount === 'make' ? await makeFirstKey(accounts, ledger) : undefined

@@ -1,5 +1,5 @@
 /** Answers the requests that generate. Each holds money before it is sent. */
-import { LimiterPermit } from '../accounts/limiter.ts'
+import type { LimiterPermit } from '../accounts/limiter.ts'
 import type { Caller } from '../domain/account.ts'
 import type { Failure } from '../domain/failure.ts'
 import { JSON_TYPE } from '../lib/http/content-types.ts'
@@ -18,7 +18,7 @@ export async function generate(services: EdgeServices, context: RequestContext, 
   const caller = responder.callerOf(context)
   if ('kind' in caller) return responder.refuse(context, caller)
   const limiterPermit = limiter.enter(caller)
-  if (!(limiterPermit instanceof LimiterPermit)) {
+  if (limiterPermit.kind !== 'admitted') {
     return responder.refuse(context, limitFailure(limiterPermit), limiter.headers(caller))
   }
   let call: RelayedRequest | Failure | undefined

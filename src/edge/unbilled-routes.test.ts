@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { Limiter } from '../accounts/limiter.ts'
+import { openMemoryLimiter } from '../accounts/memory-limiter.ts'
 import type { Caller } from '../domain/account.ts'
 import type { Failure } from '../domain/failure.ts'
 import { FreeRoutes, type FreeBounds, type FreeOptions } from './unbilled-routes.ts'
@@ -30,7 +30,11 @@ function setUp(bounds: Partial<FreeBounds>) {
     replyText: () => void replied++,
   } as unknown as Responder
   const routes = new FreeRoutes(
-    { free, limiter: new Limiter([]), links: { publicUrl: 'http://x', isLoopback: false } } as unknown as FreeOptions,
+    {
+      free,
+      limiter: openMemoryLimiter([]),
+      links: { publicUrl: 'http://x', isLoopback: false },
+    } as unknown as FreeOptions,
     api,
   )
   const ask = (account: string, text = LARGE): Promise<void> => {

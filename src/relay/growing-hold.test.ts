@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Limiter } from '../accounts/limiter.ts'
+import { openMemoryLimiter } from '../accounts/memory-limiter.ts'
 import { defaultModelLimits, type Model } from '../domain/catalog.ts'
 import type { Caller } from '../domain/account.ts'
 import { NO_LIMITS, type Limits } from '../domain/limits.ts'
@@ -80,10 +80,10 @@ async function accountWith(id: string, amount: bigint): Promise<void> {
 let serial = 0
 
 /** Admits an answer as the relay would; undefined where there is no money for it. */
-function begin(accountId: string, limits: Limits = NO_LIMITS, limiter = new Limiter([])): Answer | undefined {
+function begin(accountId: string, limits: Limits = NO_LIMITS, limiter = openMemoryLimiter([])): Answer | undefined {
   const caller = { key: { id: `${accountId}-k`, limits: NO_LIMITS }, account: { id: accountId, limits } }
   const limiterPermit = limiter.enter(caller as unknown as Caller)
-  if ('kind' in limiterPermit) throw new Error(limiterPermit.kind)
+  if (limiterPermit.kind !== 'admitted') throw new Error(limiterPermit.kind)
   const available = limiterPermit.spendable ?? ledger.balance(accountId).available
   const quoted = textModality.quote(request, model, { available, isAlone: false })
   if (quoted.kind !== 'quoted') return undefined

@@ -1,9 +1,13 @@
+/**
+ * What every implementation of `Limiter` must do, as tests. A test file of the implementation calls
+ * `describeLimiterContract` with a function that opens a limiter. The suite knows the port only.
+ */
 import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
 import type { Caller } from '../domain/account.ts'
 import { FUTILE_PER_MINUTE, type Limits } from '../domain/limits.ts'
-import { monthStartHour } from './calendar.ts'
-import { LimiterPermit, Limiter, type PastSpend } from './limiter.ts'
-import { DAY_MS } from '../lib/primitives/units.ts'
+import type { Limiter, LimiterOptions, LimiterPermit, PastSpend } from './limiter.ts'
+import { DAY_MS, HOUR_MS } from '../lib/primitives/units.ts'
 
 const START_MS = Date.UTC(2026, 10, 21, 12)
 
@@ -24,20 +28,34 @@ function caller(keyLimits: Limits = {}, accountLimits: Limits = {}, keyId = 'key
   }
 }
 
-function setUp(past: readonly PastSpend[] = []) {
+/** Opens a limiter. `past`: what was charged before. */
+type OpenLimiter = (past: readonly PastSpend[], options: LimiterOptions) => Limiter
+
+/** Runs the suite. */
+export function describeLimiterContract(name: string, open: OpenLimiter): void {
+  describe(`${name} keeps the contract of limits`, () => {
+    testRequestsAMinute(open)
+    testTokensAMinute(open)
+    testSpend(open)
+    testOtherLimits(open)
+    testAnySpend(open)
+  })
+}
+
+function setUp(open: OpenLimiter, past: readonly PastSpend[] = []) {
   const clock = { nowMs: START_MS }
-  const limiter = new Limiter(past, { now: () => clock.nowMs })
+  const limiter = open(past, { now: () => clock.nowMs })
   const enter = (who: Caller): LimiterPermit => {
     const entry = limiter.enter(who)
-    if (entry instanceof LimiterPermit) return entry
+    if (entry.kind === 'admitted') return entry
     throw new Error(`limited: ${entry.kind}`)
   }
   return { clock, limiter, enter }
 }
 
-describe('requests a minute', () => {
+function testRequestsAMinute(open: OpenLimiter): void {
   test('a full minute at once, then evenly', () => {
-    const { clock, limiter, enter } = setUp()
+    const { clock, limiter, enter } = setUp(open)
     const who = caller({ requestsPerMinute: 60 })
     for (let i = 0; i < 60; i++) enter(who).leave()
     expect(limiter.enter(who)).toMatchObject({ kind: 'rate', scope: 'key', unit: 'requests', retryAfterMs: 1_000 })
@@ -49,7 +67,7 @@ describe('requests a minute', () => {
   })
 
   test('what costs nothing has a minute of its own, and no spend stops it', () => {
-    const { clock, limiter, enter } = setUp()
+    const { clock, limiter, enter } = setUp(open)
     const who = caller({ requestsPerMinute: 2, spendPerDay: 0n, concurrentRequests: 0 }, { requestsPerMinute: 3 })
     for (let i = 0; i < 2; i++) expect(limiter.enterFree(who)).toBeUndefined()
     expect(limiter.enterFree(who)).toMatchObject({ kind: 'rate', scope: 'key', limit: 2, retryAfterMs: 30_000 })
@@ -62,7 +80,7 @@ describe('requests a minute', () => {
   })
 
   test('keys of one account share its limit, and a refusal takes from neither', () => {
-    const { limiter, enter } = setUp()
+    const { limiter, enter } = setUp(open)
     const one = caller({}, { requestsPerMinute: 2 }, 'key_1')
     const two = caller({ requestsPerMinute: 5 }, { requestsPerMinute: 2 }, 'key_2')
     enter(one)
@@ -72,30 +90,18 @@ describe('requests a minute', () => {
   })
 
   test('a raised limit helps at once, a lowered one too', () => {
-    const { clock, limiter, enter } = setUp()
+    const { clock, limiter, enter } = setUp(open)
     enter(caller({ requestsPerMinute: 1 }))
     expect(limiter.enter(caller({ requestsPerMinute: 1 }))).toMatchObject({ kind: 'rate' })
     clock.nowMs += 100
     enter(caller({ requestsPerMinute: 600 }))
     expect(limiter.standings(caller({ requestsPerMinute: 1 }))[0]?.requestsRemaining).toBe(0)
   })
-})
+}
 
-test('concurrency counts who is in, once each', () => {
-  const { limiter, enter } = setUp()
-  const who = caller({ concurrentRequests: 2 })
-  const first = enter(who)
-  enter(who)
-  expect(limiter.enter(who)).toEqual({ kind: 'concurrency', scope: 'key', limit: 2 })
-  first.leave()
-  first.leave()
-  enter(who)
-  expect(limiter.enter(who)).toMatchObject({ kind: 'concurrency' })
-})
-
-describe('tokens a minute', () => {
+function testTokensAMinute(open: OpenLimiter): void {
   test('a forecast is taken and then corrected; what was used beyond it is owed', () => {
-    const { clock, limiter, enter } = setUp()
+    const { clock, limiter, enter } = setUp(open)
     const who = caller({ tokensPerMinute: 1_000 })
     const entry = enter(who)
     expect(entry.obstacle(0n, 600)).toBeUndefined()
@@ -111,7 +117,7 @@ describe('tokens a minute', () => {
   })
 
   test('an answer without a limit is taken for what such answers came to, and never for more than there may be', () => {
-    const { clock, enter } = setUp()
+    const { clock, enter } = setUp(open)
     const who = caller({ tokensPerMinute: 10_000 }, { tokensPerMinute: 50_000 })
     const first = enter(who)
     expect([first.forecast(10, 8_000), first.forecast(10, 300), first.forecast(9_900, 8_000)]).toEqual([
@@ -142,7 +148,7 @@ describe('tokens a minute', () => {
   })
 
   test('what was not used comes back', () => {
-    const { limiter, enter } = setUp()
+    const { limiter, enter } = setUp(open)
     const who = caller({ tokensPerMinute: 1_000 })
     const entry = enter(who)
     entry.reserve(0n, 900)
@@ -151,20 +157,20 @@ describe('tokens a minute', () => {
   })
 
   test('a request beyond the whole limit is never worth retrying', () => {
-    const { enter } = setUp()
+    const { enter } = setUp(open)
     const entry = enter(caller({ tokensPerMinute: 100 }))
     expect(entry.obstacle(0n, 101)).toMatchObject({ kind: 'rate', retryAfterMs: undefined })
   })
-})
+}
 
-describe('spend', () => {
+function testSpend(open: OpenLimiter): void {
   const past = [
     { accountId: 'acct', keyId: 'key_1', day: START_MS / DAY_MS - 0.5, charged: 30n },
     { accountId: 'acct', keyId: 'key_2', day: START_MS / DAY_MS - 3.5, charged: 50n },
   ]
 
   test('open holds count, and a settlement turns them into what was charged', () => {
-    const { enter } = setUp()
+    const { enter } = setUp(open)
     const who = caller({ spendPerDay: 100n })
     const one = enter(who)
     expect(one.spendable).toBe(100n)
@@ -178,7 +184,7 @@ describe('spend', () => {
   })
 
   test('at the limit nobody is let in before the day is over', () => {
-    const { clock, limiter, enter } = setUp()
+    const { clock, limiter, enter } = setUp(open)
     const who = caller({ spendPerDay: 100n, spendPerMonth: 1_000n })
     const entry = enter(who)
     entry.reserve(100n, 0)
@@ -190,7 +196,7 @@ describe('spend', () => {
   })
 
   test('a request across midnight counts for the day it began in', () => {
-    const { clock, limiter, enter } = setUp()
+    const { clock, limiter, enter } = setUp(open)
     const who = caller({ spendPerDay: 100n })
     const entry = enter(who)
     entry.reserve(60n, 0)
@@ -201,7 +207,7 @@ describe('spend', () => {
   })
 
   test('a month is its days, also those that requests are still at, and the next one none of them', () => {
-    const { clock, limiter, enter } = setUp(past)
+    const { clock, limiter, enter } = setUp(open, past)
     const who = caller({ spendPerMonth: 500n })
     const [one, two, three] = [enter(who), enter(who), enter(who)]
     one.reserve(60n, 0)
@@ -231,7 +237,7 @@ describe('spend', () => {
   })
 
   test('a clock that is set back gives nothing back', () => {
-    const { clock, limiter, enter } = setUp()
+    const { clock, limiter, enter } = setUp(open)
     const who = caller({ spendPerDay: 100n })
     const entry = enter(who)
     entry.reserve(100n, 0)
@@ -243,7 +249,7 @@ describe('spend', () => {
   })
 
   test('what was spent before a restart counts', () => {
-    const { limiter, enter } = setUp(past)
+    const { limiter, enter } = setUp(open, past)
     const standing = limiter.standings(caller())
     expect(standing[0]).toMatchObject({ day: { spent: 30n }, month: { spent: 30n } })
     expect(standing[1]).toMatchObject({ day: { spent: 30n }, month: { spent: 80n } })
@@ -251,14 +257,14 @@ describe('spend', () => {
   })
 
   test('the tightest of key and account, day and month', () => {
-    const { enter } = setUp(past)
+    const { enter } = setUp(open, past)
     const entry = enter(caller({ spendPerMonth: 500n }, { spendPerDay: 35n, spendPerMonth: 1_000n }))
     expect(entry.spendable).toBe(5n)
     expect(entry.obstacle(6n, 0)).toMatchObject({ scope: 'account', period: 'day' })
   })
 
   test('of all limits in the way the one that keeps a request out the longest is named, with what it needs', () => {
-    const { enter } = setUp()
+    const { enter } = setUp(open)
     const who = caller({ spendPerDay: 100n, spendPerMonth: 400n }, { spendPerMonth: 120n })
     const one = enter(who)
     one.reserve(60n, 0)
@@ -270,41 +276,125 @@ describe('spend', () => {
     expect(two.obstacle(101n, 0)).toMatchObject({ scope: 'key', period: 'day', freedBy: 'nothing' })
     expect(two.obstacle(121n, 0)).toMatchObject({ needed: 121n, freedBy: 'nothing' })
   })
+}
 
-  test('the month begins at midnight of its first day in UTC', () => {
-    expect(monthStartHour(START_MS) * 3_600_000).toBe(Date.UTC(2026, 10, 1))
+function testOtherLimits(open: OpenLimiter): void {
+  test('concurrency counts who is in, once each', () => {
+    const { limiter, enter } = setUp(open)
+    const who = caller({ concurrentRequests: 2 })
+    const first = enter(who)
+    enter(who)
+    expect(limiter.enter(who)).toEqual({ kind: 'concurrency', scope: 'key', limit: 2 })
+    first.leave()
+    first.leave()
+    enter(who)
+    expect(limiter.enter(who)).toMatchObject({ kind: 'concurrency' })
   })
-})
 
-test('headers name the scope with less left, and none without limits', () => {
-  const { enter } = setUp()
-  expect(enter(caller()).withRates()).toEqual({})
-  const entry = enter(caller({ requestsPerMinute: 100, tokensPerMinute: 6_000 }, { requestsPerMinute: 10 }))
-  entry.reserve(0n, 100)
-  expect(entry.withRates()).toEqual({
-    'x-ratelimit-limit-requests': '10',
-    'x-ratelimit-remaining-requests': '9',
-    'x-ratelimit-reset-requests': '6s',
-    'x-ratelimit-limit-tokens': '6000',
-    'x-ratelimit-remaining-tokens': '5900',
-    'x-ratelimit-reset-tokens': '1s',
+  test('headers name the scope with less left, and none without limits', () => {
+    const { enter } = setUp(open)
+    expect(enter(caller()).withRates()).toEqual({})
+    const entry = enter(caller({ requestsPerMinute: 100, tokensPerMinute: 6_000 }, { requestsPerMinute: 10 }))
+    entry.reserve(0n, 100)
+    expect(entry.withRates()).toEqual({
+      'x-ratelimit-limit-requests': '10',
+      'x-ratelimit-remaining-requests': '9',
+      'x-ratelimit-reset-requests': '6s',
+      'x-ratelimit-limit-tokens': '6000',
+      'x-ratelimit-remaining-tokens': '5900',
+      'x-ratelimit-reset-tokens': '1s',
+    })
   })
-})
 
-test('what vendors refuse is counted by account, and refills', () => {
-  const { clock, limiter, enter } = setUp()
-  const who = caller()
-  const futile = (times: number): void => {
-    for (let i = 0; i < times; i++) {
-      const entry = enter(who)
-      entry.wasFutile()
-      entry.leave()
+  test('what vendors refuse is counted by account, and refills', () => {
+    const { clock, limiter, enter } = setUp(open)
+    const who = caller()
+    const futile = (times: number): void => {
+      for (let i = 0; i < times; i++) {
+        const entry = enter(who)
+        entry.wasFutile()
+        entry.leave()
+      }
     }
-  }
-  futile(FUTILE_PER_MINUTE)
-  const limit = FUTILE_PER_MINUTE
-  expect(limiter.enter(caller({}, {}, 'key_2'))).toEqual({ kind: 'futile', scope: 'account', limit, retryAfterMs: 50 })
-  clock.nowMs += 1_000
-  futile(FUTILE_PER_MINUTE / 60)
-  expect(limiter.enter(who)).toMatchObject({ kind: 'futile' })
-})
+    futile(FUTILE_PER_MINUTE)
+    const limit = FUTILE_PER_MINUTE
+    expect(limiter.enter(caller({}, {}, 'key_2'))).toEqual({
+      kind: 'futile',
+      scope: 'account',
+      limit,
+      retryAfterMs: 50,
+    })
+    clock.nowMs += 1_000
+    futile(FUTILE_PER_MINUTE / 60)
+    expect(limiter.enter(who)).toMatchObject({ kind: 'futile' })
+  })
+
+  test('an account has so many requests at once, whatever its own limit says', () => {
+    const limiter = open([], { accountMax: 2 })
+    const permits = [
+      limiter.enter(caller({}, {}, 'key_1')),
+      limiter.enter(caller({}, { concurrentRequests: 9 }, 'key_2')),
+    ]
+    expect(permits.map(({ kind }) => kind)).toEqual(['admitted', 'admitted'])
+    expect([limiter.inFlight('acct'), limiter.inFlight('key_1'), limiter.inFlight('nobody')]).toEqual([2, 1, 0])
+    expect(limiter.enter(caller())).toEqual({ kind: 'concurrency', scope: 'account', limit: 2 })
+    for (const permit of permits) if (permit.kind === 'admitted') permit.leave()
+    expect(limiter.enter(caller()).kind).toBe('admitted')
+  })
+}
+
+function testAnySpend(open: OpenLimiter): void {
+  const amount = fc.bigInt({ min: 0n, max: 60n })
+  const step = fc.oneof(
+    fc.record({ kind: fc.constant('reserve' as const), amount }),
+    fc.record({ kind: fc.constant('extend' as const), pick: fc.nat(), amount }),
+    fc.record({ kind: fc.constant('settle' as const), pick: fc.nat(), amount }),
+    fc.record({ kind: fc.constant('wait' as const), hours: fc.integer({ min: 0, max: 30 }) }),
+  )
+  type OpenPermit = { permit: LimiterPermit; day: number; held: bigint }
+
+  test('of any requests, spent and held of a day stay within its limit, and what is left is what was not taken', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 1n, max: 100n }), fc.array(step, { maxLength: 40 }), (limit, steps) => {
+        const { clock, enter, limiter } = setUp(open)
+        const who = caller({ spendPerDay: limit })
+        const spent = new Map<number, bigint>()
+        const permits: OpenPermit[] = []
+        const today = (): number => Math.floor(clock.nowMs / DAY_MS)
+        const left = (): bigint => {
+          const held = permits.filter(({ day }) => day === today()).reduce((sum, one) => sum + one.held, 0n)
+          const free = limit - held - (spent.get(today()) ?? 0n)
+          return free > 0n ? free : 0n
+        }
+        for (const one of steps) {
+          if (one.kind === 'wait') clock.nowMs += one.hours * HOUR_MS
+          if (one.kind === 'reserve' && left() > 0n) {
+            const permit = enter(who)
+            expect(permit.spendable).toBe(left())
+            expect(permit.obstacle(one.amount, 0) === undefined).toBe(one.amount <= left())
+            if (one.amount > left()) continue
+            permit.reserve(one.amount, 0)
+            permits.push({ permit, day: today(), held: one.amount })
+          } else if (one.kind === 'reserve') expect(limiter.enter(who)).toMatchObject({ kind: 'spend', period: 'day' })
+          const open = one.kind === 'extend' || one.kind === 'settle' ? permits[one.pick % permits.length] : undefined
+          // An extension counts for the day of its request, and is decided by that of the call.
+          if (open && one.kind === 'extend' && open.day === today()) {
+            const isPossible = one.amount <= left()
+            expect(open.permit.extend(one.amount)).toBe(isPossible)
+            if (isPossible) open.held += one.amount
+          }
+          if (open && one.kind === 'settle') {
+            const charged = one.amount < open.held ? one.amount : open.held
+            open.permit.settle(charged, 0)
+            open.permit.settle(charged, 0)
+            open.permit.leave()
+            spent.set(open.day, (spent.get(open.day) ?? 0n) + charged)
+            permits.splice(permits.indexOf(open), 1)
+          }
+          const day = limiter.standings(who)[0]?.day
+          expect((day?.spent ?? 0n) + (day?.held ?? 0n)).toBe(limit - left())
+        }
+      }),
+    )
+  })
+}

@@ -1,0 +1,341 @@
+/**
+ * The limiter in memory. What was charged in the month before the start is read from the rollups; rates and permits
+ * start anew with the process.
+ */
+import type { Caller } from '../domain/account.ts'
+import { FUTILE_PER_MINUTE, NO_LIMITS, type Limits } from '../domain/limits.ts'
+import type { NanoUsd } from '../domain/money.ts'
+import { TokenBucket } from '../lib/primitives/token-bucket.ts'
+import { Calendar } from './calendar.ts'
+import type { LimitViolation, LimitScope, SpendLimited, LimitStatus } from './limit-status.ts'
+import { spendFreedBy, type Limiter, type LimiterOptions, type LimiterPermit, type PastSpend } from './limiter.ts'
+import { perMinute, rateHeaders, UNITS } from './rate-headers.ts'
+import { UsualOutput } from './usual-output.ts'
+
+type Amounts = { spent: NanoUsd; held: NanoUsd }
+/** A UTC day's spend, and the month it is of. */
+type Day = Amounts & { readonly day: number; readonly month: number }
+type Subject = {
+  inFlight: number
+  requests: TokenBucket
+  free: TokenBucket
+  /** Requests that vendors refused, for nothing. */
+  futile: TokenBucket
+  tokens: TokenBucket
+  usual: UsualOutput
+  today: Day
+  /** That of its month before today. */
+  earlier: Amounts
+}
+/** A subject with the limits it has at the moment. */
+type SubjectLimits = { readonly scope: LimitScope; readonly limits: Limits; readonly subject: Subject }
+
+const PERIODS = ['day', 'month'] as const
+const spendPer = { day: 'spendPerDay', month: 'spendPerMonth' } as const
+
+/** `past`: what was charged in the current month before this start. */
+export const openMemoryLimiter = (past: readonly PastSpend[], options?: LimiterOptions): Limiter =>
+  new MemoryLimiter(past, options)
+
+class MemoryLimiter implements Limiter {
+  private readonly subjects = new Map<string, Subject>()
+  private readonly calendar = new Calendar()
+  private readonly accountMax: number
+  readonly now: () => number
+
+  constructor(
+    past: readonly PastSpend[],
+    { accountMax = Number.POSITIVE_INFINITY, now = Date.now }: LimiterOptions = {},
+  ) {
+    this.accountMax = accountMax
+    this.now = now
+    const nowMs = now()
+    const { day: today } = this.calendar.at(nowMs)
+    for (const { accountId, keyId, day, charged } of past) {
+      for (const id of [accountId, keyId]) {
+        const subject = this.subject(id, nowMs)
+        const amounts = day === today ? subject.today : subject.earlier
+        amounts.spent += charged
+      }
+    }
+  }
+
+  enter(caller: Caller): LimiterPermit | LimitViolation {
+    const nowMs = this.now()
+    const stands = this.standsOf(caller, nowMs)
+    for (const stand of stands) {
+      const limited = this.barrierOf(stand, nowMs)
+      if (limited) return limited
+    }
+    const spent = this.spendLimited(stands, undefined, nowMs)
+    if (spent) return spent
+    for (const { limits, subject } of stands) {
+      subject.inFlight++
+      if (limits.requestsPerMinute !== undefined) subject.requests.take(limits.requestsPerMinute, nowMs, 1)
+    }
+    return new MemoryPermit(this, stands)
+  }
+
+  enterFree(caller: Caller): LimitViolation | undefined {
+    const nowMs = this.now()
+    const stands = this.standsOf(caller, nowMs)
+    for (const { scope, limits, subject } of stands) {
+      const limit = limits.requestsPerMinute
+      const retryAfterMs = limit === undefined ? 0 : subject.free.waitMs(limit, nowMs, 1)
+      if (limit !== undefined && retryAfterMs > 0) return { kind: 'rate', scope, unit: 'requests', limit, retryAfterMs }
+    }
+    for (const { limits, subject } of stands) {
+      if (limits.requestsPerMinute !== undefined) subject.free.take(limits.requestsPerMinute, nowMs, 1)
+    }
+    return undefined
+  }
+
+  resume(caller: Caller, amount: NanoUsd): Pick<LimiterPermit, 'settle'> {
+    const entry = new MemoryPermit(this, this.standsOf(caller, this.now()))
+    entry.reserve(amount, 0)
+    return entry
+  }
+
+  headers(caller: Caller): Record<string, string> {
+    const nowMs = this.now()
+    return rateHeaders(this.standsOf(caller, nowMs), nowMs, {})
+  }
+
+  inFlight(id: string): number {
+    return this.subjects.get(id)?.inFlight ?? 0
+  }
+
+  standings(caller: Caller): readonly LimitStatus[] {
+    const nowMs = this.now()
+    return this.standsOf(caller, nowMs).map((stand) => this.standing(stand, nowMs))
+  }
+
+  private standing({ scope, limits, subject }: SubjectLimits, nowMs: number): LimitStatus {
+    const { dayEndsMs, monthEndsMs } = this.calendar.at(nowMs)
+    const left = (bucket: TokenBucket, limit: number | undefined): number | undefined =>
+      limit === undefined ? undefined : Math.max(0, Math.floor(bucket.level(limit, nowMs)))
+    return {
+      scope,
+      limits,
+      requestsRemaining: left(subject.requests, limits.requestsPerMinute),
+      tokensRemaining: left(subject.tokens, limits.tokensPerMinute),
+      inFlight: subject.inFlight,
+      day: { spent: subject.today.spent, held: subject.today.held, resetsInMs: dayEndsMs - nowMs },
+      month: { ...spendOf(subject, 'month'), resetsInMs: monthEndsMs - nowMs },
+    }
+  }
+
+  /** What stops a request before anything is known of it. */
+  private barrierOf({ scope, limits, subject }: SubjectLimits, nowMs: number): LimitViolation | undefined {
+    const { concurrentRequests = Number.POSITIVE_INFINITY } = limits
+    const most = scope === 'account' ? Math.min(concurrentRequests, this.accountMax) : concurrentRequests
+    if (subject.inFlight >= most) return { kind: 'concurrency', scope, limit: most }
+    const futileMs = scope === 'account' ? subject.futile.waitMs(FUTILE_PER_MINUTE, nowMs, 1) : 0
+    if (futileMs > 0) return { kind: 'futile', scope, limit: FUTILE_PER_MINUTE, retryAfterMs: futileMs }
+    for (const unit of UNITS) {
+      const limit = limits[perMinute[unit]]
+      if (limit === undefined) continue
+      const retryAfterMs = subject[unit].waitMs(limit, nowMs, 1)
+      if (retryAfterMs > 0) return { kind: 'rate', scope, unit, limit, retryAfterMs }
+    }
+    return undefined
+  }
+
+  /** The spend limit that keeps `needed` more out the longest; undefined: as little as there is. */
+  spendLimited(stands: readonly SubjectLimits[], needed: NanoUsd | undefined, nowMs: number): SpendLimited | undefined {
+    let longest: SpendLimited | undefined
+    for (const { scope, limits, subject } of stands) {
+      for (const period of PERIODS) {
+        const limit = limits[spendPer[period]]
+        if (limit === undefined) continue
+        const { spent, held } = spendOf(this.roll(subject, nowMs), period)
+        const amount = needed ?? 1n
+        if (spent + held + amount <= limit) continue
+        const freedBy = spendFreedBy({ limit, spent, amount })
+        const found = { kind: 'spend', scope, period, limit, spent, held, needed, freedBy } as const
+        const { dayEndsMs, monthEndsMs } = this.calendar.at(nowMs)
+        const limited = { ...found, resetsInMs: (period === 'day' ? dayEndsMs : monthEndsMs) - nowMs }
+        if (!longest || patience(limited) > patience(longest)) longest = limited
+      }
+    }
+    return longest
+  }
+
+  private standsOf({ key, account }: Caller, nowMs: number): readonly SubjectLimits[] {
+    return [
+      { scope: 'key', limits: key.limits, subject: this.subject(key.id, nowMs) },
+      { scope: 'account', limits: account.limits, subject: this.subject(account.id, nowMs) },
+    ]
+  }
+
+  private subject(id: string, nowMs: number): Subject {
+    let subject = this.subjects.get(id)
+    if (!subject) {
+      const { day, month } = this.calendar.at(nowMs)
+      subject = {
+        inFlight: 0,
+        requests: new TokenBucket(),
+        free: new TokenBucket(),
+        futile: new TokenBucket(),
+        tokens: new TokenBucket(),
+        usual: new UsualOutput(),
+        today: { day, month, spent: 0n, held: 0n },
+        earlier: { spent: 0n, held: 0n },
+      }
+      this.subjects.set(id, subject)
+    }
+    return this.roll(subject, nowMs)
+  }
+
+  /**
+   * Puts a subject in the day and month of now. Requests that began in an earlier one keep hold of its day. A clock
+   * that is set back opens nothing: what was spent today stays spent.
+   */
+  roll(subject: Subject, nowMs: number): Subject {
+    const { day, month } = this.calendar.at(nowMs)
+    const { today } = subject
+    if (day <= today.day) return subject
+    subject.earlier = month > today.month ? { spent: 0n, held: 0n } : spendOf(subject, 'month')
+    subject.today = { day, month, spent: 0n, held: 0n }
+    return subject
+  }
+}
+
+/** How long a spend limit keeps a request out, to be compared. */
+const patience = ({ freedBy, resetsInMs }: SpendLimited): number =>
+  freedBy === 'holds' ? 0 : freedBy === 'period' ? resetsInMs : Number.POSITIVE_INFINITY
+
+const spendOf = ({ today, earlier }: Subject, period: 'day' | 'month'): Readonly<Amounts> =>
+  period === 'day' ? today : { spent: earlier.spent + today.spent, held: earlier.held + today.held }
+
+/** Where what began on a day is counted; undefined once its month is over. */
+function countedIn({ today, earlier }: Subject, day: Day): Amounts | undefined {
+  if (day === today) return today
+  return day.month === today.month ? earlier : undefined
+}
+
+/** `days`: on which it began, for each of the stands. `isForecast`: whether the tokens are one in part. */
+type Reservation = {
+  readonly amount: NanoUsd
+  readonly tokens: number
+  readonly isForecast: boolean
+  readonly days: readonly Day[]
+}
+
+/** One request's stand with the limits of its key and account, from its arrival to its end. */
+class MemoryPermit implements LimiterPermit {
+  readonly kind = 'admitted'
+  private readonly limiter: MemoryLimiter
+  private readonly stands: readonly SubjectLimits[]
+  /** Most have none, and need neither the time nor sums: six looks at the clock are 1 % of a request. */
+  private readonly hasLimits: boolean
+  private reserved: Reservation | undefined
+  private isIn = true
+
+  constructor(limiter: MemoryLimiter, stands: readonly SubjectLimits[]) {
+    this.limiter = limiter
+    this.stands = stands
+    this.hasLimits = stands.some(({ limits }) => limits !== NO_LIMITS)
+  }
+
+  get spendable(): NanoUsd | undefined {
+    if (!this.hasLimits) return undefined
+    const nowMs = this.limiter.now()
+    let least: NanoUsd | undefined
+    for (const { limits, subject } of this.stands) {
+      for (const period of PERIODS) {
+        const limit = limits[spendPer[period]]
+        if (limit === undefined) continue
+        const { spent, held } = spendOf(this.limiter.roll(subject, nowMs), period)
+        const left = limit > spent + held ? limit - spent - held : 0n
+        if (least === undefined || left < least) least = left
+      }
+    }
+    return least
+  }
+
+  forecast(known: number, outputMax: number): number {
+    let [usual, room] = [0, Number.POSITIVE_INFINITY]
+    for (const { limits, subject } of this.stands) {
+      if (limits.tokensPerMinute === undefined) continue
+      usual = Math.max(usual, Math.ceil(subject.usual.tokens))
+      room = Math.min(room, Math.floor((limits.tokensPerMinute - known) / 2))
+    }
+    return known + Math.max(0, Math.min(usual, outputMax, room))
+  }
+
+  obstacle(amount: NanoUsd, tokens: number): LimitViolation | undefined {
+    if (!this.hasLimits) return undefined
+    const nowMs = this.limiter.now()
+    const spend = this.limiter.spendLimited(this.stands, amount, nowMs)
+    if (spend) return spend
+    for (const { limits, scope, subject } of this.stands) {
+      const limit = limits.tokensPerMinute
+      if (limit === undefined) continue
+      const waitMs = subject.tokens.waitMs(limit, nowMs, tokens)
+      if (waitMs === 0) continue
+      const retryAfterMs = Number.isFinite(waitMs) ? waitMs : undefined
+      return { kind: 'rate', scope, unit: 'tokens', limit, retryAfterMs }
+    }
+    return undefined
+  }
+
+  reserve(amount: NanoUsd, tokens: number, isForecast = false): void {
+    const nowMs = this.limiter.now()
+    const days: Day[] = []
+    for (const { limits, subject } of this.stands) {
+      const { today } = this.limiter.roll(subject, nowMs)
+      today.held += amount
+      days.push(today)
+      if (limits.tokensPerMinute !== undefined) subject.tokens.take(limits.tokensPerMinute, nowMs, tokens)
+    }
+    this.reserved = { amount, tokens, isForecast, days }
+  }
+
+  extend(amount: NanoUsd): boolean {
+    const { reserved } = this
+    if (!reserved) return false
+    if (this.hasLimits && this.limiter.spendLimited(this.stands, amount, this.limiter.now())) return false
+    for (let i = 0; i < this.stands.length; i++) {
+      const amounts = countedIn((this.stands[i] as SubjectLimits).subject, reserved.days[i] as Day)
+      if (amounts) amounts.held += amount
+    }
+    this.reserved = { ...reserved, amount: reserved.amount + amount }
+    return true
+  }
+
+  settle(charged: NanoUsd, tokens: number, output?: number): void {
+    const { reserved } = this
+    if (!reserved) return
+    this.reserved = undefined
+    for (let i = 0; i < this.stands.length; i++) {
+      const amounts = countedIn((this.stands[i] as SubjectLimits).subject, reserved.days[i] as Day)
+      if (!amounts) continue
+      amounts.held -= reserved.amount
+      amounts.spent += charged
+    }
+    if (!this.hasLimits) return
+    const nowMs = this.limiter.now()
+    for (const { limits, subject } of this.stands) {
+      if (limits.tokensPerMinute === undefined) continue
+      subject.tokens.take(limits.tokensPerMinute, nowMs, tokens - reserved.tokens)
+      if (reserved.isForecast && output !== undefined) subject.usual.learn(output)
+    }
+  }
+
+  wasFutile(): void {
+    for (const { scope, subject } of this.stands) {
+      if (scope === 'account') subject.futile.take(FUTILE_PER_MINUTE, this.limiter.now(), 1)
+    }
+  }
+
+  leave(): void {
+    if (!this.isIn) return
+    this.isIn = false
+    for (const { subject } of this.stands) subject.inFlight--
+  }
+
+  withRates(headers: Record<string, string> = {}): Record<string, string> {
+    return this.hasLimits ? rateHeaders(this.stands, this.limiter.now(), headers) : headers
+  }
+}
