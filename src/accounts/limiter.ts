@@ -33,7 +33,7 @@ export type LimiterOptions = {
 export type Limiter = {
   /** The clock of the limiter, in Unix milliseconds. */
   readonly now: () => number
-  /** Lets a request in, or says why not. It counts from here, whatever its end. A permit must be given back by `leave`. */
+  /** Lets a request in, or says why not. It counts from here, whatever its end. A permit must be ended by `leave`. */
   enter(caller: Caller): LimiterPermit | LimitViolation
   /**
    * Lets a request in that costs nothing, or says why not: as many in a minute as those that cost something, counted
