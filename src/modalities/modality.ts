@@ -54,7 +54,7 @@ export type AnswerModality = WorkTerms & {
   /** Whether the work is dear, and billed every time: it goes over a connection that nobody can have closed. */
   readonly sendOnce: boolean
   /** Whether a failure with this status says that nothing was made: the same offer may be asked once more. */
-  isUnbilled(status: number | undefined): boolean
+  readonly isUnbilled: (status: number | undefined) => boolean
   /** How long an attempt may take, and how much it may bring. */
   attemptBounds(model: Model, limits: ReplyLimits, isWhole: boolean): AttemptBounds
   /** How much a stream may bring besides words. */
