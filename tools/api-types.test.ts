@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { currentTypes, FILE, typeOf } from './api-types.ts'
 
-test('the types of the console are those of the document (npm run api-types)', async () => {
+test('the console’s types match the document (npm run api-types)', async () => {
   expect(await Bun.file(FILE).text()).toBe(await currentTypes())
 })
 
@@ -21,7 +21,7 @@ test('a schema is a type', () => {
   )
 })
 
-test('a form that it does not know is no type', () => {
+test('an unknown form is no type', () => {
   expect(() => typeOf({ type: 'tuple' })).toThrow('no type for')
   expect(() => typeOf({ additionalProperties: true })).toThrow('no type for')
 })

@@ -14,7 +14,7 @@ const inFolder = (folder: string): string[] =>
 const decisions = inFolder('docs/decisions')
 const documents = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', ...inFolder('docs'), ...decisions]
 
-test.each(documents)('links of %s lead somewhere', (path) => {
+test.each(documents)('the links of %s lead to files', (path) => {
   const targets = [...read(path).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target = '']) =>
     /^(?:https?:|#)/.test(target) ? [] : [target.replace(/#.*/, '')],
   )
@@ -22,21 +22,21 @@ test.each(documents)('links of %s lead somewhere', (path) => {
 })
 
 test.each(['CONTRIBUTING.md', 'docs/glossary.md', 'docs/data-model.md', ...decisions])(
-  'files that %s names are there',
+  'the files that %s names exist',
   (path) => {
     const named = [...read(path).matchAll(/`((?:src|test|tools|web|bench|bin|docs|deploy)\/[\w./-]+)`/g)]
     expect(named.map(([, name = '']) => name).filter((name) => !existsSync(join(ROOT, name)))).toEqual([])
   },
 )
 
-test('a name in the glossary is one of its file', () => {
+test('a name in the glossary exists in its file', () => {
   const rows = [...read('docs/glossary.md').matchAll(/\| `(src\/[\w./-]+)`(?:, `(\w+)`)? \|$/gm)]
   expect(rows.length).toBeGreaterThan(60)
   const isUnknown = (path: string, name: string): boolean => !new RegExp(`\\b${name}\\b`).test(read(path))
   expect(rows.flatMap(([, path = '', name]) => (name && isUnknown(path, name) ? [`${path}: ${name}`] : []))).toEqual([])
 })
 
-test.each(['ARCHITECTURE.md', 'CONTRIBUTING.md'])('a name that %s places in a file is there', (path) => {
+test.each(['ARCHITECTURE.md', 'CONTRIBUTING.md'])('a name that %s places in a file exists there', (path) => {
   const placed = [...read(path).matchAll(/`(\w+)` (?:in|of)\s+`((?:\w[\w-]*\/)*[\w.-]+\.ts)`/g)]
   const fileOf = (name: string): string | undefined =>
     [name, `src/${name}`].find((file) => existsSync(join(ROOT, file)))
@@ -48,7 +48,7 @@ test.each(['ARCHITECTURE.md', 'CONTRIBUTING.md'])('a name that %s places in a fi
   expect(missing).toEqual([])
 })
 
-test('files of the map of the code are there', () => {
+test('the files in the map of the code exist', () => {
   const named = [...read('ARCHITECTURE.md').matchAll(/(?:`|\*\*)((?:[a-z][\w-]*\/)*[a-z][\w.-]*\.ts)(?:`|\*\*)/g)]
   const isThere = (name: string): boolean => existsSync(join(ROOT, name)) || existsSync(join(ROOT, 'src', name))
   expect(named.length).toBeGreaterThan(20)

@@ -26,7 +26,7 @@ test('it has every field of a video with its bounds', () => {
   expect(JSON.stringify(properties['super_resolution_config'])).toContain('"maximum":2160')
 })
 
-test('every reference leads somewhere', () => {
+test('every reference has a target', () => {
   const text = writeDocument()
   const { components } = JSON.parse(text) as { components: { schemas: object } }
   const named = new Set([...text.matchAll(/#\/components\/schemas\/(\w+)/g)].map(([, name]) => name))

@@ -50,7 +50,7 @@ describe('between files', () => {
     expect(found(tree)).toEqual(['src/lib/a.ts:1 layers', 'src/lib/a.ts:2 path-alias', 'src/other/a.ts:1 layers'])
   })
 
-  test('a cycle is found once, by type imports and re-exports too', () => {
+  test('a cycle is found once, also through type imports and re-exports', () => {
     const tree = {
       'src/lib/a.ts': "import type { B } from './b.ts'\nexport const a = (b: B) => b\n",
       'src/lib/b.ts': "export * from './c.ts'\nexport type B = number\n",
@@ -67,7 +67,7 @@ describe('between files', () => {
     expect(found(tree)).toEqual([`${folder}b.ts:1 cycle`])
   })
 
-  test('a cycle goes through components and what is loaded late', () => {
+  test('a cycle is found through components and lazy imports', () => {
     const tree = {
       'web/src/ui/a.tsx': "import { b } from './b.tsx'\nexport const a = b\n",
       'web/src/ui/b.tsx': "export const b = () => import('./a.tsx')\n",
@@ -75,7 +75,7 @@ describe('between files', () => {
     expect(found(tree)).toEqual(['web/src/ui/b.tsx:1 cycle'])
   })
 
-  test('a dialect imports what all share, and nothing of another; core imports none', () => {
+  test('a dialect imports core and no other dialect, and core imports no dialect', () => {
     const tree = {
       'src/formats/chat/a.ts': "import { b } from '../core/b.ts'\nexport const a = b\n",
       'src/formats/core/b.ts': "import { c } from '../gemini/c.ts'\nexport const b = c\n",
@@ -85,7 +85,7 @@ describe('between files', () => {
     expect(found(tree)).toEqual(['src/formats/core/b.ts:1 dialects', 'src/formats/gemini/c.ts:1 dialects'])
   })
 
-  test('a name is exported by one file, and a type is called by what it is', () => {
+  test('a name is exported by one file, and a type is a noun', () => {
     const tree = {
       'src/lib/a.ts': 'export const one = 1\nexport type Seed = number\nexport type Told = string\n',
       'src/lib/b.ts': 'export function one() {}\ntype Moved = 1\nexport class MovedThing { at?: Moved }\n',
@@ -104,7 +104,7 @@ describe('between files', () => {
     expect(found(tree)).toEqual(['src/relay/forgotten.ts:1 limit'])
   })
 
-  test('a file is led to by main, a worker or its own test', () => {
+  test('main, a worker or a test of its own imports every file', () => {
     const tree = {
       'src/lib/worker-part.ts': 'export const a = 1\n',
       'src/lib/x-worker.ts': "import { a } from './worker-part.ts'\nexport const b = a\n",
@@ -128,7 +128,7 @@ describe('in a file', () => {
     expect(inLib(`const o = {\n  m() {\n${lines(69, 'a()')}  },\n}\n`)).toEqual(['src/lib/a.ts:2 function-lines'])
   })
 
-  test('files are short, tests may be longer, data as long as it is', () => {
+  test('files are short, tests may be longer, and data may have any length', () => {
     const long = lines(401, 'a()')
     expect(inLib(long)).toEqual(['src/lib/a.ts:401 file-lines'])
     expect(inLib(lines(400, 'a()'))).toEqual([])
@@ -161,7 +161,7 @@ describe('in a file', () => {
     expect(inLib("import './c.ts'\n")).toEqual([])
   })
 
-  test('names say something, in kebab-case', () => {
+  test('file names are in kebab-case and name an idea', () => {
     const paths = ['src/lib/time-utils.ts', 'src/lib/common/a.ts', 'src/lib/keyFormat.ts', 'src/lib/news.ts']
     expect(found(Object.fromEntries(paths.map((path) => [path, 'a()\n'])))).toEqual([
       'src/lib/common/a.ts:1 file-name',
@@ -170,7 +170,7 @@ describe('in a file', () => {
     ])
   })
 
-  test('SQL stands where a table is owned', () => {
+  test('SQL stands only in folders that own a table', () => {
     const text =
       'a("DELETE FROM t")\na(`\n  select x from ${t}`)\na(`INSERT OR IGNORE INTO ${t}`)\na("update t set x=1")\n'
     const at = (path: string, where: number[]) => where.map((line) => `${path}:${line} sql`)
@@ -197,7 +197,7 @@ describe('in a file', () => {
     expect(found({ 'src/relay/a.ts': text, 'src/router/a.test.ts': text })).toEqual([])
   })
 
-  test('what does not parse is said', () => {
+  test('a file that does not parse is reported', () => {
     expect(inLib('const = 1\n')).toEqual(['src/lib/a.ts:1 syntax'])
   })
 })
@@ -211,12 +211,12 @@ describe('in any text', () => {
     ])
   })
 
-  test('the map of the house stays short', () => {
+  test('the map of the code stays short', () => {
     expect(found({ 'ARCHITECTURE.md': `# A\n${lines(149, 'text')}` })).toEqual([])
     expect(found({ 'ARCHITECTURE.md': `# A\n${lines(150, 'text')}` })).toEqual(['ARCHITECTURE.md:151 file-lines'])
   })
 
-  test('no folder of one machine, no registry', () => {
+  test('no text names a folder of one machine or a registry', () => {
     const folder = (name: string) => `/${name}/me/x`
     const registry = ['registry', 'example', 'org'].join('.')
     const text = `see ${folder('home')}\n"${folder('Users')}"\nhttps://${registry}/a\n`

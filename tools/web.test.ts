@@ -33,7 +33,7 @@ function importsOf(path: string, text: string): readonly string[] {
     .map((name) => posix.join(posix.dirname(path), name))
 }
 
-test('a file imports its own layer or a lower one, and no feature another', () => {
+test('a file imports its own layer or a lower one, and no feature imports another', () => {
   const breaches = [...tree].flatMap(([path, text]) =>
     importsOf(path, text)
       .filter((target) => {
@@ -48,7 +48,7 @@ test('a file imports its own layer or a lower one, and no feature another', () =
   expect(breaches).toEqual([])
 })
 
-test('the words know nothing of the console', () => {
+test('the dictionaries import nothing of the console', () => {
   const words = [...tree].filter(([path]) => path.startsWith(`${ROOT}lib/i18n/`))
   const outside = words.flatMap(([path, text]) =>
     importsOf(path, text).filter((target) => !target.startsWith(`${ROOT}lib/i18n/`)),
@@ -60,7 +60,7 @@ test('the words know nothing of the console', () => {
 /** STYLE.md does not count nested functions into an outer one. For a component that would leave almost nothing. */
 const WHOLE_LINES_MAX = 70
 
-test('a component is on one screen, with all that is nested in it', () => {
+test('a component with all its nested code is at most one screen long', () => {
   const long: string[] = []
   for (const [path, text] of tree) {
     const note = ({ start, end }: { readonly start: number; readonly end: number }): void => {
@@ -81,7 +81,7 @@ test('a component is on one screen, with all that is nested in it', () => {
 const names = new Set(['Tollgate', 'CSV'])
 const attributes = new Set(['aria-label', 'title', 'placeholder', 'label', 'alt', 'hint'])
 
-test('no sentence stands in the code', () => {
+test('no sentence is in the code', () => {
   const found: string[] = []
   for (const [path, text] of tree) {
     const { program } = parseSync(path, text)
@@ -100,7 +100,7 @@ test('no sentence stands in the code', () => {
   expect(found).toEqual([])
 })
 
-test('every sentence is said somewhere', () => {
+test('every sentence is used', () => {
   const code = [...tree].filter(([path]) => !path.includes('/i18n/')).map(([, text]) => text)
   const all = code.join('\n')
   const prefixes = [...all.matchAll(/`([\w.]+\.)\$\{/g)].map(([, prefix = '']) => prefix)
@@ -108,7 +108,7 @@ test('every sentence is said somewhere', () => {
   expect(Object.keys(en).filter((key) => !isUsed(key))).toEqual([])
 })
 
-test('every limit of the server has words', async () => {
+test('every limit of the server has a text', async () => {
   const { limits } = await loadConfig({ TOLLGATE_CONFIG: '' })
   const names = [
     ...Object.keys(limits).map((name) => `limits.${name}`),

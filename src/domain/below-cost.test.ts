@@ -14,13 +14,13 @@ const card = (stated: StatedPrices, above: Readonly<Record<number, StatedPrices>
 const said = (...args: Parameters<typeof lossesOf>) =>
   lossesOf(...args).map(({ unit, aboveInputTokens, sale, cost }) => [unit, aboveInputTokens, sale, cost])
 
-test('what is sold at its cost or above is no loss', () => {
+test('a price at cost or above is no loss', () => {
   const cost = card({ input: 10n, output: 40n, cachedInput: 1n }, { 200: { input: 20n, output: 60n } })
   expect(said('text', cost, cost)).toEqual([])
   expect(said('text', card({ input: 20n, output: 60n }), cost)).toEqual([])
 })
 
-test('every unit is looked at, those that follow another once', () => {
+test('every unit is checked, and a unit that follows another counts once', () => {
   const cost = card({ input: 10n, output: 40n, cacheWrite: 13n, reasoning: 50n })
   expect(said('text', card({ input: 9n, output: 40n }), cost)).toEqual([
     ['inputFresh', undefined, 9n, 10n],
@@ -32,7 +32,7 @@ test('every unit is looked at, those that follow another once', () => {
   ])
 })
 
-test('a tier of the cost without one of the sale is a loss from there on, and so is one that begins later', () => {
+test('a cost tier without a sale tier, or before it, is a loss from its bound on', () => {
   const cost = card({ input: 10n, output: 40n }, { 200: { input: 20n, output: 60n } })
   expect(said('text', card({ input: 12n, output: 50n }), cost)).toEqual([
     ['inputFresh', 200, 12n, 20n],
@@ -52,7 +52,7 @@ test('a tier that begins one token later is no loss', () => {
   expect(said('text', card({ input: 10n, output: 40n }, { 272000: { input: 20n, output: 60n } }), cost)).toEqual([])
 })
 
-test('an embedding has no output, a text no images', () => {
+test('an embedding model has no output units, and a text model no image units', () => {
   expect(said('embedding', card({ input: 1n, output: 0n }), card({ input: 1n, output: 9n }))).toEqual([])
   expect(said('text', card({ input: 1n, output: 1n }), card({ input: 1n, output: 1n, imageInput: 9n }))).toEqual([])
   expect(said('image', card({ input: 1n, output: 1n }), card({ input: 1n, output: 1n, imageOutput: 9n }))).toEqual([
@@ -60,7 +60,7 @@ test('an embedding has no output, a text no images', () => {
   ])
 })
 
-test('pieces are compared with pieces of their kind, by the nearest name; with tokens nothing is', () => {
+test('pieces are compared with pieces of their kind by the nearest name, and never with tokens', () => {
   const sale = card({ input: 0n, output: 0n, each: { 'second/720p': 10n, upscale: 1n } })
   const cost = card({ input: 0n, output: 0n, each: { second: 8n, 'second/720p/with-video': 12n, upscale: 2n } })
   expect(said('video', sale, cost)).toEqual([

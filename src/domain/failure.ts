@@ -102,7 +102,7 @@ export type UpstreamFailure = {
   readonly retryAfterMs?: number
 }
 
-/** No longer Retry-After of an upstream is believed or passed on. Some upstreams ask for a year. */
+/** A longer Retry-After of an upstream is neither believed nor passed on. Some upstreams ask for a year. */
 export const RETRY_AFTER_MS_MAX = limit(
   'retryAfterMs',
   300_000,

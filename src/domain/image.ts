@@ -82,7 +82,7 @@ export type ImageOptions = {
   readonly inputs: number
 }
 
-/** A model of which nothing is known. Its vendor gets every request and refuses what it cannot do. */
+/** A model about which nothing is known. Its vendor gets every request and refuses what it cannot do. */
 export const openImageFacts = {
   sizes: ['1024x1024', '1536x1024', '1024x1536', '1792x1024', '1024x1792', '512x512', '256x256'],
   sizeDefault: '1024x1024',

@@ -8,7 +8,7 @@ test('dollars are read exactly, to the nano-dollar', () => {
   expect(parseUsd('-3')).toBe(-3_000_000_000n)
 })
 
-test('what is not an exact amount is refused', () => {
+test('an inexact amount is refused', () => {
   for (const text of ['', 'x', '1.0000000001', '1e3', '0x10', '1,5', 'NaN', '12345678901'])
     expect(parseUsd(text)).toBeUndefined()
 })
@@ -21,7 +21,7 @@ test('writing and reading are inverse', () => {
   )
 })
 
-test('an amount has its cents, and no zeros behind the last decimal that counts', () => {
+test('an amount keeps its cents and drops further trailing zeros', () => {
   const amount = fc.oneof(fc.bigInt(0n, 2n * 10n ** 12n), fc.bigInt(0n, 10n ** 6n), fc.bigInt(0n, 10n ** 18n))
   fc.assert(
     fc.property(amount, (nano) => {
@@ -33,13 +33,13 @@ test('an amount has its cents, and no zeros behind the last decimal that counts'
   )
 })
 
-test('digits are those of the amount, also beyond what a number holds', () => {
+test('digits are exact, even for amounts beyond the safe integers', () => {
   const amount = fc.oneof(fc.bigInt(-(10n ** 6n), 10n ** 6n), fc.bigInt(-(2n ** 63n), 2n ** 63n))
   fc.assert(fc.property(amount, (nano) => expect(nanoDigits(nano)).toBe(nano.toString())))
   expect(nanoDigits(2n ** 60n + 1n)).toBe('1152921504606846977')
 })
 
-test('division rounds up, and only when it has to', () => {
+test('division rounds up only if there is a remainder', () => {
   expect(divideUp(0n, 5n)).toBe(0n)
   expect(divideUp(10n, 5n)).toBe(2n)
   expect(divideUp(11n, 5n)).toBe(3n)

@@ -30,7 +30,7 @@ const aUsage: fc.Arbitrary<Usage> = fc.record({
   ),
 })
 
-test('the lines of a price and its rounding are the price, to a millionth of a nano-dollar', () => {
+test('the lines of a price and its rounding add up to the price, to a millionth of a nano-dollar', () => {
   fc.assert(
     fc.property(aUsage, aCard, (usage, card) => {
       const { lines, roundingMillionths, total } = priceLines(usage, card)

@@ -17,7 +17,7 @@ test('each bucket has its own price, and the sum is rounded up once', () => {
   expect(priceOf({ ...nothing, inputFresh: 1, outputText: 1 }, cheap)).toBe(1n)
 })
 
-test('a price is exact, however small or large its numbers are', () => {
+test('a price is exact for numbers of any size', () => {
   // Around the edge of the safe integers, and everywhere below.
   const edge = fc.integer({ min: -3, max: 3 }).map((by) => 2n ** 53n + BigInt(by))
   const price = fc.oneof(fc.bigInt(0n, 10n ** 12n), fc.bigInt(0n, 2n ** 62n), edge, fc.constantFrom(0n, 1n, 999_999n))
@@ -44,11 +44,11 @@ test('a price is exact, however small or large its numbers are', () => {
 
 test('no usage costs nothing', () => expect(priceOf(nothing, card)).toBe(0n))
 
-test('a quote assumes the dearest input bucket', () => {
+test('a quote assumes the most expensive input bucket', () => {
   expect(dearestInput({ ...card, nanoPerMillion: unitPrices({ input: 1n, output: 1n, cacheWrite: 5n }) }, 1)).toBe(5n)
 })
 
-test('pieces and tokens of images have prices of their own', () => {
+test('pieces and image tokens have prices of their own', () => {
   const prices = unitPrices({
     input: 5_000_000_000n,
     output: 0n,
@@ -65,7 +65,7 @@ test('pieces and tokens of images have prices of their own', () => {
   expect(priceOf(usage, priced)).toBe(100n * 5_000n + 10n * 40_000n + 3n * 80_000_000n)
 })
 
-test('a piece has the price of its name, of the nearest name above it, or of the dearest of its kind', () => {
+test('a piece has the price of its name, of the nearest parent, or the highest of its kind', () => {
   const each = { image: 10n, 'image/1024x1024': 20n, 'image/1024x1024/hd': 40n }
   const of = (unit: `piece:${string}`, stated: Record<string, bigint> = each): bigint => {
     const nanoPerMillion = unitPrices({ input: 0n, output: 0n, each: stated })
@@ -103,7 +103,7 @@ const long = {
   ],
 }
 
-test('a tier is chosen by the whole input, cached parts included, and prices all of the request', () => {
+test('the whole input, cached parts included, chooses a tier, which prices the whole request', () => {
   const usage = { ...nothing, inputFresh: 1_000, inputCached: 150_000, cacheWrite5m: 40_000, outputText: 500 }
   // 1,000 + 150,000 + 40,000 + 9,000 = 200,000: not above.
   expect(priceOf({ ...usage, cacheWrite1h: 9_000 }, long)).toBe(
@@ -115,7 +115,7 @@ test('a tier is chosen by the whole input, cached parts included, and prices all
   )
 })
 
-test('a quote assumes the dearest tier that its bound of the input can reach', () => {
+test('a quote assumes the most expensive tier that its input bound can reach', () => {
   expect([dearestInput(long, 200_000), dearestOutput(long, 200_000)]).toEqual([6_000_000_000n, 15_000_000_000n])
   expect([dearestInput(long, 200_001), dearestOutput(long, 200_001)]).toEqual([12_000_000_000n, 22_500_000_000n])
   // A cheaper tier does not lower it, because the input may be shorter than the tier's bound.

@@ -21,13 +21,13 @@ const holes = model({
   'piece:image/1536x1024/high': 4n,
 })
 
-test('of a card with holes a request that names nothing gets a kind that has a price', () => {
+test('a request without options gets a kind that has a price, if the card prices only some kinds', () => {
   expect(soldChoice(wish(), holes)).toEqual({ size: '1024x1024', quality: 'medium' })
   expect(soldChoice(wish('1536x1024'), holes)).toEqual({ size: '1536x1024', quality: 'high' })
   expect(soldChoice(wish(undefined, 'low'), holes)).toEqual({ size: '1024x1024', quality: 'low' })
 })
 
-test('nothing is chosen where all kinds have a price, none has, or images are sold by tokens', () => {
+test('nothing is chosen if all kinds have a price, none has, or images are sold by tokens', () => {
   expect(soldChoice(wish(), model({ ...holes.sale.nanoPerMillion, 'piece:image': 9n }))).toBeUndefined()
   expect(soldChoice(wish('1024x1536', 'low'), holes)).toBeUndefined()
   expect(soldChoice(wish(), model({}))).toBeUndefined()

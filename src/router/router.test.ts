@@ -33,7 +33,7 @@ test('within a priority, weights share the traffic', () => {
   expect(first / 20_000).toBeCloseTo(0.75, 1)
 })
 
-test('a resting offer comes last, soonest back first, and is still there when nothing else is', () => {
+test('a resting offer comes last, soonest back first, and is still there if nothing else is', () => {
   const resting = (restUntilMs: number): OfferHealth => ({ ...healthy, restUntilMs })
   expect(plan([offer('a'), offer('b', 1)], { a: resting(2_000) })).toEqual(['b', 'a'])
   expect(plan([offer('a'), offer('b', 1)], { a: resting(9_000), b: resting(2_000) })).toEqual(['b', 'a'])
@@ -55,7 +55,7 @@ test('a user’s bad request never counts against an offer', () => {
   expect(afterFailure(healthy, { ...failure('funds'), isDoubtful: true }, 0)).toEqual(healthy)
 })
 
-test('five failures in a row rest an offer; after that each first failure does, for longer', () => {
+test('five failures in a row rest an offer, and each first failure after a rest does so for longer', () => {
   let health = healthy
   const fail = (nowMs: number): number => (health = afterFailure(health, failure('server'), nowMs)).restUntilMs
   for (let i = 0; i < 4; i++) expect(fail(0)).toBe(0)
@@ -66,7 +66,7 @@ test('five failures in a row rest an offer; after that each first failure does, 
   expect(fail(90_000)).toBe(180_000)
 })
 
-test('after its rest one request finds out whether an offer is well again, and the others go elsewhere', () => {
+test('after a rest one request tries an offer, and the others go elsewhere', () => {
   let health = healthy
   for (let i = 0; i < 5; i++) health = afterFailure(health, failure('server'), 0)
   expect(onTrial(health, 29_999)).toEqual(health)
@@ -89,7 +89,7 @@ test('after its rest one request finds out whether an offer is well again, and t
   expect([onTrial(healthy, 5_000), onTrial(slowed, 5_000)]).toEqual([healthy, slowed])
 })
 
-test('a rate limit rests as long as it asks, a wrong credential for minutes', () => {
+test('a rate limit rests an offer as long as it says, a wrong credential for minutes', () => {
   expect(afterFailure(healthy, failure('rate', 7_000), 1_000).restUntilMs).toBe(8_000)
   expect(afterFailure(healthy, failure('rate'), 1_000).restUntilMs).toBe(6_000)
   expect(afterFailure(healthy, failure('rate', 10 ** 9), 0).restUntilMs).toBe(300_000)
@@ -98,7 +98,7 @@ test('a rate limit rests as long as it asks, a wrong credential for minutes', ()
   }
 })
 
-test('an offer that is too small for a request is left out, and one that may be comes after those that it fits', () => {
+test('an offer that is too small for a request is left out, and one that may be too small comes later', () => {
   const small = { ...offer('small', 0), contextTokens: 4_096 }
   const large = offer('large', 1)
   const planFor = (inputTokens: number, outputTokens = 0, offers = [small, large]): string[] =>

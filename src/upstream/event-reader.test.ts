@@ -52,7 +52,7 @@ function reading({ gapMs = 1_000, firstMs = 1_000, eventCharsMax = 1_000, by = o
 
 const events = (...data: string[]): object => ({ kind: 'events', events: data.map((text) => ({ data: text })) })
 
-test('events are handed to whoever waits, and those that nobody waited for all at once', async () => {
+test('events go to a waiting reader at once, and events that nobody waited for go together', async () => {
   const { response, reader } = reading()
   const waited = reader.next()
   response.part('data: a\n\ndata: b\n\nda')
@@ -66,7 +66,7 @@ test('events are handed to whoever waits, and those that nobody waited for all a
   for (let i = 0; i < 2; i++) expect(await reader.next()).toEqual({ kind: 'end' })
 })
 
-test('a reader that rests makes the upstream wait until the next event is asked for', async () => {
+test('a resting reader makes the upstream wait until the next event is requested', async () => {
   const { response, reader } = reading()
   response.part('data: a\n\n')
   await reader.next()
@@ -83,7 +83,7 @@ test('a reader that rests makes the upstream wait until the next event is asked 
   expect(await waited).toMatchObject(events('c'))
 })
 
-test('what has arrived before a break comes before it, and after it nothing', async () => {
+test('data that arrived before a break comes first, and nothing comes after it', async () => {
   const { response, reader } = reading()
   response.part('data: a\n\n')
   response.sink?.broken('ECONNRESET')
@@ -92,7 +92,7 @@ test('what has arrived before a break comes before it, and after it nothing', as
   expect(await reader.next()).toEqual({ kind: 'end' })
 })
 
-test('an event too large and bytes that are not UTF-8 are garbage, and stop the upstream', async () => {
+test('a too large event and bytes that are not UTF-8 are garbage, and stop the upstream', async () => {
   for (const bytes of [Buffer.from(`data: ${'x'.repeat(2_000)}`), Buffer.from([0x64, 0xff, 0x0a])]) {
     const { response, reader } = reading()
     const waited = reader.next()
@@ -111,7 +111,7 @@ test('unread events make the upstream wait until they are read', async () => {
   reader.close()
 })
 
-test('silence before the first event and between two is a timeout, a slow reader is not', async () => {
+test('silence before the first event or between two is a timeout, and a slow reader is not', async () => {
   const first = reading({ firstMs: 20 })
   expect(await first.reader.next()).toMatchObject({ kind: 'broken', failure: { kind: 'timeout' } })
   const { response, reader } = reading({ gapMs: 20, firstMs: 30 })
@@ -121,7 +121,7 @@ test('silence before the first event and between two is a timeout, a slow reader
   expect(await reader.next()).toMatchObject({ kind: 'broken', failure: { kind: 'timeout' } })
 })
 
-test('closing stops the upstream, but behind the terminator its connection is kept', async () => {
+test('closing stops the upstream, but after the terminator its connection is kept', async () => {
   const early = reading()
   early.response.part('data: a\n\n')
   early.reader.close()
@@ -141,14 +141,14 @@ test('closing stops the upstream, but behind the terminator its connection is ke
   expect(over.response.told).toEqual([])
 })
 
-test('a reader that is closed while it waits is told so', async () => {
+test('a waiting reader learns that it was closed', async () => {
   const { reader } = reading()
   const waited = reader.next()
   reader.close()
   expect(await waited).toEqual({ kind: 'end' })
 })
 
-test('an event of megabytes waits for the memory that long replies wait for, and gives it back', async () => {
+test('an event of megabytes waits for the memory of long replies, and gives it back', async () => {
   const memory = new ReplyMemory({ max: 1, shareMax: 1, stallMs: 60_000 })
   const other = memory.claim('other')
   other.grow(1, 1, () => undefined)

@@ -38,7 +38,7 @@ function waiting(): { owner: Owner; flight: InFlightAttempt; sink: Sink; texts: 
 
 const broken = { message: 'it broke off', reached: true }
 
-test('who gives up an answer that waits for memory is not at fault, unless it was told to stop', () => {
+test('an upstream that gives up an answer that waits for memory is not at fault, unless it was stopped', () => {
   const { owner, flight, sink, texts } = waiting()
   sink.broken('ECONNRESET')
   expect(texts).toEqual([undefined])
@@ -48,7 +48,7 @@ test('who gives up an answer that waits for memory is not at fault, unless it wa
   flight.land()
 })
 
-test('an answer that turns out to be too long while it waits is just that', () => {
+test('an answer that turns out too long while it waits is reported as too long', () => {
   const { flight, sink, texts } = waiting()
   sink.part(Buffer.alloc(BLOCK + 1, 'x'))
   expect(texts).toEqual([undefined])
@@ -56,7 +56,7 @@ test('an answer that turns out to be too long while it waits is just that', () =
   flight.land()
 })
 
-test('its time stands still while it waits, however often it is told to', async () => {
+test('its time stands still while it waits, even if the wait is announced twice', async () => {
   const flight = new InFlightAttempt(new Owner(), 100)
   flight.waits(true)
   await Bun.sleep(200)

@@ -1,7 +1,7 @@
 import { expect, spyOn, test } from 'bun:test'
 import { Watchdog } from './watchdog.ts'
 
-test('a limit that no timer can hold is waited for all the same, and not by looking all the time', async () => {
+test('a limit longer than any timer works, without constant checks', async () => {
   const timers = spyOn(globalThis, 'setTimeout')
   let isExpired = false
   const watchdog = new Watchdog(1e12, { expired: () => (isExpired = true) })
@@ -12,7 +12,7 @@ test('a limit that no timer can hold is waited for all the same, and not by look
   timers.mockRestore()
 })
 
-test('limits that begin one after the other share one timer, also while the older ones end', async () => {
+test('consecutive limits share one timer, even while the older ones end', async () => {
   const timers = spyOn(globalThis, 'setTimeout')
   const expired: string[] = []
   const limits = (name: string, limitMs: number): Watchdog =>

@@ -42,7 +42,7 @@ type WrittenBody = {
   readonly tool_choice: { readonly allowed_tools: { readonly tools: readonly NamedItem[] } }
 }
 
-test('names that vendors refuse go up as others wherever they stand, and nothing else changes', () => {
+test('names that vendors refuse are replaced at every place, and nothing else changes', () => {
   const { body } = direct(sent).request(to)
   const written = JSON.parse(body) as WrittenBody
   const [long = '', dotted = '', plain] = written.tools.map((one) => one.function.name)
@@ -56,7 +56,7 @@ test('names that vendors refuse go up as others wherever they stand, and nothing
   expect(JSON.parse(direct(chosen).request(to).body)).toMatchObject({ tool_choice: { function: { name: long } } })
 })
 
-test('an answer has them as the client knows them, whole and streamed', async () => {
+test('an answer has the client’s own names, whole and streamed', async () => {
   const adapter = direct(sent)
   const { tools } = JSON.parse(adapter.request(to).body) as WrittenBody
   const call = { id: 'call_2', type: 'function', function: { name: tools[0]?.function.name, arguments: '{"n":1.0}' } }
@@ -72,7 +72,7 @@ test('an answer has them as the client knows them, whole and streamed', async ()
   expect(stream.read({ name: undefined, data })).toMatchObject({ text: expect.stringContaining(`"name":"${LONG}"`) })
 })
 
-test('a body whose names are lawful goes up as it came', () => {
+test('a body with lawful names goes up byte for byte', () => {
   const plain = { ...sent, messages: [sent.messages[0]], tools: [tool('a-b_1'), tool('1')], tool_choice: 'auto' }
   expect(direct(plain).request(to).body).toBe(JSON.stringify(plain).replaceAll('"1.0"', '1.0'))
 })

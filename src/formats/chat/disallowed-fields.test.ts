@@ -28,11 +28,11 @@ test.each([
   ['Plugins', []],
   ['Max_Tokens', 9],
   ['ſtream', true],
-])('%s is refused: nobody here knows what it costs', (field, value) =>
+])('%s is refused because its cost is unknown', (field, value) =>
   expect(refusal({ [field]: value })).toEqual(['unsupported_parameter', field]),
 )
 
-test('what says no, or asks for text alone, passes', () => {
+test('fields that are off, or that request text only, pass', () => {
   for (const fields of [
     { enable_search: false, models: null },
     { modalities: ['text'], audio: null },
@@ -49,7 +49,7 @@ test('what says no, or asks for text alone, passes', () => {
   expect(refusal({ modalities: ['text', 'audio'] })).toEqual(['unsupported_parameter', 'modalities'])
 })
 
-test('tools that run at the vendor are refused where they are all there is, or one must be called', () => {
+test('tools that run at the vendor are refused if they are the only ones or if one is forced', () => {
   const search = { type: 'web_search' }
   const tools = [{ type: 'function', function: { name: 'f' } }, search]
   expect(refusal({ tools })).toBe('read')
@@ -57,7 +57,7 @@ test('tools that run at the vendor are refused where they are all there is, or o
   expect(refusal({ tools, tool_choice: search })).toEqual(['unsupported_parameter', 'tools[1].type'])
 })
 
-test('parts are text, images, or files that are in the request', () => {
+test('parts are text, images, or files inside the request', () => {
   for (const one of [
     { type: 'text', text: 'https://example.com' },
     { type: 'image_url', image_url: { url: 'https://example.com/a.png', detail: 'low' } },

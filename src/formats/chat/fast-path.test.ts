@@ -55,7 +55,7 @@ const body = fc
   )
   .map(([must, may]) => ({ ...may, ...must }))
 
-test('says yes only where the schema does, and nearly always where it does', () => {
+test('the fast path says yes only if the schema does, and nearly always if it does', () => {
   let valid = 0
   let missed = 0
   const property = fc.property(body, (value) => {
@@ -70,7 +70,7 @@ test('says yes only where the schema does, and nearly always where it does', () 
   expect(missed).toBeLessThan(valid / 50)
 })
 
-test('every optional field of the schema is checked: junk in any of them is not ordinary', () => {
+test('every optional field of the schema is checked, and junk in any of them is not ordinary', () => {
   for (const name of Object.keys(chatRequestSchema.shape)) {
     for (const value of [Symbol('junk'), Number.NaN, [[]]]) {
       expect(isOrdinary({ model: 'm', messages: [{ role: 'user', content: 'x' }], [name]: value })).toBe(false)

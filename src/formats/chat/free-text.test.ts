@@ -40,11 +40,11 @@ async function adapter(fields: object): Promise<Adapter> {
 const sent = async (fields: object, to: Destination): Promise<Fields> =>
   JSON.parse((await adapter(fields)).request(to).body) as Fields
 
-test('go as they came to a vendor that has them', async () => {
+test('custom tools pass unchanged to a vendor that has them', async () => {
   expect(await sent(body, at('openai', 'gpt-5.1'))).toMatchObject(body)
 })
 
-test('are functions for a vendor that has none, and called as the client knows them, whole and streamed', async () => {
+test('custom tools are functions for a vendor without them, and their calls come back as custom, whole and streamed', async () => {
   const to = at('deepseek', 'deepseek-v4-pro')
   expect(await sent(body, to)).toMatchObject({
     messages: [
@@ -75,7 +75,7 @@ test('are functions for a vendor that has none, and called as the client knows t
   expect(text).toContain('"custom":{"input":"x\\ny"}')
 })
 
-test('change nothing for requests without them', async () => {
+test('requests without custom tools do not change', async () => {
   const { tools: _, ...plain } = { ...body, messages: [{ role: 'user', content: 'go' }] }
   expect(await sent(plain, at('deepseek', 'deepseek-v4-pro'))).toMatchObject(plain)
 })

@@ -29,7 +29,7 @@ test.each([
   expect(chatUpstreamSide.write(read.turn, false, to).body).toContain('"arguments":"{')
 })
 
-test('what a rule changes leaves with the numbers that it had', () => {
+test('values that a rule changes keep the digits of their numbers', () => {
   const text = said(',"arguments":{"at":1.0}').replace('"role":"user"', '"role":"developer"')
   const request = readChatRequest(text, 1_000)
   if (request.kind === 'rejected') throw new Error(request.failure.message)
@@ -40,7 +40,7 @@ test('what a rule changes leaves with the numbers that it had', () => {
   expect(body).toContain(`"arguments":${JSON.stringify('{"at":1.0}')}`)
 })
 
-describe('a conversation in which models of other formats had a part', () => {
+describe('a conversation with models of other formats', () => {
   const user = { role: 'user', content: 'go' }
   const call = (id: string, rest: object = {}): object => ({
     id,
@@ -60,12 +60,12 @@ describe('a conversation in which models of other formats had a part', () => {
     return { body, text, dropped, messages: (JSON.parse(body) as { messages: object[] }).messages }
   }
 
-  test('goes up byte for byte where it is lawful', () => {
+  test('goes up byte for byte if it is lawful', () => {
     const messages = [user, calling(call('functions.f:0'), call('b')), result('b', '2'), result('functions.f:0', '1')]
     expect(told([...messages, ...messages]).body).toBe(told([...messages, ...messages]).text)
   })
 
-  test('has none of what they sealed, but for signatures that a model of Google has to get back', () => {
+  test('loses their sealed data, except signatures that a model of Google must get back', () => {
     const sealed = { type: 'reasoning.sealed', text: 'hm', origin: 'messages', data: 'abc' }
     const signed = { extra_content: { google: { thought_signature: 'abc' } } }
     const own = { type: 'reasoning.text', text: 'own' }
@@ -84,7 +84,7 @@ describe('a conversation in which models of other formats had a part', () => {
     expect(told(messages, 'google/gemini-3-pro').messages[1]).toMatchObject({ tool_calls: [signed] })
   })
 
-  test('has a result for each call, behind it', () => {
+  test('has a result for each call, after the call', () => {
     const { messages } = told([user, calling(call('a'), call('b')), user, result('b', '2'), calling(call('a'))])
     const shape = messages.map((message) => {
       const { role, tool_call_id: id, content } = message as { role: string; tool_call_id?: string; content: string }
@@ -93,7 +93,7 @@ describe('a conversation in which models of other formats had a part', () => {
     expect(shape).toEqual(['user', 'assistant', 'a The call', 'b 2', 'user', 'assistant', 'a The call'])
   })
 
-  test('has ids by which calls of one message can be told apart, none longer than 40 characters', () => {
+  test('has unique ids within a message, of at most 40 characters', () => {
     const long = 'x'.repeat(60)
     const { messages } = told([
       user,
@@ -109,7 +109,7 @@ describe('a conversation in which models of other formats had a part', () => {
   })
 })
 
-test('an answer that said nothing is not sent back to a vendor of the format', () => {
+test('an empty answer is not sent back to a vendor of the format', () => {
   const text = JSON.stringify({
     model: 'm',
     messages: [

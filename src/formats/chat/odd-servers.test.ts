@@ -19,7 +19,7 @@ const quirks: WriterQuirks = { outputMaxField: 'max_tokens', usageInStream: 'una
 const facts = { requestId: 'req_1', createdAtMs: 0, publicModel: 'public' }
 const turn: Turn = { messages: [], tools: [], choices: 1, foreign: [] }
 
-/** What a client reads of an event is known where it is read. */
+/** Each reader knows the fields of the events that it reads. */
 // oxlint-disable-next-line typescript/no-explicit-any
 type Event = Record<string, any>
 type Call = { name: string; arguments: string }
@@ -310,7 +310,7 @@ describe.each(Object.entries(servers))('%s', (name, { chunks, says }) => {
     expect(came).toEqual(says.calls)
   })
 
-  test('collected to one piece', () => {
+  test('collected into one reply', () => {
     const collector = new ChatCollector()
     for (const one of chunks) collector.add({ name: undefined, data: JSON.stringify(one) })
     const read = chatUpstreamSide.readReply(collector.text(), quirks, turn)
@@ -329,15 +329,18 @@ describe.each(Object.entries(servers))('%s', (name, { chunks, says }) => {
   })
 })
 
-test.each(['error', 'insufficient_system_resource', 'network_error', 'abort'])('an end by %p is none', (reason) => {
-  const data = JSON.stringify(chunk({ content: 'Half' }, reason))
-  const stream = new ChatStream({ publicModel: 'public', choices: 1, usageAsked: false, usageDialect: 'inclusive' })
-  const failed = { kind: 'failed', failure: { kind: 'server', code: reason } }
-  expect(stream.read({ name: undefined, data })).toMatchObject(failed)
-  expect(chatUpstreamSide.decoder(quirks, turn).decode({ name: undefined, data })).toMatchObject(failed)
-  const reply = JSON.stringify({ choices: [{ index: 0, message: { content: 'Half' }, finish_reason: reason }] })
-  expect(chatUpstreamSide.readReply(reply, quirks, turn)).toMatchObject(failed)
-})
+test.each(['error', 'insufficient_system_resource', 'network_error', 'abort'])(
+  'an end with %p is a failure',
+  (reason) => {
+    const data = JSON.stringify(chunk({ content: 'Half' }, reason))
+    const stream = new ChatStream({ publicModel: 'public', choices: 1, usageAsked: false, usageDialect: 'inclusive' })
+    const failed = { kind: 'failed', failure: { kind: 'server', code: reason } }
+    expect(stream.read({ name: undefined, data })).toMatchObject(failed)
+    expect(chatUpstreamSide.decoder(quirks, turn).decode({ name: undefined, data })).toMatchObject(failed)
+    const reply = JSON.stringify({ choices: [{ index: 0, message: { content: 'Half' }, finish_reason: reason }] })
+    expect(chatUpstreamSide.readReply(reply, quirks, turn)).toMatchObject(failed)
+  },
+)
 
 const wholes: Readonly<Record<string, { message: object; says: object; finish: string }>> = {
   'arguments as an object': {
@@ -363,16 +366,19 @@ const wholes: Readonly<Record<string, { message: object; says: object; finish: s
   'calls that are said and not there': { message: { content: 'Hi' }, says: { content: 'Hi' }, finish: 'stop' },
 }
 
-test.each(Object.entries(wholes))('a whole reply with %s reaches a client of the format as one of it', (_, one) => {
-  const { message, says, finish } = one
-  const given = JSON.stringify({
-    model: 'up',
-    choices: [{ index: 0, message, finish_reason: 'tool_calls' }],
-    usage: null,
-  })
-  const read = readChatReply(new BufferedReply(given), 'inclusive')
-  if (read.kind === 'failed') throw new Error(read.failure.message)
-  const { model, choices } = JSON.parse(read.reply.write(facts, estimatedUsage(1, 1))) as Event
-  expect(model).toBe('public')
-  expect(choices).toMatchObject([{ index: 0, message: says, finish_reason: finish }])
-})
+test.each(Object.entries(wholes))(
+  'a whole reply with %s reaches a client of the format in its exact form',
+  (_, one) => {
+    const { message, says, finish } = one
+    const given = JSON.stringify({
+      model: 'up',
+      choices: [{ index: 0, message, finish_reason: 'tool_calls' }],
+      usage: null,
+    })
+    const read = readChatReply(new BufferedReply(given), 'inclusive')
+    if (read.kind === 'failed') throw new Error(read.failure.message)
+    const { model, choices } = JSON.parse(read.reply.write(facts, estimatedUsage(1, 1))) as Event
+    expect(model).toBe('public')
+    expect(choices).toMatchObject([{ index: 0, message: says, finish_reason: finish }])
+  },
+)

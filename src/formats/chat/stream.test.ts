@@ -47,7 +47,7 @@ const recorded = [
   'data: [DONE]\n\n',
 ].join('')
 
-test('a recorded stream cut at any byte reaches the client the same, and bills the same', () => {
+test('a recorded stream reaches the client the same and bills the same, wherever it is cut', () => {
   const bytes = encode(recorded)
   const whole = relay([bytes])
   expect(whole.stream.usage).toMatchObject({ inputFresh: 3, outputText: 4 })
@@ -59,7 +59,7 @@ test('a recorded stream cut at any byte reaches the client the same, and bills t
   }
 })
 
-test('without being asked for, usage is withheld: the null on each chunk and the chunk of its own', () => {
+test('usage that was not requested is withheld, both the null on each chunk and the usage chunk', () => {
   const { text } = relay([encode(recorded)])
   expect(text).not.toContain('"usage":null')
   expect(text).not.toContain('prompt_tokens')
@@ -67,7 +67,7 @@ test('without being asked for, usage is withheld: the null on each chunk and the
   expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
 })
 
-test('asked for, usage passes untouched; what is missing is supplied before the terminator', () => {
+test('requested usage passes unchanged, and a missing one is added before the terminator', () => {
   const asked = { ...options, usageAsked: true }
   expect(relay([encode(recorded)], asked).text).toBe(recorded.replace(': keep-alive\n\n', ''))
   const without = event(chunk({ content: 'x' })) + 'data: [DONE]\n\n'
@@ -85,7 +85,7 @@ const anyChunk = fc
     return { text: JSON.stringify({ ...rest, ...chunk(delta, { model }) }, null, indent).replace(/\n/g, ' '), model }
   })
 
-test('any event of the format passes byte for byte, but for the model’s name', () => {
+test('any event of the format passes byte for byte, except for the model’s name', () => {
   const property = fc.property(fc.array(anyChunk, { minLength: 1, maxLength: 5 }), (chunks) => {
     const { text } = relay(chunks.map(({ text: data }) => encode(`data: ${data}\n\n`)))
     const got = text.split('\n\n').filter(Boolean)
@@ -99,7 +99,7 @@ test('any event of the format passes byte for byte, but for the model’s name',
   fc.assert(property, { numRuns: 1_000 })
 })
 
-test('empty events, pings and empty deltas are nothing', () => {
+test('empty events, pings and empty deltas are ignored', () => {
   const nothing = [
     '',
     '{"type":"ping"}',
@@ -132,7 +132,7 @@ test('garbage and errors inside the stream are failures', () => {
   }
 })
 
-test('a stream is finished only when each choice that began has its finish_reason', () => {
+test('a stream is finished only after every open choice has its finish_reason', () => {
   const begin = (index: number): object => ({
     ...chunk({}),
     choices: [{ index, delta: { content: 'a' }, finish_reason: null }],
@@ -144,7 +144,7 @@ test('a stream is finished only when each choice that began has its finish_reaso
   expect(finished()).toBe(false)
 })
 
-test('of several choices asked for, one is not the answer, nor is one that finishes twice', () => {
+test('with several requested choices one is not the whole answer, and neither is one that finishes twice', () => {
   const stream = new ChatStream({ ...options, choices: 2 })
   const read = (index: number, delta: object, finish: string | null): boolean => {
     stream.read({ name: undefined, data: JSON.stringify({ choices: [{ index, delta, finish_reason: finish }] }) })
@@ -157,7 +157,7 @@ test('of several choices asked for, one is not the answer, nor is one that finis
   expect(read(1, {}, 'stop')).toBe(true)
 })
 
-test('the short cut for ordinary events gives what reading them in full gives', () => {
+test('the fast path for ordinary events gives the same result as a full read', () => {
   const word = fc.oneof(
     fc.string({ minLength: 1, maxLength: 8 }),
     fc.constantFrom('"', '\\', '\n', '"content":"x"', ' a'),
@@ -213,7 +213,7 @@ const statements: Readonly<Record<string, readonly object[]>> = {
   'before the end': [...words, { ...chunk({}), choices: [], usage: counts }, finish],
 }
 
-test.each(Object.entries(statements))('a usage %s is read, and told once at the end', (_, chunks) => {
+test.each(Object.entries(statements))('a usage %s is read, and stated once at the end', (_, chunks) => {
   const bytes = encode([...chunks.map(event), 'data: [DONE]\n\n'].join(''))
   const { text, stream } = relay([bytes], { ...options, usageAsked: true })
   expect(stream.usage).toMatchObject({ inputFresh: 1000, outputText: 50 })

@@ -66,7 +66,7 @@ const full = {
   parallel_tool_calls: false,
 }
 
-test('a request survives', () => {
+test('a request survives the translation', () => {
   const { body, path, dropped } = adapter(full, true, true).request({
     upstreamModel: 'theirs',
     outputTokensMax: 50,
@@ -84,7 +84,7 @@ test('a request survives', () => {
   expect([path, dropped]).toEqual(['/chat/completions', []])
 })
 
-test('what no other dialect has is named', () => {
+test('fields that no other dialect has are named', () => {
   const body = {
     messages: [{ role: 'user', content: 'hi' }],
     logit_bias: { 1: 2 },
@@ -97,12 +97,12 @@ test('what no other dialect has is named', () => {
   ])
 })
 
-test('what cannot be said in a turn is refused with its place', () => {
+test('content that a turn cannot carry is refused with its place', () => {
   const body = { messages: [{ role: 'user', content: [{ type: 'thinking', thinking: 'hm' }] }] }
   expect(adapter(body, false, false).obstacle).toMatchObject({ param: 'messages[0].content[0].type' })
 })
 
-test('a whole reply survives', async () => {
+test('a whole reply survives the translation', async () => {
   const message = {
     role: 'assistant',
     content: null,
@@ -124,7 +124,7 @@ test('a whole reply survives', async () => {
   })
 })
 
-test('a stream survives: every delta, one finish, usage only when asked', () => {
+test('a stream survives the translation: every delta, one finish, usage only on request', () => {
   const chunk = (delta: object, finish: string | null = null): string =>
     JSON.stringify({ id: 'u', choices: [{ index: 0, delta, finish_reason: finish }] })
   const events = [

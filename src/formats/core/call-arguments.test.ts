@@ -66,7 +66,7 @@ describe.each(Object.keys(answers))('numbers in the arguments of a call by %s', 
 test.each([
   ['get_', 'weather', ''],
   ['get_weather', 'get_weather', 'get_weather'],
-])('a name in the chunks %p %p %p is that of the tool', (...names) => {
+])('the name in the chunks %p %p %p is that of the tool', (...names) => {
   const decoder = chatUpstreamSide.decoder(quirks, turn)
   const calls = names.map((name, i) => ({ index: 0, id: 'c', function: { name, arguments: i === 2 ? '{}' : '' } }))
   const chunks = calls.map((call) => ({ choices: [{ index: 0, delta: { tool_calls: [call] } }] }))

@@ -15,7 +15,7 @@ const idsIn = ({ messages }: Turn): string[] =>
       : message.parts.flatMap((part) => (part.kind === 'tool_call' ? [part.id] : [])),
   )
 
-test('ids are lawful, differ where theirs did, and are the same in every turn', () => {
+test('ids are lawful, differ if theirs did, and are the same in every turn', () => {
   const turn = turnOf([calling('a:0', 'a.0', 'fine-1'), result('a.0', '2'), result('fine-1', '3'), result('a:0', '1')])
   for (const dialect of ['chat', 'responses', 'messages', 'gemini'] as const) {
     const fitted = withCallIds(turn, dialect)
@@ -28,7 +28,7 @@ test('ids are lawful, differ where theirs did, and are the same in every turn', 
   }
 })
 
-test('an id that comes again is another one, and each result is of its own call', () => {
+test('a repeated id becomes another one, and each result belongs to its own call', () => {
   const turn = turnOf([
     calling('call_0'),
     result('call_0', '1'),
@@ -46,7 +46,7 @@ test('an id that comes again is another one, and each result is of its own call'
   ])
 })
 
-test('thousands of one id take no longer than as many of their own', () => {
+test('thousands of calls with one id take no longer than thousands with different ids', () => {
   const ids = new CallIds('messages')
   const before = process.cpuUsage()
   ids.begin()

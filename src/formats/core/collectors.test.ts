@@ -33,12 +33,12 @@ const calling = (name: string, more: object = {}): object => ({
 /** What a stream never contains. */
 const unsaid = (key: string, value: unknown): unknown => (key === 'annotations' ? undefined : value)
 
-test('an index beyond all measure makes no list of that length', () => {
+test('a huge index makes no list of that length', () => {
   const event = { type: 'response.output_text.delta', output_index: 0, content_index: 4e9, delta: 'x' }
   expect(collect('responses', `data: ${JSON.stringify(event)}\n\n`)).toMatchObject({ output: [{}] })
 })
 
-test('a name that comes in pieces is joined, and one that is repeated is not', () => {
+test('a name that comes in pieces is joined, and a repeated name is not', () => {
   const whole = { choices: [{ message: { tool_calls: [{ function: { name: 'get_weather', arguments: '{}' } }] } }] }
   const pieces = [calling('get_'), calling('weather', { arguments: '' }), calling('', { arguments: '{}' })]
   expect(collect('chat', events(...pieces))).toMatchObject(whole)
@@ -70,7 +70,7 @@ test.each(Object.keys(collectors))('numbers of %s keep their source text', (dial
   ).toBe(times)
 })
 
-test('probabilities of a Gemini stream are those of all its tokens, and a blocked prompt has no candidates', () => {
+test('log probabilities of a Gemini stream cover all its tokens, and a blocked prompt has no candidates', () => {
   const piece = (text: string, logProbability: number): object => ({
     candidates: [
       {
@@ -99,7 +99,7 @@ test('probabilities of a Gemini stream are those of all its tokens, and a blocke
   expect(collect('gemini', events(blocked))).toEqual(blocked)
 })
 
-test('what is under way when a response is cut is incomplete', () => {
+test('an item that is open when a response is cut is incomplete', () => {
   const item = { type: 'function_call', status: 'in_progress', call_id: 'c', name: 'f', arguments: '' }
   const added = { type: 'response.output_item.added', output_index: 1, item }
   const done = { type: 'response.output_item.done', output_index: 0, item: { type: 'message', status: 'completed' } }
@@ -110,7 +110,7 @@ test('what is under way when a response is cut is incomplete', () => {
   })
 })
 
-test('a message keeps what this format may grow', () => {
+test('a message keeps future fields of the format', () => {
   const start = { type: 'message_start', message: { role: 'assistant', usage: { input_tokens: 1 } } }
   const block = { type: 'content_block_start', index: 0, content_block: { type: 'compaction', content: null } }
   const delta = (content: string): object => ({
@@ -135,13 +135,13 @@ test('a message keeps what this format may grow', () => {
   })
 })
 
-test('an input that was cut off is given as text, and never as the input of a whole call', () => {
+test('a cut input is returned as text, never as the input of a whole call', () => {
   const block = { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', name: 'f', input: {} } }
   const piece = { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '{"a":' } }
   expect(collect('messages', events(block, piece))).toMatchObject({ content: [{ input: '{"a":' }] })
 })
 
-test.each(Object.keys(collectors))('a reply of %s that was cut before its first word is one', (dialect) => {
+test.each(Object.keys(collectors))('a reply of %s that was cut before its first word is valid', (dialect) => {
   const collector = collectorOf(dialect, '')
   collector.cutAtLength?.()
   const { choices = [], candidates = [], content, output } = JSON.parse(collector.text()) as Record<string, unknown[]>
@@ -150,7 +150,7 @@ test.each(Object.keys(collectors))('a reply of %s that was cut before its first 
 
 describe.each(Object.keys(collectors))('a stream of %s', (dialect) => {
   test.each(['tools', 'structured', 'length', 'refusal'])(
-    '%s: collected is what the vendor gives in one piece',
+    '%s: the collected reply equals the vendor’s whole reply',
     (name) => {
       const file = join(SOURCES, dialect, name)
       const collected = collect(dialect, readFileSync(`${file}.sse`, 'utf8'))
@@ -160,7 +160,7 @@ describe.each(Object.keys(collectors))('a stream of %s', (dialect) => {
   )
 })
 
-test.each([{}, 'x', 1, true, null])('citations that begin as %j are a list once there is one', (citations) => {
+test.each([{}, 'x', 1, true, null])('citations that begin as %j become a list when one arrives', (citations) => {
   const block = { type: 'text', text: 'a', citations }
   const events = [
     { type: 'message_start', message: { id: 'm' } },
@@ -170,7 +170,7 @@ test.each([{}, 'x', 1, true, null])('citations that begin as %j are a list once 
   expect(collect('messages', events.join(''))).toMatchObject({ content: [{ citations: [{ n: 1 }] }] })
 })
 
-test('no event of a vendor changes what all objects share, or looks up what they have', () => {
+test('no event of a vendor changes or reads the members that every object inherits', () => {
   const poison = '{"polluted":"yes"}'
   for (const name of ['"__proto__"', '"\\u005f_proto__"', '"_\\u005Fproto__"', '"__p\\u0072oto__"']) {
     const inside = `{${name}:${poison},"content":"a"}`
@@ -197,7 +197,7 @@ test.each([
     },
   ],
   ['messages', { type: 'message_delta', delta: {}, usage: many(9_900) }],
-])('one event of %s with very many names or indexes is read at once', (dialect, event) => {
+])('one event of %s with very many names or indexes is read quickly', (dialect, event) => {
   const collector = collectors[dialect]?.()
   const before = process.threadCpuUsage()
   collector?.add({ name: undefined, data: JSON.stringify(event) })
@@ -210,7 +210,7 @@ test.each([
   ['messages', (usage: object) => ({ type: 'message_delta', usage })],
   ['gemini', (names: object) => names],
   ['gemini', (candidate: object) => ({ candidates: [candidate] })],
-])('new names in every event of %s take no longer with each', (dialect, event) => {
+])('new names in every event of %s do not make each event slower', (dialect, event) => {
   const collector = collectors[dialect]?.()
   const events = Array.from({ length: 300 }, (_, i) => JSON.stringify(event(many(1_000, `e${i}_`))))
   const before = process.threadCpuUsage()

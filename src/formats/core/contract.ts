@@ -241,7 +241,7 @@ export type AdaptedStream = {
   /** The text that arrived so far. Thoughts are separate if the dialect separates them. */
   readonly produced: string | GeneratedText
   readonly thoughts?: string | GeneratedText
-  /** `delivered` has the images that arrived. `begun` counts unfinished images of which the client has seen a part. */
+  /** `delivered` has the images that arrived. `begun` counts unfinished images that the client has seen in part. */
   readonly delivered?: readonly DeliveredImage[]
   readonly begun?: number
   readonly painted?: InlineImages

@@ -27,7 +27,7 @@ function told(...deltas: Delta[]): string[] {
 }
 
 describe('deltas', () => {
-  test('are said as they come where nothing has to wait', () => {
+  test('pass at once if nothing has to wait', () => {
     const plain = [text('a'), text('b')]
     expect(new DeltaOrder().take(plain)).toBe(plain)
     expect(told(text('a'), call(0), words(0, '{"a"'), words(0, ':1}'), finish('tool_calls'))).toEqual([
@@ -50,7 +50,7 @@ describe('deltas', () => {
     ])
   })
 
-  test('of free text do not wait: nobody knows its end', () => {
+  test('of free text do not wait, because its end cannot be seen', () => {
     expect(told(call(0, 'custom'), words(0, 'x'), call(1), words(1, '{}'), finish('stop'))).toEqual([
       'call 0',
       '0: x',
@@ -60,12 +60,12 @@ describe('deltas', () => {
     ])
   })
 
-  test('say {} for a function without arguments, unless the answer was cut there', () => {
+  test('contain {} for a function without arguments, unless the answer was cut there', () => {
     expect(told(call(0), call(1), finish('tool_calls'))).toEqual(['call 0', '0: {}', 'call 1', '1: {}', 'tool_calls'])
     expect(told(call(0), call(1), finish('length'))).toEqual(['call 0', '0: {}', 'call 1', 'length'])
   })
 
-  test('end once, at the end, for what is in them', () => {
+  test('end once, at the end, with a reason that fits the content', () => {
     expect(told(text('a'), finish('stop'), text('b'), finish('stop'))).toEqual(['a', 'b', 'stop'])
     expect(told(text('a'), finish('tool_calls'))).toEqual(['a', 'stop'])
     expect(told(text('a'), call(0), words(0, '{}'))).toEqual(['a', 'call 0', '0: {}', 'tool_calls'])
@@ -73,7 +73,7 @@ describe('deltas', () => {
   })
 })
 
-test('a whole choice says {} for a function without arguments, and ends for what is in it', () => {
+test('a whole choice has {} for a function without arguments, and a reason that fits the content', () => {
   const part = { kind: 'tool_call', id: 'c', name: 'f', arguments: ' ', tool: 'function' } as const
   expect(wholeChoice({ parts: [part], finish: 'stop' })).toEqual({
     parts: [{ ...part, arguments: '{}' }],

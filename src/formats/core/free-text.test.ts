@@ -47,7 +47,7 @@ const heard = (deltas: readonly Delta[]): Record<string, string> => {
   return texts
 }
 
-test('a custom tool is a function of one text, with its grammar in words; so are its calls in the history', () => {
+test('a custom tool becomes a function of one text with its grammar in words, and so do its calls in the history', () => {
   const { tools, messages } = withFunctions(turn)
   expect(tools[0]).toBe(turn.tools[0] ?? expect.unreachable())
   expect(tools[1]).toEqual({
@@ -60,13 +60,13 @@ test('a custom tool is a function of one text, with its grammar in words; so are
   expect(messages[0]).toMatchObject({ parts: [{ tool: 'function', arguments: JSON.stringify({ input: patch }) }] })
 })
 
-test('a turn without custom tools is the same one', () => {
+test('a turn without custom tools stays the same object', () => {
   const plain: Turn = { ...turn, tools: turn.tools.slice(0, 1), messages: [] }
   expect(withFunctions(plain)).toBe(plain)
 })
 
 describe('the free text of a call', () => {
-  test('comes as it is told, wherever its JSON is cut', () => {
+  test('comes as it is decoded, wherever its JSON is cut', () => {
     const json = JSON.stringify({ input: patch })
     const escaped = json.replace(/[^ -~]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
     const text = fc.constantFrom(json, escaped, ` { "input" : "${json.slice(10)}`)
@@ -87,7 +87,7 @@ describe('the free text of a call', () => {
     expect(reader.deltas([words('{"input":"*** Begin')])).toEqual([words('*** Begin')])
   })
 
-  test('of several calls side by side, and of several choices, is told apart; functions keep their arguments', () => {
+  test('of several open calls and choices is told apart, and functions keep their arguments', () => {
     const deltas = new FreeText(turn).deltas([
       call('apply_patch', 0),
       call('look', 1),
@@ -103,7 +103,7 @@ describe('the free text of a call', () => {
     expect(deltas.at(-1)).toEqual(finish(1))
   })
 
-  test('is found where a model has named the argument as it likes, or written none', () => {
+  test('is found if a model renamed the argument or left it out', () => {
     const of = (json: string): string | undefined =>
       heard(new FreeText(turn).deltas([call('apply_patch'), words(json), finish()]))['0/0']
     for (const [json, text] of [
@@ -119,7 +119,7 @@ describe('the free text of a call', () => {
     }
   })
 
-  test('of a whole reply is the same, also as deltas', () => {
+  test('of a whole reply is the same as in deltas', () => {
     const json = JSON.stringify({ input: patch })
     const part = { kind: 'tool_call', id: 'c0', name: 'apply_patch', arguments: json, tool: 'function' } as const
     const reply: Reply = {

@@ -33,14 +33,14 @@ test.each([
   expect(read(http, error).kind).toBe(kind)
 })
 
-test('the delay is the header’s, or RetryInfo’s', () => {
+test('the delay comes from the header or from RetryInfo', () => {
   const retry = { details: [{ '@type': type('RetryInfo'), retryDelay: '34.4s' }] }
   expect(read(429, retry).retryAfterMs).toBe(34_400)
   expect(read(429, retry, { 'retry-after': '2' }).retryAfterMs).toBe(2_000)
   expect(read(429, retry, { 'retry-after': '2', 'retry-after-ms': '70' }).retryAfterMs).toBe(70)
 })
 
-test('errors come in a list, in a 200 or in HTML, too', () => {
+test('errors in a list, in a 200 or in HTML are read', () => {
   const error = { code: 429, message: 'slow', status: 'RESOURCE_EXHAUSTED' }
   expect(geminiFailures.hidden(JSON.stringify([{ error }]))).toMatchObject({ kind: 'rate', code: 'RESOURCE_EXHAUSTED' })
   expect(geminiFailures.hidden('{"candidates":[]}')).toBeUndefined()
@@ -50,7 +50,7 @@ test('errors come in a list, in a 200 or in HTML, too', () => {
   })
 })
 
-test('a failure is written in the envelope, with what steers a retry', () => {
+test('a failure is written in the envelope with the headers that control a retry', () => {
   const { status, code, body, headers } = writeGeminiFailure({
     kind: 'rate_limited',
     message: 'Slow down.',

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { isBase64, isMediaData } from './media-data.ts'
 
-test.each(['QUJD', 'QUJDRA==', 'QUJ-_A', 'QUJD\r\nQUJD\r\n', 'A'.repeat(200_000)])('base64 is taken: %#', (text) => {
+test.each(['QUJD', 'QUJDRA==', 'QUJ-_A', 'QUJD\r\nQUJD\r\n', 'A'.repeat(200_000)])('base64 is accepted: %#', (text) => {
   expect([isBase64(text), isMediaData(text)]).toEqual([true, true])
 })
 
@@ -28,6 +28,6 @@ test.each([
   'data:application/pdf;base64,',
   `${' '.repeat(200)}http://10.0.0.1/x`,
   `http://10.0.0.1/${'x'.repeat(100_000)}`,
-])('what might be an address is neither: %p', (text) =>
+])('a text that might be an address is neither: %p', (text) =>
   expect([isBase64(text), isMediaData(text)]).toEqual([false, false]),
 )

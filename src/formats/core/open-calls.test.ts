@@ -12,13 +12,13 @@ const turn = (...messages: Message[]): Turn => ({ messages, tools: [], choices: 
 const shape = ({ messages }: Turn): string =>
   messages.map((message) => (message.role === 'tool' ? message.callId : message.role)).join(' ')
 
-test('a turn whose results stand behind their calls is the turn it was', () => {
+test('a turn whose results come after their calls stays the same object', () => {
   for (const whole of [turn(user('x')), turn(calling('a', 'b'), result('a'), result('b'), user('y'), result('z'))]) {
     expect(withAllResults(whole)).toBe(whole)
   }
 })
 
-test('results go behind their calls, in the order of these; one of no call stays where it is', () => {
+test('results move after their calls in the order of the calls, and a result without a call stays', () => {
   const loose = turn(result('z'), calling('a', 'b'), user('wait'), result('b'), result('a'), user('y'))
   expect(shape(withAllResults(loose))).toBe('z assistant a b user user')
 })

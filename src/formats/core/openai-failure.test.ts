@@ -6,7 +6,7 @@ const kindOf = (status: number, body: unknown): string =>
   chatFailures.response(status, new Map(), typeof body === 'string' ? body : JSON.stringify(body)).kind
 const error = (message: string, rest: object = {}): object => ({ error: { message, ...rest } })
 
-test('a wrong key is told by what a message begins with, or by its code', () => {
+test('a wrong key is recognised by the beginning of a message or by its code', () => {
   for (const message of [
     'Incorrect API key provided: sk-x. You can obtain an API key from …',
     'Invalid API key.',
@@ -19,7 +19,7 @@ test('a wrong key is told by what a message begins with, or by its code', () => 
   expect(kindOf(400, error('Nope', { code: 'invalid_api_key' }))).toBe('auth')
 })
 
-test('a message that quotes the request says nothing of our key', () => {
+test('a message that quotes the request is not about our key', () => {
   for (const message of [
     "Invalid value: 'my api key'. Supported values are: 'low', 'high'.",
     "Invalid 'api key': no such field.",
@@ -30,7 +30,7 @@ test('a message that quotes the request says nothing of our key', () => {
   }
 })
 
-test('a 404 is the offer’s fault, unless it names what the request named', () => {
+test('a 404 is the offer’s fault, unless it names something that the request named', () => {
   expect(kindOf(404, { detail: 'Not Found' })).toBe('model_gone')
   expect(kindOf(404, '<html>404</html>')).toBe('model_gone')
   expect(kindOf(404, error('Invalid URL (POST /v1/responses)', { type: 'invalid_request_error' }))).toBe('model_gone')
@@ -41,7 +41,7 @@ test('a 404 is the offer’s fault, unless it names what the request named', () 
   expect(kindOf(404, error('Prompt with id pmpt_1 not found'))).toBe('bad_request')
 })
 
-test('no vendor’s wish to be left alone is passed on for a year', () => {
+test('a Retry-After of a year is not passed on', () => {
   const waitOf = (headers: readonly [string, string][]): number | undefined =>
     chatFailures.response(429, new Map(headers), '').retryAfterMs
   expect(waitOf([['retry-after', '31536000']])).toBe(300_000)
@@ -59,7 +59,7 @@ test('no vendor’s wish to be left alone is passed on for a year', () => {
   ).toBeUndefined()
 })
 
-test('what is too large for a vendor is too large, with its words and its code', () => {
+test('a request too large for a vendor keeps the vendor’s message and code', () => {
   const told = (body: object): object => {
     const { status, body: written } = writeFailure(
       failureForClient(chatFailures.response(413, new Map(), JSON.stringify(body))),
@@ -78,7 +78,7 @@ test('what is too large for a vendor is too large, with its words and its code',
   })
 })
 
-test('complaints by a schema are told in words, with the places that they are about', () => {
+test('complaints of a schema are shown as text, with their places', () => {
   const messageOf = (body: object): string => chatFailures.response(422, new Map(), JSON.stringify(body)).message
   const detail = [
     { type: 'extra_forbidden', loc: ['body', 'user'], msg: 'Extra inputs are not permitted', input: 'u' },

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { inputTokens, outputTokens } from '../../domain/usage.ts'
 import { correctedUsage, readChatUsage, writeChatUsage } from './openai-usage.ts'
 
-test('cached and reasoning tokens are taken out of the totals they are part of', () => {
+test('cached and reasoning tokens are taken out of the totals that include them', () => {
   const usage = readChatUsage({
     prompt_tokens: 912,
     completion_tokens: 84,
@@ -20,7 +20,7 @@ test('cached and reasoning tokens are taken out of the totals they are part of',
   })
 })
 
-test('a vendor that counts reasoning on top is read as it counts', () => {
+test('a vendor that counts reasoning separately is read that way', () => {
   const raw = {
     prompt_tokens: 10,
     completion_tokens: 5,
@@ -35,7 +35,7 @@ test('a vendor that counts reasoning on top is read as it counts', () => {
   })
 })
 
-test('explicit zeros are zeros, what is missing or absurd is unknown', () => {
+test('explicit zeros are zeros, and a missing or absurd count is unknown', () => {
   expect(readChatUsage({ prompt_tokens: 0, completion_tokens: 0 })).toMatchObject({ inputFresh: 0, outputText: 0 })
   for (const raw of [
     undefined,
@@ -59,7 +59,7 @@ test('details never exceed their total', () => {
   expect(usage && [inputTokens(usage), outputTokens(usage)]).toEqual([10, 3])
 })
 
-test('a usage whose sums are right stays untouched, and what we write reads back the same', () => {
+test('a usage with correct sums stays unchanged, and a written one reads back the same', () => {
   const raw = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7, extra: 1 }
   const usage = readChatUsage(raw)
   if (!usage) throw new Error('unread')

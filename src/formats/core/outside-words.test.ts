@@ -58,7 +58,7 @@ describe.each(Object.entries(answers))('%s', (dialect, answer) => {
   })
 })
 
-test.each(words)('%s is no type of an item, no ending of a file and no knob', (word) => {
+test.each(words)('%s is no type of an item, no file ending and no knob', (word) => {
   expect(outputItemId('resp_1', word, 0)).toBe('item_1_0')
   expect(imageTypeOf(`https://a.example/b.${word}`)).toBeUndefined()
   expect(parseKnobText(`${word}=1`)).toMatchObject({ kind: 'refused' })

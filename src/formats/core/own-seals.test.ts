@@ -14,7 +14,7 @@ const turnWith = (sealed: SealedData): Turn => ({
   foreign: [],
 })
 
-test('what one account got goes to no other; what bears no name goes where it went', () => {
+test('a seal of one account goes to no other, and a seal without an account goes where it came from', () => {
   const others = withOwnSeals(turnWith(seal('one')), 'other').messages[0]?.parts[0]
   expect(others).toEqual({ kind: 'reasoning', text: 'hm', sealed: undefined })
   for (const [sealed, own] of [
@@ -27,7 +27,7 @@ test('what one account got goes to no other; what bears no name goes where it we
   }
 })
 
-test('an answer bears the name of its account, but for signatures that hold for every account', () => {
+test('an answer’s seals carry its account, except signatures that work for every account', () => {
   const reply = (origin: Dialect) => {
     const sealed: SealedData = { origin, data: 'x' }
     const parts = [{ kind: 'reasoning', text: 'hm', sealed }] as const

@@ -2,7 +2,7 @@ import { estimatedUsage } from './usage-estimate.ts'
 import { expect, test } from 'bun:test'
 import { runningUsage } from './running-usage.ts'
 
-test('a later report overwrites, but for a side of which it says nothing', () => {
+test('a later report overwrites an earlier one, except for a side that it leaves out', () => {
   const real = estimatedUsage(1000, 50)
   expect(runningUsage(undefined, real)).toBe(real)
   expect(runningUsage(real, undefined)).toBe(real)

@@ -26,12 +26,12 @@ test.each<[string, Fields]>([
   ['lists without items', { type: 'object', properties: { a: { type: 'array' }, b: { type: ['array', 'null'] } } }],
   ['lists of lists', { type: 'object', properties: { a: { type: 'array', items: { type: 'array' } } } }],
   ['a property called items', { type: 'object', properties: { items: { type: 'array' }, type: { type: 'string' } } }],
-])('parameters that others take are such as OpenAI takes: %s', (_, schema) => {
+])('parameters for other vendors become valid for OpenAI: %s', (_, schema) => {
   expect(refusalOf(schema) ?? 'taken').not.toBe('taken')
   expect(refusalOf(functionSchema(schema))).toBeUndefined()
 })
 
-test('what is whole stays as it is', () => {
+test('a complete schema stays unchanged', () => {
   const whole = { type: 'object', required: ['a'], properties: { a: { type: 'array', items: { type: 'string' } } } }
   expect(JSON.stringify(functionSchema(whole))).toBe(JSON.stringify(whole))
 })

@@ -9,7 +9,7 @@ const conversation: Message[] = [
   { role: 'user', parts: [{ kind: 'image', source: { kind: 'url', url: 'https://x' }, detail: 'low' }] },
 ]
 
-test('what a dialect has no place for has a name, each once', () => {
+test('an unsupported part has a name, which is listed once', () => {
   expect(lostOf([...conversation, ...conversation], { dialect: 'chat' })).toEqual([
     'cache_control',
     'reasoning',
@@ -18,6 +18,6 @@ test('what a dialect has no place for has a name, each once', () => {
   ])
 })
 
-test('its own sealed thoughts, and what it has fields for, are not lost', () => {
+test('a dialect’s own sealed reasoning and supported parts are not lost', () => {
   expect(lostOf(conversation, { dialect: 'gemini', toolErrors: 'said', detail: 'said' })).toEqual(['cache_control'])
 })

@@ -32,7 +32,7 @@ function theirs({ vendor, flavor }: ReceivedBody, answer: object): Totals {
   }
 }
 
-test('chat: cached and reasoning tokens are in the totals', () => {
+test('chat: the totals include cached and reasoning tokens', () => {
   const usage = {
     prompt_tokens: 1_000,
     completion_tokens: 300,
@@ -45,7 +45,7 @@ test('chat: cached and reasoning tokens are in the totals', () => {
   expect(theirs({ vendor: 'openai', flavor: 'chat' }, { model: 'gpt-5', usage })).toEqual(table)
 })
 
-test('responses: the same under other names', () => {
+test('responses: the same with other names', () => {
   const usage = {
     input_tokens: 2_000,
     input_tokens_details: { cached_tokens: 1_500 },
@@ -58,7 +58,7 @@ test('responses: the same under other names', () => {
   expect(theirs({ vendor: 'openai', flavor: 'responses' }, { model: 'gpt-5', usage })).toEqual(table)
 })
 
-test('messages: what is cached and written comes on top of the input', () => {
+test('messages: cached and written tokens are added to the input', () => {
   const usage = {
     input_tokens: 12,
     cache_creation_input_tokens: 300,
@@ -71,7 +71,7 @@ test('messages: what is cached and written comes on top of the input', () => {
   expect(theirs({ vendor: 'anthropic', flavor: 'default' }, { model: 'claude-sonnet-4-5', usage })).toEqual(table)
 })
 
-test('gemini: thoughts come on top of the candidates', () => {
+test('gemini: thoughts are added to the candidates', () => {
   const usageMetadata = {
     promptTokenCount: 500,
     cachedContentTokenCount: 100,

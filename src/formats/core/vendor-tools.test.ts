@@ -4,7 +4,7 @@ import { editJson } from '../../lib/json/json-edit.ts'
 import { splitMessagesTools } from '../messages/vendor-tools.ts'
 import { namesOf, withoutVendorTools } from './vendor-tools.ts'
 
-test('the tools that stay leave as they came, digits and all', () => {
+test('the remaining tools leave unchanged, with all digits', () => {
   const own = '{"name":"f","input_schema":{"type":"object","maximum":9007199254740993,"multipleOf":1.0}}'
   const text = `{"tools": [{"type":"web_search_20250305"}, ${own}], "max_tokens": 1e3}`
   const scan = scanJson(text, requestScanLimits)

@@ -10,7 +10,7 @@ const facts = { requestId: 'req_1', createdAtMs: 0, publicModel: 'public' }
 const body = (inputs: string[], dimensions?: number) =>
   ({ client: 'openai', model: 'm', inputs, encoding: 'float', dimensions, others: {} }) as const
 
-test('inputs go in as many exchanges as the upstream wants, and come back in order', async () => {
+test('inputs take as many exchanges as the upstream needs, and come back in order', async () => {
   const inputs = Array.from({ length: 250 }, (_, i) => `text ${i}`)
   const adapter = new EmbeddingAdapter(body(inputs, 2), geminiEmbeddings)
   const parts = adapter
@@ -41,7 +41,7 @@ test('inputs go in as many exchanges as the upstream wants, and come back in ord
   expect(reply.usage).toEqual({ prompt_tokens: 9, total_tokens: 9 })
 })
 
-test('a part without usage, or with none to speak of, leaves the whole without', async () => {
+test('without the usage of one part the whole has none', async () => {
   const inputs = Array.from({ length: 2_049 }, () => 'x')
   const adapter = new EmbeddingAdapter(body(inputs), openaiEmbeddings)
   const answer = (count: number, usage?: object): string =>
@@ -59,7 +59,7 @@ test('Gemini takes no token numbers', () => {
   expect(adapter.obstacle).toMatchObject({ param: 'input' })
 })
 
-test('vectors survive both forms; what is no vector is none', () => {
+test('vectors survive both forms, and anything else is no vector', () => {
   const numbers = [0.1, -2.5, 3e-9].map(Math.fround)
   const packed = rewritten(numbers, 'base64', undefined)
   expect(packed).toBe(Buffer.from(Float32Array.from(numbers).buffer).toString('base64'))
@@ -75,7 +75,7 @@ test('vectors survive both forms; what is no vector is none', () => {
   expect(Math.hypot(...(rewritten([3, 4, 12], 'float', 2) as number[]))).toBeCloseTo(1, 6)
 })
 
-test('a large reply is read elsewhere, with the same result', async () => {
+test('a large reply is read on another thread with the same result', async () => {
   const inputs = Array.from({ length: 600 }, (_, i) => `text ${i}`)
   const adapter = new EmbeddingAdapter(body(inputs), openaiEmbeddings)
   const embedding = Array.from({ length: 256 }, (_, i) => i / 256)
@@ -91,7 +91,7 @@ test('a large reply is read elsewhere, with the same result', async () => {
   expect(written.usage).toEqual({ prompt_tokens: 9, total_tokens: 9 })
 })
 
-test('400,000 token numbers are read, a depth bomb is not', () => {
+test('400,000 token numbers are read, and a depth bomb is not', () => {
   const input = Array.from({ length: 100 }, () => Array.from({ length: 3_900 }, () => 7))
   expect(readEmbeddingClient(JSON.stringify({ model: 'm', input })).kind).toBe('read')
   expect(readEmbeddingClient(`{"model":"m","input":${'['.repeat(100)}${']'.repeat(100)}}`).kind).toBe('rejected')

@@ -4,13 +4,13 @@ import { geminiFamilyOf } from '../../vendors/gemini-families.ts'
 import { withoutStrangers } from './lawful.ts'
 import { withoutCallIds } from './nameless-calls.ts'
 
-test('a result is of the call with its id, else of the next call of its name', () => {
+test('a result belongs to the call with its id, or else to the next call of its name', () => {
   const calls = [{ id: 'a', name: 'f' }, { id: 'b', name: 'g' }, { name: 'f' }, { id: 'a', name: 'f' }]
   const results = [{ name: 'f' }, { id: 'a', name: 'f' }, { id: 'z', name: 'g' }, { id: 'a', name: 'f' }, { name: 'h' }]
   expect(callsOfResults(calls, results)).toEqual([2, 0, 1, 3, undefined])
 })
 
-test('thousands of calls and results, in whatever order, take time that grows with their number', () => {
+test('the time for thousands of calls and results in any order grows with their number', () => {
   const count = 5_000
   const calls = Array.from({ length: count }, (_, i) => ({ functionCall: { id: `c${i}`, name: 'f', args: {} } }))
   const response = { output: 'r' }

@@ -85,14 +85,14 @@ test.each(ways)('an end without content is a failure, with empty parts, signatur
   expect(await wholeOf(way, {})).toMatchObject(failure)
 })
 
-test.each(ways)('a limit and a filter end an answer that has said nothing: %s', async (way) => {
+test.each(ways)('a limit or a filter may end an empty answer: %s', async (way) => {
   for (const reason of ['MAX_TOKENS', 'SAFETY', 'PROHIBITED_CONTENT', 'MODEL_ARMOR', 'IMAGE_PROHIBITED_CONTENT']) {
     expect(await wholeOf(way, end(reason, [signature]))).toBe('an answer')
     expect(streamOf(way, [said(signature), end(reason)])).toEqual({ end: 'an answer', begun: true })
   }
 })
 
-test.each(ways)('nothing is an answer behind a stop sequence or a tool’s result: %s', async (way) => {
+test.each(ways)('an empty answer is valid after a stop sequence or a tool’s result: %s', async (way) => {
   const functionResponse = { name: 'f', response: { output: 'done' } }
   const results = [
     { role: 'model', parts: [{ functionCall: { name: 'f', args: {} } }] },
@@ -108,7 +108,7 @@ test.each(ways)('nothing is an answer behind a stop sequence or a tool’s resul
   }
 })
 
-test('words before a call that broke are an answer to the vendor’s own client alone', async () => {
+test('text before a broken call is an answer for the vendor’s own client only', async () => {
   const malformed = end('MALFORMED_FUNCTION_CALL', [{ text: 'I will read it.' }])
   expect(await wholeOf('direct', malformed)).toBe('an answer')
   expect(await wholeOf('translated', malformed)).toMatchObject(failure)
@@ -137,7 +137,7 @@ test('numbers that came as strings are numbers', () => {
   expect(sent.request({ upstreamModel: 'u', outputTokensMax: 100, quirks }).body).toBe(text)
 })
 
-test('media leave the dialect in the alphabet of the others', () => {
+test('media for other dialects have their base64 alphabet', () => {
   const bytes = Buffer.from([251, 255, 254, 63, 62, 1, 250])
   for (const data of [
     bytes.toString('base64url'),
@@ -157,7 +157,7 @@ test('media leave the dialect in the alphabet of the others', () => {
   }
 })
 
-test('one word of a list is asked for in words, where there is no field for it', () => {
+test('an answer of one word from a list is requested in the prompt if there is no field for it', () => {
   const schema = { type: 'STRING', enum: ['red', 'green'] }
   const text = JSON.stringify({ ...hi, generationConfig: { responseMimeType: 'text/x.enum', responseSchema: schema } })
   const read = readGeminiRequest({ text, bytes: text.length, model: 'm', stream: false })

@@ -148,7 +148,7 @@ describe('a recorded stream', () => {
     }
   })
 
-  test('passes direct: every byte but the model, and the end waits for the settlement', () => {
+  test('passes except for the model, and the end waits for the settlement', () => {
     const stream = new GeminiStream('public/id', { silence: 'failure' })
     const reads = cutAt(wire, 7).map((event) => stream.read(event))
     const texts = reads.map((read) => (read.kind === 'chunk' ? read.text : read.kind))
@@ -159,7 +159,7 @@ describe('a recorded stream', () => {
     expect(stream.usage).toMatchObject({ inputCached: 900, outputReasoning: 64 })
   })
 
-  test('passes direct with whatever else it holds, byte for byte', () => {
+  test('passes byte for byte with any further fields', () => {
     const extra = fc.dictionary(
       fc.string().filter((key) => !/^(error|candidates|__proto__)$/.test(key)),
       fc.jsonValue(),
@@ -183,7 +183,7 @@ describe('a recorded stream', () => {
     )
   })
 
-  test('becomes chat, and chat becomes it', () => {
+  test('is translated to chat and back', () => {
     const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'x' }], stream: true })
     const read = readChatRequest(body, body.length)
     if (read.kind === 'rejected') throw new Error(read.failure.message)
@@ -235,7 +235,7 @@ describe('the ends of a stream', () => {
     if (expected !== 'stop') expect(deltasOf([finish(reason)]).deltas).toEqual([end])
   })
 
-  test('a format that the model broke is another try, as long as nothing was sent', () => {
+  test('a broken format leads to another attempt if nothing was sent', () => {
     for (const reason of ['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'MALFORMED_RESPONSE']) {
       expect(new GeminiDecoder('failure').decode(finish(reason))).toMatchObject({
         failure: { kind: 'server', code: reason },
@@ -250,7 +250,7 @@ describe('the ends of a stream', () => {
     expect(begun.finished).toBeTrue()
   })
 
-  test('a blocked prompt is the client’s affair, and an answer to its own client', () => {
+  test('a blocked prompt is the request’s fault, and an answer for its own client', () => {
     const blocked = event({
       promptFeedback: { blockReason: 'SAFETY' },
       usageMetadata: { promptTokenCount: 5, totalTokenCount: 5 },
@@ -262,7 +262,7 @@ describe('the ends of a stream', () => {
     expect(stream.usage).toMatchObject({ inputFresh: 5, outputText: 0 })
   })
 
-  test('an error inside the stream keeps its kind; junk is garbage', () => {
+  test('an error inside the stream keeps its kind, and junk is garbage', () => {
     const failed = event({ error: { code: 503, message: 'overloaded', status: 'UNAVAILABLE' } })
     expect(new GeminiDecoder('failure').decode(failed)).toMatchObject({ failure: { kind: 'overload' } })
     expect(new GeminiStream('m', { silence: 'failure' }).read(failed)).toMatchObject({ failure: { kind: 'overload' } })
@@ -273,7 +273,7 @@ describe('the ends of a stream', () => {
     }
   })
 
-  test('several candidates end when the last of them does', () => {
+  test('several candidates end with the last of them', () => {
     const decoder = new GeminiDecoder('failure')
     const one = (index: number, more: object): SseEvent =>
       event({ candidates: [{ index, content: { parts: [{ text: 'x' }] }, ...more }] })
@@ -288,7 +288,7 @@ describe('the ends of a stream', () => {
     }
   })
 
-  test('a usage that never came is written where the client looks for it', () => {
+  test('a missing usage is written where the client looks for it', () => {
     const stream = new GeminiStream('m', { silence: 'failure' })
     stream.read(finish('STOP', [{ text: 'a' }]))
     expect(JSON.parse(stream.end(stream.usage ?? counted).slice(6))).toMatchObject({
@@ -296,7 +296,7 @@ describe('the ends of a stream', () => {
     })
   })
 
-  test('a call that broke off is not handed out as one without arguments', () => {
+  test('a broken call does not look like one without arguments', () => {
     const encoder = geminiClientSide('shown').encoder(answer)
     const call = { kind: 'call', choice: 0, call: 0, id: 'c', name: 'f', tool: 'function' } as const
     encoder.encode([call, { kind: 'arguments', choice: 0, call: 0, text: '{"a":' }])
@@ -328,7 +328,7 @@ describe('usage', () => {
     if (usage) expect(readGeminiUsage(JSON.parse(writeGeminiUsage(usage)))).toEqual(usage)
   })
 
-  test('what is missing or absurd is unknown, never zero', () => {
+  test('a missing or absurd count is unknown, never zero', () => {
     const candidatesTokenCount = 1
     for (const raw of [
       undefined,
@@ -343,7 +343,7 @@ describe('usage', () => {
     }
   })
 
-  test('a total that is not the sum is put right, the rest stays', () => {
+  test('a total that is not the sum is corrected, and the rest stays', () => {
     const raw = { promptTokenCount: 3, candidatesTokenCount: 4, totalTokenCount: 9, x: 1 }
     const usage = readGeminiUsage(raw)
     if (!usage) throw new Error('unread')
@@ -364,7 +364,7 @@ describe('a request', () => {
   const direct = (body: string, more: Partial<WriterQuirks> = {}): string =>
     new DirectGemini(request(body)).request(to('gemini-3.5-flash', more)).body
 
-  test('passes byte for byte, but for the limit and a second name of the model', () => {
+  test('passes byte for byte, except for the limit and a second name of the model', () => {
     const odd =
       '{ "contents":[{"parts":[{"text":"\\u00fc"}]}],  "x_y": [1.0, 1e2], "generationConfig" : {"topK": 3.0 , "maxOutputTokens":100}}'
     expect(direct(odd)).toBe(odd)
@@ -385,7 +385,7 @@ describe('a request', () => {
     )
   })
 
-  test('loses the ids of calls only where they are refused', () => {
+  test('loses the ids of calls only if they are refused', () => {
     const call =
       '{"contents":[{"parts":[{"functionCall":{"id":"a","name":"f","args":{"id":1}}}]}],"generationConfig":{"maxOutputTokens":100}}'
     expect(direct(call)).toBe(call)
@@ -438,7 +438,7 @@ describe('a turn', () => {
     { role: 'tool', callId: 'c3', parts: [text('three')] },
   ]
 
-  test('becomes contents: results together, names looked up, the first call of each turn signed', () => {
+  test('becomes contents with results together, names looked up, and the first call of each turn signed', () => {
     expect(written({ messages })).toMatchObject({
       systemInstruction: { parts: [{ text: 'Be brief.' }] },
       contents: [
@@ -471,7 +471,7 @@ describe('a turn', () => {
     expect(JSON.stringify(written({ messages }, 'gemini-3.5-flash', { callIds: 'refused' }))).not.toContain('"id"')
   })
 
-  test('a model without a system instruction gets it as its first words; one that is alone is spoken', () => {
+  test('gives the system prompt to a model without one as its first text, also if it is alone', () => {
     expect(written({ messages }, 'gemma-3-27b-it')).toMatchObject({
       contents: [{ parts: [{ text: 'Be brief.' }, { text: 'Hi' }, {}] }, {}, {}, {}, {}],
     })
@@ -480,7 +480,7 @@ describe('a turn', () => {
     })
   })
 
-  test('signatures go back where they stood, and to nobody else', () => {
+  test('sends signatures back to their places, and to no other vendor', () => {
     const parts = [
       { kind: 'reasoning', text: 'hm', sealed: { origin: 'gemini', data: 'T' } },
       text('So'),
@@ -499,7 +499,7 @@ describe('a turn', () => {
     ])
   })
 
-  test('tools, their choice and the schema of the answer', () => {
+  test('writes tools, their choice and the schema of the answer', () => {
     const parameters = { type: 'object', properties: { const: { const: 1 } }, anyOf: [{ const: 'x' }] }
     const tools = [
       { kind: 'function', name: 'f', parameters, strict: true },
@@ -532,7 +532,7 @@ describe('a turn', () => {
     })
   })
 
-  test('what cannot be said is named', () => {
+  test('names what cannot be written', () => {
     const { dropped } = written(
       {
         parallelToolCalls: false,
@@ -557,7 +557,7 @@ describe('a turn', () => {
     ])
   })
 
-  test('comes back from Gemini’s own request as it was meant', () => {
+  test('comes back unchanged from Gemini’s own request', () => {
     const read = geminiTurn(
       request({
         systemInstruction: 'Be brief.',
@@ -619,7 +619,7 @@ describe('a turn', () => {
   })
 })
 
-test('thinking is asked for as the family takes it', () => {
+test('thinking is requested in the form of the family', () => {
   const ask = (model: string, effort: Turn['effort']): unknown => thinkingConfigOf({ effort }, geminiFamilyOf(model))
   expect(ask('gemini-3.5-flash', 'none')).toEqual({ thinkingLevel: 'minimal' })
   expect(ask('gemini-3.8-flash', 'none')).toEqual({ thinkingLevel: 'low' })
@@ -650,7 +650,7 @@ test('a model cannot lead out of its path', () => {
   expect(readModelPath('/v1beta/models/:generateContent')).toBeUndefined()
 })
 
-test('thoughts are shown to who asked; the signature stays either way', () => {
+test('thoughts are shown on request, and the signature stays either way', () => {
   const sealed = { origin: 'messages', data: 'abc' } as const
   const parts = [{ kind: 'reasoning', text: 'hm', sealed }] as const
   const reply = { choices: [{ parts, finish: 'stop' }], usage: undefined } as const
@@ -662,7 +662,7 @@ test('thoughts are shown to who asked; the signature stays either way', () => {
   expect(geminiClientSide('hidden').encoder(answer).encode([delta])).toBe('')
 })
 
-test('a signature of another dialect travels in an envelope, and comes out of it', () => {
+test('a signature of another dialect travels in an envelope and comes out of it', () => {
   const sealed = { origin: 'messages', data: 'abc', form: 'thinking' } as const
   expect(readSignature(writeSignature(sealed))).toEqual(sealed)
   expect(readSignature('eyJ0b2xsZ2F0ZSI6broken')).toMatchObject({ origin: 'gemini' })

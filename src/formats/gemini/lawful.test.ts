@@ -38,7 +38,7 @@ test('a conversation of its own models goes up byte for byte', () => {
   expect(dropped).toEqual([])
 })
 
-test('a call that another model made gets what stands in for its signature, where the family asks for one', () => {
+test('a call of another model gets a stand-in for its signature, if the family demands one', () => {
   const parts = [{ functionCall: call('f', '1') }, { functionCall: call('g', '2') }]
   const contents = [
     hi,
@@ -52,7 +52,7 @@ test('a call that another model made gets what stands in for its signature, wher
   expect(told(contents, 'gemini-2.5-flash').body).not.toContain('thoughtSignature')
 })
 
-test('thoughts that another vendor sealed go, and the words beside them stay', () => {
+test('thoughts that another vendor sealed are removed, and the text beside them stays', () => {
   const contents = [
     hi,
     {
@@ -74,7 +74,7 @@ test('thoughts that another vendor sealed go, and the words beside them stay', (
   expect(JSON.stringify(sent)).not.toContain(foreign)
 })
 
-test('a call that was interrupted gets a result, in the order of the calls', () => {
+test('an interrupted call gets a result, in the order of the calls', () => {
   const signed = (name: string): object => ({ functionCall: call(name), thoughtSignature: 'own' })
   const outputs = (content: object | undefined): string[] =>
     [...JSON.stringify(content).matchAll(/"output":"([^"]*)"/g)].map(([, text = '']) => text.slice(0, 8))

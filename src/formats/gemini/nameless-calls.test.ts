@@ -17,7 +17,7 @@ const outputs = (contents: Content[]): unknown[] =>
     }),
   )
 
-test('results stand in the order of their calls, and words between them where they stood', () => {
+test('results move to the order of their calls, and text between them stays', () => {
   const contents = told([
     { role: 'user', parts: [{ text: 'go' }] },
     { role: 'model', parts: [{ text: 'well' }, call('1', 'read'), call('2', 'read'), call('3', 'list')] },
@@ -34,7 +34,7 @@ test('results stand in the order of their calls, and words between them where th
   expect(JSON.stringify(contents)).not.toContain('"id"')
 })
 
-test('a result without an id is of the next call of its name; one of no call is last', () => {
+test('a result without an id belongs to the next call of its name, and one without a call comes last', () => {
   const contents = told([
     { role: 'model', parts: [call('1', 'a'), call('2', 'b'), call('3', 'a')] },
     {
@@ -50,7 +50,7 @@ test('a result without an id is of the next call of its name; one of no call is 
   expect(outputs(contents)).toEqual(['first', 'second', 'third', 'none'])
 })
 
-test('either spelling, single parts, and ids that are somebody else’s; numbers keep their digits', () => {
+test('both spellings, single parts and unrelated ids are handled, and numbers keep their digits', () => {
   const text =
     '{"contents":[{"role":"model","parts":[{"function_call":{"id":"1","name":"f","args":{"id":12345678901234567890}}},' +
     '{"function_call":{"id":"2","name":"f"}}]},{"role":"function","parts":[{"function_response":{"id":"2","name":"f",' +
@@ -64,7 +64,7 @@ test('either spelling, single parts, and ids that are somebody else’s; numbers
   expect(withoutCallIds(single)).toBe('{"contents":[{"parts":[{"functionResponse":{"name":"f"}}]}]}')
 })
 
-test('a body without ids stays as it is', () => {
+test('a body without ids stays unchanged', () => {
   const text = '{ "contents": [{"parts": [{"functionResponse": {"name": "f"}}]}] }'
   expect(withoutCallIds(text)).toBe(text)
 })

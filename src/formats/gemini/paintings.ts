@@ -51,5 +51,5 @@ export async function paintedIn(response: Fields, imageService: Pick<ImageServic
   return { ...painted, endedBy: atLimit ? 'client' : 'vendor' }
 }
 
-/** The failure of an answer of which no image can be decoded. */
+/** The failure of an answer if none of its images can be decoded. */
 export const SPOILED = 'the image cannot be decoded'

@@ -67,7 +67,7 @@ test.each(plain)('from the dialect of OpenAPI: %s', (_, given, expected) => {
   expect(schemaFromOpenApi(given)).toEqual(expected)
 })
 
-test('properties stand in the order that was asked for', () => {
+test('properties keep the requested order', () => {
   const properties = { a: { type: 'STRING' }, b: { type: 'STRING' }, c: { type: 'STRING' } }
   const read = schemaFromOpenApi({ type: 'OBJECT', properties, propertyOrdering: ['c', 'a', 'z'] })
   expect(JSON.stringify(read)).toBe(

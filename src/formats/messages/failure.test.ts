@@ -44,12 +44,12 @@ test('every error of the vendor has its kind', () => {
   }
 })
 
-test('proxies answer in HTML, and the status has to do', () => {
+test('a proxy’s HTML is read by its status', () => {
   const kindOf = (status: number): string => messagesFailures.response(status, none, '<html>').kind
   expect([502, 503, 504, 429, 401, 404].map(kindOf)).toEqual('server overload timeout rate auth model_gone'.split(' '))
 })
 
-test('in a stream there is no status: the type says it all', () => {
+test('an error in a stream has no status and is read by its type', () => {
   const kindOf = (type: string): string => readMessagesError(undefined, JSON.parse(body(type))).kind
   expect(kindOf('overloaded_error')).toBe('overload')
   expect(kindOf('api_error')).toBe('server')
@@ -58,7 +58,7 @@ test('in a stream there is no status: the type says it all', () => {
   expect(kindOf('something_new')).toBe('server')
 })
 
-test('an error that comes with 200 is one, and retry-after is heeded', () => {
+test('an error with status 200 is an error, and retry-after is read', () => {
   expect(messagesFailures.hidden(body('overloaded_error'))).toMatchObject({ kind: 'overload' })
   expect(messagesFailures.hidden('{"type":"message"}')).toBeUndefined()
   expect(messagesFailures.hidden('nonsense')).toBeUndefined()
@@ -66,12 +66,12 @@ test('an error that comes with 200 is one, and retry-after is heeded', () => {
   expect(messagesFailures.response(429, headers, body('rate_limit_error'))).toMatchObject({ retryAfterMs: 7_000 })
 })
 
-test('a type is the operator’s code, and none for a client whose request was bad', () => {
+test('a type is a code for the operator, but not for a client whose request was bad', () => {
   expect(readMessagesError(529, JSON.parse(body('overloaded_error')))).toMatchObject({ code: 'overloaded_error' })
   expect(readMessagesError(400, JSON.parse(body('invalid_request_error')))).not.toHaveProperty('code')
 })
 
-test('failures are written in the envelope of the dialect, with our own reason beside its type', () => {
+test('failures are written in the envelope of the dialect, with the gateway’s code beside the type', () => {
   const written = writeMessagesFailure(
     { kind: 'insufficient_balance', message: 'no money', shouldRetry: false },
     'req_abc',
@@ -88,7 +88,7 @@ test('failures are written in the envelope of the dialect, with our own reason b
   expect(JSON.parse(limited.body)).toMatchObject({ request_id: null })
 })
 
-test('a type that every object has a member for is read by the status', () => {
+test('a type named like an inherited member is read by the status', () => {
   for (const type of ['constructor', 'toString', '__proto__', 'hasOwnProperty', 'valueOf']) {
     const failure = readMessagesError(400, JSON.parse(body(type)) as unknown)
     expect([type, failure.kind]).toEqual([type, 'bad_request'])

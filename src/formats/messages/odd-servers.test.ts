@@ -61,7 +61,7 @@ describe.each(Object.entries(streams))('a stream with %s', (_, { events, reason,
   )
   const came = new SseDecoder(100_000).push(bytes)
 
-  test('reaches a client of the format as one of it', () => {
+  test('reaches a client of the format in its exact form', () => {
     const stream = new MessagesStream(facts)
     let said = ''
     for (const event of came) {
@@ -77,7 +77,7 @@ describe.each(Object.entries(streams))('a stream with %s', (_, { events, reason,
     expect(reasons).not.toContain('')
   })
 
-  test('means the same to others', () => {
+  test('means the same to clients of other formats', () => {
     const decoder = messagesUpstreamSide.decoder(quirks, turn)
     const deltas = came.flatMap((event) => {
       const decoded = decoder.decode(event)
@@ -88,7 +88,7 @@ describe.each(Object.entries(streams))('a stream with %s', (_, { events, reason,
   })
 })
 
-test('a stream without a word about its end gets one before its terminator', () => {
+test('a stream without an end event gets one before its terminator', () => {
   const stream = new MessagesStream(facts)
   for (const one of [start(usage), ...call]) stream.read({ name: String(one['type']), data: JSON.stringify(one) })
   const end = stream.end(estimatedUsage(1000, 50))
@@ -109,7 +109,7 @@ test.each([
   expect(written).toContain('"stop_reason":"tool_use"')
 })
 
-test.each(['null', '""', '"{}"', undefined])('a history with the input %p goes on', (input) => {
+test.each(['null', '""', '"{}"', undefined])('a history with the input %p can continue', (input) => {
   const given = input === undefined ? '' : `,"input":${input}`
   const body = `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"x"},{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f"${given}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"1"}]}]}`
   const read = readMessagesRequest(body, body.length, 'answer')

@@ -12,7 +12,7 @@ function written(text: string): string {
   return read.kind === 'reply' ? read.reply.write(answer, read.reply.usage ?? counted) : read.failure.kind
 }
 
-test('a whole reply passes byte for byte, but for the model’s name', () => {
+test('a whole reply passes byte for byte, except for the model’s name', () => {
   const extra = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 4 })
   const property = fc.property(extra, fc.nat(2), fc.constantFrom('public', 'vendor/m-2'), (more, indent, model) => {
     const { error: _, ...rest } = more
@@ -24,7 +24,7 @@ test('a whole reply passes byte for byte, but for the model’s name', () => {
   fc.assert(property, { numRuns: 500 })
 })
 
-test('words of every kind count where no usage is reported, and the count is told', () => {
+test('text of every kind counts if no usage is reported, and the count is stated', () => {
   const content = [
     { type: 'thinking', thinking: 'Hm.', signature: 's' },
     { type: 'text', text: 'Hi' },
@@ -38,7 +38,7 @@ test('words of every kind count where no usage is reported, and the count is tol
   })
 })
 
-test('what is no message is the vendor’s failure', () => {
+test('a body that is no message is the vendor’s failure', () => {
   for (const text of ['', 'null', '[]', '{}', '{"content":"x"}']) expect(written(text)).toBe('garbage')
   expect(written('{"type":"error","error":{"type":"overloaded_error","message":"m"}}')).toBe('overload')
 })

@@ -39,7 +39,7 @@ test('a bad request is refused with the field named', () => {
   for (const [body, kind, param] of cases) expect(refusal(body)).toMatchObject({ kind, ...(param && { param }) })
 })
 
-test('what has no price here is refused before it can cost', () => {
+test('parts without a price are refused before they cost anything', () => {
   const cases: [object, string][] = [
     [{ speed: 'fast' }, 'speed'],
     [{ inference_geo: 'us' }, 'inference_geo'],
@@ -71,7 +71,7 @@ test('what has no price here is refused before it can cost', () => {
   }
 })
 
-test('media counts by its own rule, wherever it lies', () => {
+test('media count by a rule of their own at any depth', () => {
   const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'A'.repeat(4_000) } }
   const pdf = { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'A'.repeat(400) } }
   const result = { type: 'tool_result', tool_use_id: 't', content: [image, { type: 'text', text: 'seen' }] }
@@ -90,7 +90,7 @@ const quirks = {
 const up = (request: MessagesRequest, outputTokensMax: number, betas?: string) =>
   new DirectMessages(request, betas).request({ upstreamModel: 'theirs', outputTokensMax, quirks })
 
-test('the vendor gets the client’s own bytes, but for the model and a lowered limit', () => {
+test('the vendor gets the client’s own bytes, except for the model and a lowered limit', () => {
   const text = `{ "max_tokens":100, "model" : "public",\n "messages":[{"role":"user","content":"\\u0047r\\/üße"}], "x":{"model":"public"} }`
   const got = readMessagesRequest(text, text.length, 'answer')
   if (got.kind === 'rejected') return expect.unreachable()
@@ -111,7 +111,7 @@ test('betas pass, except those that cost more', () => {
   expect(dropped).toEqual(['context-1m-2025-08-07'])
 })
 
-test('thoughts of another dialect’s models stay here; the vendor’s own go back untouched', () => {
+test('thinking of another dialect’s models is removed, and the vendor’s own goes back unchanged', () => {
   const own = { type: 'thinking', thinking: 'Mine.', signature: 'EqoB' }
   const foreign = { type: 'thinking', thinking: 'Theirs.', signature: signatureOf({ origin: 'gemini', data: 'a:b' }) }
   const unsigned = { type: 'thinking', thinking: 'Nobody’s.', signature: signatureOf(undefined) }
@@ -132,7 +132,7 @@ describe('a turn that another model began', () => {
     return { dropped, body: JSON.parse(body) as { messages: { content: unknown[] }[]; thinking?: object } }
   }
 
-  test('without a thought goes on without a budget for them', () => {
+  test('without thinking continues without a thinking budget', () => {
     const messages = [hi, { role: 'assistant', content: [call('a')] }, { role: 'user', content: [result('a')] }]
     const old = sent('claude-sonnet-4-5', messages, { thinking })
     expect(old.body.thinking).toBeUndefined()

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readStamp, signatureOf } from './seal.ts'
 
-test('a sealed item comes back as it was, and a stamp that nobody made holds nothing', () => {
+test('a sealed item comes back unchanged, and an invented stamp holds nothing', () => {
   const sealed = { origin: 'chat', data: 'a:b%', form: 'x:y %' } as const
   expect(readStamp(signatureOf(sealed, 'call'))).toEqual({ sealed, belongsTo: 'call' })
   expect(readStamp(signatureOf(undefined))).toEqual({ sealed: undefined, belongsTo: 'thought' })

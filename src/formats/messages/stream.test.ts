@@ -34,7 +34,7 @@ function relay(bytes: readonly Uint8Array[]): { text: string; stream: MessagesSt
   return { text: text + stream.end(stream.usage ?? counted), stream, end: 'closed', first }
 }
 
-test.each([...recorded.keys()])('%s reaches the client byte for byte, but for the model’s name', (name) => {
+test.each([...recorded.keys()])('%s reaches the client byte for byte, except for the model’s name', (name) => {
   const text = recorded.get(name) ?? ''
   const { text: got, end } = relay([encode(text)])
   const wanted = text.replace('"model":"claude-opus-4-6"', '"model":"public"')
@@ -42,7 +42,7 @@ test.each([...recorded.keys()])('%s reaches the client byte for byte, but for th
   else expect([wanted.startsWith(got), end]).toEqual([true, 'overload'])
 })
 
-test.each([...recorded.keys()])('%s cut at any byte is the same, and bills the same', (name) => {
+test.each([...recorded.keys()])('%s reads the same and bills the same, wherever it is cut', (name) => {
   const bytes = encode(recorded.get(name) ?? '')
   const whole = relay([bytes])
   for (let cut = 0; cut <= bytes.length; cut++) {
@@ -56,7 +56,7 @@ test.each([...recorded.keys()])('%s cut at any byte is the same, and bills the s
   }
 })
 
-test('the meter reads usage and words as they pass', () => {
+test('usage and text are metered as they pass', () => {
   const { stream } = relay([encode(recorded.get('thinking-tools') ?? '')])
   expect(stream.usage).toEqual({
     inputFresh: 412,
@@ -70,7 +70,7 @@ test('the meter reads usage and words as they pass', () => {
   expect(relay([encode(recorded.get('text') ?? '')]).stream.usage).toMatchObject({ inputFresh: 12, inputCached: 900 })
 })
 
-test('the start, pings and an empty block are no commitment yet: another vendor may still answer', () => {
+test('the start, pings and an empty block do not commit, so another vendor may still answer', () => {
   expect(relay([encode(recorded.get('text') ?? '')]).first).toBe(3)
   expect(relay([encode(recorded.get('refusal') ?? '')]).first).toBe(1)
   expect(relay([encode(recorded.get('server-tool') ?? '')]).first).toBe(1)
@@ -79,7 +79,7 @@ test('the start, pings and an empty block are no commitment yet: another vendor 
 const start = { type: 'message_start', message: { model: 'claude', usage: { input_tokens: 5, output_tokens: 1 } } }
 const stop = { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 2 } }
 
-test('what the vendor leaves out is supplied: usage by our count, the terminator by its name', () => {
+test('a missing usage is estimated, and a missing terminator is added', () => {
   const silent = [
     { type: 'message_start', message: { model: 'claude', content: [] } },
     { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'x' } },
@@ -94,7 +94,7 @@ test('what the vendor leaves out is supplied: usage by our count, the terminator
   expect(parsed[2]).toMatchObject({ delta: silent[2]?.delta, usage: { input_tokens: 7, output_tokens: 9 } })
 })
 
-test('servers that end with [DONE] are understood, and an end before the stop reason is none', () => {
+test('a server that ends with [DONE] is understood, and an end before the stop reason is a failure', () => {
   const done = relay([encode(`${event(start)}${event(stop)}data: [DONE]\n\n`)])
   expect([done.end, done.text.endsWith('data: {"type":"message_stop"}\n\n')]).toEqual(['done', true])
   expect(relay([encode(event(start))]).stream.finished).toBe(false)
@@ -143,7 +143,7 @@ test('any event of the format passes byte for byte', () => {
   fc.assert(property, { numRuns: 1_000 })
 })
 
-test('the short cut for ordinary events reads what JSON reads', () => {
+test('the fast path for ordinary events reads the same as JSON', () => {
   const word = fc.oneof(fc.string({ minLength: 1, maxLength: 8 }), fc.constantFrom('"', '\\', '\n', '}}', '"}}', ' '))
   const property = fc.property(fc.array(word, { minLength: 1, maxLength: 9 }), fc.nat(3), (words, spaces) => {
     const stream = new MessagesStream(answer)

@@ -106,7 +106,7 @@ const golden: Record<string, { end: string; deltas: Delta[] }> = {
   },
 }
 
-test.each(Object.keys(golden))('the recorded stream %s means these deltas, wherever it is cut', (name) => {
+test.each(Object.keys(golden))('the recorded stream %s has these deltas, wherever it is cut', (name) => {
   const bytes = encode(recorded(name))
   for (let cut = 0; cut <= bytes.length; cut++) {
     const { deltas, end, decoder } = decode([bytes.subarray(0, cut), bytes.subarray(cut)])
@@ -115,7 +115,7 @@ test.each(Object.keys(golden))('the recorded stream %s means these deltas, where
   }
 })
 
-test('usage is the last that was stated, and input is known from the start', () => {
+test('the last stated usage counts, and the input is known from the start', () => {
   expect(decode([encode(recorded('thinking-tools'))]).decoder.usage).toEqual({
     inputFresh: 412,
     inputCached: 0,
@@ -152,7 +152,7 @@ function pass(adapter: ReturnType<typeof chatPassage>, bytes: string): string {
 const parse = <T>(text: string): T[] =>
   [...text.matchAll(/^data: (.*)$/gm)].flatMap(([, data = '']) => (data === '[DONE]' ? [] : [JSON.parse(data) as T]))
 
-test('a chat client reads the recorded tools stream: deltas, sealed thoughts, finish, usage', () => {
+test('a chat client reads the recorded tools stream: deltas, sealed thinking, finish, usage', () => {
   type Chunk = { choices: { delta: object; finish_reason: string | null }[]; usage: object | null }
   const text = pass(chatPassage(), recorded('thinking-tools'))
   const chunks = parse<Chunk>(text)
@@ -185,7 +185,7 @@ test('a chat client reads the recorded tools stream: deltas, sealed thoughts, fi
   expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
 })
 
-test('a stream that breaks off has the dialect’s error and no terminator', () => {
+test('a broken stream has the dialect’s error and no terminator', () => {
   const text = pass(chatPassage(), recorded('overloaded'))
   expect(parse<object>(text).at(-1)).toMatchObject({ error: { code: 'upstream_error' } })
   expect(text).not.toContain('[DONE]')
@@ -206,7 +206,7 @@ function whole(fields: object, text: string): { message: object; finish_reason: 
   return choices[0] ?? expect.unreachable()
 }
 
-test('an answer given by a tool is the answer; beside it the client’s own calls are calls', () => {
+test('an answer by the answer tool is the answer, and the client’s own calls beside it are calls', () => {
   const fields = { response_format: person }
   const answered = whole(fields, reply([useOf('structured_answer', { age: 3 })]))
   expect(answered).toMatchObject({ message: { content: '{"age":3}' }, finish_reason: 'stop' })
@@ -228,14 +228,14 @@ test('an answer given by a tool is the answer; beside it the client’s own call
   ])
 })
 
-test('a custom tool gets its free text out of the argument', () => {
+test('a custom tool gets its free text from the argument', () => {
   const fields = { tools: [{ type: 'custom', custom: { name: 'note' } }] }
   expect(whole(fields, reply([useOf('note', { input: 'Buy "milk"' })])).message).toMatchObject({
     tool_calls: [{ type: 'custom', custom: { name: 'note', input: 'Buy "milk"' } }],
   })
 })
 
-test('stop reasons, a refusal in words, and replies that are none', () => {
+test('stop reasons, a refusal in text, and invalid replies', () => {
   const text = [{ type: 'text', text: 'x' }]
   const finishOf = (reason: string): string => whole({}, reply(text, reason)).finish_reason
   const reasons = ['end_turn', 'stop_sequence', 'pause_turn', 'max_tokens', 'model_context_window_exceeded', 'new']
@@ -363,7 +363,7 @@ test('a full request of this dialect as chat', () => {
   ])
 })
 
-test('what cannot be said in another dialect is refused with its place', () => {
+test('content that another dialect cannot express is refused with its place', () => {
   const tools = [{ type: 'bash_20250124', name: 'bash' }]
   expect(messagesPassage({ tools }).obstacle).toMatchObject({ param: 'tools[0].type' })
   const messages = [{ role: 'user', content: [{ type: 'container_upload', file_id: 'x' }] }]
@@ -421,7 +421,7 @@ test('a chat stream for a client of this dialect: events in order, usage at the 
   expect(JSON.stringify(unasked)).not.toContain('"thinking"')
 })
 
-test('whatever deltas come, blocks open and close in turn and the message ends', () => {
+test('for any deltas, blocks open and close in order and the message ends', () => {
   const sealed = fc.constantFrom<SealedData>({ origin: 'gemini', data: 'g' }, thought, secret)
   const text = fc.string({ minLength: 1, maxLength: 5 })
   const anyDelta = fc.oneof<fc.Arbitrary<Delta>[]>(
@@ -460,7 +460,7 @@ test('whatever deltas come, blocks open and close in turn and the message ends',
   fc.assert(property, { numRuns: 500 })
 })
 
-test('seals of other dialects go through a client of this one and come back whole, each to where it belongs', () => {
+test('seals of other dialects pass a client of this one and come back to their own dialect', () => {
   const seals: SealedData[] = [
     { origin: 'gemini', data: 'a:b/c==', form: 'thought:x' },
     { origin: 'responses', data: 'rs_1', form: undefined },
@@ -486,7 +486,7 @@ test('seals of other dialects go through a client of this one and come back whol
   expect(turn).toMatchObject({ turn: { messages: [{ role: 'assistant', parts: [reasoning, called] }] } })
 })
 
-test('tools whose loading is deferred are the model’s once a result refers to them, as Claude Code 2.1.332 loads them', () => {
+test('a deferred tool is available once a result refers to it, as Claude Code 2.1.332 loads tools', () => {
   const schema = { type: 'object', properties: {} }
   const tools = [
     { name: 'ToolSearch', input_schema: schema },
@@ -516,7 +516,7 @@ test('tools whose loading is deferred are the model’s once a result refers to 
   expect(namesOf({ tools, messages: answered })).toEqual(['ToolSearch', 'mcp__words__secret_word'])
 })
 
-test('what a vendor ran in a turn before is left out of the next one elsewhere, and named', () => {
+test('a block of a vendor’s own tool is left out for other vendors, and named', () => {
   const content = [
     { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'x' } },
     { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [] },

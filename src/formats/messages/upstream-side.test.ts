@@ -128,7 +128,7 @@ test('a full request', () => {
   expect(dropped).toEqual([])
 })
 
-test('a conversation begins with the user, and a system message inside it is said as the family can', () => {
+test('a conversation begins with the user, and the family decides how a system message inside it is written', () => {
   const messages = [{ role: 'assistant', content: 'Hello.' }, hi, { role: 'system', content: 'Be kind.' }]
   const begun = { role: 'user', content: [{ type: 'text', text: 'Continue.' }] }
   const greeting = { role: 'assistant', content: [{ type: 'text', text: 'Hello.' }] }
@@ -148,7 +148,7 @@ test('a conversation begins with the user, and a system message inside it is sai
   expect(write({ messages }, 'claude-opus-4-6').body['messages']).toEqual([begun, greeting, folded])
 })
 
-test('of more than four places for the cache the last count', () => {
+test('the last four cache marks are kept', () => {
   const content = Array.from({ length: 6 }, (_, i) => ({ type: 'text', text: `p${i}`, cache_control: {} }))
   const { body, dropped } = write({ messages: [{ role: 'user', content }] })
   const [message] = body['messages'] as { content: object[] }[]
@@ -215,7 +215,7 @@ test.each(Object.keys(families))('%s', (model) => {
   expect(sampled.dropped).toEqual([...(family.forced ? [] : ['tool_choice']), ...lost])
 })
 
-test('levels that a family lacks are its nearest, and a budget fits into the answer', () => {
+test('a missing effort level becomes the nearest one, and a budget fits into the answer', () => {
   const effortOf = (model: string, level: string): unknown =>
     (write({ reasoning_effort: level }, model).body['output_config'] as { effort?: unknown }).effort
   expect(['minimal', 'low', 'xhigh', 'max'].map((level) => effortOf('claude-opus-4-6', level))).toEqual([
@@ -234,12 +234,12 @@ test('levels that a family lacks are its nearest, and a budget fits into the ans
   expect([tight.body['thinking'], tight.dropped]).toEqual([undefined, ['reasoning_effort']])
 })
 
-test('a forced tool leaves no room for a thought', () => {
+test('a forced tool leaves no room for thinking', () => {
   const { body, dropped } = write({ tools: [look], tool_choice: 'required', reasoning_effort: 'high' })
   expect([body['thinking'], body['tool_choice'], dropped]).toEqual([undefined, { type: 'any' }, ['reasoning_effort']])
 })
 
-test('tools: chosen by name, none, some of them; strict ones', () => {
+test('tools: chosen by name, none, some of them, and strict ones', () => {
   const other = { type: 'function', function: { name: 'other', strict: true, parameters: { type: 'object' } } }
   const tools = [look, other]
   const choose = (tool_choice: unknown): WrittenBody => write({ tools, tool_choice })
@@ -265,7 +265,7 @@ test('tools: chosen by name, none, some of them; strict ones', () => {
 const schema = { type: 'object', properties: { age: { type: 'integer', minimum: 0 } }, required: ['age'] }
 const response_format = { type: 'json_schema', json_schema: { name: 'person', description: 'A person.', schema } }
 
-test('structured output: by schema where the model can, by a tool where it cannot, by words for any object', () => {
+test('structured output: by schema if the model can, otherwise by a tool, and by the prompt for any object', () => {
   const age = { type: 'integer', description: '(minimum: 0)' }
   expect(write({ response_format }).body['output_config']).toEqual({
     format: { type: 'json_schema', schema: { ...schema, properties: { age }, additionalProperties: false } },
@@ -283,7 +283,7 @@ test('structured output: by schema where the model can, by a tool where it canno
   expect(JSON.stringify(any.body['system'])).toContain('one JSON object')
 })
 
-test('schemas lose what is not enforced into words, at any depth', () => {
+test('rules that are not enforced go into the description, at any depth', () => {
   const given = {
     type: 'object',
     properties: {
@@ -309,7 +309,7 @@ test('schemas lose what is not enforced into words, at any depth', () => {
   })
 })
 
-test('what has no field here is dropped by name', () => {
+test('unsupported fields are dropped by name', () => {
   const { dropped } = write({
     seed: 1,
     frequency_penalty: 0.5,
@@ -323,7 +323,7 @@ test('what has no field here is dropped by name', () => {
   expect(dropped.toSorted()).toEqual(names.split(' '))
 })
 
-test('thoughts go back to this dialect only, unchanged and before the call', () => {
+test('thinking goes back to this dialect only, unchanged and before the call', () => {
   const detail = (origin: string, data: string, form?: string): object => {
     return { type: 'reasoning.sealed', text: `thought ${data}`, origin, data, form }
   }

@@ -13,7 +13,7 @@ const buckets = (rest: Partial<Usage>): Usage => ({
   ...rest,
 })
 
-test('input tokens leave the cache out, output tokens hold the thoughts: each token is in one bucket', () => {
+test('input tokens exclude the cache, output tokens include thinking, and each token is in one bucket', () => {
   const raw = {
     input_tokens: 12,
     cache_creation_input_tokens: 300,
@@ -40,7 +40,7 @@ test('input tokens leave the cache out, output tokens hold the thoughts: each to
   expect(priceOf(usage ?? buckets({}), card)).toBe(3_141_000n)
 })
 
-test('writes without their terms are the short ones, terms without their sum are the sum', () => {
+test('writes without terms are the short ones, and terms without a sum give the sum', () => {
   const base = { input_tokens: 1, output_tokens: 1 }
   expect(readMessagesUsage({ ...base, cache_creation_input_tokens: 7 })).toMatchObject({ cacheWrite5m: 7 })
   const terms = { ephemeral_5m_input_tokens: 3, ephemeral_1h_input_tokens: 4 }
@@ -49,7 +49,7 @@ test('writes without their terms are the short ones, terms without their sum are
   expect(readMessagesUsage(less)).toMatchObject({ cacheWrite5m: 0, cacheWrite1h: 2 })
 })
 
-test('of several iterations all are the bill', () => {
+test('all iterations together are the bill', () => {
   const raw = {
     input_tokens: 10,
     output_tokens: 5,
@@ -64,7 +64,7 @@ test('of several iterations all are the bill', () => {
   expect(readMessagesUsage({ ...raw, iterations: [null] })).toMatchObject({ inputFresh: 10, outputText: 3 })
 })
 
-test('explicit zeros are zeros, what is missing or absurd is unknown', () => {
+test('explicit zeros are zeros, and a missing or absurd count is unknown', () => {
   expect(readMessagesUsage({ input_tokens: 0, output_tokens: 0 })).toEqual(buckets({}))
   const unknown = [undefined, null, {}, { input_tokens: 5 }, { output_tokens: 5 }, 'x', []]
   for (const raw of [...unknown, { input_tokens: -1, output_tokens: 1 }, { input_tokens: 1, output_tokens: 1.5 }]) {
@@ -72,7 +72,7 @@ test('explicit zeros are zeros, what is missing or absurd is unknown', () => {
   }
 })
 
-test('running totals overwrite, and null says nothing', () => {
+test('running totals overwrite, and null is ignored', () => {
   const start = mergeUsage(undefined, { input_tokens: 12, cache_read_input_tokens: 900, output_tokens: 1 })
   const end = mergeUsage(start, { input_tokens: 13, cache_read_input_tokens: null, output_tokens: 41 })
   expect(readMessagesUsage(end)).toEqual(buckets({ inputFresh: 13, inputCached: 900, outputText: 41 }))
@@ -80,7 +80,7 @@ test('running totals overwrite, and null says nothing', () => {
   expect(mergeUsage(start, null)).toBe(start)
 })
 
-test('what is written reads back the same', () => {
+test('a written usage reads back the same', () => {
   const usage = readMessagesUsage({ input_tokens: 3, output_tokens: 4, cache_creation_input_tokens: 5 })
   expect(usage && readMessagesUsage(writeMessagesUsage(usage))).toEqual(usage)
 })

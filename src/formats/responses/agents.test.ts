@@ -94,7 +94,7 @@ function outputOf(text: string): Fields[] {
 }
 
 describe('tools in groups', () => {
-  test('are functions with plain names, and called by the client’s own', async () => {
+  test('are functions with plain names, and their calls have the client’s own names', async () => {
     const tools = [fn('look'), group('mcp__words', fn('secret_word'), free), group('functions', fn('wait'))]
     const body = { input: [user], tools }
     expect(namesOf(sent(body))).toEqual(['look', 'mcp__words__secret_word', 'mcp__words__exec', 'wait'])
@@ -114,7 +114,7 @@ describe('tools in groups', () => {
     expect(output[3]).not.toHaveProperty('namespace')
   })
 
-  test('are meant by a name without the group, or with a dot behind it, where it is the only one', async () => {
+  test('are found by a name without the group, or with a dot after it, if only one tool fits', async () => {
     const body = { input: [user], tools: [group('words', fn('secret')), group('a', fn('x')), group('b', fn('x'))] }
     expect(
       await called(body, [
@@ -131,7 +131,7 @@ describe('tools in groups', () => {
     ])
   })
 
-  test('keep lawful names and come back right where those collide, are too long or unlawful', async () => {
+  test('keep lawful names, and names that collide, are too long or unlawful come back right', async () => {
     const long = 'a'.repeat(60)
     const tools = [
       fn('a__b__c'),
@@ -160,7 +160,7 @@ describe('tools in groups', () => {
     ])
   })
 
-  test('have the same names in the history, whether they are still declared or not', () => {
+  test('have the same names in the history, whether or not they are still declared', () => {
     const calls = [
       { type: 'function_call', call_id: 'c1', namespace: 'mcp__words', name: 'secret_word', arguments: '{}' },
       { type: 'function_call_output', call_id: 'c1', output: 'XYZZY' },
@@ -182,7 +182,7 @@ describe('tools in groups', () => {
     expect(JSON.stringify(gemini)).toContain('"functionCall":{"id":"c2","name":"exec","args":{"input":"a \\"b\\""}}')
   })
 
-  test('are chosen by their client’s words', () => {
+  test('are chosen by the client’s names', () => {
     const tools = [group('words', fn('secret')), fn('look'), free]
     const choice = (tool_choice: object): unknown => sent({ input: [user], tools, tool_choice }).body['tool_choice']
     const named = (name: string): object => ({ type: 'function', function: { name } })
@@ -191,7 +191,7 @@ describe('tools in groups', () => {
     expect(choice({ type: 'custom', name: 'exec' })).toEqual(named('exec'))
   })
 
-  test('tell once what they have in common; marks of one vendor are left out', () => {
+  test('state their common description once, and marks of one vendor are left out', () => {
     const schema = { type: 'object', properties: { message: { type: 'string', encrypted: true } } }
     const about = { ...group('team', fn('spawn', { parameters: schema }), fn('list')), description: 'Sub-agents.' }
     const [spawn, list] = sent({ input: [user], tools: [about] }).body['tools'] as ChatTool[]
@@ -221,7 +221,7 @@ describe('tools that are declared in the input', () => {
     expect(() => adapter({ input: [additional, user], tool_choice: 'required' })).not.toThrow()
   })
 
-  test('are searched by the client, and callable from then on', async () => {
+  test('are searched by the client, and callable after that', async () => {
     const words = { query: 'word', limit: 3 }
     const asks = { input: [user], tools: [search] }
     expect(sent(asks).body['tools']).toMatchObject([{ function: { name: 'tool_search', description: 'Finds tools.' } }])
@@ -240,8 +240,8 @@ describe('tools that are declared in the input', () => {
   })
 })
 
-describe('tools with calls of their own', () => {
-  test('are functions, and their calls items of their kinds', async () => {
+describe('tools with call types of their own', () => {
+  test('are functions, and their calls become items of their types', async () => {
     const tools = ['local_shell', 'shell', 'apply_patch'].map((type) => ({ type }))
     expect(namesOf(sent({ input: [user], tools }))).toEqual(['local_shell', 'shell', 'apply_patch'])
     const operation = { type: 'update_file', path: 'a.txt', diff: '+b' }
@@ -343,7 +343,7 @@ test('in the background a call of any kind is the same when it is followed later
   expect(followKept(kept, { after: -1, include: [] })).toBe(events)
 })
 
-test('an effort above all others is the highest, and one that nobody knows is left out and named', () => {
+test('an effort above all others is the highest, and an unknown one is left out and named', () => {
   const of = (effort: string): unknown[] => {
     const { body, dropped } = sent({ input: [user], reasoning: { effort } })
     return [body['reasoning_effort'], dropped]
@@ -352,7 +352,7 @@ test('an effort above all others is the highest, and one that nobody knows is le
   expect(of('extreme')).toEqual([undefined, ['reasoning.effort']])
 })
 
-test('settings change where the conversation says so', () => {
+test('settings change where the conversation changes them', () => {
   const schema = { type: 'object', properties: { n: { type: 'integer' } } }
   const format = { type: 'json_schema', name: 'x', schema }
   const update = (fields: object): object => ({ type: 'configuration_update', ...fields })
@@ -362,8 +362,8 @@ test('settings change where the conversation says so', () => {
   expect([(body['messages'] as object[]).length, dropped]).toEqual([2, []])
 })
 
-describe('items that no other dialect has a word for', () => {
-  test('are left out and named; the request is answered', () => {
+describe('items that no other dialect can express', () => {
+  test('are left out and named, and the request is answered', () => {
     const input = [
       user,
       { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'x' } },
@@ -384,7 +384,7 @@ describe('items that no other dialect has a word for', () => {
     }
   })
 
-  test('parts of results that nobody knows are the words in them', () => {
+  test('unknown parts of results become the text in them', () => {
     const call = { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}' }
     const parts = [
       { type: 'input_text', text: 'a' },
@@ -405,7 +405,7 @@ describe('items that no other dialect has a word for', () => {
     expect(native[3]?.['content']).toEqual([{ type: 'output_text', text: 'so' }, { type: 'a_new_one' }])
   })
 
-  test('what another agent has written is said by the user, but for what only OpenAI can read', () => {
+  test('a message of another agent becomes the user’s, except for text that only OpenAI can read', () => {
     const of = (payload: string): unknown =>
       sent({
         input: [
@@ -426,10 +426,10 @@ describe('items that no other dialect has a word for', () => {
   })
 })
 
-describe('a conversation in short', () => {
+describe('a compaction', () => {
   const body = { input: [user, { type: 'compaction_trigger' }], tools: [fn('look')] }
 
-  test('is a summary by a model that has no other way, and goes on from there', async () => {
+  test('is a summary by a model without a way of its own, and the conversation continues from it', async () => {
     const { body: asked } = sent(body)
     expect(asked).toMatchObject({ tool_choice: 'none', tools: [{ function: { name: 'look' } }] })
     expect(JSON.stringify(asked['messages'])).toContain('Write a summary of this conversation')
@@ -460,7 +460,7 @@ describe('a conversation in short', () => {
     }
   })
 
-  test('is the vendor’s own affair where it has a way', async () => {
+  test('is made by the vendor if it has a way of its own', async () => {
     const to = openai('gpt-5.5')
     const way = adapter(body, 'responses')
     expect(JSON.parse(way.request(to).body)).toMatchObject({ input: [{}, { type: 'compaction_trigger' }] })

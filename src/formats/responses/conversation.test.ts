@@ -11,7 +11,7 @@ async function conversationOf(body: object): Promise<ResponsesConversation> {
   return read.request.conversation
 }
 
-test('what was deleted is not kept, also when it is called off after that', async () => {
+test('a deleted turn is not stored, even if it is cancelled later', async () => {
   const conversation = await conversationOf({})
   conversation.recall([], [])
   const encoder = conversation.side('ours').encoder(facts)
@@ -22,7 +22,7 @@ test('what was deleted is not kept, also when it is called off after that', asyn
   expect(conversation.keptBytes).toBeUndefined()
 })
 
-test('items that are named count with what they are, and only so many of them', async () => {
+test('referenced items count with their size, and their number is bounded', async () => {
   const id = 'msg_01m7zh4vfyaqznjycpdm614pv1_0'
   const item = {
     type: 'message',

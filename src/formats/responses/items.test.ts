@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { timeOrderedId } from '../../lib/primitives/ids.ts'
 import { outputItemId, responseOfItem } from './items.ts'
 
-test('an item names its response, also one of the first versions, whose ids were shorter', () => {
+test('an item names its response, also in the shorter ids of the first versions', () => {
   for (const id of [timeOrderedId('resp_'), `resp_${'0k'.repeat(13)}`]) {
     expect(responseOfItem(outputItemId(id, 'message', 3))).toBe(id)
     // OpenAI's own bound for an id.

@@ -9,7 +9,7 @@ const said = (items: readonly object[]): unknown[] =>
     return text === undefined ? id : [id, text.slice(0, 8)]
   })
 
-test('ids that come again in a later turn become ids that differ, and results keep their calls', () => {
+test('repeated ids of a later turn become different ids, and results keep their calls', () => {
   const items = [
     call('a'),
     call('b'),
@@ -22,7 +22,7 @@ test('ids that come again in a later turn become ids that differ, and results ke
   expect(said(withLawfulCalls(items))).toEqual(['a', 'b', ['b', '2'], ['a', '1'], 'a_2', ['a_2', '3'], ['a_2', '4']])
 })
 
-test('a call that was interrupted gets an output of its kind; one that broke off is none', () => {
+test('an interrupted call gets an output of its kind, and a broken call is removed', () => {
   const custom = { type: 'custom_tool_call', call_id: 'c', name: 'f', input: 'x' }
   const broken = { ...call('d'), status: 'incomplete' }
   const items = withLawfulCalls([call('a'), custom, broken, output('a', '1')])
@@ -30,7 +30,7 @@ test('a call that was interrupted gets an output of its kind; one that broke off
   expect(items[2]).toMatchObject({ type: 'custom_tool_call_output' })
 })
 
-test('ids that are too long become shorter ones, the same for a call and its result', () => {
+test('too long ids become shorter ones, the same for a call and its result', () => {
   const long = 'x'.repeat(80)
   const [one, other] = withLawfulCalls([call(long), output(long, '1')])
   expect(String(one?.['call_id']).length).toBeLessThanOrEqual(64)

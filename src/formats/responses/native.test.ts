@@ -55,7 +55,7 @@ const search = { type: 'tool_search', execution: 'client', parameters: { type: '
 const user = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'go' }] }
 
 describe('a request', () => {
-  test('keeps fields and items that nobody here knows, as they stand', () => {
+  test('keeps unknown fields and items unchanged', () => {
     const items = [
       { type: 'additional_tools', role: 'developer', id: 'at_1', tools: [group, free] },
       { ...user, internal_metadata: { turn: 1 } },
@@ -102,7 +102,7 @@ describe('a request', () => {
     expect(dropped).toEqual([])
   })
 
-  test('is without tools that the vendor runs for a price, wherever they are declared', () => {
+  test('loses tools that the vendor runs for a price, wherever they are declared', () => {
     const input = [{ type: 'additional_tools', role: 'developer', tools: [group, { type: 'web_search' }] }, user]
     const { body, input: written, dropped } = sent({ input, tools: [fn('look'), { type: 'mcp', server_url: 'x' }] })
     expect(body['tools']).toEqual([fn('look')])
@@ -110,7 +110,7 @@ describe('a request', () => {
     expect(dropped.toSorted()).toEqual(['tools.mcp', 'tools.web_search'])
   })
 
-  test('brings what was said before, without ids that mean nothing to the vendor', () => {
+  test('brings the earlier turns, without ids that mean nothing to the vendor', () => {
     const id = `resp_${'1'.repeat(26)}`
     const seal = Buffer.from('{"o":"responses","d":"opaque","f":"rs_theirs"}').toString('base64url')
     const tail = id.slice(5)
@@ -141,7 +141,7 @@ describe('a request', () => {
     ])
   })
 
-  test('leaves out thoughts of others, and those of which nothing has come', () => {
+  test('loses reasoning of other vendors, and reasoning without an item after it', () => {
     const seal = (o: string): string => `tgs1_${Buffer.from(JSON.stringify({ o, d: 'x' })).toString('base64url')}`
     const thought = (encrypted_content?: string): object => ({ type: 'reasoning', summary: [], encrypted_content })
     const call = { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{}' }
@@ -174,7 +174,7 @@ describe('a request', () => {
     expect(dropped).toEqual(['reasoning'])
   })
 
-  test('has ids of calls and items that the vendor takes', () => {
+  test('has ids of calls and items that the vendor accepts', () => {
     const long = 'x'.repeat(65)
     const { input } = sent({
       input: [
@@ -189,7 +189,7 @@ describe('a request', () => {
     expect(input[2]?.['call_id']).toBe(input[1]?.['call_id'])
   })
 
-  test('has plain functions for models that know free text alone, and functions alone for older ones', () => {
+  test('has plain functions for models that know free text only, and functions only for older ones', () => {
     const items = [
       { type: 'additional_tools', role: 'developer', tools: [group] },
       user,
@@ -318,7 +318,7 @@ describe('an answer', () => {
     return isKnown ? rest : { ...rest, id }
   })
 
-  test('keeps phases, sources, groups and items that nobody here knows, whole and streamed', async () => {
+  test('keeps phases, sources, groups and unknown items, whole and streamed', async () => {
     const body = { input: 'go', tools: [fn('look')] }
     const way = adapter(body)
     way.request(newest)
@@ -338,7 +338,7 @@ describe('an answer', () => {
     expect(JSON.stringify(got)).not.toMatch(/"(?:rs|msg|fc|ctc)_1"/)
   })
 
-  test('goes back up as it came', async () => {
+  test('goes back up unchanged', async () => {
     const way = adapter({ input: 'go', include: ['reasoning.encrypted_content'] })
     way.request(newest)
     const read = await way.readReply(JSON.stringify(whole), newest.quirks)
@@ -369,7 +369,7 @@ describe('an answer', () => {
     )
   })
 
-  test('that needs no words of this format reaches clients of others', async () => {
+  test('without fields of this format reaches clients of others', async () => {
     const turn = client({ input: 'go' })
     const way = turn.adapter(['responses'], {} as AdapterContext)
     way.request(newest)

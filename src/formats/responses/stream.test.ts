@@ -72,7 +72,7 @@ function decode(text: string): { deltas: Delta[]; decoder: ResponsesDecoder } {
   return { deltas, decoder }
 }
 
-test('the events of an answer with everything in it are in order, complete, and numbered without gaps', () => {
+test('the events of a full answer are in order, complete, and numbered without gaps', () => {
   const text = encode(conversation({ include: ['reasoning.encrypted_content'] }), full)
   expectStream(text)
   const types = eventsOf(text).map(({ name }) => name)
@@ -81,7 +81,7 @@ test('the events of an answer with everything in it are in order, complete, and 
   expect(text).toContain('"type":"custom_tool_call"')
 })
 
-test('what was written is read back as it was', () => {
+test('a written stream is read back the same', () => {
   const { deltas, decoder } = decode(encode(conversation({ include: ['reasoning.encrypted_content'] }), full))
   expect(decoder.usage).toEqual(usage)
   expect(decoder.finished).toBe(true)
@@ -114,7 +114,7 @@ const anyDelta: fc.Arbitrary<Delta> = fc.oneof(
   fc.tuple(fc.nat(2), fc.string({ minLength: 1, maxLength: 8 })).map(([at, text]) => argue(at, MARK + text)),
 )
 
-test('from what is kept of a turn the same events come again, byte for byte, from any number on', () => {
+test('a stored turn repeats the same events, byte for byte, from any number on', () => {
   const property = fc.property(
     fc.array(anyDelta, { maxLength: 30 }),
     fc.constantFrom<FinishReason>('stop', 'length', 'tool_calls', 'content_filter'),
@@ -152,7 +152,7 @@ test('from what is kept of a turn the same events come again, byte for byte, fro
   fc.assert(property, { numRuns: 300 })
 })
 
-test('sealed parts are kept for later turns, and shown only where they were asked for', () => {
+test('sealed parts are stored for later turns, and shown only on request', () => {
   for (const [include, shown] of [
     [[], false],
     [['reasoning.encrypted_content'], true],
@@ -173,7 +173,7 @@ test('sealed parts are kept for later turns, and shown only where they were aske
   }
 })
 
-test('an answer cut off by the limit is incomplete, its last item too', () => {
+test('an answer that the limit cut is incomplete, and so is its last item', () => {
   const text = encode(conversation(), [say('text', 'Half'), finish('length')])
   const events = expectStream(text)
   const { response } = events.at(-1) as StreamEvent & { response: Record<string, unknown> }
@@ -186,7 +186,7 @@ test('an answer cut off by the limit is incomplete, its last item too', () => {
   })
 })
 
-test('a call that broke in the middle is kept as it is, and not put to a vendor again', () => {
+test('a broken call is stored unchanged, and not sent to a vendor again', () => {
   const made = conversation()
   const encoder = made.side('ours').encoder(answer)
   encoder.encode([say('text', 'I look.'), call(0), argue(0, '{"a":')])
@@ -199,7 +199,7 @@ test('a call that broke in the middle is kept as it is, and not put to a vendor 
   expect(later.turn?.messages.map(({ parts }) => parts.map(({ kind }) => kind))).toEqual([['text'], ['text'], ['text']])
 })
 
-test('usage counts on completed, incomplete and failed', () => {
+test('usage is stated on completed, incomplete and failed', () => {
   const wire = {
     input_tokens: 10,
     input_tokens_details: { cached_tokens: 4, cache_write_tokens: 1 },

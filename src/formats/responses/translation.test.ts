@@ -237,7 +237,7 @@ const wholeReply = {
   usage: { input_tokens: 10, output_tokens: 7, total_tokens: 17 },
 }
 
-test('a reply of the same dialect: ids are ours, sealed reasoning is stamped and goes back to it', async () => {
+test('a reply of the same dialect has our ids, and stamped sealed reasoning goes back to it', async () => {
   const request = read({ input: 'hi', include: ['reasoning.encrypted_content'] })
   const got = await request.adapter(['responses'], context).readReply(JSON.stringify(wholeReply), quirks)
   if (got.kind === 'failed') throw new Error(got.failure.message)
@@ -254,7 +254,7 @@ test('a reply of the same dialect: ids are ours, sealed reasoning is stamped and
   })
 })
 
-test('a reply that failed, is cut off, or is none', async () => {
+test('a reply that failed, was cut, or is invalid', async () => {
   const adapter = read({ input: 'hi' }).adapter(['responses'], context)
   const failed = { ...wholeReply, status: 'failed', error: { code: 'server_error', message: 'Oh.' } }
   expect(adapter.readReply(JSON.stringify(failed), quirks)).toMatchObject({
@@ -270,16 +270,16 @@ test('a reply that failed, is cut off, or is none', async () => {
   expect(response).toMatchObject({ status: 'incomplete', output: [{}, {}, { status: 'incomplete' }] })
 })
 
-describe('what counts for the price', () => {
+describe('the price counts', () => {
   const bytes = (body: object): number => read(body).textBytes
-  test('media by its own rule', () => {
+  test('media by a rule of their own', () => {
     const image = { type: 'input_image', image_url: `data:image/png;base64,${'A'.repeat(100_000)}` }
     const file = { type: 'input_file', file_data: 'A'.repeat(4_000) }
     const request = read({ input: [{ role: 'user', content: [image, file] }] })
     expect([request.imageParts, request.mediaBytes]).toEqual([1, 3_000])
     expect(request.textBytes).toBeLessThan(400)
   })
-  test('what was said before', () => {
+  test('the earlier turns', () => {
     const first = read({ input: 'x'.repeat(1_000) })
     const turn = first.conversation.begun(answer)
     const second = read({ input: 'y' })
@@ -290,7 +290,7 @@ describe('what counts for the price', () => {
   })
 })
 
-test('what is refused, with the field at fault', () => {
+test('a refusal names the field at fault', () => {
   expect(refusal({ input: undefined })).toEqual(['missing_parameter', 'input'])
   expect(refusal({ input: [] })).toEqual(['invalid_value', 'input'])
   expect(refusal({ input: 3 })).toEqual(['invalid_type', 'input'])
@@ -345,7 +345,7 @@ test('null is the same as absent', () => {
   expect(read({ input: 'x', ...nothing }).conversation.turn).toEqual(read({ input: 'x' }).conversation.turn)
 })
 
-test('tools that run at a vendor are left out and named; where one is forced, the request is refused', () => {
+test('tools that run at a vendor are left out and named, and a request that forces one is refused', () => {
   const hosted = ['web_search', 'file_search', 'mcp', 'image_generation', 'code_interpreter', 'a_new_one']
   const offered = [...tools, ...hosted.map((type) => ({ type }))]
   for (const dialects of [['chat'], ['responses'], ['messages'], ['gemini']] as const) {
@@ -358,7 +358,7 @@ test('tools that run at a vendor are left out and named; where one is forced, th
   expect(refusal(forced)).toEqual(['unsupported_parameter', 'tool_choice.type'])
 })
 
-test('a server that answers in the chat format wherever it is asked is understood', () => {
+test('a server that answers in the chat format at any path is understood', () => {
   const choice = { index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }
   const usage = { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 }
   const turn: Turn = { messages: [], tools: [], choices: 1, foreign: [] }

@@ -17,7 +17,7 @@ test.each([
     'failed',
     ['failed', 'FAILED', 'FAILURE', 'Fail', 'error', 'cancelled', 'CANCELED', 'canceled', 'expired', 'EXPIRED'],
   ],
-] as const)('%s, by the words of vendors and of their relays', (kind, words) => {
+] as const)('%s, in the words of vendors and of relays', (kind, words) => {
   for (const status of words) {
     expect([status, stateIn(ark, { ...video, status }), stateIn(mediakit, { ...video, status })]).toEqual([
       status,
@@ -27,7 +27,7 @@ test.each([
   }
 })
 
-test('a word that nobody knows is no state', () => {
+test('an unknown word is no state', () => {
   for (const status of ['', 'unknown', 'constructor', '__proto__', 7, null, ['succeeded'], undefined]) {
     expect([phaseOf(status), stateIn(ark, { ...video, status })]).toEqual([undefined, 'failed'])
   }
