@@ -13,8 +13,8 @@ export function showBalance({ responder, relay, limiter }: EdgeServices, context
 }
 
 /**
- * `GET /v1/balance`: what the account has, and how key and account stand with their limits. Money is decimal dollars as
- * text, exact; a limit that is not set is null, and so is what remains of it.
+ * Answers `GET /v1/balance`: the balance of the account, and the limits of the key and the account with what is left.
+ * Money is text in decimal dollars and exact. A limit that is not set is null, and so is its remainder.
  */
 function balanceView(caller: Caller, { ledger }: Pick<RelayPort, 'ledger'>, limiter: Limiter): object {
   const { posted, held, available } = ledger.balance(caller.account.id)

@@ -12,7 +12,7 @@ const reject = (kind: Failure['kind'], message: string): RejectedBody => ({
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i
 
-/** Too much memory is taken by bodies: of one account, or of all together. */
+/** Refusals for a lack of memory for bodies: the share of one account is full, or the memory of all. */
 export const CROWDED: Readonly<Record<'share_full' | 'full', Failure>> = {
   share_full: {
     kind: 'rate_limited',
@@ -26,13 +26,16 @@ export const CROWDED: Readonly<Record<'share_full' | 'full', Failure>> = {
   },
 }
 
-/** Why a body is not even read; undefined where it is. */
+/** The reason to refuse a body without reading it. Undefined: the body may be read. */
 function refuseUnread(exchange: ServerExchange, limits: BodyLimits): RejectedBody | undefined {
   if (!JSON_TYPE.test(exchange.header('content-type') ?? '')) {
     return reject('unsupported_media_type', 'Send the body as JSON with Content-Type: application/json.')
   }
   if (exchange.header('content-encoding') !== undefined) {
-    return reject('unsupported_media_type', 'Compressed bodies are not accepted; send it without Content-Encoding.')
+    return reject(
+      'unsupported_media_type',
+      'Compressed bodies are not accepted. Send the body without Content-Encoding.',
+    )
   }
   return (exchange.declaredBytes ?? 0) > limits.bytesMax ? refusals.too_large(limits) : undefined
 }
@@ -41,8 +44,8 @@ const readBody = (body: BodyText, limits: BodyLimits): ReadBody =>
   body.kind === 'read' ? body : refusals[body.kind](limits)
 
 /**
- * Reads a JSON body as text, bounded in bytes and time while it arrives: at once where it came with its head. To be
- * called in the tick of the request.
+ * Reads a JSON body as text, with limits on its bytes and its time. A body that arrived with its head is returned at
+ * once. Call this function in the tick of the request.
  */
 export function readJsonBody(exchange: ServerExchange, limits: BodyLimits): ReadBody | Promise<ReadBody> {
   const refused = refuseUnread(exchange, limits)
@@ -53,7 +56,7 @@ export function readJsonBody(exchange: ServerExchange, limits: BodyLimits): Read
 
 const refusals: Record<Exclude<BodyText['kind'], 'read'>, (limits: BodyLimits) => RejectedBody> = {
   too_large: ({ bytesMax }) => reject('request_too_large', `The body is larger than ${bytesMax} bytes.`),
-  broken_off: () => reject('malformed_request', 'The body broke off, or is not in the chunks it says it is.'),
+  broken_off: () => reject('malformed_request', 'The body ended early, or its chunked encoding is malformed.'),
   timeout: () => reject('request_timeout', 'The body did not arrive in time.'),
   share_full: () => ({ kind: 'rejected', failure: CROWDED.share_full }),
   full: () => ({ kind: 'rejected', failure: CROWDED.full }),

@@ -2,7 +2,7 @@ import type { ServerExchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
 
 const NONE: ReplyHeaders = {}
-/** A day at most is what browsers keep; ten minutes let a change of the list come through. */
+/** Browsers keep a preflight for a day at most. After ten minutes they see a change of the list. */
 const PREFLIGHT_SECONDS = 600
 const EXPOSED = [
   'x-request-id',
@@ -21,26 +21,26 @@ const EXPOSED = [
   'idempotent-replayed',
 ].join(', ')
 
-/** Which web pages may call the API from a browser. None unless the operator lists their origins. */
+/** Decides which web pages may call the API from a browser. By default none: the operator lists the origins. */
 export class Cors {
   private readonly origins: ReadonlySet<string>
 
-  /** `*` among the origins means every page; keys travel in a header, never in a cookie, so that is safe. */
+  /** The origin `*` allows every page. That is safe, because keys travel in a header and never in a cookie. */
   constructor(origins: readonly string[]) {
     this.origins = new Set(origins)
   }
 
-  /** The headers that let the page behind a request read its answer; empty for anybody else. */
+  /** The headers that let the requesting page read its answer. Empty for other pages and for programs. */
   headersFor(exchange: ServerExchange): ReplyHeaders {
     if (this.origins.size === 0) return NONE
     const origin = exchange.header('origin')
-    // Caches must not give one page's answer to another, also when this one has no headers for it.
+    // A cache must not give the answer of one page to another page. That holds for answers without these headers too.
     const vary = { vary: 'origin' }
     if (origin === undefined || !(this.origins.has('*') || this.origins.has(origin))) return vary
     return { ...vary, 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED }
   }
 
-  /** The answer to a browser that asks first; undefined for any other request. */
+  /** The headers that answer a preflight request. Undefined for any other request. */
   preflight(exchange: ServerExchange, methods: readonly string[]): ReplyHeaders | undefined {
     if (exchange.head.method !== 'OPTIONS') return undefined
     const headers = this.headersFor(exchange)
@@ -50,7 +50,7 @@ export class Cors {
       ...headers,
       vary: 'origin, access-control-request-method, access-control-request-headers',
       'access-control-allow-methods': methods.join(', '),
-      // Clients send many of their own (x-stainless-…): whatever the page asks for is let through.
+      // Clients send many headers of their own (x-stainless-…). The page may send every header that it asks for.
       'access-control-allow-headers':
         exchange.header('access-control-request-headers') ?? 'authorization, content-type',
       'access-control-max-age': String(PREFLIGHT_SECONDS),

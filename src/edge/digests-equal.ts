@@ -2,5 +2,5 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-/** Whether two secrets are equal, in a time that says nothing of where they differ or how long they are. */
+/** Compares two secrets. The time that it takes does not depend on their content or length. */
 export const digestsEqual = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b))

@@ -1,6 +1,6 @@
 /**
- * How the viewer of the documents looks: as the console does (web/src/app/styles.css), light or dark as was chosen
- * there. It takes colours as hexadecimal digits alone, so the console's are written down once more.
+ * The look of the API viewer. It uses the colours of the console (web/src/app/styles.css) and the theme that was chosen
+ * there. The viewer accepts colours only as hexadecimal digits, so they are repeated here.
  */
 type Look = Readonly<Record<string, string>>
 
@@ -43,7 +43,7 @@ const looks = {
   }),
 }
 
-/** Before the viewer starts: where it sends its tries, and how it looks, which may change in another window. */
+/** Runs before the viewer starts. It sets the server address and the theme, which may change in another window. */
 export const themeScript = `const looks = ${JSON.stringify(looks)}
 const prefersDark = matchMedia('(prefers-color-scheme: dark)')
 const chosen = () => {
@@ -61,12 +61,12 @@ const paint = () => {
   document.body.style.background = look['bg-color']
   document.body.style.color = look['text-color']
   document.body.style.fontFamily = 'system-ui, sans-serif'
-  // The viewer's links are in its own --blue unless it finds one: on white that blue is too pale to read.
+  // The viewer draws links in its own --blue if that is not set. On white that blue is too pale to read.
   for (const name of ['--accent', '--blue']) document.documentElement.style.setProperty(name, look['primary-color'])
   const viewer = document.querySelector('openapi-explorer')
   for (const [name, value] of Object.entries(look)) viewer?.setAttribute(name, value)
 }
-// The document's server is the folder it lies in, which the viewer takes for the end of a host's name.
+// The server address of the document is relative. The viewer would take it for the end of a host name.
 document.querySelector('openapi-explorer')?.setAttribute('server-url', new URL('.', location).href.replace(/\\/$/, ''))
 prefersDark.addEventListener('change', paint)
 addEventListener('storage', paint)

@@ -1,4 +1,4 @@
-/** The API described: for people at `/docs`, for programs at `/openapi.json`, for language models at `/llms.txt`. */
+/** The documents of the API: `/docs` for people, `/openapi.json` for programs, `/llms.txt` for language models. */
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { ServerExchange } from '../inbound/exchange.ts'
@@ -7,11 +7,12 @@ import { themeScript } from './documents-theme.ts'
 import { readGuides, type Guide } from './guides.ts'
 import { documentedRoutes, publicOpenApi } from './openapi.ts'
 
-/** Made by tools/viewer.js, shipped in the package; never fetched by anybody's browser from anywhere else. */
+/** tools/viewer.js builds this file, and the package contains it. No browser loads it from another server. */
 const VIEWER = resolve(import.meta.dir, '../../dist/docs/viewer.js')
 
 /**
- * The viewer sets its styles in place. It may load nothing but our own files, and send its tries to nobody but us.
+ * The content security policy. The viewer writes inline styles. It loads only files of this server, and sends its test
+ * requests only to this server.
  */
 const POLICY = [
   "default-src 'none'",
@@ -34,7 +35,7 @@ const HEADERS: ReplyHeaders = {
 
 type Document = { readonly type: string; readonly body: string | Uint8Array; readonly encoding?: 'gzip' }
 
-/** Addresses are relative, so that it works below a path. Without scripts it still says where the document is. */
+/** The addresses are relative, so the page works under a path prefix. Without scripts it links to the documents. */
 const page = (hasViewer: boolean, guides: readonly Guide[]): string => `<!doctype html>
 <html lang="en">
 <head>
@@ -98,14 +99,15 @@ ${html}
 
 const summary = (guides: readonly Guide[]): string => `# Tollgate
 
-> A gateway to generative models: one base URL, one API key, prepaid. It speaks the dialects of OpenAI (chat completions,
-> responses, embeddings, images), Anthropic (messages) and Gemini (generateContent) with every model it has.
+> A prepaid gateway to generative models with one base URL and one API key. It speaks the formats of OpenAI (chat
+> completions, responses, embeddings, images), Anthropic (messages) and Gemini (generateContent). Every text model
+> answers in every text format.
 
 - Base URL: this server's address with \`/v1\`. Key: \`Authorization: Bearer sk-tg-…\`.
-- Models: \`GET /v1/models\` lists the ids that a key may use; ids are opaque.
+- Models: \`GET /v1/models\` lists the ids that a key may use. Ids are opaque.
 - Streams: \`"stream": true\`. Errors: \`{"error":{"message","type","param","code"}}\`.
-- Repeat safely: send an \`Idempotency-Key\`; one execution and one charge for 24 hours.
-- Money: 401 \`insufficient_balance\` says what is available, held and needed; \`GET /v1/balance\` costs nothing.
+- Safe repetition: with an \`Idempotency-Key\` a request runs once and is charged once in 24 hours.
+- Money: 401 \`insufficient_balance\` names the available, held and needed amounts. \`GET /v1/balance\` is free.
 
 ## Endpoints
 
@@ -119,7 +121,7 @@ ${guides.map(({ name, title }) => `- [${title}](docs/${name}.md)`).join('\n')}
 
 const HTML = 'text/html; charset=utf-8'
 
-/** Everything there is, made once. */
+/** Builds all documents once. */
 export function makeDocuments(version: string): ReadonlyMap<string, Document> {
   const packed = `${VIEWER}.gz`
   const hasViewer = existsSync(packed)
@@ -142,10 +144,10 @@ export function makeDocuments(version: string): ReadonlyMap<string, Document> {
   return documents
 }
 
-/** Answers what the documents' paths ask for. */
+/** Answers a request for a document. */
 export function replyWithDocument(exchange: ServerExchange, documents: ReadonlyMap<string, Document>): void {
   const { method, path } = exchange.head
-  // Relative, as all links of the documents: the gateway may be behind a prefix that it does not know.
+  // The redirect is relative like all links of the documents: the gateway does not know the prefix of a proxy.
   if (path === '/docs/') return exchange.reply(308, { ...HEADERS, location: '../docs' }, '')
   const found = documents.get(path)
   if (!found || (method !== 'GET' && method !== 'HEAD')) {
@@ -164,7 +166,7 @@ export function replyWithDocument(exchange: ServerExchange, documents: ReadonlyM
   return exchange.reply(200, headers, unpacked(body as Uint8Array<ArrayBuffer>))
 }
 
-/** Kept: it is one file, and unpacking it takes a millisecond. */
+/** The unpacked viewer is kept. It is one file, and unpacking it takes a millisecond. */
 const unpackedBodies = new WeakMap<Uint8Array, Uint8Array>()
 
 function unpacked(body: Uint8Array<ArrayBuffer>): Uint8Array {

@@ -1,4 +1,4 @@
-/** What the public server works with, and what it is. */
+/** The parts that the public server works with, and its interface. */
 import type { Blobs } from '../blobs/blobs.ts'
 import type { MalformedRequest } from '../inbound/request-head.ts'
 import type { Log } from '../lib/runtime/log.ts'
@@ -15,30 +15,30 @@ import type { Links } from './links.ts'
 import type { Responder } from './request-context.ts'
 
 export type EdgeOptions = FreeOptions & {
-  /** Memory for bodies that are arriving, by account. */
+  /** Memory for arriving bodies, shared by account. */
   readonly arriving: SharedBudget
   readonly metrics: Metrics
   readonly log: Log
-  /** Where refusals are kept. */
+  /** Stores refused requests. */
   readonly refused: Pick<RefusedRequests, 'note'>
   readonly cors: Cors
   readonly proxies: TrustedProxies
   readonly blobs: Blobs
-  /** How much of its files anybody may fetch. */
+  /** Limits of file requests by address. */
   readonly visitors: VisitorLimits
   readonly links: Links
-  /** What `/metrics` and the reasons of `/readyz` are shown for; undefined: nobody sees them on this port. */
+  /** The token for `/metrics` and for the reasons in `/readyz`. Undefined: the public port shows neither. */
   readonly metricsToken: string | undefined
 }
 
 /** The services that handlers work with. */
 export type EdgeServices = EdgeOptions & { readonly responder: Responder }
 
-/** What the server is started with. */
+/** The interface of the public server. */
 export type Edge = {
   /** The public API. */
   readonly handle: (exchange: ServerExchange) => void
-  /** What a monitoring port of the operator's own shows. */
+  /** Answers requests on the operator's monitoring port. */
   readonly monitor: (exchange: ServerExchange) => void
   readonly refuse: (malformed: MalformedRequest) => { readonly headers: ReplyHeaders; readonly body: string }
 }

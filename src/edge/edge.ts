@@ -1,4 +1,4 @@
-/** The public server, on each of its ports: finds the route of a request, and runs its handler within its limits. */
+/** The public server. It finds the route of a request and runs its handler within the limits of the route. */
 import type { Failure } from '../domain/failure.ts'
 import type { ServerExchange } from '../inbound/exchange.ts'
 import type { MalformedRequest } from '../inbound/request-head.ts'
@@ -48,7 +48,7 @@ class EdgeServer {
     const route = byMethod.get(method)
     if (route) return this.run(context, route, match.param)
     const preflight = isForPages(port, path) && cors.preflight(exchange, methods)
-    // They stand in for the context's own: a preflight varies with more than the origin.
+    // These headers replace those of the context: the `vary` of a preflight names more than the origin.
     if (preflight) {
       return responder.write({ ...context, headers: { ...context.headers, ...preflight } }, 204, {}, '')
     }
@@ -66,7 +66,7 @@ class EdgeServer {
     return { exchange, id, startedMs: performance.now(), port, dialect, failures, headers }
   }
 
-  /** Runs a handler. A programmer's error is an answer too, and a line in the log. */
+  /** Runs a handler. A programming error becomes an answer and a line in the log. */
   private run(context: RequestContext, route: PublicRoute, param: string): void {
     try {
       this.handle(context, route, param)?.catch((error: unknown) => this.failed(context, error))
@@ -75,7 +75,7 @@ class EdgeServer {
     }
   }
 
-  /** Gives a handler what the limits of its route allow it. */
+  /** Calls a handler with the parts that the limits of its route allow. */
   private handle(context: RequestContext, route: PublicRoute, param: string): void | Promise<void> {
     switch (route.limits) {
       case 'key_and_account':
@@ -105,7 +105,7 @@ class EdgeServer {
     else context.exchange.destroy()
   }
 
-  /** The envelope for what is not even a request. */
+  /** Writes the refusal of a malformed request. */
   refuseMalformed({ status, message }: MalformedRequest): { headers: ReplyHeaders; body: string } {
     const id = timeOrderedId('req_')
     const { code, body } = chatEnvelope.failures.write({ kind: 'malformed_request', message })
@@ -117,12 +117,12 @@ class EdgeServer {
 
 type FileRoute = Extract<PublicRoute, { readonly limits: 'files' }>
 
-/** Most clients that meet it have a base URL that is too short, or has its end twice. */
+/** The usual cause is a base URL that lacks its version, or has it twice. The message names the path that was meant. */
 function noRoute(method: string, path: string): Failure {
   const meant = method === 'POST' ? meantPath(path) : undefined
   const hint = meant === undefined ? '' : ` There is POST ${meant.slice(0, 200)}: check the base URL of your client.`
   return { kind: 'not_found', message: `There is no ${method} ${path.slice(0, 200)}.${hint}` }
 }
 
-/** Whether web pages of listed origins may read what is there: the API, never what operators watch. */
+/** Whether web pages of allowed origins may read this path. They may read the API, but not the monitoring routes. */
 const isForPages = (port: RequestContext['port'], path: string): boolean => port === 'public' && path.startsWith('/v1')

@@ -1,4 +1,4 @@
-/** The envelopes of failures: which dialect a client speaks. */
+/** Chooses the dialect in which a failure is written. */
 import { writeFailure } from '../formats/core/openai-failure.ts'
 import type { FailureWriter } from '../formats/core/contract.ts'
 import { writeGeminiFailure } from '../formats/core/google-failure.ts'
@@ -6,11 +6,11 @@ import { messagesFailureWriter } from '../formats/messages/failure.ts'
 import type { DialectHead } from './request-body.ts'
 import { isModelAction } from './router.ts'
 
-/** How a dialect refuses. */
+/** The form of failures in one dialect. */
 export type Envelope = {
   readonly dialect: 'chat' | 'messages' | 'gemini'
   readonly failures: FailureWriter
-  /** Where clients look for the request's id beside `x-request-id`. */
+  /** A second header that carries the request id, for clients that do not read `x-request-id`. */
   readonly requestIdHeader?: 'request-id'
 }
 
@@ -22,12 +22,13 @@ const messagesEnvelope: Envelope = {
 }
 const geminiEnvelope: Envelope = { dialect: 'gemini', failures: { write: writeGeminiFailure } }
 
-/** Paths that are OpenAI's alone, or our own. */
+/** Paths that belong to OpenAI's API or to the gateway alone. */
 const OF_OPENAI = /^\/v1\/(?:chat|responses|embeddings|images|videos?|balance)(?:\/|$)/
 
 /**
- * By the path: a client of one dialect that asks for a route that is not there reads no other. Where a path is of
- * several dialects, as that of models, or of none, by the headers that only clients of one send.
+ * Finds the envelope of a request. The path decides first, even for a route that does not exist: a client of one
+ * dialect reads no other envelope. Paths of several dialects, such as `/v1/models`, and unknown paths are decided by
+ * headers that only the clients of one dialect send.
  */
 export function envelopeOf(path: string, asker?: DialectHead): Envelope {
   if (/^(?:\/v1)*\/messages(?:\/|$)/.test(path)) return messagesEnvelope

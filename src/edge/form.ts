@@ -1,4 +1,4 @@
-/** Reads the form of an edit: its pictures to the disk, its fields to memory, both within bounds. */
+/** Reads the form of an image edit within limits. Pictures go to the disk and fields to memory. */
 import type { Upload, UploadBatch, UploadedFile } from '../blobs/uploads.ts'
 import type { Failure } from '../domain/failure.ts'
 import { imageFormBounds } from '../domain/image.ts'
@@ -17,25 +17,25 @@ const MASK_NAME = /^mask(?:\[\])?$/
 const rejected = (failure: Failure): ReadForm => ({ kind: 'rejected', failure })
 const malformed = (message: string): Failure => ({ kind: 'malformed_request', message })
 
-/** What a part of a form is for. */
+/** The part of the form that is arriving. */
 type OpenForm =
   | { readonly kind: 'field'; readonly name: string; readonly pieces: Buffer[]; bytes: number }
   | {
       readonly kind: 'image' | 'mask'
       readonly name: string
       readonly upload: Upload
-      /** Whether it is named as browsers name the file that nobody chose. */
+      /** Whether the file name is empty. Browsers send such a part when no file was chosen. */
       readonly isNameless: boolean
       bytes: number
     }
-  /** What should be a file, and is nothing as long as it is empty. */
+  /** A part that should be a file but has no file name. It is ignored while it is empty. */
   | { readonly kind: 'blank'; readonly of: 'image' | 'mask'; readonly name: string }
-  /** Too large, or one too many: the rest of it is let go by. */
+  /** A part that is too large or exceeds the count. The rest of it is discarded. */
   | { readonly kind: 'dropped' }
 
 type NamedFile = UploadedFile & { readonly name: string; readonly kind: 'image' | 'mask' }
 
-/** To be called in the tick of the request. */
+/** Call this function in the tick of the request. */
 export async function readForm(
   exchange: ServerExchange,
   batch: UploadBatch,
@@ -63,7 +63,7 @@ export async function readForm(
 
 const brokenForm: Readonly<Record<Exclude<PiecesEnd, 'complete'>, Failure>> = {
   too_large: { kind: 'request_too_large', message: `The form is larger than ${imageFormBounds.bytesMax} bytes.` },
-  broken_off: malformed('The body broke off, or is not in the chunks it says it is.'),
+  broken_off: malformed('The body ended early, or its chunked encoding is malformed.'),
   timeout: { kind: 'request_timeout', message: 'The body did not arrive in time.' },
 }
 
@@ -73,7 +73,7 @@ class FormCollector {
   private readonly files: NamedFile[] = []
   private open: OpenForm = { kind: 'dropped' }
   private readonly counts = { image: 0, mask: 0 }
-  /** The first thing that is wrong. The rest is still read: a client that is sending would not hear the answer. */
+  /** The first error. The rest of the form is still read, because a client that is sending does not read an answer. */
   private failure: Failure | undefined
 
   constructor(batch: UploadBatch) {
@@ -113,7 +113,8 @@ class FormCollector {
     const kind = IMAGE_NAME.test(name) ? 'image' : MASK_NAME.test(name) ? 'mask' : undefined
     const param = name.slice(0, 100)
     if (!kind) {
-      if (filename !== undefined) return this.fail({ kind: 'invalid_value', message: `'${param}' is no file.`, param })
+      if (filename !== undefined)
+        return this.fail({ kind: 'invalid_value', message: `'${param}' is not a file field.`, param })
       return { kind: 'field', name, pieces: [], bytes: 0 }
     }
     if (filename === undefined) return { kind: 'blank', of: kind, name: param }
@@ -173,7 +174,7 @@ const CROWDED: Failure = {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** `image[2]` says where it belongs; the others stay in the order in which they came. */
+/** The index in a name such as `image[2]` gives the place. Files without an index keep the order of arrival. */
 const placeOf = ({ name }: NamedFile): number => Number(IMAGE_NAME.exec(name)?.[1] || 0)
 
 function tooLarge({ kind, name }: Exclude<OpenForm, { kind: 'dropped' | 'blank' }>, bytesMax: number): Failure {
@@ -184,7 +185,7 @@ function tooLarge({ kind, name }: Exclude<OpenForm, { kind: 'dropped' | 'blank' 
 
 const DATA_URL = /^data:image\/(?:png|jpeg|webp);base64,/i
 
-/** The pictures of the JSON form: `images: [{ image_url: "data:…" }]`, and `mask` likewise. */
+/** Reads the JSON form of an edit: `images: [{ image_url: "data:…" }]`, and `mask` in the same shape. */
 export function formOfJson(body: Readonly<Record<string, unknown>>, batch: UploadBatch): ReadForm {
   const { images: listed, mask: masked, ...fields } = body
   const images: EditFile[] = []
@@ -193,9 +194,9 @@ export function formOfJson(body: Readonly<Record<string, unknown>>, batch: Uploa
     const message = `A request may have ${imageFormBounds.filesMax} images at most.`
     return rejected({ kind: 'invalid_value', message, param: 'images' })
   }
-  for (const [i, limiterPermit] of list.entries()) {
+  for (const [i, entry] of list.entries()) {
     const param = `images[${i}].image_url`
-    const saved = saveDataUrl(limiterPermit, batch, { param, bytesMax: imageFormBounds.imageBytesMax })
+    const saved = saveDataUrl(entry, batch, { param, bytesMax: imageFormBounds.imageBytesMax })
     if ('message' in saved) return rejected(saved)
     images.push(saved)
   }
@@ -209,15 +210,12 @@ export function formOfJson(body: Readonly<Record<string, unknown>>, batch: Uploa
 }
 
 function saveDataUrl(
-  limiterPermit: unknown,
+  entry: unknown,
   batch: UploadBatch,
   { param, bytesMax }: { param: string; bytesMax: number },
 ): EditFile | Failure {
-  const url =
-    typeof limiterPermit === 'object' && limiterPermit !== null
-      ? (limiterPermit as Record<string, unknown>)['image_url']
-      : undefined
-  // An address would have to be fetched for the client, from where the client cannot: it has to send the bytes.
+  const url = typeof entry === 'object' && entry !== null ? (entry as Record<string, unknown>)['image_url'] : undefined
+  // The gateway does not fetch addresses for clients here: it may reach addresses that the client cannot.
   if (typeof url !== 'string' || !DATA_URL.test(url)) {
     const message = 'Pictures are sent as files of a form, or as image_url with data:image/png;base64,… (JPEG, WebP).'
     return { kind: 'invalid_value', message, param }

@@ -1,4 +1,4 @@
-/** Answers the requests that generate. Each holds money before it is sent. */
+/** Answers requests that generate. Money is held before anything is sent. */
 import type { LimiterPermit } from '../accounts/limiter.ts'
 import type { Caller } from '../domain/account.ts'
 import type { Failure } from '../domain/failure.ts'
@@ -12,7 +12,7 @@ import { linkBaseOf } from './links.ts'
 import { receive, type ReceivedRequest } from './read-request.ts'
 import type { RequestContext, Responder } from './request-context.ts'
 
-/** Carries a request out, from its key to its last byte. */
+/** Processes a request from its key to its last byte. */
 export async function generate(services: EdgeServices, context: RequestContext, reads: RequestBody): Promise<void> {
   const { responder, limiter, relay } = services
   const caller = responder.callerOf(context)
@@ -26,7 +26,7 @@ export async function generate(services: EdgeServices, context: RequestContext, 
     const refusal = relay.precheck(caller, context.exchange.header('idempotency-key') !== undefined)
     if (refusal) return responder.refuse(context, refusal, limiterPermit.withRates())
     const receiving = receive(context, reads, services)
-    // Nearly every request is there already: it is carried out in its own tick.
+    // The body of nearly every request has arrived already. Such a request is processed in its own tick.
     const received = receiving instanceof Promise ? await receiving : receiving
     try {
       call =
@@ -47,7 +47,7 @@ export async function generate(services: EdgeServices, context: RequestContext, 
 
 type AdmittedRequest = ReceivedRequest & { readonly caller: Caller; readonly limiterPermit: LimiterPermit }
 
-/** The request as the relay takes it, or why it is none. */
+/** Builds the request for the relay, or the failure that refuses it. */
 function requestFor(
   { responder, relay, links }: EdgeServices,
   context: RequestContext,
@@ -55,8 +55,8 @@ function requestFor(
 ): RelayedRequest | Failure {
   const { exchange, id, startedMs } = context
   context.request = request
-  // Asked after the body has arrived: from here to the hold a shutdown can only begin while an idempotency key is
-  // looked up, and the relay asks again after that.
+  // This check follows the arrival of the body. Between here and the hold, a shutdown can only begin during the lookup
+  // of an idempotency key, and the relay checks again after it.
   const refusal = relay.unready()
   if (refusal) return refusal
   const clientAddress = responder.clientOf(context)
@@ -83,7 +83,7 @@ function requestFor(
 type RelayResult = Awaited<ReturnType<RelayPort['carryOut']>>
 type AnsweredRequest = { readonly call: RelayedRequest; readonly relayed: RelayResult }
 
-/** Gives the client the result of its request. A promise where that takes a while. */
+/** Sends the result to the client. It returns a promise only when that takes more than this tick. */
 function answer(
   { responder }: EdgeServices,
   context: RequestContext,
@@ -118,7 +118,7 @@ function answer(
 
 type BackgroundResult = Extract<RelayResult, { kind: 'background' }>
 
-/** Answers for a request that goes on without its client. */
+/** Answers a request that goes on without its client. */
 async function answerInBackground(
   responder: Responder,
   context: RequestContext,
@@ -127,6 +127,6 @@ async function answerInBackground(
   if (call.request.conversation?.mode === 'followed') {
     await responder.replyWithEvents(context, run.follow(-1), headers)
   } else responder.write(context, 200, { ...JSON_TYPE, ...headers }, text)
-  // It counts among the requests of its key until it is over.
+  // The request counts against the concurrency of its key until the run ends.
   return run.over
 }

@@ -1,10 +1,10 @@
-/** The guides of `docs/`: as pages below `/docs/`, and as they were written, for whoever reads Markdown. */
+/** The guides of `docs/`: as pages below `/docs/`, and as the original Markdown. */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 
 const FOLDER = resolve(import.meta.dir, '../../docs')
 
-/** In the order in which they are listed. The other files are for whoever works on the gateway itself. */
+/** The guides in the order of the menu. The other files of `docs/` are for developers of the gateway. */
 const names = [
   'api',
   'errors',
@@ -21,11 +21,11 @@ export type Guide = {
   readonly name: string
   readonly title: string
   readonly markdown: string
-  /** What stands in the page, without its frame. */
+  /** The content of the page without its frame. */
   readonly html: string
 }
 
-/** Reads and renders them all: a tenth of a second, once. */
+/** Reads and renders all guides. This takes a tenth of a second and happens once. */
 export const readGuides = (): readonly Guide[] =>
   names.map((name) => {
     const markdown = readFileSync(resolve(FOLDER, `${name}.md`), 'utf8')
@@ -33,7 +33,7 @@ export const readGuides = (): readonly Guide[] =>
     return { name, title, markdown, html: linked(anchored(Bun.markdown.html(markdown))) }
   })
 
-/** Headings have the anchors that they have wherever else Markdown is shown. */
+/** Headings get the same anchors as on other Markdown viewers. */
 const anchored = (html: string): string =>
   html.replace(/<h([2-4])>(.*?)<\/h\1>/g, (_, level: string, inner: string) => {
     const slug = inner
@@ -44,7 +44,7 @@ const anchored = (html: string): string =>
     return `<h${level} id="${slug}"><a href="#${slug}">${inner}</a></h${level}>`
   })
 
-/** Links between guides lead to their pages; those to files that are served to nobody are words. */
+/** Links between guides lead to their pages. Links to files that are not served become plain text. */
 const linked = (html: string): string =>
   html.replace(/<a href="([^"#][^"]*)">(.*?)<\/a>/g, (link, target: string, inner: string) => {
     if (/^https?:/.test(target)) return link

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import type { Failure } from '../domain/failure.ts'
 import type { IdempotencyKey } from '../records/idempotency.ts'
 
-/** Printable ASCII, as long as a header may sensibly be. */
+/** Printable ASCII of a length that fits a header. */
 const KEY = /^[\x20-\x7e]{1,255}$/
 
-/** The `Idempotency-Key` of a request with a digest of what it asks for; undefined when it has none. */
+/** Reads the `Idempotency-Key` of a request, with a digest of the request. Undefined without the header. */
 export function readIdempotencyKey(
   header: string | undefined,
   path: string,

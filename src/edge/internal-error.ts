@@ -4,7 +4,7 @@ import { JSON_TYPE } from '../lib/http/content-types.ts'
 import { envelopeOf } from './envelope.ts'
 import { INTERNAL_ERROR } from './request-context.ts'
 
-/** What is left to say where a handler has failed; an answer that has begun can only be broken off. */
+/** Answers when a handler has failed. An answer that has begun can only be cut off. */
 export function replyWithInternalError(exchange: ServerExchange): void {
   if (exchange.isGone) return
   if (!exchange.isUnanswered) return exchange.destroy()

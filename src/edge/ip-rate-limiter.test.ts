@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { networkOf } from '../lib/primitives/network.ts'
 import { IpRateLimiter } from './ip-rate-limiter.ts'
 
-test('an address may fetch so often a minute, and waits for the next turn', () => {
+test('an address has a limit per minute, and waits for its next request', () => {
   const visitors = new IpRateLimiter({ perMinute: 60, concurrent: 100 })
   const enter = (nowMs: number): 'in' | number => {
     const entered = visitors.enter('192.0.2.1', nowMs)
@@ -14,7 +14,7 @@ test('an address may fetch so often a minute, and waits for the next turn', () =
   expect(typeof visitors.enter('192.0.2.2', 0)).toBe('function')
 })
 
-test('only so many at once', () => {
+test('an address has a limit of concurrent requests', () => {
   const visitors = new IpRateLimiter({ perMinute: 100, concurrent: 1 })
   const leave = visitors.enter('192.0.2.1')
   expect(visitors.enter('192.0.2.1')).toBe(1_000)
@@ -22,7 +22,7 @@ test('only so many at once', () => {
   expect(typeof visitors.enter('192.0.2.1')).toBe('function')
 })
 
-test('a network of IPv6 addresses is one visitor', () => {
+test('a network of IPv6 addresses counts as one address', () => {
   expect(networkOf('2001:db8:0:1::5')).toBe('2001:db8:0:1::/64')
   expect(networkOf('2001:0db8:0000:0001:ffff::')).toBe('2001:db8:0:1::/64')
   expect(networkOf('::1')).toBe('0:0:0:0::/64')

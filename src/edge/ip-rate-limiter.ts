@@ -1,4 +1,4 @@
-/** How much anybody without a key may fetch, by address and by file; and what costs nothing, by account. */
+/** Limits what clients may fetch without a key, by address and by file. It also limits free requests, by account. */
 import { networkOf } from '../lib/primitives/network.ts'
 import { TokenBucket } from '../lib/primitives/token-bucket.ts'
 import { limit } from '../lib/primitives/limit.ts'
@@ -7,7 +7,7 @@ export type VisitorLimits = { readonly perMinute: number; readonly concurrent: n
 
 type Visitor = { readonly bucket: TokenBucket; active: number }
 
-/** Addresses remembered: the longest silent are forgotten first. */
+/** The number of addresses that are remembered. */
 const VISITORS_MAX = limit('visitorsMax', 10_000, 'The address that was silent the longest is forgotten.')
 
 export class IpRateLimiter {
@@ -18,12 +18,12 @@ export class IpRateLimiter {
     this.limits = limits
   }
 
-  /** Lets one request of an address in; its end is to be told by what comes back. A number: wait so long instead. */
+  /** Admits a request. It returns the function that ends the request, or the milliseconds to wait. */
   enter(address: string, nowMs = performance.now()): (() => void) | number {
     const { perMinute, concurrent } = this.limits
     const name = networkOf(address)
     const visitor = this.visitors.get(name) ?? { bucket: new TokenBucket(), active: 0 }
-    // Put at the end: the map's order is that of the last visits.
+    // The entry moves to the end, so the map is in the order of the last requests.
     this.visitors.delete(name)
     this.visitors.set(name, visitor)
     if (this.visitors.size > VISITORS_MAX) this.forgetOne()

@@ -1,6 +1,6 @@
 /**
- * The readers of requests that a start does without: their schemas, and the library those are made with, would take a
- * quarter of it. Each is here soon after the start, or when it is needed first.
+ * Loads the request readers after the start. Their schemas and the schema library would take a quarter of the start.
+ * Each reader is loaded soon after the start, or at its first use.
  */
 import { chatBySchema } from '../formats/chat/client.ts'
 import { nextTurn } from '../lib/runtime/end-of-tick.ts'
@@ -17,7 +17,7 @@ export const readers = {
   videos: late(() => import('../formats/videos/client.ts')),
 }
 
-/** Loads all of them one after the other, requests having their turns between. */
+/** Loads the readers one after the other. Requests run in between. */
 export async function loadReaders(): Promise<void> {
   for (const reader of [chatBySchema, ...Object.values(readers)]) {
     await reader.load()

@@ -1,19 +1,19 @@
 import type { ServerExchange } from '../inbound/exchange.ts'
 
 export type Links = {
-  /** What the operator says the address is. */
+  /** The address that the operator configured. */
   readonly publicUrl: string | undefined
-  /** Only this machine reaches the server: its clients' word for where they found it is good enough. */
+  /** Whether only this machine can reach the server. Then the `Host` header of a client is trusted. */
   readonly isLoopback: boolean
 }
 
 /**
- * The address of this gateway as the client of a request can reach it, without a slash at the end. A name that a client
- * says is not handed out on an open server: it would lead others wherever somebody wants.
+ * The address of this gateway as the client reaches it, without a slash at the end. A server that others can reach does
+ * not repeat the `Host` header of a client, because a false one would lead other people to a foreign address.
  */
 export function linkBaseOf(exchange: ServerExchange, { publicUrl, isLoopback }: Links): string | undefined {
   if (publicUrl !== undefined) return publicUrl
-  // What is no host has been refused with its head.
+  // A `Host` header that is not a host was refused with the request head.
   const host = exchange.header('host')
   return isLoopback && host ? `http://${host}` : undefined
 }

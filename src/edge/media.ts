@@ -1,6 +1,6 @@
 /**
- * Serves the files of images and videos to anyone who has the address: in full or in part, at the pace of the client.
- * The headers keep a browser from running anything in them and from passing the address on.
+ * Serves the files of images and videos to everyone who has the address, whole or in part, at the pace of the client.
+ * The headers keep a browser from running anything in a file, and from passing its address on.
  */
 import type { Blob, BlobPurpose, Blobs } from '../blobs/blobs.ts'
 import type { Failure } from '../domain/failure.ts'
@@ -19,21 +19,21 @@ const PIECE_BYTES = 256 * KIB
 const NOT_FOUND: Failure = { kind: 'not_found', message: 'There is no such file.' }
 const EXPIRED: Failure = {
   kind: 'expired',
-  message: 'This file has expired. Such addresses are good for a short time.',
+  message: 'This file has expired. Its URL was valid for a limited time.',
 }
 const BUSY: Omit<Failure, 'retryAfterMs'> = { kind: 'rate_limited', message: 'Too many requests from your address.' }
 const WANTED: Omit<Failure, 'retryAfterMs'> = { kind: 'rate_limited', message: 'Too many requests for this file.' }
-/** What all together may have of one file, by what one of them may have of all. */
+/** The factor between the limit of one file for all clients and the limit of one address. */
 const FILE_FACTOR = limit(
   'contentPerFileFactor',
   16,
-  'One file is given out so many times more often than to one address.',
+  'The limits of one file are this many times the limits of one address.',
 )
 
 export class ContentServer {
   private readonly blobs: Blobs
   private readonly visitors: IpRateLimiter
-  /** Those of a file, from wherever. */
+  /** Limits by file, over all addresses. */
   private readonly crowds: IpRateLimiter
 
   constructor(blobs: Blobs, limits: VisitorLimits) {
@@ -75,30 +75,30 @@ export class ContentServer {
   }
 }
 
-/** Who asks, and what goes with every answer to it. */
+/** The client of a file, and the headers of every answer to it. */
 export type Recipient = { readonly exchange: ServerExchange; readonly client: string; readonly always: ReplyHeaders }
 
 type ContentRequest = {
   readonly purpose: BlobPurpose
-  /** What there is to say where there is no file. */
+  /** The failure for a file that does not exist or has expired. */
   readonly absent: (found: 'expired' | 'unknown') => Failure | Promise<Failure>
 }
 
 export type Media = { readonly files: ContentServer; readonly tasks: Pick<Tasks, 'stageOf'> }
 
-/** Serves a hosted image. Its name is its id, and an ending that only people read. */
+/** Serves a hosted image. Its name is its id with an extension, which is ignored. */
 export function serveImage({ files }: Media, recipient: Recipient, name: string): Promise<Failure | undefined> {
   const absent = (found: 'expired' | 'unknown'): Failure => (found === 'expired' ? EXPIRED : NOT_FOUND)
   return files.serve(recipient, name.split('.')[0] ?? '', { purpose: 'image', absent })
 }
 
-/** OpenAI's API has pictures of a video besides. */
+/** OpenAI's API also has still pictures of a video. The gateway has none. */
 const NO_VARIANT: Failure = {
   kind: 'invalid_value',
   message: "Invalid 'variant': must be 'video'.",
   param: 'variant',
 }
-const EXPIRED_VIDEO: Failure = { kind: 'expired', message: 'This video is not kept any more.' }
+const EXPIRED_VIDEO: Failure = { kind: 'expired', message: 'This video has expired.' }
 
 /** Serves the video of a task. */
 export async function serveVideo(
@@ -124,11 +124,11 @@ function absentAt(stage: VideoStage): Failure {
       return NO_TASK
     case 'queued':
     case 'in_progress':
-      return notCompleted('This video is being made. Ask for it when its task is completed.')
+      return notCompleted('This video is not finished. Request it when its task is completed.')
   }
 }
 
-/** Whether a client says that it has this file, or has any. A weak tag will do where nothing is changed by it. */
+/** Whether `If-None-Match` names this file or any file. A weak tag is enough, because the request changes nothing. */
 const isKnown = (tags: string | undefined, etag: string): boolean =>
   tags?.split(',').some((tag) => ['*', etag, `W/${etag}`].includes(tag.trim())) ?? false
 
@@ -149,7 +149,7 @@ async function send(exchange: ServerExchange, blob: Blob, always: ReplyHeaders):
     return undefined
   }
   const file = await blob.open()
-  // Swept in this moment.
+  // The file was deleted after it was found.
   if (!file) return EXPIRED
   try {
     const { from, to } = part ?? { from: 0, to: blob.bytes - 1 }
@@ -180,12 +180,12 @@ function headersOf({ contentType, etag, createdAtMs, expiresAtMs }: Blob): Reply
     'x-content-type-options': 'nosniff',
     'content-security-policy': "default-src 'none'; sandbox",
     'referrer-policy': 'no-referrer',
-    // A page elsewhere may show it: that is what the address is for.
+    // Other sites may embed the file. The address exists for that.
     'cross-origin-resource-policy': 'cross-origin',
   }
 }
 
-/** The part a request asks for; undefined for the whole, `none` where there is no such part. */
+/** The part of the file that the request asks for. Undefined: the whole file. `none`: the file has no such part. */
 function partOf(exchange: ServerExchange, { bytes, etag }: Blob): Part | 'none' | undefined {
   const range = exchange.header('range')
   const condition = exchange.header('if-range')
@@ -193,7 +193,7 @@ function partOf(exchange: ServerExchange, { bytes, etag }: Blob): Part | 'none' 
     return undefined
   }
   const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range.trim())
-  // Several ranges, and units nobody knows, may be answered with the whole.
+  // HTTP lets a server answer several ranges and unknown units with the whole file.
   if (!match || (match[1] === '' && match[2] === '')) return undefined
   const [, first = '', last = ''] = match
   const from = first === '' ? Math.max(0, bytes - Number(last)) : Number(first)

@@ -49,7 +49,7 @@ const linesOf = (metrics: Metrics, name: string): string[] =>
     .filter((line) => line.startsWith(name))
     .map((line) => line.slice(name.length))
 
-test('before the first request every metric is there by name, type and help', () => {
+test('every metric has a name, a type and a help text before the first request', () => {
   const text = fresh().text()
   expect(text.replace(/(?<=process_resident_memory_bytes )\d+/, 'N')).toBe(
     `${[
@@ -58,21 +58,21 @@ test('before the first request every metric is there by name, type and help', ()
       ['tollgate_upstream_attempts_total', 'counter', 'Attempts at offers, by result.'],
       ['tollgate_tokens_total', 'counter', 'Tokens billed.'],
       ['tollgate_charged_nano_usd_total', 'counter', 'Charged to customers.'],
-      ['tollgate_upstream_cost_nano_usd_total', 'counter', 'Owed to upstreams.'],
+      ['tollgate_upstream_cost_nano_usd_total', 'counter', 'Cost at upstreams.'],
       ['tollgate_estimated_usage_total', 'counter', 'Requests billed by our own count.'],
       ['tollgate_first_event_seconds', 'histogram', 'Request to first event of an answer.'],
       ['tollgate_request_seconds', 'histogram', 'Request to settlement.'],
-      ['tollgate_write_off_nano_usd_total', 'counter', 'What balances lacked.'],
+      ['tollgate_write_off_nano_usd_total', 'counter', 'Costs that balances did not cover.'],
       ['tollgate_connections', 'gauge', 'Connections of clients.', ' 4'],
       ['tollgate_connections_dismissed_total', 'counter', 'Connections ended to make room.', ' 5'],
-      ['tollgate_connections_turned_away_total', 'counter', 'Connections there was no room for.', ' 0'],
+      ['tollgate_connections_turned_away_total', 'counter', 'Connections refused for lack of room.', ' 0'],
       ['tollgate_open_holds', 'gauge', 'Holds not yet resolved.', ' 3'],
       ['tollgate_writes_queued', 'gauge', 'Transactions waiting for the writer.', ' 0'],
       ['tollgate_live_calls', 'gauge', 'Requests under way.', ' 2'],
       ['tollgate_video_tasks', 'gauge', 'Videos under way.', ' 1'],
       ['tollgate_decoders', 'gauge', 'Processes that decode pictures.', ' 0'],
-      ['tollgate_decoders_resident_bytes', 'gauge', 'Their resident memory.', ' 0'],
-      ['tollgate_decoders_lost_total', 'counter', 'Those that ended at work.', ' 0'],
+      ['tollgate_decoders_resident_bytes', 'gauge', 'Resident memory of picture decoders.', ' 0'],
+      ['tollgate_decoders_lost_total', 'counter', 'Picture decoders that ended while they were working.', ' 0'],
       ['process_resident_memory_bytes', 'gauge', 'Resident memory.', ' N'],
     ]
       .map(([name, type, help, value]) =>
@@ -82,7 +82,7 @@ test('before the first request every metric is there by name, type and help', ()
   )
 })
 
-test('counts add up by their labels', () => {
+test('counts are summed by label', () => {
   const metrics = fresh()
   for (const status of [200, 200, 503]) metrics.answered(status)
   metrics.recorded(record)
@@ -104,7 +104,7 @@ test('counts add up by their labels', () => {
   expect(linesOf(metrics, 'tollgate_write_off_nano_usd_total')).toEqual(['{model="a"} 4'])
 })
 
-test('a bucket counts what is at most its bound, and all that is in the ones below', () => {
+test('a bucket counts the values up to its bound, and includes the buckets below', () => {
   const metrics = fresh()
   for (const totalMs of [5, 5.1, 12, 400_000]) metrics.recorded({ ...record, totalMs, firstEventMs: undefined })
   const lines = linesOf(metrics, 'tollgate_request_seconds')

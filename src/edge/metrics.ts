@@ -18,7 +18,7 @@ export type Gauges = {
 const LATENCY_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 const latency = { label: 'model', bounds: LATENCY_BUCKETS_S }
 
-/** Prometheus metrics. Labels are bounded: models and providers come from the catalogue, never from a client. */
+/** Prometheus metrics. The labels are bounded: models and providers come from the catalogue, never from a client. */
 export class Metrics {
   private readonly answers = new Counter('tollgate_http_responses_total', 'HTTP responses by status.', ['status'])
   private readonly requests = new Counter('tollgate_requests_total', 'Requests that held money, by outcome.', [
@@ -31,7 +31,7 @@ export class Metrics {
   ])
   private readonly tokens = new Counter('tollgate_tokens_total', 'Tokens billed.', ['model', 'direction'])
   private readonly charged = new Counter('tollgate_charged_nano_usd_total', 'Charged to customers.', ['model'])
-  private readonly cost = new Counter('tollgate_upstream_cost_nano_usd_total', 'Owed to upstreams.', ['model'])
+  private readonly cost = new Counter('tollgate_upstream_cost_nano_usd_total', 'Cost at upstreams.', ['model'])
   private readonly estimates = new Counter('tollgate_estimated_usage_total', 'Requests billed by our own count.', [
     'model',
   ])
@@ -41,7 +41,9 @@ export class Metrics {
     latency,
   )
   private readonly duration = new Histogram('tollgate_request_seconds', 'Request to settlement.', latency)
-  private readonly writtenOff = new Counter('tollgate_write_off_nano_usd_total', 'What balances lacked.', ['model'])
+  private readonly writtenOff = new Counter('tollgate_write_off_nano_usd_total', 'Costs that balances did not cover.', [
+    'model',
+  ])
   private readonly all: readonly Metric[]
 
   constructor(gauges: Gauges) {
@@ -59,14 +61,24 @@ export class Metrics {
       this.writtenOff,
       new Gauge('tollgate_connections', 'Connections of clients.', connections),
       new Gauge('tollgate_connections_dismissed_total', 'Connections ended to make room.', dismissed, 'counter'),
-      new Gauge('tollgate_connections_turned_away_total', 'Connections there was no room for.', turnedAway, 'counter'),
+      new Gauge(
+        'tollgate_connections_turned_away_total',
+        'Connections refused for lack of room.',
+        turnedAway,
+        'counter',
+      ),
       new Gauge('tollgate_open_holds', 'Holds not yet resolved.', openHolds),
       new Gauge('tollgate_writes_queued', 'Transactions waiting for the writer.', writesQueued),
       new Gauge('tollgate_live_calls', 'Requests under way.', liveCalls),
       new Gauge('tollgate_video_tasks', 'Videos under way.', videoTasks),
       new Gauge('tollgate_decoders', 'Processes that decode pictures.', () => decoders.size),
-      new Gauge('tollgate_decoders_resident_bytes', 'Their resident memory.', () => decoders.memoryBytes),
-      new Gauge('tollgate_decoders_lost_total', 'Those that ended at work.', () => decoders.lostInAll, 'counter'),
+      new Gauge('tollgate_decoders_resident_bytes', 'Resident memory of picture decoders.', () => decoders.memoryBytes),
+      new Gauge(
+        'tollgate_decoders_lost_total',
+        'Picture decoders that ended while they were working.',
+        () => decoders.lostInAll,
+        'counter',
+      ),
       new Gauge('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss()),
     ]
   }

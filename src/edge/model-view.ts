@@ -1,21 +1,21 @@
-/** Models as lists show them: in the words of OpenAI, Anthropic and Google, as their SDKs have them (2026-11). */
+/** Writes models in the shapes of OpenAI, Anthropic and Google, as their SDKs define them (2026-11). */
 import { paintsInTurn, type Model } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
 import { modalityOf } from '../modalities/modalities.ts'
 import { limit } from '../lib/primitives/limit.ts'
 
-/** A path segment as text; what cannot be decoded is no model's id. */
+/** Decodes a path segment. A segment that cannot be decoded is no model id. */
 export function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment)
   } catch {
-    return segment // An id with a stray percent sign: the answer names it as it came.
+    return segment // An id with a stray percent sign. The answer repeats it unchanged.
   }
 }
 
 export type EnvelopeDialect = 'chat' | 'messages' | 'gemini'
 
-/** One model. OpenAI's and Anthropic's clients pass over a field more: `endpoints` says where it can be called. */
+/** Writes one model. The field `endpoints` is an addition, which clients of OpenAI and Anthropic ignore. */
 export const modelObject: Readonly<Record<EnvelopeDialect, (model: Model) => object>> = {
   chat: (model) => ({
     id: model.id,
@@ -52,7 +52,7 @@ export type ModelList =
   | { readonly kind: 'list'; readonly list: object }
   | { readonly kind: 'refused'; failure: Failure }
 
-/** All of them in OpenAI's words, a page in the others'. */
+/** Writes a list of models. OpenAI's list has no pages, the other two have. */
 export const modelList: Readonly<
   Record<EnvelopeDialect, (models: readonly Model[], query: URLSearchParams) => ModelList>
 > = {
@@ -61,7 +61,7 @@ export const modelList: Readonly<
   gemini: geminiPage,
 }
 
-/** What of Google's can be asked of it here. */
+/** The methods of Google's API that the model supports here. */
 function methodsOf(model: Model): readonly string[] {
   if (model.kind === 'text') return ['generateContent', 'countTokens']
   if (model.kind === 'embedding') return ['embedContent']
@@ -78,7 +78,7 @@ const refused = (param: string, message: string): ModelList => ({
   failure: { kind: 'invalid_value', message: `Invalid '${param}': ${message}`, param },
 })
 
-/** A number in a query; undefined where there is none, NaN for what is no whole number. */
+/** Reads a whole number from the query. Undefined: the parameter is absent. NaN: it is not a whole number. */
 function wholeIn(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name) ?? ''
   return text === '' ? undefined : /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
@@ -86,7 +86,7 @@ function wholeIn(query: URLSearchParams, name: string): number | undefined {
 
 const PAGE_MAX = limit('modelPageMax', 1_000, 'A page of models has no more.')
 
-/** Newest first, 20 where nothing else is asked for; `before_id` and `after_id` are ids of models. */
+/** A page in Anthropic's format, newest first. The default size is 20. `before_id` and `after_id` are model ids. */
 function messagesPage(models: readonly Model[], query: URLSearchParams): ModelList {
   const limit = wholeIn(query, 'limit') ?? 20
   if (!(limit >= 1 && limit <= PAGE_MAX)) return refused('limit', `a whole number from 1 to ${PAGE_MAX}.`)
@@ -94,7 +94,8 @@ function messagesPage(models: readonly Model[], query: URLSearchParams): ModelLi
   if (after !== '' && before !== '') return refused('before_id', 'either after_id or before_id.')
   const newest = models.toSorted((a, b) => b.createdAtMs - a.createdAtMs || (a.id < b.id ? -1 : 1))
   const at = newest.findIndex(({ id }) => id === (after || before))
-  if (at === -1 && after + before !== '') return refused(after === '' ? 'before_id' : 'after_id', 'no model has it.')
+  if (at === -1 && after + before !== '')
+    return refused(after === '' ? 'before_id' : 'after_id', 'no model has this id.')
   const rest = before === '' ? newest.slice(at + 1) : newest.slice(0, at)
   const page = before === '' ? rest.slice(0, limit) : rest.slice(-limit)
   const list = {
@@ -109,13 +110,13 @@ function messagesPage(models: readonly Model[], query: URLSearchParams): ModelLi
 const PAGE_USUAL = 50
 const tokenOf = (id: string): string => Buffer.from(id).toString('base64url')
 
-/** `pageToken` is the last id of the page before: a list that changes meanwhile is gone on with where that stands. */
+/** A page in Google's format. `pageToken` is the last id of the previous page, so the list may change in between. */
 function geminiPage(models: readonly Model[], query: URLSearchParams): ModelList {
   const size = wholeIn(query, 'pageSize') ?? wholeIn(query, 'page_size') ?? PAGE_USUAL
   if (Number.isNaN(size)) return refused('pageSize', 'a whole number.')
   const token = query.get('pageToken') ?? query.get('page_token') ?? ''
   const at = models.findIndex(({ id }) => tokenOf(id) === token)
-  if (token !== '' && at === -1) return refused('pageToken', 'it is of no page of this list.')
+  if (token !== '' && at === -1) return refused('pageToken', 'no page of this list has this token.')
   const rest = models.slice(at + 1)
   const page = rest.slice(0, size === 0 ? PAGE_USUAL : Math.min(size, PAGE_MAX))
   const last = rest.length > page.length ? page.at(-1) : undefined

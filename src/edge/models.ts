@@ -1,4 +1,4 @@
-/** The models that a key may use. */
+/** Lists the models that a key may use. */
 import { mayUse } from '../domain/account.ts'
 import { usableModel } from '../catalog/usable-model.ts'
 import type { EdgeServices } from './edge-options.ts'
@@ -14,7 +14,7 @@ export function listModels({ responder, relay }: EdgeServices, context: RequestC
   else responder.reply(context, 200, answer.list)
 }
 
-/** Shows one model, by its id as it stands in the path. */
+/** Shows one model by the id in the path. */
 export function showModel({ responder, relay }: EdgeServices, context: RequestContext, id: string): void {
   const caller = responder.callerOf(context)
   if ('kind' in caller) return responder.refuse(context, caller)

@@ -1,4 +1,4 @@
-/** What operators and their monitoring ask: whether the process lives, whether it takes requests, its figures. */
+/** Routes for operators and their monitoring: liveness, readiness and metrics. */
 import { JSON_TYPE } from '../lib/http/content-types.ts'
 import { digestsEqual } from './digests-equal.ts'
 import type { EdgeServices } from './edge-options.ts'
@@ -16,7 +16,7 @@ export function showReady(services: EdgeServices, context: RequestContext): void
   responder.write(context, 503, { ...JSON_TYPE, 'retry-after': '1' }, JSON.stringify(body))
 }
 
-/** Without its token the route is not there: the figures say who buys what, and how much. */
+/** Without the token the answer is 404, because the figures show what is sold and how much. */
 export function showMetrics(services: EdgeServices, context: RequestContext): void {
   const { responder, metrics } = services
   if (!isOperator(services, context)) {

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI 3.1 document of the public API, made of its routes. A test sends every example to a server, and compares
- * the answer with its schema.
+ * Builds the OpenAPI 3.1 document of the public API from its routes. A test sends every example to a server and checks
+ * the answer against its schema.
  */
 import { z } from 'zod'
 import type { FailureKind } from '../domain/failure.ts'
@@ -10,10 +10,10 @@ import { requestShapes } from './public-requests.ts'
 import { routeLimits, type PublicRoute, type RouteDocumentation } from './route.ts'
 import { publicRoutes } from './routes.ts'
 
-/** The routes for clients: those of operators are in the guide of operations. */
+/** The routes for clients. The guide of operations describes those for operators. */
 export const documentedRoutes: readonly PublicRoute[] = publicRoutes.filter(({ isMonitored }) => !isMonitored)
 
-/** A schema as JSON; what only code can check is left out. */
+/** Converts a schema to JSON. Rules that only code can check are left out. */
 const schemaOf = (shape: z.ZodType, io: 'input' | 'output'): object => {
   const { $schema: _, ...schema } = z.toJSONSchema(shape, { io, unrepresentable: 'any' })
   return schema
@@ -33,7 +33,7 @@ const errorNames: Record<Envelope['dialect'], string> = {
   gemini: 'GeminiError',
 }
 
-/** Failures of every body that is read. */
+/** Failures of every route that reads a body. */
 const ofBodies: readonly FailureKind[] = [
   'malformed_request',
   'missing_parameter',
@@ -48,7 +48,7 @@ const ofBodies: readonly FailureKind[] = [
 const ofModels: readonly FailureKind[] = ['model_not_found', 'model_not_allowed', 'model_not_supported']
 const ofKeys: readonly FailureKind[] = ['invalid_key', 'account_suspended']
 
-/** Failures of all routes that are counted against the same limits. */
+/** Failures that follow from the limits of a route. */
 const ofLimits: Readonly<Record<PublicRoute['limits'], readonly FailureKind[]>> = {
   key_and_account: [
     ...ofKeys,
@@ -71,7 +71,7 @@ const ofLimits: Readonly<Record<PublicRoute['limits'], readonly FailureKind[]>> 
   none: ofKeys,
 }
 
-/** The refusals of a route by status, each with the codes that a client may find in it. */
+/** The failures of a route by status. Each status lists the codes that a client may get. */
 function refusalsOf({ path, reads, limits, documentation: { failures = [] } }: PublicRoute): object {
   const envelope = envelopeOf(path)
   const all = [...(reads.kind === 'none' ? [] : ofBodies), ...ofLimits[limits], ...failures]
@@ -88,7 +88,10 @@ function refusalsOf({ path, reads, limits, documentation: { failures = [] } }: P
         { description: [...new Set(written.map(({ code }) => `\`${code}\``))].join(', '), content },
       ]),
     ),
-    default: { description: 'Refused, and why; in the envelope of the dialect.', content },
+    default: {
+      description: 'The request is refused. The body has the reason, in the envelope of the dialect.',
+      content,
+    },
   }
 }
 
@@ -110,7 +113,7 @@ function answersOf({ answer, stream }: RouteDocumentation): object {
 
 const text = { type: 'string' }
 
-/** Parameters that follow from what a route is. */
+/** The parameters that follow from the path and the limits of a route. */
 function parametersOf({ path, limits, documentation }: PublicRoute): object[] {
   const { model, query = {}, parameters = [] } = documentation
   const required = [
@@ -163,11 +166,11 @@ export function publicOpenApi(version: string): object {
       title: 'Tollgate',
       version,
       description:
-        'One base URL and one key for models of many vendors, in the dialects that their clients speak. A call is held ' +
-        'at the most it may cost and charged at what it was. Guides: [what is added to the API](docs/api), ' +
+        'One base URL and one key for the models of many vendors, in the formats of their own clients. The gateway holds ' +
+        'the most that a request can cost, and charges what it did cost. Guides: [additions to the API](docs/api), ' +
         '[errors](docs/errors), [dialects](docs/dialects), [operations](docs/operations).',
     },
-    // Relative to this document: the same behind a proxy that puts it below a path.
+    // The address is relative to this document, so it also works behind a proxy that adds a path prefix.
     servers: [{ url: '.' }],
     security: [{ key: [] }],
     paths: Object.fromEntries(
@@ -182,7 +185,7 @@ export function publicOpenApi(version: string): object {
         ...schemasOf(answerShapes, 'output'),
         ...schemasOf(failuresByName, 'output'),
       },
-      securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'an API key, `sk-tg-…`' } },
+      securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'An API key, `sk-tg-…`.' } },
     },
   }
 }

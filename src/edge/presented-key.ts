@@ -2,13 +2,13 @@ import type { ServerExchange } from '../inbound/exchange.ts'
 
 const BEARER = /^bearer +(\S+) *$/i
 
-/** The token of an `Authorization: Bearer` header; undefined without one, and where anything stands behind it. */
+/** The token of an `Authorization: Bearer` header. Undefined without the header, or if other text follows the token. */
 export const bearerOf = (exchange: ServerExchange): string | undefined =>
   BEARER.exec(exchange.header('authorization') ?? '')?.[1]
 
 /**
- * The API key a client presents, in any of the places where clients of the dialects put one. There is no other way in:
- * every route asks here, so that none has rules of its own.
+ * Reads the API key of a client from the places that clients of the dialects use. Every route reads keys through this
+ * function, so that no route has rules of its own.
  */
 export function presentedKey(exchange: ServerExchange): string | undefined {
   const { query } = exchange.head

@@ -1,9 +1,9 @@
-/** What the public API answers, for its description: fields that vendors add pass, and are not listed. */
+/** Answers of the public API, for the OpenAPI document. Fields that vendors add are passed on and not listed. */
 import { z } from 'zod'
 import { failureCodes } from '../formats/core/openai-failure.ts'
 
 const count = z.int().min(0)
-const seconds = z.int().meta({ description: 'Unix time' })
+const seconds = z.int().meta({ description: 'Unix time in seconds.' })
 
 const completion = z.looseObject({
   id: z.string(),
@@ -63,7 +63,10 @@ const embeddings = z.looseObject({
     z.looseObject({
       object: z.literal('embedding'),
       index: count,
-      embedding: z.union([z.array(z.number()), z.string().meta({ description: 'base64, where it was asked for' })]),
+      embedding: z.union([
+        z.array(z.number()),
+        z.string().meta({ description: 'Base64, if `encoding_format` is `base64`.' }),
+      ]),
     }),
   ),
   model: z.string(),
@@ -80,7 +83,7 @@ const images = z.looseObject({
   data: z.array(
     z.looseObject({
       b64_json: z.string().optional(),
-      url: z.string().optional().meta({ description: 'an address of the gateway’s own, for 60 minutes' }),
+      url: z.string().optional().meta({ description: 'A URL of the gateway, valid for 60 minutes.' }),
       revised_prompt: z.string(),
     }),
   ),
@@ -106,7 +109,7 @@ const modelsOfAnthropic = z.looseObject({
   last_id: z.string().nullable(),
 })
 const modelOfGemini = z.looseObject({
-  name: z.string().meta({ description: '`models/`, and the id' }),
+  name: z.string().meta({ description: '`models/` followed by the id.' }),
   supportedGenerationMethods: z.array(z.string()),
 })
 const modelsOfGemini = z.looseObject({ models: z.array(modelOfGemini), nextPageToken: z.string().optional() })
@@ -118,12 +121,15 @@ const videoAnswer = z.looseObject({
   id: z.string(),
   object: z.literal('video'),
   status: z.enum(['queued', 'in_progress', 'completed', 'failed']),
-  model: z.string().optional().meta({ description: 'unless it failed, as progress and created_at' }),
+  model: z.string().optional().meta({ description: 'Absent if the task failed, like `progress` and `created_at`.' }),
   progress: z.int().min(0).max(100).optional(),
   created_at: seconds.optional(),
   completed_at: seconds.optional(),
   usage: z.looseObject({ completion_tokens: count, total_tokens: count }).optional(),
-  metadata: z.looseObject({ url: z.string() }).optional().meta({ description: 'where the video is; no key needed' }),
+  metadata: z
+    .looseObject({ url: z.string() })
+    .optional()
+    .meta({ description: 'The URL of the video. It needs no key.' }),
   error: z.looseObject({ message: z.string(), code: z.string() }).optional(),
 })
 const videos = z.looseObject({ object: z.literal('list'), data: z.array(videoAnswer), has_more: z.boolean() })
@@ -134,7 +140,7 @@ const videoEnvelope = z.looseObject({
   data: z.looseObject({ id: z.string(), status: z.string(), progress: z.string() }),
 })
 
-const dollars = z.string().meta({ description: 'decimal dollars, exact' })
+const dollars = z.string().meta({ description: 'Decimal dollars, exact.' })
 const balance = z.looseObject({
   object: z.literal('balance'),
   currency: z.literal('usd'),
@@ -144,11 +150,12 @@ const balance = z.looseObject({
   posted: dollars,
 })
 
-const code = z
-  .string()
-  .meta({ examples: failureCodes, description: 'explained at docs/errors; others are a vendor’s own' })
+const code = z.string().meta({
+  examples: failureCodes,
+  description: 'The guide docs/errors explains these codes. Other codes come from a vendor.',
+})
 
-/** By the names that they have in the OpenAPI document. */
+/** Answers by their name in the OpenAPI document. */
 export const answerShapes = {
   ChatCompletion: completion,
   Response: response,
@@ -161,7 +168,7 @@ export const answerShapes = {
   ContentEmbedding: embeddingOfGemini,
   ContentEmbeddings: embeddingsOfGemini,
   Images: images,
-  /** In the dialect of the client. */
+  /** The shape depends on the dialect of the client. */
   Model: z.union([model, modelOfAnthropic, modelOfGemini]),
   ModelList: z.union([models, modelsOfAnthropic, modelsOfGemini]),
   GeminiModel: modelOfGemini,
@@ -174,7 +181,7 @@ export const answerShapes = {
   Balance: balance,
 } as const satisfies Readonly<Record<string, z.ZodType>>
 
-/** Failures, by the dialect of the path. */
+/** Failures by the dialect of the path. */
 export const failureShapes = {
   chat: z.strictObject({
     error: z.strictObject({ message: z.string(), type: z.string(), param: z.string().nullable(), code }),
@@ -186,19 +193,19 @@ export const failureShapes = {
       message: z.string(),
       details: z.strictObject({
         error_code: code,
-        unsupported: z.array(z.string()).optional().meta({ description: 'fields of the request' }),
+        unsupported: z.array(z.string()).optional().meta({ description: 'Unsupported fields of the request.' }),
       }),
     }),
     request_id: z.string().nullable(),
   }),
   gemini: z.strictObject({
     error: z.strictObject({
-      code: z.int().meta({ description: 'the status of the answer' }),
+      code: z.int().meta({ description: 'The HTTP status of the answer.' }),
       message: z.string(),
       status: z.string(),
-      details: z
-        .array(z.looseObject({ '@type': z.string() }))
-        .meta({ description: 'google.rpc.ErrorInfo, whose reason is the code in capitals; BadRequest, RetryInfo' }),
+      details: z.array(z.looseObject({ '@type': z.string() })).meta({
+        description: 'google.rpc.ErrorInfo, whose reason is the code in capitals, and BadRequest or RetryInfo.',
+      }),
     }),
   }),
 }

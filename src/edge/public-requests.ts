@@ -1,4 +1,4 @@
-/** The bodies of requests of the public API, by the schemas that check them. */
+/** Request bodies of the public API. They are the schemas that check requests. */
 import { z } from 'zod'
 import { chatRequestSchema } from '../formats/chat/schema.ts'
 import { batchEmbedSchema, embedContentSchema } from '../formats/embeddings/gemini.ts'
@@ -12,11 +12,11 @@ import { videoRequest } from '../formats/videos/request.ts'
 const embeddingInput = z.union([
   z.string(),
   z.array(z.string()),
-  z.array(z.int()).meta({ description: 'a text as token numbers' }),
+  z.array(z.int()).meta({ description: 'A text as token numbers.' }),
   z.array(z.array(z.int())),
 ])
 
-/** By the names that they have in the OpenAPI document. */
+/** Bodies by their name in the OpenAPI document. */
 export const requestShapes = {
   ChatRequest: chatRequestSchema,
   ResponseRequest: responsesRequestSchema,

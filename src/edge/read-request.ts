@@ -1,4 +1,4 @@
-/** A request as it arrives: its body within bounds, read in its dialect. */
+/** Receives a request: reads its body within limits, then parses it in its dialect. */
 import type { UploadBatch, Uploads } from '../blobs/uploads.ts'
 import type { Failure } from '../domain/failure.ts'
 import { imageFormBounds } from '../domain/image.ts'
@@ -16,11 +16,11 @@ import { MINUTE_MS } from '../lib/primitives/units.ts'
 export type ReceivedRequest = {
   readonly kind: 'received'
   readonly request: ClientRequest
-  /** What makes it the same request when it is sent again. */
+  /** Identifies the content of the request. A repetition has the same fingerprint. */
   readonly fingerprint: string
 }
 type Outcome = (ReceivedRequest | { readonly kind: 'rejected'; readonly failure: Failure }) & {
-  /** Lets go of what it brought, files or a body of some size, once its call is over. */
+  /** Releases files and memory of the request when it has ended. */
   readonly release?: () => Promise<void>
 }
 
@@ -41,7 +41,7 @@ const NO_OBJECT: ReadForm = {
 }
 const MULTIPART = /^multipart\/form-data\s*(?:;|$)/i
 
-/** To be called in the tick of the request. A promise where something has to be waited for. */
+/** Call this function in the tick of the request. It returns a promise only if it has to wait. */
 export const receive = (
   { exchange, caller }: Pick<RequestContext, 'exchange' | 'caller'>,
   reads: RequestBody,
@@ -60,7 +60,7 @@ function receiveText(exchange: ServerExchange, reads: JsonBody, chatBody: BodyLi
     : readAs(reads, exchange, body)
 }
 
-/** What arrives in pieces is counted while it is carried out, too: it is there until then, and what is made of it. */
+/** A body that arrived in pieces stays in memory until its request ends, so it counts against the share until then. */
 async function readHeld(reads: JsonBody, exchange: ServerExchange, body: ReadBody): Promise<Outcome> {
   const { share } = exchange
   if (body.kind === 'rejected' || !share) return readAs(reads, exchange, body)
@@ -78,7 +78,7 @@ async function readHeld(reads: JsonBody, exchange: ServerExchange, body: ReadBod
 function readAs(reads: JsonBody, exchange: ServerExchange, body: ReadBody): Outcome | Promise<Outcome> {
   if (body.kind === 'rejected') return body
   const reading = reads.read(body, exchange)
-  // What is read at once is not put off to another tick.
+  // A synchronous result is not put off to another tick.
   return reading instanceof Promise ? reading.then((read) => outcomeOf(read, body.text)) : outcomeOf(reading, body.text)
 }
 
@@ -94,7 +94,7 @@ async function receiveFiles(
   try {
     const got = await receiveForm(exchange, batch, chatBody)
     if (got.kind === 'rejected') return { ...got, release }
-    // Pictures take a while to decode: not for somebody who may not use the model anyway.
+    // Decoding pictures takes time. It is not done for a caller who may not use the model.
     const { model } = got.form.fields
     const found = caller && typeof model === 'string' ? usableModel(relay.catalog, caller, model) : undefined
     if (found && 'message' in found) return { kind: 'rejected', failure: found, release }

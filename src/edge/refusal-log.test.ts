@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { RefusalLog } from './refusal-log.ts'
 
-test('a flood of refusals is counted, not written out; others are told as before', async () => {
+test('a flood of refusals is counted and not written; other refusals are written', async () => {
   const lines: string[] = []
   const refusals = new RefusalLog((_level, event, fields) => {
     lines.push(`${event} ${JSON.stringify(fields)}`)

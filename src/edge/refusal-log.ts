@@ -1,9 +1,9 @@
-/** A line in the log for each request that is refused, as long as they are not so many that they fill the disk. */
+/** Logs each refused request. The rate is limited, so that refusals cannot fill the disk. */
 import type { Log, LogFields } from '../lib/runtime/log.ts'
 import { SECOND_MS } from '../lib/primitives/units.ts'
 import { limit } from '../lib/primitives/limit.ts'
 
-/** Of one account, and of all strangers together. */
+/** The limit of one account, and of all unknown clients together. */
 const LINES_PER_SECOND = limit(
   'refusalLinesPerSecond',
   50,
@@ -15,7 +15,7 @@ type Count = { readonly account: string | undefined; written: number; untold: nu
 
 export class RefusalLog {
   private readonly log: Log
-  /** Of this second. */
+  /** Counts of this second, by account. */
   private readonly counts = new Map<string | undefined, Count>()
   private timer: Timer | undefined
 
@@ -35,7 +35,7 @@ export class RefusalLog {
     }
   }
 
-  /** Says how many were left out. */
+  /** Logs the number of refusals that were left out. */
   private nextSecond(): void {
     this.timer = undefined
     for (const { account, untold } of this.counts.values()) {

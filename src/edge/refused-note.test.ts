@@ -9,7 +9,7 @@ const endpointOf = (method: string, path: string): string =>
     { status: 404, code: 'model_not_found' },
   ).endpoint
 
-test('what was refused before it was read has the endpoint that records of it would have', () => {
+test('a request refused before it was read has the endpoint of its records', () => {
   expect(endpointOf('POST', '/v1/chat/completions')).toBe('chat.completions')
   expect(endpointOf('POST', '/v1/video/generations')).toBe('videos')
   expect(endpointOf('POST', '/v1beta/models/fast:streamGenerateContent')).toBe('gemini')

@@ -1,4 +1,4 @@
-/** What is kept of a request that was refused: who asked for what, never a secret or a prompt. */
+/** Builds the stored note of a refused request: who asked for what. It never has a secret or a prompt. */
 import type { Accounts } from '../accounts/accounts.ts'
 import type { RefusedRequest } from '../records/refused.ts'
 import { presentedKey } from './presented-key.ts'
@@ -10,16 +10,16 @@ const MODEL = /^[\w][\w.:/@-]{0,99}$/
 const SECRET = /sk-[\w-]+/i
 const ID = /\/(?:[a-z]+_[0-9a-z]{20,}|[^/]{64,})/g
 
-/** A path with its ids left out; one that may hold a key says nothing. */
+/** The path without its ids. A path that may hold a key becomes `other`. */
 function pathOf(path: string): string {
   if (SECRET.test(path)) return 'other'
   return path.replace(ID, '/{id}').slice(0, PATH_CHARS)
 }
 
-/** A request that was refused before it was read is of an endpoint, too. */
+/** The endpoint of a request that was refused before it was read. */
 const endpointOf = (method: string, path: string): string => recordedEndpoint(method, path) ?? pathOf(path)
 
-/** A name that could be a model's; what cannot is the client's own text. */
+/** A name that can be a model id. Any other name is the client's own text and is left out. */
 const modelIn = (name: string): string | undefined => (MODEL.test(name) && !SECRET.test(name) ? name : undefined)
 
 export function refusedNote(
@@ -28,7 +28,7 @@ export function refusedNote(
   { status, code }: { readonly status: number; readonly code: string },
 ): RefusedRequest {
   const { method, path } = exchange.head
-  // A revoked key is still somebody's.
+  // A revoked key still belongs to an account.
   const key = caller?.key ?? accounts.keyPresented(presentedKey(exchange) ?? '')
   return {
     id,

@@ -1,4 +1,4 @@
-/** How the body of a request is read. */
+/** The ways to read the body of a request. */
 import type { Failure } from '../domain/failure.ts'
 import type { ClientRequest } from '../formats/core/contract.ts'
 import type { EditForm } from '../formats/images/edit.ts'
@@ -11,14 +11,14 @@ export type ReadClientRequest =
 
 type Body = { readonly text: string; readonly bytes: number }
 
-/** The parts of a request outside its body that a dialect reads, too. */
+/** The parts of a request besides its body that a dialect reads. */
 export type DialectHead = Pick<ServerExchange, 'head' | 'header'>
 
 export type JsonBody = {
   readonly kind: 'json'
-  /** Reads a body that is valid UTF-8. */
+  /** Parses a body that is valid UTF-8. */
   readonly read: (body: Body, head: DialectHead) => ReadClientRequest | Promise<ReadClientRequest>
-  /** Set where a body may be larger than the operator's limit for all. */
+  /** Set if a body may be larger than the operator's general limit. */
   readonly bytesMax: number | undefined
 }
 
@@ -32,5 +32,5 @@ export type RequestBody = JsonBody | FormBody
 
 export const jsonBody = (read: JsonBody['read'], bytesMax?: number): JsonBody => ({ kind: 'json', read, bytesMax })
 export const formBody = (read: FormBody['read']): FormBody => ({ kind: 'form', read })
-/** The route has no body: what a client sends is not read. */
+/** A route without a body. The gateway does not read what a client sends. */
 export const noBody = { kind: 'none' } as const

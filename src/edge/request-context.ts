@@ -8,31 +8,31 @@ import type { LogFields } from '../lib/runtime/log.ts'
 import type { ReplyEvents, StreamClient, StreamOptions } from './stream-reply.ts'
 import type { EnvelopeDialect } from './model-view.ts'
 
-/** With every answer: a browser takes it for what it is said to be, and for nothing else. */
+/** Sent with every answer. A browser then does not guess another content type. */
 export const NOSNIFF = { 'x-content-type-options': 'nosniff' }
 
-/** A request on its way through the edge. */
+/** A request in the edge. */
 export type RequestContext = {
   readonly exchange: ServerExchange
   readonly id: string
   readonly startedMs: number
-  /** The port it came to. */
+  /** The port on which it arrived. */
   readonly port: 'public' | 'monitor'
-  /** The words it is asked in, and refused in. */
+  /** The dialect of the request and of its failures. */
   readonly dialect: EnvelopeDialect
   readonly failures: FailureWriter
-  /** Go with every answer. */
+  /** Headers of every answer. */
   headers: ReplyHeaders
-  /** Whose key it came with, and what it asks for: once that is known. */
+  /** The caller and the requested model, once they are known. */
   caller?: Caller
   request?: Pick<ClientRequest, 'endpoint' | 'model'>
-  /** It held money, so it has a record. */
+  /** The request held money, so it has a request record. */
   isRecorded?: boolean
 }
 
 type ClientMessage = { readonly client: string; readonly status: number; readonly code: string }
 
-/** What the log says of a request that was refused: who wanted what, as far as that was known. */
+/** The log line of a refused request: who asked for what, as far as it is known. */
 export function refusedLine(
   { exchange, id, startedMs, caller, request }: RequestContext,
   catalog: Catalog,
@@ -45,7 +45,7 @@ export function refusedLine(
     client: told.client,
     method: exchange.head.method,
     endpoint: request?.endpoint,
-    // A name that no model has is the client's own text.
+    // A name that is not a model's is the client's own text. It is not logged.
     model: request && catalog.model(request.model)?.id,
     status: told.status,
     code: told.code,
@@ -60,18 +60,18 @@ export const INTERNAL_ERROR: Failure = {
 
 /** How handlers answer. */
 export type Responder = {
-  /** The caller behind the key of a request, or why not. */
+  /** The caller that the key belongs to, or the failure that refuses the key. */
   callerOf(context: RequestContext): Caller | Failure
-  /** The address of the client, as far as the proxies in between are trusted. */
+  /** The address of the client. Forwarded addresses count only from trusted proxies. */
   clientOf(context: RequestContext): string
   /** Writes a failure and its log line. */
   refuse(context: RequestContext, failure: Failure, extra?: ReplyHeaders): void
   write(context: RequestContext, status: number, headers: ReplyHeaders, body: string): void
   reply(context: RequestContext, status: number, body: object): void
-  /** JSON that is written already. */
+  /** Answers with JSON text. */
   replyText(context: RequestContext, text: string): void
   replyWithStream(context: RequestContext, client: StreamClient, stream: ReplyStream): Promise<void>
-  /** Events of an answer that is made without this client. */
+  /** Sends the events of an answer that is produced independently of this client. */
   replyWithEvents(context: RequestContext, events: ReplyEvents, headers: ReplyHeaders): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** Answers requests: with JSON, events or a failure. */
+/** Answers requests with JSON, events or a failure. */
 import type { Caller } from '../domain/account.ts'
 import type { Failure } from '../domain/failure.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
@@ -66,7 +66,7 @@ export class EdgeResponder implements Responder {
     const { exchange } = context
     const { notes } = exchange
     const { accounts } = this.options.relay
-    // A client sends the same key with every request of a connection: it is read once. A pass may have ended.
+    // A client sends the same key with every request of a connection. It is parsed once. A playground token may expire.
     const authorization = exchange.header('authorization')
     const isSame = authorization !== undefined && authorization === notes.get('authorization')
     const presented = (isSame ? notes.get('presented') : presentedKey(exchange)) ?? ''
@@ -78,7 +78,7 @@ export class EdgeResponder implements Responder {
     }
     context.caller = caller
     if (known === undefined) {
-      // All of one caller: what is left of another would make this one's requests theirs.
+      // The notes belong to one caller. A note of another caller would attribute this request to that caller.
       notes.clear()
       notes.set('account', caller.account.id)
       if (caller.key.kind === 'client') {

@@ -1,4 +1,4 @@
-/** Routes as data. The router, the OpenAPI document, the docs page and the list in `tollgate doctor` come from them. */
+/** Routes as data. They are the source of the router, the OpenAPI document, the docs page and `tollgate doctor`. */
 import type { Failure, FailureKind } from '../domain/failure.ts'
 import type { RequestBody, JsonBody, noBody } from './request-body.ts'
 import type { EdgeServices } from './edge-options.ts'
@@ -14,7 +14,7 @@ type HandlerResult = void | Promise<void>
 /** A JSON schema that is written by hand. */
 type JsonSchema = Readonly<Record<string, unknown>>
 
-/** A parameter that a client may leave out. */
+/** An optional parameter. */
 export type RouteParameter = { readonly name: string; readonly in: 'query' | 'header'; readonly schema: JsonSchema }
 
 export type RouteDocumentation = {
@@ -25,25 +25,25 @@ export type RouteDocumentation = {
     | { readonly shape: keyof typeof requestShapes; readonly example: object }
     /** A form with files. */
     | { readonly form: JsonSchema }
-  /** `events`: always a stream. `text`: for programs of the operator. */
+  /** `events`: the answer is always a stream. `text`: the route is for programs of the operator. */
   readonly answer: keyof typeof answerShapes | 'file' | 'events' | 'text'
-  /** The content of a stream, where the answer may be one. */
+  /** The content of the stream, if the answer can be a stream. */
   readonly stream?: string
-  /** The model of the example, where the path holds the model and it is no model of text. */
+  /** The model of the example, if the path has a model that is not for text. */
   readonly model?: string
-  /** Parameters that the address must have. */
+  /** Required query parameters with their values. */
   readonly query?: Readonly<Record<string, string>>
   readonly parameters?: readonly RouteParameter[]
-  /** Failures of this route, besides those that follow from `reads` and `limits`. */
+  /** Failures of this route besides those that follow from `reads` and `limits`. */
   readonly failures?: readonly (FailureKind | Failure)[]
 }
 
 /**
- * What a request is counted against before its handler runs, and with it what the handler is given. The order of
- * checks is that of the server: key, limits, body.
+ * The limits that a request counts against before its handler runs. They decide what the handler is given. The server
+ * checks the key, then the limits, then the body.
  */
 type LimitedWork =
-  /** Limits of key and account; money is held. */
+  /** Limits of the key and the account. Money is held. */
   | {
       readonly limits: 'key_and_account'
       readonly reads: RequestBody
@@ -51,13 +51,13 @@ type LimitedWork =
       /** The name of the endpoint in request records. */
       readonly recordedAs: string
     }
-  /** Limits of key and account, and those of an account's free counts. */
+  /** Limits of the key and the account, and limits of free counts per account. */
   | {
       readonly limits: 'free_counts'
       readonly reads: JsonBody
       readonly handler: (unbilled: FreeRoutes, context: RequestContext, reads: JsonBody) => HandlerResult
     }
-  /** Limits of an account's free requests for what is stored. */
+  /** Limits of an account's free requests for stored objects. */
   | ({ readonly limits: 'free_reads'; readonly reads: typeof noBody } & StateHandler)
   /** Limits of files by address and by file. No key is needed. */
   | {
@@ -73,22 +73,22 @@ type LimitedWork =
     }
 
 export type PublicRoute = LimitedWork & {
-  /** A route for GET answers HEAD, too. */
+  /** A GET route also answers HEAD. */
   readonly method: 'GET' | 'POST' | 'DELETE'
   /**
-   * One parameter at most. `{id}` is one segment. `{file}` and `{model}` may hold slashes. Behind `{model}` a colon and
-   * the name of one of Google's actions may follow.
+   * A path has at most one parameter. `{id}` is one segment. `{file}` and `{model}` may contain slashes. A colon and
+   * the name of one of Google's actions may follow `{model}`.
    */
   readonly path: string
   /** Other paths of the same route. */
   readonly aliases?: readonly string[]
-  /** The monitoring port has this route, too. Such a route is for operators and not part of the API. */
+  /** The monitoring port has this route too. Such a route is for operators and not part of the API. */
   readonly isMonitored?: true
   readonly documentation: RouteDocumentation
 }
 
 type LimitGroup = {
-  /** For the OpenAPI document. */
+  /** The text of the OpenAPI document. */
   readonly description: string
   /** The names under which `tollgate doctor` shows these limits. */
   readonly names: readonly string[]
@@ -97,11 +97,11 @@ type LimitGroup = {
 /** The meaning of `limits` of a route. */
 export const routeLimits: Readonly<Record<PublicRoute['limits'], LimitGroup>> = {
   key_and_account: {
-    description: 'Counts against the limits of the key and the account, and holds money.',
+    description: 'Counts against the limits of the key and the account. Money is held.',
     names: [],
   },
   free_counts: {
-    description: 'Free. Counts against the limits of the key and the account, and those of free counts.',
+    description: 'Free. Counts against the limits of the key and the account, and against those of free token counts.',
     names: [
       'free_count_requests_per_minute',
       'free_count_requests_concurrent',
@@ -110,11 +110,11 @@ export const routeLimits: Readonly<Record<PublicRoute['limits'], LimitGroup>> = 
     ],
   },
   free_reads: {
-    description: 'Free. Counts against the limits of an account for free requests.',
+    description: 'Free. Counts against the account’s limits for free requests.',
     names: ['free_state_requests_per_minute', 'free_state_requests_concurrent', 'free_unread_bytes_max'],
   },
   files: {
-    description: 'Needs no key. Counts against the limits of files for one address.',
+    description: 'No key is needed. Counts against the limits on files for each IP address.',
     names: ['content_per_minute', 'content_concurrent'],
   },
   none: { description: 'Free.', names: [] },

@@ -24,31 +24,31 @@ test('an exact path goes before one with a parameter', () => {
   expect(found('GET', '/v1/responses/input_tokens/input_items')).toBe('/v1/responses/{id}/input_items')
 })
 
-test('methods of a path stand in the order of the table, HEAD behind GET', () => {
+test('methods of a path are in the order of the table, with HEAD after GET', () => {
   expect(found('PUT', '/v1/videos')).toBe('POST, GET, HEAD')
   expect(found('PUT', '/v1/responses/resp_1')).toBe('GET, HEAD, DELETE')
   expect(found('HEAD', '/v1/videos/task_1/content')).toBe('/v1/videos/{id}/content')
 })
 
-test('an unknown action is the id of a model, and no route of a body', () => {
+test('an unknown action is part of a model id, and no route with a body', () => {
   expect(found('GET', '/v1beta/models/m:predict')).toBe('/v1beta/models/{model}')
   expect(found('POST', '/v1beta/models/m:predict')).toBeUndefined()
   expect(found('PUT', '/v1/models/m:countTokens')).toBe('POST')
   expect([isModelAction('/v1/models/m:countTokens'), isModelAction('/v1/models/m:constructor')]).toEqual([true, false])
 })
 
-test('a path of nobody is none, whatever all objects have', () => {
+test('an unknown path has no route, even with the name of an object property', () => {
   for (const path of ['', '/', '/v1', '/v1/', '/v1/constructor', '__proto__', '/v1/videos/', '/v1/images/files/']) {
     expect([path, found('POST', path), found('GET', path)]).toEqual([path, undefined, undefined])
   }
 })
 
-test('the monitoring port has the routes of operators alone', () => {
+test('the monitoring port has only the routes of operators', () => {
   const paths = publicRoutes.flatMap(pathsOf)
   expect(paths.filter((path) => monitoredAt(path))).toEqual(['/healthz', '/health', '/readyz', '/metrics'])
 })
 
-test('a client that has the version twice, or not at all, hears of the path that it meant', () => {
+test('a client whose path lacks the version or has it twice is given the path that it meant', () => {
   expect(meantPath('/chat/completions')).toBe('/v1/chat/completions')
   expect(meantPath('/v1/v1/messages')).toBe('/v1/messages')
   expect(meantPath('/models/m:generateContent')).toBe('/v1beta/models/m:generateContent')
@@ -59,7 +59,7 @@ test('a client that has the version twice, or not at all, hears of the path that
   ])
 })
 
-test('every route that holds money has a name in records, and no other has', () => {
+test('every route that holds money has a name in records, and no other route has one', () => {
   for (const route of publicRoutes) {
     const path = route.path.replace(/\{\w+\}/, 'x')
     const names = methodsOf(route).map((method) => recordedEndpoint(method, path))

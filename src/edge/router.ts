@@ -6,13 +6,13 @@ import { publicRoutes } from './routes.ts'
 /** All routes of one path. */
 type PathRoutes = {
   readonly byMethod: ReadonlyMap<string, PublicRoute>
-  /** In the order of the table, HEAD behind GET. */
+  /** In the order of the table. HEAD follows GET. */
   readonly methods: readonly string[]
 }
 
 export type RouteMatch = {
   readonly routes: PathRoutes
-  /** The text in place of the path's parameter, as it came; empty where the path has none. */
+  /** The raw text of the path parameter. Empty if the path has none. */
   readonly param: string
 }
 
@@ -20,11 +20,11 @@ export const methodsOf = ({ method }: PublicRoute): readonly string[] => (method
 export const pathsOf = ({ path, aliases = [] }: PublicRoute): readonly string[] => [path, ...aliases]
 
 const ACTION = /\{model\}:(\w+)$/
-/** Google's SDKs put `models/` before an id that may have it already. */
+/** Google's SDKs put `models/` before an id, even if the id has it already. */
 const parameters: Readonly<Record<string, string>> = { id: '([^/]+)', file: '(.+)', model: '(?:models/)?(.+)' }
 
 const exact = new Map<string, RouteMatch>()
-/** By the action behind the model: the model of such a path may hold slashes and colons. */
+/** Routes by the action after the model. The model in such a path may contain slashes and colons. */
 const actions = new Map<string, PathRoutes>()
 const patterns: { readonly pattern: RegExp; readonly routes: PathRoutes }[] = []
 const monitored = new Map<string, RouteMatch>()
@@ -52,14 +52,14 @@ for (const [path, all] of byPath) {
   if (all.some(({ route }) => route.isMonitored)) monitored.set(path, { routes, param: '' })
 }
 
-/** Undefined: no route has this path. An exact path goes before one with a parameter. */
+/** Finds the routes of a path. Exact paths come before paths with a parameter. Undefined: no route has this path. */
 export function routesAt(method: string, path: string): RouteMatch | undefined {
   const found = exact.get(path)
   if (found) return found
   const named = readModelPath(path)
   const action = named && actions.get(named.action)
   if (action) return { routes: action, param: named.model }
-  // An unknown action of Google's is no route. Its path would pass for that of a model with a colon in its id.
+  // An unknown action of Google's API has no route. Without this check the path would match a model with a colon.
   if (named && method === 'POST') return undefined
   for (const { pattern, routes } of patterns) {
     const match = pattern.exec(path)
@@ -70,19 +70,19 @@ export function routesAt(method: string, path: string): RouteMatch | undefined {
 
 export const monitoredAt = (path: string): RouteMatch | undefined => monitored.get(path)
 
-/** Whether the path is that of an action of Google's. */
+/** Whether the path names an action of Google's API. */
 export function isModelAction(path: string): boolean {
   const action = readModelPath(path)?.action
   return action !== undefined && actions.has(action)
 }
 
-/** What records call the endpoint of a request; undefined where the request is of no endpoint that generates. */
+/** The name of the endpoint in request records. Undefined: the request does not reach an endpoint that generates. */
 export function recordedEndpoint(method: string, path: string): string | undefined {
   const route = routesAt(method, path)?.routes.byMethod.get(method)
   return route?.limits === 'key_and_account' ? route.recordedAs : undefined
 }
 
-/** The path that a client meant whose base URL lacks its version, or has it twice; undefined where there is none. */
+/** The path that a client meant if its base URL lacks the version or has it twice. Undefined if there is none. */
 export function meantPath(path: string): string | undefined {
   const rest = path.replace(/^(?:\/v1(?:beta|alpha)?(?=\/))+/, '')
   const takesBody = (one: string): boolean => {

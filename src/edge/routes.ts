@@ -1,4 +1,4 @@
-/** All routes of the public API, and those of operators beside it. A path with a parameter stands in no other's way. */
+/** All routes of the public API and of operators. A path with a parameter never hides another path. */
 import { showBalance } from './balance.ts'
 import { noBody } from './request-body.ts'
 import { listModels, showModel } from './models.ts'
@@ -17,8 +17,8 @@ const accountRoutes: readonly PublicRoute[] = [
     documentation: {
       tag: 'Account',
       summary:
-        'The models that this key may use, in the words of OpenAI; with `anthropic-version` or `x-api-key` in those of ' +
-        'Anthropic, by pages (`limit`, `after_id`, `before_id`); with `x-goog-api-key` in those of Gemini.',
+        'List the models that the key may use, in OpenAI’s format. With `anthropic-version` or `x-api-key` the format is ' +
+        'Anthropic’s, in pages (`limit`, `after_id`, `before_id`). With `x-goog-api-key` it is Gemini’s.',
       answer: 'ModelList',
     },
   },
@@ -28,7 +28,7 @@ const accountRoutes: readonly PublicRoute[] = [
     handler: showModel,
     documentation: {
       tag: 'Account',
-      summary: 'One model, in the same words.',
+      summary: 'Get a model, in the same formats.',
       answer: 'Model',
       failures: ['model_not_found', 'model_not_allowed'],
     },
@@ -40,7 +40,7 @@ const accountRoutes: readonly PublicRoute[] = [
     handler: listModels,
     documentation: {
       tag: 'Account',
-      summary: 'The same in the dialect of Gemini (`pageSize`, `pageToken`).',
+      summary: 'List the models that the key may use, in Gemini’s format (`pageSize`, `pageToken`).',
       answer: 'GeminiModelList',
     },
   },
@@ -51,7 +51,7 @@ const accountRoutes: readonly PublicRoute[] = [
     handler: showModel,
     documentation: {
       tag: 'Account',
-      summary: 'One model in the dialect of Gemini.',
+      summary: 'Get a model in Gemini’s format.',
       answer: 'GeminiModel',
       failures: ['model_not_found', 'model_not_allowed'],
     },
@@ -62,7 +62,8 @@ const accountRoutes: readonly PublicRoute[] = [
     handler: showBalance,
     documentation: {
       tag: 'Account',
-      summary: 'What the account has, and how key and account stand with their limits. Works at zero.',
+      summary:
+        'Get the balance of the account and the limits of the key and the account. It works at a balance of zero.',
       answer: 'Balance',
     },
   },
@@ -75,21 +76,21 @@ const operatorRoutes: readonly PublicRoute[] = [
     aliases: ['/health'],
     isMonitored: true,
     handler: showAlive,
-    documentation: { tag: 'Operation', summary: 'The process lives.', answer: 'text' },
+    documentation: { tag: 'Operation', summary: 'Check that the process is alive.', answer: 'text' },
   },
   {
     ...fromMemory,
     path: '/readyz',
     isMonitored: true,
     handler: showReady,
-    documentation: { tag: 'Operation', summary: 'The gateway takes requests.', answer: 'text' },
+    documentation: { tag: 'Operation', summary: 'Check that the gateway accepts requests.', answer: 'text' },
   },
   {
     ...fromMemory,
     path: '/metrics',
     isMonitored: true,
     handler: showMetrics,
-    documentation: { tag: 'Operation', summary: 'Figures in the format of Prometheus.', answer: 'text' },
+    documentation: { tag: 'Operation', summary: 'Get metrics in the Prometheus format.', answer: 'text' },
   },
 ]
 

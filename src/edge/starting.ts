@@ -1,4 +1,4 @@
-/** What clients are told while the gateway is not there yet. */
+/** Answers clients while the gateway starts. */
 import type { Failure } from '../domain/failure.ts'
 import type { ServerExchange } from '../inbound/exchange.ts'
 import { timeOrderedId } from '../lib/primitives/ids.ts'
@@ -9,7 +9,7 @@ import { chatEnvelope, envelopeOf } from './envelope.ts'
 
 const STARTING: Failure = { kind: 'unavailable', message: 'Not ready: starting.', retryAfterMs: 1_000 }
 
-/** 503 with `Retry-After` in the envelope of each dialect, and that the process lives. */
+/** Answers 503 with `Retry-After` in the envelope of each dialect. The liveness routes answer 200. */
 export function startingEdge(cors: Cors): Edge {
   const handle = (exchange: ServerExchange): void => {
     const { path } = exchange.head

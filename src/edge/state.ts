@@ -1,4 +1,4 @@
-/** Requests for stored responses. They cost nothing. */
+/** Requests for stored responses. They are free. */
 import type { Caller } from '../domain/account.ts'
 import type { Failure } from '../domain/failure.ts'
 import { followKept, inputItem, showKept } from '../formats/responses/conversation.ts'
@@ -8,9 +8,9 @@ import type { ReplyEvents } from './stream-reply.ts'
 
 export type StateAnswer =
   | { readonly kind: 'body'; readonly body: object }
-  /** The same as JSON. */
+  /** JSON text. */
   | { readonly kind: 'text'; readonly text: string }
-  /** With its size, where it is there already. */
+  /** `bytes` is the size of a stream that exists already. */
   | { readonly kind: 'stream'; readonly events: ReplyEvents; readonly bytes?: number }
   | { readonly kind: 'failure'; readonly failure: Failure }
 
@@ -18,20 +18,20 @@ export type StateAnswer =
 export type StateRequest = {
   readonly relay: RelayPort
   readonly caller: Caller
-  /** Empty where the path has none. */
+  /** Empty if the path has none. */
   readonly id: string
   readonly query: URLSearchParams
-  /** The address of this gateway as its client can reach it; empty where that is not known. */
+  /** The address of this gateway as the client reaches it. Empty if it is unknown. */
   readonly linkBase: string
 }
 
 export type StateHandler = {
   readonly handler: (request: StateRequest) => Promise<StateAnswer>
-  /** How large the answer can be, where it can be large. */
+  /** The upper bound of the answer's size, for answers that can be large. */
   readonly bytes?: (request: StateRequest) => Promise<number>
 }
 
-/** -1 is before the first. */
+/** -1 stands before the first event. */
 const EVENT_NUMBER = /^(?:-1|\d{1,15})$/
 
 type StateFailure = Extract<StateAnswer, { kind: 'failure' }>
@@ -49,7 +49,7 @@ type ListPage = {
   readonly after: string | undefined
 }
 
-/** The page of a list that a query asks for, in the parameters of OpenAI's lists. */
+/** Reads the page that a query asks for, in the parameters of OpenAI's lists. */
 export function listPageOf(query: URLSearchParams): ListPage | StateFailure {
   const { limitMax, limitDefault } = listBounds
   const limit = query.has('limit') ? Number(query.get('limit')) : limitDefault
@@ -61,7 +61,7 @@ export function listPageOf(query: URLSearchParams): ListPage | StateFailure {
   return { kind: 'page', limit, order, after: query.get('after') ?? undefined }
 }
 
-/** The same words whether it never was, was deleted, was not stored, or is somebody else's. */
+/** The message is the same for a response that never existed, was deleted, was not stored, or is another account's. */
 const NOT_FOUND = stateFailure({ kind: 'not_found', message: 'There is no response with this id.' })
 
 const scopeOf = ({ account }: Caller): { accountId: string } => ({ accountId: account.id })
@@ -69,7 +69,7 @@ const scopeOf = ({ account }: Caller): { accountId: string } => ({ accountId: ac
 const find = ({ relay, caller, id }: StateRequest): ReturnType<RelayPort['turns']['find']> =>
   relay.turns.find(scopeOf(caller), id)
 
-/** `include`, `include[]` or `include[0]`, as the SDKs write lists. */
+/** Reads `include`, `include[]` or `include[0]`, which are the ways in which SDKs write lists. */
 const includeOf = (query: URLSearchParams): string[] =>
   [...query].flatMap(([name, value]) => (/^include(?:\[\d*\])?$/.test(name) ? [value] : []))
 
@@ -84,7 +84,7 @@ export async function showResponse(request: StateRequest): Promise<StateAnswer> 
   if (!EVENT_NUMBER.test(startingAfter)) return invalidParameter('starting_after', 'must be the number of an event')
   const run = context.state === 'running' ? relay.backgrounds.find(scopeOf(caller), id) : undefined
   if (run) return { kind: 'stream', events: run.follow(after) }
-  // It may have ended since it was read.
+  // The response may have ended since the first lookup.
   const ended = context.state === 'running' ? await find(request) : context
   if (!ended) return NOT_FOUND
   const text = followKept(ended, { after, include })
@@ -92,7 +92,7 @@ export async function showResponse(request: StateRequest): Promise<StateAnswer> 
   return { kind: 'stream', events: once(text), bytes: text.length }
 }
 
-/** A stream that is there already. */
+/** A stream of text that exists already. */
 function once(text: string): ReplyEvents {
   let isEnded = false
   return {
@@ -144,13 +144,13 @@ export async function listInputItems({ query, relay, caller, id }: StateRequest)
   return { kind: 'text', text: `{"object":"list","data":[${data}],${JSON.stringify(ends).slice(1)}` }
 }
 
-/** The size of all that a response was given, before it is read. */
+/** The size of all input of a response, known before it is read. */
 export const inputBytes = ({ relay, caller, id }: StateRequest): Promise<number> =>
   relay.turns.sizeOf(scopeOf(caller), id)
 
 /**
- * `POST /v1/responses/input_tokens`: how many tokens a request's input has, counted by ourselves. `spend` is told how
- * many bytes of earlier turns are counted with it.
+ * Answers `POST /v1/responses/input_tokens`: the number of input tokens by the gateway's own count. `spend` gets the
+ * bytes of earlier turns that are counted too.
  */
 export async function countResponse(
   relay: RelayPort,

@@ -2,18 +2,18 @@ import type { ServerExchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
 import type { RelayedRequest } from '../relay/port.ts'
 
-/** A comment with a single newline: clients that choke on an empty event survive it (openai-python, openai-go). */
+/** A comment with a single newline. Clients that fail on an empty event accept it (openai-python, openai-go). */
 const PING = ': ping\n'
-/** How long a call that was cut from our side has to tell its client so. */
+/** How long a client may take to read the reason after the gateway has cut its request. */
 const FAREWELL_MS = 500
 
-/** Where the text of a stream comes from: complete events, then undefined. `close` is for leaving early; it settles. */
+/** The source of a stream: complete events, then undefined. `close` ends it early and settles. */
 export type ReplyEvents = {
   next(): Promise<string | undefined>
-  /** The client is behind: nothing more is to be fetched for it before the next `next`. */
+  /** The client is behind. The source fetches nothing more until `next` is called again. */
   rest?(): void
   close(): Promise<void>
-  /** Whether what `next` gave was the last. */
+  /** Whether the last call of `next` returned the last text. */
   readonly isEnded: boolean
 }
 
@@ -21,17 +21,17 @@ export type StreamOptions = {
   readonly events: ReplyEvents
   readonly headers: ReplyHeaders
   readonly heartbeatMs: number
-  /** The comment that fills silence, where the client's dialect has one of its own. */
+  /** The comment that fills silence, if the client's dialect has its own. */
   readonly heartbeat?: string | undefined
-  /** Whether an upstream has begun to answer, or is still being waited for. */
+  /** Whether an upstream has begun to answer. */
   readonly begun: 'waiting' | 'answering'
   readonly onError: (error: unknown) => void
 }
 
-/** Says when a client has left, or its request has been cut. */
+/** Reports when a client has left or its request was cut. */
 export type StreamClient = Pick<RelayedRequest, 'whenCancelled'>
 
-/** The client of an answer that is made without it, for as long as it is there. */
+/** The client of an answer that does not depend on it. It counts as present until its connection closes. */
 export const presenceOf = (exchange: ServerExchange): StreamClient => ({
   whenCancelled(tell) {
     if (exchange.isGone) tell('client_closed')
@@ -40,9 +40,9 @@ export const presenceOf = (exchange: ServerExchange): StreamClient => ({
 })
 
 /**
- * Passes a stream's events on. Nothing is queued: the next event is asked for when the client has taken the last.
- * Silence longer than `heartbeatMs` is filled with comments, so that proxies in between keep the connection. However
- * the client leaves, or only stops reading, the answer is closed, and closing it settles.
+ * Sends the events of a stream to the client. Nothing is queued: the next event is requested when the client has taken
+ * the last one. Comments fill silence longer than `heartbeatMs`, so that proxies keep the connection. When the client
+ * leaves or stops reading, the source is closed, and closing it settles.
  */
 export async function replyWithStream(
   exchange: ServerExchange,
@@ -62,8 +62,8 @@ export async function replyWithStream(
     timer = setTimeout(heart, Math.max(lastSentMs + heartbeatMs - nowMs, heartbeatMs / 4))
   }
   let timer = setTimeout(heart, heartbeatMs)
-  // A client that does not read on must not keep the hold open: it has a moment to hear why, then it is cut off. While
-  // the last text is still being made, which takes a settlement, nobody is waiting for the client.
+  // A client that stops reading must not keep the hold open. It gets a moment to read the reason, then it is cut off.
+  // The cut waits while the last text is being made: that takes a settlement, and nothing waits for the client then.
   const onCancelled: Parameters<StreamClient['whenCancelled']>[0] = (reason) => {
     if (reason === 'client_closed') events.close().catch(onError)
     else farewell = setTimeout(() => !isAsking && exchange.destroy(), FAREWELL_MS)
@@ -86,7 +86,7 @@ export async function replyWithStream(
   } catch (error) {
     onError(error)
     exchange.destroy()
-    // Whatever went wrong on this side, what the upstream has done is settled.
+    // The work of the upstream is settled, whatever failed on this side.
     await events.close()
   } finally {
     clearTimeout(timer)

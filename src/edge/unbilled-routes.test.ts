@@ -8,7 +8,7 @@ import type { Responder, RequestContext } from './request-context.ts'
 
 const LARGE = 'x'.repeat(100_000)
 
-/** Clients that take their answers when they are told to. */
+/** Clients that take their answers only on command. */
 function setUp(bounds: Partial<FreeBounds>) {
   const free = {
     statePerMinute: 1e6,
@@ -52,7 +52,7 @@ function setUp(bounds: Partial<FreeBounds>) {
 
 const waits = (failure: Failure | undefined): unknown => [failure?.kind, (failure?.retryAfterMs ?? 0) > 0]
 
-test('answers that nobody reads are so many bytes of an account; another account, and small ones, are answered', async () => {
+test('unread answers of an account have a limit; other accounts and small answers pass', async () => {
   const { ask, refused, readAll, replied } = setUp({ unreadBytesMax: 250_000 })
   const asked = [ask('a'), ask('a'), ask('a'), ask('b'), ask('a', 'small')]
   await Bun.sleep(1)
@@ -62,13 +62,13 @@ test('answers that nobody reads are so many bytes of an account; another account
   await Promise.all(asked)
   void ask('a', LARGE.repeat(10))
   await Bun.sleep(1)
-  // One alone may be of any size.
+  // A single answer may have any size.
   expect(replied()).toBe(5)
   await ask('a')
   expect(refused).toHaveLength(2)
 })
 
-test('so many at once, and so many a minute', async () => {
+test('free requests have a limit at once and a limit per minute', async () => {
   const { ask, refused, readAll, replied } = setUp({ stateConcurrent: 3, statePerMinute: 5 })
   const asked = Array.from({ length: 5 }, () => ask('a', 'small'))
   await Bun.sleep(1)

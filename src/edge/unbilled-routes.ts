@@ -1,6 +1,6 @@
 /**
- * What costs nothing: counting, and responses that are there already. No balance stops it, so it is bounded by account:
- * how often, how many at once, and how many bytes wait for clients that do not read.
+ * Free routes: token counts and stored objects. No balance stops them, so they have limits by account: requests per
+ * minute, concurrent requests, and bytes that wait for clients that do not read.
  */
 import { SharedBudget, type BudgetShare } from '../lib/primitives/shared-budget.ts'
 import { TokenBucket } from '../lib/primitives/token-bucket.ts'
@@ -28,22 +28,22 @@ export type FreeOptions = ReceiveOptions & {
 }
 
 export type FreeBounds = {
-  /** Requests for responses that are there: of one account, in a minute and at once. */
+  /** Requests of one account for stored objects, per minute and at once. */
   readonly statePerMinute: number
   readonly stateConcurrent: number
-  /** Requests to count, likewise, beside the limits of key and account. */
+  /** Requests of one account to count tokens. The limits of the key and the account apply too. */
   readonly countPerMinute: number
   readonly countConcurrent: number
-  /** And how many bytes of them; less where the account has no money. */
+  /** Counted bytes of one account per minute. An account without money has fewer. */
   readonly countBytesPerMinute: number
   readonly countBytesPerMinuteUnfunded: number
-  /** Of an account's answers that wait for their clients; a single one may be larger. */
+  /** Bytes of answers of one account that wait for their clients. A single answer may be larger. */
   readonly unreadBytesMax: number
 }
 
 /**
- * Whoever asks after five hundred videos twice a second is let be. Reading and counting a megabyte takes 20 to 40 ms of
- * two threads: an account may keep them busy for a second or two of a minute.
+ * A client may poll five hundred videos twice a second. Reading and counting a megabyte takes 20 to 40 ms of two
+ * threads, so an account can keep them busy for a second or two per minute.
  */
 export const freeBounds: FreeBounds = {
   statePerMinute: limit('freeStateRequestsPerMinute', 60_000, 'A further free request of the account gets 429.'),
@@ -61,7 +61,7 @@ export const freeBounds: FreeBounds = {
 
 type Spend = (bytes: number) => void
 
-/** An answer that is never refused. */
+/** An answer up to this size is never refused. */
 const SMALL_BYTES = 64 * KIB
 const BUSY: Failure = {
   kind: 'rate_limited',
@@ -69,11 +69,11 @@ const BUSY: Failure = {
 }
 const MUCH_COUNTED: Failure = {
   kind: 'rate_limited',
-  message: 'This account has had too many bytes counted in a minute.',
+  message: 'This account has counted too many bytes in a minute.',
 }
 const UNREAD: Failure = {
   kind: 'rate_limited',
-  message: 'Too many large answers of this account wait for their clients to read them.',
+  message: 'Too many large answers of this account are waiting to be read by their clients.',
   retryAfterMs: 1_000,
 }
 
@@ -82,9 +82,9 @@ export class FreeRoutes {
   private readonly api: Responder
   private readonly states: IpRateLimiter
   private readonly counts: IpRateLimiter
-  /** By account, of bytes that are counted. */
+  /** Counted bytes by account. */
   private readonly counted = new Map<string, TokenBucket>()
-  /** By account, of answers that are being sent. */
+  /** Bytes of unread answers by account. */
   private readonly unread: SharedBudget
 
   constructor(options: FreeOptions, api: Responder) {
@@ -96,7 +96,7 @@ export class FreeRoutes {
     this.counts = new IpRateLimiter({ perMinute: countPerMinute, concurrent: countConcurrent })
   }
 
-  /** Answers a request for what is stored. */
+  /** Answers a request for a stored object. */
   state(context: RequestContext, { handler, bytes }: StateHandler, id: string): Promise<void> {
     const { relay, links } = this.options
     return this.within(context, this.states, async (caller) => {
@@ -104,7 +104,7 @@ export class FreeRoutes {
       const request = { relay, caller, id, query: new URLSearchParams(context.exchange.head.query), linkBase }
       const share = new UnreadAnswer(this.unread.of(caller.account.id))
       try {
-        // What is too large is not even read.
+        // An answer that is too large is refused before it is read.
         if (bytes && !share.set(await bytes(request))) return this.api.refuse(context, UNREAD)
         await this.give(context, share, await handler(request))
       } finally {
@@ -128,7 +128,7 @@ export class FreeRoutes {
     })
   }
 
-  /** Says how many tokens a request would put in, by our own count: nothing is sent and nothing is charged. */
+  /** Answers with the number of input tokens of a request, by the gateway's own count. Nothing is sent or charged. */
   count(context: RequestContext, reads: JsonBody, write: (inputTokens: number) => object): Promise<void> {
     const { relay } = this.options
     return this.counting(context, async (caller, spend) => {
@@ -148,7 +148,7 @@ export class FreeRoutes {
     })
   }
 
-  /** Asked again once a body has arrived, which may have taken a while. */
+  /** Checks the caller again after the body, which may have taken time, has arrived. */
   private lostRight(context: RequestContext): boolean {
     const caller = this.api.callerOf(context)
     if (!('kind' in caller)) return false
@@ -156,7 +156,7 @@ export class FreeRoutes {
     return true
   }
 
-  /** What a body is said to be, where that may be: of others nothing is read. 0: nothing is said of it. */
+  /** The declared size of a body. 0 for a body without one, and for a body too large to be read. */
   private declaredBytes({ exchange: { declaredBytes = 0 } }: RequestContext): number {
     return declaredBytes > this.options.chatBody.bytesMax ? 0 : declaredBytes
   }
@@ -170,7 +170,7 @@ export class FreeRoutes {
       const perMinute = relay.ledger.isEmpty(id) ? free.countBytesPerMinuteUnfunded : free.countBytesPerMinute
       const bucket = this.counted.get(id) ?? new TokenBucket()
       this.counted.set(id, bucket)
-      // One larger than all that may be is counted all the same; those behind it wait the longer.
+      // A body larger than the whole allowance is counted too. The requests after it wait longer.
       const waitMs = bucket.waitMs(perMinute, performance.now(), 1)
       if (waitMs > 0) return this.api.refuse(context, { ...MUCH_COUNTED, retryAfterMs: waitMs })
       const spend: Spend = (bytes) => bucket.take(perMinute, performance.now(), bytes)
@@ -195,7 +195,7 @@ export class FreeRoutes {
     }
   }
 
-  /** Gives an answer, and is done when its client has taken it. */
+  /** Sends an answer. It ends when the client has taken the answer. */
   private async give(context: RequestContext, share: UnreadAnswer, answer: StateAnswer): Promise<void> {
     if (answer.kind === 'failure') return this.api.refuse(context, answer.failure)
     const text = answer.kind === 'text' ? answer.text : answer.kind === 'body' ? JSON.stringify(answer.body) : ''
@@ -206,12 +206,12 @@ export class FreeRoutes {
     await context.exchange.drained()
   }
 
-  /** Events of an answer in the making are for those who may ask for it, for as long as they may. */
+  /** Sends the events of an answer that is still being made. It stops when the caller loses the right to them. */
   private async follow(context: RequestContext, events: ReplyEvents): Promise<void> {
     const { exchange, caller } = context
     const unwatch = caller && this.options.relay.watch(caller, () => exchange.destroy())
     try {
-      // It may have been lost while the answer was looked up.
+      // The caller may have lost the right during the lookup.
       if (this.lostRight(context)) await events.close()
       else await this.api.replyWithEvents(context, events, {})
     } finally {
@@ -220,7 +220,7 @@ export class FreeRoutes {
   }
 }
 
-/** What one answer takes of its account's share of unread bytes. */
+/** The part of an account's unread bytes that one answer takes. */
 class UnreadAnswer {
   private readonly share: BudgetShare
   private own = 0
@@ -229,7 +229,7 @@ class UnreadAnswer {
     this.share = share
   }
 
-  /** Takes so much instead of what it has. False where that is not to be had; one answer alone may be of any size. */
+  /** Replaces the part by `bytes`. False: the share is full. A single answer may have any size. */
   set(bytes: number): boolean {
     this.share.give(this.own)
     this.own = 0

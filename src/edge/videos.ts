@@ -1,10 +1,10 @@
-/** What clients request of tasks that are there already. None of it costs anything. */
+/** Free requests for existing video tasks. */
 import type { Failure } from '../domain/failure.ts'
 import { statusOf, type VideoTask } from '../domain/video-task.ts'
 import { showAlias, showTask } from '../formats/videos/view.ts'
 import { invalidParameter, listPageOf, stateFailure, type StateAnswer, type StateRequest } from './state.ts'
 
-/** The same words whether it never was, was deleted, or is somebody else's. */
+/** The message is the same for a task that never existed, was deleted, or is another account's. */
 export const NO_TASK: Failure = {
   kind: 'not_found',
   message: 'There is no video with this id.',
@@ -28,9 +28,9 @@ export async function deleteVideo(request: StateRequest): Promise<StateAnswer> {
   const task = await relay.videos.tasks.find(scopeOf(request), id)
   if (!task) return stateFailure(NO_TASK)
   const status = statusOf(task.stage)
-  // It is being made, and its vendor bills for it.
+  // The vendor bills for a video that is being made.
   if (status !== 'completed' && status !== 'failed') {
-    return stateFailure(notCompleted('This video is being made. It can be deleted when it has ended.'))
+    return stateFailure(notCompleted('This video is not finished. It can be deleted when its task has ended.'))
   }
   const isDeleted = await relay.videos.delete(scopeOf(request), id)
   return isDeleted ? { kind: 'body', body: { id, object: 'video.deleted', deleted: true } } : stateFailure(NO_TASK)

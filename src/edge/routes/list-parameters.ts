@@ -1,7 +1,7 @@
 import type { RouteParameter } from '../route.ts'
 import { listBounds } from '../state.ts'
 
-/** The parameters of a list in pages, as `listPageOf` reads them. */
+/** The parameters of a paged list, as `listPageOf` reads them. */
 export const listParameters: readonly RouteParameter[] = [
   {
     name: 'limit',
@@ -9,5 +9,9 @@ export const listParameters: readonly RouteParameter[] = [
     schema: { type: 'integer', minimum: 1, maximum: listBounds.limitMax, default: listBounds.limitDefault },
   },
   { name: 'order', in: 'query', schema: { enum: ['asc', 'desc'], default: 'desc' } },
-  { name: 'after', in: 'query', schema: { type: 'string', description: 'the id of the last item of the page before' } },
+  {
+    name: 'after',
+    in: 'query',
+    schema: { type: 'string', description: 'The id of the last item on the previous page.' },
+  },
 ]

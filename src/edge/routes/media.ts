@@ -23,7 +23,7 @@ const embeddings: readonly PublicRoute[] = [
     recordedAs: 'embeddings',
     documentation: {
       tag: 'Embeddings',
-      summary: 'Vectors of a text, of texts, or of token arrays.',
+      summary: 'Create embeddings of one or more texts or token arrays.',
       request: {
         shape: 'EmbeddingRequest',
         example: { model: 'sandbox-embedding-small', input: ['one', 'two'] },
@@ -40,7 +40,7 @@ const embeddings: readonly PublicRoute[] = [
     recordedAs: 'gemini',
     documentation: {
       tag: 'Embeddings',
-      summary: 'The vector of a text, in the dialect of Gemini.',
+      summary: 'Create the embedding of a text in Gemini’s format.',
       model: 'sandbox-embedding-small',
       request: { shape: 'EmbedContentRequest', example: { content: { parts: [{ text: 'one' }] } } },
       answer: 'ContentEmbedding',
@@ -55,7 +55,7 @@ const embeddings: readonly PublicRoute[] = [
     recordedAs: 'gemini',
     documentation: {
       tag: 'Embeddings',
-      summary: 'Vectors of texts, in the dialect of Gemini.',
+      summary: 'Create embeddings of several texts in Gemini’s format.',
       model: 'sandbox-embedding-small',
       request: {
         shape: 'BatchEmbedContentsRequest',
@@ -73,8 +73,8 @@ const editForm = {
   properties: {
     model: { type: 'string' },
     prompt: { type: 'string' },
-    image: { ...file, description: 'PNG, JPEG or WebP; several as image[]' },
-    mask: { ...file, description: 'PNG or WebP; transparent where to repaint; as large as the first image' },
+    image: { ...file, description: 'PNG, JPEG or WebP. Send several as `image[]`.' },
+    mask: { ...file, description: 'PNG or WebP in the size of the first image. Transparent areas are repainted.' },
     size: { type: 'string' },
     quality: { type: 'string' },
     stream: { type: 'string', enum: ['true', 'false'] },
@@ -91,13 +91,13 @@ const images: readonly PublicRoute[] = [
     recordedAs: 'images.generations',
     documentation: {
       tag: 'Images',
-      summary: 'Images of a prompt.',
+      summary: 'Create images from a prompt.',
       request: {
         shape: 'ImageRequest',
         example: { model: 'sandbox-image', prompt: 'a lighthouse', size: '1024x1024' },
       },
       answer: 'Images',
-      stream: 'partial images and the completed one',
+      stream: 'partial images, then the completed image',
     },
   },
   {
@@ -109,10 +109,10 @@ const images: readonly PublicRoute[] = [
     recordedAs: 'images.edits',
     documentation: {
       tag: 'Images',
-      summary: 'Images made of images, with a mask of what to repaint.',
+      summary: 'Edit images. A mask can limit the area that is repainted.',
       request: { form: editForm },
       answer: 'Images',
-      stream: 'partial images and the completed one',
+      stream: 'partial images, then the completed image',
     },
   },
   {
@@ -123,7 +123,7 @@ const images: readonly PublicRoute[] = [
     handler: serveImage,
     documentation: {
       tag: 'Images',
-      summary: 'An image that was asked for as a URL, for 60 minutes.',
+      summary: 'Get an image by its URL, which is valid for 60 minutes.',
       answer: 'file',
       failures: ['not_found', 'expired'],
     },
@@ -147,7 +147,7 @@ const videos: readonly PublicRoute[] = [
     limits: 'key_and_account',
     handler: generate,
     recordedAs: 'videos',
-    documentation: { tag: 'Videos', summary: 'A task that makes a video.', request: film, answer: 'Video' },
+    documentation: { tag: 'Videos', summary: 'Create a video. The answer is a task.', request: film, answer: 'Video' },
   },
   {
     method: 'GET',
@@ -157,7 +157,7 @@ const videos: readonly PublicRoute[] = [
     handler: listVideos,
     documentation: {
       tag: 'Videos',
-      summary: 'The tasks of the account.',
+      summary: 'List the video tasks of the account.',
       answer: 'VideoList',
       parameters: listParameters,
       failures: ['invalid_value'],
@@ -171,7 +171,7 @@ const videos: readonly PublicRoute[] = [
     handler: showVideo,
     documentation: {
       tag: 'Videos',
-      summary: 'A task: how far it is, and where its video is.',
+      summary: 'Get a video task with its progress and the URL of its video.',
       answer: 'Video',
       failures: [NO_TASK],
     },
@@ -184,7 +184,7 @@ const videos: readonly PublicRoute[] = [
     handler: deleteVideo,
     documentation: {
       tag: 'Videos',
-      summary: 'Delete a task that has ended, and its video.',
+      summary: 'Delete a finished task and its video.',
       answer: 'Deletion',
       failures: [NO_TASK, 'not_completed'],
     },
@@ -197,7 +197,7 @@ const videos: readonly PublicRoute[] = [
     handler: serveVideo,
     documentation: {
       tag: 'Videos',
-      summary: 'The video, whole or in part (Range), once it is made.',
+      summary: 'Download a finished video, whole or in part (`Range`).',
       answer: 'file',
       failures: [NO_TASK, 'not_completed', 'expired', 'invalid_value'],
     },
@@ -211,7 +211,7 @@ const videos: readonly PublicRoute[] = [
     recordedAs: 'videos',
     documentation: {
       tag: 'Videos',
-      summary: 'The same as POST /v1/videos, for clients that ask there.',
+      summary: 'Create a video. An alias of `POST /v1/videos`.',
       request: film,
       answer: 'Video',
     },
@@ -224,7 +224,7 @@ const videos: readonly PublicRoute[] = [
     handler: showVideoAlias,
     documentation: {
       tag: 'Videos',
-      summary: 'A task in the envelope that those clients read.',
+      summary: 'Get a video task in the envelope that clients of this path read.',
       answer: 'VideoEnvelope',
       failures: [NO_TASK],
     },

@@ -1,4 +1,4 @@
-/** Routes of text: chat completions, responses, messages, Google's content. */
+/** Routes of text: chat completions, responses, messages and Google's content. */
 import { readChatClient } from '../../formats/chat/client.ts'
 import { jsonBody, noBody, type JsonBody } from '../request-body.ts'
 import { generate } from '../generate.ts'
@@ -17,7 +17,7 @@ const content = jsonBody((body, { head: { path, query } }) =>
   readers.gemini(({ readGeminiClient }) => readGeminiClient({ ...body, path, query })),
 )
 
-/** Answers with the number of tokens, in the words of a dialect. */
+/** Answers with the number of tokens in the format of a dialect. */
 const countAs =
   (write: (tokens: number) => object) =>
   (free: FreeRoutes, context: RequestContext, reads: JsonBody): Promise<void> =>
@@ -33,7 +33,7 @@ const chat: readonly PublicRoute[] = [
     recordedAs: 'chat.completions',
     documentation: {
       tag: 'Text',
-      summary: 'A chat completion.',
+      summary: 'Create a chat completion.',
       request: { shape: 'ChatRequest', example: { model: 'sandbox-chat', messages: hello, max_tokens: 50 } },
       answer: 'ChatCompletion',
       stream: 'chunks (`chat.completion.chunk`), then `data: [DONE]`',
@@ -51,7 +51,7 @@ const responses: readonly PublicRoute[] = [
     recordedAs: 'responses',
     documentation: {
       tag: 'Text',
-      summary: 'A turn of a conversation, which the gateway keeps for 30 days unless store is false.',
+      summary: 'Create a response. The gateway stores it for 30 days unless `store` is false.',
       request: { shape: 'ResponseRequest', example: { model: 'sandbox-chat', input: 'Hello' } },
       answer: 'Response',
       stream: 'events (`response.created` … `response.completed`), then `data: [DONE]`',
@@ -67,7 +67,7 @@ const responses: readonly PublicRoute[] = [
     recordedAs: 'responses',
     documentation: {
       tag: 'Text',
-      summary: 'A conversation in short, to go on from: what the user has said, and one item for all else.',
+      summary: 'Compact a conversation into the user’s messages and one item for everything else.',
       request: { shape: 'CompactionRequest', example: { model: 'sandbox-chat', input: 'Hello' } },
       answer: 'Compaction',
       failures: ['previous_response_not_found'],
@@ -81,7 +81,7 @@ const responses: readonly PublicRoute[] = [
     handler: showResponse,
     documentation: {
       tag: 'Text',
-      summary: 'A turn that is kept; with ?stream=true its events again.',
+      summary: 'Get a stored response. With `?stream=true`, get its events again.',
       answer: 'Response',
       parameters: [
         { name: 'stream', in: 'query', schema: { type: 'boolean', default: false } },
@@ -100,7 +100,7 @@ const responses: readonly PublicRoute[] = [
     handler: listInputItems,
     documentation: {
       tag: 'Text',
-      summary: 'What a turn brought.',
+      summary: 'List the input items of a stored response.',
       answer: 'InputItems',
       parameters: listParameters,
       failures: ['not_found', 'invalid_value'],
@@ -114,7 +114,7 @@ const responses: readonly PublicRoute[] = [
     handler: cancelResponse,
     documentation: {
       tag: 'Text',
-      summary: 'Call off a response in the background.',
+      summary: 'Cancel a background response.',
       answer: 'Response',
       failures: ['not_found', 'invalid_value'],
     },
@@ -125,7 +125,7 @@ const responses: readonly PublicRoute[] = [
     reads: noBody,
     limits: 'free_reads',
     handler: deleteResponse,
-    documentation: { tag: 'Text', summary: 'Forget a turn.', answer: 'Deletion', failures: ['not_found'] },
+    documentation: { tag: 'Text', summary: 'Delete a stored response.', answer: 'Deletion', failures: ['not_found'] },
   },
   {
     method: 'POST',
@@ -135,7 +135,7 @@ const responses: readonly PublicRoute[] = [
     handler: (free, context, reads) => free.countResponse(context, reads),
     documentation: {
       tag: 'Text',
-      summary: 'How many tokens a request would put in. Costs nothing.',
+      summary: 'Count the input tokens of a request.',
       request: { shape: 'ResponseRequest', example: { model: 'sandbox-chat', input: 'Hello' } },
       answer: 'InputTokens',
       failures: ['previous_response_not_found'],
@@ -155,7 +155,7 @@ const messages: readonly PublicRoute[] = [
     recordedAs: 'messages',
     documentation: {
       tag: 'Text',
-      summary: 'A message in the dialect of Anthropic, with any model.',
+      summary: 'Create a message in Anthropic’s format, with any model.',
       request: { shape: 'MessageRequest', example: { model: 'sandbox-chat', max_tokens: 50, messages: hello } },
       answer: 'Message',
       stream: 'events (`message_start` … `message_stop`)',
@@ -169,7 +169,7 @@ const messages: readonly PublicRoute[] = [
     handler: countAs((tokens) => ({ input_tokens: tokens })),
     documentation: {
       tag: 'Text',
-      summary: 'How many tokens a message would put in. Costs nothing.',
+      summary: 'Count the input tokens of a message.',
       request: { shape: 'MessageCountRequest', example: { model: 'sandbox-chat', messages: hello } },
       answer: 'InputTokens',
     },
@@ -186,7 +186,7 @@ const google: readonly PublicRoute[] = [
     recordedAs: 'gemini',
     documentation: {
       tag: 'Text',
-      summary: 'Content in the dialect of Gemini, with any model.',
+      summary: 'Generate content in Gemini’s format, with any model.',
       request: { shape: 'ContentRequest', example: helloGoogle },
       answer: 'Content',
     },
@@ -200,11 +200,11 @@ const google: readonly PublicRoute[] = [
     recordedAs: 'gemini',
     documentation: {
       tag: 'Text',
-      summary: 'The same as a stream of server-sent events.',
+      summary: 'Generate content in Gemini’s format as a stream of server-sent events.',
       query: { alt: 'sse' },
       request: { shape: 'ContentRequest', example: helloGoogle },
       answer: 'events',
-      stream: 'events of the same shape',
+      stream: 'events in the shape of the whole answer',
     },
   },
   {
@@ -217,7 +217,7 @@ const google: readonly PublicRoute[] = [
     handler: countAs((totalTokens) => ({ totalTokens })),
     documentation: {
       tag: 'Text',
-      summary: 'How many tokens content would put in. Costs nothing.',
+      summary: 'Count the input tokens of content in Gemini’s format.',
       request: { shape: 'ContentRequest', example: helloGoogle },
       answer: 'TotalTokens',
     },
