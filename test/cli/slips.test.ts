@@ -59,7 +59,10 @@ test('an embedding model has no price for output; others need one', async () => 
   const add = 'model add vectors --price-input 0.02 --offer groq/e,cost-input=0.01'
   expect(await operate(`${add} --kind embedding`)).toMatchObject({ kind: 'embedding' })
   const [code, said] = await slip(add.replace('vectors', 'words'))
-  expect([code > 0, said]).toEqual([true, expect.stringContaining('price.output: needed')])
+  expect([code > 0, said]).toEqual([
+    true,
+    expect.stringContaining('price.output: a model of the kind text needs this price'),
+  ])
 })
 
 test('an image model whose card has holes is named when it is made', async () => {
