@@ -75,6 +75,18 @@ describe('between files', () => {
     expect(found(tree)).toEqual(['web/src/ui/b.tsx:1 cycle'])
   })
 
+  test('only the wiring chooses the technology behind a port', () => {
+    const tree = {
+      'src/ledger/ledger.ts': 'export type Ledger = string\n',
+      'src/ledger/sqlite-steps.ts': 'export const step = 1\n',
+      'src/ledger/sqlite-ledger.ts': "import { step } from './sqlite-steps.ts'\nexport const open = step\n",
+      'src/gateway.ts': "import { open } from './ledger/sqlite-ledger.ts'\nexport const gateway = open\n",
+      'src/relay/a.ts': "import { open } from '../ledger/sqlite-ledger.ts'\nexport const a = open\n",
+      'src/relay/a.test.ts': "import { open } from '../ledger/sqlite-ledger.ts'\nopen()\n",
+    }
+    expect(found(tree)).toEqual(['src/relay/a.ts:1 ports'])
+  })
+
   test('a dialect imports core and no other dialect, and core imports no dialect', () => {
     const tree = {
       'src/formats/chat/a.ts': "import { b } from '../core/b.ts'\nexport const a = b\n",

@@ -288,9 +288,16 @@ function* checkImports({ path, imports }: Source): Generator<Finding> {
     const isAllowed =
       isProduct(target) && (other === folder || allowed?.includes(other) || allowed?.includes(target.slice(4)))
     if (!isAllowed) yield { path, line, rule: 'layers', message: `${folder} must not import ${target}` }
+    if (isStore(target) && !isStore(path) && !wiring.includes(folder)) {
+      yield { path, line, rule: 'ports', message: `import the port, not ${target}` }
+    }
     if (isSibling(path, target)) yield { path, line, rule: 'dialects', message: `import formats/core, not ${target}` }
   }
 }
+
+/** The files that put a gateway together: they alone choose the technology behind a port. */
+const wiring = ['gateway', 'serve']
+const isStore = (path: string): boolean => /^src\/(?!lib\/).*\/(?:sqlite|folder|local|memory)-[\w-]+\.ts$/.test(path)
 
 /** Two dialects share code only through formats/core, so that each can be read, and removed, without the others. */
 function isSibling(path: string, target: string): boolean {
