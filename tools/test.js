@@ -23,7 +23,10 @@ const folders = namesFiles
 // test that calls process.exit(0) ends the whole run as a success; with it the file counts as crashed (Bun 1.4.5). One
 // worker more than there are cores saves a tenth of the time, but tests that depend on time then fail now and then.
 const workers = Math.max(2, Math.min(4, availableParallelism()))
-const work = mkdtempSync(join(scratch(), 'tollgate-test-'))
+const scratchFolder = scratch()
+const work = mkdtempSync(join(scratchFolder, 'tollgate-test-'))
+// Elsewhere a folder within `work` may be too long a name for a socket.
+const scratchEnv = scratchFolder === tmpdir() ? {} : { TMPDIR: work }
 const report = join(work, 'junit.xml')
 const timings = join(work, 'timings.json')
 // The slowest files of test/ come first, because one that began last would leave the other cores idle at the end. Files
@@ -109,7 +112,7 @@ async function startBrowser() {
   const socket = join(work, 'browser.sock')
   const child = spawn(process.execPath, ['test/support/browser-process.js', '.tmp/browser', socket], {
     stdio: ['pipe', 'pipe', 'inherit'],
-    env: { ...process.env, TMPDIR: work, HOME: work },
+    env: { ...process.env, ...scratchEnv, HOME: work },
   })
   const ended = new Promise((resolve) => child.on('close', resolve))
   // Where it cannot start it has said why, and so do the tests that need it.
@@ -126,7 +129,7 @@ async function startBrowser() {
 function run(command, args) {
   const env = {
     ...process.env,
-    TMPDIR: work,
+    ...scratchEnv,
     TOLLGATE_BROWSER_SOCKET: browser.socket,
     BUN_CONFIG_MAX_HTTP_REQUESTS: bunEnv.BUN_CONFIG_MAX_HTTP_REQUESTS,
   }
