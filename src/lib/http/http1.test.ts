@@ -160,3 +160,21 @@ test('a body without a length ends with its connection', () => {
   reader.close()
   expect(reader.state).toBe('ended')
 })
+
+test('a head and trailers of just their bound are taken, and one byte more is not, however they are split', () => {
+  const split = (text: string): Buffer[][] => [[Buffer.from(text)], [...text].map((char) => Buffer.from(char))]
+  for (const [length, isTaken] of [[40, true] as const, [41, false] as const]) {
+    for (const pieces of split(`${'a'.repeat(length)}\r\n\r\n`)) {
+      const head = new HeadReader(40)
+      const read = pieces.map((bytes) => head.push(bytes, 0))
+      expect(read.some((one) => one === 'too_large')).toBe(!isTaken)
+    }
+  }
+  for (const [length, state] of [[8_192 - 7, 'ended'] as const, [8_192 - 6, 'broken'] as const]) {
+    for (const pieces of split(`0\r\nx: ${'y'.repeat(length)}\r\n\r\n`)) {
+      const body = new BodyReader({ kind: 'chunked' })
+      for (const bytes of pieces) if (body.state === 'open') body.push(bytes, 0)
+      expect(body.state).toBe(state)
+    }
+  }
+})

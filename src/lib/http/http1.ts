@@ -45,6 +45,13 @@ export class HeadReader {
     return this.text === ''
   }
 
+  /** Whether a blank line has begun within the bound: a head of just its bound is taken, however its bytes are split. */
+  private get mayEnd(): boolean {
+    const endsWith = (length: number): boolean =>
+      this.text.length - length <= this.bytesMax && this.text.endsWith(BLANK_LINE.slice(0, length))
+    return endsWith(3) || endsWith(2) || endsWith(1)
+  }
+
   /** Takes bytes up to the blank line. `end` is where the body begins, or -1 while the head is incomplete. */
   push(bytes: Buffer, from: number): { readonly end: number; readonly text: string } | 'too_large' {
     const before = this.text.length
@@ -56,7 +63,8 @@ export class HeadReader {
     const incoming = bytes.toString('latin1', from, Math.min(bytes.length, from + this.bytesMax + BLANK_LINE.length))
     this.text = before === 0 ? incoming : this.text + incoming
     const length = this.text.indexOf(BLANK_LINE, Math.max(0, before - BLANK_LINE.length))
-    if (length > this.bytesMax || (length === -1 && this.text.length > this.bytesMax)) return 'too_large'
+    if (length > this.bytesMax || (length === -1 && this.text.length > this.bytesMax && !this.mayEnd))
+      return 'too_large'
     if (length === -1) return { end: -1, text: '' }
     const text = this.text.slice(0, length)
     this.text = ''
@@ -229,10 +237,12 @@ export class BodyReader {
     this.trailer += bytes.toString('latin1', from, Math.min(bytes.length, from + TRAILERS_MAX))
     const blank = this.trailer.startsWith('\r\n') ? 0 : this.trailer.indexOf(BLANK_LINE)
     if (blank === -1) {
-      if (this.trailer.length > TRAILERS_MAX) this.state = 'broken'
+      if (this.trailer.length >= TRAILERS_MAX) this.state = 'broken'
       return Math.min(bytes.length, from + TRAILERS_MAX)
     }
-    const isSound = blank === 0 || parseHead(`\r\n${this.trailer.slice(0, blank)}`) !== undefined
+    // With their blank line, however their bytes are split.
+    const isShort = blank + BLANK_LINE.length <= TRAILERS_MAX
+    const isSound = isShort && (blank === 0 || parseHead(`\r\n${this.trailer.slice(0, blank)}`) !== undefined)
     this.state = isSound ? 'ended' : 'broken'
     return from + blank + (blank === 0 ? 2 : BLANK_LINE.length) - before
   }
