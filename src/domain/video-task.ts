@@ -75,7 +75,7 @@ export const videoFaults = {
   cancelled: 'The making of the video was cancelled upstream.',
   expired: 'The making of the video took too long upstream.',
   gone: 'The task was lost upstream.',
-  unsure: 'The task could not be handed over for certain.',
+  unsure: 'It is not known whether the vendor has the task.',
   overdue: 'The video was not made in time.',
   upscaling: 'The super-resolution of the video failed.',
   unusable: 'The finished video could not be fetched.',

@@ -165,7 +165,7 @@ describe('however it goes there', () => {
     ['expires', {}, 'The making of the video took too long upstream.'],
     ['cancels', {}, 'The making of the video was cancelled upstream.'],
     ['lost', {}, 'The task was lost upstream.'],
-    ['accept-then-close', {}, 'The task could not be handed over for certain.'],
+    ['accept-then-close', {}, 'It is not known whether the vendor has the task.'],
     ['download-status=410', {}, 'The finished video could not be fetched.'],
     ['upscale-fails', upscaled, 'The super-resolution of the video failed.'],
   ] as const

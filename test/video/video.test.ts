@@ -254,7 +254,7 @@ describe('a submission', () => {
     vendor.plan.submit = () => new Response('<html>bad gateway</html>', { status: 502 })
     const cost = await client.cost(async () => {
       const ended = await client.ended((await client.made()).id, 20_000)
-      expect(ended.error?.message).toBe('The task could not be handed over for certain.')
+      expect(ended.error?.message).toBe('It is not known whether the vendor has the task.')
     })
     expect([cost, vendor.count('video')]).toEqual(['0.000000', 0])
     const [orphan] = await orphans()

@@ -66,5 +66,5 @@ async function readLarge<T>(text: string, read: (received: BufferedReply) => T):
   return read(new BufferedReply(light.text, { text, members: new Members(text, light.places) }))
 }
 
-const message = 'the reply is not JSON, or out of all proportion'
+const message = 'the reply is not JSON, or is too large'
 const NOT_JSON: FailedReply = { kind: 'failed', failure: { kind: 'garbage', status: 200, message } }

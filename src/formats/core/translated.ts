@@ -36,7 +36,7 @@ export type TurnRead =
 export function translated(read: TurnRead, stream: boolean, client: ClientSide, upstream: UpstreamSide): Adapter {
   const turn = (): Turn => {
     if (read.kind === 'turn') return read.turn
-    throw new Error('this request has no way to this upstream')
+    throw new Error('this request cannot be sent to this upstream')
   }
   let way: Tools | undefined
   const tools = (quirks: WriterQuirks): Tools => (way ??= new Tools(turn(), { client, upstream, quirks }))

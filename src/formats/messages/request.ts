@@ -128,7 +128,7 @@ function refuseUnpriced(body: Fields, members: Members): Failure | undefined {
     }
     const shared = ownIn(sharedState, key)
     if (shared && (body[key] ?? null) !== null) {
-      const message = `'${key}' is not supported: the vendor would keep it in an account that is not yours alone.`
+      const message = `'${key}' is not supported: the vendor would keep it in an account that others use, too.`
       return { kind: 'unsupported_parameter', message, param: key, ...shared }
     }
     const plain = Object.hasOwn(dearerFields, key) ? dearerFields[key] : undefined

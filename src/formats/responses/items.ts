@@ -227,7 +227,7 @@ function inputPart(part: Fields, path: string): Fields {
     case 'input_file':
       refuseFileId(part, path)
       if (typeof part['file_url'] === 'string') {
-        const message = `'file_url' is not supported: what a file costs must be known before it is sent. Send file_data.`
+        const message = `'file_url' is not supported: the cost of a file must be known before it is sent. Send file_data.`
         throw new BadInput('unsupported_parameter', `${path}.file_url`, message)
       }
       need(part, path, ['file_data'])
