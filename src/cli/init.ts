@@ -26,7 +26,7 @@ export const init = command({
       [
         ['Config', file],
         ['Data', dataFolder],
-        ['Key', key ? `${key} (account '${account}'; shown only this once)` : `make one: ${keyHint(account)}`],
+        ['Key', key ? `${key} (account '${account}'; shown only once)` : `make one: ${keyHint(account)}`],
       ],
       terminal,
     )

@@ -81,7 +81,7 @@ function servingText(serving: ServerHandle, terminal: Terminal): string {
           : `${models.length}: ${models.slice(0, MODELS_SHOWN).join(', ')}${more}`,
       ],
       ['Data', dataFolder],
-      ['Key', firstKey ? `${firstKey} (account '${account}'; shown only this once)` : `make one: ${keyHint(account)}`],
+      ['Key', firstKey ? `${firstKey} (account '${account}'; shown only once)` : `make one: ${keyHint(account)}`],
       ...(setupUrl === undefined ? [] : [['Console', `${setupUrl} (choose a password; works once)`] as const]),
     ],
     terminal,

@@ -475,7 +475,7 @@ describe('serve', () => {
       /^Tollgate \d+\.\d+\.\d+\n\nBase URL {2}http:\/\/127\.0\.0\.1:\d+\/v1\nModels {4}10: sandbox-chat, sandbox-embedding, .+\n/,
     )
     expect(server.block).toContain(`\nData      ${folder}\n`)
-    expect(server.block).toMatch(/\nKey {7}sk-tg-\w{49} \(account 'default'; shown only this once\)\n/)
+    expect(server.block).toMatch(/\nKey {7}sk-tg-\w{49} \(account 'default'; shown only once\)\n/)
     const curl = server.block.slice(server.block.indexOf('curl '))
     const pasted = Bun.spawnSync(['sh', '-c', curl.replace('curl ', 'curl -s ')])
     expect(JSON.parse(pasted.stdout.toString())).toMatchObject({
