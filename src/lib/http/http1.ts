@@ -45,7 +45,9 @@ export class HeadReader {
     return this.text === ''
   }
 
-  /** Whether a blank line has begun within the bound: a head of just its bound is taken, however its bytes are split. */
+  /**
+   * Whether a blank line has begun within the bound: a head of just its bound is taken, however its bytes are split.
+   */
   private get mayEnd(): boolean {
     const endsWith = (length: number): boolean =>
       this.text.length - length <= this.bytesMax && this.text.endsWith(BLANK_LINE.slice(0, length))
