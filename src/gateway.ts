@@ -8,7 +8,7 @@ import { openSqliteUsers } from './accounts/sqlite-users.ts'
 import { monthStartHour } from './accounts/calendar.ts'
 import type { Limiter } from './accounts/limiter.ts'
 import { openMemoryLimiter } from './accounts/memory-limiter.ts'
-import type { BalanceMovements, AdminServices, Verification } from './admin/operation.ts'
+import type { AdminServices, Verification } from './admin/operation.ts'
 import { createBackup } from './backup.ts'
 import type { Blobs } from './blobs/blobs.ts'
 import { openFolderBlobs } from './blobs/folder-blobs.ts'
@@ -20,23 +20,13 @@ import { DIED } from './formats/responses/conversation.ts'
 import { timeOrderedId } from './lib/primitives/ids.ts'
 import { DiskRoom } from './lib/runtime/disk-room.ts'
 import type { Log } from './lib/runtime/log.ts'
-import {
-  bookingOf,
-  bookingsBetween,
-  bookingsOf,
-  countOpenHolds,
-  findHold,
-  oldestHold,
-  openHoldsOf,
-  postedBalance,
-} from './ledger/bookings.ts'
 import { Codes } from './ledger/codes.ts'
 import type { Ledger } from './ledger/ledger.ts'
+import { openSqliteLedgerQueries } from './ledger/sqlite-ledger-queries.ts'
 import { openSqliteLedger } from './ledger/sqlite-ledger.ts'
 import { OPENING } from './ledger/system-reasons.ts'
 import { holdLifeCheck, ledgerChecks } from './ledger/verify.ts'
 import { findingsOf, type Check, type Finding } from './lib/primitives/checks.ts'
-import { utc } from './lib/primitives/time-zone.ts'
 import { keptAnswerBounds, type Idempotency } from './records/idempotency.ts'
 import { openLocalFeed } from './records/local-feed.ts'
 import type { Records } from './records/records.ts'
@@ -45,7 +35,7 @@ import { openSqliteAudit } from './records/sqlite-audit.ts'
 import { forgetExpired, idempotencyChecks, openSqliteIdempotency } from './records/sqlite-idempotency.ts'
 import { openSqliteRefusedRequests } from './records/sqlite-refused.ts'
 import { openSqliteRecords } from './records/sqlite-records.ts'
-import { usageRowOf, usageStatement } from './records/sqlite-usage-report.ts'
+import { openSqliteMovementQueries } from './records/sqlite-balance-movements.ts'
 import { openSqliteUsageRollups } from './records/sqlite-usage-rollups.ts'
 import { usageChecks } from './records/sqlite-usage.ts'
 import type { UsageRollups } from './records/usage-rollups.ts'
@@ -56,10 +46,9 @@ import { ProviderTally } from './relay/provider-tally.ts'
 import { failExpired, openSqliteTurns, turnCheck } from './responses/sqlite-turns.ts'
 import type { Turns } from './responses/turns.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
-import { openStore, type Queryable, type Store } from './store/store.ts'
+import { openStore, type Store } from './store/store.ts'
 import { openSqliteTasks, taskChecks } from './video/sqlite-tasks.ts'
 import type { Tasks } from './video/tasks.ts'
-import { HOUR_MS } from './lib/primitives/units.ts'
 
 export type Gateway = {
   readonly store: Store
@@ -137,7 +126,7 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
     ledger,
     limiter,
     live,
-    health,
+    healthBook: health,
     secrets,
     owner,
     ...requests,
@@ -182,16 +171,15 @@ async function openPeople(store: Store): Promise<Pick<AdminServices, 'users' | '
   return { users, sessions, managementKeys: await openSqliteManagementKeys(store) }
 }
 
-type Parts = Pick<
+/** Members that other parts of the gateway work on, too. */
+type SharedServices = Pick<
   AdminServices,
-  'accounts' | 'catalog' | 'ledger' | 'limiter' | 'users' | 'sessions' | 'managementKeys' | 'refused'
-> & {
+  | ('accounts' | 'blobs' | 'catalog' | 'ledger' | 'limiter' | 'managementKeys')
+  | ('records' | 'refused' | 'rollups' | 'sessions' | 'tasks' | 'users')
+>
+type Parts = SharedServices & {
   readonly live: LiveCalls
-  readonly health: HealthBook
-  readonly records: Records
-  readonly rollups: UsageRollups
-  readonly tasks: Tasks
-  readonly blobs: Blobs
+  readonly healthBook: HealthBook
   readonly secrets: Secrets
   /** Names this life of the process in its holds. */
   readonly owner: string
@@ -201,10 +189,9 @@ type Parts = Pick<
 function servicesOf(
   store: Store,
   config: Config,
-  { live, health, records, rollups, tasks, blobs, secrets, owner, ledger, ...rest }: Parts,
+  { live, healthBook, secrets, owner, ...shared }: Parts,
 ): AdminServices {
   const startedAtMs = Date.now()
-  const tally = new ProviderTally()
   let lastVerification: Verification | undefined
   const verify = async (): Promise<readonly Finding[]> => {
     const startedMs = Date.now()
@@ -212,43 +199,20 @@ function servicesOf(
     lastVerification = { findings, atMs: startedMs, tookMs: Date.now() - startedMs }
     return findings
   }
-  /** Where accounts take turns: whoever asks for much keeps nobody else's pages waiting. */
-  const asideOf = (accountId: string | undefined): Queryable => ({
-    query: (sql, bind) => store.aside.query(sql, bind, accountId),
-  })
   return {
-    ...rest,
-    ledger,
+    ...shared,
+    books: openSqliteLedgerQueries(store),
+    movements: openSqliteMovementQueries(store, shared.rollups),
     audit: openSqliteAudit(store),
     markUp: config.markUp === 'off' ? 0n : config.markUp,
-    adjustments: (accountId, page) => bookingsOf(store, accountId, page),
     verify,
     lastVerification: () => lastVerification,
-    health: () => health.all,
-    resume: (providerId) => health.resume(offersOfProvider(rest.catalog, providerId)),
-    tally,
+    health: () => healthBook.all,
+    resume: (providerId) => healthBook.resume(offersOfProvider(shared.catalog, providerId)),
+    tally: new ProviderTally(),
     feed: openLocalFeed(),
     savedViews: openSqliteSavedViews(store),
-    codes: new Codes(store, ledger),
-    usage: (query) => rollups.rows(query),
-    lastUsed: (accountId, fromHour) => rollups.lastUsed(accountId, fromHour),
-    totalsSince: (fromHour) => rollups.totalsSince(fromHour),
-    moved: (accountId, fromHour) => movedOf(store, rollups, { accountId, fromHour }),
-    openHolds: (accountId, page) => openHoldsOf(asideOf(accountId), accountId, page),
-    countOpenHolds: (accountId) => countOpenHolds(asideOf(accountId), accountId),
-    oldestHold: () => oldestHold(store.aside),
-    videos: (accountId, page) => tasks.before({ accountId }, page),
-    video: (accountId, id) =>
-      id.startsWith('req_') ? tasks.ofRequest({ accountId }, id) : tasks.find({ accountId }, id),
-    keptUntil: (ids) => blobs.keptUntil(ids),
-    searchRecords: (accountId, search) => records.search(accountId, search),
-    findAnywhere: (id) => records.findAnywhere(id),
-    requests: (accountId, page) => records.recent(accountId, page),
-    request: (accountId, id) => records.find(accountId, id),
-    findHold: (id) => findHold(store, id),
-    charged: (accountId, ids) => records.charged(accountId, ids),
-    orphans: () => tasks.orphans(),
-    settleOrphan: (requestId) => tasks.settleOrphan(requestId),
+    codes: new Codes(store, shared.ledger),
     backup: createBackup(store, secrets),
     status: () => ({
       data_folder: config.dataFolder,
@@ -263,24 +227,6 @@ function servicesOf(
       rss_bytes: process.memoryUsage.rss(),
     }),
     ignoredProxies: () => config.trustedProxies.ignored,
-  }
-}
-
-/** All that moved a balance from an hour on, with the balance: one state of the database, or they would not add up. */
-async function movedOf(
-  { aside }: Store,
-  { daysUntil }: UsageRollups,
-  { accountId, fromHour }: { readonly accountId: string; readonly fromHour: number },
-): Promise<BalanceMovements> {
-  const toHour = Math.ceil(Date.now() / HOUR_MS) + 24
-  const usage = { accountId, fromHour, toHour, stepHours: 24, shifts: utc, by: undefined } as const
-  const range = { fromMs: fromHour * HOUR_MS, toMs: toHour * HOUR_MS }
-  const queries = [postedBalance(accountId), bookingsBetween(accountId, range), usageStatement(usage, daysUntil)]
-  const [funds = [], bookings = [], days = []] = await aside.together(queries, accountId)
-  return {
-    posted: (funds[0]?.['posted'] as bigint | undefined) ?? 0n,
-    bookings: bookings.map(bookingOf),
-    days: days.map((row) => usageRowOf(row, usage)),
   }
 }
 

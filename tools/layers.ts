@@ -31,7 +31,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   blobs: [...layer0, 'store'],
   catalog: layer1,
   ledger: [...layer0, 'store'],
-  records: layer1,
+  records: [...layer1, 'ledger'],
   upstream: without(layer1, 'store'),
   'vendors/probe': [...layer0, 'vendors', 'formats', 'outbound', 'upstream'],
 
@@ -42,7 +42,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   relay: [...without(layer3, 'store'), 'modalities'],
 
   edge: [...layer0, 'formats', 'modalities', 'inbound', 'accounts', 'blobs', 'catalog', 'records', 'video', 'relay'],
-  admin: [...without(layer3, 'formats', 'store', 'blobs', 'responses'), 'relay', 'vendors/probe'],
+  admin: [...without(layer3, 'formats', 'store', 'responses'), 'relay', 'vendors/probe'],
   console: [...layer0, 'inbound', 'accounts', 'catalog', 'ledger', 'records', 'vendors', 'router', 'admin'],
   cli: [...layer0, 'prices', 'outbound', 'admin', 'sandbox'],
 

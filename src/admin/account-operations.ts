@@ -3,7 +3,7 @@ import type { Account, ApiKey } from '../domain/account.ts'
 import { NO_LIMITS } from '../domain/limits.ts'
 import { formatUsd, parseUsd } from '../domain/money.ts'
 import { timeOrderedId } from '../lib/primitives/ids.ts'
-import type { Booking, StoredHold } from '../ledger/bookings.ts'
+import type { Booking, StoredHold } from '../ledger/ledger-queries.ts'
 import { OPENING } from '../ledger/system-reasons.ts'
 import type { KeptRefusal } from '../records/refused.ts'
 import type { RecentPage, StoredRecord } from '../records/records.ts'
@@ -147,7 +147,7 @@ async function requestsOf(
   { id, name: account }: Account,
   page: RecentPage,
 ): Promise<readonly NamedRecord[]> {
-  return (await services.requests(id, page)).map((record) => ({ ...record, account }))
+  return (await services.records.recent(id, page)).map((record) => ({ ...record, account }))
 }
 
 const noKey = (name: string): Result => refused('not_found', sayRefusal('no_key', { name }))
@@ -245,7 +245,7 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
       before: reference.optional(),
     }),
     (services, { account: wanted, ...page }) =>
-      withAccount(services, wanted, async ({ id }) => done((await services.adjustments(id, page)).map(journalView))),
+      withAccount(services, wanted, async ({ id }) => done((await services.books.bookings(id, page)).map(journalView))),
   ),
   'account.suspend': setStatus('suspended'),
   'account.resume': setStatus('active'),
@@ -379,10 +379,10 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
       // Two rounds: a request that ends between the look-ups of its record and its hold has a record by then.
       for (const isLast of [false, true]) {
         for (const { id, name: account } of chosen) {
-          const record = await services.request(id, request)
+          const record = await services.records.find(id, request)
           if (record) return done({ ...record, account })
         }
-        const hold = isLast ? undefined : await services.findHold(request)
+        const hold = isLast ? undefined : await services.books.findHold(request)
         if (!hold || !chosen.some(({ id }) => id === hold.accountId)) break
         const why = whyUnrecorded[hold.state]
         if (why) return refused('not_found', sayRefusal(why, { name: request, amount: formatUsd(hold.amount) }))

@@ -13,11 +13,11 @@ const orphanView = ({ accounts }: AdminServices, orphan: OrphanTask): object => 
 })
 
 const orphans = operation(z.strictObject({}), async (services) =>
-  done((await services.orphans()).map((orphan) => orphanView(services, orphan))),
+  done((await services.tasks.orphans()).map((orphan) => orphanView(services, orphan))),
 )
 
 const settleOrphan = operation(z.strictObject({ request: z.string().min(1) }), async (services, { request }) =>
-  (await services.settleOrphan(request)) ? done({ request }) : notFound('orphan', request),
+  (await services.tasks.settleOrphan(request)) ? done({ request }) : notFound('orphan', request),
 )
 
 export const videoOperations: Readonly<Record<string, Operation>> = {

@@ -63,7 +63,7 @@ async function statementOf(
 ): Promise<BillingStatement> {
   const { fromMs, toMs } = monthRange(of)
   // The balance comes from the same snapshot. The one in memory would differ while requests are charged.
-  const { posted, bookings, days } = await context.services.moved(accountId, fromMs / HOUR_MS)
+  const { posted, bookings, days } = await context.services.movements.since(accountId, fromMs / HOUR_MS)
   const charges = days.map(({ startMs, sums }) => ({ startMs, amount: sums.charged, requests: Number(sums.requests) }))
   const since = linesOf({ bookings, charges }, posted)
   const { opening } = since
@@ -150,7 +150,7 @@ export const billingRoutes: readonly ConsoleRoute[] = [
       held_nano_usd: nano,
     }),
     run: async ({ context, params, query: { limit, cursor: after } }) => {
-      const holds = await context.services.openHolds(params.account, { after, limit: limit + 1 })
+      const holds = await context.services.books.openHolds(params.account, { after, limit: limit + 1 })
       const data = holds.slice(0, limit).map(({ id, amount, createdAtMs }) => ({
         request: id,
         amount_nano_usd: amount.toString(),

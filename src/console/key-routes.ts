@@ -79,7 +79,7 @@ function keyView({ services }: ConsoleContext, key: ApiKey, usedAt: number | und
 }
 
 const usedOf = ({ services }: ConsoleContext, accountId: string): Promise<ReadonlyMap<string, number>> =>
-  services.lastUsed(accountId, Math.floor(Date.now() / HOUR_MS) - LAST_USED_HOURS)
+  services.rollups.lastUsed(accountId, Math.floor(Date.now() / HOUR_MS) - LAST_USED_HOURS)
 
 type OneKey = Pick<RouteContext<{ account: string; key: string }>, 'context' | 'params'>
 

@@ -38,7 +38,7 @@ export async function lowBalanceOf(
   if (lowBalance === undefined || available >= lowBalance) return null
   const toHour = Math.ceil((Date.now() + 1) / HOUR_MS)
   const range = { fromHour: toHour - PACE_HOURS, toHour, stepHours: 24, shifts: utc } as const
-  const { sums } = addUp(await services.usage({ ...range, accountId: id, by: undefined }))
+  const { sums } = addUp(await services.rollups.rows({ ...range, accountId: id, by: undefined }))
   return {
     threshold_nano_usd: lowBalance.toString(),
     available_nano_usd: available.toString(),

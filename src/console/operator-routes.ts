@@ -164,7 +164,10 @@ const health: readonly ConsoleRoute[] = [
     answer: healthShape,
     run: async ({ context }) => {
       const fromHour = Math.floor(Date.now() / HOUR_MS) - 23
-      const [sums, oldest] = await Promise.all([context.services.totalsSince(fromHour), context.services.oldestHold()])
+      const [sums, oldest] = await Promise.all([
+        context.services.rollups.totalsSince(fromHour),
+        context.services.books.oldestHold(),
+      ])
       return json({
         ledger: verificationView(context),
         open_holds: context.services.ledger.openHolds(),

@@ -82,7 +82,7 @@ async function pageOfRequests(
 ): Promise<PageShape<z.infer<typeof requestShape>>> {
   const viewer = { isOperator: isOperator({ principal }) }
   const { limit, cursor } = query
-  const { records, next } = await context.services.searchRecords(account, {
+  const { records, next } = await context.services.records.search(account, {
     limit,
     cursor,
     filter: filterOf(query, viewer),
@@ -160,7 +160,7 @@ export const requestRoutes: readonly ConsoleRoute[] = [
     summary: 'Get one request: attempts, phases, price lines, hold and charge.',
     answer: requestDetailShape,
     run: async (call) => {
-      const record = await call.context.services.request(call.params.account, call.params.request)
+      const record = await call.context.services.records.find(call.params.account, call.params.request)
       return record
         ? json(await requestDetail(call.context, record, { isOperator: isOperator(call) }))
         : missing('request')
@@ -171,7 +171,7 @@ export const requestRoutes: readonly ConsoleRoute[] = [
     summary: 'Get one request of any account.',
     answer: requestDetailShape.extend({ account: z.string() }),
     run: async ({ context, params }) => {
-      const record = await context.services.findAnywhere(params.request)
+      const record = await context.services.records.findAnywhere(params.request)
       if (!record) return missing('request')
       const account = String(record['account_id'])
       return json({ ...(await requestDetail(context, record, { isOperator: true })), account })

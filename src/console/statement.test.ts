@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Booking } from '../ledger/bookings.ts'
+import type { Booking } from '../ledger/ledger-queries.ts'
 import { linesOf, type Moves } from './statement.ts'
 import { DAY_MS } from '../lib/primitives/units.ts'
 

@@ -7,7 +7,7 @@
  * next day was not charged yet at that booking. So its amount stands as returned before the booking, and as charged
  * again after it.
  */
-import type { Booking } from '../ledger/bookings.ts'
+import type { Booking } from '../ledger/ledger-queries.ts'
 import { DAY_MS } from '../lib/primitives/units.ts'
 
 /** The charges of a day (UTC), and the number of their requests. */

@@ -104,7 +104,7 @@ const imageTasks: TaskSource = {
   list: async (context, accountId, { limit, cursor }) => {
     const before = cursor === undefined ? undefined : `req_${cursor}`
     const filter = { endpoints: IMAGE_ENDPOINTS }
-    const found = await context.services.searchRecords(accountId, { filter, cursor: before, limit })
+    const found = await context.services.records.search(accountId, { filter, cursor: before, limit })
     const data = found.records.map((record) => imageTask(context, record))
     return { data, next_cursor: found.next === undefined ? null : ageOf(found.next) }
   },
@@ -143,8 +143,8 @@ async function videoViews(
   tasks: readonly VideoTask[],
 ): Promise<TaskListItem[]> {
   const [kept, charged] = await Promise.all([
-    services.keptUntil(tasks.filter(({ stage }) => stage === 'completed').map(({ id }) => id)),
-    services.charged(
+    services.blobs.keptUntil(tasks.filter(({ stage }) => stage === 'completed').map(({ id }) => id)),
+    services.records.charged(
       accountId,
       tasks.flatMap(linesOf).map(({ request }) => request),
     ),
@@ -179,7 +179,7 @@ const videoTasks: TaskSource = {
   kind: 'video',
   list: async (context, accountId, { limit, cursor }) => {
     const before = cursor === undefined ? undefined : `req_${cursor}`
-    const found = await context.services.videos(accountId, { limit: limit + 1, before })
+    const found = await context.services.tasks.before({ accountId }, { limit: limit + 1, before })
     const data = await videoViews(context, accountId, found.slice(0, limit))
     return { data, next_cursor: found.length > limit ? ageOf(data.at(-1)?.request ?? '') : null }
   },
@@ -191,9 +191,10 @@ export async function findTask(
   accountId: string,
   id: string,
 ): Promise<TaskListItem | undefined> {
-  const video = await context.services.video(accountId, id)
+  const { tasks } = context.services
+  const video = await (id.startsWith('req_') ? tasks.ofRequest({ accountId }, id) : tasks.find({ accountId }, id))
   if (video) return (await videoViews(context, accountId, [video]))[0]
-  const record = await context.services.request(accountId, id)
+  const record = await context.services.records.find(accountId, id)
   return record && IMAGE_ENDPOINTS.includes(String(record['endpoint'])) ? imageTask(context, record) : undefined
 }
 

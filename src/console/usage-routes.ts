@@ -142,7 +142,7 @@ async function usage(call: RouteContext<{ account?: string }, Query>): Promise<R
   if ('kind' in range) return range
   const { step, by, key: keyId, model, endpoint } = asked
   const shifts = shiftsOf(asked.time_zone, range.fromHour, range.toHour)
-  const rows = await context.services.usage({
+  const rows = await context.services.rollups.rows({
     ...range,
     accountId: params.account,
     stepHours: step === 'hour' ? 1 : 24,
@@ -242,14 +242,14 @@ async function overview(
   }
   const { services } = context
   const [rows, failed, openHolds] = await Promise.all([
-    services.usage(asked),
-    services.searchRecords(params.account, { filter: { outcome: 'failed' }, limit: 5 }),
-    services.countOpenHolds(params.account),
+    services.rollups.rows(asked),
+    services.records.search(params.account, { filter: { outcome: 'failed' }, limit: 5 }),
+    services.books.countOpenHolds(params.account),
   ])
   const total = addUp(rows)
   const keys = services.accounts.keysOf(params.account)
   const isThere = async (filter: RecordFilter): Promise<boolean> =>
-    (await services.searchRecords(params.account, { filter, limit: 1 })).records.length > 0
+    (await services.records.search(params.account, { filter, limit: 1 })).records.length > 0
   const hasSucceeded = total.sums.requests > total.sums.failed || (await isThere({ outcome: 'completed' }))
   const hasCalled = hasSucceeded || (await isThere({}))
   return json({
