@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { chat, startGateway, startSandboxProcess, type TestGateway, type TestSandbox } from '../support/gateway.ts'
+import { describe, expect, test } from 'bun:test'
+import { chat } from '../support/gateway.ts'
+import { useSandbox } from '../support/use-gateway.ts'
 
-let sandbox: TestSandbox
-let gateway: TestGateway
-
-beforeAll(async () => {
-  sandbox = await startSandboxProcess()
-  gateway = await startGateway({
-    yaml: `
+const { gateway } = useSandbox((sandbox) => ({
+  yaml: `
 providers:
   vendor: { base_url: '${sandbox.baseUrl}', allow_private: true }
   billing-on: { base_url: '${sandbox.baseUrl}', allow_private: true, hang_up: bills_on }
@@ -41,13 +37,8 @@ models:
     output_tokens_max: 50
     offers: [{ provider: vendor, model: sandbox-chat }]
 `,
-    env: { TOLLGATE_BODY_BYTES_MAX: '100000' },
-  })
-})
-afterAll(async () => {
-  await gateway.close()
-  await sandbox.stop()
-})
+  env: { TOLLGATE_BODY_BYTES_MAX: '100000' },
+}))
 
 type Envelope = { error: { message: string; type: string; param: string | null; code: string } }
 

@@ -1,6 +1,6 @@
 /** An event as long as an answer may be reaches clients of every dialect whole, from vendors of every dialect. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { describe, expect, test } from 'bun:test'
+import { useGateway } from '../support/use-gateway.ts'
 
 const dialects = ['chat', 'responses', 'messages', 'gemini'] as const
 type Dialect = (typeof dialects)[number]
@@ -89,38 +89,36 @@ const requests: Readonly<Record<Dialect, (model: string) => { path: string; body
 }
 
 let vendor: Bun.Server<unknown>
-let gateway: TestGateway
 
-beforeAll(async () => {
-  vendor = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    async fetch(request) {
-      await request.text()
-      const { pathname } = new URL(request.url)
-      const dialect = dialects.find((one) => pathname.startsWith(`/${one}/`)) ?? 'chat'
-      const events = streams[dialect].map((event) => `data: ${JSON.stringify(event)}\n\n`)
-      const end = dialect === 'chat' ? 'data: [DONE]\n\n' : ''
-      return new Response(events.join('') + end, { headers: { 'content-type': 'text/event-stream' } })
-    },
-  })
-  const presets = { chat: 'custom', responses: 'custom-responses', messages: 'anthropic', gemini: 'gemini' }
-  const base = `http://127.0.0.1:${vendor.port}`
-  const providers = dialects.map(
-    (one) => `  ${one}: { preset: ${presets[one]}, base_url: '${base}/${one}/v1', key: k, allow_private: true }`,
-  )
-  const models = dialects.map(
-    (one) =>
-      `  ${one}: { price: { input: 1, output: 2 }, output_tokens_max: 100000, offers: [{ provider: ${one}, model: up }] }`,
-  )
-  gateway = await startGateway({
-    yaml: `sandbox: false\nproviders:\n${providers.join('\n')}\nmodels:\n${models.join('\n')}\n`,
-  })
-})
-afterAll(async () => {
-  await gateway.close()
-  await vendor.stop(true)
-})
+const gateway = useGateway(
+  async () => {
+    vendor = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      async fetch(request) {
+        await request.text()
+        const { pathname } = new URL(request.url)
+        const dialect = dialects.find((one) => pathname.startsWith(`/${one}/`)) ?? 'chat'
+        const events = streams[dialect].map((event) => `data: ${JSON.stringify(event)}\n\n`)
+        const end = dialect === 'chat' ? 'data: [DONE]\n\n' : ''
+        return new Response(events.join('') + end, { headers: { 'content-type': 'text/event-stream' } })
+      },
+    })
+    const presets = { chat: 'custom', responses: 'custom-responses', messages: 'anthropic', gemini: 'gemini' }
+    const base = `http://127.0.0.1:${vendor.port}`
+    const providers = dialects.map(
+      (one) => `  ${one}: { preset: ${presets[one]}, base_url: '${base}/${one}/v1', key: k, allow_private: true }`,
+    )
+    const models = dialects.map(
+      (one) =>
+        `  ${one}: { price: { input: 1, output: 2 }, output_tokens_max: 100000, offers: [{ provider: ${one}, model: up }] }`,
+    )
+    return {
+      yaml: `sandbox: false\nproviders:\n${providers.join('\n')}\nmodels:\n${models.join('\n')}\n`,
+    }
+  },
+  () => vendor.stop(true),
+)
 
 const ways = dialects.flatMap((client) => dialects.map((upstream): [Dialect, Dialect] => [client, upstream]))
 

@@ -2,9 +2,9 @@
  * Numbers in arguments and results of tools and in schemas keep their source text on every way: clients and vendors of
  * all dialects, whole and streamed, requests and answers, and turns that the gateway keeps.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { SseDecoder } from '../../src/lib/http/sse.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { useGateway } from '../support/use-gateway.ts'
 
 const dialects = ['chat', 'responses', 'messages', 'gemini'] as const
 type Dialect = (typeof dialects)[number]
@@ -116,35 +116,33 @@ function joined(text: string, client: Dialect): string {
 }
 
 let vendor: Bun.Server<unknown>
-let gateway: TestGateway
 
-beforeAll(async () => {
-  vendor = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    async fetch(request) {
-      asked = await request.text()
-      const { pathname } = new URL(request.url)
-      const { whole, stream } = vendors[dialectOf(pathname)]
-      return asked.includes('"stream":true') || pathname.includes('stream') ? stream() : whole()
-    },
-  })
-  const presets = { chat: 'custom', responses: 'custom-responses', messages: 'anthropic', gemini: 'gemini' }
-  const base = `http://127.0.0.1:${vendor.port}`
-  const providers = dialects.map(
-    (one) => `  ${one}: { preset: ${presets[one]}, base_url: '${base}/v1', key: k, allow_private: true }`,
-  )
-  const models = dialects.map(
-    (one) => `  ${one}: { price: { input: 1, output: 2 }, offers: [{ provider: ${one}, model: up }] }`,
-  )
-  gateway = await startGateway({
-    yaml: `sandbox: false\nproviders:\n${providers.join('\n')}\nmodels:\n${models.join('\n')}\n`,
-  })
-})
-afterAll(async () => {
-  await gateway.close()
-  await vendor.stop(true)
-})
+const gateway = useGateway(
+  async () => {
+    vendor = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      async fetch(request) {
+        asked = await request.text()
+        const { pathname } = new URL(request.url)
+        const { whole, stream } = vendors[dialectOf(pathname)]
+        return asked.includes('"stream":true') || pathname.includes('stream') ? stream() : whole()
+      },
+    })
+    const presets = { chat: 'custom', responses: 'custom-responses', messages: 'anthropic', gemini: 'gemini' }
+    const base = `http://127.0.0.1:${vendor.port}`
+    const providers = dialects.map(
+      (one) => `  ${one}: { preset: ${presets[one]}, base_url: '${base}/v1', key: k, allow_private: true }`,
+    )
+    const models = dialects.map(
+      (one) => `  ${one}: { price: { input: 1, output: 2 }, offers: [{ provider: ${one}, model: up }] }`,
+    )
+    return {
+      yaml: `sandbox: false\nproviders:\n${providers.join('\n')}\nmodels:\n${models.join('\n')}\n`,
+    }
+  },
+  () => vendor.stop(true),
+)
 
 async function send(path: string, body: string): Promise<string> {
   const answer = await fetch(new URL(path, gateway.baseUrl), {

@@ -1,25 +1,25 @@
 /** `param` names a field that the client sent, in its own dialect, or nothing. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { expect, test } from 'bun:test'
+import { useGateway } from '../support/use-gateway.ts'
 
 let vendor: Bun.Server<unknown>
-let gateway: TestGateway
 /** What the vendor finds fault with. */
 let named = ''
 
-beforeAll(async () => {
-  vendor = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    async fetch(request) {
-      await request.text()
-      const error = { message: 'That is no good.', type: 'invalid_request_error', param: named, code: null }
-      return Response.json({ error }, { status: 400 })
-    },
-  })
-  const price = 'price: { input: 1, output: 2 }'
-  gateway = await startGateway({
-    yaml: `
+const gateway = useGateway(
+  async () => {
+    vendor = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      async fetch(request) {
+        await request.text()
+        const error = { message: 'That is no good.', type: 'invalid_request_error', param: named, code: null }
+        return Response.json({ error }, { status: 400 })
+      },
+    })
+    const price = 'price: { input: 1, output: 2 }'
+    return {
+      yaml: `
 sandbox: false
 providers:
   v: { base_url: 'http://127.0.0.1:${vendor.port}/v1', allow_private: true }
@@ -27,12 +27,10 @@ models:
   m: { ${price}, offers: [{ provider: v, model: up }] }
   small: { ${price}, offers: [{ provider: v, model: up, context_tokens: 100 }] }
 `,
-  })
-})
-afterAll(async () => {
-  await gateway.close()
-  await vendor.stop(true)
-})
+    }
+  },
+  () => vendor.stop(true),
+)
 
 const bodies = {
   '/v1/chat/completions': (content: string) => ({ max_tokens: 9, messages: [{ role: 'user', content }] }),

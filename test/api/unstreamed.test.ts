@@ -1,6 +1,6 @@
 /** A server of the chat format that answers in one piece whoever asks for a stream: its answer is streamed and paid. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { expect, test } from 'bun:test'
+import { useGateway } from '../support/use-gateway.ts'
 import { conversations } from '../vendors/clients.ts'
 
 const call = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"where":"here","at":1.0}' } }
@@ -17,33 +17,31 @@ const answers: Readonly<Record<string, object>> = {
 }
 
 let vendor: Bun.Server<unknown>
-let gateway: TestGateway
 
-beforeAll(async () => {
-  vendor = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    async fetch(request) {
-      const { model, stream } = (await request.json()) as { model: string; stream?: boolean }
-      expect(stream).toBe(true)
-      return Response.json(answers[model])
-    },
-  })
-  const models = Object.keys(answers).map(
-    (id) => `  ${id}: { price: { input: 1, output: 2 }, offers: [{ provider: up, model: ${id} }] }`,
-  )
-  gateway = await startGateway({
-    yaml: `sandbox: false
+const gateway = useGateway(
+  async () => {
+    vendor = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      async fetch(request) {
+        const { model, stream } = (await request.json()) as { model: string; stream?: boolean }
+        expect(stream).toBe(true)
+        return Response.json(answers[model])
+      },
+    })
+    const models = Object.keys(answers).map(
+      (id) => `  ${id}: { price: { input: 1, output: 2 }, offers: [{ provider: up, model: ${id} }] }`,
+    )
+    return {
+      yaml: `sandbox: false
 providers: { up: { preset: custom, base_url: 'http://127.0.0.1:${vendor.port}/v1', allow_private: true } }
 models:
 ${models.join('\n')}
 `,
-  })
-})
-afterAll(async () => {
-  await gateway.close()
-  await vendor.stop(true)
-})
+    }
+  },
+  () => vendor.stop(true),
+)
 
 async function spent(): Promise<number> {
   const answer = await fetch(`${gateway.baseUrl}/balance`, { headers: { authorization: `Bearer ${gateway.key}` } })

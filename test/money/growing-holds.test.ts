@@ -2,9 +2,9 @@
  * Requests without an output limit: nothing is sent that nobody asked for, a hold that begins small grows with its
  * answer, and where the money ends the answer does, as cut at its length and charged to the nano-dollar.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { formatUsd } from '../../src/domain/money.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { useGateway } from '../support/use-gateway.ts'
 import { limitIn, startWordVendor, type WordVendor } from '../support/word-vendor.ts'
 
 /** $ per million tokens, and nano-dollars per token. */
@@ -18,21 +18,21 @@ const CLIENTS = ['chat', 'gemini', 'responses'] as const
 type Client = (typeof CLIENTS)[number]
 
 let vendor: WordVendor
-let gateway: TestGateway
-beforeAll(async () => {
-  vendor = startWordVendor()
-  const price = `price: { input: 0, output: ${OUTPUT} }`
-  const model = (name: string, dialect: Dialect, more = ''): string =>
-    `  ${name}-${dialect}: { ${price}, ${more} offers: [{ provider: ${dialect}, model: ${WORDS}-words }] }\n`
-  const models = DIALECTS.map((dialect) =>
-    [
-      model('long', dialect, 'output_tokens_max: 128000,'),
-      model('unknown', dialect),
-      model('operator', dialect, 'output_tokens_default: 77,'),
-    ].join(''),
-  )
-  gateway = await startGateway({
-    yaml: `
+const gateway = useGateway(
+  () => {
+    vendor = startWordVendor()
+    const price = `price: { input: 0, output: ${OUTPUT} }`
+    const model = (name: string, dialect: Dialect, more = ''): string =>
+      `  ${name}-${dialect}: { ${price}, ${more} offers: [{ provider: ${dialect}, model: ${WORDS}-words }] }\n`
+    const models = DIALECTS.map((dialect) =>
+      [
+        model('long', dialect, 'output_tokens_max: 128000,'),
+        model('unknown', dialect),
+        model('operator', dialect, 'output_tokens_default: 77,'),
+      ].join(''),
+    )
+    return {
+      yaml: `
 sandbox: false
 providers:
   chat: { base_url: '${vendor.origin}/v1', allow_private: true }
@@ -44,12 +44,10 @@ ${models.join('')}
   crowded: { ${price}, output_tokens_max: 16384, offers: [{ provider: chat, model: 200-words }] }
   hidden: { ${price}, output_tokens_max: 16384, hidden_reasoning: true, offers: [{ provider: chat, model: 200-words }] }
 `,
-  })
-})
-afterAll(async () => {
-  await gateway.close()
-  await vendor.stop()
-})
+    }
+  },
+  () => vendor.stop(),
+)
 
 let serial = 0
 

@@ -1,6 +1,7 @@
 /** Vendors that lie, break the format or leak: what the client gets, and what the ledger makes of it. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { chat, startGateway, type TestGateway } from '../support/gateway.ts'
+import { expect, test } from 'bun:test'
+import { chat } from '../support/gateway.ts'
+import { useGateway } from '../support/use-gateway.ts'
 
 const SECRET = 'vendor-secret-4711'
 const bodies: Record<string, unknown>[] = []
@@ -118,34 +119,32 @@ function endless(text: string): Response {
 }
 
 let vendor: Bun.Server<unknown>
-let gateway: TestGateway
 
-beforeAll(async () => {
-  vendor = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    idleTimeout: 0,
-    async fetch(request) {
-      const body = (await request.json()) as { model: string }
-      bodies.push(body)
-      return (answers[body.model.replace('upstream-', '')] ?? (() => new Response('?', { status: 404 })))()
-    },
-  })
-  const models = Object.keys(answers).map(
-    (name) => `
+const gateway = useGateway(
+  async () => {
+    vendor = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      idleTimeout: 0,
+      async fetch(request) {
+        const body = (await request.json()) as { model: string }
+        bodies.push(body)
+        return (answers[body.model.replace('upstream-', '')] ?? (() => new Response('?', { status: 404 })))()
+      },
+    })
+    const models = Object.keys(answers).map(
+      (name) => `
   ${name}:
     price: { input: 1, output: 2 }
     offers:
       - { provider: liar, model: upstream-${name} }${name.startsWith('null-') && name !== 'null-late' && name !== 'null-call' ? '\n      - { provider: sandbox, model: sandbox-mini, priority: 1 }' : ''}`,
-  )
-  gateway = await startGateway({
-    yaml: `providers:\n  liar: { base_url: 'http://127.0.0.1:${vendor.port}/v1', allow_private: true, key: ${SECRET} }\nmodels:${models.join('')}\n`,
-  })
-})
-afterAll(async () => {
-  await gateway.close()
-  await vendor.stop(true)
-})
+    )
+    return {
+      yaml: `providers:\n  liar: { base_url: 'http://127.0.0.1:${vendor.port}/v1', allow_private: true, key: ${SECRET} }\nmodels:${models.join('')}\n`,
+    }
+  },
+  () => vendor.stop(true),
+)
 
 type StoredRecord = Record<
   'outcome' | 'usage_source' | 'charged' | 'output_text' | 'output_reasoning' | 'input_fresh',

@@ -2,9 +2,9 @@
  * Usage wherever a vendor states it (late, early, in every chunk, beside no choices, in halves): each answer is
  * complete, paid once to the nano-dollar, and says so to clients of every dialect.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { SseDecoder } from '../../src/lib/http/sse.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { useGateway } from '../support/use-gateway.ts'
 
 type Fields = Record<string, unknown>
 
@@ -152,40 +152,38 @@ function toldIn(client: string, text: string): { input: unknown; output: unknown
 }
 
 let vendor: Bun.Server<unknown>
-let gateway: TestGateway
 
-beforeAll(async () => {
-  vendor = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    async fetch(request) {
-      const { pathname } = new URL(request.url)
-      const body = (await request.json()) as { model?: string }
-      const asked = body.model ?? /models\/([\w-]+):/.exec(pathname)?.[1]
-      const { dialect, variant } = models.find(({ id }) => id === asked) ?? expect.unreachable()
-      const events = vendors[dialect][variant] ?? expect.unreachable()
-      const sent = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
-      const headers = { 'content-type': 'text/event-stream' }
-      return new Response(dialect === 'chat' ? `${sent}data: [DONE]\n\n` : sent, { headers })
-    },
-  })
-  const presets = { chat: 'custom', messages: 'anthropic', gemini: 'gemini' }
-  const base = `http://127.0.0.1:${vendor.port}/v1`
-  const providers = (Object.keys(vendors) as Dialect[]).map(
-    (one) => `  ${one}: { preset: ${presets[one]}, base_url: '${base}', key: k, allow_private: true }`,
-  )
-  const offered = models.map(
-    ({ dialect, id }) =>
-      `  ${id}: { price: { input: 1, output: 2 }, offers: [{ provider: ${dialect}, model: ${id} }] }`,
-  )
-  gateway = await startGateway({
-    yaml: `sandbox: false\nproviders:\n${providers.join('\n')}\nmodels:\n${offered.join('\n')}\n`,
-  })
-})
-afterAll(async () => {
-  await gateway.close()
-  await vendor.stop(true)
-})
+const gateway = useGateway(
+  async () => {
+    vendor = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      async fetch(request) {
+        const { pathname } = new URL(request.url)
+        const body = (await request.json()) as { model?: string }
+        const asked = body.model ?? /models\/([\w-]+):/.exec(pathname)?.[1]
+        const { dialect, variant } = models.find(({ id }) => id === asked) ?? expect.unreachable()
+        const events = vendors[dialect][variant] ?? expect.unreachable()
+        const sent = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
+        const headers = { 'content-type': 'text/event-stream' }
+        return new Response(dialect === 'chat' ? `${sent}data: [DONE]\n\n` : sent, { headers })
+      },
+    })
+    const presets = { chat: 'custom', messages: 'anthropic', gemini: 'gemini' }
+    const base = `http://127.0.0.1:${vendor.port}/v1`
+    const providers = (Object.keys(vendors) as Dialect[]).map(
+      (one) => `  ${one}: { preset: ${presets[one]}, base_url: '${base}', key: k, allow_private: true }`,
+    )
+    const offered = models.map(
+      ({ dialect, id }) =>
+        `  ${id}: { price: { input: 1, output: 2 }, offers: [{ provider: ${dialect}, model: ${id} }] }`,
+    )
+    return {
+      yaml: `sandbox: false\nproviders:\n${providers.join('\n')}\nmodels:\n${offered.join('\n')}\n`,
+    }
+  },
+  () => vendor.stop(true),
+)
 
 const headers = (): Record<string, string> => ({
   authorization: `Bearer ${gateway.key}`,

@@ -3,11 +3,11 @@
  * without a word that was not paid for, however large the events are in which a vendor sends them. A call that was cut
  * looks like no whole one.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai-7'
 import { dataEvent } from '../../src/lib/http/sse.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { useGateway } from '../support/use-gateway.ts'
 
 const NANO_PER_TOKEN = 10_000n
 /** Of an account, where an answer has ten times as many. */
@@ -125,33 +125,31 @@ async function answerOf(request: Request): Promise<Response> {
 }
 
 let vendor: ReturnType<typeof Bun.serve>
-let gateway: TestGateway
-beforeAll(async () => {
-  vendor = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answerOf })
-  const origin = `http://127.0.0.1:${vendor.port}`
-  const presets = {
-    chat: '',
-    messages: 'preset: anthropic, ',
-    gemini: 'preset: gemini, ',
-    responses: 'preset: custom-responses, ',
-  }
-  const providers = UPSTREAMS.map(
-    (one) => `  ${one}: { ${presets[one]}base_url: '${origin}/${one}/v1', key: k, allow_private: true }`,
-  )
-  const models = UPSTREAMS.flatMap((provider) =>
-    ANSWERS.map(
-      (name) =>
-        `  ${provider}-${name}: { price: { input: 0, output: 10 }, output_tokens_max: 128000, offers: [{ provider: ${provider}, model: ${name} }] }`,
-    ),
-  )
-  gateway = await startGateway({
-    yaml: ['sandbox: false', 'providers:', ...providers, 'models:', ...models].join('\n'),
-  })
-})
-afterAll(async () => {
-  await gateway.close()
-  await vendor.stop(true)
-})
+const gateway = useGateway(
+  () => {
+    vendor = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answerOf })
+    const origin = `http://127.0.0.1:${vendor.port}`
+    const presets = {
+      chat: '',
+      messages: 'preset: anthropic, ',
+      gemini: 'preset: gemini, ',
+      responses: 'preset: custom-responses, ',
+    }
+    const providers = UPSTREAMS.map(
+      (one) => `  ${one}: { ${presets[one]}base_url: '${origin}/${one}/v1', key: k, allow_private: true }`,
+    )
+    const models = UPSTREAMS.flatMap((provider) =>
+      ANSWERS.map(
+        (name) =>
+          `  ${provider}-${name}: { price: { input: 0, output: 10 }, output_tokens_max: 128000, offers: [{ provider: ${provider}, model: ${name} }] }`,
+      ),
+    )
+    return {
+      yaml: ['sandbox: false', 'providers:', ...providers, 'models:', ...models].join('\n'),
+    }
+  },
+  () => vendor.stop(true),
+)
 
 /** What a client got: all words of it, arguments of calls included, and what it was told of the end. */
 type ClientView = {

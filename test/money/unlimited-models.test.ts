@@ -2,10 +2,11 @@
  * Every text model of the price list, asked without an output limit of a vendor that records what it gets: no limit is
  * sent, or the record says why.
  */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { priceList } from '../../src/prices/price-list.ts'
 import { findPreset } from '../../src/vendors/presets.ts'
-import { chat, startGateway, type TestGateway } from '../support/gateway.ts'
+import { chat } from '../support/gateway.ts'
+import { useGateway } from '../support/use-gateway.ts'
 import { limitIn, startWordVendor, type WordVendor } from '../support/word-vendor.ts'
 
 const presets = Object.entries(priceList().vendors)
@@ -13,18 +14,16 @@ const presets = Object.entries(priceList().vendors)
   .map(([preset]) => preset)
 
 let vendor: WordVendor
-let gateway: TestGateway
-beforeAll(async () => {
-  vendor = startWordVendor()
-  const providers = presets.map(
-    (preset) => `  ${preset}: { preset: ${preset}, base_url: '${vendor.origin}/v1', key: k, allow_private: true }`,
-  )
-  gateway = await startGateway({ yaml: `sandbox: false\nproviders:\n${providers.join('\n')}\n`, balanceUsd: '1000' })
-})
-afterAll(async () => {
-  await gateway.close()
-  await vendor.stop()
-})
+const gateway = useGateway(
+  () => {
+    vendor = startWordVendor()
+    const providers = presets.map(
+      (preset) => `  ${preset}: { preset: ${preset}, base_url: '${vendor.origin}/v1', key: k, allow_private: true }`,
+    )
+    return { yaml: `sandbox: false\nproviders:\n${providers.join('\n')}\n`, balanceUsd: '1000' }
+  },
+  () => vendor.stop(),
+)
 
 type Model = {
   readonly id: string

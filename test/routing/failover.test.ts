@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { chat, startGateway, startSandboxProcess, type TestGateway, type TestSandbox } from '../support/gateway.ts'
+import { expect, test } from 'bun:test'
+import { chat, startSandboxProcess, type TestSandbox } from '../support/gateway.ts'
+import { useGateway } from '../support/use-gateway.ts'
 
 /** What the first of two offers does; the second always answers. */
 const faults = {
@@ -12,26 +13,26 @@ const faults = {
 } as const
 
 let sandbox: TestSandbox
-let gateway: TestGateway
 
 /** A model per fault and mode: an offer that has just failed is tried last, by design. */
 const modelOf = (fault: string, mode: string): string => `first-${fault.replace(/\W/g, '-')}-${mode}`
 
-beforeAll(async () => {
-  sandbox = await startSandboxProcess()
-  const variants = Object.values(faults).flatMap((fault) => [`${fault} whole`, `${fault} stream`])
-  const models = variants
-    .map((variant) => variant.split(' ') as [string, string])
-    .map(
-      ([fault, mode]) => `
+const gateway = useGateway(
+  async () => {
+    sandbox = await startSandboxProcess()
+    const variants = Object.values(faults).flatMap((fault) => [`${fault} whole`, `${fault} stream`])
+    const models = variants
+      .map((variant) => variant.split(' ') as [string, string])
+      .map(
+        ([fault, mode]) => `
   ${modelOf(fault, mode)}:
     price: { input: 1, output: 2 }
     offers:
       - { provider: vendor, model: 'sandbox-chat!${fault}', priority: 0 }
       - { provider: vendor, model: sandbox-mini, priority: 1 }`,
-    )
-  gateway = await startGateway({
-    yaml: `
+      )
+    return {
+      yaml: `
 providers:
   vendor: { base_url: '${sandbox.baseUrl}', allow_private: true }
 models:${models.join('')}
@@ -61,12 +62,10 @@ models:${models.join('')}
       - { provider: vendor, model: 'sandbox-chat!status=400', priority: 0 }
       - { provider: vendor, model: sandbox-mini, priority: 1 }
 `,
-  })
-})
-afterAll(async () => {
-  await gateway.close()
-  await sandbox.stop()
-})
+    }
+  },
+  () => sandbox.stop(),
+)
 
 type StoredRecord = { charged: string; attempts: string; outcome: string; status: string; held: string }
 

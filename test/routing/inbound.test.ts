@@ -1,9 +1,9 @@
 /** The public server under crowds, noise and hostile clients; its rules one by one: src/inbound/server.test.ts. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import type { ConnectionLimits } from '../../src/inbound/connection-limits.ts'
 import type { ServerExchange } from '../../src/inbound/exchange.ts'
 import { listen, type Server } from '../../src/inbound/server.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { useGateway } from '../support/use-gateway.ts'
 import { rawClient, type RawClient } from '../support/raw-client.ts'
 import { countOf, seedOfRun } from '../support/soaks.ts'
 
@@ -223,11 +223,7 @@ test('a process ends by itself once its server is closed', async () => {
   expect(await new Response(child.stdout).text()).toBe('closed 0\n')
 })
 
-let gateway: TestGateway
-beforeAll(async () => {
-  gateway = await startGateway()
-})
-afterAll(() => gateway.close())
+const gateway = useGateway()
 
 const dial = (): Promise<RawClient> => rawClient(Number(new URL(gateway.baseUrl).port))
 const chatHead = (...headers: string[]): string =>

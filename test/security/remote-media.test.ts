@@ -1,40 +1,38 @@
 /** Media that clients name and upstreams fetch, which may be the operator's own: what is handed on, and what is not. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { beforeEach, expect, test } from 'bun:test'
+import { useGateway } from '../support/use-gateway.ts'
 import { hostileUrls, hostileZones } from '../support/hostile-urls.ts'
 
 /** Speaks no dialect, and remembers what it was sent. */
 let vendor: Bun.Server<undefined>
-let gateway: TestGateway
 const received: string[] = []
 
 const presets = { chat: 'custom', responses: 'custom-responses', messages: 'anthropic', gemini: 'gemini' }
 type Dialect = keyof typeof presets
 const entries = Object.entries(presets)
 
-beforeAll(async () => {
-  vendor = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    async fetch(request) {
-      received.push(await request.text())
-      return Response.json({ error: { message: 'no' } }, { status: 500 })
-    },
-  })
-  const at = `base_url: 'http://127.0.0.1:${String(vendor.port)}/v1', allow_private: true, key: k`
-  gateway = await startGateway({
-    yaml: `providers:
+const gateway = useGateway(
+  async () => {
+    vendor = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      async fetch(request) {
+        received.push(await request.text())
+        return Response.json({ error: { message: 'no' } }, { status: 500 })
+      },
+    })
+    const at = `base_url: 'http://127.0.0.1:${String(vendor.port)}/v1', allow_private: true, key: k`
+    return {
+      yaml: `providers:
 ${entries.map(([name, preset]) => `  ${name}: { preset: ${preset}, ${at} }`).join('\n')}
 models:
 ${entries.map(([name]) => `  ${name}: { price: { input: 1, output: 1 }, offers: [{ provider: ${name}, model: m }] }`).join('\n')}
 `,
-    env: { TOLLGATE_LOG: 'error' },
-  })
-})
-afterAll(async () => {
-  await gateway.close()
-  await vendor.stop(true)
-})
+      env: { TOLLGATE_LOG: 'error' },
+    }
+  },
+  () => vendor.stop(true),
+)
 beforeEach(() => void (received.length = 0))
 
 const ask = (path: string, body: object): Promise<Response> =>

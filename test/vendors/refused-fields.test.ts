@@ -1,10 +1,9 @@
 /** A vendor that refuses a wish which no rule of ours knew is asked again without it, and the client hears of it. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { beforeEach, expect, test } from 'bun:test'
+import { useGateway } from '../support/use-gateway.ts'
 
 type Body = Record<string, unknown>
 let vendor: Bun.Server<unknown>
-let gateway: TestGateway
 let asked: Body[] = []
 /** What the vendor says of a body; undefined: nothing. */
 let refuse: (body: Body) => { status: number; body: object } | undefined = () => undefined
@@ -22,23 +21,24 @@ const geminiAnswer = {
   usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 5, totalTokenCount: 10 },
 }
 
-beforeAll(async () => {
-  vendor = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    async fetch(request) {
-      const body = (await request.json()) as Body
-      asked.push(body)
-      const refusal = refuse(body)
-      if (refusal) return Response.json(refusal.body, { status: refusal.status })
-      if (request.url.includes(':generateContent')) return Response.json(geminiAnswer)
-      return Response.json(chatAnswer)
-    },
-  })
-  const base = `http://127.0.0.1:${vendor.port}`
-  const price = 'price: { input: 1, output: 2 }'
-  gateway = await startGateway({
-    yaml: `
+const gateway = useGateway(
+  async () => {
+    vendor = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      async fetch(request) {
+        const body = (await request.json()) as Body
+        asked.push(body)
+        const refusal = refuse(body)
+        if (refusal) return Response.json(refusal.body, { status: refusal.status })
+        if (request.url.includes(':generateContent')) return Response.json(geminiAnswer)
+        return Response.json(chatAnswer)
+      },
+    })
+    const base = `http://127.0.0.1:${vendor.port}`
+    const price = 'price: { input: 1, output: 2 }'
+    return {
+      yaml: `
 sandbox: false
 providers:
   chat: { base_url: '${base}/v1', allow_private: true }
@@ -48,12 +48,10 @@ models:
   two: { ${price}, offers: [{ provider: chat, model: up }, { provider: gem, model: gemini-3-pro-preview, priority: 1 }] }
   g: { ${price}, offers: [{ provider: gem, model: gemini-3-pro-preview }] }
 `,
-  })
-})
-afterAll(async () => {
-  await gateway.close()
-  await vendor.stop(true)
-})
+    }
+  },
+  () => vendor.stop(true),
+)
 beforeEach(() => {
   asked = []
   refuse = () => undefined
