@@ -28,7 +28,11 @@ export type BackupCheck =
   | { readonly kind: 'broken'; readonly message: string }
 
 /** Room left beside the copy, so that a backup never is what fills the disk under a serving gateway. */
-const SPARE_BYTES = limit('backupSpareBytes', 64 * MIB, 'A backup that would leave less room on the disk is refused.')
+const SPARE_BYTES = limit(
+  'backupSpareBytes',
+  64 * MIB,
+  'A backup that would leave less free space on the disk is refused.',
+)
 
 /** The operation `backup` of one gateway. One at a time: two would only take each other's disk. */
 export function createBackup(store: Store, secrets: Secrets): (request: BackupRequest) => Promise<Result> {

@@ -6,7 +6,7 @@ import { limit } from './lib/primitives/limit.ts'
 export const MONITORING_CONNECTIONS_MAX = limit(
   'monitoringConnectionsMax',
   64,
-  'A further connection to the port for metrics is closed.',
+  'A further connection to the metrics port is closed.',
 )
 
 /** How many connections of clients there may be: what is set, or what there are descriptors for. */

@@ -14,8 +14,8 @@ import { limit } from '../lib/primitives/limit.ts'
 
 /** Half an hour without a request, or a working day, and one has to sign in again. */
 export const sessionBounds = {
-  idleMs: limit('sessionIdleMs', 30 * MINUTE_MS, 'A session without a request ends.'),
-  absoluteMs: limit('sessionMs', 8 * HOUR_MS, 'A session ends.'),
+  idleMs: limit('sessionIdleMs', 30 * MINUTE_MS, 'A session without requests for this time ends.'),
+  absoluteMs: limit('sessionMs', 8 * HOUR_MS, 'A session of this age ends.'),
 }
 /** Of one user: the oldest gives way. */
 export const PER_USER_MAX = limit('sessionsPerUserMax', 20, 'The oldest session of the user ends.')

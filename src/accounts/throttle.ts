@@ -11,7 +11,7 @@ export type ThrottleRule = {
 export const NAMES_MAX = limit(
   'throttledNamesMax',
   10_000,
-  'A new name waits while all that are known have nothing left.',
+  'A new name waits while every known name has no tries left.',
 )
 
 export class Throttle {

@@ -13,7 +13,7 @@ import { limit } from '../lib/primitives/limit.ts'
 
 /** An invitation may lie in somebody's mail for a while; whoever asks for anything else is waiting for it. */
 const LINK_MS = {
-  invitation: limit('invitationMs', 7 * 24 * HOUR_MS, 'A link of an invitation ends.'),
+  invitation: limit('invitationMs', 7 * 24 * HOUR_MS, 'The link of an invitation expires.'),
   other: 24 * HOUR_MS,
 }
 

@@ -44,23 +44,27 @@ export type ConsoleContext = {
 const throttleRules = {
   pairs: {
     burst: limit('wrongPasswordsMax', 8, 'A further sign-in with this name from this network waits.'),
-    refillMs: limit('wrongPasswordMs', MINUTE_MS, 'A name may be tried once more from this network.'),
+    refillMs: limit(
+      'wrongPasswordMs',
+      MINUTE_MS,
+      'After this time, one more try with the name is allowed from this network.',
+    ),
   },
   names: {
     burst: limit('wrongPasswordsPerNameMax', 60, 'A further sign-in with this name from any network waits.'),
-    refillMs: limit('wrongPasswordPerNameMs', 10_000, 'A name may be tried once more.'),
+    refillMs: limit('wrongPasswordPerNameMs', 10_000, 'After this time, one more try with the name is allowed.'),
   },
   addresses: {
     burst: limit('wrongTriesPerAddressMax', 20, 'A further password, link or code from this address waits.'),
-    refillMs: limit('wrongTryPerAddressMs', 15_000, 'An address may try once more.'),
+    refillMs: limit('wrongTryPerAddressMs', 15_000, 'After this time, one more try from the address is allowed.'),
   },
   changes: {
-    burst: limit('accountChangesMax', 200, 'A further change by people of the account is refused.'),
-    refillMs: limit('accountChangeMs', 1_000, 'The people of an account may make one more change.'),
+    burst: limit('accountChangesMax', 200, 'A further change by users of the account is refused.'),
+    refillMs: limit('accountChangeMs', 1_000, 'After this time, one more change by users of the account is allowed.'),
   },
   notes: {
-    burst: limit('failedTryNotesMax', 200, 'A further failed try leaves no line in the audit log.'),
-    refillMs: limit('failedTryNoteMs', 10_000, 'One more failed try leaves a line in the audit log.'),
+    burst: limit('failedTryNotesMax', 200, 'A further failed try is not written to the audit log.'),
+    refillMs: limit('failedTryNoteMs', 10_000, 'After this time, one more failed try is written to the audit log.'),
   },
 }
 

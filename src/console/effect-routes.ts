@@ -5,7 +5,7 @@ import type { ConsoleContext } from './context.ts'
 import { json, missing, route, type RouteContext, type RouteReply, type ConsoleRoute } from './route.ts'
 import { limit } from '../lib/primitives/limit.ts'
 
-const IDS_MAX = limit('effectIdsMax', 20, 'Further ids are counted and not named.')
+const IDS_MAX = limit('effectIdsMax', 20, 'Further ids are counted but not named.')
 
 const effectsShape = z
   .strictObject({

@@ -40,7 +40,7 @@ const NOBODY_BYTES_MAX = limit(
 /** The memory of all arriving bodies, and the share of one person, one program, or all unknown senders together. */
 const ARRIVING = {
   max: limit('consoleArrivingBytesMax', 16 * MIB, 'A further large request to the console is refused.'),
-  shareMax: limit('consoleArrivingBytesPerUserMax', 4 * MIB, 'A further large request of the person is refused.'),
+  shareMax: limit('consoleArrivingBytesPerUserMax', 4 * MIB, 'A further large request of the user is refused.'),
 }
 const isPage = (path: string): boolean => path === '/console' || path.startsWith('/console/')
 

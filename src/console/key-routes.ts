@@ -57,7 +57,7 @@ const newKeyShape = keyShape
 
 const LAST_USED_HOURS = 30 * 24
 /** The playground renews its token in time. A leaked token is useless soon. */
-const PASS_MS = limit('playTokenMs', 10 * MINUTE_MS, 'A token of the playground ends. The page renews it in time.')
+const PASS_MS = limit('playTokenMs', 10 * MINUTE_MS, 'A playground token expires. The page renews it in time.')
 
 function keyView({ services }: ConsoleContext, key: ApiKey, usedAt: number | undefined): KeyShape {
   const account = services.accounts.find(key.accountId)

@@ -21,7 +21,7 @@ import { HOUR_MS } from '../lib/primitives/units.ts'
 import { limit } from '../lib/primitives/limit.ts'
 
 /** The log only grows, so counting stops here. A page must not get slower every year. */
-const AUDIT_COUNTED_MAX = limit('auditCountedMax', 10_000, 'The total of more audit entries is not counted.')
+const AUDIT_COUNTED_MAX = limit('auditCountedMax', 10_000, 'If more audit entries match, no total is given.')
 
 const codeStates = ['open', 'redeemed', 'voided', 'expired'] as const
 

@@ -106,7 +106,7 @@ export type UpstreamFailure = {
 export const RETRY_AFTER_MS_MAX = limit(
   'retryAfterMs',
   300_000,
-  "An upstream's longer Retry-After is cut to this, and so is a rest.",
+  'A longer Retry-After of an upstream, or a longer rest of an offer, is shortened to this.',
 )
 
 /**

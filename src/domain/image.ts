@@ -14,14 +14,14 @@ export type ImageDelivery = (typeof imageDeliveries)[number]
 /** Bounds of a form and its parts. They hold for JSON with images as far as they apply. */
 export const imageFormBounds = {
   bytesMax: limit('formBytesMax', 512 * MIB, 'A larger form is refused.'),
-  partsMax: limit('formPartsMax', 32, 'A form of more parts is refused.'),
-  filesMax: limit('formFilesMax', 16, 'A form of more files is refused.'),
+  partsMax: limit('formPartsMax', 32, 'A form with more parts is refused.'),
+  filesMax: limit('formFilesMax', 16, 'A form with more files is refused.'),
   headBytesMax: limit('formHeadBytesMax', 8 * KIB, 'A form whose part has a larger head is refused.'),
   fieldBytesMax: limit('formFieldBytesMax', 256 * KIB, 'A form with a larger field is refused.'),
   imageBytesMax: limit('formImageBytesMax', 50 * MIB, 'A form with a larger image is refused.'),
   maskBytesMax: limit('formMaskBytesMax', 4 * MIB, 'A form with a larger mask is refused.'),
   /** For all images together, because they are decoded one after the other while others wait. */
-  pixelsMax: limit('formPixelsMax', 200_000_000, 'A form with more pixels in all images together is refused.'),
+  pixelsMax: limit('formPixelsMax', 200_000_000, 'A form whose images have more pixels together is refused.'),
   /** The time to decode them, including the wait for it. */
   decodingTimeoutMs: limit('formDecodingTimeoutMs', 30_000, 'A form whose images take longer to decode is refused.'),
 }
@@ -31,7 +31,7 @@ export const imageFetchBounds = {
   fetchTimeoutMs: limit(
     'imageFetchTimeoutMs',
     MINUTE_MS,
-    'An image that takes longer to fetch from an upstream is lost.',
+    'An image of an upstream that takes longer to fetch is lost.',
   ),
   fetchedBytesMax: limit('imageFetchedBytesMax', 64 * MIB, 'A larger image of an upstream is not fetched.'),
 }

@@ -39,8 +39,8 @@ export function limitsOf(text: string | null): Limits {
 export const FUTILE_PER_MINUTE = limit(
   'futileRequestsPerMinute',
   1_200,
-  'An account whose requests vendors refuse more often gets 429.',
+  'If vendors refuse more requests of an account than this, the account gets 429.',
 )
 
 /** Tool calls in one streamed answer. Vendors take 128 tools, and models call some of them several times. */
-export const ANSWER_CALLS_MAX = limit('answerCallsMax', 1_024, 'A stream with more tool calls is broken off.')
+export const ANSWER_CALLS_MAX = limit('answerCallsMax', 1_024, 'A stream with more tool calls is cut off.')

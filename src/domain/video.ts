@@ -114,60 +114,76 @@ export const SEED_MAX = 2 ** 32 - 1
 export const videoBounds = {
   bodyBytesMax: limit('videoBodyBytesMax', 64 * MIB, 'A larger request for a video is refused.'),
   /** Tasks in progress, of all accounts together. */
-  tasksMax: limit('videoTasksMax', 10_000, 'A request for another video is refused.'),
+  tasksMax: limit('videoTasksMax', 10_000, 'With this many tasks under way, a further video request is refused.'),
   /** How long a client waits for a vendor to accept its task. */
-  acceptanceMs: limit('videoAcceptanceMs', 20_000, 'The client gets its task before the vendor has accepted it.'),
+  acceptanceMs: limit(
+    'videoAcceptanceMs',
+    20_000,
+    'After this time, the client gets its task even if the vendor has not accepted it yet.',
+  ),
   submitTimeoutMs: limit(
     'videoSubmitTimeoutMs',
     MINUTE_MS,
-    'A longer submission is given up, and the vendor is searched for the task.',
+    'A longer submission is given up, and the task is searched for at the vendor.',
   ),
   pollTimeoutMs: limit('videoPollTimeoutMs', 30_000, 'A longer poll is given up and repeated later.'),
   pollsMax: limit('videoPollsMax', 32, 'Further polls wait.'),
-  pollBytesMax: limit('videoPollBytesMax', MIB, 'A larger answer to a poll counts as garbage of the vendor.'),
+  pollBytesMax: limit('videoPollBytesMax', MIB, 'A larger answer to a poll is treated as invalid.'),
   /** For an answer that contains the video itself. */
   heavyPollBytesMax: limit(
     'videoHeavyPollBytesMax',
     192 * MIB,
-    'A larger answer that holds the video itself counts as garbage of the vendor.',
+    'A larger answer that contains the video itself is treated as invalid.',
   ),
   fileBytesMax: limit('videoFileBytesMax', 2 * GIB, 'A larger video is not downloaded, and its task fails.'),
   downloadsMax: limit('videoDownloadsMax', 4, 'Further downloads wait.'),
-  downloadHopsMax: limit('videoDownloadHopsMax', 5, 'A download that is redirected more often fails.'),
+  downloadHopsMax: limit('videoDownloadHopsMax', 5, 'A download with more redirects fails.'),
   downloadHeadTimeoutMs: limit(
     'videoDownloadHeadTimeoutMs',
     MINUTE_MS,
-    'A download whose head takes longer is given up and tried again.',
+    'A download whose response head takes longer is given up and tried again.',
   ),
-  downloadStallMs: limit('videoDownloadStallMs', MINUTE_MS, 'A download that stalls is given up and tried again.'),
+  downloadStallMs: limit(
+    'videoDownloadStallMs',
+    MINUTE_MS,
+    'A download that receives nothing for this time is given up and tried again.',
+  ),
   /** For a whole file. A slow download must not keep the others waiting for ever. */
   downloadTimeoutMs: limit('videoDownloadTimeoutMs', 900_000, 'A longer download is given up and tried again.'),
   /**
    * For one medium that the gateway fetches for a vendor that does not, and for all media of a request. Vendors take
    * less.
    */
-  mediumBytesMax: limit('videoMediumBytesMax', 32 * MIB, 'A video with a larger picture or clip at an address fails.'),
+  mediumBytesMax: limit(
+    'videoMediumBytesMax',
+    32 * MIB,
+    'A video request that links to a larger picture or clip fails.',
+  ),
   mediaBytesMax: limit(
     'videoMediaBytesMax',
     64 * MIB,
-    'A video with more bytes of pictures and clips at addresses fails.',
+    'A video request that links to pictures and clips of more bytes in total fails.',
   ),
   mediumTimeoutMs: limit('videoMediumTimeoutMs', 15_000, 'A picture or clip that takes longer to fetch is lost.'),
   /** Requests whose media are fetched and sent at once, in total and for one account. That many are in memory. */
-  inliningMax: limit('videoInliningMax', 8, 'Further requests whose media are fetched wait.'),
+  inliningMax: limit('videoInliningMax', 8, 'Further requests with linked media wait.'),
   inliningPerAccountMax: limit(
     'videoInliningPerAccountMax',
     2,
-    'Further requests of the account whose media are fetched wait.',
+    'Further requests of the account with linked media wait.',
   ),
   /** How many times in a row the vendor does not know a task before it counts as lost. */
-  missesMax: limit('videoMissesMax', 3, 'A task that the vendor does not know for so many polls in a row is lost.'),
+  missesMax: limit(
+    'videoMissesMax',
+    3,
+    'A task is lost after this many polls in a row in which the vendor does not know it.',
+  ),
   /** How often a download fails before the task does. */
-  downloadTriesMax: limit('videoDownloadTriesMax', 8, 'A task whose file cannot be downloaded so often has failed.'),
+  downloadTriesMax: limit('videoDownloadTriesMax', 8, 'A task fails after this many failed downloads of its file.'),
   /** How often a vendor is searched for a task that it may have. */
   looksMax: limit(
     'videoLooksMax',
     10,
-    'A submission of unknown result that so many searches do not find is an orphan.',
+    'A submission with an unknown result becomes an orphan after this many searches without a match.',
   ),
 }

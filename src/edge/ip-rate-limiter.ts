@@ -8,7 +8,7 @@ export type VisitorLimits = { readonly perMinute: number; readonly concurrent: n
 type Visitor = { readonly bucket: TokenBucket; active: number }
 
 /** The number of addresses that are remembered. */
-const VISITORS_MAX = limit('visitorsMax', 10_000, 'The address that was silent the longest is forgotten.')
+const VISITORS_MAX = limit('visitorsMax', 10_000, 'The address that has been silent longest is forgotten.')
 
 export class IpRateLimiter {
   private readonly limits: VisitorLimits

@@ -24,11 +24,7 @@ const EXPIRED: Failure = {
 const BUSY: Omit<Failure, 'retryAfterMs'> = { kind: 'rate_limited', message: 'Too many requests from your address.' }
 const WANTED: Omit<Failure, 'retryAfterMs'> = { kind: 'rate_limited', message: 'Too many requests for this file.' }
 /** The factor between the limit of one file for all clients and the limit of one address. */
-const FILE_FACTOR = limit(
-  'contentPerFileFactor',
-  16,
-  'The limits of one file are this many times the limits of one address.',
-)
+const FILE_FACTOR = limit('contentPerFileFactor', 16, 'The limits per file are this many times the limits per address.')
 
 export class ContentServer {
   private readonly blobs: Blobs

@@ -84,7 +84,7 @@ function wholeIn(query: URLSearchParams, name: string): number | undefined {
   return text === '' ? undefined : /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
 }
 
-const PAGE_MAX = limit('modelPageMax', 1_000, 'A page of models has no more.')
+const PAGE_MAX = limit('modelPageMax', 1_000, 'A page of models never has more entries.')
 
 /** A page in Anthropic's format, newest first. The default size is 20. `before_id` and `after_id` are model ids. */
 function messagesPage(models: readonly Model[], query: URLSearchParams): ModelList {

@@ -7,7 +7,7 @@ import { limit } from '../lib/primitives/limit.ts'
 const LINES_PER_SECOND = limit(
   'refusalLinesPerSecond',
   50,
-  'Further refusals of an account, or of unknown clients, are one line with their number.',
+  'Further refusals of an account, or of unknown clients, are logged as one line with their number.',
 )
 
 type RefusalFields = LogFields & { readonly account?: string | undefined }

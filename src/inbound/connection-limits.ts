@@ -18,8 +18,8 @@ export type ConnectionLimits = {
 /** The defaults of `listen`. */
 export const connectionLimits: ConnectionLimits = {
   headBytesMax: limit('headBytesMax', 16 * KIB, 'A larger request head is refused, and its connection ends.'),
-  headTimeoutMs: limit('headTimeoutMs', 10_000, 'The connection of a slower request head is closed.'),
-  idleTimeoutMs: limit('idleTimeoutMs', 75_000, 'A connection without a request is closed.'),
+  headTimeoutMs: limit('headTimeoutMs', 10_000, 'If a request head takes longer to arrive, the connection is closed.'),
+  idleTimeoutMs: limit('idleTimeoutMs', 75_000, 'A connection without a request for this time is closed.'),
   stallTimeoutMs: MINUTE_MS,
   lingerTimeoutMs: limit(
     'lingerTimeoutMs',
@@ -29,18 +29,18 @@ export const connectionLimits: ConnectionLimits = {
 }
 
 /** Requests that are sent ahead of an answer are kept up to this size. Then the client must wait. */
-export const AHEAD_BYTES_MAX = limit(
-  'aheadBytesMax',
-  64 * KIB,
-  'Requests that are sent ahead of an answer wait in the socket.',
-)
+export const AHEAD_BYTES_MAX = limit('aheadBytesMax', 64 * KIB, 'Further pipelined requests wait in the socket.')
 /** Reading goes on when fewer bytes than this wait to be processed. */
 export const WAITING_BYTES_MAX = 4 * AHEAD_BYTES_MAX
 /** An unwanted rest of a body is read and dropped up to this size. Beyond it, the connection closes. */
-export const UNREAD_BYTES_MAX = limit('discardedBodyBytesMax', 256 * KIB, 'A longer unread body ends its connection.')
+export const UNREAD_BYTES_MAX = limit(
+  'discardedBodyBytesMax',
+  256 * KIB,
+  'If the unread rest of a request body is longer, the connection is closed.',
+)
 
 /** The slowest pace at which a body may arrive. */
 export const bodyPace = {
-  graceMs: limit('bodyGraceMs', 10_000, 'Until then, no body counts as slow.'),
-  bytesPerSecondMin: limit('bodyBytesPerSecondMin', 8 * KIB, 'A slower body is given up.'),
+  graceMs: limit('bodyGraceMs', 10_000, 'Before this time, no body counts as too slow.'),
+  bytesPerSecondMin: limit('bodyBytesPerSecondMin', 8 * KIB, 'A request whose body arrives more slowly is given up.'),
 }

@@ -11,15 +11,23 @@ import { limit } from '../lib/primitives/limit.ts'
  * log probabilities 2,500; some servers send an event for each character, and one for each token that nobody sees.
  */
 export const streamBounds = {
-  events: limit('streamSpareEvents', 10_000, 'A stream that brings more is broken off as garbage.'),
-  eventsPerToken: limit('streamEventsPerToken', 8, 'A stream that brings more is broken off as garbage.'),
-  bytes: limit('streamSpareBytes', 8 * MIB, 'A stream that brings more is broken off as garbage.'),
-  bytesPerToken: limit('streamBytesPerToken', 4 * KIB, 'A stream that brings more is broken off as garbage.'),
+  events: limit(
+    'streamSpareEvents',
+    10_000,
+    'A stream with more events, on top of those for its tokens, is cut off as invalid.',
+  ),
+  eventsPerToken: limit('streamEventsPerToken', 8, 'A stream with more events per token is cut off as invalid.'),
+  bytes: limit(
+    'streamSpareBytes',
+    8 * MIB,
+    'A stream with more bytes, on top of those for its tokens, is cut off as invalid.',
+  ),
+  bytesPerToken: limit('streamBytesPerToken', 4 * KIB, 'A stream with more bytes per token is cut off as invalid.'),
   /** Of image models: a picture of 400 tokens can have 4 MB, and comes once for each preview. */
   imageBytesPerToken: limit(
     'streamImageBytesPerToken',
     64 * KIB,
-    'A stream that brings more is broken off as garbage.',
+    'A stream with more bytes per image token is cut off as invalid.',
   ),
 }
 

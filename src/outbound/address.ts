@@ -5,7 +5,7 @@ import { limit } from '../lib/primitives/limit.ts'
 
 const FRESH_MS = 30_000
 /** Hosts are the operator's providers, so more entries than this are no longer a cache. */
-const HOSTS_MAX = limit('upstreamHostsMax', 1_000, 'All remembered addresses are forgotten.')
+const HOSTS_MAX = limit('upstreamHostsMax', 1_000, 'When this many are known, all remembered addresses are forgotten.')
 
 type ResolvedHost = { readonly addresses: Promise<readonly string[]>; readonly staleAtMs: number }
 

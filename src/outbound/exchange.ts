@@ -74,14 +74,14 @@ const HEAD_BYTES_MAX = limit(
   64 * KIB,
   'An answer with a larger head counts as a failed attempt.',
 )
-const INTERIM_MAX = limit('upstreamInterimAnswersMax', 8, 'An upstream that sends more 1xx answers has failed.')
+const INTERIM_MAX = limit('upstreamInterimAnswersMax', 8, 'An upstream that sends more 1xx answers counts as failed.')
 /** The bytes that may wait for a sink before the upstream must wait. */
 const QUEUED_BYTES_MAX = 256 * KIB
 /** The bytes of a released body that are still read, so that its connection can be used again. */
 const RELEASED_BYTES_MAX = limit(
   'upstreamRestBytesMax',
   64 * KIB,
-  'If the unread rest of an answer is longer, its connection is closed.',
+  'If the unread rest of an answer is longer, the connection is closed.',
 )
 /** If a kept connection was closed before our request arrived, that shows within one round trip. */
 const RACE_MS = 2_000

@@ -28,7 +28,7 @@ export type PoolOptions = {
 }
 
 /** Vendors close idle connections after a minute or more. Closing first avoids a race. */
-const IDLE_MS = limit('upstreamIdleMs', 30_000, 'An idle connection to an upstream is closed.')
+const IDLE_MS = limit('upstreamIdleMs', 30_000, 'A connection to an upstream that is idle for this time is closed.')
 /** The upstream counts its limit from when its last byte left, which is earlier than its arrival here. */
 const KEEP_ALIVE_MARGIN_MS = 1_000
 const IDLE_MAX = limit('upstreamIdleConnectionsMax', 256, 'Further idle connections to one origin are closed.')

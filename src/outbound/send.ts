@@ -60,11 +60,15 @@ type SendEndpoint = {
 export const CONNECT_TIMEOUT_MS = limit(
   'connectTimeoutMs',
   5_000,
-  'An upstream that takes longer to connect has failed; the next offer is tried.',
+  'An upstream that takes longer to connect counts as failed, and the next offer is tried.',
 )
 const ENDPOINTS_MAX = 1_000
 /** Upstreams choose the origins of pictures. Without a bound, all of them would be kept for ever. */
-const ORIGINS_MAX = limit('upstreamOriginsMax', 1_000, 'All idle connections are closed, and the pools are made anew.')
+const ORIGINS_MAX = limit(
+  'upstreamOriginsMax',
+  1_000,
+  'When this many are known, all idle connections are closed and the pools are rebuilt.',
+)
 /** Printable ASCII and tabs. Other characters are forbidden, or servers read them differently. */
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/
 
@@ -72,7 +76,7 @@ const HEADER_VALUE = /^[\t\x20-\x7e]*$/
 export const ERROR_BYTES_MAX = limit(
   'upstreamErrorBytesMax',
   64 * KIB,
-  'Of a longer error of an upstream only the status counts.',
+  'If an error body of an upstream is longer, only its status is used.',
 )
 
 /** The sender of a request for a whole answer. */

@@ -16,9 +16,9 @@ export type Watcher = {
 export const watchBounds = {
   watchersMax: limit('watchersMax', 128, 'Another watcher of live requests is refused.'),
   watchersPerAccountMax: limit('watchersPerAccountMax', 32, 'Another watcher of the account is refused.'),
-  watchersPerUserMax: limit('watchersPerUserMax', 6, 'Another watcher of the person or program is refused.'),
-  rowsPerPushMax: limit('watchedRowsPerPushMax', 100, 'Further rows are only counted.'),
-  pushMs: limit('watchPushMs', 300, 'Rows are collected for so long.'),
+  watchersPerUserMax: limit('watchersPerUserMax', 6, 'Another watcher of the user or management key is refused.'),
+  rowsPerPushMax: limit('watchedRowsPerPushMax', 100, 'Further rows are counted but not sent.'),
+  pushMs: limit('watchPushMs', 300, 'Rows are collected for this time and sent together.'),
   heartbeatMs: 15_000,
   /** How long whoever loses the right to look may go on. Rows are not sent in that time. */
   standingMs: 1_000,

@@ -46,13 +46,13 @@ export type IdempotencyLock = {
 export const ANSWER_KEPT_MS = limit(
   'idempotencyKeyMs',
   DAY_MS,
-  'An Idempotency-Key is forgotten, and its request is a new one.',
+  'An Idempotency-Key is forgotten. A request that uses it again is a new request.',
 )
 /** An answer up to this size, in UTF-8, is kept. */
 export const ANSWER_BYTES_MAX = limit(
   'idempotencyAnswerBytesMax',
   MIB,
-  'A longer answer is not kept, and its repetitions are refused.',
+  'A longer answer is not stored, and a repetition of its request is refused.',
 )
 
 export type KeptBounds = {
@@ -65,7 +65,7 @@ export const keptAnswerBounds = {
   bytesPerAccountMax: limit(
     'idempotencyBytesPerAccountMax',
     64 * MIB,
-    'Further answers of the account are not kept for repetitions.',
+    'Further answers of the account are not stored for repetitions.',
   ),
 }
 

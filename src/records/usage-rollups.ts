@@ -59,7 +59,7 @@ export type UsageRow = {
 }
 
 /** More rows than this are no chart, and too much for one answer. */
-export const USAGE_ROWS_MAX = limit('usageRowsMax', 10_000, 'A report or export of more rows is refused.')
+export const USAGE_ROWS_MAX = limit('usageRowsMax', 10_000, 'A report or export with more rows is refused.')
 
 /** What can be added up. */
 export type UsageCount = Pick<UsageRow, 'sums' | 'firsts'>

@@ -45,7 +45,7 @@ export type AttemptOutcome = WholeServed | StreamServed | AllFailed
 
 const NOTHING: readonly string[] = []
 /** So many fields are left out for one offer in one call. */
-const WITHOUT_MAX = limit('fieldsLeftOutMax', 4, 'An offer that refuses more fields of a request has failed.')
+const WITHOUT_MAX = limit('fieldsLeftOutMax', 4, 'An offer that refuses more fields of a request counts as failed.')
 
 const NONE_TRIED: AllFailed = {
   kind: 'failed',

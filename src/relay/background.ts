@@ -7,8 +7,12 @@ import { limit } from '../lib/primitives/limit.ts'
 
 export type BackgroundLimits = { readonly runsMax: number; readonly runsPerAccountMax: number }
 export const backgroundBounds: BackgroundLimits = {
-  runsMax: limit('backgroundRunsMax', 256, 'A further response in the background is refused.'),
-  runsPerAccountMax: limit('backgroundRunsPerAccountMax', 32, 'A further one of the account is refused.'),
+  runsMax: limit('backgroundRunsMax', 256, 'A further background response is refused.'),
+  runsPerAccountMax: limit(
+    'backgroundRunsPerAccountMax',
+    32,
+    'A further background response of the account is refused.',
+  ),
 }
 
 /** How long a client that calls an answer off waits for it to be settled. */

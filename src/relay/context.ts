@@ -34,7 +34,7 @@ export const answerBounds = {
     32 * MIB,
     'A longer answer of a text model counts as a failed attempt.',
   ),
-  eventCharsMax: limit('eventCharsMax', 8 * MIB, 'A stream with a longer event is broken off.'),
+  eventCharsMax: limit('eventCharsMax', 8 * MIB, 'A stream with a longer event is cut off.'),
 }
 
 /** Everything the relay touches. */

@@ -48,11 +48,11 @@ const LARGE_CHARS = 512 * KIB
  */
 const turnLimits: ScanLimits = {
   ...requestScanLimits,
-  depthMax: limit('conversationDepthMax', 128, 'A conversation of more is refused.'),
-  nodesMax: limit('conversationNodesMax', 800_000, 'A conversation of more is refused.'),
-  commasMax: limit('conversationCommasMax', 1_000_000, 'A conversation of more is refused.'),
-  bareMax: limit('conversationBareCharsMax', 16_000_000, 'A conversation of more is refused.'),
-  escapesMax: limit('conversationEscapesMax', 4_000_000, 'A conversation of more is refused.'),
+  depthMax: limit('conversationDepthMax', 128, 'A conversation with deeper JSON is refused.'),
+  nodesMax: limit('conversationNodesMax', 800_000, 'A conversation with more objects, arrays and strings is refused.'),
+  commasMax: limit('conversationCommasMax', 1_000_000, 'A conversation with more list items and members is refused.'),
+  bareMax: limit('conversationBareCharsMax', 16_000_000, 'A conversation with more white space and digits is refused.'),
+  escapesMax: limit('conversationEscapesMax', 4_000_000, 'A conversation with more backslash escapes is refused.'),
 }
 
 const textOf = (turns: readonly PastTurn[]): string =>
@@ -66,7 +66,7 @@ async function isTooFine(text: string): Promise<boolean> {
 }
 
 /** One request may name items of so many turns. */
-const REFERRED_MAX = limit('referredTurnsMax', 500, 'A request that names items of more turns is refused.')
+const REFERRED_MAX = limit('referredTurnsMax', 500, 'A request that refers to items of more turns is refused.')
 const NONE = { kind: 'found', turns: [] } as const
 
 /** The same words whether it never was, was deleted, or is somebody else's. */

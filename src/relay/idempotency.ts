@@ -37,7 +37,7 @@ export async function claimOnce(
   }
 }
 
-const WAIT_MS_MAX = limit('repetitionWaitMs', 30_000, 'A repetition is told to wait no longer.')
+const WAIT_MS_MAX = limit('repetitionWaitMs', 30_000, 'The Retry-After of a repetition is never longer.')
 
 /**
  * An SDK whose call timed out comes back for the answer, once or twice. It is sent away for as long as the first has

@@ -14,11 +14,15 @@ type ToMeter = Arrival & {
 }
 
 /** How far a report may pass the quote before it is taken for a mistake: 4 times, and a margin for hidden prompts. */
-const PLAUSIBLE_FACTOR = limit('plausibleUsageFactor', 4, 'A reported usage above so many quotes is counted again.')
+const PLAUSIBLE_FACTOR = limit(
+  'plausibleUsageFactor',
+  4,
+  'A reported usage above this many times the quote, plus the margin, is counted again.',
+)
 const PLAUSIBLE_MARGIN_TOKENS = limit(
   'plausibleUsageMarginTokens',
   20_000,
-  'A reported usage above the quotes by more tokens is counted again.',
+  'A reported usage may exceed the multiple of the quote by this many tokens.',
 )
 
 /** Takes the upstream's usage where it is plausible, or counts what went in and came out. */

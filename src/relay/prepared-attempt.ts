@@ -63,7 +63,7 @@ export type AttemptResult =
 const PRELUDE_CHARS_MAX = limit(
   'preludeCharsMax',
   64 * KIB,
-  'A stream with more before its first meaningful event has failed; the next offer is tried.',
+  'A stream with more before its first meaningful event counts as failed, and the next offer is tried.',
 )
 
 /** Who has said that he will ask again is served as if he waited. */

@@ -9,7 +9,7 @@ export const seatBounds = {
   /** Of a provider that says nothing of its own. */
   requestsMax: limit('providerRequestsMax', 4_096, 'A further request goes to the next offer, or waits.'),
   /** Where there is nobody else to ask. */
-  waitMs: limit('providerWaitMs', 1_000, 'A request that waits longer for a permit has failed at this provider.'),
+  waitMs: limit('providerWaitMs', 1_000, 'A request that waits longer for a permit counts as failed at this provider.'),
 }
 
 /** Of an upstream where as many requests are under way as there may be. */

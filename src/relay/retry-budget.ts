@@ -5,7 +5,7 @@ export const retryBounds = {
   /** A second try for every fifth request, as Finagle and Envoy budget it. */
   percentMax: limit('retriesPercentMax', 20, 'A further retry is not made, and the client gets the failure.'),
   /** What is allowed besides, so that a quiet gateway may always try again. */
-  freePerSecond: limit('retriesFreePerSecond', 10, 'So many retries are allowed besides.'),
+  freePerSecond: limit('retriesFreePerSecond', 10, 'This many retries per second are allowed in addition.'),
 }
 /** What can be saved up: ten seconds of the free ones. */
 const SAVED_MAX = 100

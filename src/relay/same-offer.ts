@@ -3,7 +3,7 @@ import type { UpstreamFailure } from '../domain/failure.ts'
 import { limit } from '../lib/primitives/limit.ts'
 
 /** A vendor that wants to be left alone for longer is: its client can come back by itself. */
-const WAIT_MS_MAX = limit('sameOfferWaitMs', 5_000, 'The last offer is not asked again when it wants a longer wait.')
+const WAIT_MS_MAX = limit('sameOfferWaitMs', 5_000, 'If the last offer asks for a longer wait, it is not tried again.')
 /** Between these, drawn anew each time: those that failed together must not come back together. */
 const WAIT_MS = { least: 200, most: 600 }
 

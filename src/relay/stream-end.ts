@@ -31,12 +31,12 @@ export function endOf({ open: { stream } }: StreamServed, { text, end }: StreamS
 const CHARS_PER_TOKEN_MAX = limit(
   'runawayCharsPerToken',
   128,
-  'A stream that passes its output limit by this measure is broken off.',
+  'A stream with more characters per token of its output limit, plus the margin, is cut off.',
 )
 const RUNAWAY_MARGIN_CHARS = limit(
   'runawayMarginChars',
   64 * KIB,
-  'A stream that passes its output limit by so much besides is broken off.',
+  'A stream may exceed its output limit by this many characters before it is cut off.',
 )
 export const RUNAWAY: UpstreamFailure = {
   kind: 'garbage',

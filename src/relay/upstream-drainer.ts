@@ -2,7 +2,7 @@ import { limit } from '../lib/primitives/limit.ts'
 
 export const drainBounds = {
   streamsMax: limit('drainStreamsMax', 64, 'A further stream is cut when its client leaves.'),
-  timeoutMs: limit('drainTimeoutMs', 120_000, 'A stream without a client is cut.'),
+  timeoutMs: limit('drainTimeoutMs', 120_000, 'A stream without a client is cut after this time.'),
 }
 
 /** Upstream streams that are read on after their client left, because the vendor bills them to the end anyway. */

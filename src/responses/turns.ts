@@ -35,18 +35,22 @@ export type InputPage =
   | { readonly kind: 'not_found' }
   | { readonly kind: 'no_such_item' }
 
-export const KEPT_DAYS = limit('responseDays', 30, 'A stored response is deleted.')
+export const KEPT_DAYS = limit('responseDays', 30, 'A stored response is deleted after this time.')
 export const TURN_KEPT_MS = KEPT_DAYS * DAY_MS
 /** Bytes of one conversation that are read back: as much as a request may bring. */
 export const CHAIN_BYTES_MAX = limit('conversationBytesMax', 32 * MIB, 'A longer conversation is refused.')
-export const CHAIN_TURNS_MAX = limit('conversationTurnsMax', 10_000, 'A conversation of more turns is refused.')
+export const CHAIN_TURNS_MAX = limit('conversationTurnsMax', 10_000, 'A conversation with more turns is refused.')
 /** Conversations of one account that are being read, or wait to be. */
-export const RECALLS_MAX = limit('recallsPerAccountMax', 256, 'A further conversation of the account is refused.')
+export const RECALLS_MAX = limit(
+  'recallsPerAccountMax',
+  256,
+  'A further recall of a conversation of the account is refused.',
+)
 /** A page of items is no larger, unless one item alone is. */
 export const PAGE_BYTES_MAX = limit(
   'inputPageBytesMax',
   MIB,
-  'A page of input items ends, unless it has one item alone.',
+  'A page of input items ends here. One item alone may be longer.',
 )
 
 export type TurnBounds = {

@@ -16,7 +16,7 @@ export type OfferHealth = {
   readonly isOnTrial: boolean
 }
 
-const FAILURES_UNTIL_REST = limit('offerFailuresMax', 5, 'An offer rests after so many failures in a row.')
+const FAILURES_UNTIL_REST = limit('offerFailuresMax', 5, 'After this many failures in a row, the offer rests.')
 const REST_MS = limit('offerRestMs', 30_000, 'The first rest of an offer lasts this long. Each further one is longer.')
 const REST_MS_MAX = RETRY_AFTER_MS_MAX
 /** A wrong credential, an empty account or a missing model is not fixed in seconds. */
@@ -24,10 +24,10 @@ const BENCH_MS = limit('offerFaultRestMs', 300_000, 'An offer whose key, money o
 const RATE_REST_MS = limit(
   'offerRateRestMs',
   5_000,
-  'An offer that refuses for its rate and names no time rests this long.',
+  'An offer that refuses because of its rate and names no time rests this long.',
 )
 /** How long the request that tries an offer has it alone, unless it ends earlier. */
-const TRIAL_MS = limit('offerTrialMs', 30_000, 'Another request may try an offer whose trial takes longer.')
+const TRIAL_MS = limit('offerTrialMs', 30_000, 'If a trial of an offer takes longer, another request may try it.')
 
 export const healthy: OfferHealth = { failuresInRow: 0, rests: 0, restUntilMs: 0, isOnTrial: false }
 

@@ -85,12 +85,12 @@ const STATEMENT_SECONDS = 3_600
 const EXCHANGE_TIMEOUT_MS = limit(
   'tokenExchangeTimeoutMs',
   10_000,
-  'An exchange of a Google credential that takes longer has failed.',
+  'A credential exchange with Google that takes longer counts as failed.',
 )
 const EXCHANGE_BYTES_MAX = limit(
   'tokenExchangeBytesMax',
   64 * KIB,
-  'A larger answer to the exchange of a credential has failed.',
+  'A credential exchange with a larger answer counts as failed.',
 )
 /** A token is given up this long before it ends, or a tenth of its life before, if that is shorter. */
 const MARGIN_MS = 300_000

@@ -21,7 +21,11 @@ export type ReadEvents =
 
 const END: ReadEvents = { kind: 'end' }
 /** How many bytes may be unread before the upstream has to wait. */
-export const QUEUED_BYTES_MAX = limit('streamQueuedBytesMax', 32 * KIB, 'The upstream waits for the client.')
+export const QUEUED_BYTES_MAX = limit(
+  'streamQueuedBytesMax',
+  32 * KIB,
+  'The gateway stops reading from the upstream until the client has caught up.',
+)
 /** An answer of single tokens never has reads this large. */
 const LARGE_READ_BYTES = 64 * KIB
 /** A longer event gets a tick of its own. Several long events in one tick would hold up the others. */

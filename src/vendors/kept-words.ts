@@ -7,7 +7,7 @@ import { seenFailures } from './failure-meaning.ts'
 import { KIB, MIB } from '../lib/primitives/units.ts'
 import { limit } from '../lib/primitives/limit.ts'
 
-const MESSAGE_CHARS_MAX = limit('vendorMessageCharsMax', 300, 'A longer message of a vendor is cut.')
+const MESSAGE_CHARS_MAX = limit('vendorMessageCharsMax', 300, 'A longer message of a vendor is shortened.')
 /** Longer texts are not searched: a failure must not delay other requests of the thread. */
 export const PRIVATE_CHARS_MAX = MIB
 /**

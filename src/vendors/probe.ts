@@ -19,10 +19,10 @@ export type Probe = {
   readonly problem: string | undefined
 }
 
-const PROBE_TIMEOUT_MS = limit('probeTimeoutMs', 15_000, 'A probe of a provider that takes longer has failed.')
+const PROBE_TIMEOUT_MS = limit('probeTimeoutMs', 15_000, 'A probe of a provider that takes longer counts as failed.')
 /** Vertex lists its models outside of any project (2026-11). */
 const VERTEX_PLACE = /\/projects\/[^/]+\/locations\/[^/]+(?=\/publishers\/)/
-const PROBE_BYTES_MAX = limit('probeBytesMax', 4 * MIB, 'A longer list of models is not read.')
+const PROBE_BYTES_MAX = limit('probeBytesMax', 4 * MIB, 'A longer model list is not read.')
 
 type ProbeResult = Pick<Probe, 'ok' | 'status' | 'problem'> & { readonly models?: readonly string[] }
 type Reply =

@@ -14,12 +14,20 @@ const excess = (message: string): ExcessFailure => ({
 /** Some servers number choices in their own way. No known server sends this many that were not requested. */
 export const SPARE_CHOICES = 8
 /** Blocks of one answer that may be open at the same time. */
-export const OPEN_BLOCKS_MAX = limit('answerOpenBlocksMax', 1_024, 'A stream with more is broken off as garbage.')
+export const OPEN_BLOCKS_MAX = limit(
+  'answerOpenBlocksMax',
+  1_024,
+  'A stream with more open blocks is cut off as invalid.',
+)
 
 /** Far more than any vendor sends. */
-export const CANDIDATES_MAX = limit('answerCandidatesMax', 256, 'A stream with more is broken off as garbage.')
+export const CANDIDATES_MAX = limit('answerCandidatesMax', 256, 'A stream with more candidates is cut off as invalid.')
 /** What may follow the last finish reason of an answer. It is held back until the answer is settled. */
-export const BEHIND_CHARS_MAX = limit('answerBehindCharsMax', MIB, 'A stream with more is broken off as garbage.')
+export const BEHIND_CHARS_MAX = limit(
+  'answerBehindCharsMax',
+  MIB,
+  'A stream with more text after its last finish reason is cut off as invalid.',
+)
 
 export const TOO_MUCH_BEHIND = excess('the upstream continued after the end of its answer')
 export const TOO_MANY_CHOICES = excess('the upstream sent choices that were not requested')

@@ -27,7 +27,7 @@ test.each([
 test.each(['{"__proto__":1}', '{"m":[{"a":{"__proto__":{}}}]}', '{"m":{"\\u005f_proto__":1}}'])(
   'a name that would set a prototype is refused: %s',
   (text) => {
-    expect(messageOf(scanRequest(text))).toBe("A field is called '__proto__', which is not allowed.")
+    expect(messageOf(scanRequest(text))).toBe("The field name '__proto__' is not allowed.")
   },
 )
 

@@ -18,7 +18,7 @@ const reject = (kind: Failure['kind'], message: string): RejectedJson => ({
   kind: 'rejected',
   failure: { kind, message },
 })
-const PROTO_NAME = reject('invalid_value', "A field is called '__proto__', which is not allowed.")
+const PROTO_NAME = reject('invalid_value', "The field name '__proto__' is not allowed.")
 const NOT_JSON = reject('invalid_json', 'The body is not valid JSON.')
 const EMPTY = reject('invalid_json', 'The body is empty: send a JSON object.')
 

@@ -5,7 +5,7 @@ import { limit } from '../../lib/primitives/limit.ts'
 const DIMENSIONS_MAX = limit(
   'embeddingDimensionsMax',
   65_536,
-  'A vector with more dimensions is refused, or counts as garbage of the upstream.',
+  'A request for more dimensions is refused. An answer with more is treated as invalid.',
 )
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 

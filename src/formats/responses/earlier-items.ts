@@ -39,7 +39,11 @@ export function resolved(
 }
 
 /** As much as a request itself may bring. */
-const REFERRED_BYTES_MAX = limit('referredBytesMax', 32 * MIB, 'A request that names more bytes of items is refused.')
+const REFERRED_BYTES_MAX = limit(
+  'referredBytesMax',
+  32 * MIB,
+  'A request that refers to items of more bytes is refused.',
+)
 
 /** A result needs the call that it belongs to. Vendors refuse it in words of their own, or even accept it. */
 export function refuseLooseOutputs(items: readonly Fields[], from: number): void {

@@ -133,7 +133,7 @@ function readBy(
   }
 }
 
-const METADATA_PAIRS_MAX = limit('metadataPairsMax', 16, 'A request with more metadata is refused.')
+const METADATA_PAIRS_MAX = limit('metadataPairsMax', 16, 'A request with more metadata pairs is refused.')
 /** Fields that refer to a conversation or a prompt that the gateway cannot see. */
 const unsupported = ['conversation', 'prompt']
 const plainTiers = new Set<unknown>(['auto', 'default', 'flex', null, undefined])

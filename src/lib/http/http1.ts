@@ -82,7 +82,7 @@ const SPACE = 0x20
 const EXTENSIONS =
   /^(?:[\t ]*;[\t ]*[\w!#$%&'*+.^`|~-]+(?:[\t ]*=[\t ]*(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*"))?)+$/
 /** The bounds of a size line with its extensions, and of all trailers together. */
-const SIZE_LINE_MAX = limit('chunkLineCharsMax', 256, 'A longer size line of a chunk is malformed.')
+const SIZE_LINE_MAX = limit('chunkLineCharsMax', 256, 'A longer chunk size line is malformed.')
 const TRAILERS_MAX = limit('trailerBytesMax', 8 * KIB, 'Larger trailers are malformed.')
 
 const hexDigit = (code: number): number => {

@@ -7,7 +7,7 @@ export type HeaderFields = Pick<ReadonlyMap<string, string>, 'get' | 'has'>
 export const HEADERS_MAX = limit(
   'headersMax',
   100,
-  'A request with more headers is refused; an answer with more counts as a failed attempt.',
+  'A request with more headers is refused. An answer with more counts as a failed attempt.',
 )
 /** Headers that may not repeat, because two values would mean two messages or two callers. */
 const single = ['content-length', 'transfer-encoding', 'host', 'authorization', 'content-type']

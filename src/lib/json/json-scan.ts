@@ -29,13 +29,13 @@ export type Scan =
 
 /** The last three keep every step of reading the largest body below 100 ms (test/load/malformed.test.ts). */
 export const requestScanLimits: ScanLimits = {
-  depthMax: limit('jsonDepthMax', 64, 'A deeper request body is refused.'),
-  nodesMax: limit('jsonNodesMax', 200_000, 'A request body of more objects, arrays and strings is refused.'),
-  commasMax: limit('jsonCommasMax', 400_000, 'A request body of more list items and members is refused.'),
-  membersMax: limit('jsonMembersMax', 10_000, 'An object of a request body with more members is refused.'),
+  depthMax: limit('jsonDepthMax', 64, 'A more deeply nested request body is refused.'),
+  nodesMax: limit('jsonNodesMax', 200_000, 'A request body with more objects, arrays and strings is refused.'),
+  commasMax: limit('jsonCommasMax', 400_000, 'A request body with more list items and members is refused.'),
+  membersMax: limit('jsonMembersMax', 10_000, 'A request body that contains an object with more members is refused.'),
   bareMax: limit('jsonBareCharsMax', 6_000_000, 'A request body with more white space and digits is refused.'),
   escapesMax: limit('jsonEscapesMax', 1_000_000, 'A request body with more backslash escapes is refused.'),
-  keyCharsMax: limit('jsonNameCharsMax', 1_000, 'A request body with a longer name of a field is refused.'),
+  keyCharsMax: limit('jsonNameCharsMax', 1_000, 'A request body with a longer field name is refused.'),
 }
 
 /** More than any `depthMax`. */
@@ -48,20 +48,12 @@ const DEPTH_MAX = 128
  * reads them.
  */
 export const answerLimits: ScanLimits = {
-  depthMax: limit('answerDepthMax', 128, 'A deeper answer counts as garbage of the upstream.'),
-  nodesMax: limit('answerValuesMax', 60_000, 'An answer of more values counts as garbage of the upstream.'),
-  commasMax: limit('answerCommasMax', 1_000_000, 'An answer of more list items counts as garbage of the upstream.'),
-  membersMax: limit('answerMembersMax', 10_000, 'An answer with a larger object counts as garbage of the upstream.'),
-  bareMax: limit(
-    'answerBareCharsMax',
-    6_000_000,
-    'An answer with more white space and digits counts as garbage of the upstream.',
-  ),
-  escapesMax: limit(
-    'answerEscapesMax',
-    2_000_000,
-    'An answer with more backslash escapes counts as garbage of the upstream.',
-  ),
+  depthMax: limit('answerDepthMax', 128, 'A more deeply nested answer is treated as invalid.'),
+  nodesMax: limit('answerValuesMax', 60_000, 'An answer with more values is treated as invalid.'),
+  commasMax: limit('answerCommasMax', 1_000_000, 'An answer with more list items is treated as invalid.'),
+  membersMax: limit('answerMembersMax', 10_000, 'An answer with a larger object is treated as invalid.'),
+  bareMax: limit('answerBareCharsMax', 6_000_000, 'An answer with more white space and digits is treated as invalid.'),
+  escapesMax: limit('answerEscapesMax', 2_000_000, 'An answer with more backslash escapes is treated as invalid.'),
   keyCharsMax: 1_000,
 }
 /**
@@ -72,17 +64,17 @@ export const largeAnswerLimits: ScanLimits = {
   nodesMax: limit(
     'largeAnswerValuesMax',
     5_000_000,
-    'An answer with token probabilities of more values counts as garbage of the upstream.',
+    'An answer with token probabilities and more values is treated as invalid.',
   ),
   commasMax: limit(
     'largeAnswerCommasMax',
     10_000_000,
-    'An answer with token probabilities of more list items counts as garbage of the upstream.',
+    'An answer with token probabilities and more list items is treated as invalid.',
   ),
   bareMax: limit(
     'largeAnswerBareCharsMax',
     32_000_000,
-    'An answer with token probabilities with more digits counts as garbage of the upstream.',
+    'An answer with token probabilities and more white space and digits is treated as invalid.',
   ),
 }
 

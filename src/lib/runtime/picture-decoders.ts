@@ -14,14 +14,14 @@ export const decoderBounds = {
   bytesMax: limit(
     'imageDecoderBytesMax',
     320 * MIB,
-    'A decoder that needs more memory is ended, and its image is too large.',
+    'A decoder that needs more memory is stopped, and its image counts as too large.',
   ),
   memoryPart: 1 / 4,
   bytesMin: 160 * MIB,
   /** A process that is larger after its work is not kept. */
   keptBytesMax: 128 * MIB,
   /** A process without work ends after this time. */
-  idleMs: limit('imageDecoderIdleMs', 10_000, 'A decoder without work ends.'),
+  idleMs: limit('imageDecoderIdleMs', 10_000, 'A decoder without work for this time is stopped.'),
 }
 
 const UNREADABLE: DecodedPicture = { said: { kind: 'unreadable' } satisfies PictureLook, bytes: Buffer.alloc(0) }
