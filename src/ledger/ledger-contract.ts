@@ -1,16 +1,18 @@
 /**
- * What every implementation of `Ledger` must do, as tests. A test file of the implementation calls
+ * What every implementation of `Ledger` and of its `LedgerQueries` must do, as tests. A test file of the implementation calls
  * `describeLedgerContract` with a function that opens empty books. The suite knows the port only.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Finding } from '../lib/primitives/checks.ts'
 import type { WriteStep } from '../store/statement.ts'
+import type { LedgerQueries } from './ledger-queries.ts'
 import { BALANCE_MAX, type Adjustment, type Hold, type Ledger, type Settlement } from './ledger.ts'
 
 /** Books that one process has open. */
 export type BooksUnderTest = {
   readonly ledger: Ledger
+  readonly queries: LedgerQueries
   /** Makes an account in the store and registers it. */
   addAccount(id: string): Promise<void>
   /** The step that writes a request's record: verified books have one for every resolved hold. */
@@ -106,6 +108,7 @@ export function describeLedgerContract(name: string, open: () => Promise<BooksUn
     testLines(bound)
     testAdjustments(bound)
     testRestarts(bound)
+    testQueries(bound)
     testHistories(bound)
   })
 }
@@ -373,6 +376,60 @@ function testRestarts({ get }: Bound): void {
     expect(get().ledger.balance(accountId)).toEqual(balanceOf(70n))
     expect(await get().restart()).toBe(0)
     expect(get().ledger.balance(accountId)).toEqual(balanceOf(70n))
+  })
+}
+
+function testQueries({ get }: Bound): void {
+  test('bookings are read newest first, a page at a time, with the balance after each, and of one account', async () => {
+    const [accountId, other] = [await get().account(0n), await get().account(7n)]
+    const changes = [10n, 3n, 25n, 4n, 1n]
+    let balance = 0n
+    const wanted = []
+    for (const [i, amount] of changes.entries()) {
+      const kind = i % 2 === 1 ? 'debit' : 'credit'
+      expect(await get().adjust(accountId, amount, { kind, ref: `booking ${i}`, reason: `reason ${i}` })).toBe('booked')
+      const change = kind === 'debit' ? -amount : amount
+      balance += change
+      wanted.unshift({ kind, amount: change, balanceAfter: balance, ref: `booking ${i}`, reason: `reason ${i}` })
+    }
+    const found = []
+    for (let before: string | undefined; found.length < changes.length; before = found.at(-1)?.ref) {
+      const page = await get().books.queries.bookings(accountId, { limit: 2, before })
+      expect(page.length).toBeGreaterThan(0)
+      found.push(...page)
+    }
+    expect(found).toMatchObject(wanted)
+    const { queries } = get().books
+    expect(await queries.bookings(accountId, { limit: 9, before: 'booking 0' })).toEqual([])
+    expect(await queries.bookings(other, { limit: 9, before: 'booking 4' })).toEqual([])
+    expect(await queries.bookings(other, { limit: 9 })).toMatchObject([{ amount: 7n }])
+  })
+
+  test('holds are read oldest first, of one account, and a resolved one is not open', async () => {
+    const [accountId, other] = [await get().account(100n), await get().account(100n)]
+    const { queries } = get().books
+    expect([await queries.oldestHold(), await queries.countOpenHolds(accountId)]).toEqual([undefined, 0])
+    const made = [1n, 2n, 3n].map((amount) => get().hold(accountId, amount))
+    const foreign = get().hold(other, 50n)
+    await Promise.all([...made, foreign].map(({ durable }) => durable))
+    const ids = made.map(({ hold }) => hold.id)
+    const [first, last] = [await queries.openHolds(accountId, { limit: 2 }), { after: ids[1], limit: 2 }]
+    expect(first).toMatchObject([
+      { id: ids[0], amount: 1n },
+      { id: ids[1], amount: 2n },
+    ])
+    expect(await queries.openHolds(accountId, last)).toMatchObject([{ id: ids[2], amount: 3n }])
+    expect(await queries.countOpenHolds(accountId)).toBe(3)
+    expect(await queries.oldestHold()).toBe(made[0]?.hold.createdAtMs)
+    const [settled, released] = made
+    if (settled) await get().settle(settled.hold, 1n)
+    if (released) await get().release(released.hold)
+    const states = await Promise.all(ids.map(async (id) => (await queries.findHold(id))?.state))
+    expect(states).toEqual(['settled', 'released', 'open'])
+    expect(await queries.findHold(foreign.hold.id)).toEqual({ accountId: other, state: 'open', amount: 50n })
+    expect(await queries.findHold('nobody')).toBeUndefined()
+    expect(await queries.countOpenHolds(accountId)).toBe(1)
+    for (const { hold } of [...made.slice(2), foreign]) await get().release(hold)
   })
 }
 
