@@ -20,7 +20,7 @@ import { DIED } from './formats/responses/conversation.ts'
 import { timeOrderedId } from './lib/primitives/ids.ts'
 import { DiskRoom } from './lib/runtime/disk-room.ts'
 import type { Log } from './lib/runtime/log.ts'
-import { Codes } from './ledger/codes.ts'
+import { openSqliteCodes } from './ledger/sqlite-codes.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import { openSqliteLedgerQueries } from './ledger/sqlite-ledger-queries.ts'
 import { openSqliteLedger } from './ledger/sqlite-ledger.ts'
@@ -212,7 +212,7 @@ function servicesOf(
     tally: new ProviderTally(),
     feed: openLocalFeed(),
     savedViews: openSqliteSavedViews(store),
-    codes: new Codes(store, shared.ledger),
+    codes: openSqliteCodes(store, shared.ledger),
     backup: createBackup(store, secrets),
     status: () => ({
       data_folder: config.dataFolder,

@@ -1,24 +1,12 @@
-/** Codes that add to a balance: made by the operator, given to somebody, redeemed once. */
+/**
+ * Codes that add to a balance: made by the operator, given to a customer, redeemed once. This is the port that every
+ * store of them implements. `codes-contract.ts` is the suite that every implementation passes.
+ *
+ * Invariants:
+ * - A code is redeemed once, by one account. Its end and its credit are one transaction.
+ * - The code itself is returned once, by `create`. It is stored as a digest.
+ */
 import type { NanoUsd } from '../domain/money.ts'
-import { makeVoucher, voucherOf } from '../lib/primitives/signed-token.ts'
-import { timeOrderedId } from '../lib/primitives/ids.ts'
-import { tokenDigest } from '../lib/primitives/token.ts'
-import { statement, type Row, type SqlValue } from '../store/statement.ts'
-import { mustWrite, type Store } from '../store/store.ts'
-import type { Ledger } from './ledger.ts'
-import { reasonOfCode } from './system-reasons.ts'
-
-const insert = statement(
-  `INSERT INTO redemption_code (id, batch_id, digest, last4, amount, note, created_at, expires_at)
-   VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-)
-const redeem = statement(
-  `UPDATE redemption_code SET redeemed_at = ?1, redeemed_by = ?2
-   WHERE id = ?3 AND redeemed_at IS NULL AND voided_at IS NULL AND (expires_at IS NULL OR expires_at > ?1)`,
-)
-const voidCode = statement(
-  'UPDATE redemption_code SET voided_at = ? WHERE id = ? AND redeemed_at IS NULL AND voided_at IS NULL',
-)
 
 export type CodeDraft = {
   readonly count: number
@@ -48,84 +36,6 @@ export type Redemption =
   /** The balance would exceed what an account can hold. */
   | { readonly kind: 'too_large' }
 
-export class Codes {
-  private readonly store: Store
-  private readonly ledger: Ledger
-
-  constructor(store: Store, ledger: Ledger) {
-    this.store = store
-    this.ledger = ledger
-  }
-
-  /** Makes a batch. The codes themselves are there once. */
-  async create({ count, amount, note, expiresAtMs }: CodeDraft): Promise<{ batchId: string; codes: NewCode[] }> {
-    const batchId = timeOrderedId('batch_')
-    const nowMs = Date.now()
-    const codes = Array.from({ length: count }, () => ({ id: timeOrderedId('code_'), secret: makeVoucher() }))
-    const steps = codes.map(({ id, secret }) => {
-      const bind = [id, batchId, tokenDigest(secret), secret.slice(-4), amount, note, nowMs, expiresAtMs ?? null]
-      return { run: insert, bind }
-    })
-    await mustWrite(this.store, steps)
-    return { batchId, codes }
-  }
-
-  /** Adds a code to a balance, once: the code's end and the credit are one transaction. */
-  async redeem(typed: string, { accountId }: { readonly accountId: string }): Promise<Redemption> {
-    const secret = voucherOf(typed)
-    if (secret === undefined) return { kind: 'void' }
-    const sql = 'SELECT id, amount, note FROM redemption_code WHERE digest = ?'
-    const [row] = await this.store.query(sql, [tokenDigest(secret)])
-    if (!row) return { kind: 'void' }
-    const id = row['id'] as string
-    const amount = row['amount'] as bigint
-    const note = row['note'] as string
-    const { kind } = await this.ledger.adjust({
-      accountId,
-      amount,
-      kind: 'credit',
-      ref: `code:${id}`,
-      reason: reasonOfCode(secret.slice(-4), note),
-      provided: { run: redeem, bind: [Date.now(), accountId, id], changes: 1 },
-    })
-    if (kind === 'booked') return { kind: 'redeemed', id, amount }
-    return kind === 'too_large' ? { kind } : { kind: 'void' }
-  }
-
-  /** False when there is nothing to void. */
-  async void(id: string): Promise<boolean> {
-    const outcome = await this.store.write([{ run: voidCode, bind: [Date.now(), id], changes: 1 }])
-    return outcome.kind === 'written'
-  }
-
-  /** A page of those that fit, the newest first. */
-  async list({ before, limit, ...filter }: CodeFilter & CodePage): Promise<readonly Code[]> {
-    const { where, bind } = conditionsOf(filter)
-    const sql = `SELECT * FROM redemption_code WHERE ${where} AND id < ? ORDER BY id DESC LIMIT ?`
-    return (await this.store.query(sql, [...bind, before ?? 'code_~', limit])).map(codeOf)
-  }
-
-  /** How many fit. */
-  async count(filter: CodeFilter): Promise<number> {
-    const { where, bind } = conditionsOf(filter)
-    const [row] = await this.store.query(`SELECT count(*) AS n FROM redemption_code WHERE ${where}`, bind)
-    return Number(row?.['n'] ?? 0)
-  }
-
-  /** The code that was typed; undefined: it is none of ours. */
-  async codeOfSecret(typed: string): Promise<Code | undefined> {
-    const secret = voucherOf(typed)
-    if (secret === undefined) return undefined
-    const [row] = await this.store.query('SELECT * FROM redemption_code WHERE digest = ?', [tokenDigest(secret)])
-    return row && codeOf(row)
-  }
-
-  async find(id: string): Promise<Code | undefined> {
-    const [row] = await this.store.query('SELECT * FROM redemption_code WHERE id = ?', [id])
-    return row && codeOf(row)
-  }
-}
-
 export type NewCode = { readonly id: string; readonly secret: string }
 export type CodeFilter = {
   readonly batchId?: string | undefined
@@ -133,44 +43,22 @@ export type CodeFilter = {
   /** Part of the note, or the code's end. */
   readonly text?: string | undefined
 }
-type CodePage = { readonly before?: string | undefined; readonly limit: number }
+export type CodePage = { readonly before?: string | undefined; readonly limit: number }
 
-const OPEN = 'redeemed_at IS NULL AND voided_at IS NULL'
-const states: Readonly<Record<Code['state'], string>> = {
-  open: `${OPEN} AND (expires_at IS NULL OR expires_at > ?)`,
-  expired: `${OPEN} AND expires_at <= ?`,
-  redeemed: 'redeemed_at IS NOT NULL AND ? IS NOT NULL',
-  voided: 'redeemed_at IS NULL AND voided_at IS NOT NULL AND ? IS NOT NULL',
-}
+/** A batch of codes. The codes themselves are there once. */
+export type NewBatch = { readonly batchId: string; readonly codes: readonly NewCode[] }
 
-function conditionsOf({ batchId, state, text }: CodeFilter): { readonly where: string; readonly bind: SqlValue[] } {
-  const wanted = text?.trim().toLowerCase()
-  const conditions: [string, SqlValue][] = [
-    ...(batchId === undefined ? [] : [['batch_id = ?', batchId] as [string, SqlValue]]),
-    ...(state === undefined ? [] : [[states[state], Date.now()] as [string, SqlValue]]),
-    ...(wanted ? [["instr(lower(note || ' …' || last4), ?) > 0", wanted] as [string, SqlValue]] : []),
-  ]
-  return {
-    where: ['TRUE', ...conditions.map(([sql]) => sql)].join(' AND '),
-    bind: conditions.map(([, value]) => value),
-  }
-}
-
-function codeOf(row: Row): Code {
-  const time = (name: string): number | undefined => (row[name] === null ? undefined : Number(row[name]))
-  const expiresAtMs = time('expires_at')
-  const isLate = expiresAtMs !== undefined && expiresAtMs <= Date.now()
-  const open = isLate ? 'expired' : 'open'
-  return {
-    id: row['id'] as string,
-    batchId: row['batch_id'] as string,
-    last4: row['last4'] as string,
-    amount: row['amount'] as bigint,
-    note: row['note'] as string,
-    state: row['redeemed_at'] !== null ? 'redeemed' : row['voided_at'] !== null ? 'voided' : open,
-    createdAtMs: Number(row['created_at']),
-    expiresAtMs,
-    redeemedAtMs: time('redeemed_at'),
-    redeemedBy: (row['redeemed_by'] as string | null) ?? undefined,
-  }
+export type Codes = {
+  create(draft: CodeDraft): Promise<NewBatch>
+  /** Adds a code to a balance. A code that is refused for the sake of the balance can be redeemed later. */
+  redeem(typed: string, by: { readonly accountId: string }): Promise<Redemption>
+  /** False when there is nothing to void: the code is unknown, redeemed or voided. */
+  void(id: string): Promise<boolean>
+  /** A page of those that fit, the newest first. Those of one moment are in the order of their ids. */
+  list(query: CodeFilter & CodePage): Promise<readonly Code[]>
+  /** How many fit. */
+  count(filter: CodeFilter): Promise<number>
+  /** The code that was typed; undefined: there is none. */
+  codeOfSecret(typed: string): Promise<Code | undefined>
+  find(id: string): Promise<Code | undefined>
 }
