@@ -1,6 +1,6 @@
 /**
- * What every implementation of `Ledger` and of its `LedgerQueries` must do, as tests. A test file of the implementation calls
- * `describeLedgerContract` with a function that opens empty books. The suite knows the port only.
+ * What every implementation of `Ledger` and of its `LedgerQueries` must do, as tests. A test file of the implementation
+ * calls `describeLedgerContract` with a function that opens empty books. The suite knows the ports only.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

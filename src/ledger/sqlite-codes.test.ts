@@ -44,7 +44,8 @@ async function open(): Promise<CodesUnderTest & { readonly folder: string }> {
 describeCodesContract('SqliteCodes', open)
 
 test('a crash between redeeming and booking is not possible: both are one transaction', async () => {
-  const { codes, folder, close } = await open()
+  const books = await open()
+  const { codes, folder } = books
   const { secret, id } =
     (await codes.create({ count: 1, amount: 5n, note: 'launch', expiresAtMs: undefined })).codes[0] ??
     expect.unreachable()
@@ -59,5 +60,5 @@ test('a crash between redeeming and booking is not possible: both are one transa
     WHERE (c.redeemed_at IS NULL) <> (j.id IS NULL)`
   expect(db.query(unbooked).get()).toEqual({ n: 0 })
   db.close()
-  await close()
+  await books.close()
 })
