@@ -1,25 +1,17 @@
 /** Bodies sent for nothing: without a balance they are not even read, and an account has a share of the memory. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { chat, startGateway, startSandboxProcess, type TestGateway, type TestSandbox } from '../support/gateway.ts'
+import { expect, test } from 'bun:test'
+import { chat } from '../support/gateway.ts'
+import { useSandbox } from '../support/use-gateway.ts'
 import { rawClient, type RawClient } from '../support/raw-client.ts'
 
-let gateway: TestGateway
-let sandbox: TestSandbox
-beforeAll(async () => {
-  sandbox = await startSandboxProcess()
-  gateway = await startGateway({
-    yaml: `
+const { gateway } = useSandbox((sandbox) => ({
+  yaml: `
 providers:
   vendor: { base_url: '${sandbox.baseUrl}', allow_private: true }
 models:
   late: { price: { input: 1, output: 2 }, offers: [{ provider: vendor, model: 'sandbox-chat!delayMs=1500' }] }`,
-    env: { TOLLGATE_ARRIVING_BYTES_MAX: '4000000', TOLLGATE_BODY_BYTES_MAX: '1000000' },
-  })
-}, 30_000)
-afterAll(async () => {
-  await gateway.close()
-  await sandbox.stop()
-})
+  env: { TOLLGATE_ARRIVING_BYTES_MAX: '4000000', TOLLGATE_BODY_BYTES_MAX: '1000000' },
+}))
 
 const keyOf = async (name: string, balance?: string): Promise<string> => {
   await gateway.operate('account.create', { name, ...(balance !== undefined && { balance }) })

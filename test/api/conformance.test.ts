@@ -2,35 +2,34 @@
  * What suites of others ask of a server of these formats, before upstreams of three dialects: the strict mode of
  * github.com/avelrl/openai-compatible-tester (2026-05) and the HTTP tests of openresponses.org (2026-07), in our words.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
-import { startGateway, startSandboxProcess, type TestGateway, type TestSandbox } from '../support/gateway.ts'
+import { startSandboxProcess, type TestSandbox } from '../support/gateway.ts'
+import { useGateway } from '../support/use-gateway.ts'
 
 let sandbox: TestSandbox
-let gateway: TestGateway
 
 const upstreams = ['chat', 'messages', 'gemini'] as const
 const price = 'price: { input: 1, output: 2 }'
 
-beforeAll(async () => {
-  sandbox = await startSandboxProcess()
-  const base = new URL(sandbox.baseUrl).origin
-  gateway = await startGateway({
-    yaml: [
-      'sandbox: false',
-      'providers:',
-      `  chat: { base_url: '${base}/v1', allow_private: true }`,
-      `  messages: { preset: anthropic, base_url: '${base}/v1', key: k, allow_private: true }`,
-      `  gemini: { preset: gemini, base_url: '${base}/v1beta', key: k, allow_private: true }`,
-      'models:',
-      ...upstreams.map((id) => `  ${id}: { ${price}, offers: [{ provider: ${id}, model: sandbox-chat }] }`),
-    ].join('\n'),
-  })
-}, 30_000)
-afterAll(async () => {
-  await gateway.close()
-  await sandbox.stop()
-})
+const gateway = useGateway(
+  async () => {
+    sandbox = await startSandboxProcess()
+    const base = new URL(sandbox.baseUrl).origin
+    return {
+      yaml: [
+        'sandbox: false',
+        'providers:',
+        `  chat: { base_url: '${base}/v1', allow_private: true }`,
+        `  messages: { preset: anthropic, base_url: '${base}/v1', key: k, allow_private: true }`,
+        `  gemini: { preset: gemini, base_url: '${base}/v1beta', key: k, allow_private: true }`,
+        'models:',
+        ...upstreams.map((id) => `  ${id}: { ${price}, offers: [{ provider: ${id}, model: sandbox-chat }] }`),
+      ].join('\n'),
+    }
+  },
+  () => sandbox.stop(),
+)
 
 type Json = Record<string, unknown>
 const send = (path: string, body?: object): Promise<Response> =>

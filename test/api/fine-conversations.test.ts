@@ -1,29 +1,27 @@
 /** Conversations of very many items: reading one back must not hold up everybody else. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { useGateway } from '../support/use-gateway.ts'
 import { TICK_MS_MAX, tickMeter, withLongestTick } from '../support/tick-report.ts'
 import { startWordVendor, type WordVendor } from '../support/word-vendor.ts'
 
 let vendor: WordVendor
-let gateway: TestGateway
 
-beforeAll(async () => {
-  vendor = startWordVendor()
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-test-'))
-  const offers = '[{ provider: v, model: 5-words }]'
-  const yaml = `
+const gateway = useGateway(
+  () => {
+    vendor = startWordVendor()
+    const folder = mkdtempSync(join(tmpdir(), 'tollgate-test-'))
+    const offers = '[{ provider: v, model: 5-words }]'
+    const yaml = `
 providers: { v: { base_url: '${vendor.origin}/v1', key: k-12345678, allow_private: true } }
 models: { chatty: { price: { input: 0.001, output: 0.001 }, output_tokens_max: 4096, offers: ${offers} } }
 `
-  gateway = await startGateway({ yaml, folder, ...tickMeter(folder) })
-}, 30_000)
-afterAll(async () => {
-  await gateway.close()
-  await vendor.stop()
-}, 30_000)
+    return { yaml, folder, ...tickMeter(folder) }
+  },
+  () => vendor.stop(),
+)
 
 async function answered(input: unknown, previous: string | undefined): Promise<{ status: number; text: string }> {
   const response = await fetch(`${gateway.baseUrl}/responses`, {

@@ -1,6 +1,6 @@
 /** Ends of Gemini's without an answer: the next offer is asked; without another it is an error, charged to nobody. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { describe, expect, test } from 'bun:test'
+import { useGateway } from '../support/use-gateway.ts'
 
 const usageMetadata = { promptTokenCount: 10, totalTokenCount: 10 }
 const signature = { text: '', thoughtSignature: 'AAAA' }
@@ -10,46 +10,44 @@ const answers: Readonly<Record<string, readonly object[]>> = {
   well: [{ content: { role: 'model', parts: [{ text: 'Well.' }] } }, { finishReason: 'STOP' }],
 }
 let vendor: Bun.Server<undefined>
-let gateway: TestGateway
 
-beforeAll(async () => {
-  vendor = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    fetch(request) {
-      const { pathname } = new URL(request.url)
-      const [, model = '', action] = /models\/([^:]+):(\w+)$/.exec(pathname) ?? []
-      const events = (answers[model] ?? answers['well'] ?? []).map((one) => ({ candidates: [one], usageMetadata }))
-      if (action === 'streamGenerateContent') {
-        const text = events.map((event) => `data: ${JSON.stringify(event)}\r\n\r\n`).join('')
-        return new Response(text, { headers: { 'content-type': 'text/event-stream' } })
-      }
-      return Response.json({
-        candidates: [Object.assign({}, ...(answers[model] ?? answers['well'] ?? []))],
-        usageMetadata,
-      })
-    },
-  })
-  const at = `base_url: '${vendor.url.origin}/v1beta', allow_private: true, key: k`
-  const models = ['malformed', 'silent'].flatMap((one) => [
-    `  ${one}: { price: { input: 1, output: 2 }, offers: [{ provider: first, model: ${one} }] }`,
-    `  ${one}-then-well: { price: { input: 1, output: 2 }, offers: [{ provider: first, model: ${one} }, { provider: second, model: well, priority: 1 }] }`,
-  ])
-  gateway = await startGateway({
-    yaml: [
-      'sandbox: false',
-      'providers:',
-      `  first: { preset: gemini, ${at} }`,
-      `  second: { preset: gemini, ${at} }`,
-      'models:',
-      ...models,
-    ].join('\n'),
-  })
-}, 30_000)
-afterAll(async () => {
-  await gateway.close()
-  await vendor.stop(true)
-})
+const gateway = useGateway(
+  () => {
+    vendor = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch(request) {
+        const { pathname } = new URL(request.url)
+        const [, model = '', action] = /models\/([^:]+):(\w+)$/.exec(pathname) ?? []
+        const events = (answers[model] ?? answers['well'] ?? []).map((one) => ({ candidates: [one], usageMetadata }))
+        if (action === 'streamGenerateContent') {
+          const text = events.map((event) => `data: ${JSON.stringify(event)}\r\n\r\n`).join('')
+          return new Response(text, { headers: { 'content-type': 'text/event-stream' } })
+        }
+        return Response.json({
+          candidates: [Object.assign({}, ...(answers[model] ?? answers['well'] ?? []))],
+          usageMetadata,
+        })
+      },
+    })
+    const at = `base_url: '${vendor.url.origin}/v1beta', allow_private: true, key: k`
+    const models = ['malformed', 'silent'].flatMap((one) => [
+      `  ${one}: { price: { input: 1, output: 2 }, offers: [{ provider: first, model: ${one} }] }`,
+      `  ${one}-then-well: { price: { input: 1, output: 2 }, offers: [{ provider: first, model: ${one} }, { provider: second, model: well, priority: 1 }] }`,
+    ])
+    return {
+      yaml: [
+        'sandbox: false',
+        'providers:',
+        `  first: { preset: gemini, ${at} }`,
+        `  second: { preset: gemini, ${at} }`,
+        'models:',
+        ...models,
+      ].join('\n'),
+    }
+  },
+  () => vendor.stop(true),
+)
 
 const headers = (): Record<string, string> => ({
   authorization: `Bearer ${gateway.key}`,

@@ -1,12 +1,12 @@
 /** A vendor that speaks `/responses` itself: nothing of the conversation is stored there; its bill counts. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { chat, startGateway, type TestGateway } from '../support/gateway.ts'
+import { expect, test } from 'bun:test'
+import { chat } from '../support/gateway.ts'
+import { useGateway } from '../support/use-gateway.ts'
 import { expectStream, type ShownResponse } from '../support/response-events.ts'
 import { create, failure, joined, made, textOf } from '../support/speaker.ts'
 
 type ReceivedBody = { input: Record<string, unknown>[]; stream?: boolean } & Record<string, unknown>
 const asked: ReceivedBody[] = []
-let gateway: TestGateway
 
 const usage = {
   input_tokens: 20,
@@ -83,12 +83,13 @@ const upstream = Bun.serve({
   },
 })
 
-beforeAll(async () => {
-  const base = `base_url: 'http://127.0.0.1:${upstream.port}/v1', allow_private: true`
-  const offer = (provider: string, model: string): string =>
-    `{ price: { input: 1, output: 2 }, offers: [{ provider: ${provider}, model: ${model} }] }`
-  gateway = await startGateway({
-    yaml: `
+const gateway = useGateway(
+  () => {
+    const base = `base_url: 'http://127.0.0.1:${upstream.port}/v1', allow_private: true`
+    const offer = (provider: string, model: string): string =>
+      `{ price: { input: 1, output: 2 }, offers: [{ provider: ${provider}, model: ${model} }] }`
+    return {
+      yaml: `
 sandbox: false
 providers:
   own: { preset: custom-responses, ${base} }
@@ -100,12 +101,10 @@ models:
   cuts: ${offer('own', 'cuts')}
   refuses: ${offer('own', 'refuses')}
 `,
-  })
-}, 30_000)
-afterAll(async () => {
-  await gateway.close()
-  await upstream.stop(true)
-})
+    }
+  },
+  () => upstream.stop(true),
+)
 
 test('our state, not theirs: no ids go there, sealed reasoning does, and only ours come to the client', async () => {
   const who = await joined(gateway)

@@ -2,9 +2,10 @@
  * Vendors whose streams go on and on and say nothing: empty deltas, finishes of choices that nobody asked for, pings,
  * comments, blocks that are begun and never filled. Each is cut off, charged for the little that came, and blamed.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
-import { chat, freshFolder, startGateway, type TestGateway } from '../support/gateway.ts'
+import { chat, freshFolder } from '../support/gateway.ts'
+import { useGateway } from '../support/use-gateway.ts'
 import { TICK_MS_MAX, tickMeter, tickReport } from '../support/tick-report.ts'
 import { MIB } from '../../src/lib/primitives/units.ts'
 
@@ -132,34 +133,32 @@ function endless(): Response {
 }
 
 let vendor: Bun.Server<undefined>
-let gateway: TestGateway
 let serial = 0
 
-beforeAll(async () => {
-  const folder = freshFolder()
-  const { preload, env } = tickMeter(folder)
-  vendor = Bun.serve({ port: 0, hostname: '127.0.0.1', idleTimeout: 0, fetch: () => endless() })
-  const presets = { chat: 'custom', messages: 'anthropic', gemini: 'gemini', responses: 'custom-responses' }
-  const base = `base_url: 'http://127.0.0.1:${vendor.port}/v1', allow_private: true, key: k`
-  const providers = Object.entries(presets).map(([name, preset]) =>
-    preset === 'custom' ? `  ${name}: { ${base} }` : `  ${name}: { preset: ${preset}, ${base} }`,
-  )
-  const models = Object.keys(presets).flatMap((name) => [
-    `  ${name}: { price: { input: 1, output: 2 }, offers: [{ provider: ${name}, model: m }] }`,
-    `  ${name}-or-sandbox: { price: { input: 1, output: 2 }, offers: [{ provider: ${name}, model: m }, { provider: sandbox, model: sandbox-mini, priority: 1 }] }`,
-  ])
-  const image = `  image:
+const gateway = useGateway(
+  () => {
+    const folder = freshFolder()
+    const { preload, env } = tickMeter(folder)
+    vendor = Bun.serve({ port: 0, hostname: '127.0.0.1', idleTimeout: 0, fetch: () => endless() })
+    const presets = { chat: 'custom', messages: 'anthropic', gemini: 'gemini', responses: 'custom-responses' }
+    const base = `base_url: 'http://127.0.0.1:${vendor.port}/v1', allow_private: true, key: k`
+    const providers = Object.entries(presets).map(([name, preset]) =>
+      preset === 'custom' ? `  ${name}: { ${base} }` : `  ${name}: { preset: ${preset}, ${base} }`,
+    )
+    const models = Object.keys(presets).flatMap((name) => [
+      `  ${name}: { price: { input: 1, output: 2 }, offers: [{ provider: ${name}, model: m }] }`,
+      `  ${name}-or-sandbox: { price: { input: 1, output: 2 }, offers: [{ provider: ${name}, model: m }, { provider: sandbox, model: sandbox-mini, priority: 1 }] }`,
+    ])
+    const image = `  image:
     kind: image
     price: { input: 5, output: 0, image_output: 40 }
     image: { family: gpt-image-2 }
     offers: [{ provider: chat, model: m }]`
-  const yaml = `providers:\n${providers.join('\n')}\nmodels:\n${[...models, image].join('\n')}\n`
-  gateway = await startGateway({ yaml, folder, preload, env })
-}, 30_000)
-afterAll(async () => {
-  await gateway.close()
-  await vendor.stop(true)
-}, 30_000)
+    const yaml = `providers:\n${providers.join('\n')}\nmodels:\n${[...models, image].join('\n')}\n`
+    return { yaml, folder, preload, env }
+  },
+  () => vendor.stop(true),
+)
 
 /** Somebody with an account of his own. */
 async function member(): Promise<{ account: string; key: string; baseUrl: string }> {

@@ -1,7 +1,8 @@
 /** Answers that are slow to read for their size: a vendor may send them, and nobody else may wait for it. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import sharp from 'sharp'
-import { chat, freshFolder, startGateway, type TestGateway } from '../support/gateway.ts'
+import { chat, freshFolder } from '../support/gateway.ts'
+import { useGateway } from '../support/use-gateway.ts'
 import { countOf, seedOfRun } from '../support/soaks.ts'
 import { TICK_MS_MAX, tickMeter, withLongestTick } from '../support/tick-report.ts'
 
@@ -88,7 +89,6 @@ const dialects: Record<string, { reply: object; event: object }> = {
   },
 }
 
-let gateway: TestGateway
 let vendor: Bun.Server<undefined>
 let answer: () => Response
 
@@ -96,35 +96,34 @@ const withMember = (honest: object, value: string): string => `{"odd":${value},$
 const asEvents = (events: string): Response =>
   new Response(events, { headers: { 'content-type': 'text/event-stream' } })
 
-beforeAll(async () => {
-  const folder = freshFolder()
-  const { preload, env } = tickMeter(folder)
-  vendor = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => answer() })
-  const provider = (dialect: string): string => {
-    const preset = {
-      chat: '',
-      messages: 'preset: anthropic, ',
-      gemini: 'preset: gemini, ',
-      responses: 'preset: custom-responses, ',
+const gateway = useGateway(
+  () => {
+    const folder = freshFolder()
+    const { preload, env } = tickMeter(folder)
+    vendor = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => answer() })
+    const provider = (dialect: string): string => {
+      const preset = {
+        chat: '',
+        messages: 'preset: anthropic, ',
+        gemini: 'preset: gemini, ',
+        responses: 'preset: custom-responses, ',
+      }
+      return `  ${dialect}: { ${preset[dialect as keyof typeof preset]}base_url: 'http://127.0.0.1:${vendor.port}/v1', allow_private: true, key: k }`
     }
-    return `  ${dialect}: { ${preset[dialect as keyof typeof preset]}base_url: 'http://127.0.0.1:${vendor.port}/v1', allow_private: true, key: k }`
-  }
-  const model = (dialect: string): string =>
-    `  ${dialect}: { price: { input: 1, output: 2 }, offers: [{ provider: ${dialect}, model: m }] }`
-  const all = Object.keys(dialects)
-  const image = `  image:
+    const model = (dialect: string): string =>
+      `  ${dialect}: { price: { input: 1, output: 2 }, offers: [{ provider: ${dialect}, model: m }] }`
+    const all = Object.keys(dialects)
+    const image = `  image:
     kind: image
     price: { input: 5, output: 0, image_output: 40 }
     image: { family: gpt-image-2 }
     offers: [{ provider: chat, model: m }]`
-  const models = [...all.map(model), image]
-  const yaml = `providers:\n${all.map(provider).join('\n')}\nmodels:\n${models.join('\n')}\n`
-  gateway = await startGateway({ yaml, folder, preload, env })
-}, 30_000)
-afterAll(async () => {
-  await gateway.close()
-  await vendor.stop(true)
-})
+    const models = [...all.map(model), image]
+    const yaml = `providers:\n${all.map(provider).join('\n')}\nmodels:\n${models.join('\n')}\n`
+    return { yaml, folder, preload, env }
+  },
+  () => vendor.stop(true),
+)
 
 /** What the client gets, and how long the serving thread was at it at most. */
 async function answered(model: string, stream: boolean): Promise<{ status: number; text: string; longestMs: number }> {

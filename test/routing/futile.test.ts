@@ -1,19 +1,15 @@
 /** What a vendor refuses costs nothing and leaves a record: nobody may fill the disk with it. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { FUTILE_PER_MINUTE } from '../../src/domain/limits.ts'
-import { chat, startGateway, type TestGateway } from '../support/gateway.ts'
+import { chat } from '../support/gateway.ts'
+import { useGateway } from '../support/use-gateway.ts'
 
-let gateway: TestGateway
-
-beforeAll(async () => {
-  gateway = await startGateway({
-    env: { TOLLGATE_LOG: 'warn' },
-    yaml: `models:
+const gateway = useGateway({
+  env: { TOLLGATE_LOG: 'warn' },
+  yaml: `models:
   refusing: { price: { input: 1, output: 2 }, offers: [{ provider: sandbox, model: 'sandbox-chat!status=400' }] }
 `,
-  })
-}, 30_000)
-afterAll(() => gateway.close(), 30_000)
+})
 
 test('an account has so many refused in a minute; others are served', async () => {
   const statuses = new Map<number, number>()

@@ -1,8 +1,7 @@
 /** `provider test` tells a provider that works from one that does not, whether it has a list of models or not. */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { expect, test } from 'bun:test'
+import { useGateway } from '../support/use-gateway.ts'
 
-let gateway: TestGateway
 let vendor: Bun.Server<undefined>
 const KEY = 'right'
 
@@ -26,27 +25,26 @@ const vendors: Readonly<Record<string, (path: string, request: Request) => Respo
   kit: (path) => (path.startsWith('/tasks/') ? refusal(404, 'task not found') : refusal(405, 'no')),
 }
 
-beforeAll(async () => {
-  vendor = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    fetch(request) {
-      const [, name = '', rest = ''] = /^\/([a-z]+)(\/.*)$/.exec(new URL(request.url).pathname) ?? []
-      const isOpen = name === 'agent' && rest === '/models'
-      const isKnown = request.headers.get('authorization') === `Bearer ${KEY}`
-      return isKnown || isOpen ? (vendors[name]?.(rest, request) ?? refusal(404, 'no')) : refusal(401, 'Wrong key')
-    },
-  })
-  const presets: Readonly<Record<string, string>> = { agent: 'perplexity', ark: 'ark', kit: 'mediakit' }
-  const entry = (id: string, key: string): string =>
-    `  ${id}${key === KEY ? '' : '-locked'}: { preset: ${presets[id] ?? 'custom'}, base_url: 'http://127.0.0.1:${vendor.port}/${id}', key: ${key}, allow_private: true }`
-  const yaml = ['providers:', ...Object.keys(vendors).flatMap((id) => [entry(id, KEY), entry(id, 'wrong')])]
-  gateway = await startGateway({ yaml: `${yaml.join('\n')}\n` })
-}, 30_000)
-afterAll(async () => {
-  await gateway.close()
-  await vendor.stop(true)
-})
+const gateway = useGateway(
+  () => {
+    vendor = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch(request) {
+        const [, name = '', rest = ''] = /^\/([a-z]+)(\/.*)$/.exec(new URL(request.url).pathname) ?? []
+        const isOpen = name === 'agent' && rest === '/models'
+        const isKnown = request.headers.get('authorization') === `Bearer ${KEY}`
+        return isKnown || isOpen ? (vendors[name]?.(rest, request) ?? refusal(404, 'no')) : refusal(401, 'Wrong key')
+      },
+    })
+    const presets: Readonly<Record<string, string>> = { agent: 'perplexity', ark: 'ark', kit: 'mediakit' }
+    const entry = (id: string, key: string): string =>
+      `  ${id}${key === KEY ? '' : '-locked'}: { preset: ${presets[id] ?? 'custom'}, base_url: 'http://127.0.0.1:${vendor.port}/${id}', key: ${key}, allow_private: true }`
+    const yaml = ['providers:', ...Object.keys(vendors).flatMap((id) => [entry(id, KEY), entry(id, 'wrong')])]
+    return { yaml: `${yaml.join('\n')}\n` }
+  },
+  () => vendor.stop(true),
+)
 
 test.each([
   ['listed', true, ['a', 'b']],

@@ -1,7 +1,8 @@
 /** Vertex AI: a service account's statement is exchanged for a token, which is kept, renewed, and asked for once. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { beforeEach, expect, test } from 'bun:test'
 import { generateKeyPairSync, verify } from 'node:crypto'
-import { chat, startGateway, type TestGateway } from '../support/gateway.ts'
+import { chat } from '../support/gateway.ts'
+import { useGateway } from '../support/use-gateway.ts'
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const pem = privateKey.export({ type: 'pkcs8', format: 'pem' })
@@ -11,7 +12,6 @@ const services = { expiresIn: 3_600, status: 200, delayMs: 0, issued: 0, stateme
 const models = { revoked: new Set<string>(), tokens: [] as string[], paths: [] as string[], bodies: [] as string[] }
 
 let vendor: Bun.Server<unknown>
-let gateway: TestGateway
 
 const reply = {
   candidates: [{ content: { parts: [{ text: 'hello' }], role: 'model' }, finishReason: 'STOP', index: 0 }],
@@ -51,47 +51,46 @@ async function generate(request: Request, path: string): Promise<Response> {
   return new Response(`data: ${JSON.stringify(reply)}\r\n\r\n`, { headers: { 'content-type': 'text/event-stream' } })
 }
 
-beforeAll(async () => {
-  vendor = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    fetch(request) {
-      const { pathname, search } = new URL(request.url)
-      return pathname === '/token' ? exchange(request) : generate(request, pathname + search)
-    },
-  })
-  const origin = `http://127.0.0.1:${vendor.port}`
-  const account = {
-    type: 'service_account',
-    client_email: 'robot@example.com',
-    private_key_id: 'kid1',
-    private_key: pem,
-    token_uri: `${origin}/token`,
-  }
-  const place = '/v1beta1/projects/p/locations/l/publishers/google'
-  const offer = (provider: string): string =>
-    `{ price: { input: 1, output: 2, cached_input: 0.1, reasoning: 3 }, offers: [{ provider: ${provider}, model: gemini-3.5-flash }] }`
-  gateway = await startGateway({
-    env: { ACCOUNT: JSON.stringify(account), BROKEN: JSON.stringify({ ...account, private_key: 'no key' }) },
-    yaml: [
-      'sandbox: false',
-      'providers:',
-      `  vertex: { preset: vertex, base_url: '${origin}${place}', allow_private: true, key: '\${ACCOUNT}' }`,
-      `  broken: { preset: vertex, base_url: '${origin}${place}', allow_private: true, key: '\${BROKEN}' }`,
-      `  nonsense: { preset: vertex, base_url: '${origin}${place}', allow_private: true, key: 'AIza' }`,
-      `  guarded: { preset: vertex, base_url: 'https://aiplatform.googleapis.com${place}', key: '\${ACCOUNT}' }`,
-      `  studio: { preset: gemini, base_url: '${origin}/v1beta', allow_private: true, key: 'AIza' }`,
-      'models:',
-      `  flash: ${offer('vertex')}`,
-      `  again: ${offer('vertex')}`,
-      `  broken: ${offer('broken')}`,
-    ].join('\n'),
-  })
-}, 30_000)
-afterAll(async () => {
-  await gateway.close()
-  await vendor.stop(true)
-})
+const gateway = useGateway(
+  () => {
+    vendor = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch(request) {
+        const { pathname, search } = new URL(request.url)
+        return pathname === '/token' ? exchange(request) : generate(request, pathname + search)
+      },
+    })
+    const origin = `http://127.0.0.1:${vendor.port}`
+    const account = {
+      type: 'service_account',
+      client_email: 'robot@example.com',
+      private_key_id: 'kid1',
+      private_key: pem,
+      token_uri: `${origin}/token`,
+    }
+    const place = '/v1beta1/projects/p/locations/l/publishers/google'
+    const offer = (provider: string): string =>
+      `{ price: { input: 1, output: 2, cached_input: 0.1, reasoning: 3 }, offers: [{ provider: ${provider}, model: gemini-3.5-flash }] }`
+    return {
+      env: { ACCOUNT: JSON.stringify(account), BROKEN: JSON.stringify({ ...account, private_key: 'no key' }) },
+      yaml: [
+        'sandbox: false',
+        'providers:',
+        `  vertex: { preset: vertex, base_url: '${origin}${place}', allow_private: true, key: '\${ACCOUNT}' }`,
+        `  broken: { preset: vertex, base_url: '${origin}${place}', allow_private: true, key: '\${BROKEN}' }`,
+        `  nonsense: { preset: vertex, base_url: '${origin}${place}', allow_private: true, key: 'AIza' }`,
+        `  guarded: { preset: vertex, base_url: 'https://aiplatform.googleapis.com${place}', key: '\${ACCOUNT}' }`,
+        `  studio: { preset: gemini, base_url: '${origin}/v1beta', allow_private: true, key: 'AIza' }`,
+        'models:',
+        `  flash: ${offer('vertex')}`,
+        `  again: ${offer('vertex')}`,
+        `  broken: ${offer('broken')}`,
+      ].join('\n'),
+    }
+  },
+  () => vendor.stop(true),
+)
 beforeEach(() => {
   for (let i = 1; i <= services.issued; i++) models.revoked.add(`token-${i}`)
   Object.assign(services, { expiresIn: 3_600, status: 200, delayMs: 0, statements: [] })

@@ -1,9 +1,9 @@
 /** The official package in Node and in Python: images made, streamed and edited, in both ways of delivery. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { startInNode, startInPython, type ClientProcess } from './client-process.ts'
 import { findPython } from './python-package.ts'
 import { hireClerk } from './stage.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { useGateway } from '../support/use-gateway.ts'
 import { readPng } from '../support/png.ts'
 import { maskWith, photo } from '../support/test-pictures.ts'
 
@@ -20,11 +20,7 @@ const hole = { x: 10, y: 20, width: 30, height: 40 }
 const behind = maskWith(SIDE, SIDE, hole)
 const small = maskWith(64, 64, hole).toString('base64')
 
-let gateway: TestGateway
-beforeAll(async () => {
-  gateway = await startGateway()
-}, 30_000)
-afterAll(() => gateway.close(), 30_000)
+const gateway = useGateway()
 
 const sideOf = (base64: string | null | undefined): number => readPng(Buffer.from(base64 ?? '', 'base64')).width
 

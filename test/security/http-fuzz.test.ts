@@ -42,18 +42,18 @@ beforeAll(() => {
   parser = Bun.spawn(command, { stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' })
   lines = linesOf(parser.stdout)
 })
-afterAll(() => void parser?.kill())
+afterAll(() => parser?.kill())
 
 async function readInNode(stream: object): Promise<NodeRead | undefined> {
   if (!parser) return undefined
-  parser.stdin.write(`${JSON.stringify(stream)}\n`)
+  await parser.stdin.write(`${JSON.stringify(stream)}\n`)
   await parser.stdin.flush()
   const { value } = (await lines?.next()) ?? {}
   return JSON.parse(String(value)) as NodeRead
 }
 
 /** In pieces of a byte, and in a few. */
-const splitsOf = (dice: Chooser, text: string): string[][] => [[...text], dice.cut(text), dice.cut(text)]
+const splitsOf = (dice: Chooser, text: string): string[][] => [text.split(''), dice.cut(text), dice.cut(text)]
 
 /** The target as we hand it on: without the scheme and the host that it may begin with. */
 const localStart = (start: string): string =>

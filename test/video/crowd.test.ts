@@ -3,8 +3,9 @@
  * asked no more than it should be, and others hardly notice. Times are reported, and held to their bounds in the
  * soak, which has the machine for itself.
  */
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { chat, startGateway, startSandboxProcess, type TestGateway, type TestSandbox } from '../support/gateway.ts'
+import { expect, test } from 'bun:test'
+import { chat, startSandboxProcess, type TestSandbox } from '../support/gateway.ts'
+import { useGateway } from '../support/use-gateway.ts'
 import { countOf, reportFigure } from '../support/soaks.ts'
 import { VideoClient } from '../support/video-client.ts'
 
@@ -20,14 +21,14 @@ const [SUBMISSION_P99_MS_MAX, CHAT_FACTOR_MAX] = [100, 2]
 const [POLLS_AT_ONCE_MAX, POLLS_PER_TASK_MAX] = [32, 8]
 
 let sandbox: TestSandbox
-let gateway: TestGateway
 
-beforeAll(async () => {
-  sandbox = await startSandboxProcess()
-  const faults = { method: 'POST', body: JSON.stringify({ 'task-ms': TASK_MS, 'poll-delay-ms': POLL_MS }) }
-  expect((await fetch(`${new URL(sandbox.baseUrl).origin}/sandbox/faults`, faults)).status).toBe(200)
-  gateway = await startGateway({
-    yaml: `
+const gateway = useGateway(
+  async () => {
+    sandbox = await startSandboxProcess()
+    const faults = { method: 'POST', body: JSON.stringify({ 'task-ms': TASK_MS, 'poll-delay-ms': POLL_MS }) }
+    expect((await fetch(`${new URL(sandbox.baseUrl).origin}/sandbox/faults`, faults)).status).toBe(200)
+    return {
+      yaml: `
 sandbox: false
 providers: { vendor: { preset: sandbox, base_url: '${sandbox.baseUrl}', allow_private: true } }
 models:
@@ -37,14 +38,12 @@ models:
     offers: [{ provider: vendor, model: sandbox-video }]
   words: { price: { input: 0, output: 0 }, offers: [{ provider: vendor, model: sandbox-mini }] }
 `,
-    env: { TOLLGATE_LOG: 'warn' },
-    balanceUsd: '10000',
-  })
-}, 30_000)
-afterAll(async () => {
-  await gateway.close()
-  await sandbox.stop()
-}, 30_000)
+      env: { TOLLGATE_LOG: 'warn' },
+      balanceUsd: '10000',
+    }
+  },
+  () => sandbox.stop(),
+)
 
 const p99 = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.ceil(values.length * 0.99) - 1] ?? 0
 

@@ -162,7 +162,7 @@ test('a body without a length ends with its connection', () => {
 })
 
 test('a head and trailers of just their bound are taken, and one byte more is not, however they are split', () => {
-  const split = (text: string): Buffer[][] => [[Buffer.from(text)], [...text].map((char) => Buffer.from(char))]
+  const split = (text: string): Buffer[][] => [[Buffer.from(text)], text.split('').map((char) => Buffer.from(char))]
   for (const [length, isTaken] of [[40, true] as const, [41, false] as const]) {
     for (const pieces of split(`${'a'.repeat(length)}\r\n\r\n`)) {
       const head = new HeadReader(40)

@@ -69,7 +69,10 @@ const ODD = ['\r', '\n', '\r\n', '\t', ' ', ':', ';', ',', '\x00', '\x7f', '\x80
 const letters = (dice: Chooser, name: string): string =>
   dice.chance(0.8)
     ? name
-    : [...name].map((char) => (dice.chance(0.5) ? char.toUpperCase() : char.toLowerCase())).join('')
+    : name
+        .split('')
+        .map((char) => (dice.chance(0.5) ? char.toUpperCase() : char.toLowerCase()))
+        .join('')
 
 const header = (dice: Chooser, name: string, value: string): string =>
   `${letters(dice, name)}:${dice.pick(['', ' ', ' ', ' ', '\t', '  '])}${value}${dice.pick(['', '', '', ' ', '\t'])}\r\n`
