@@ -46,7 +46,7 @@ test('pages, files and questions stay below the path', async () => {
   await page.click('role=dialog >> role=button[name="Create key"]')
   await page.appears('role=dialog >> pre')
   expect(await page.text('role=dialog >> pre')).toContain(`curl ${outside}/v1/chat/completions`)
-  await page.click('role=button[name="Send a test call"]')
+  await page.click('role=button[name="Send a test request"]')
   await page.appears('text=Verified')
   await page.call('reload')
   // What is open is in the address: it is open again, without the secret.

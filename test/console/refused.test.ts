@@ -46,9 +46,9 @@ test('the filters narrow what was refused, and those that cannot are not there',
   const fields = await page.evaluate<string>(`document.querySelector('#main').innerHTML`)
   for (const name of ['Cost from $', 'Time from ms', 'Any provider', 'live-switch']) expect(fields).not.toContain(name)
   await page.goto(`${list}&endpoint=embeddings`)
-  await page.appears('text=No request fits these filters')
+  await page.appears('text=No requests match these filters')
   await page.goto(`${list}&from=2020-01-01T00:00:00Z&to=2020-02-01T00:00:00Z`)
-  await page.appears('text=No request fits these filters')
+  await page.appears('text=No requests match these filters')
   // What cannot apply goes with the choice.
   await page.goto(`${stage.url}/a/${stage.gateway.accountId}/requests?min_cost=2&provider=sandbox&model=never-made`)
   await page.call('selectOption', 'role=combobox[name="Status"]', 'refused')

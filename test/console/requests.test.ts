@@ -99,7 +99,7 @@ test('a lost connection is said, and mended without a hole', async () => {
   })()`)
   await page.click('role=switch[name="Live"]')
   await page.click('role=switch[name="Live"]')
-  await page.appears('text=Connection lost, trying again')
+  await page.appears('text=Connection lost, reconnecting')
   const missed = await ask()
   await page.evaluate('void (window.refusing = false)')
   await following(page)
@@ -134,7 +134,7 @@ test('a view is named, chosen again, renamed and forgotten', async () => {
   await page.click(button('tiny ones'))
   await page.click('role=menuitem[name="Delete this view"]')
   // It is asked first, and nothing is gone until then.
-  await page.appears('role=dialog >> text=/The view is gone for good/')
+  await page.appears('role=dialog >> text=/This cannot be undone/')
   await page.click('role=dialog >> role=button[name="Cancel"]')
   await page.click(button('tiny ones'))
   await page.click('role=menuitem[name="Delete this view"]')

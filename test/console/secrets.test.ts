@@ -88,7 +88,7 @@ test('a key, after its dialog', async () => {
   await page.click(inDialog(button('Create key')))
   await page.click(inDialog(button('Show the key')))
   expect(await page.text(inDialog('code[data-private]'))).toBe(await noted('key'))
-  await page.click(inDialog(button('Send a test call')))
+  await page.click(inDialog(button('Send a test request')))
   await page.appears('text=Verified')
   await page.click(inDialog(button('Done')))
   await expectForgotten()

@@ -38,7 +38,7 @@ async function makeKey(page: BrowserPage, name: string): Promise<string> {
   return page.text(inDialog('code[data-private]'))
 }
 
-test('first run: link, password, key, test call, verified', async () => {
+test('first run: link, password, key, test request, verified', async () => {
   const page = stage.browser.open({ viewport: { width: 1280, height: 800 } })
   const [, link = ''] = /(\S+\/console\/setup#\S+)/.exec(stage.gateway.output()) ?? []
   await page.goto(link)
@@ -48,7 +48,7 @@ test('first run: link, password, key, test call, verified', async () => {
   await page.appears('text=The passwords do not match.')
   await page.fill(field('Confirm password'), PASSWORD)
   await page.click(button('Save and sign in'))
-  await page.appears('text=First steps')
+  await page.appears('text=Get started')
   expect(await pathOf(page)).toMatch(/^\/console\/a\/acct_\w+\/overview$/)
   await page.click('role=link[name="Create key"]')
   await page.fill(inDialog(field('Name')), 'first')
@@ -56,12 +56,12 @@ test('first run: link, password, key, test call, verified', async () => {
   // Blurred, and not even in the page before somebody wants to see it.
   await page.appears(inDialog('code[data-private]'))
   expect(await page.text(inDialog('code[data-private]'))).toContain('••••')
-  await page.click(inDialog(button('Send a test call')))
+  await page.click(inDialog(button('Send a test request')))
   await page.appears('text=Verified: the key works.')
   await page.appears('text=/\\d+ tokens, \\$0\\.000\\d+, /')
   // Nobody closes it by mistake before the key is copied.
   await page.click(inDialog(button('Done')))
-  await page.appears('text=The key has not been copied.')
+  await page.appears('text=You have not copied the key.')
   await page.click(inDialog(button('Show the key')))
   const secret = await page.text(inDialog('code[data-private]'))
   expect(secret).toMatch(/^sk-tg-\w{49}$/)
@@ -82,7 +82,7 @@ test('a key is made, limited, used and revoked by its name; the next call is ref
   await page.click(button('Change or revoke to be revoked'))
   await page.click('role=menuitem[name="Edit"]')
   await page.fill(inDialog(field('Dollars per day (UTC)')), 'much')
-  await page.appears('text=Dollars such as 25.00, or nothing.')
+  await page.appears('text=Enter dollars, such as 25.00, or leave it empty.')
   await page.fill(inDialog(field('Dollars per day (UTC)')), '12.50')
   await page.click(inDialog(button('Save')))
   await page.appears('role=meter[name=/of \\$12\\.50/]')
@@ -189,7 +189,7 @@ test('signing out everywhere ends the other browser too, at its next question', 
   await there.appears('#main h1')
   await here.click('role=button[name=/^max/]')
   await here.click('role=menuitem[name="Sign out everywhere"]')
-  await here.appears('role=dialog >> text=/this one too/')
+  await here.appears('role=dialog >> text=/including this one/')
   await here.click('role=dialog >> role=button[name="Sign out everywhere"]')
   await here.appears('role=heading[name="Sign in"]')
   expect(await here.evaluate<string>('location.search')).toBe('')

@@ -48,7 +48,7 @@ test('a limit that is emptied is no limit, and a cost that is emptied is the sal
   })
   await page.goto(`${stage.url}/operator/models?open=bound`)
   await page.click(inDialog(button('Edit')))
-  for (const name of ['Max output', 'Wait for the first token, ms']) await page.fill(inDialog(field(name)), '')
+  for (const name of ['Max output', 'First-token timeout, ms']) await page.fill(inDialog(field(name)), '')
   for (const name of ['Input / 1M', 'Output / 1M'])
     await page.fill(inDialog(`role=group[name="Offers"] >> role=textbox[name="${name}"]`), '')
   expect(await violationsOf(page)).toEqual([])
@@ -68,7 +68,7 @@ test('a limit that is emptied is no limit, and a cost that is emptied is the sal
   await page.click(inDialog(button('Edit')))
   const valueOf = (name: string): Promise<string> => page.call('inputValue', inDialog(field(name)))
   expect(await valueOf('Max output')).toBe('')
-  expect(await valueOf('Wait for the first token, ms')).toBe('60000')
+  expect(await valueOf('First-token timeout, ms')).toBe('60000')
 }, 60_000)
 
 test('whoever leaves a form that is being saved stays in the next one', async () => {
