@@ -1,7 +1,7 @@
 import { TokenBucket } from '../lib/primitives/token-bucket.ts'
 import { limit } from '../lib/primitives/limit.ts'
 
-export const retryBounds = {
+const retryBounds = {
   /** A second try for every fifth request, as Finagle and Envoy budget it. */
   percentMax: limit('retriesPercentMax', 20, 'A further retry is not made, and the client gets the failure.'),
   /** What is allowed besides, so that a quiet gateway may always try again. */

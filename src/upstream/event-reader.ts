@@ -21,7 +21,7 @@ export type ReadEvents =
 
 const END: ReadEvents = { kind: 'end' }
 /** How many bytes may be unread before the upstream has to wait. */
-export const QUEUED_BYTES_MAX = limit(
+const QUEUED_BYTES_MAX = limit(
   'streamQueuedBytesMax',
   32 * KIB,
   'The gateway stops reading from the upstream until the client has caught up.',

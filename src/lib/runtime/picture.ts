@@ -10,7 +10,7 @@ import { limit } from '../primitives/limit.ts'
 export type { PictureLook, Picture } from './picture-job.ts'
 
 /** More pixels than any vendor makes or takes. */
-export const PIXELS_MAX = limit('imagePixelsMax', 100_000_000, 'An image with more pixels is not decoded.')
+const PIXELS_MAX = limit('imagePixelsMax', 100_000_000, 'An image with more pixels is not decoded.')
 
 /** The decoders for images of clients and upstreams. */
 export const decoders = new Decoders()
