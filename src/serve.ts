@@ -7,7 +7,7 @@ import type { Config } from './config.ts'
 import { freeBounds } from './edge/unbilled-routes.ts'
 import { bodyPace } from './inbound/connection-limits.ts'
 import { createEdge } from './edge/edge.ts'
-import type { EdgeOptions } from './edge/edge-options.ts'
+import type { Edge, EdgeOptions } from './edge/edge-options.ts'
 import { Cors } from './edge/cors.ts'
 import { drain, type DrainState } from './drain.ts'
 import { Metrics } from './edge/metrics.ts'
@@ -89,20 +89,7 @@ export async function serve(config: Config): Promise<RunningServer> {
     onRecord,
     notReady: () => (state.isDraining ? 'shutting down' : readiness.reason()),
   })
-  const edge = createEdge({
-    relay: openRelayPort(relay, repliesOf(config)),
-    metrics,
-    log,
-    ...countersOf(gateway),
-    ...boundsOf(config),
-    cors: new Cors(config.corsOrigins),
-    proxies: config.trustedProxies,
-    blobs,
-    visitors: { perMinute: config.limits.contentPerMinute, concurrent: config.limits.contentConcurrent },
-    uploads: openFolderUploads(config.dataFolder, gateway.room, new SharedBudget(uploadBounds)),
-    links: { publicUrl: config.publicUrl, isLoopback: LOOPBACK.test(config.host) },
-    metricsToken: config.metricsToken,
-  })
+  const edge = edgeOf(gateway, config, { relay: openRelayPort(relay, repliesOf(config)), metrics, log })
   const control = serveControl(config.dataFolder, gateway.services, { host, port: server.port, publicUrl })
   await videos.resume()
   const sweeps = startSweeps(gateway, blobs, { log, limits: config.limits, isDraining: () => state.isDraining })
@@ -135,6 +122,21 @@ export async function serve(config: Config): Promise<RunningServer> {
       }),
   }
 }
+
+/** The public API with its budgets and bounds. */
+const edgeOf = (gateway: Gateway, config: Config, shared: Pick<EdgeOptions, 'relay' | 'metrics' | 'log'>): Edge =>
+  createEdge({
+    ...shared,
+    ...countersOf(gateway),
+    ...boundsOf(config),
+    cors: new Cors(config.corsOrigins),
+    proxies: config.trustedProxies,
+    blobs: gateway.blobs,
+    visitors: { perMinute: config.limits.contentPerMinute, concurrent: config.limits.contentConcurrent },
+    uploads: openFolderUploads(config.dataFolder, gateway.room, new SharedBudget(uploadBounds)),
+    links: { publicUrl: config.publicUrl, isLoopback: LOOPBACK.test(config.host) },
+    metricsToken: config.metricsToken,
+  })
 
 /** The relay with what it owns itself: budgets, permits and counts of this process. */
 function relayOf(gateway: Gateway, config: Config, { blobs, onRecord, ...shared }: RelayParts): Relay {

@@ -3,10 +3,11 @@
  * `path:line rule message` per finding and exits 1 if there is any. tidy.test.ts applies them to the tree.
  */
 import { posix } from 'node:path'
-import { parseSync, Visitor, type CallExpression, type EcmaScriptModule, type Program, type Span } from 'oxc-parser'
+import type { Program } from 'oxc-parser'
 import { mayImport } from './layers.ts'
 import { checkNames } from './name-rules.ts'
 import { vendorsNamedIn } from './vendor-words.ts'
+import { type Source, type Syntax, isCode, isTest, isProduct, folderOf, readSource } from './tidy-source.ts'
 
 /** Folders that get the time as an argument and never reach outside the process. */
 const pureFolders = ['domain', 'vendors', 'modalities', 'router']
@@ -15,7 +16,17 @@ const sqlFolders = ['store', 'accounts', 'catalog', 'ledger', 'records', 'respon
 /** Names that say nothing about the content. */
 const emptyNames = 'util utils helper helpers manager service common misc base handler2 new'.split(' ')
 
-const limits = { functionLines: 70, fileLines: 400, testFileLines: 800, lineLength: 120, architectureLines: 150 }
+const limits = {
+  functionLines: 70,
+  fileLines: 300,
+  /** With a reason. */
+  longFileLines: 400,
+  testFileLines: 800,
+  lineLength: 120,
+  architectureLines: 150,
+}
+/** The first comment of a long file gives the reason for its length. */
+const longFileReason = /^\/\*\*(?:[^*]|\*(?!\/))*\bOver 300 lines: \w/
 
 const sqlShapes = String.raw`SELECT\s[^]*\sFROM\s|INSERT\s+(?:\w+\s+\w+\s+)?INTO\s|UPDATE\s+\w+\s+SET\s|DELETE\s+FROM\s`
 // All in one case: 'Select a model from the list' is prose.
@@ -50,126 +61,6 @@ export function inspect(tree: Tree): Finding[] {
 
 /** One line for people, which editors can follow. */
 export const show = ({ path, line, rule, message }: Finding) => `${path}:${line} ${rule} ${message}`
-
-// ---- Reading
-
-type Source = {
-  readonly path: string
-  readonly text: string
-  readonly program: Program
-  readonly imports: readonly { readonly specifier: string; readonly target: string; readonly line: number }[]
-  readonly syntax: Syntax
-  readonly lineOf: (offset: number) => number
-}
-
-/** The parts of a syntax tree that the rules need, collected in one walk. */
-type Syntax = {
-  readonly functions: { readonly start: number; readonly ownLines: number }[]
-  readonly literals: (Span & { readonly value: string })[]
-  readonly faults: { readonly start: number; readonly rule: string; readonly message: string }[]
-  /** `call()`, `new Made()` and `object.member`, by plain names. */
-  readonly uses: { readonly start: number; readonly name: string }[]
-  readonly typeImports: { readonly start: number; readonly specifier: string }[]
-}
-
-const isCode = (path: string) =>
-  /^(?:(?:src|sandbox|tools|test|bench|bin)\/.*\.[jt]s|web\/src\/.*\.tsx?)$/.test(path) && !path.includes('/fixtures/')
-/** A contract is a suite that test files run. It says what every implementation of a port must do. */
-const isTest = (path: string) => /(?:\.test|-contract)\.ts$/.test(path) || path.startsWith('test/')
-/** The product: the server and the built-in vendor. */
-const isProduct = (path: string) => /^(?:src|sandbox)\//.test(path)
-/** The row in the table of layers: a folder, or a single file with a row of its own. */
-function folderOf(path: string): string {
-  if (path.startsWith('sandbox/')) return 'sandbox'
-  const [, folder = '', file = ''] = path.replace(/\.ts$/, '').split('/')
-  return `${folder}/${file}` in mayImport ? `${folder}/${file}` : folder
-}
-
-function readSource(path: string, text: string): Source {
-  const { program, module, errors } = parseSync(path, text)
-  const starts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)]
-  const lineOf = (offset: number) => starts.findLastIndex((start) => start <= offset) + 1
-  const syntax = readSyntax(program, text, lineOf)
-  for (const { message, labels } of errors) {
-    syntax.faults.push({ start: labels[0]?.start ?? 0, rule: 'syntax', message })
-  }
-  const imports = [...readImports(module, text), ...syntax.typeImports].map(({ start, specifier }) => ({
-    specifier,
-    target: specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : '',
-    line: lineOf(start),
-  }))
-  return { path, text, program, imports, syntax, lineOf }
-}
-
-function* readImports(module: EcmaScriptModule, text: string) {
-  for (const { start, moduleRequest } of module.staticImports) yield { start, specifier: moduleRequest.value }
-  for (const { start, entries } of module.staticExports) {
-    const from = entries.find(({ moduleRequest }) => moduleRequest)?.moduleRequest
-    if (from) yield { start, specifier: from.value }
-  }
-  for (const { start, moduleRequest } of module.dynamicImports) {
-    const literal = /^(['"`])(.*)\1$/.exec(text.slice(moduleRequest.start, moduleRequest.end))
-    if (literal?.[2]) yield { start, specifier: literal[2] }
-  }
-}
-
-function readSyntax(program: Program, text: string, lineOf: Source['lineOf']): Syntax {
-  const syntax: Syntax = { functions: [], literals: [], faults: [], uses: [], typeImports: [] }
-  const open: { innerLines: number }[] = []
-  const enter = () => void open.push({ innerLines: 0 })
-  // The first and last line of a nested function belong to the outer one, which has code on them.
-  const leave = ({ start, end }: Span) => {
-    const lines = lineOf(end) - lineOf(start) + 1
-    syntax.functions.push({ start, ownLines: lines - (open.pop()?.innerLines ?? 0) })
-    const outer = open.at(-1)
-    if (outer) outer.innerLines += Math.max(0, lines - 2)
-  }
-  // A comment in the braces says why nothing is done.
-  const isBlank = ({ start, end }: Span) => /^\{\s*\}$/.test(text.slice(start, end))
-  const fault = ({ start }: Span, rule: string, message: string) => void syntax.faults.push({ start, rule, message })
-  new Visitor({
-    FunctionDeclaration: enter,
-    'FunctionDeclaration:exit': leave,
-    FunctionExpression: enter,
-    'FunctionExpression:exit': leave,
-    ArrowFunctionExpression: enter,
-    'ArrowFunctionExpression:exit': leave,
-    Literal(node) {
-      const isText = typeof node.value === 'string' || 'regex' in node
-      if (isText) syntax.literals.push({ ...node, value: String(node.value) })
-    },
-    TemplateLiteral(node) {
-      syntax.literals.push({ ...node, value: node.quasis.map(({ value }) => value.cooked ?? '').join('x') })
-    },
-    TSImportType: ({ start, source }) => void syntax.typeImports.push({ start, specifier: source.value }),
-    TSEnumDeclaration: (node) => fault(node, 'enum', 'use a union of literals'),
-    ExportDefaultDeclaration: (node) => fault(node, 'default-export', 'export by name'),
-    CatchClause(node) {
-      if (isBlank(node.body)) fault(node, 'empty-catch', 'handle the error, let it pass, or say why not')
-    },
-    CallExpression(node) {
-      const { callee } = node
-      const handler = catchHandler(node)
-      if (handler && isBlank(handler)) fault(node, 'empty-catch', 'handle the error, let it pass, or say why not')
-      if (callee.type === 'Identifier') syntax.uses.push({ start: node.start, name: `${callee.name}()` })
-    },
-    NewExpression({ start, callee, arguments: args }) {
-      if (callee.type !== 'Identifier' || args.length > 0) return
-      syntax.uses.push({ start, name: `new ${callee.name}()` })
-    },
-    MemberExpression({ start, object, property }) {
-      if (object.type !== 'Identifier' || property.type !== 'Identifier') return
-      syntax.uses.push({ start, name: `${object.name}.${property.name}` })
-    },
-  }).visit(program)
-  return syntax
-}
-
-/** The body of the arrow function in `.catch(() => {})`, which is an empty catch as well. */
-function catchHandler({ callee, arguments: [handler] }: CallExpression): Span | undefined {
-  if (callee.type !== 'MemberExpression' || callee.property.type !== 'Identifier') return undefined
-  return callee.property.name === 'catch' && handler?.type === 'ArrowFunctionExpression' ? handler.body : undefined
-}
 
 // ---- Rules for one file
 
@@ -230,12 +121,15 @@ function passesOn(statement: Program['body'][number]): boolean {
 }
 
 function* checkSize({ path, text, syntax, lineOf }: Source): Generator<Finding> {
-  for (const { start, ownLines } of syntax.functions) {
-    if (ownLines <= limits.functionLines) continue
-    yield { path, line: lineOf(start), rule: 'function-lines', message: `${ownLines} > ${limits.functionLines}` }
+  for (const { start, allLines, ownLines } of syntax.functions) {
+    // A suite of tests is a function around the tests.
+    const count = isTest(path) ? ownLines : allLines
+    if (count <= limits.functionLines) continue
+    yield { path, line: lineOf(start), rule: 'function-lines', message: `${count} > ${limits.functionLines}` }
   }
   const lines = text.split('\n')
-  const max = isTest(path) ? limits.testFileLines : limits.fileLines
+  const productMax = longFileReason.test(text) ? limits.longFileLines : limits.fileLines
+  const max = isTest(path) ? limits.testFileLines : productMax
   // The rows of vendors are data, so their number is free. Nobody reads a generated file through.
   const isFree = /^src\/vendors\/(?:presets|rules)\.ts$/.test(path) || path.endsWith('.gen.ts')
   if (lines.length - 1 > max && !isFree) {

@@ -1,6 +1,7 @@
 /**
  * The limiter in memory. What was charged in the month before the start is read from the rollups; rates and permits
  * start anew with the process.
+ * Over 300 lines: a permit and the limiter that gave it change the same counts.
  */
 import type { Caller } from '../domain/account.ts'
 import { FUTILE_PER_MINUTE, NO_LIMITS, type Limits } from '../domain/limits.ts'

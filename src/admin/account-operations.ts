@@ -1,12 +1,11 @@
+/** What an operator does to accounts. */
 import { z } from 'zod'
-import type { Account, ApiKey } from '../domain/account.ts'
+import type { Account } from '../domain/account.ts'
 import { NO_LIMITS } from '../domain/limits.ts'
 import { formatUsd, parseUsd } from '../domain/money.ts'
 import { timeOrderedId } from '../lib/primitives/ids.ts'
-import type { Booking, StoredHold } from '../ledger/ledger-queries.ts'
+import type { Booking } from '../ledger/ledger-queries.ts'
 import { OPENING } from '../ledger/system-reasons.ts'
-import type { KeptRefusal } from '../records/refused.ts'
-import type { RecentPage, StoredRecord } from '../records/records.ts'
 import { strayModel } from './allowed-models.ts'
 import { visibleName } from './name.ts'
 import { changedLimits, limitsInput, limitsView } from './limits-input.ts'
@@ -18,7 +17,6 @@ import {
   done,
   notFound,
   operation,
-  refused,
   type Changes,
   type AdminServices,
   type Operation,
@@ -32,6 +30,7 @@ const dollars = z.string().transform((text, context) => {
   context.addIssue({ code: 'custom', message: operationRules.amount })
   return z.NEVER
 })
+
 /** The opening balance of an account, which may be zero. */
 const openingBalance = z.string().transform((text, context) => {
   const amount = parseUsd(text)
@@ -39,8 +38,9 @@ const openingBalance = z.string().transform((text, context) => {
   context.addIssue({ code: 'custom', message: operationRules.opening_balance })
   return z.NEVER
 })
-const models = z.array(z.string().min(1)).min(1)
-const reference = z.string().min(1)
+
+export const models = z.array(z.string().min(1)).min(1)
+export const reference = z.string().min(1)
 
 function accountView({ ledger, accounts }: AdminServices, account: Account): object {
   const { posted, held, available } = ledger.balance(account.id)
@@ -63,24 +63,6 @@ function accountView({ ledger, accounts }: AdminServices, account: Account): obj
   }
 }
 
-/** A request that held money has a record once it has ended, unless the server stopped before that. */
-const whyUnrecorded: Partial<Record<StoredHold['state'], 'request_running' | 'request_lost'>> = {
-  open: 'request_running',
-  expired: 'request_lost',
-}
-
-const keyView = (key: ApiKey, account: Account | undefined): object => ({
-  id: key.id,
-  account: account?.name ?? key.accountId,
-  name: key.name,
-  key: `sk-tg-…${key.last4}`,
-  status: key.revokedAtMs === undefined ? 'active' : 'revoked',
-  models: key.allowedModels ?? null,
-  limits: limitsView(key.limits),
-  created_at: new Date(key.createdAtMs).toISOString(),
-  revoked_at: key.revokedAtMs === undefined ? null : new Date(key.revokedAtMs).toISOString(),
-})
-
 const journalView = ({ kind, amount, ref, reason, createdAtMs }: Booking): object => ({
   created_at: new Date(createdAtMs).toISOString(),
   kind,
@@ -98,16 +80,9 @@ const ofAccount: Changes<{ account: string }> = {
     return account && accountView(services, account)
   },
 }
-const ofKey: Changes<{ key: string }> = {
-  subject: ({ key }) => key,
-  view: ({ accounts }, { key: id }) => {
-    const key = accounts.findKey(id)
-    return key && keyView(key, accounts.find(key.accountId))
-  },
-}
 
 /** Finds the account, or refuses because there is none. */
-async function withAccount(
+export async function withAccount(
   services: AdminServices,
   wanted: string,
   use: (account: Account) => Result | Promise<Result>,
@@ -117,43 +92,14 @@ async function withAccount(
 }
 
 /** The wanted account, or all accounts if none is named. Undefined if no account has that name. */
-function chosenAccounts({ accounts }: AdminServices, wanted: string | undefined): readonly Account[] | undefined {
+export function chosenAccounts(
+  { accounts }: AdminServices,
+  wanted: string | undefined,
+): readonly Account[] | undefined {
   if (wanted === undefined) return accounts.list()
   const account = accounts.find(wanted)
   return account && [account]
 }
-
-type NamedRecord = StoredRecord & { readonly account: string }
-
-/** A request that was refused; `refused` tells it from a record. */
-const refusalView = ({ accounts }: AdminServices, kept: KeptRefusal): object => ({
-  refused: true,
-  id: kept.id,
-  account: kept.accountId === undefined ? null : (accounts.find(kept.accountId)?.name ?? kept.accountId),
-  key_id: kept.keyId ?? null,
-  method: kept.method,
-  endpoint: kept.endpoint,
-  model: kept.model ?? null,
-  status: kept.status,
-  code: kept.code,
-  created_at: new Date(kept.atMs).toISOString(),
-  repeats: kept.repeats,
-  last_at: new Date(kept.lastAtMs).toISOString(),
-})
-
-/** The newest requests of an account, each with the account's name. */
-async function requestsOf(
-  services: AdminServices,
-  { id, name: account }: Account,
-  page: RecentPage,
-): Promise<readonly NamedRecord[]> {
-  return (await services.records.recent(id, page)).map((record) => ({ ...record, account }))
-}
-
-const noKey = (name: string): Result => refused('not_found', sayRefusal('no_key', { name }))
-
-const byIdDescending = (a: { readonly [name: string]: unknown }, b: { readonly [name: string]: unknown }): number =>
-  String(a['id']) < String(b['id']) ? 1 : -1
 
 const adjustment = z.strictObject({
   account: reference,
@@ -278,120 +224,5 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
         done(accountView(services, await services.accounts.update(id, { lowBalance: below }))),
       ),
     ofAccount,
-  ),
-  'key.create': operation(
-    z.strictObject({
-      account: reference,
-      name: visibleName,
-      models: models.optional(),
-      limits: limitsInput.optional(),
-    }),
-    (services, { account: wanted, name: keyName, models: allowedModels, limits = {} }) =>
-      withAccount(services, wanted, async (account) => {
-        const stray = strayModel(services, allowedModels)
-        if (stray) return stray
-        const { key, secret } = await services.accounts.createKey({
-          accountId: account.id,
-          name: keyName,
-          allowedModels,
-          limits: changedLimits(NO_LIMITS, limits),
-        })
-        return done({ ...keyView(key, account), secret })
-      }),
-    { subject: ({ account }) => account },
-  ),
-  'key.list': operation(z.strictObject({ account: reference.optional() }), (services, { account: wanted }) => {
-    const { accounts } = services
-    const chosen = chosenAccounts(services, wanted)
-    if (!chosen) return notFound('account', wanted ?? '')
-    return done(chosen.flatMap((account) => accounts.keysOf(account.id).map((key) => keyView(key, account))))
-  }),
-  'key.limits': operation(
-    z.strictObject({ key: reference, limits: limitsInput }),
-    async ({ accounts }, { key: id, limits }) => {
-      const key = accounts.findKey(id)
-      if (!key) return noKey(id)
-      const changed = await accounts.updateKey(id, { limits: changedLimits(key.limits, limits) })
-      return done(keyView(changed, accounts.find(key.accountId)))
-    },
-    ofKey,
-  ),
-  'key.update': operation(
-    z.strictObject({ key: reference, name: visibleName.optional(), models: models.nullable().optional() }),
-    async (services, { key: id, name: keyName, models: allowedModels }) => {
-      const { accounts } = services
-      const key = accounts.findKey(id)
-      if (!key) return noKey(id)
-      const stray = strayModel(services, allowedModels, key.allowedModels)
-      if (stray) return stray
-      const changed = await accounts.updateKey(id, { name: keyName, allowedModels })
-      return done(keyView(changed, accounts.find(changed.accountId)))
-    },
-    ofKey,
-  ),
-  'key.revoke': operation(
-    z.strictObject({ key: reference }),
-    async ({ accounts }, { key: id }) => {
-      const key = accounts.findKey(id)
-      if (!key) return noKey(id)
-      await accounts.revokeKey(id)
-      return done(keyView(accounts.findKey(id) ?? key, accounts.find(key.accountId)))
-    },
-    ofKey,
-  ),
-  'request.list': operation(
-    z.strictObject({
-      account: reference.optional(),
-      limit: z.int().min(1).max(1000).default(20),
-      before: reference.optional(),
-    }),
-    async (services, { account: wanted, limit, before }) => {
-      const chosen = chosenAccounts(services, wanted)
-      if (!chosen) return notFound('account', wanted ?? '')
-      const lists = await Promise.all(chosen.map((account) => requestsOf(services, account, { limit, before })))
-      // Ids are ordered by time, so the newest of all accounts are the greatest.
-      return done(lists.flat().toSorted(byIdDescending).slice(0, limit))
-    },
-  ),
-  'request.refused': operation(
-    z.strictObject({
-      account: reference.optional(),
-      limit: z.int().min(1).max(1000).default(20),
-      before: reference.optional(),
-      code: reference.optional(),
-      status: z.int().min(400).max(599).optional(),
-    }),
-    async (services, { account: wanted, ...page }) => {
-      const chosen = chosenAccounts(services, wanted)
-      if (!chosen) return notFound('account', wanted ?? '')
-      // Refusals without a known account are included if no account is named.
-      const ids = [...chosen.map(({ id }) => id), ...(wanted === undefined ? [''] : [])]
-      const lists = await Promise.all(ids.map((id) => services.refused.list(id, page)))
-      const newest = lists.flat().toSorted(byIdDescending).slice(0, page.limit)
-      return done(newest.map((one) => refusalView(services, one)))
-    },
-  ),
-  'request.show': operation(
-    z.strictObject({ account: reference.optional(), request: reference }),
-    async (services, { account: wanted, request }) => {
-      const chosen = chosenAccounts(services, wanted)
-      if (!chosen) return notFound('account', wanted ?? '')
-      // Two rounds: a request that ends between the look-ups of its record and its hold has a record by then.
-      for (const isLast of [false, true]) {
-        for (const { id, name: account } of chosen) {
-          const record = await services.records.find(id, request)
-          if (record) return done({ ...record, account })
-        }
-        const hold = isLast ? undefined : await services.books.findHold(request)
-        if (!hold || !chosen.some(({ id }) => id === hold.accountId)) break
-        const why = whyUnrecorded[hold.state]
-        if (why) return refused('not_found', sayRefusal(why, { name: request, amount: formatUsd(hold.amount) }))
-      }
-      const refusal = await services.refused.find(request, wanted === undefined ? undefined : chosen[0]?.id)
-      if (refusal) return done(refusalView(services, refusal))
-      return wanted === undefined
-        ? notFound('request', request)
-        : refused('not_found', sayRefusal('no_request_of_account', { name: request }))
-    },
   ),
 }

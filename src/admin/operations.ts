@@ -3,10 +3,13 @@ import { isAbsolute } from 'node:path'
 import { z } from 'zod'
 import { priceGapsOf } from '../domain/image.ts'
 import { accountOperations } from './account-operations.ts'
+import { keyOperations } from './key-operations.ts'
+import { requestOperations } from './request-operations.ts'
 import type { Actor } from '../records/audit.ts'
 import { strayModels } from './allowed-models.ts'
 import { codeOperations } from './code-operations.ts'
-import { catalogOperations } from './catalog-operations.ts'
+import { modelOperations } from './model-operations.ts'
+import { providerOperations } from './provider-operations.ts'
 import { priceOperations } from './price-operations.ts'
 import { managementKeyOperations, userOperations } from './user-operations.ts'
 import { videoOperations } from './video-operations.ts'
@@ -81,7 +84,10 @@ const backup = operation(
 
 const operations: Readonly<Record<string, Operation>> = {
   ...accountOperations,
-  ...catalogOperations,
+  ...keyOperations,
+  ...requestOperations,
+  ...providerOperations,
+  ...modelOperations,
   ...priceOperations,
   ...videoOperations,
   ...codeOperations,

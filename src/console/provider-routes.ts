@@ -1,6 +1,6 @@
 /** Providers: the connections to vendors. Their secrets are write-only. */
 import { z } from 'zod'
-import { providerView } from '../admin/catalog-operations.ts'
+import { providerView } from '../admin/provider-operations.ts'
 import type { Provider } from '../domain/catalog.ts'
 import { imageFamilyNames } from '../vendors/image-families.ts'
 import { videoFamilyNames } from '../vendors/video-families.ts'

@@ -1,4 +1,7 @@
-/** One client connection. It reads requests one at a time, and writes the answers in order. */
+/**
+ * One client connection. It reads requests one at a time, and writes the answers in order.
+ * Over 300 lines: the states of one connection depend on each other.
+ */
 import type { Socket } from 'bun'
 import { flushAtEndOfTick, inNextTurn } from '../lib/runtime/end-of-tick.ts'
 import { BodyReader, HeadReader, type Framing } from '../lib/http/http1.ts'

@@ -1,4 +1,7 @@
-/** One request and its answer, as the handler sees them. */
+/**
+ * One request and its answer, as the handler sees them.
+ * Over 300 lines: the states of one exchange depend on each other.
+ */
 import type { Framing } from '../lib/http/http1.ts'
 import { joinInOwnTurn } from '../lib/primitives/long-text.ts'
 import type { BudgetShare } from '../lib/primitives/shared-budget.ts'

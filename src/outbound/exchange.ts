@@ -1,4 +1,7 @@
-/** One request and its answer. The head is parsed once, and the body goes to a sink as it arrives. */
+/**
+ * One request and its answer. The head is parsed once, and the body goes to a sink as it arrives.
+ * Over 300 lines: the states of one exchange depend on each other.
+ */
 import type { UploadBody } from '../lib/http/form.ts'
 import { BodyReader, HeadReader } from '../lib/http/http1.ts'
 import type { HeaderFields } from '../lib/http/message-head.ts'

@@ -1,12 +1,8 @@
 /** Trying offers in the order of the plan, until one commits: a whole reply, or a stream's first meaningful event. */
-import type { Offer, Provider } from '../domain/catalog.ts'
+import type { Offer } from '../domain/catalog.ts'
 import { isFinalFault, type UpstreamFailure } from '../domain/failure.ts'
-import type { Dialect } from '../domain/turn.ts'
-import type { ClientRequest, AdaptedReply } from '../formats/core/contract.ts'
+import type { AdaptedReply } from '../formats/core/contract.ts'
 import { refusedField } from '../formats/core/refused-field.ts'
-import type { Preset } from '../vendors/preset.ts'
-import { findPreset } from '../vendors/presets.ts'
-import { isForResponses, rulesFor } from '../vendors/fit.ts'
 import type { Admission } from './admit.ts'
 import { discreetly, note } from './attempt-note.ts'
 import type { GatewayRequest, CancelReason } from './call.ts'
@@ -14,9 +10,18 @@ import type { Relay } from './context.ts'
 import { pause } from './pause.ts'
 import { waitForSame } from './same-offer.ts'
 import { FULL, type Permit } from './provider-concurrency.ts'
-import { capOf, carriedOut, isForNobody, prepareAttempt } from './prepared-attempt.ts'
-import type { FailedAttempt, OpenStream, Progress, AttemptResult } from './prepared-attempt.ts'
+import {
+  capOf,
+  carriedOut,
+  isForNobody,
+  prepareAttempt,
+  type FailedAttempt,
+  type OpenStream,
+  type Progress,
+  type AttemptResult,
+} from './prepared-attempt.ts'
 import { limit } from '../lib/primitives/limit.ts'
+import { type OfferChoice, dialectsOf, isAsItWas, offerChoiceOf } from './offer-choice.ts'
 
 export type ServedOffer = {
   readonly offer: Offer
@@ -56,28 +61,9 @@ const NONE_TRIED: AllFailed = {
   stopped: false,
 }
 
-/** An offer with the one who makes it. */
-type Choice = { readonly offer: Offer; readonly provider: Provider; readonly preset: Preset }
-
-type Asker = { readonly offer: Pick<Offer, 'upstreamModel'>; readonly preset: Pick<Preset, 'id' | 'dialects'> }
-
-/**
- * The dialects in which an offer may be asked. Some vendors do more for a request in one of theirs: one that they would
- * refuse in the other goes there, and so does what is translated anyway.
- */
-export function dialectsOf(
-  { offer, preset: { id, dialects } }: Asker,
-  request: Pick<ClientRequest, 'choices' | 'endpoint' | 'hasTools'>,
-): readonly Dialect[] {
-  if (!dialects.includes('chat') || !dialects.includes('responses') || request.choices > 1) return dialects
-  const isTranslated = request.endpoint !== 'chat.completions' && request.endpoint !== 'responses'
-  const asked = { hasTools: request.hasTools ?? false, isTranslated }
-  return isForResponses(rulesFor(id, offer.upstreamModel), asked) ? ['responses'] : dialects
-}
-
 /** An offer that was asked. */
 type AttemptedOffer = {
-  readonly choice: Choice
+  readonly choice: OfferChoice
   readonly permit: Permit
   readonly startedMs: number
   readonly dropped: readonly string[]
@@ -97,7 +83,7 @@ class Tries {
   private readonly admission: Admission
   private failed = NONE_TRIED
   /** Where there was no seat. */
-  private readonly full: Choice[] = []
+  private readonly full: OfferChoice[] = []
   private next = 0
   /** The place in the plan at which those that are full are waited for; undefined once they were. */
   private waitAt: number | undefined
@@ -129,7 +115,7 @@ class Tries {
       }
       const offer = admission.offers[this.next++]
       if (!offer) return this.end()
-      const choice = choiceOf(relay, offer)
+      const choice = offerChoiceOf(relay, offer)
       const permit = choice && relay.concurrency.take(choice.provider)
       if (permit) return this.ask(choice, permit)
       if (choice) this.full.push(choice)
@@ -140,7 +126,7 @@ class Tries {
   private async wait(): Promise<AttemptOutcome> {
     const { relay, call } = this
     // As they are by now: an operator may have changed how many they take.
-    const choices = this.full.flatMap(({ offer }) => choiceOf(relay, offer) ?? [])
+    const choices = this.full.flatMap(({ offer }) => offerChoiceOf(relay, offer) ?? [])
     const providers = choices.map(({ provider }) => provider)
     // One that failed bills nothing on: who leaves meanwhile ends the wait.
     call.life.waiting()
@@ -165,14 +151,14 @@ class Tries {
     // One that failed bills nothing on: who leaves meanwhile ends the wait.
     call.life.waiting()
     await pause(call, waitMs)
-    const choice = choiceOf(relay, offer)
+    const choice = offerChoiceOf(relay, offer)
     const permit = isForNobody(call) ? undefined : choice && relay.concurrency.take(choice.provider)
     if (!choice || !permit) return { ...this.failed, cancelled: call.cancelled, stopped: call.upstreamStopped }
     this.left--
     return this.tryOffer(choice, permit)
   }
 
-  private ask(choice: Choice, permit: Permit): AttemptOutcome | Promise<AttemptOutcome> {
+  private ask(choice: OfferChoice, permit: Permit): AttemptOutcome | Promise<AttemptOutcome> {
     const { relay, call } = this
     const isOver = this.left === 0 || (this.full.length > 0 && isForNobody(call))
     // What was beyond one offer is no load that a vendor which is down would have to be spared.
@@ -186,7 +172,7 @@ class Tries {
     return this.tryOffer(choice, permit)
   }
 
-  private tryOffer(choice: Choice, permit: Permit): AttemptOutcome | Promise<AttemptOutcome> {
+  private tryOffer(choice: OfferChoice, permit: Permit): AttemptOutcome | Promise<AttemptOutcome> {
     const { relay, call, admission } = this
     const { offer, provider, preset } = choice
     call.life.attempting(permit)
@@ -309,14 +295,3 @@ const refusesStream = (tried: AttemptResult): tried is FailedAttempt =>
 /** Whether a request is fine, and only more than this offer takes: too long, or not to be said in its dialect. */
 const isBeyond = ({ kind, isQuoted }: UpstreamFailure): boolean =>
   kind === 'context_length' || (kind === 'bad_request' && !isQuoted)
-
-const isAsItWas = ({ catalog }: Relay, { id, secret, baseUrl }: Provider): boolean => {
-  const now = catalog.provider(id)
-  return now?.secret === secret && now?.baseUrl === baseUrl
-}
-
-function choiceOf({ catalog }: Relay, offer: Offer): Choice | undefined {
-  const provider = catalog.provider(offer.providerId)
-  const preset = provider && findPreset(provider.preset)
-  return provider && preset && { offer, provider, preset }
-}

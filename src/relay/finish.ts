@@ -1,12 +1,10 @@
 /** The end of a request: what it cost, settled or released once, with its record in the same transaction. */
 import { failureForClient } from '../domain/failure-policy.ts'
 import { estimatedUsage } from '../formats/core/usage-estimate.ts'
-import type { Offer } from '../domain/catalog.ts'
 import { isRequestFault, type Failure } from '../domain/failure.ts'
 import { priceOf } from '../domain/price.ts'
 import { inputTokens, outputTokens, type Usage, type UsageSource } from '../domain/usage.ts'
 import type { ClientRequest, MeteredUsage } from '../formats/core/contract.ts'
-import { safeText } from '../lib/primitives/safe-text.ts'
 import type { KeptAnswer } from '../records/idempotency.ts'
 import { buildRecord, type RecordAmounts, type RecordStart } from '../records/record-builder.ts'
 import type { Outcome, RequestRecord, SettledRecord } from '../records/records.ts'
@@ -19,6 +17,7 @@ import { endedSteps } from './conversation.ts'
 import { JSON_TYPE } from '../lib/http/content-types.ts'
 import { failureHeaders } from './headers.ts'
 import { meter } from './meter.ts'
+import { sentence, scrubbed } from './scrubbed.ts'
 
 export type RequestEnd = {
   readonly admission: Admission
@@ -165,46 +164,6 @@ async function chargeInput(
   }
   const recorded = outcome === 'client_closed' ? undefined : failure
   return settle(relay, call, { admission, served, metered, outcome, failure: recorded, answer })
-}
-
-const sentence = (words: string): string => (/[.!?。！？]$/.test(words) ? words : `${words}.`)
-
-/** Shorter ones keep nobody out, and would be found in ordinary words. */
-const SECRET_CHARS_MIN = 8
-
-/** Names that only mean something inside a vendor's network, and addresses without a name. */
-const INTERNAL_HOST =
-  /\b(?:[\w-]+\.)+(?:internal|local|localdomain|lan|corp|svc|intranet)(?:\.[\w-]+)*(?::\d+)?|\b(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?\b/gi
-
-/** The model's name at its vendor, with what a vendor puts behind it: a date, a deployment. */
-const deploymentsOf = ({ upstreamModel }: Offer): RegExp =>
-  new RegExp(`${RegExp.escape(upstreamModel)}(?:[:@/-][\\w:@/-]*(?:\\.\\w[\\w:@/-]*)*)?`, 'g')
-
-/** How fields are named; anything else in that place is prose. */
-const FIELD_PATH = /^[\w$.[\]"'-]{1,200}$/
-
-/**
- * An upstream's words on a rejected request, with its own names for things replaced by ours, and without characters
- * that steer a terminal.
- */
-export function scrubbed(
-  relay: Pick<Relay, 'catalog'>,
-  failure: Failure,
-  last: Pick<ServedOffer, 'offer'> | undefined,
-): Failure {
-  if (!last) return failure
-  const provider = relay.catalog.provider(last.offer.providerId)
-  const host = provider && URL.canParse(provider.baseUrl) ? new URL(provider.baseUrl).host : ''
-  let message = failure.message.replaceAll(INTERNAL_HOST, '[upstream]')
-  for (const [theirs, ours, charsMin] of [
-    [provider?.secret ?? '', '[redacted]', SECRET_CHARS_MIN],
-    [host, '[upstream]', 1],
-  ] as const) {
-    if (theirs.length >= charsMin) message = message.replaceAll(theirs, ours)
-  }
-  message = safeText(message.replaceAll(deploymentsOf(last.offer), () => last.offer.modelId)).toWellFormed()
-  const { param, ...rest } = failure
-  return param === undefined || FIELD_PATH.test(param) ? { ...failure, message } : { ...rest, message }
 }
 
 export const INTERNAL: Failure = { kind: 'internal', message: 'Internal error.' }

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Failure } from '../domain/failure.ts'
-import { scrubbed } from './finish.ts'
+import { scrubbed } from './scrubbed.ts'
 
 const provider = { secret: 'sk-vendor-secret-4711', baseUrl: 'http://llm.example.com:8443/v1' }
 const relay = { catalog: { provider: () => provider } } as unknown as Parameters<typeof scrubbed>[0]

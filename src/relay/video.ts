@@ -15,7 +15,7 @@ import type { Acceptance } from '../video/videos.ts'
 import { admitTask, type HoldTerms } from './admit.ts'
 import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
-import { scrubbed } from './finish.ts'
+import { scrubbed } from './scrubbed.ts'
 import { JSON_TYPE } from '../lib/http/content-types.ts'
 import type { Answer } from './answer.ts'
 

@@ -1,6 +1,7 @@
 /**
  * The parts of a dialect of text generation. The client side reads requests and writes answers and failures. The
  * upstream side writes requests and reads answers and failures. One neutral turn stands between two dialects.
+ * Over 300 lines: the contract is read as one, and every dialect is written against it.
  */
 import type { Model, ModelKind } from '../../domain/catalog.ts'
 import type { Failure, UpstreamFailure } from '../../domain/failure.ts'

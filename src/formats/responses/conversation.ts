@@ -16,7 +16,8 @@ import type {
 } from '../core/contract.ts'
 import { CompactionWriter, isCompaction, summaryOf } from './compaction.ts'
 import { ResponseEvents, type ErrorWords, type EventOptions } from './events.ts'
-import { BadInput, mediaOf, outputItemId, responseOfItem, withIds, type Item, type ItemMedia } from './items.ts'
+import { BadInput, outputItemId, responseOfItem, withIds, type Item } from './items.ts'
+import { mediaOf, type ItemMedia } from './item-media.ts'
 import { itemsOf } from './output.ts'
 import type { ResponsesRequest } from './request.ts'
 import {

@@ -1,4 +1,7 @@
-/** Writes the event stream of a response from neutral deltas. The same deltas always make the same events. */
+/**
+ * Writes the event stream of a response from neutral deltas. The same deltas always make the same events.
+ * Over 300 lines: one class numbers all events of a stream and closes what it opened.
+ */
 import type { Delta, FinishReason, OwnDelta, SealedData } from '../../domain/turn.ts'
 import { asText, type Fields } from '../core/fields.ts'
 import { isAgentCall } from './agent-tools.ts'

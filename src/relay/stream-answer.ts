@@ -1,0 +1,340 @@
+/**
+ * Streamed answers: events on their way to the client, and the settlement that must come before the last.
+ * Over 300 lines: one stream has these states, and its reader needs them together.
+ */
+import type { Failure } from '../domain/failure.ts'
+import type { Usage } from '../domain/usage.ts'
+import type { AdaptedStream } from '../formats/core/contract.ts'
+import { asGeneratedText } from '../formats/core/generated-text.ts'
+import type { SseEvent } from '../lib/http/sse.ts'
+import { Transcript } from '../records/idempotency.ts'
+import type { RequestRecord } from '../records/records.ts'
+import type { Admission } from './admit.ts'
+import type { AttemptOutcome, StreamServed } from './attempt.ts'
+import { factsOf } from './prepared-attempt.ts'
+import { discreetly, noteBroken } from './attempt-note.ts'
+import type { GatewayRequest } from './call.ts'
+import type { Relay } from './context.ts'
+import { shownEnd } from './conversation.ts'
+import { fail, failureOfCancel, INTERNAL, NOT_REPEATABLE, outcomeOf, rescue, settle } from './finish.ts'
+import { JSON_TYPE } from '../lib/http/content-types.ts'
+import { earlyHeaders } from './headers.ts'
+import { capOfSpent, type GrowingHold } from './growing-hold.ts'
+import { meter } from './meter.ts'
+import { ended, endOf, inBand, isRunaway, RUNAWAY, type StreamStep } from './stream-end.ts'
+
+/** The headers leave out the type of the body. */
+export type StreamedAnswer = {
+  readonly kind: 'stream'
+  readonly headers: Record<string, string>
+  readonly events: StreamAnswer
+  /** Whether an upstream has committed, or the stream still waits for one. */
+  readonly begun: 'waiting' | 'answering'
+}
+
+const NOTHING = { kind: 'chunk', text: '', meaningful: false } as const
+type StreamStart = Pick<StreamServed['open'], 'prelude' | 'first' | 'arrived'>
+const STREAM_TYPE = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
+
+type StreamJob = {
+  readonly admission: Admission
+  readonly ready: Promise<AttemptOutcome>
+  readonly begun: 'waiting' | 'answering'
+  readonly dropped: readonly string[]
+}
+
+export function answerStream(relay: Relay, call: GatewayRequest, job: StreamJob): StreamedAnswer {
+  const { admission, begun, dropped } = job
+  const headers = earlyHeaders(call, admission, dropped)
+  return { kind: 'stream', headers, events: new StreamAnswer(relay, call, job), begun }
+}
+
+type StreamEnd = {
+  readonly outcome: RequestRecord['outcome']
+  readonly failure?: Failure | undefined
+  /** Whether the answer was ended for want of money. */
+  readonly isCut?: boolean
+  /** Whether a repetition may get this answer: not one that ended for reasons of its first client or of our own. */
+  readonly repeatable: boolean
+  /** The text that ends the stream, for what it came to. */
+  readonly end: (usage: Usage) => string
+}
+
+/**
+ * One stream on its way to the client, and its one settlement. `next` gives complete events, one or several at once,
+ * and undefined after the last; whoever stops early must `close`, which settles what is left.
+ */
+export class StreamAnswer {
+  private readonly relay: Relay
+  private readonly call: GatewayRequest
+  private readonly admission: Admission
+  private readonly ready: Promise<AttemptOutcome>
+  private served: StreamServed | undefined
+  private ended = false
+  private busy: Promise<unknown> | undefined
+  private closing: Promise<void> | undefined
+  /** What the client got or would have got, where it may ask again. */
+  private readonly transcript: Transcript | undefined
+
+  constructor(relay: Relay, call: GatewayRequest, { admission, ready }: StreamJob) {
+    this.relay = relay
+    this.call = call
+    this.admission = admission
+    this.ready = ready
+    call.life.headLeft()
+    if (call.life.lock) this.transcript = new Transcript()
+  }
+
+  /** Whether nothing comes after what `next` gave. */
+  get isEnded(): boolean {
+    return this.ended
+  }
+
+  next(): Promise<string | undefined> {
+    const advancing = this.advance()
+    this.busy = advancing
+    return advancing
+  }
+
+  /** The client is behind. What `next` gave is on its way: to remember it would keep it in memory once more. */
+  rest(): void {
+    this.busy = undefined
+    this.served?.open.events.rest()
+  }
+
+  /** The client takes no more. Reported usage is paid, or the input plus what arrived. Safe to call again. */
+  close(): Promise<void> {
+    // Deferred: cancelling the call comes back here, and must find that closing has begun.
+    return (this.closing ??= Promise.resolve().then(() => this.leave()))
+  }
+
+  private async leave(): Promise<void> {
+    this.call.cancel('client_closed')
+    // What is under way ends first, by itself: the upstream has been told to stop, or is being read on.
+    await Promise.allSettled([this.busy, this.ready])
+    if (!this.ended && !this.served) await this.guarded(() => this.begin())
+    const { served, call, relay } = this
+    if (this.ended || !served) return
+    this.ended = true
+    await this.guarded(async () => {
+      let last: StreamStep | undefined
+      if (call.life.outlivesClient)
+        await relay.drains.run(
+          async () => {
+            last = await this.drain(served)
+          },
+          () => call.stopUpstream(),
+        )
+      const { cancelled = 'client_closed' } = call
+      const failure = cancelled === 'client_closed' ? undefined : failureOfCancel(cancelled)
+      const complete = last && last.end !== 'broken' ? last : undefined
+      const isCut = last?.end === 'spent'
+      if (isCut) call.life.cutAt(capOfSpent(this.admission))
+      await this.settle(served, {
+        outcome: outcomeOf(cancelled),
+        failure,
+        isCut,
+        repeatable: complete !== undefined,
+        end: (usage) =>
+          complete
+            ? endOf(served, complete, usage)
+            : served.open.stream.fail(failure ?? failureOfCancel(cancelled), usage),
+      })
+      served.open.events.close()
+      relay.health.ended(served.offer.id)
+    })
+  }
+
+  /** After a programmer's error what arrived is still paid, or else the hold given back. */
+  private async guarded<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      this.ended = true
+      const { served, relay, call, admission } = this
+      served?.open.events.close()
+      if (served && relay.ledger.isOpen(admission.hold)) {
+        await this.settle(served, {
+          outcome: 'cut',
+          failure: INTERNAL,
+          repeatable: false,
+          end: (usage) => served.open.stream.fail(INTERNAL, usage),
+        })
+      }
+      await rescue(relay, call, admission)
+      throw error
+    }
+  }
+
+  private advance(): Promise<string | undefined> {
+    if (this.ended || this.closing) return Promise.resolve(undefined)
+    return this.guarded(async () => {
+      if (!this.served) return this.begin()
+      for (;;) {
+        const step = await this.step(this.served)
+        if (step.end !== 'open') return this.finish(this.served, step)
+        if (step.text !== '') return this.noted(step.text)
+      }
+    })
+  }
+
+  /** Waits for an upstream to commit. What was held back until then is the first text. */
+  private async begin(): Promise<string | undefined> {
+    const { relay, call, admission } = this
+    const served = await this.ready
+    if (served.kind !== 'stream') {
+      this.ended = true
+      if (served.kind === 'whole') throw new Error('a stream was asked for')
+      let text = ''
+      const tell = (failure: Failure): void => {
+        text = call.request.failStream(failure, factsOf(call, admission))
+      }
+      await fail(relay, call, { admission, attempted: served, tell })
+      return text
+    }
+    this.served = served
+    call.life.answering(call.elapsedMs())
+    const { arrived, prelude, first } = served.open
+    // They can be half a megabyte, which would stay in memory for as long as the stream lasts.
+    Object.assign(served.open, { arrived: [], prelude: '', first: NOTHING })
+    const step = await this.passFirst(served, { prelude, first, arrived })
+    return step.end === 'open' ? this.noted(step.text) : this.finish(served, step)
+  }
+
+  private noted(text: string): string {
+    this.transcript?.add(text)
+    return text
+  }
+
+  private async step(served: StreamServed): Promise<StreamStep> {
+    const { events, stream } = served.open
+    const next = await events.next()
+    if (next.kind === 'events') return this.pass(served, next.events, '')
+    if (next.kind === 'broken' && next.failure.isExcess) return { end: 'broken', text: '', failure: next.failure }
+    // With every choice finished the answer is complete, whether a terminator follows, an end, or an accident.
+    if (stream.finished) return { end: 'done', text: '' }
+    if (next.kind === 'broken') return { end: 'broken', text: '', failure: next.failure }
+    return { end: 'broken', text: '', failure: { kind: 'network', message: 'the upstream closed in the middle' } }
+  }
+
+  private async passFirst(served: StreamServed, { prelude, first, arrived }: StreamStart): Promise<StreamStep> {
+    const { growing } = this.admission
+    if (growing && (await growing.cover(served.open.stream)) === 'spent') return { end: 'spent', text: prelude }
+    return this.pass(served, arrived, prelude + first.text)
+  }
+
+  /** Reads events and joins what the client gets of them. */
+  private pass(served: StreamServed, events: readonly SseEvent[], before: string): StreamStep | Promise<StreamStep> {
+    const { stream } = served.open
+    const { growing } = this.admission
+    if (growing) return this.passPaid(served, growing, { events, before })
+    let text = before
+    for (const event of events) {
+      const read = stream.read(event)
+      if (read.kind !== 'chunk') return ended(read, stream, text)
+      text += read.text
+    }
+    return this.passed(stream, text)
+  }
+
+  /** The same where the hold grows: each event leaves once it is paid for. */
+  private async passPaid(
+    { open: { stream } }: StreamServed,
+    growing: GrowingHold,
+    { events, before }: { readonly events: readonly SseEvent[]; readonly before: string },
+  ): Promise<StreamStep> {
+    let text = before
+    for (const event of events) {
+      const read = stream.read(event)
+      if (read.kind !== 'chunk') return ended(read, stream, text)
+      const covering = growing.cover(stream)
+      if (covering !== 'covered' && (await covering) === 'spent') return { end: 'spent', text }
+      text += read.text
+    }
+    return this.passed(stream, text)
+  }
+
+  private passed(stream: AdaptedStream, text: string): StreamStep {
+    const { call } = this
+    if (isRunaway(stream, this.admission)) return { end: 'broken', text, failure: RUNAWAY }
+    // Only the bill is outstanding: a client that leaves at the finish still pays what the vendor is about to report.
+    // So it is with an image of which the client has seen something: the vendor makes and bills it to its end.
+    if (stream.finished || stream.begun) call.life.made()
+    return { end: 'open', text }
+  }
+
+  /** The last text: settled first, then the terminator, or the format's error and no terminator after it. */
+  private async finish(served: StreamServed, step: Exclude<StreamStep, { end: 'open' }>): Promise<string> {
+    this.ended = true
+    served.open.events.close()
+    const { cancelled } = this.call
+    if (step.end !== 'broken') {
+      const isCut = step.end === 'spent'
+      if (isCut) this.call.life.cutAt(capOfSpent(this.admission))
+      const end = (usage: Usage): string => endOf(served, step, usage)
+      const text = await this.settle(served, { outcome: 'completed', isCut, repeatable: true, end })
+      this.relay.health.succeeded(served.offer.id)
+      return text
+    }
+    const failure = cancelled ? failureOfCancel(cancelled) : inBand(step.failure, served.open.stream)
+    const { produced, thoughts = '' } = served.open.stream
+    const output = [produced, thoughts].map((text) => asGeneratedText(text).text)
+    const told = discreetly(this.relay, this.call, step.failure, { offer: served.offer, output })
+    if (!cancelled) noteBroken(this.call, told)
+    const text = await this.settle(served, {
+      outcome: cancelled ? outcomeOf(cancelled) : 'cut',
+      failure: cancelled === 'client_closed' ? undefined : failure,
+      repeatable: cancelled === undefined,
+      end: (usage) => step.text + served.open.stream.fail(failure, usage),
+    })
+    if (!cancelled) this.relay.health.failed(served.offer.id, told)
+    return text
+  }
+
+  /** Reads on without a client, to learn the bill. */
+  private async drain(served: StreamServed): Promise<StreamStep> {
+    for (;;) {
+      const step = await this.step(served)
+      if (step.end !== 'open') return step
+      this.noted(step.text)
+    }
+  }
+
+  /** Settles, and gives the text that ends the stream. */
+  private async settle(served: StreamServed, { outcome, failure, repeatable, isCut, end }: StreamEnd): Promise<string> {
+    const { relay, call, admission, transcript } = this
+    const { stream } = served.open
+    // What arrived and was not paid for did not leave.
+    const { produced, thoughts } = admission.growing?.words ?? stream
+    const { usage, finished, delivered, begun, painted } = stream
+    const metered = await meter(relay, call, {
+      usage,
+      produced,
+      thoughts,
+      delivered,
+      // What an upstream broke off was no image; what the client left in the middle is made and billed nevertheless.
+      begun: outcome === 'cut' ? 0 : begun,
+      painted: painted && outcome === 'client_closed' ? { ...painted, endedBy: 'client' } : painted,
+      admission,
+      complete: !isCut && (finished || outcome === 'completed'),
+      isCut,
+    })
+    const text = end(metered.usage)
+    await settle(relay, call, {
+      admission,
+      served,
+      metered,
+      outcome,
+      failure,
+      answer: () => {
+        transcript?.add(text)
+        if (!repeatable) return NOT_REPEATABLE
+        const headers = earlyHeaders(call, admission, served.dropped)
+        const shown = shownEnd(call)
+        if (shown !== undefined) return { status: 200, headers: { ...JSON_TYPE, ...headers }, body: shown }
+        return { status: 200, headers: { ...STREAM_TYPE, ...headers }, body: transcript?.text }
+      },
+    })
+    return text
+  }
+}
