@@ -1,4 +1,4 @@
-/** ⌘K: pages and accounts by name, whatever has an id by that, and what can be done. */
+/** The command bar (⌘K): finds pages and accounts by name, objects by id, and actions. */
 import { Dialog } from '@base-ui/react/dialog'
 import { useState, type KeyboardEvent } from 'react'
 import { useT } from '../lib/language.ts'
@@ -14,7 +14,7 @@ export function CommandBar({ open, onClose, accountId }: Props) {
   const opener = useOpener(open)
   const [wasOpen, setWasOpen] = useState(open)
   const [turn, setTurn] = useState(0)
-  // Opened again while it is still on its way out, it begins anew all the same.
+  // If it is opened again while it is closing, it starts empty.
   if (wasOpen !== open) {
     setWasOpen(open)
     if (open) setTurn(turn + 1)

@@ -1,4 +1,4 @@
-/** The way in: nobody reaches a page of the console without a session. */
+/** The entry to the console. Every page needs a session. */
 import { redirect } from '@tanstack/react-router'
 import type { Account } from '../lib/api-types.gen.ts'
 import { api, isStatus, type Page } from '../lib/api.ts'
@@ -15,7 +15,7 @@ export async function requireSession(href: string): Promise<void> {
   }
 }
 
-/** To one's own account; of all accounts an operator sees the one looked at last, or the newest. */
+/** The account to open: a user's own. For an operator it is the last one viewed, or the newest. */
 export async function goHome(): Promise<void> {
   const { account, user } = await queryClient.ensureQueryData(sessionQuery)
   if (account) redirect({ to: '/a/$account/overview', params: { account: account.id }, replace: true, throw: true })

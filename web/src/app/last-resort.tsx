@@ -1,4 +1,4 @@
-/** What is left when a page is not there or could not be drawn. */
+/** Shown when a page does not exist or could not be drawn. */
 import { Link } from '@tanstack/react-router'
 import { useT } from '../lib/language.ts'
 

@@ -9,7 +9,7 @@ import { MINUTE_MS } from '../lib/units.ts'
 
 const LOOK_MS = MINUTE_MS
 
-/** The people of an account are told on every page that little is left, as they wished. */
+/** The warning of a low balance. Members see it on every page once the balance is below the account's threshold. */
 export function LowBalance() {
   const t = useT()
   const show = useShow()
@@ -29,7 +29,7 @@ export function LowBalance() {
         {t('low.banner', { available: money(available), threshold: money(threshold) })}{' '}
         {days !== null && t('low.pace', { n: days, shown: show.days(days) })}
       </span>
-      {/* Not where it leads to. */}
+      {/* The billing page does not link to itself. */}
       <Link
         to="/a/$account/billing"
         params={{ account: account.id }}

@@ -13,7 +13,7 @@ import { accountPlaces, operatorPlaces, type Place } from './places.ts'
 
 type Props = { readonly accountId: string | undefined }
 
-/** At the side where there is room, otherwise behind a button. */
+/** The navigation: at the side if there is room, otherwise behind a button. */
 export function Navigation({
   accountId,
   isOpen,
@@ -91,7 +91,7 @@ function Places({ places, accountId }: { readonly places: readonly Place[]; read
   )
 }
 
-/** Of the videos that were started in this tab: how many have ended unseen, or how many are being made. */
+/** Videos started in this tab: the number that have ended unseen, or the number in progress. */
 function TaskBadge({ accountId }: Props) {
   const t = useT()
   const own = useStarted().filter(({ account }) => account === accountId)
@@ -110,7 +110,7 @@ function TaskBadge({ accountId }: Props) {
 
 const nameLook = 'mx-2 mb-2 flex min-h-8 min-w-0 items-center gap-2 rounded-md border px-2 text-left'
 
-/** Whose pages these are. An operator may go from here to another account's. */
+/** The account whose pages are shown. An operator can switch to another account here. */
 function AccountName({ accountId }: { readonly accountId: string }) {
   const me = useMe()
   if (isOperator(me)) return <AccountSwitch accountId={accountId} />

@@ -1,4 +1,4 @@
-/** All pages of operators: who may not use them, or looks at an account as its members do, is told so instead. */
+/** The frame of operator pages. Other users, and operators who view an account as a member, see a notice instead. */
 import { Link, Outlet } from '@tanstack/react-router'
 import { useT } from '../lib/language.ts'
 import { isOperator, useMe } from '../lib/session.ts'

@@ -1,4 +1,4 @@
-/** The pages of the console in the order of its navigation. */
+/** The pages of the console in the order of the navigation. */
 import type { Key } from '../lib/language.ts'
 import type { IconName } from '../ui/icon.tsx'
 

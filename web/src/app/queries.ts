@@ -1,4 +1,4 @@
-/** Answers of the API as long as they are fresh. What was shown stays while it is asked for again. */
+/** The cache of API answers. An old answer stays visible while a new one is loaded. */
 import { keepPreviousData, MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
 import { ApiError } from '../lib/api.ts'
 import { editing } from '../lib/editing.ts'
@@ -7,17 +7,17 @@ import { forget } from '../lib/started.ts'
 
 let onSignedOut: () => void = () => undefined
 
-/** What to do when the API says that nobody is signed in any more. */
+/** Called when the API says that the session has ended. */
 export function whenSignedOut(action: () => void): void {
   onSignedOut = action
 }
 
-/** The public API says 401 too, of a token that is void or of a balance that is too small: nobody is out for that. */
+/** The public API also answers 401 for an expired token or a low balance. These do not end the session. */
 const onError = (error: unknown): void => {
   if (error instanceof ApiError && error.code === 'not_signed_in') onSignedOut()
 }
 
-/** As long as a form waits at most for the page behind it to show what was changed. */
+/** The longest time that a form waits for the page behind it to show a change. */
 const FOLLOW_MS = 1_000
 const waited = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms))
 
@@ -25,7 +25,7 @@ export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError }),
   mutationCache: new MutationCache({
     onError,
-    // Whatever was changed, more may follow from it than the page knows: what is shown is asked for again.
+    // A change may affect more data than the page knows, so all visible data is loaded again.
     onSuccess: (_data, _variables, _result, { meta }) => {
       const shown = queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' })
       return meta === editing ? Promise.race([shown, waited(FOLLOW_MS)]) : undefined
@@ -41,7 +41,7 @@ export const queryClient = new QueryClient({
   },
 })
 
-/** What somebody has seen is not for whoever comes after them. */
+/** Data that one user has loaded is removed before another user signs in. */
 export function forgetEverything(): void {
   queryClient.clear()
   forget(() => true)

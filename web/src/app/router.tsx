@@ -1,4 +1,4 @@
-/** Every page and its address, in which is what it shows: filters, tabs, ranges, and what is open in a drawer. */
+/** The routes of the console. The URL holds the state of a page: filters, tabs, ranges and the open drawer. */
 import {
   createRootRoute,
   createRoute,
@@ -40,7 +40,7 @@ const publicModels = createRoute({
   component: lazyRouteComponent(() => import('../routes/public-models.tsx'), 'PublicModelsPage'),
 })
 
-/** All pages for people who are signed in. Others go to the sign-in page first. */
+/** All pages that require a session. Without one, the sign-in page comes first. */
 const inside = createRoute({
   getParentRoute: () => root,
   id: 'inside',

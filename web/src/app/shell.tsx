@@ -1,4 +1,4 @@
-/** What is around every page: where one is, where one can go, and who one is. */
+/** The frame of every page: the current location, the navigation and the user menu. */
 import { QueryClientProvider } from '@tanstack/react-query'
 import { Outlet, useNavigate, useParams, useRouter, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
@@ -26,7 +26,7 @@ export function Shell() {
   )
 }
 
-/** The account whose pages are shown. On an operator's page it is one's own, or the one looked at last. */
+/** The account whose pages are shown. On an operator page it is the user's own, or the one viewed last. */
 function useAccountId(): string | undefined {
   const me = useMe()
   const { account } = useParams({ strict: false })
@@ -49,7 +49,7 @@ function Frame() {
   useEffect(() => {
     whenSignedOut(() => {
       forgetEverything()
-      // Whoever was signed out in the middle of something gets back to it; several questions may hear of it at once.
+      // After a new sign-in the user returns to this page. Several requests may report the end of the session at once.
       const { pathname, href } = router.latestLocation
       if (pathname !== '/sign-in') void navigate({ to: '/sign-in', search: { next: href } })
     })
@@ -94,7 +94,7 @@ function Frame() {
   )
 }
 
-/** Both sections have pages of the same name: which it is, what is before it says. */
+/** Both sections have pages with the same name. The section name in front tells them apart. */
 function placeAt(path: string): Place | undefined {
   const [, operators] = /\/operator\/(\w+)/.exec(path) ?? []
   if (operators !== undefined) return operatorPlaces.find(({ to }) => to === `/operator/${operators}`)
@@ -126,7 +126,7 @@ function Breadcrumb({ page, isOperators }: { readonly page: string; readonly isO
   )
 }
 
-/** A new page is told to those who do not see it: its title, and the focus at its start. */
+/** Announces a new page to screen readers: it sets the title and moves the focus to the start. */
 function usePageTitle(title: string, path: string): void {
   const before = useRef(path)
   useEffect(() => {

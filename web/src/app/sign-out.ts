@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { api } from '../lib/api.ts'
 import { forgetEverything } from './queries.ts'
 
-/** Here, or everywhere; what was read is forgotten. */
+/** Signs out here or everywhere, and clears the loaded data. */
 export function useSignOut() {
   const navigate = useNavigate()
   return useMutation({

@@ -1,4 +1,4 @@
-/** Where the command bar can lead, and what it can do. */
+/** The destinations and actions of the command bar. */
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import type { Account, Answers, SecretHolder, Task } from '../lib/api-types.gen.ts'
@@ -28,7 +28,7 @@ export function useTargets(accountId: string | undefined, wanted: string): reado
   const fits = ({ name, group }: Target): boolean =>
     words.every((word) => `${name} ${group}`.toLowerCase().includes(word))
   if (isSecret && secret) return [secret]
-  // The server has found these already, by more than their names.
+  // The server has matched these already, by more than their names.
   return [...byId, ...all.filter(fits), ...found].slice(0, SHOWN_MAX)
 }
 
@@ -59,7 +59,7 @@ function useAccounts(wanted: string): readonly Target[] {
   })
 }
 
-/** A secret that was pasted: whoever may ask whose it is gets to its key, or to its account. Undefined: it is none. */
+/** The owner of a pasted secret: its key or its account, for users who may look it up. Undefined: not a secret. */
 function useSecret(accountId: string | undefined, wanted: string): Target | undefined {
   const t = useT()
   const isOperators = isOperator(useMe())
@@ -77,23 +77,23 @@ function useSecret(accountId: string | undefined, wanted: string): Target | unde
   return { name: t('secret.lookUp'), group: t(`secret.${kind}`), icon: 'search', go: () => void go() }
 }
 
-/** Whose a request or a key is, for those who may look at every account; undefined: nobody’s, or it cannot be told. */
+/** The account of a request or a key, for users who may view every account. Undefined: it cannot be found. */
 async function ownerOf(kind: IdKind, id: string): Promise<string | undefined> {
   try {
     if (kind === 'request') return (await api.get<Answers['GET /requests/{request}']>(path`requests/${id}`)).account
     if (kind === 'key') return (await api.get<Page<Account>>('accounts', { q: id, limit: 1 })).data[0]?.id
   } catch {
-    // The page that is gone to says what is wrong.
+    // The target page shows the error.
   }
   return undefined
 }
 
-/** Whoever has the id of a video can fetch it: in an address its request stands for it, or only its beginning. */
+/** A video id gives access to the video. The URL therefore has the id of its request, or the start of the id. */
 async function addressable(account: string, id: string): Promise<string> {
   try {
     return (await api.get<Task>(path`accounts/${account}/tasks/${id}`)).request
   } catch {
-    // The page that is gone to says what is wrong.
+    // The target page shows the error.
     return `${id.slice(0, 9)}…`
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Asks after the videos that were started in this tab, wherever in the console one is, and says so when one has ended.
- * Nothing is asked while none is open.
+ * Polls the videos that were started in this tab, on every page of the console, and announces each one that has ended.
+ * It sends no requests while none is open.
  */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -13,16 +13,16 @@ import { IconButton } from '../ui/button.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { MINUTE_MS } from '../lib/units.ts'
 
-/** At once, the newest; the others have their turn as these end. */
+/** The newest ones are polled at the same time. The others follow as these end. */
 const WATCHED_MAX = 6
 const TOASTS_MAX = 3
 const TOAST_MS = 20_000
 
-/** Most are made in a minute or two: the longer one takes, the less it matters to know at once. */
+/** Most videos take a minute or two. A longer one is polled less often. */
 const paceMs = (lastedMs: number): number => (lastedMs < MINUTE_MS ? 1_500 : lastedMs < 600_000 ? 5_000 : 15_000)
 
 type Props = {
-  /** The account whose tasks are listed right now. */
+  /** The account whose tasks are listed at the moment. */
   readonly listed: string | undefined
 }
 
@@ -31,7 +31,7 @@ export function TaskWatch({ listed }: Props) {
   const started = useStarted()
   const open = started.filter(({ state }) => state === 'open').slice(0, WATCHED_MAX)
   useEffect(() => {
-    // What is said in a moment is not swallowed by the list that shows it: a toast stays until it is put away.
+    // A toast stays until it is closed, so the list cannot hide a message that is about to be shown.
     if (listed !== undefined && started.some(({ account, news }) => account === listed && news === 'badge')) {
       seeTasks(listed)
     }
@@ -63,7 +63,7 @@ function Watch({ started: { account, request, startedAtMs } }: OneProps) {
   useEffect(() => {
     if (data?.request === request && data.status === 'completed') end(request, 'completed')
     if (data?.request === request && data.status === 'failed') end(request, 'failed')
-    // Deleted by somebody else, or not of an account that is still ours to see.
+    // Somebody else deleted it, or it belongs to an account that is no longer visible.
     if (isStatus(error, 404) || isStatus(error, 403)) forget((one) => one.request === request)
   }, [data, error, request])
   return null
@@ -73,7 +73,7 @@ function Toast({ started: { account, request, model, state } }: OneProps) {
   const t = useT()
   const box = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    // Not while somebody is at it. The badge goes on saying so.
+    // Not while the user is active in the list. The badge still shows it.
     const timer = setInterval(() => box.current?.matches(':hover, :focus-within') || hush(request), TOAST_MS)
     return () => clearInterval(timer)
   }, [request])

@@ -7,7 +7,7 @@ import { sessionQuery, useMe } from '../lib/session.ts'
 import { Button } from '../ui/button.tsx'
 import { queryClient } from './queries.ts'
 
-/** An operator who looks at an account as its members do is told so on every page. */
+/** Shown on every page while an operator views an account as a member. */
 export function ViewBanner() {
   const t = useT()
   const me = useMe()
@@ -26,7 +26,7 @@ export function ViewBanner() {
       role="status"
       className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b bg-warn-soft px-4 py-1.5 text-warn"
     >
-      {/* However long the name is: where there is nothing to point with, what is cut is not to be had. */}
+      {/* A long name wraps, because a cut name cannot be read on a touch screen. */}
       <span className="min-w-0 grow basis-48 break-words">{t('view.banner', { name: me.account?.name ?? '' })}</span>
       <Button onClick={() => end.mutate()} busy={end.isPending}>
         {t('view.end')}

@@ -1,4 +1,4 @@
-/** The account that a page is about, as the API shows it. */
+/** An account as the API shows it. */
 import { queryOptions } from '@tanstack/react-query'
 import type { Account } from './api-types.gen.ts'
 import { api, path } from './api.ts'

@@ -1,4 +1,4 @@
-/** The console's API. It is beside the console, wherever a proxy has put both. */
+/** The client of the console's API. Its URLs are relative to the console, so both may be behind a path prefix. */
 import type { LocalizedMessage } from './i18n/said.ts'
 import { isAttended } from './presence.ts'
 
@@ -6,12 +6,12 @@ const root = new URL('../admin/v1/', document.baseURI)
 
 type ApiFacts = Omit<ApiError, keyof Error>
 
-/** What the API says when it does not do what it was asked. */
+/** A failure that the API reports. */
 export class ApiError extends Error {
   declare readonly status: number
   declare readonly code: string
   declare readonly param?: string | undefined
-  /** What the message says, as data. */
+  /** The facts of the message, as data. */
   declare readonly said?: LocalizedMessage
   declare readonly requestId?: string | undefined
   declare readonly retryAfterSeconds?: number | undefined
@@ -24,7 +24,7 @@ export class ApiError extends Error {
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>
 
-/** The address of a route; parts of its path are encoded one by one with `path`. */
+/** The URL of a route. Encode the parts of its path with `path`. */
 export function addressOf(route: string, query: Query = {}): URL {
   const url = new URL(route.replace(/^\//, ''), root)
   for (const [name, value] of Object.entries(query)) {
@@ -33,16 +33,16 @@ export function addressOf(route: string, query: Query = {}): URL {
   return url
 }
 
-/** Encodes what is put into a path: ids of models have slashes. */
+/** Encodes a part of a path. Model ids may contain slashes. */
 export const path = (strings: TemplateStringsArray, ...values: readonly string[]): string =>
   String.raw({ raw: strings }, ...values.map(encodeURIComponent))
 
-/** A session is not kept going by a page at which nobody is: it asks for this and that as long as it is open. */
+/** Requests of a page that nobody uses must not keep the session alive. */
 const presence = (): Record<string, string> => (isAttended() ? {} : { 'x-tollgate-unattended': '1' })
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 
-/** An answer that goes on; its events are read from its body. */
+/** A streamed answer. Its events are read from its body. */
 export async function openEvents(route: string, query: Query, signal: AbortSignal): Promise<Response> {
   const headers = { accept: 'text/event-stream', ...presence() }
   const options = { credentials: 'same-origin', headers, signal, cache: 'no-store' } as const
@@ -80,13 +80,13 @@ export type ErrorAnswer = LocalizedMessage & {
 }
 type Envelope = { readonly error?: ErrorAnswer }
 
-/** An answer in the API's envelope as an error; whatever a proxy made of it, too. */
+/** Reads a failed answer as an error, including the answer of a proxy. */
 export function failureOf(response: Response, text: string): ApiError {
   let envelope: Envelope = {}
   try {
     envelope = JSON.parse(text) as Envelope
   } catch {
-    // Not the gateway's own words: the status has to do.
+    // The body is not from the gateway, so only the status is used.
   }
   const wait = Number(response.headers.get('retry-after') ?? Number.NaN)
   const { message, code, param, reason, facts } = envelope.error ?? {}

@@ -1,4 +1,4 @@
-/** What can be chosen from, by a part of the name: as many as are looked through, and how many there are. */
+/** Choices that match part of a name, limited to one page, and their total number. */
 import { api, path, type Query } from './api.ts'
 import type { List } from './lists.ts'
 
@@ -29,5 +29,5 @@ export const accountChoices = choicesOf('accounts')
 export const providerChoices = choicesOf('providers')
 export const keyChoices = (account: string) => choicesOf(path`accounts/${account}/keys`)
 export const modelChoices = (account: string) => choicesOf(path`accounts/${account}/models`)
-/** Of all models, for operators. */
+/** All models, for operators. */
 export const anyModelChoices = choicesOf('models')

@@ -1,4 +1,4 @@
-/** The bytes of a file as an address that holds them. */
+/** Reads the bytes of a file as a data URL. */
 export const dataUrlOf = (file: Blob): Promise<string> =>
   new Promise((resolve, reject) => {
     const reader = new FileReader()

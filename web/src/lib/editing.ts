@@ -1,6 +1,6 @@
 /**
- * The `meta` of a change that is made in a form which shows what was there before: it is done once the page shows what
- * was changed. The form would have the old values again for whoever opens it in between. What follows belongs into the
- * call of `mutate`: it must not happen to the form of somebody who has left this one and opened another.
+ * The `meta` of a mutation in a form that shows stored values. The mutation ends when the page shows the new values.
+ * Otherwise the form could be opened again with the old ones. Put follow-up actions into the call of `mutate`: they
+ * must not act on the form of another object that was opened since.
  */
 export const editing = { is: 'editing' }

@@ -1,4 +1,4 @@
-/** The events of a stream, parsed; ends with `[DONE]` or the answer. `onPart` hears of whatever comes, comments too. */
+/** Parses the events of a stream until `[DONE]` or its end. `onPart` is called for every part, comments included. */
 export async function* eventsOf(
   response: Response,
   onPart?: () => void,
@@ -19,7 +19,7 @@ export async function* eventsOf(
       }
     }
   } finally {
-    // Whoever reads no further lets go of the connection. What is broken already cannot be let go of.
+    // A reader that stops early releases the connection. A broken connection cannot be released.
     await reader.cancel().catch(() => undefined)
   }
 }

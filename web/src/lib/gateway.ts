@@ -1,11 +1,11 @@
-/** The public API, called as any client calls it: with a key, or with the token of the playground. */
+/** The public API, called with a key or with the token of the playground. */
 import { ApiError, failureOf, type ErrorAnswer } from './api.ts'
 
 const root = new URL('../v1/', document.baseURI)
 
 export type ListedModel = { readonly id: string; readonly endpoints: readonly string[] }
 
-/** Where tokens come from: a gateway that was started anew knows none of those it gave before, here `gone`. */
+/** The source of tokens. After a restart the gateway no longer knows the old token, which is `gone`. */
 export type TokenSource = (gone?: string) => Promise<string>
 
 export async function callGateway(
@@ -44,7 +44,7 @@ export const postGateway = (
     body: JSON.stringify(body),
   })
 
-/** What a stream said instead of the rest of its answer. */
+/** An error that a stream sent in place of its rest. */
 export const failureIn = ({ message = '', code = '', param }: ErrorAnswer, { status, headers }: Response): ApiError =>
   new ApiError(message, {
     status,

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readId } from './ids.ts'
 
-/** As the first versions made them, and as they are made now. */
+/** Ids of the first versions, and current ids. */
 const tails = ['01m7zh4vfyaqznjycpdm614pv0', '01m7zh4vfyaqznjycpdm614pv0k3x8d2e9w1']
 const [tail = ''] = tails
 

@@ -1,7 +1,7 @@
-/** What an id names: its beginning says so. */
+/** The kinds of ids. The prefix of an id names its kind. */
 export type IdKind = 'request' | 'key' | 'task' | 'account' | 'program'
 
-/** Answers have their request's id behind another beginning. Ids of the first versions are ten characters shorter. */
+/** The id of an answer contains the id of its request. Ids of the first versions are ten characters shorter. */
 const requests = /^(?:req_|resp_|chatcmpl-|msg_)((?:[0-9a-z]{10})?[0-9a-z]{26})$/
 const others: Readonly<Record<Exclude<IdKind, 'request'>, RegExp>> = {
   key: /^key_(?:[0-9a-z]{10})?[0-9a-z]{26}$/,
@@ -18,5 +18,5 @@ export function readId(text: string): { readonly kind: IdKind; readonly id: stri
   return kind && { kind, id }
 }
 
-/** Enough to tell it apart: its beginning says what it is, its end which one. */
+/** A short form: the start shows the kind, the end tells ids apart. */
 export const shortId = (id: string): string => (id.length > 18 ? `${id.slice(0, 8)}…${id.slice(-6)}` : id)

@@ -1,5 +1,5 @@
-/** JSON that somebody types: what it says, or where it stops being JSON. Browsers say that in words of their own. */
-/** Counted from 1. */
+/** Parses typed JSON, or finds the place of the first error. Browsers describe errors in different ways. */
+/** Lines and columns count from 1. */
 export type ReadJson =
   | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'broken'; readonly line: number; readonly column: number }
@@ -26,7 +26,7 @@ class Scan {
     this.text = text
   }
 
-  /** Where what is there cannot be what has to be there. */
+  /** The place where the text stops being JSON. */
   brokenAt(): number {
     if (this.value(0)) this.skip()
     return this.at

@@ -1,4 +1,4 @@
-/** The language of the page and its dictionary. English is in the bundle; another is loaded when it is asked for. */
+/** The language of the page and its dictionary. English is in the bundle. Other languages are loaded on demand. */
 import { prefer, type Language } from './preferences.ts'
 import { tabState } from './tab-state.ts'
 import type { Retell } from './i18n/said.ts'
@@ -6,14 +6,14 @@ import { en } from './i18n/en.ts'
 
 export type Key = keyof typeof en
 export type Dictionary = Readonly<Record<Key, string>>
-/** Names that the server gives have words if they are known here. */
+/** Server-defined names are translated if they are known here. */
 export const hasWords = (name: string): name is Key => Object.hasOwn(en, name)
 type Values = Readonly<Record<string, string | number>>
 
 const english: Dictionary = en
 type Words = { readonly dictionary: Dictionary; readonly retell: Retell }
 type SpokenLanguage = Words & { readonly language: Language }
-/** The server speaks it itself. */
+/** The server itself speaks English. */
 const inEnglish: Words = { dictionary: english, retell: () => undefined }
 const spoken = tabState<SpokenLanguage>({ language: 'en', ...inEnglish })
 
@@ -23,7 +23,7 @@ async function wordsIn(language: Language): Promise<Words> {
   return { dictionary: zh, retell }
 }
 
-/** Before the first paint: the language that the page was opened in. */
+/** Chooses the language before the first paint. */
 export async function openLanguage(): Promise<void> {
   await use(document.documentElement.lang.startsWith('zh') ? 'zh-CN' : 'en')
 }
@@ -39,7 +39,7 @@ async function use(language: Language): Promise<void> {
   spoken.set({ language, ...words })
 }
 
-/** A sentence; `{name}` in it is replaced by a value, and `{n|one|many}` chosen by a number. */
+/** Writes a sentence. `{name}` is replaced by a value, and `{n|one|many}` is chosen by a number. */
 export function translate(dictionary: Dictionary, key: Key, values: Values = {}): string {
   return dictionary[key].replace(
     /\{(\w+)(?:\|([^|}]*)\|([^}]*))?\}/g,
@@ -52,7 +52,7 @@ export function translate(dictionary: Dictionary, key: Key, values: Values = {})
 
 export type Translate = (key: Key, values?: Values) => string
 
-/** The language and its sentences; what uses it is drawn anew when the language changes. */
+/** The language and its sentences. Components that use it are redrawn when the language changes. */
 export function useLanguage(): { readonly language: Language; readonly t: Translate } {
   const { language, dictionary } = spoken.use()
   return { language, t: (key, values) => translate(dictionary, key, values) }
@@ -60,5 +60,5 @@ export function useLanguage(): { readonly language: Language; readonly t: Transl
 
 export const useT = (): Translate => useLanguage().t
 
-/** Says what the server said in words of this language. */
+/** Writes a message of the server in this language. */
 export const useRetell = (): Retell => spoken.use().retell

@@ -1,13 +1,13 @@
-/** Lists that are read a page at a time, and say how long they are. */
+/** Lists that are loaded page by page, with their total length. */
 import { infiniteQueryOptions, useInfiniteQuery } from '@tanstack/react-query'
 import { api, type Page, type Query } from './api.ts'
 
-/** `total`: how many fit on all pages; null: more than can be counted. */
+/** `total`: the number of matches on all pages. Null: too many to count. */
 export type List<T> = Page<T> & { readonly total: number | null }
 
 const PAGE = 100
 
-/** `key` says what the list is of; what is looked for is part of it. */
+/** `key` identifies the list. It includes the search text. */
 export const listQuery = <T>(key: string, route: string, query: Query = {}) =>
   infiniteQueryOptions({
     queryKey: [key, route, query],
@@ -16,14 +16,14 @@ export const listQuery = <T>(key: string, route: string, query: Query = {}) =>
     getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
   })
 
-/** What is read of a list so far. */
+/** The loaded part of a list. */
 export type Rows<T> = {
-  /** Undefined: nothing yet. */
+  /** Undefined: nothing is loaded yet. */
   readonly rows: readonly T[] | undefined
   readonly total: number | null
   readonly error: Error | null
   readonly refetch: () => unknown
-  /** Reads the next page; undefined where the list is read to its end. */
+  /** Loads the next page. Undefined: the list is complete. */
   readonly more: (() => void) | undefined
   readonly isReading: boolean
 }
@@ -48,7 +48,7 @@ export function useRows<T>(
 
 const WHOLE_PAGE = 200
 
-/** A list from its beginning to its end, where all of it is needed at once. */
+/** Loads a list from start to end, where all of it is needed at once. */
 export async function wholeList<T>(route: string, query: Query = {}): Promise<readonly T[]> {
   const all: T[] = []
   let cursor: string | undefined

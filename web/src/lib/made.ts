@@ -1,14 +1,14 @@
 /**
- * Pictures that were made in this tab, by the request that made them. Nothing of them is on the server but the files
- * behind addresses, for an hour: what is here is gone with the tab.
+ * Images that were created in this tab, by their request. The server keeps only the files behind URLs, for an hour. The
+ * images here are lost when the tab closes.
  */
 import { tabState } from './tab-state.ts'
 
 export type Picture = {
   readonly address: string
-  /** The ending of its name. */
+  /** The extension of the file name. */
   readonly type: 'png' | 'jpeg' | 'webp'
-  /** Of a file that the gateway keeps for a while. */
+  /** Set for a file that the gateway keeps for a while. */
   readonly expiresAtMs?: number | undefined
 }
 export type MadePicture = {
@@ -18,7 +18,7 @@ export type MadePicture = {
   readonly pictures: readonly Picture[]
 }
 
-/** Pictures; one has a few megabytes. */
+/** The maximum number of images. An image has a few megabytes. */
 const KEPT_MAX = 40
 const all = tabState<readonly MadePicture[]>([])
 

@@ -7,7 +7,7 @@ import { MINUTE_MS } from './units.ts'
 
 export type ModelKind = Model['kind']
 export const modelKinds = ['text', 'embedding', 'image', 'video'] as const satisfies readonly ModelKind[]
-/** Nano-dollars per million tokens; `each`: per piece. */
+/** Nano-dollars per million tokens. `each`: nano-dollars per piece. */
 export type UnitPrices = Omit<PriceTier, 'above_input_tokens'>
 
 export type ModelFilter = { readonly kind?: string; readonly q?: string }
@@ -15,7 +15,7 @@ export type ModelFilter = { readonly kind?: string; readonly q?: string }
 export const modelsQuery = (account: string, wanted: ModelFilter) =>
   listQuery<Model>('models', path`accounts/${account}/models`, wanted)
 
-/** All models of a kind, with what can be asked of each. */
+/** All models of a kind with their options. */
 export const modelsOfKindQuery = (account: string, kind: ModelKind) =>
   queryOptions({
     queryKey: ['models', account, kind],

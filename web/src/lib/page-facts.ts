@@ -1,9 +1,9 @@
-/** What the page says of the gateway to whoever is not signed in, without a question. */
+/** Facts about the gateway that the page has for visitors, without a request. */
 const factOf = (name: string): string | null | undefined =>
   document.querySelector(`meta[name=${name}]`)?.getAttribute('content')
 
-/** Whether the operator shows models to everybody. */
+/** Whether visitors may see the models. */
 export const showsModels = (): boolean => factOf('models') === 'shown'
 
-/** Whether the gateway has its first operator: before, nobody can sign in. */
+/** Whether the gateway has an operator. Without one, nobody can sign in. */
 export const hasOperator = (): boolean => factOf('operator') !== 'missing'

@@ -1,4 +1,4 @@
-/** What the pieces of a price card cost, in short. */
+/** The prices by the piece of a price card in short form. */
 import type { Key, Translate } from './language.ts'
 import type { UnitPrices } from './models.ts'
 import { nano, shortPrice } from './money.ts'
@@ -9,12 +9,12 @@ const labels: Readonly<Record<string, Key>> = {
   image: 'price.perImage',
 }
 
-/** What comes on top, the enlarging of a video, is left to the card in full. */
+/** Super-resolution is an extra and is shown only on the full card. */
 const ON_TOP = 'upscale'
 
 /**
- * The range of prices of each unit, and what it is the price of: `$0.016 – $0.12 / image`. A card that sells by several
- * says all of them, as a charge may have lines of each. Undefined: nothing is sold by the piece.
+ * The price range of each unit, such as `$0.016 – $0.12 / image`. A card with several units shows all of them, because
+ * a charge may have a line for each. Undefined: nothing is sold by the piece.
  */
 export function pieceRanges({ each }: UnitPrices, t: Translate): string | undefined {
   const amounts = new Map<string, bigint[]>()

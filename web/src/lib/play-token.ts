@@ -1,4 +1,4 @@
-/** The playground calls the public API by a token of a few minutes, which ends with the session it was asked for in. */
+/** Tokens of the playground for the public API. They are valid for minutes and end with the session. */
 import { useRef } from 'react'
 import type { Answers } from './api-types.gen.ts'
 import { api, path } from './api.ts'
@@ -8,12 +8,12 @@ import { MINUTE_MS } from './units.ts'
 type Token = Answers['POST /accounts/{account}/playground-token']
 const SPARE_MS = MINUTE_MS
 
-/** Gives a token that is good for another minute at least, and another one than `gone`. It is kept in memory alone. */
+/** Returns a token that is valid for at least another minute and is not `gone`. It is kept in memory only. */
 export function useToken(account: string): TokenSource {
   const known = useRef<{ readonly account: string; readonly token: Promise<Token> }>(undefined)
   return async (gone) => {
     const kept = known.current
-    // Of another account it would be another's money.
+    // A token of another account would spend that account's money.
     const before = kept?.account === account ? await kept.token.catch(() => undefined) : undefined
     const isGood = before && before.token !== gone && Date.parse(before.expires_at) - Date.now() >= SPARE_MS
     if (isGood) return before.token

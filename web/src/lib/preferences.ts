@@ -1,4 +1,4 @@
-/** What somebody chose in this browser. Nothing in it is secret. */
+/** Preferences that the browser stores. None of them is secret. */
 import { tabState } from './tab-state.ts'
 import type { Zone } from './time.ts'
 
@@ -8,9 +8,9 @@ type Preferences = {
   readonly theme?: 'light' | 'dark' | undefined
   readonly language?: Language | undefined
   readonly zone?: Zone | undefined
-  /** Whether the list of requests follows what happens. */
+  /** Whether the list of requests updates live. */
   readonly live?: boolean | undefined
-  /** The account that an operator looked at last. */
+  /** The account that an operator viewed last. */
   readonly account?: string | undefined
 }
 
@@ -21,7 +21,7 @@ function read(): Preferences {
   try {
     return JSON.parse(localStorage.getItem(NAME) ?? '{}') as Preferences
   } catch {
-    return {} // Unreadable, or no storage at all: as if nothing had been chosen.
+    return {} // Unreadable, or no storage: the defaults apply.
   }
 }
 

@@ -1,6 +1,6 @@
-/** Whether somebody is at this page: what they do with mouse, fingers and keys says so. */
+/** Detects whether somebody uses this page, by mouse, touch and keyboard. */
 
-/** Longer than the pages' own questions are apart, or an hour at the mouse alone would leave no trace of anybody. */
+/** Longer than the interval of the pages' polls. Otherwise an hour of mouse use alone would not count as presence. */
 const AWAY_MS = 90_000
 let seenMs = performance.now()
 

@@ -2,10 +2,10 @@ import type { Task } from './api-types.gen.ts'
 import { ApiError } from './api.ts'
 import { useRetell, useT } from './language.ts'
 
-/** `original`: what the API said itself, where `text` is something else. Support asks for it. */
+/** `original` is the message of the API, if `text` differs from it. Support asks for it. */
 type ProblemText = { readonly text: string; readonly original?: string }
 
-/** What went wrong in the language of the page, as far as there are words for it there. */
+/** Describes a failure in the language of the page, if there is a text for it. */
 export function useProblemText(): (error: unknown) => ProblemText {
   const t = useT()
   const retell = useRetell()
@@ -14,7 +14,7 @@ export function useProblemText(): (error: unknown) => ProblemText {
     const { code, param = '', message, said = {} } = error
     if (code === 'unreachable') return { text: t('unreachable') }
     const { reason, facts } = said
-    // The API of the gateway has codes for what went wrong, that of the console reasons.
+    // Failures of the public API have codes. Those of the console's API have reasons.
     const text =
       reason === undefined
         ? retell('gateway', { reason: code, facts: { param } })
@@ -23,7 +23,7 @@ export function useProblemText(): (error: unknown) => ProblemText {
   }
 }
 
-/** Why a task failed. */
+/** The reason why a task failed. */
 export function useTaskFailure(): (task: Pick<Task, 'error_code' | 'failure'>) => string {
   const retell = useRetell()
   return ({ error_code: code, failure }) =>

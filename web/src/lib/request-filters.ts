@@ -1,4 +1,4 @@
-/** What the list of requests is narrowed to. It is in the address, as text, and from there goes to the API. */
+/** The filters of the list of requests. They are text in the URL and go to the API unchanged. */
 import type { Query } from './api.ts'
 import { nanoOf, typedDollars } from './money.ts'
 import { ranges } from './ranges.ts'
@@ -13,7 +13,7 @@ export const filtersOf = (
 ): { [Name in (typeof names)[number]]: string | undefined } =>
   Object.fromEntries(names.map((name) => [name, read(name)])) as never
 
-/** Filters as a text that is the same for the same filters, and back. */
+/** Filters as text and back. Equal filters give equal text. */
 export const textOfFilters = (filters: RequestFilters): string =>
   new URLSearchParams(
     names.flatMap((name) => (filters[name] === undefined ? [] : [[name, filters[name]] as [string, string]])),
@@ -25,7 +25,7 @@ export function filtersOfText(text: string): RequestFilters {
 
 const hours = { '24h': 24, '7d': 168, '30d': 720, '90d': 2160 } as const
 
-/** To the minute, so that the same filters ask the same question for a while. */
+/** Times are rounded to the minute, so that the same filters use the same cache entry for a while. */
 export function queryOf(
   { range, from, to, min_cost: minCost, min_ms: minMs, ...same }: RequestFilters,
   nowMs: number,

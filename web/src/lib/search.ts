@@ -1,4 +1,4 @@
-/** Reading the search part of an address: whatever does not fit is as if it were not there. */
+/** Reads the query of a URL. Invalid values are ignored. */
 import { secretIn } from './secrets.ts'
 
 type Raw = Readonly<Record<string, unknown>>
@@ -12,21 +12,21 @@ export const textOf = (raw: Raw, name: string): string | undefined => {
 export const oneOf = <const V extends string>(raw: Raw, name: string, values: readonly V[]): V | undefined =>
   values.find((value) => value === raw[name])
 
-/** Only what is there, so that the address stays short. */
+/** Absent values are left out, so that the URL stays short. */
 export function only<T extends Record<string, unknown>>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never
 }
 
-/** Texts as they are: `month=2026-11`, without quotes. What is more than a text goes in brackets, as JSON. */
+/** Text is written without quotes: `month=2026-11`. Other values are JSON. */
 export function readAddress(search: string): Record<string, unknown> {
   const fields = [...new URLSearchParams(search)].filter(([name, value]) => !isSecret(name, value))
   return Object.fromEntries(fields.map(([name, value]) => [name, valueOf(value)]))
 }
 
-/** A secret that is searched for, put into the address by hand: it is as if it were not there. */
+/** A secret that somebody put into the URL by hand is ignored. */
 const isSecret = (name: string, value: string): boolean => name === 'q' && secretIn(value) !== undefined
 
-/** The same address without a secret that is searched for; undefined: it has none. */
+/** The URL without a secret in its search. Undefined: it has no secret. */
 export function withoutSecret(address: string): string | undefined {
   const url = new URL(address)
   if (!isSecret('q', url.searchParams.get('q') ?? '')) return undefined
@@ -35,7 +35,7 @@ export function withoutSecret(address: string): string | undefined {
 }
 
 function valueOf(text: string): unknown {
-  // Addresses of before had their numbers, dates and ids in quotes: they lead where they led.
+  // Older URLs have numbers, dates and ids in quotes. They still work.
   if (!/^(?:\{.*\}|".*")$/s.test(text)) return text
   try {
     return JSON.parse(text) as unknown

@@ -1,6 +1,6 @@
 /**
- * Secrets that somebody pastes where names are looked for. They must get into no address: it is kept in the browser's
- * history, in the logs of proxies, and in whatever is copied from the address bar.
+ * Detects secrets that are pasted into a search. A secret must not get into a URL, because URLs are kept in the browser
+ * history, in logs of proxies, and wherever the address bar is copied to.
  */
 export type SecretKind = 'key' | 'management_key' | 'code' | 'link' | 'video' | 'other'
 
@@ -9,18 +9,18 @@ const shapes: readonly (readonly [SecretKind, RegExp])[] = [
   ['management_key', /mk-tg-\w{8,}/i],
   ['link', /setup_\w{20,}/i],
   ['code', /\btg(?:-[0-9a-z]{5}){4}\b/i],
-  // Whoever has the id of a video can fetch it.
+  // A video id gives access to the video.
   ['video', /\btask_\w{20,}/],
-  // A vendor's, as most of them begin.
+  // The usual prefix of a vendor's key.
   ['other', /\b(?:sk|rk|pk|xai|gsk|hf|nvapi|ghp|r8|AIza|AKIA|eyJ)[-_]?[\w-]{20,}/],
 ]
 
-/** Ids of ours begin with what they are of, and are nothing to hide. */
+/** The gateway's own ids begin with their kind and are not secret. */
 const ID = /^[a-z]+_[0-9a-z]{26,36}$/
-/** As random as only secrets are: words, dates and versions in names have no run like it. */
+/** Only secrets have such long random runs. Words, dates and versions in names do not. */
 const RANDOM = /[0-9A-Za-z]{24,}/
 
-/** What kind of secret a text has in it, or most of one; undefined: none. */
+/** The kind of secret in a text, even if part of it is missing. Undefined: none. */
 export function secretIn(text: string): SecretKind | undefined {
   const [known] = shapes.find(([, shape]) => shape.test(text)) ?? []
   if (known !== undefined || ID.test(text.trim())) return known

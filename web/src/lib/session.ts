@@ -1,4 +1,4 @@
-/** Who is signed in, and what they may do here. */
+/** The signed-in user and their permissions. */
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
 import type { Me } from './api-types.gen.ts'
 import { api } from './api.ts'
@@ -14,7 +14,7 @@ export const sessionQuery = queryOptions({
 
 export const useMe = (): Me => useSuspenseQuery(sessionQuery).data
 
-/** Whether an account can be changed by whoever is signed in: members and an operator who views one only look. */
+/** Whether the user may change the account. Members, and operators who view an account, may not. */
 export function useCanWrite(): boolean {
   const { user, view_as: isViewing } = useMe()
   return !isViewing && user.role !== 'member'
@@ -22,6 +22,6 @@ export function useCanWrite(): boolean {
 
 export const isOperator = ({ user, view_as: isViewing }: Me): boolean => user.role === 'operator' && !isViewing
 
-/** Where clients of this gateway send their requests. */
+/** The base URL for clients of this gateway. */
 export const clientBaseUrl = ({ public_url: publicUrl }: Me): string =>
   publicUrl === null ? new URL('../v1', document.baseURI).href : `${publicUrl}/v1`

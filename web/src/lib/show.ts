@@ -1,12 +1,12 @@
-/** Numbers and times in the language and zone of whoever looks. */
+/** Numbers and times in the language and time zone of the user. */
 import { useLanguage } from './language.ts'
 import { usePreferences } from './preferences.ts'
 import { relativeTime, showTime, type Zone } from './time.ts'
 
-/** What is shown of a whole. */
+/** A share of a whole. */
 const LEAST_SHARE = 0.001
 
-/** One formatter each: a column of numbers would spend its time on making them. */
+/** Formatters are kept. Creating one for each number of a column would be slow. */
 const formats = new Map<string, Intl.NumberFormat>()
 function format(language: string, options?: Intl.NumberFormatOptions): Intl.NumberFormat {
   const name = `${language} ${JSON.stringify(options)}`
@@ -19,9 +19,9 @@ export type Show = {
   readonly language: string
   readonly zone: Zone
   readonly number: (value: number | string | bigint) => string
-  /** `1.2M`, for places where the last digits do not matter; the full number belongs in a title. */
+  /** `1.2M`, where the last digits do not matter. A title has the full number. */
   readonly compact: (value: number) => string
-  /** Never all or nothing where it is not. */
+  /** Never 0 % or 100 % unless that is exact. */
   readonly percent: (share: number) => string
   /** Tenths of a day below ten, whole days above. */
   readonly days: (days: number) => string

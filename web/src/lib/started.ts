@@ -1,6 +1,6 @@
 /**
- * Videos that were started in this tab. They are in memory alone: what outlives the tab is under Tasks. As long as one
- * is open it is asked after, wherever in the console one is; its end is news until somebody has been told.
+ * Videos that were started in this tab. They are kept in memory only. The page Tasks lists them permanently. Open
+ * videos are polled on every page of the console, and the end of a video is news until the user has seen it.
  */
 import { tabState } from './tab-state.ts'
 
@@ -9,10 +9,10 @@ export type StartedTasks = {
   readonly request: string
   readonly model: string
   readonly startedAtMs: number
-  /** The first frame or reference, as an address of this tab. */
+  /** The first frame or reference, as an object URL of this tab. */
   readonly poster: string | undefined
   readonly state: 'open' | 'completed' | 'failed'
-  /** `toast`: to be said at once. `badge`: seen, but not where it is listed. */
+  /** `toast`: to be announced now. `badge`: announced, but not yet seen in its list. */
   readonly news: 'none' | 'toast' | 'badge'
 }
 
@@ -38,7 +38,7 @@ export const end = (request: string, state: 'completed' | 'failed'): void =>
 export const hush = (request: string): void =>
   change((one) => one.request === request && one.news === 'toast', { news: 'badge' })
 
-/** Whoever sees the list knows. */
+/** Called when the user sees the list. */
 export const seeTasks = (account: string): void =>
   change((one) => one.account === account && one.news !== 'none', { news: 'none' })
 

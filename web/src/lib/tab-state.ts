@@ -3,11 +3,11 @@ import { useSyncExternalStore } from 'react'
 export type TabState<T> = {
   readonly get: () => T
   readonly set: (next: T) => void
-  /** The value, in a component: it is drawn anew when the value changes. */
+  /** The value in a component, which is redrawn when the value changes. */
   readonly use: () => T
 }
 
-/** What this tab knows outside of any page of it. */
+/** State of this tab that is outside of its pages. */
 export function tabState<T>(first: T): TabState<T> {
   let value = first
   const listeners = new Set<() => void>()

@@ -1,15 +1,15 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from './units.ts'
 
-/** Times as people read them, in UTC or where the browser is. The API sends ISO 8601 in UTC. */
+/** Times in UTC or local time. The API sends ISO 8601 in UTC. */
 export type Zone = 'utc' | 'local'
 
 const zoneOf = (zone: Zone): string | undefined => (zone === 'utc' ? 'UTC' : undefined)
 
-/** Its name among the world's: what the API takes. */
+/** The IANA name of the time zone, for the API. */
 export const zoneName = (zone: Zone): string =>
   zone === 'utc' ? 'UTC' : new Intl.DateTimeFormat().resolvedOptions().timeZone
 
-/** One formatter each: making one takes longer than using it a hundred times. */
+/** Formatters are kept: creating one takes longer than using it a hundred times. */
 const formats = new Map<string, Intl.DateTimeFormat>()
 function format(language: string, zone: Zone, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   const name = `${language} ${zone} ${JSON.stringify(options)}`
@@ -31,7 +31,7 @@ const monthOnly = { year: 'numeric', month: 'long' } as const
 
 const shapes = { long, withSeconds, dayOnly, shortDay, clock, hourOnly, monthOnly }
 
-/** A time in one of the shapes that the console has. */
+/** A time in one of the console's formats. */
 export const showTime = (
   at: string | number | Date,
   shape: keyof typeof shapes,
@@ -54,19 +54,19 @@ const steps = [
 export function relativeTime(at: string | number, language: string, nowMs: number = Date.now()): string {
   const agoMs = new Date(at).getTime() - nowMs
   const [unit, size] = steps.find(([, , below]) => Math.abs(agoMs) < below) ?? ['year', 365 * DAY_MS]
-  // A day ago was yesterday only for half of the clock, and `last mo.` says less than `1 mo. ago`; only `now` is right.
+  // A day ago is not always yesterday, and `last mo.` is less clear than `1 mo. ago`. Only `now` is used as a word.
   const numeric = unit === 'second' ? 'auto' : 'always'
   return new Intl.RelativeTimeFormat(language, { numeric, style: 'short' }).format(Math.trunc(agoMs / size), unit)
 }
 
-/** The same of what is known by the hour alone: from hour to hour. Undefined: in the hour that is running. */
+/** A past time that is known by the hour only. Undefined: the current hour. */
 export function relativeHour(at: string, language: string, nowMs: number = Date.now()): string | undefined {
   const hourOf = (ms: number): number => Math.floor(ms / HOUR_MS) * HOUR_MS
   const [then, now] = [hourOf(Date.parse(at)), hourOf(nowMs)]
   return then >= now ? undefined : relativeTime(then, language, now)
 }
 
-/** How long something is set to, to the last digit and no further: `300 ms`, `1.5 s`, `1 m 15 s`, `24 h`. */
+/** The exact value of a setting: `300 ms`, `1.5 s`, `1 m 15 s`, `24 h`. */
 export function period(ms: number): string {
   if (ms > 0 && ms < 1_000) return `${ms} ms`
   const parts = [

@@ -24,7 +24,7 @@ test('days in UTC are those of UTC, wherever the browser is', () => {
 })
 
 describe.each([
-  // Half past midnight is the first whole hour of UTC in a day of India.
+  // In India the first whole hour of UTC in a day begins half an hour after midnight.
   ['Asia/Kolkata', '2026-03-10T13:20:00Z', '2025-12-10T19:00Z', '2026-03-09T19:00Z', '2026-03-10T19:00Z'],
   ['Asia/Shanghai', '2026-03-10T13:20:00Z', '2025-12-10T16:00Z', '2026-03-09T16:00Z', '2026-03-10T16:00Z'],
   ['America/Los_Angeles', '2026-03-10T13:20:00Z', '2025-12-11T08:00Z', '2026-03-10T07:00Z', '2026-03-11T07:00Z'],

@@ -1,4 +1,4 @@
-/** UsageSums of requests over time, as the API gives them: steps without any are left out. */
+/** Usage over time as the API sends it. Steps without usage are left out. */
 import type { Usage, UsageSums } from './api-types.gen.ts'
 import type { Range } from './ranges.ts'
 import type { Zone } from './time.ts'
@@ -13,7 +13,7 @@ export const outputTokens = (sums: UsageSums): number =>
 
 const days: Readonly<Record<Range, number>> = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 }
 
-/** The start of every step of a range, and its end: whole hours up to and with the running one, or days of the zone. */
+/** The start of every step of a range, and its end. Hours include the running one. Days are those of the zone. */
 export type Steps = { readonly times: readonly number[]; readonly toMs: number }
 
 export function stepsOf(range: Range, step: Step, zone: Zone, nowMs: number = Date.now()): Steps {
@@ -26,7 +26,7 @@ export function stepsOf(range: Range, step: Step, zone: Zone, nowMs: number = Da
   return { times: Array.from({ length: count * 24 }, (_, i) => toMs - (count * 24 - i) * HOUR_MS), toMs }
 }
 
-/** So many days from today. UsageSums are kept by whole hours of UTC: a day begins with the first of them in it. */
+/** A number of days before today. Usage is stored by hours of UTC, so a day begins with its first whole hour. */
 function dayStart(zone: Zone, nowMs: number, days: number): number {
   const now = new Date(nowMs)
   const midnight =
@@ -36,7 +36,7 @@ function dayStart(zone: Zone, nowMs: number, days: number): number {
   return Math.ceil(midnight / HOUR_MS) * HOUR_MS
 }
 
-/** A step as it is looked for among requests: from its start to that of the next one. */
+/** The times of a step for a search of requests: from its start to the start of the next step. */
 export const stepAt = ({ times, toMs }: Steps, at: number): { readonly from: string; readonly to: string } => ({
   from: new Date(times[at] ?? toMs).toISOString(),
   to: new Date(times[at + 1] ?? toMs).toISOString(),

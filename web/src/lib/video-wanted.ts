@@ -1,4 +1,4 @@
-/** A video that is wanted, as choices and typed text: what is in the form, and what an address may begin it with. */
+/** The options of a video as typed. They are the state of the form, and a URL can preset them. */
 import type { TaskWish } from './api-types.gen.ts'
 
 export type VideoWanted = {
@@ -9,7 +9,7 @@ export type VideoWanted = {
   readonly seed?: string
   readonly watermark?: 'on' | 'off'
   readonly webSearch?: 'on' | 'off'
-  /** A resolution by name, `edge` for one in pixels, `same` for only more frames; left out: none. */
+  /** A named resolution, `edge` for one in pixels, or `same` for a higher frame rate only. Absent: none. */
   readonly upscale?: string
   readonly edge?: string
   readonly scene?: string
@@ -21,7 +21,7 @@ const names = ['resolution', 'ratio', 'seconds', 'seed', 'upscale', 'edge', 'sce
 const switches = ['audio', 'watermark', 'webSearch'] as const
 const TEXT_MAX = 40
 
-/** What of an address can be a wish. */
+/** The options that a URL can preset. */
 export function wantedIn(raw: unknown): VideoWanted | undefined {
   if (typeof raw !== 'object' || raw === null) return undefined
   const fields = raw as Readonly<Record<string, unknown>>
@@ -37,7 +37,7 @@ export function wantedIn(raw: unknown): VideoWanted | undefined {
   return all.length > 0 ? Object.fromEntries(all) : undefined
 }
 
-/** What a task was made of, as far as that is kept. */
+/** The options of a task, as far as they are stored. */
 export function wantedAgain({ resolution, ratio, seconds, audio, seed, upscale }: TaskWish): VideoWanted {
   return {
     resolution,

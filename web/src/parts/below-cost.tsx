@@ -4,7 +4,7 @@ import { shortPrice } from '../lib/money.ts'
 import { useShow } from '../lib/show.ts'
 import { usePieceName } from './prices.tsx'
 
-/** What is sold for less than an offer of it costs, a line each. Nothing where nothing is. */
+/** Offers that cost more than the sale price, one per line. It draws nothing if there are none. */
 export function BelowCost({ losses }: { readonly losses: readonly Loss[] }) {
   const t = useT()
   const show = useShow()

@@ -4,13 +4,13 @@ import { useT } from '../lib/language.ts'
 import { Note } from '../ui/page.tsx'
 import { Badge } from '../ui/text.tsx'
 
-/** What a file or the environment says is read-only here, and says so. */
+/** The badge of values that a file or the environment declares. They are read-only here. */
 export function Declared({ origin }: { readonly origin: Origin }) {
   const t = useT()
   return origin === 'stored' ? null : <Note>{t(`origin.${origin}.hint`)}</Note>
 }
 
-/** A name that may be cut short, and where it comes from beside it. */
+/** A name that may be shortened, with the badge of its origin. */
 export function WithOrigin({ origin, children }: { readonly origin: Origin; readonly children: ReactNode }) {
   return (
     <span className="flex items-center gap-2">

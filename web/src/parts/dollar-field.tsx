@@ -8,7 +8,7 @@ type Props = Omit<ComponentProps<typeof TextField>, 'value' | 'onChange' | 'erro
   readonly onType: (text: string) => void
 }
 
-/** An amount as it is typed. What is no amount is said to be none; whoever sends it has to look at it, too. */
+/** A field for an amount. It shows an error for invalid text. The form has to check the value, too. */
 export function DollarField({ value, onType, ...rest }: Props) {
   const t = useT()
   return (

@@ -1,4 +1,4 @@
-/** What a key or an account may use at most. An empty field is no limit. */
+/** The limits of a key or an account. An empty field is no limit. */
 import type { Limits } from '../lib/api-types.gen.ts'
 import { useT, type Key } from '../lib/language.ts'
 import { asTyped, nanoOf, typedDollars } from '../lib/money.ts'
@@ -8,7 +8,7 @@ const counts = ['requests_per_minute', 'tokens_per_minute', 'concurrent_requests
 const amounts = ['spend_per_day_nano_usd', 'spend_per_month_nano_usd'] as const
 type Name = (typeof counts)[number] | (typeof amounts)[number]
 
-/** As they are typed. */
+/** Limits as typed. */
 export type LimitsDraft = Readonly<Record<Name, string>>
 
 export const draftOf = (limits: Limits | undefined): LimitsDraft => ({
@@ -23,7 +23,7 @@ const isCount = (name: Name): boolean => counts.some((count) => count === name)
 const isRight = (name: Name, text: string): boolean =>
   text.trim() === '' || (isCount(name) ? /^[1-9]\d{0,11}$/.test(text.trim()) : typedDollars(text) !== undefined)
 
-/** As the API takes them; undefined when something typed is no limit. */
+/** Limits in the form of the API. Undefined: a typed value is invalid. */
 export function limitsOf(draft: LimitsDraft): Limits | undefined {
   const names = [...counts, ...amounts]
   if (!names.every((name) => isRight(name, draft[name]))) return undefined

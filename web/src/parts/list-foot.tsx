@@ -3,7 +3,7 @@ import type { Rows } from '../lib/lists.ts'
 import { useShow } from '../lib/show.ts'
 import { Button } from '../ui/button.tsx'
 
-/** Below a list: how much of it is shown, how long it is, and the way to the rest. */
+/** The end of a list: the number of loaded rows, the total, and the button for more. */
 export function ListFoot({ list: { rows, total, more, isReading } }: { readonly list: Rows<unknown> }) {
   const t = useT()
   const show = useShow()

@@ -8,22 +8,22 @@ import { SearchField } from './search-field.tsx'
 
 type Props<Row> = {
   readonly title: string
-  /** What the button says that adds to it. */
+  /** The label of the button that adds an item. */
   readonly add: string
   readonly onAdd: () => void
   readonly list: Rows<Row>
   readonly search: string | undefined
   readonly onSearch: (text: string | undefined) => void
-  /** Where it can be asked whose a secret is that is pasted into the search. */
+  /** The route that finds the owner of a secret pasted into the search. */
   readonly lookUpAt?: string | undefined
-  /** Said where there are none. */
+  /** The text of an empty list. */
   readonly empty: string
-  /** What went wrong in changing it. */
+  /** The error of the last change. */
   readonly problem: Error | null
   readonly children: (rows: readonly Row[]) => ReactNode
 }
 
-/** A list that can be added to and searched, in whichever state it is. */
+/** A list with a search and an add button, in all of its states. */
 export function ListPanel<Row>({ title, add, onAdd, list, empty, problem, children, ...searching }: Props<Row>) {
   const t = useT()
   const { rows, error, refetch } = list

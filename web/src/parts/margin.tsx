@@ -3,7 +3,7 @@ import { useT } from '../lib/language.ts'
 import { useShow } from '../lib/show.ts'
 import { Nothing } from '../ui/text.tsx'
 
-/** Beyond it the digits say nothing more, and take the room of the next columns. */
+/** More digits would add nothing and take room from the next columns. */
 const MOST_PERCENT = 9_999
 
 type MarginView = { readonly markup: number | null; readonly share: number | null }
@@ -14,7 +14,7 @@ const sidesOf = (margin: Figures): readonly MarginView[] =>
     share: margin[`${side}_percent`],
   }))
 
-/** Of one side of an offer, or the lowest of several offers: that is what the price has to bear. */
+/** The margin of an offer, or the lowest of several offers. */
 export function earnedBy(margins: readonly Figures[], side?: 'input' | 'output'): MarginView {
   const all = margins
     .flatMap(sidesOf)
@@ -23,8 +23,8 @@ export function earnedBy(margins: readonly Figures[], side?: 'input' | 'output')
 }
 
 /**
- * What is put on the cost, which is how it is set; the share of the sale price is in the tooltip. Without a cost there
- * is none; without a share nothing is sold.
+ * The mark-up on the cost, which is how prices are set. The tooltip has the margin as a share of the sale price. There
+ * is none without a cost.
  */
 export function MarkUp({ markup, share }: MarginView) {
   const t = useT()

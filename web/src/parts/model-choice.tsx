@@ -1,4 +1,4 @@
-/** Which models may be used: all, or those that are ticked. */
+/** The models that may be used: all, or a selection. */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { FoundQuery } from '../lib/choices.ts'
@@ -9,9 +9,9 @@ import { useShow } from '../lib/show.ts'
 import { Checkbox, Segments } from '../ui/field.tsx'
 
 type Props = {
-  /** The models that fit a text. */
+  /** The models that match a text. */
   readonly query: (q: string) => FoundQuery
-  /** null: all. */
+  /** Null: all models. */
   readonly chosen: readonly string[] | null
   readonly onChange: (chosen: readonly string[] | null) => void
 }
@@ -19,7 +19,7 @@ type Props = {
 export function ModelChoice({ query, chosen, onChange }: Props) {
   const t = useT()
   const [wanted, setWanted] = useState('')
-  // What is chosen stands first, and stays to be seen if it is gone since. Nothing moves while somebody is ticking.
+  // Selected models come first, even if they no longer exist. The order does not change while the user selects.
   const [before] = useState(chosen ?? [])
   const show = useShow()
   const settled = useSettled(secretIn(wanted) === undefined ? wanted.trim() : '')

@@ -10,7 +10,7 @@ const tones: Readonly<Record<Outcome, Tone>> = {
   barred: 'warn',
 }
 
-/** How a request ended, in a word. */
+/** The outcome of a request in a word. */
 export function OutcomeMark({ outcome, isShort = false }: { readonly outcome: Outcome; readonly isShort?: boolean }) {
   const t = useT()
   return (

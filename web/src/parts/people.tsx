@@ -1,4 +1,4 @@
-/** People who may sign in: of an account, or all of them. */
+/** People who can sign in: those of an account, or all. */
 import { useMutation } from '@tanstack/react-query'
 import { useState, type SyntheticEvent } from 'react'
 import type { Bodies, InvitedUser, User } from '../lib/api-types.gen.ts'
@@ -17,7 +17,7 @@ import { Ago, CodeBlock, Status } from '../ui/text.tsx'
 import { ListPanel } from './list-panel.tsx'
 import { StopDialog } from './stop.tsx'
 
-/** What is asked before it is done. */
+/** The confirmation before a change. */
 type PendingChange = { readonly person: User; readonly change: Change }
 type Change = Bodies['PATCH /users/{user}'] & { readonly id: string }
 
@@ -37,7 +37,7 @@ export function People({ base, roles, title }: Props) {
   })
   const ask = (person: User, wanted: Change): void => {
     change.reset()
-    // What gives somebody more, or back what they had, stops nothing.
+    // More rights, or restored rights, stop nothing.
     if (wanted.status === 'disabled' || wanted.role === 'member') setAsked({ person, change: wanted })
     else change.mutate(wanted)
   }
@@ -120,7 +120,7 @@ function Question({ base, asked, onDo, ...rest }: QuestionProps) {
 type TableProps = {
   readonly people: readonly User[]
   readonly label: string
-  /** Of every account, so that each has to be named. */
+  /** The list has people of all accounts, so each row names the account. */
   readonly isOfAll: boolean
   readonly onChange: (person: User, change: Change) => void
   readonly onReset: (id: string) => void
@@ -258,7 +258,7 @@ function InviteForm({ base, roles, onDone, onCancel }: InviteProps) {
 
 function Linked({ person, onClose }: { readonly person: InvitedUser; readonly onClose: () => void }) {
   const t = useT()
-  // Beside this page, wherever a proxy has put it.
+  // The URL is relative to this page, so it works behind a path prefix.
   const link = new URL(person.setup_path.replace('/console/', ''), document.baseURI).href
   return (
     <div className="space-y-3">

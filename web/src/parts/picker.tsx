@@ -1,4 +1,4 @@
-/** Choosing one of many by a part of its name: a button says what is chosen, the server searches the list. */
+/** Chooses one of many by part of its name. A button shows the choice, and the server searches the list. */
 import { Popover } from '@base-ui/react/popover'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useId, useState, type KeyboardEvent, type ReactElement } from 'react'
@@ -13,21 +13,21 @@ import { Icon } from '../ui/icon.tsx'
 import { placeOf } from '../ui/menu.tsx'
 
 type Props = {
-  /** What is chosen, for those who do not see where the button stands. */
+  /** The label for screen readers. */
   readonly name: string
   readonly value: string
-  /** What the button says. */
+  /** The text of the button. */
   readonly shown: string
   readonly onChoose: (value: string, choice: Choice) => void
-  /** The choices that fit a text. */
+  /** The choices that match a text. */
   readonly query: (q: string) => FoundQuery
-  /** What can be chosen whatever is looked for: `any key`. */
+  /** Choices that are always shown, such as `any key`. */
   readonly always?: readonly Choice[]
-  /** What else the list leads to. */
+  /** Links at the end of the list. */
   readonly after?: { readonly label: string; readonly onPick: () => void }
   readonly className?: string | undefined
   readonly id?: string | undefined
-  /** Another look than that of a field. */
+  /** A look other than that of a field. */
   readonly trigger?: ReactElement<Record<string, unknown>>
 }
 
@@ -35,7 +35,7 @@ export function Picker({ name, shown, className, id, trigger, ...list }: Props) 
   const [isOpen, setOpen] = useState(false)
   const [place, setPlace] = useState<HTMLElement>()
   const open = (next: boolean): void => {
-    // Only now: once it is open, what has the focus is in a dialog of its own.
+    // The opener is noted now. Once the picker is open, the focus is in its dialog.
     if (next) setPlace(placeOf())
     setOpen(next)
   }
@@ -70,11 +70,11 @@ type SearchProps = Pick<Props, 'name' | 'value' | 'onChoose' | 'query' | 'always
   readonly onDone: () => void
 }
 
-/** As far as one press of Page up or Page down goes. */
+/** The step of Page up and Page down. */
 const LEAP = 10
 const steps: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1, PageDown: LEAP, PageUp: -LEAP }
 
-/** One step more than there is goes round; a leap stops at the end. */
+/** A single step wraps around at the ends. A page step stops there. */
 function stepped(from: number, step: number, count: number): number {
   const next = from + step
   if (next >= 0 && next < count) return next
@@ -91,7 +91,7 @@ function Search({ name, value, onChoose, query, always = [], after, onDone }: Se
   const { data, isPlaceholderData } = useQuery({ ...query(settled), placeholderData: keepPreviousData })
   const choices = [...(wanted === '' ? always : []), ...(isSecret ? [] : (data?.choices ?? []))]
   const [at, setAt] = useState<number>()
-  // At first on what is chosen; where it is not on the list, or something is looked for, on the first.
+  // The first active option is the chosen one. During a search, or if it is not in the list, it is the first option.
   const first = wanted === '' ? choices.findIndex((choice) => choice.value === value) : 0
   const active = Math.min(at ?? Math.max(0, first), choices.length - 1)
   const pick = (choice: Choice | undefined): void => {
@@ -105,7 +105,7 @@ function Search({ name, value, onChoose, query, always = [], after, onDone }: Se
       event.preventDefault()
       setAt(stepped(active, step, choices.length))
     }
-    // What is shown may still be what was looked for before.
+    // The visible options may still be those of the previous search.
     if (event.key === 'Enter') {
       event.preventDefault()
       if (wanted.trim() === settled && !isPlaceholderData) pick(choices[active])

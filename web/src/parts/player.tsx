@@ -1,4 +1,4 @@
-/** A finished video. Its address is the right to see it: it is shown to nobody but the player. */
+/** A finished video. Its URL gives access to it, so only the player has it. */
 import { useT } from '../lib/language.ts'
 import { buttonClass } from '../ui/button.tsx'
 import { Icon } from '../ui/icon.tsx'
@@ -11,7 +11,7 @@ export function Player({ task }: { readonly task: string }) {
   const address = videoAddress(task)
   return (
     <div className="space-y-2">
-      {/* What a model films has no captions. */}
+      {/* Generated videos have no captions. */}
       <video
         src={address}
         controls

@@ -1,4 +1,4 @@
-/** Price cards in words: what a million tokens cost, or one piece. */
+/** Price cards as text: prices per million tokens and per piece. */
 import type { PriceCard } from '../lib/api-types.gen.ts'
 import { hasWords, useT, type Key } from '../lib/language.ts'
 import { exact, nano, shortPrice } from '../lib/money.ts'
@@ -19,7 +19,7 @@ const units = [
 ] as const
 type Unit = (typeof units)[number]
 
-/** A unit that costs what another does anyway is not said twice. */
+/** The unit that a unit falls back to. A unit with the same price as that one is left out. */
 const same: Partial<Record<Unit, Unit>> = {
   cached_input: 'input',
   cache_write: 'input',
@@ -37,7 +37,7 @@ function linesOf(prices: UnitPrices): readonly (readonly [Unit, string])[] {
   })
 }
 
-/** `image/1024x1024/hd`, or with `piece:` before it: what is counted, and of which sort. */
+/** The unit and the variant of a piece, such as `image/1024x1024/hd`, with or without `piece:`. */
 export function usePieceName(): (piece: string) => string {
   const t = useT()
   return (piece) => {
@@ -48,7 +48,7 @@ export function usePieceName(): (piece: string) => string {
   }
 }
 
-/** What it costs now, under a heading that says since when. */
+/** The current price, with its start date as the heading. */
 export function CurrentPrice({ card }: { readonly card: PriceCard }) {
   const t = useT()
   const show = useShow()
@@ -62,7 +62,7 @@ export function CurrentPrice({ card }: { readonly card: PriceCard }) {
   )
 }
 
-/** A card in full. */
+/** A full price card. */
 export function PriceTable({ card }: { readonly card: PriceCard }) {
   const t = useT()
   const show = useShow()
@@ -110,17 +110,17 @@ export function PriceTable({ card }: { readonly card: PriceCard }) {
   )
 }
 
-/** What the pieces of a card cost, in the language of the page. */
+/** The prices by the piece of a card, in the language of the page. */
 export function usePieces(): (prices: UnitPrices) => string | undefined {
   const t = useT()
   return (prices) => pieceRanges(prices, t)
 }
 
-/** Of image models it is pictures that come out. */
+/** The output of image models is images. */
 export const outputOf = (kind: ModelKind, prices: UnitPrices): string =>
   kind === 'image' ? prices.image_output : prices.output
 
-/** Several amounts, `$1.00 / $4.00` or a range: one above the other where the window is narrow. */
+/** Several amounts: `$1.00 / $4.00` or a range. A narrow window shows them below each other. */
 export const Amounts = ({ text, title }: { readonly text: string; readonly title?: string | undefined }) => (
   <span title={title} className="inline-flex flex-wrap justify-end gap-x-1 md:flex-nowrap">
     {text.split(/(?<= [/–·]) (?=\$)/).map((part, at) => (

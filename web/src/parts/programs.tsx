@@ -1,4 +1,4 @@
-/** Management keys: programs that may do here what people may, with their secrets shown once. */
+/** Management keys. Their secrets are shown once. */
 import { useMutation } from '@tanstack/react-query'
 import { useState, type SyntheticEvent } from 'react'
 import type { ManagementKey, NewManagementKey } from '../lib/api-types.gen.ts'
@@ -17,7 +17,7 @@ import { StopDialog } from './stop.tsx'
 
 const words = { active: 'keys.active', suspended: 'programs.suspended', revoked: 'keys.revoked' } as const
 
-/** `base`: `management-keys`, or an account's. */
+/** `base`: `management-keys`, or the route of an account. */
 export function Programs({ base }: { readonly base: string }) {
   const t = useT()
   const [isMaking, setMaking] = useState(false)

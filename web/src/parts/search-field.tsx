@@ -4,17 +4,17 @@ import { SecretNote } from './secret-note.tsx'
 
 type Props = {
   readonly name: string
-  /** What stands in the empty field, where that is less than its name. */
+  /** A placeholder that is shorter than the label. */
   readonly hint?: string
   readonly value: string | undefined
   readonly onSearch: (value: string | undefined) => void
-  /** Where it can be asked whose a secret is that is pasted. */
+  /** The route that finds the owner of a pasted secret. */
   readonly lookUpAt?: string
 }
 
 const PAUSE_MS = 250
 
-/** Searches when one pauses typing. A secret is not searched for: what is searched for is in the address. */
+/** Searches when the user pauses. A secret is not searched for, because the search text is in the URL. */
 export function SearchField({ name, hint = name, value, onSearch, lookUpAt }: Props) {
   const [text, setText] = useState(value ?? '')
   const [secret, setSecret] = useState<string>()

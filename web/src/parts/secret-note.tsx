@@ -10,12 +10,12 @@ import { Failure, Note } from '../ui/page.tsx'
 
 type Props = {
   readonly secret: string
-  /** Where it can be asked whose it is: `secrets/lookup`, or an account's. */
+  /** The route that finds the owner: `secrets/lookup`, or that of an account. */
   readonly lookUpAt: string | undefined
   readonly onClose: () => void
 }
 
-/** Said of a secret that was pasted into a search: it went into no address, and whose it is. */
+/** Shown when a secret was pasted into a search. The secret gets into no URL, and the user can look up its owner. */
 export function SecretNote({ secret, lookUpAt, onClose }: Props) {
   const t = useT()
   const { mutate, data, error } = useMutation({

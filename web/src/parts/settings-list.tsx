@@ -1,4 +1,4 @@
-/** Names and values as the server gives them, in words: every name it can give has some, in every language. */
+/** Server settings as names and values. Every name has a text in every language. */
 import { server } from '../lib/i18n/en/server.ts'
 import { useRetell, useT } from '../lib/language.ts'
 import { bytes } from '../lib/bytes.ts'
@@ -6,20 +6,20 @@ import { useShow } from '../lib/show.ts'
 import { duration, period } from '../lib/time.ts'
 import { Facts } from '../ui/page.tsx'
 
-/** Here, and not with the other words: only operators see them. */
+/** The texts are loaded here, because only operators see them. */
 const english: Readonly<Record<string, string>> = server
 
 type Settings = Readonly<Record<string, unknown>>
 const isGroup = (value: unknown): value is Settings =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** `group`: before the names, as in `limits.drainMs`. */
+/** `group`: the prefix of the names, as in `limits.drainMs`. */
 export function SettingsList({ settings, group = '' }: { readonly settings: Settings; readonly group?: string }) {
   const retell = useRetell()
   const valueOf = useValue()
   const wordsFor = (name: string): string => {
     const reason = group + name
-    // A server that is newer than this page: its own name is better than none.
+    // A newer server may send a name that this page does not know. The name itself is shown.
     return retell('server', { reason }) ?? english[reason] ?? name
   }
   const entries = Object.entries(settings)
@@ -50,7 +50,7 @@ export function SettingsList({ settings, group = '' }: { readonly settings: Sett
   )
 }
 
-/** A number is in the unit that its name ends in. */
+/** A number has the unit that its name ends in. */
 function useValue(): (name: string, value: unknown) => string {
   const t = useT()
   const show = useShow()
@@ -63,7 +63,7 @@ function useValue(): (name: string, value: unknown) => string {
     if (name.endsWith('_s')) return duration(value * 1_000)
     if (name === 'memoryBytesMax' && value === 0) return t('gateway.machineMemory')
     if (/bytes/i.test(name)) return bytes(value)
-    // A port or a process has a number, but is none.
+    // A port and a process id are numbers without a unit.
     return /^(?:port|pid)$/.test(name) ? String(value) : show.number(value)
   }
 }

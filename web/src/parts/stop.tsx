@@ -1,4 +1,4 @@
-/** Asking before something is stopped, with what would stop. */
+/** The confirmation before something is stopped, with a list of what would stop. */
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import type { Effects } from '../lib/api-types.gen.ts'
@@ -9,7 +9,7 @@ import { Button } from '../ui/button.tsx'
 import { Dialog, DialogButtons } from '../ui/dialog.tsx'
 import { Failure, Waiting } from '../ui/page.tsx'
 
-/** What would stop, in numbers of this moment. `of`: the route of what is to be stopped. */
+/** The current numbers of what would stop. `of`: the route of the object. */
 export function WhatStops({ of }: { readonly of: string }) {
   const t = useT()
   const show = useShow()
@@ -59,11 +59,11 @@ type Props = {
   readonly open: boolean
   readonly onClose: () => void
   readonly title: string
-  /** What becomes of it, and whether it can be taken back. */
+  /** The result of the action, and whether it can be undone. */
   readonly text: string
-  /** Its route, where it is counted what stops. */
+  /** The route that counts what would stop. */
   readonly of?: string | undefined
-  /** What the button says. */
+  /** The text of the button. */
   readonly action: string
   readonly isBusy: boolean
   readonly error: Error | null

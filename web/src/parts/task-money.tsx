@@ -1,4 +1,4 @@
-/** Of a task: what was held, and line by line what became of it. */
+/** The money of a task: its hold, and each charge and release. */
 import { Link } from '@tanstack/react-router'
 import type { Task } from '../lib/api-types.gen.ts'
 import { useT } from '../lib/language.ts'

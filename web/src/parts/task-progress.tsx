@@ -6,13 +6,13 @@ import { Status } from '../ui/text.tsx'
 
 type State = Pick<Task, 'status' | 'progress' | 'error_code' | 'failure' | 'stage'>
 
-/** Drawn here: with a border of our own, which everything has, browsers leave their colours for green. */
+/** The bar is drawn here: the border that every element has makes browsers use their own green. */
 const barLook =
   'h-1.5 w-14 appearance-none overflow-hidden rounded-full bg-sunken indeterminate:animate-pulse ' +
   'indeterminate:bg-accent [&::-moz-progress-bar]:bg-accent [&::-webkit-progress-bar]:bg-transparent ' +
   '[&::-webkit-progress-value]:bg-accent'
 
-/** How far a task is. Where that is not known the bar only says that something goes on: no number is made up. */
+/** The progress of a task. Without a known progress, the bar only shows activity. */
 export function TaskProgress({ task }: { readonly task: State }) {
   const t = useT()
   const show = useShow()

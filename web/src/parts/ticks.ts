@@ -1,7 +1,7 @@
 import { useShow } from '../lib/show.ts'
 import type { Step } from '../lib/usage.ts'
 
-/** Names below a time axis: hours of one day, otherwise the days where they begin. */
+/** Labels of a time axis: hours for one day, otherwise days at their start. */
 export function useTicks(times: readonly number[], step: Step): readonly string[] {
   const show = useShow()
   if (step === 'day') return times.map((time) => show.time(time, 'shortDay'))

@@ -26,7 +26,7 @@ export function AuditPage() {
   const list = useRows(listQuery<AuditEntry>('audit', 'audit', only({ subject: q })))
   const { rows: entries, error, refetch } = list
   const listed = entries?.find(({ id }) => id === open)
-  // An address may lead to what no page of the list had.
+  // A URL may name an entry that is on no loaded page.
   const lookUp = useQuery({ ...entryQuery(open ?? ''), enabled: open !== undefined && !listed })
   const entry = listed ?? (lookUp.data?.id === open ? lookUp.data : undefined)
   const show = (id: string | undefined): void => void navigate({ search: only({ q, open: id }) })
@@ -115,7 +115,7 @@ function Entries({
               >
                 {action}
               </button>
-              {/* On a phone there is no room for how it ended, but for that it came to nothing. */}
+              {/* A phone shows only that an action failed. */}
               {hasFailed(outcome) && (
                 <span title={outcome} className="md:hidden">
                   <Status tone="bad" isShort>

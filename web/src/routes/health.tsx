@@ -43,7 +43,7 @@ export function HealthPage() {
   )
 }
 
-/** One cause makes many of them: the first few say which, and the rest would hide the figures below. */
+/** One cause can lead to many findings. The first few identify it, and more would hide the figures below. */
 const FINDINGS_SHOWN = 20
 
 function Books({ verification }: { readonly verification: Verification | null }) {

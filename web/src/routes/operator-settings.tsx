@@ -43,7 +43,7 @@ function Server() {
   })
   if (error) return <Failure error={error} onRetry={refetch} />
   if (!data) return <Waiting />
-  // Said above it, in words for when it is not set.
+  // Shown above the list, with a text for when it is not set.
   const { public_url: _, ...settings } = data.settings
   return (
     <div className="space-y-4">

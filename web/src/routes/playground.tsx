@@ -29,7 +29,7 @@ export function PlaygroundPage() {
   const { data, error, refetch, isPlaceholderData } = useQuery(
     modelsOfKindQuery(account, kind === 'chat' ? 'text' : kind),
   )
-  // While those of another kind are asked for, none of the last one is offered.
+  // While the models of another kind are loaded, no model of the previous kind is offered.
   const models = isPlaceholderData ? undefined : data?.filter(isFor(kind))
   const model = models?.find(({ id }) => id === wanted) ?? models?.[0]
   const Studio = studios[kind]

@@ -1,4 +1,4 @@
-/** Models and prices for whoever comes by, where the operator shows them. */
+/** Models and prices for visitors, if the operator publishes them. */
 import { keepPreviousData, QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import type { PublicModel } from '../lib/api-types.gen.ts'

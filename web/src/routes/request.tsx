@@ -13,14 +13,14 @@ import { IconButton } from '../ui/button.tsx'
 import { Drawer } from '../ui/dialog.tsx'
 import { Failure, Waiting } from '../ui/page.tsx'
 
-/** Over the list, with an address of its own; the next and the one before are those of the list as it is filtered. */
+/** A request in a drawer over the list, with its own URL. Its neighbours are those of the filtered list. */
 export function RequestDrawer() {
   const t = useT()
   const { account, request: id } = useParams({ from: '/inside/a/$account/requests/$request' })
   const filters = useSearch({ from: '/inside/a/$account/requests' })
   const navigate = useNavigate()
   const { data, error, refetch, isPlaceholderData } = useQuery(requestQuery(account, id))
-  // What was refused has no record, but its id leads here all the same.
+  // A refused request has no record, but its id can be opened here, too.
   const refused = useQuery({ ...refusalQuery(account, id), enabled: isStatus(error, 404) })
   const { history } = useRouter()
   const { newerThan, mayGoOlder, olderThan } = useNeighbours(account, filters)
@@ -33,13 +33,13 @@ export function RequestDrawer() {
         replace: true,
       })
   }
-  // From where the address is, not from what is drawn: of two quick steps the second would go from the old place.
+  // Navigation starts from the URL and not from the drawn page, because two quick steps may come before a redraw.
   const here = (): string => decodeURIComponent(history.location.pathname.split('/').at(-1) ?? '')
   const goNewer = (): void => go(newerThan(here()))
   const goOlder = async (): Promise<void> => {
     const from = here()
     const other = await olderThan(from)
-    // What is older may have to be read first: whoever has gone on or closed the drawer meanwhile is left alone.
+    // An older request may have to be loaded first. If the user has moved on in the meantime, nothing happens.
     if (here() === from) go(other)
   }
   useArrows(goNewer, () => void goOlder())
@@ -67,7 +67,7 @@ export function RequestDrawer() {
   )
 }
 
-/** A button that cannot be pressed keeps the focus: at the end of the list it must not fall off the page. */
+/** A disabled button keeps the focus, so that the focus stays in the page at the end of the list. */
 function Step({ isPossible, onClick, ...rest }: StepProps) {
   return <IconButton {...rest} aria-disabled={!isPossible} onClick={() => isPossible && onClick()} />
 }
@@ -79,15 +79,15 @@ type StepProps = {
   readonly onClick: () => void
 }
 
-/** Pages may be empty and still go on; a search for a needle is given up after so many. */
+/** A page may be empty although the list continues. The search stops after this many pages. */
 const PAGES_MAX = 20
 
 /**
- * The one before and the one after in the list as it is filtered, however far it has been read: what is older is read
- * on for. A request that is not in what was read so far knows only what is older.
+ * The newer and the older neighbour in the filtered list. More of the list is loaded for older ones. A request that is
+ * not in the loaded part has only an older neighbour.
  */
 function useNeighbours(account: string, filters: RequestFilters) {
-  // The API has no such outcome: what was refused is a list of its own.
+  // The API has no such outcome. Refused requests have their own list.
   const isRefused = filters.outcome === REFUSED
   const {
     data: list,

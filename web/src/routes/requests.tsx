@@ -35,7 +35,7 @@ export function RequestsPage() {
   const onMore = useCallback(() => {
     if (!isFetchingNextPage) void fetchNextPage()
   }, [isFetchingNextPage, fetchNextPage])
-  // A page without rows may still go on: the next one reads on from there.
+  // A page without rows may not be the last. The next page is then loaded.
   if (rows?.length === 0 && hasNextPage) onMore()
   const change = (to: (before: RequestFilters) => RequestFilters): void =>
     void navigate({ to: '/a/$account/requests', params: { account }, search: to })

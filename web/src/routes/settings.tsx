@@ -18,7 +18,7 @@ export function SettingsPage() {
   const { account } = useParams({ from: '/inside/a/$account/settings' })
   const asked = useSearch({ from: '/inside/a/$account/settings' }).tab
   const navigate = useNavigate({ from: '/a/$account/settings' })
-  // Who may only look has nobody to invite.
+  // Users who can only view cannot invite anybody.
   const tabs = canWrite ? (['members', 'programs', 'limits'] as const) : (['limits'] as const)
   const tab = tabs.find((one) => one === asked) ?? tabs[0]
   return (

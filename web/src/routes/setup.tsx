@@ -1,6 +1,6 @@
 /**
- * Where a one-time link leads: whoever has it chooses a password. Its secret is behind the `#`: no server sees it in an
- * address.
+ * The target of a one-time link, where the user chooses a password. The secret is in the fragment (`#`) of the URL, so
+ * that no server sees it.
  */
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
@@ -15,7 +15,7 @@ import { Failure, Waiting } from '../ui/page.tsx'
 
 type Holder = Answers['POST /links/check']
 
-/** Read once, and then taken out of the address, so that no history keeps it. */
+/** Read once and then removed from the URL, so that no history keeps it. */
 function takeToken(): string {
   const token = location.hash.slice(1)
   if (token) history.replaceState(null, '', location.pathname)

@@ -11,7 +11,7 @@ export function SignInPage() {
   return hasOperator() ? <SignIn /> : <NoOperator />
 }
 
-/** Nobody can sign in yet: where the link is that makes the first operator. */
+/** Shown while there is no operator: where to find the link that creates the first one. */
 function NoOperator() {
   const t = useT()
   return (
@@ -31,7 +31,7 @@ function SignIn() {
   const [password, setPassword] = useState('')
   const form = useForm(async () => {
     await api.post('session', { name, password })
-    // Only a path of ours: whatever else is in the address leads home.
+    // Only a path of this console is followed. Any other value leads to the overview.
     if (next?.startsWith('/') && !next.startsWith('//')) router.history.push(router.basepath.replace(/\/$/, '') + next)
     else await router.navigate({ to: '/' })
   })
@@ -59,7 +59,7 @@ function SignIn() {
   )
 }
 
-/** Anyone may see the models and prices of a gateway that shows them. */
+/** A link to the models and prices, if the gateway publishes them. */
 function ModelsLink() {
   const t = useT()
   if (!showsModels()) return null

@@ -79,7 +79,7 @@ export function TasksPage() {
   )
 }
 
-/** The task of an address: of the list, or one that no page of it had; a video by its own id, too. */
+/** The task of the URL. It may be on no loaded page. A video can also be given by its own id. */
 function useTask(account: string, tasks: readonly Task[] | undefined, id: string | undefined) {
   const isMeant = (task: Task): boolean => task.request === id || task.id === id
   const listed = tasks?.find(isMeant)

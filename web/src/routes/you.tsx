@@ -114,7 +114,7 @@ function SessionTable({ sessions, onEnd }: TableProps) {
   )
 }
 
-/** What people call it, as far as its own long name says so. */
+/** The common name of a browser, if its user agent shows it. */
 function browserOf(agent: string): string {
   const name = /(Edg|Firefox|Chrome|Safari|curl)\//.exec(agent)?.[1]
   const system = /(Windows|Mac OS X|Android|iPhone|iPad|Linux)/.exec(agent)?.[1]

@@ -12,7 +12,7 @@ const looks: Readonly<Record<ButtonKind, string>> = {
   danger: 'bg-panel text-bad border-bad hover:bg-bad-soft font-medium',
 }
 
-/** The look of a button, for links that are drawn as one. */
+/** The look of a button, for links that are drawn as buttons. */
 export const buttonClass = (kind: ButtonKind = 'plain', more = ''): string =>
   classes(
     'inline-flex min-h-8 items-center justify-center gap-1.5 rounded-md border px-3 py-1 leading-5 whitespace-nowrap',
@@ -24,7 +24,7 @@ export const buttonClass = (kind: ButtonKind = 'plain', more = ''): string =>
 type Props = Omit<ComponentProps<'button'>, 'children'> & {
   readonly kind?: ButtonKind
   readonly icon?: IconName
-  /** What happens is under way: the button cannot be pressed again. */
+  /** The action is in progress. The button cannot be pressed again. */
   readonly busy?: boolean
   readonly children?: React.ReactNode
 }
@@ -44,7 +44,7 @@ export function Button({ kind = 'plain', icon, busy = false, className, children
   )
 }
 
-/** A button that is only a picture: its name is for those who do not see it, and for the tooltip. */
+/** A button with only an icon. Its name is for screen readers and the tooltip. */
 export function IconButton({ icon, label, className, ...rest }: Omit<Props, 'kind'> & { readonly label: string }) {
   return (
     <button

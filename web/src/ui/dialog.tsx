@@ -1,4 +1,4 @@
-/** Dialogs and drawers: the focus is kept inside, goes back where it came from, and Escape closes. */
+/** Dialogs and drawers. The focus stays inside and returns to the opener, and Escape closes. */
 import { Dialog as Base } from '@base-ui/react/dialog'
 import { memo, useRef, type ReactNode, type RefObject } from 'react'
 import { useT } from '../lib/language.ts'
@@ -12,15 +12,15 @@ type Props = {
   readonly title: ReactNode
   readonly description?: ReactNode
   readonly children: ReactNode
-  /** Beside the title, before the button that closes. */
+  /** Beside the title, before the close button. */
   readonly tools?: ReactNode
 }
 
-/** While it goes it stays as it was: what it was about is forgotten by then, and half of it would vanish first. */
+/** While it closes, its content stays as it was. Otherwise half of it would vanish first. */
 const Frame = memo(Content, (_, { open }) => !open)
 
 type ContentProps = Omit<Props, 'onClose'> & {
-  /** What scrolls, where the focus is to be on it. */
+  /** The scrolling element, if it takes the focus. */
   readonly reading?: RefObject<HTMLDivElement | null>
 }
 
@@ -71,8 +71,8 @@ export function Dialog({ open, onClose, wide = false, ...frame }: Props & { read
 }
 
 /**
- * From the right, over the page: its content has an address of its own. It is there to be read, so that the focus is on
- * what scrolls: whoever comes by the address would find a ring around the first of its buttons.
+ * A drawer from the right. Its content has its own URL. The scrolling element takes the focus, because the drawer is
+ * for reading: on the first button the focus ring would distract a user who opens the URL.
  */
 export function Drawer({ open, onClose, ...frame }: Props) {
   const opener = useOpener(open)

@@ -1,4 +1,4 @@
-/** Forms: every control has a label, says what it wants, and what was wrong beside it. */
+/** Form controls. Each has a label, a hint, and its error beside it. */
 import { useId, useState, type ComponentProps, type ReactNode } from 'react'
 import { classes } from './classes.ts'
 
@@ -72,7 +72,7 @@ export function SelectField<V extends string>({ label, hint, error, ...rest }: A
   )
 }
 
-/** The system's own list: it is known to everybody, on a phone too. `name` is for those who do not see its label. */
+/** The native select, which is familiar on phones, too. `name` is for screen readers. */
 export function Select<V extends string>({
   choices,
   value,
@@ -83,8 +83,8 @@ export function Select<V extends string>({
   ...rest
 }: SelectProps<V> & { readonly wired?: WiredField; readonly name?: string }) {
   const [chosen, setChosen] = useState<{ readonly value: V; readonly instead: V }>()
-  // A choice that changes the address comes back as a value only when the page has followed. Until then React would put
-  // the old value back: each further letter chose anew, and the list that Enter opens chose what had been before.
+  // A choice that changes the URL returns as a value only after the page has followed. Until then React would restore
+  // the old value: each further letter would choose again, and the list that Enter opens would choose the old value.
   if (chosen && chosen.instead !== value) setChosen(undefined)
   return (
     <select
@@ -121,12 +121,12 @@ export function Checkbox({ label, hint, ...rest }: Around & ComponentProps<'inpu
 }
 
 type PressProps<V extends string> = Pick<SelectProps<V>, 'choices' | 'value' | 'onChoose'> & {
-  /** How the one that holds looks, and how the others. */
+  /** The classes of the chosen option, and those of the others. */
   readonly look: readonly [chosen: string, other: string]
   readonly className: string
 }
 
-/** Choices as buttons, of which the one that holds is pressed. */
+/** Options as buttons. The chosen one is pressed. */
 const Presses = <V extends string>({ choices, value, onChoose, look: [chosen, other], className }: PressProps<V>) =>
   choices.map((choice) => (
     <button
@@ -142,7 +142,7 @@ const Presses = <V extends string>({ choices, value, onChoose, look: [chosen, ot
 
 type NamedProps<V extends string> = SelectProps<V> & { readonly name: string }
 
-/** A few choices side by side, of which one holds. */
+/** A few options side by side. One of them is chosen. */
 export function Segments<V extends string>({ name, ...rest }: NamedProps<V>) {
   return (
     <div
@@ -159,7 +159,7 @@ export function Segments<V extends string>({ name, ...rest }: NamedProps<V>) {
   )
 }
 
-/** Choices that are many or long: they go on in the next line. */
+/** Many or long options, which wrap. */
 export function Chips<V extends string>({ name, ...rest }: NamedProps<V>) {
   return (
     <div role="group" aria-label={name} className="min-w-0">

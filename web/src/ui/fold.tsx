@@ -4,14 +4,14 @@ import { Icon } from './icon.tsx'
 
 type Props = {
   readonly title: ReactNode
-  /** Something in it is wrong: it shows through. */
+  /** The content has an error, which the closed section shows. */
   readonly isMarked?: boolean
-  /** From the beginning; afterwards it is as whoever reads wants it. */
+  /** The initial state. Afterwards the user decides. */
   readonly isOpen?: boolean
   readonly children: ReactNode
 }
 
-/** The sign, and its word for those who do not see it. */
+/** The error icon, and its text for screen readers. */
 function Marked() {
   const t = useT()
   return (
@@ -22,7 +22,7 @@ function Marked() {
   )
 }
 
-/** What not everybody needs: shut until it is asked for. */
+/** A section that is closed until the user opens it. */
 export const Fold = ({ title, isMarked = false, isOpen = false, children }: Props) => (
   <details open={isOpen} className="group rounded-md border">
     <summary className="flex min-h-8 list-none items-center gap-2 px-3 font-medium hover:bg-hover">

@@ -1,4 +1,4 @@
-/** Icons as paths on a grid of 16, drawn with the colour of the text around them. */
+/** Icons as paths on a grid of 16, in the colour of the surrounding text. */
 const paths = {
   overview: 'M2 13V8m4 5V3m4 10V6m4 7V9',
   key: 'M6.5 9.5a3.5 3.5 0 1 1 2-2L14 13v1.5h-2.5V13H10v-1.5z M4.8 5.2h.01',

@@ -8,18 +8,18 @@ export type MenuItem = {
   readonly icon?: IconName
   readonly onPick: () => void
   readonly kind?: 'plain' | 'danger'
-  /** It is the one that holds. */
+  /** Whether the item is the current choice. */
   readonly isChosen?: boolean
 }
 
 /**
- * In the page and not beside it: whoever goes by landmarks finds it there. What a dialog opens lies above the dialog,
- * under which the page is: there the list goes where the dialog itself is.
+ * The list is part of the page, so that landmark navigation finds it. Inside a dialog it is part of the dialog, because
+ * the page is below the dialog.
  */
 export const placeOf = (): HTMLElement | undefined =>
   document.activeElement?.closest('[role=dialog]') ? undefined : (document.getElementById('main') ?? undefined)
 
-/** A button that opens a list of what can be done. */
+/** A button that opens a list of actions. */
 export function Menu({
   trigger,
   groups,

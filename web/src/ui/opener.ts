@@ -1,7 +1,7 @@
-/** What a dialog was opened by gets the focus again when it closes. */
+/** Returns the focus to the opener when a dialog closes. */
 import { useRef, useState } from 'react'
 
-/** A menu goes when something of it was picked; what stays is the button that it hangs on. */
+/** A menu disappears when one of its items is chosen. The focus then returns to the menu's button. */
 function focusedNow(): Element | null {
   const focused = document.activeElement
   const trigger = focused?.closest('[role=menu]')?.getAttribute('aria-labelledby')
@@ -9,8 +9,8 @@ function focusedNow(): Element | null {
 }
 
 /**
- * Props of a popup. It is asked while the dialog is drawn, before a field in it takes the focus with `autoFocus`: what
- * Base UI finds focused afterwards is that field, which goes with the dialog and leaves the focus nowhere.
+ * Props of a popup. The opener is noted while the dialog is drawn, before a field takes the focus with `autoFocus`.
+ * Base UI would note that field, which disappears with the dialog, and the focus would be lost.
  */
 export function useOpener(open: boolean) {
   const ref = useRef<HTMLDivElement>(null)
@@ -18,7 +18,7 @@ export function useOpener(open: boolean) {
   if (last.open !== open) setLast({ open, by: open ? focusedNow() : last.by })
   const finalFocus = (): HTMLElement | null | false => {
     const focused = document.activeElement
-    // It has gone on to something else by itself: to what opened when this closed.
+    // The focus has already moved to something that opened when this closed.
     if (focused !== document.body && !ref.current?.contains(focused)) return false
     const { by } = last
     const isThere = by instanceof HTMLElement && by.isConnected && by !== document.body

@@ -1,4 +1,4 @@
-/** What pages are made of: a heading with its tools, panels, empty and failed states. */
+/** The parts of pages: a heading with tools, panels, and empty and failed states. */
 import type { ReactNode } from 'react'
 import { ApiError, isStatus } from '../lib/api.ts'
 import { useT } from '../lib/language.ts'
@@ -38,7 +38,7 @@ export function Panel({
   readonly tools?: ReactNode
   readonly children: ReactNode
   readonly className?: string
-  /** A table reaches to the border. */
+  /** A table extends to the border. */
   readonly isFlush?: boolean
 }) {
   return (
@@ -56,7 +56,7 @@ export function Panel({
   )
 }
 
-/** A figure and what it is. */
+/** A figure with its label. */
 export function Figure({
   label,
   children,
@@ -75,13 +75,13 @@ export function Figure({
   )
 }
 
-/** Names and values under each other. */
+/** A list of names and values. */
 export function Facts({
   rows,
   isEven = false,
 }: {
   readonly rows: readonly (readonly [string, ReactNode])[]
-  /** Several of them stand below each other: their columns are in line. */
+  /** Several lists below each other have their columns aligned. */
   readonly isEven?: boolean
 }) {
   const columns = isEven
@@ -99,7 +99,7 @@ export function Facts({
   )
 }
 
-/** Nothing is here yet: one sentence, and what can be done about it. */
+/** An empty state: one sentence and an action. */
 export function Empty({ children, action }: { readonly children: ReactNode; readonly action?: ReactNode }) {
   return (
     <div className="flex flex-col items-center gap-3 px-4 py-10 text-center text-soft">
@@ -109,7 +109,7 @@ export function Empty({ children, action }: { readonly children: ReactNode; read
   )
 }
 
-/** Appears only when the wait is long enough to be noticed. */
+/** Appears only if the wait is long enough to be noticed. */
 export function Waiting() {
   const t = useT()
   return (
@@ -150,7 +150,7 @@ export function Note({
   )
 }
 
-/** What went wrong in words, those of the API where they are others, the id by which the operator finds it. */
+/** A failure: its text, the API's own message if that differs, and the request id for the operator. */
 export function Failure({
   error,
   onRetry,
@@ -161,7 +161,7 @@ export function Failure({
   const t = useT()
   const { text, original } = useProblemText()(error)
   const isKnown = error instanceof ApiError
-  // What is not there is not there the second time either.
+  // A retry does not help if the object does not exist.
   const mayHelp = onRetry !== undefined && !isStatus(error, 404)
   return (
     <Note kind="bad" action={mayHelp && <Button onClick={() => void onRetry()}>{t('retry')}</Button>}>

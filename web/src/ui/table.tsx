@@ -1,6 +1,6 @@
 /**
- * Tables. Lists are sorted and paged by the API, so a table only draws: a row that can be opened is a row with one link
- * or button in it, which is what the keyboard reaches, and all of the row is its target.
+ * Tables. The API sorts and pages lists, so a table only draws them. A row that can be opened has one link or button,
+ * which is the target of the keyboard. With a pointer the whole row is the target.
  */
 import type { ReactNode } from 'react'
 import { classes } from './classes.ts'
@@ -9,11 +9,11 @@ export type Column<T> = {
   readonly key: string
   readonly head: ReactNode
   readonly cell: (row: T) => ReactNode
-  /** Below the rows: what they come to. Where one column has it, the first one names the row. */
+  /** The total below the rows. If one column has a total, the first column names the row. */
   readonly foot?: ReactNode
-  /** Numbers and money stand at the right. */
+  /** Numbers and money are aligned to the right. */
   readonly align?: 'right'
-  /** Hidden where the window is narrow. */
+  /** Hidden in a narrow window. */
   readonly isOptional?: boolean
   readonly className?: string
 }
@@ -39,7 +39,7 @@ export function Table<T>({
   readonly keyOf: (row: T) => string
   readonly rowClass?: (row: T) => string | undefined
 }) {
-  // Where the optional ones are hidden another is the last, and as far from the border.
+  // If optional columns are hidden, another column is the last one, with the same distance to the border.
   const last = all.findLast(({ isOptional }) => isOptional !== true)
   const columns = all.map((one) => (one === last ? { ...one, className: classes(one.className, 'max-md:!pr-4') } : one))
   return (

@@ -1,4 +1,4 @@
-/** Small pieces of text that are drawn alike wherever they are: money, times, ids, states. */
+/** Small pieces of text with one look everywhere: money, times, ids and states. */
 import { useState, type ReactNode } from 'react'
 import { useT } from '../lib/language.ts'
 import { shortId } from '../lib/ids.ts'
@@ -11,19 +11,19 @@ type Amount = string | bigint
 
 type MoneyProps = {
   readonly amount: Amount
-  /** Where other amounts stand above or below it: `columnOf` all of them. Of a price `shortPrice`. */
+  /** The format: `columnOf` for amounts in a column, `shortPrice` for prices. */
   readonly show?: (amount: Amount) => string
   readonly className?: string
 }
 
-/** An amount in as many places as are read; its tooltip has all of them. */
+/** A rounded amount. Its tooltip has the exact amount. */
 export const Money = ({ amount, show = money, className }: MoneyProps) => (
   <span title={exact(amount)} className={classes('whitespace-nowrap', className)}>
     {show(amount)}
   </span>
 )
 
-/** How long ago, with the time in the tooltip. */
+/** The time since then, with the exact time in the tooltip. */
 export function Ago({ at }: { readonly at: string | null | undefined }) {
   const show = useShow()
   if (!at) return <Nothing />
@@ -49,7 +49,7 @@ export function Time({
   )
 }
 
-/** There is no value. It is not zero. */
+/** There is no value. That is not zero. */
 export const Nothing = () => <span className="text-soft">—</span>
 
 const tones = {
@@ -63,19 +63,19 @@ export type Tone = keyof typeof tones
 
 type StatusProps = {
   readonly tone: Tone
-  /** Where there is no room, the word is for those who do not see the sign. */
+  /** Without room, the word is only for screen readers. */
   readonly isShort?: boolean
   readonly children: ReactNode
 }
 
-/** A state: a picture and a word, so that no colour has to be told apart. */
+/** A state: an icon and a word, so that it does not depend on colour. */
 export function Status({ tone, isShort = false, children }: StatusProps) {
   const [look, icon] = tones[tone]
   return (
     <span
       className={classes(
         'inline-flex items-center gap-1 rounded px-1.5 align-middle text-xs leading-5 whitespace-nowrap',
-        // What is hidden stands where the sign does: elsewhere it would make the page longer.
+        // The hidden text is placed at the icon. Elsewhere it would make the page longer.
         isShort && 'relative',
         look,
       )}
@@ -92,7 +92,7 @@ export const Badge = ({ children, title }: { readonly children: ReactNode; reado
   </span>
 )
 
-/** Copies a text and says that it did, to everybody. */
+/** Copies a text and confirms it, for screen readers too. */
 export function useCopy(): { readonly isCopied: boolean; readonly copy: (text: string) => Promise<boolean> } {
   const [isCopied, setCopied] = useState(false)
   const copy = async (text: string): Promise<boolean> => {
@@ -104,7 +104,7 @@ export function useCopy(): { readonly isCopied: boolean; readonly copy: (text: s
   return { isCopied, copy }
 }
 
-/** Without https there is no clipboard to write to but the old way. */
+/** Without HTTPS only the old way to copy works. */
 async function writeClipboard(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)
@@ -151,7 +151,7 @@ export function CopyButton({ text, label }: { readonly text: string; readonly la
   )
 }
 
-/** An id in the middle of which some is left out; what is copied is the whole. */
+/** An id that is shortened in the middle. A copy has the whole id. */
 export function Id({ id, isShort = true }: { readonly id: string; readonly isShort?: boolean }) {
   const shown = isShort ? shortId(id) : id
   return (
@@ -174,9 +174,9 @@ export function CodeBlock({
   readonly text: string
   readonly label: string
   readonly onCopy?: string
-  /** One long word, such as a link: better in several lines than cut off. */
+  /** One long word, such as a link. It wraps instead of being cut off. */
   readonly isWrapped?: boolean
-  /** However long, a part of it is shown, and what is below stays in sight. */
+  /** A long text scrolls, so that the content below stays visible. */
   readonly isList?: boolean
 }) {
   return (

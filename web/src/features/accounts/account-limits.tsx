@@ -12,7 +12,7 @@ import { changeAccount } from './api.ts'
 
 type Props = { readonly account: Account; readonly onDone: () => void }
 
-/** What the account may use: all there is, or some of it, and how much. */
+/** The models and limits of an account. */
 export function AccountLimits({ account, onDone }: Props) {
   const t = useT()
   const [chosen, setChosen] = useState(account.models)

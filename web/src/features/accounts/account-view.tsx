@@ -128,7 +128,7 @@ function BalanceFigures({ balance }: Pick<Account, 'balance'>) {
   )
 }
 
-/** Looks at the account as its members do, on every page, until it is ended. */
+/** Views the account as a member, on every page, until the operator ends the view. */
 function ViewAs({ id }: { readonly id: string }) {
   const t = useT()
   const client = useQueryClient()
@@ -137,7 +137,7 @@ function ViewAs({ id }: { readonly id: string }) {
     mutationFn: () => api.post<Me>('session/view-as', { account: id }),
     onSuccess: async (me) => {
       const overview = { to: '/a/$account/overview', params: { account: id } } as const
-      // Whoever looks may not be on this page: the next one is at hand before that is so.
+      // The current page may be closed to members, so the next page is ready before the view begins.
       await router.preloadRoute(overview)
       client.clear()
       client.setQueryData(sessionQuery.queryKey, me)

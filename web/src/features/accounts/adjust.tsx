@@ -10,13 +10,13 @@ import { adjust, adjustmentKinds } from './api.ts'
 
 type Props = { readonly id: string; readonly onDone: () => void }
 
-/** Money by hand, with a reason that becomes a line of the ledger. */
+/** Adjusts the balance by hand. The reason appears in the ledger. */
 export function Adjust({ id, onDone }: Props) {
   const t = useT()
   const [kind, setKind] = useState<(typeof adjustmentKinds)[number]>('credit')
   const [amount, setAmount] = useState('')
   const [reason, setReason] = useState('')
-  // Pressed twice, or sent again after a broken connection, it is booked once.
+  // A second click, or a repetition after a lost connection, is booked once.
   const [ref] = useState(
     () =>
       `console-${Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, '0')).join('')}`,

@@ -1,4 +1,4 @@
-/** Below which available balance an account's people are warned. Nothing: they are not. */
+/** The threshold below which the members of an account are warned. An empty field: no warning. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState, type SyntheticEvent } from 'react'
 import type { Account } from '../../lib/api-types.gen.ts'
@@ -22,7 +22,7 @@ export function LowBalanceForm({ account }: { readonly account: Account }) {
       api.put<Account>(path`accounts/${account.id}/low-balance`, {
         threshold_nano_usd: dollars === undefined ? null : nanoOf(dollars).toString(),
       }),
-    // The banner goes by who is signed in.
+    // The banner reads the data of the session.
     onSuccess: () => client.invalidateQueries({ queryKey: sessionQuery.queryKey }),
   })
   if (!canWrite) return <p>{before === null ? t('low.never') : t('low.below', { threshold: exact(before) })}</p>

@@ -26,7 +26,7 @@ function Redeem({ account, onClose }: Omit<Props, 'open'>) {
   const client = useQueryClient()
   const redeeming = useMutation({
     mutationFn: () => redeem(account, code.trim()),
-    // A warning that little is left goes by who is signed in.
+    // The low-balance warning reads the data of the session.
     onSuccess: () => client.invalidateQueries({ queryKey: sessionQuery.queryKey }),
   })
   const submit = (event: SyntheticEvent): void => {

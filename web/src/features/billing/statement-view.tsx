@@ -52,7 +52,7 @@ export function StatementView({ account, statement, onMonth }: Props) {
         </>
       }
     >
-      {/* In columns; an amount that is wider than one takes the room it needs, and the next ones wrap. */}
+      {/* The figures are in columns. An amount that is wider takes the room it needs, and the next ones wrap. */}
       <dl className="flex flex-wrap gap-4 border-b p-4 *:min-w-[calc(50%-0.5rem)] sm:*:min-w-[calc(20%-0.8rem)]">
         <Figure label={t('billing.opening')}>{amount(statement.opening_nano_usd)}</Figure>
         <Figure label={t('billing.credits')}>{amount(statement.credits_nano_usd)}</Figure>
@@ -71,7 +71,7 @@ export function StatementView({ account, statement, onMonth }: Props) {
 
 type Amount = (amount: string) => ReactNode
 
-/** All of a month in as many places; what they leave out is in the tooltips and the file. */
+/** All amounts of a month have the same number of decimals. The tooltips and the file have the exact amounts. */
 function amountsOf(statement: Statement): Amount {
   const show = columnOf([
     statement.opening_nano_usd,
@@ -140,8 +140,8 @@ function Reason({ line: { reason, own } }: { readonly line: LedgerLine }) {
 type LineProps = { readonly account: string; readonly line: LedgerLine }
 
 /**
- * The ledger's days are those of UTC, and so are all of its times: beside a booking by another clock, a day would be
- * out of order. The tooltip says when that was here. On a phone the day is enough, and the year is above.
+ * The ledger uses days of UTC, so all of its times are in UTC: in another zone a day would be out of order. The tooltip
+ * has the local time. A phone shows the day only, because the year is in the heading.
  */
 function When({ line: { time, kind } }: { readonly line: LedgerLine }) {
   const show = useShow()
@@ -163,7 +163,7 @@ function dayOf(time: string): { readonly from: string; readonly to: string } {
   return { from, to: new Date(Date.parse(from) + DAY_MS).toISOString() }
 }
 
-/** To the requests of a day, which in the ledger is one of UTC. */
+/** Links to the requests of a day of UTC. */
 function DayLink({ account, line: { time, requests } }: LineProps) {
   const t = useT()
   const show = useShow()
@@ -179,7 +179,7 @@ function DayLink({ account, line: { time, requests } }: LineProps) {
   )
 }
 
-/** Who books a refund for a request names it: it leads there. */
+/** A refund whose reference is a request id links to that request. */
 function Reference({ account, id }: { readonly account: string; readonly id: string }) {
   const request = /req_[0-9a-z]{26}/.exec(id)?.[0]
   if (request === undefined) return <Id id={id} />
@@ -196,7 +196,7 @@ function Reference({ account, id }: { readonly account: string; readonly id: str
   )
 }
 
-/** The month after, as `2026-12`. */
+/** The next month, such as `2026-12`. */
 function monthAfter(month: string): string {
   const [year = 0, number = 1] = month.split('-').map(Number)
   return new Date(Date.UTC(year, number)).toISOString().slice(0, 7)

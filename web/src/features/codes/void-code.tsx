@@ -9,7 +9,7 @@ import { voidCode } from './api.ts'
 
 type Props = { readonly code: Code | undefined; readonly onClose: () => void }
 
-/** For good, so it is asked again; what it is worth and what it was for say which one it is. */
+/** Voiding cannot be undone, so it asks for confirmation. The amount and the note identify the code. */
 export function VoidCode({ code, onClose }: Props) {
   const t = useT()
   return (

@@ -3,7 +3,7 @@ import type { ApiKey, Bodies, NewApiKey } from '../../lib/api-types.gen.ts'
 import { api, path } from '../../lib/api.ts'
 import { listQuery } from '../../lib/lists.ts'
 
-/** As a key is changed; a new one has all models where it names none. */
+/** The fields of a change. A new key without a list has all models. */
 export type KeyDraft = Bodies['PATCH /accounts/{account}/keys/{key}'] & { readonly name: string }
 
 export const keysQuery = (account: string, wanted: { readonly q?: string; readonly status?: ApiKey['status'] }) =>

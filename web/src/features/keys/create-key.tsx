@@ -1,4 +1,4 @@
-/** From a name to a first answer: the form, the key itself once, and a call that shows that it works. */
+/** The way from a name to a first answer: the form, the key shown once, and a test request. */
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useT } from '../../lib/language.ts'
@@ -17,7 +17,7 @@ export function CreateKey({ account, open, onClose }: Props) {
   const [isLeaving, setLeaving] = useState(false)
   const create = useMutation({ mutationFn: (draft: Parameters<typeof createKey>[1]) => createKey(account, draft) })
   const made = create.data
-  /** The secret is nowhere after this: not in the page, not in what was asked. */
+  /** The secret is kept nowhere after this: neither in the page nor in the cache. */
   const close = (): void => {
     create.reset()
     setTaken(false)

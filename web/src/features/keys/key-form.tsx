@@ -21,7 +21,7 @@ type Props = {
   readonly onCancel: () => void
 }
 
-/** The name is all that is needed; what else can be said has its default written out. */
+/** Only the name is required. The other fields show their defaults. */
 export function KeyForm({ account, before, submit, isBusy, error, onSubmit, onCancel }: Props) {
   const t = useT()
   const [name, setName] = useState(before?.name ?? '')

@@ -12,7 +12,7 @@ import { useUsedHour } from './used-hour.ts'
 type Props = {
   readonly account: string
   readonly rows: readonly ApiKey[]
-  /** Undefined where one may only look. */
+  /** Undefined for users who can only view. */
   readonly onEdit: ((key: ApiKey) => void) | undefined
   readonly onRevoke: (key: ApiKey) => void
 }
@@ -108,7 +108,7 @@ function Models({ models }: Pick<ApiKey, 'models'>) {
 
 function Actions({ of: key, onEdit, onRevoke }: Pick<Props, 'onEdit' | 'onRevoke'> & { readonly of: ApiKey }) {
   const t = useT()
-  // Where there is no room for the column of states, only what is out of the ordinary is said.
+  // Without room for the status column, only an unusual status is shown.
   if (key.status === 'revoked') return <span className="text-xs md:hidden">{t('keys.revoked')}</span>
   if (!onEdit) return null
   return (
@@ -138,7 +138,7 @@ type SpentProps = {
   readonly show: ReturnType<typeof columnOf>
 }
 
-/** What was spent of what may be spent; the bar turns where little is left. */
+/** The spend compared with the limit. The bar changes colour when little is left. */
 function Spent({ spent, limit, show: shown }: SpentProps) {
   const t = useT()
   const show = useShow()

@@ -10,7 +10,7 @@ import { TestCall } from './test-call.tsx'
 
 type Props = { readonly account: string; readonly made: NewApiKey; readonly onTaken: () => void }
 
-/** The key itself, this once: blurred until somebody wants to see it, copied without being seen. */
+/** Shows the key once. It is blurred until the user reveals it, and can be copied while it is blurred. */
 export function Reveal({ account, made, onTaken }: Props) {
   const t = useT()
   const me = useMe()

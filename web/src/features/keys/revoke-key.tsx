@@ -13,7 +13,7 @@ import { useUsedHour } from './used-hour.ts'
 
 type Props = { readonly account: string; readonly apiKey: ApiKey | undefined; readonly onClose: () => void }
 
-/** For good, so the name has to be typed; when it was last used says who may miss it. */
+/** Revoking cannot be undone, so the name has to be typed. The last use shows whether it is still needed. */
 export function RevokeKey({ account, apiKey, onClose }: Props) {
   const t = useT()
   return (

@@ -1,4 +1,4 @@
-/** A first call in the tools that people have. */
+/** A first request in common tools. */
 export const tools = [
   { value: 'curl', label: 'curl' },
   { value: 'python', label: 'Python' },

@@ -1,4 +1,4 @@
-/** A real call with the new key, streamed: one line of answer, what it cost, how long it took. */
+/** A real request with the new key, streamed: one line of the answer, its cost and its duration. */
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import type { RequestRow } from '../../lib/api-types.gen.ts'
@@ -39,7 +39,7 @@ export function TestCall({ account, secret, onModel }: Props) {
   const t = useT()
   const [chosen, setChosen] = useState<string>()
   const [text, setText] = useState('')
-  // The key is no part of the name under which the answer is kept.
+  // The key must not become part of the cache key.
   const { data: models, error } = useQuery({
     queryKey: ['models-of-new-key', account],
     queryFn: () => modelsFor(secret),

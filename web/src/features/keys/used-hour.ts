@@ -10,7 +10,7 @@ type UsedHour = {
   readonly hour: (at: string) => string
 }
 
-/** When a key was last used is known by the hour: no more is said. */
+/** The last use of a key is stored by the hour, so no finer time is shown. */
 export function useUsedHour(): UsedHour {
   const t = useT()
   const show = useShow()

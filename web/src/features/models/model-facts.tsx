@@ -8,15 +8,15 @@ import { Id } from '../../ui/text.tsx'
 
 type Props = {
   readonly model: PublicModel
-  /** What only those who are signed in learn. */
+  /** Facts for signed-in users only. */
   readonly more?: readonly (readonly [string, ReactNode])[]
 }
 
-/** What a model is, how far it goes, and what it costs now. */
+/** The type, the limits and the current prices of a model. */
 export function ModelFacts({ model, more = [] }: Props) {
   const t = useT()
   const show = useShow()
-  // Pictures have no context and vectors no longest output: no line says that there is nothing.
+  // Image models have no context, and embedding models have no output. Such rows are left out.
   const count = (name: string, value: number | null) => (value === null ? [] : [[name, show.number(value)] as const])
   return (
     <>

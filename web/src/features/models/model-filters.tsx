@@ -1,4 +1,4 @@
-/** Narrowing a list of models: by what they make, and by a part of the id. */
+/** Filters a list of models by type and by part of the id. */
 import { useT } from '../../lib/language.ts'
 import { modelKinds } from '../../lib/models.ts'
 import { SearchField } from '../../parts/search-field.tsx'

@@ -9,7 +9,7 @@ import { Badge, Money, Nothing, Status } from '../../ui/text.tsx'
 
 type Props = {
   readonly models: readonly PublicModel[]
-  /** The id, and what opens the model. */
+  /** The id and the link that opens the model. */
   readonly nameOf: (id: string) => ReactNode
 }
 
@@ -34,7 +34,7 @@ export function ModelTable({ models, nameOf }: Props) {
       key: 'id',
       head: t('column.model'),
       className: 'max-sm:w-full max-sm:max-w-0 max-sm:min-w-33 sm:max-w-72',
-      // On a phone what is sold by the piece has no other place to say for how much.
+      // On a phone this is the only place for a price by the piece.
       cell: (model) => (
         <>
           {nameOf(model.id)}
@@ -75,7 +75,7 @@ export function ModelTable({ models, nameOf }: Props) {
   return <Table label={t('nav.models')} columns={columns} rows={models} keyOf={({ id }) => id} />
 }
 
-/** Of a model that is sold by the piece the prices of tokens are nothing; nor do vectors have an output. */
+/** Models sold by the piece have no token prices. Embedding models have no output price. */
 function soldFor({ kind, price }: PublicModel, unit: 'input' | 'cached_input' | 'output'): string | undefined {
   if (unit !== 'input' && kind === 'embedding') return undefined
   const amount = unit === 'output' ? outputOf(kind, price) : price[unit]

@@ -14,7 +14,7 @@ type Props = { readonly account: string; readonly overview: Overview; readonly r
 
 type Rows = readonly (UsageSums | undefined)[]
 
-/** The steps of the range, those without requests too, and what all charts over them share. */
+/** The steps of the range, including those without requests, and the settings that all charts share. */
 function useSteps({ account, overview, range }: Props) {
   const show = useShow()
   const navigate = useNavigate()
@@ -32,7 +32,7 @@ function useSteps({ account, overview, range }: Props) {
   return { rows, frame }
 }
 
-/** Numbers and times of the steps as lines of a chart. */
+/** The values and times of the steps as lines of a chart. */
 function useSeries(rows: Rows, overview: Overview) {
   const show = useShow()
   const counted = (name: string, read: (sums: UsageSums) => number, color: number) => {

@@ -1,4 +1,4 @@
-/** Where the account stands: its money, its pace, what went wrong last, and what to do first. */
+/** The status of the account: its money, its pace, its recent failures and the first steps. */
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Overview, RequestRow } from '../../lib/api-types.gen.ts'

@@ -5,7 +5,7 @@ import { Segments } from '../../ui/field.tsx'
 import { CodeBlock } from '../../ui/text.tsx'
 import { codeOf, codeTools, shortened, type CodeTool } from './code.ts'
 
-/** Exactly what is sent. Pictures are cut short for the eye alone: what is copied is whole. */
+/** The exact request. Images are shortened on the screen only. A copy has them whole. */
 export function AsCode({ body }: { readonly body: Readonly<Record<string, unknown>> }) {
   const t = useT()
   const me = useMe()

@@ -1,4 +1,4 @@
-/** Pictures for a message: which are taken, and why the others are not. */
+/** Checks which images a message accepts, and explains why others are refused. */
 import { dataUrlOf } from '../../lib/data-url.ts'
 import type { AttachedPicture } from './messages.ts'
 import type { Problem } from './settings.ts'
@@ -7,10 +7,10 @@ import { MIB } from '../../lib/units.ts'
 export const pictureTypes = ['image/png', 'image/jpeg', 'image/webp', 'image/gif']
 const PICTURES_MAX = 8
 const PICTURE_MIB_MAX = 10
-/** Of a conversation, which is sent again with every turn: a request has at most 32 MiB, and base64 adds a third. */
+/** A conversation is sent again with every turn. A request has at most 32 MiB, and base64 adds a third. */
 const ALL_MIB_MAX = 20
 
-/** What there is already: of this message, and of the whole conversation. */
+/** The images that exist already, in this message and in the whole conversation. */
 type Here = { readonly count: number; readonly bytes: number }
 type AddedFiles = { readonly added: readonly AttachedPicture[]; readonly problem: Problem | undefined }
 

@@ -1,4 +1,4 @@
-/** What an answer came to: read from its record, as for any request. */
+/** The cost of an answer, read from its request record. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Fragment } from 'react'
@@ -12,7 +12,7 @@ import { duration } from '../../lib/time.ts'
 export function Charge({ account, requestId }: { readonly account: string; readonly requestId: string }) {
   const t = useT()
   const show = useShow()
-  // The record is written with the settlement; of an answer that was stopped a moment later.
+  // The settlement writes the record. For a stopped answer that takes a moment longer.
   const { data } = useQuery({
     queryKey: ['played', account, requestId],
     queryFn: () => api.get<RequestRow>(path`accounts/${account}/requests/${requestId}`),

@@ -17,7 +17,7 @@ import type { StudioProps } from './studio.tsx'
 
 const saidOf = ({ text, pictures }: Draft): Message => ({ role: 'user', text: text.trim(), pictures })
 
-/** What would be sent: with the draft, or once more what was sent last. */
+/** The messages to send: with the draft, or the last message again. */
 function nextOf(messages: readonly Message[], draft: Draft, hello: string): readonly Message[] {
   if (!isEmpty(draft)) return [...messages, saidOf(draft)]
   const last = messages.findLastIndex(({ role }) => role !== 'assistant')
@@ -26,7 +26,7 @@ function nextOf(messages: readonly Message[], draft: Draft, hello: string): read
 
 type Standing = { readonly isBlind: boolean; readonly isWrong: boolean; readonly isWaiting: boolean }
 
-/** Why nothing can be sent as it stands. */
+/** The reason why nothing can be sent now. */
 function obstacleOf({ isBlind, isWrong, isWaiting }: Standing): Key | undefined {
   if (isBlind) return 'play.picturesBefore'
   if (isWrong) return 'play.settingsWrong'
@@ -93,11 +93,11 @@ export function Chat({ account, models, model, onModel }: StudioProps) {
 type LogProps = {
   readonly account: string
   readonly messages: readonly Message[]
-  /** Calls of tools whose results are missing. */
+  /** Tool calls without a result. */
   readonly waiting: readonly Call[]
   readonly error: unknown
   readonly canRun: boolean
-  /** Sends a conversation, which stands in place of the one that is shown. */
+  /** Sends a conversation, which replaces the visible one. */
   readonly onSay: (messages: readonly Message[]) => void
 }
 

@@ -1,4 +1,4 @@
-/** A chat request as a program would send it. */
+/** A chat request as the code of a program. */
 export const codeTools = [
   { value: 'curl', label: 'curl' },
   { value: 'python', label: 'Python' },
@@ -12,7 +12,7 @@ type Facts = { readonly baseUrl: string; readonly body: Fields }
 export function codeOf(tool: CodeTool, { baseUrl, body }: Facts): string {
   switch (tool) {
     case 'curl':
-      // From its standard input: pictures do not fit on a command line, and nothing in there has to be quoted.
+      // The body is read from standard input. Images do not fit on a command line, and nothing has to be quoted.
       return [
         `curl ${baseUrl}/chat/completions \\`,
         '  -H "Authorization: Bearer $TOLLGATE_API_KEY" \\',
@@ -60,6 +60,6 @@ function pythonOf(value: unknown, indent: string): string {
   return `${open}\n${items.map((item) => `${deeper}${item},\n`).join('')}${indent}${close}`
 }
 
-/** For the eye: pictures are too long to be read. */
+/** For display only: images are too long to be read. */
 export const shortened = (code: string): string =>
   code.replaceAll(/(data:[\w.+/-]+;base64,[\w+/]{24})[\w+/=]{40,}/g, '$1…')

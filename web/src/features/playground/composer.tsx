@@ -1,4 +1,4 @@
-/** What is said next: words, and pictures by choice, by pasting or by dropping them. */
+/** The input for the next message. Images are added by choosing, pasting or dropping them. */
 import {
   useId,
   useRef,
@@ -21,11 +21,11 @@ export const isEmpty = ({ text, pictures }: Draft): boolean => text.trim() === '
 type Props = {
   readonly draft: Draft
   readonly onDraft: (change: (draft: Draft) => Draft) => void
-  /** Why nothing can be sent right now. */
+  /** The reason why nothing can be sent now. */
   readonly obstacle: string | undefined
-  /** Why no picture can go along; undefined: it can. */
+  /** The reason why no image can be added. Undefined: images can be added. */
   readonly noPictures: string | undefined
-  /** Of the pictures of the whole conversation, these among them. */
+  /** Bytes and count of all images in the conversation, including the draft. */
   readonly bytes: number
   readonly isBusy: boolean
   readonly onSend: () => void
@@ -44,7 +44,7 @@ export function Composer({ draft, onDraft, obstacle, noPictures, bytes, isBusy, 
     onSend()
   }
   const onKey = (event: KeyboardEvent): void => {
-    // Enter also ends what an input method is about to write.
+    // Enter also confirms the text of an input method. That must not send the message.
     if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) send(event)
   }
   const drop = (event: DragEvent): void => {
@@ -91,13 +91,13 @@ export function Composer({ draft, onDraft, obstacle, noPictures, bytes, isBusy, 
 }
 
 type Taking = {
-  /** Why a file was not taken. */
+  /** The reason why a file was refused. */
   readonly problem: Problem | undefined
   readonly forgive: () => void
   readonly take: (files: readonly File[]) => void
 }
 
-/** Puts files into the draft, as far as they are pictures and there is room. */
+/** Adds files to the draft if they are images and there is room. */
 function usePictures({
   draft,
   onDraft,
@@ -109,7 +109,7 @@ function usePictures({
     if (files.length === 0) return
     if (noPictures !== undefined) return setProblem({ key: 'play.noPictures' })
     const { added, problem: wrong } = await attach(files, { count: draft.pictures.length, bytes })
-    // Meanwhile somebody may have typed on.
+    // The user may have typed in the meantime.
     onDraft((now) => ({ ...now, pictures: [...now.pictures, ...added] }))
     setProblem(wrong)
   }
@@ -149,7 +149,7 @@ function AddPictures({ noPictures, onTake }: AddProps) {
 
 type PicturesProps = {
   readonly pictures: readonly AttachedPicture[]
-  /** Left out: they are only shown. */
+  /** Absent: the images are shown without a remove button. */
   readonly onChange?: (pictures: readonly AttachedPicture[]) => void
 }
 

@@ -1,4 +1,4 @@
-/** A conversation with a model: what was said, and the answer while it comes. */
+/** A conversation with a model: its messages, and the answer that is arriving. */
 import { useEffect, useRef, useState } from 'react'
 import type { ErrorAnswer } from '../../lib/api.ts'
 import { eventsOf } from '../../lib/events.ts'
@@ -14,7 +14,7 @@ export function useConversation(token: TokenSource) {
   const [messages, setMessages] = useState<readonly Message[]>([])
   const [error, setError] = useState<unknown>()
   const running = useRef<AbortController>(undefined)
-  // Nobody is there to read on: what has come is paid, no more is asked for.
+  // The reader has gone. The received part is charged, and nothing more is requested.
   useEffect(() => () => running.current?.abort(), [])
   const last = messages.at(-1)
   const isBusy = last?.role === 'assistant' && last.state === 'coming'
@@ -25,7 +25,7 @@ export function useConversation(token: TokenSource) {
       ),
     )
 
-  /** Sends what was said, and puts the answer behind it. */
+  /** Sends the messages and appends the answer. */
   const run = async (said: readonly Message[], body: object): Promise<void> => {
     setError(undefined)
     setMessages([...said, { role: 'assistant', text: '', calls: [], state: 'coming' }])
@@ -45,7 +45,7 @@ export function useConversation(token: TokenSource) {
       }
       setLast({ state: 'done' })
     } catch (thrown) {
-      // Of one that was called off for another the end is of no interest.
+      // The end of an answer that was replaced by another is ignored.
       if (running.current !== control) return
       if (control.signal.aborted) return setLast({ state: 'stopped' })
       setLast({ state: 'failed' })

@@ -5,12 +5,12 @@ import { Icon } from '../../ui/icon.tsx'
 
 type Props = {
   readonly label: string
-  /** Media types, such as `image/png`, and whole kinds, such as `video/*`. */
+  /** Media types such as `image/png`, and whole kinds such as `video/*`. */
   readonly accept: readonly string[]
   readonly max: number
   readonly files: readonly File[]
   readonly onFiles: (files: readonly File[]) => void
-  /** Why none can be given right now. */
+  /** The reason why no file can be added now. */
   readonly closed?: string | undefined
   readonly hint?: string | undefined
 }
@@ -21,7 +21,7 @@ const takes = (accept: readonly string[], { type }: File): boolean =>
 const addClass =
   '-ml-3 cursor-pointer peer-focus-visible:outline-2 peer-focus-visible:outline-accent peer-disabled:cursor-not-allowed peer-disabled:opacity-55'
 
-/** Files by choice or by dropping them, as many as there may be. */
+/** A field for files, which are chosen or dropped, up to a maximum. */
 export function FilesField({ label, accept, max, files, onFiles, closed, hint }: Props) {
   const t = useT()
   const id = useId()
@@ -103,7 +103,7 @@ function Item({ file, onRemove }: { readonly file: File; readonly onRemove: () =
   )
 }
 
-/** An address for a file of this tab, as long as it is drawn. */
+/** The object URL of a file of this tab, valid while it is drawn. */
 export function useFileAddress(file: File | undefined): string | undefined {
   const [address, setAddress] = useState<string>()
   useEffect(() => {

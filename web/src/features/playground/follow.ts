@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef } from 'react'
 
 const NEAR_PIXELS = 40
 
-/** Keeps the end of a box in sight while it grows, as long as nobody has gone back in it to read. */
+/** Keeps the end of a growing box visible, unless the user has scrolled back. */
 export function useFollow(content: unknown) {
   const ref = useRef<HTMLDivElement>(null)
   const isAtEnd = useRef(true)

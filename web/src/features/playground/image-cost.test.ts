@@ -1,4 +1,4 @@
-/** What the console says an image comes to has to be what the gateway holds for it. */
+/** The price that the console shows for an image must equal the hold of the gateway. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Model } from '../../lib/api-types.gen.ts'
@@ -31,7 +31,7 @@ test('by tokens and by the piece, of every family, size, quality and number', ()
         const isCounted = Object.keys(facts.tokens).length > 0
         expect(priceAtMost(model, look)).toBe(isCounted ? divideUp(tokens * 40_000_000_001n, MILLION) : undefined)
 
-        // Where the model chooses, no one price can be said.
+        // If the model chooses the size, there is no single price.
         if (size === 'auto' || quality === 'auto') return
         const card = { id: 1, effectiveFromMs: 0, nanoPerMillion: unitPrices({ input: 0n, output: 0n, each }) }
         const texts = Object.fromEntries(Object.entries(each).map(([unit, price]) => [unit, price.toString()]))

@@ -1,13 +1,13 @@
-/** What images will cost, before they are asked for (a test compares it with what the gateway holds). */
+/** The price of images before they are requested. A test compares it with the hold of the gateway. */
 import type { ImageFacts, Model } from '../../lib/api-types.gen.ts'
 import type { Look } from './image-look.ts'
 
-/** One image comes piece by piece, where the model can. */
+/** A single image is streamed, if the model can stream. */
 export const isStreamed = (facts: ImageFacts | null, { count }: Pick<Look, 'count'>): boolean =>
   facts?.streams === true && count === 1
 export const partialsOf = ({ partialsMax }: ImageFacts): number => Math.min(2, partialsMax)
 
-/** What an image of these wishes costs, where the model is sold by the piece; in nano-dollars. */
+/** The price of an image with these options, for models sold by the piece. In nano-dollars. */
 export function priceOf(
   { price, image }: Pick<Model, 'price' | 'image'>,
   { size, quality, count }: Pick<Look, 'size' | 'quality' | 'count'>,
@@ -21,7 +21,7 @@ const COUNTED_PIXELS = 1536 * 1024
 const PARTIAL_TOKENS = 100
 const MILLION = 1_000_000n
 
-/** Of a model that is sold by tokens: what the images come to at most. Prompt and input pictures come on top. */
+/** The most that the images can cost, for models sold by tokens. Prompt and input images are charged in addition. */
 export function priceAtMost({ price, image }: Pick<Model, 'price' | 'image'>, look: Look): bigint | undefined {
   if (!image) return undefined
   const { size, quality, count } = look

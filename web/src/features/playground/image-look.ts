@@ -1,4 +1,4 @@
-/** How an image is wanted, as it was chosen; and what of that the model at hand can do. */
+/** The chosen image options, and the part of them that the selected model supports. */
 import type { ImageFacts } from '../../lib/api-types.gen.ts'
 
 export type Look = {
@@ -15,16 +15,16 @@ export const nothing: WantedLook = { size: '', quality: '', count: '1', backgrou
 const among = (list: readonly string[] | undefined, value: string, otherwise = ''): string =>
   list?.includes(value) ? value : otherwise
 
-/** As far as the model knows what is wanted; otherwise what it does by itself. */
+/** Options that the model supports. For the others its default applies. */
 export function lookOf(facts: ImageFacts | null, wanted: WantedLook): Look {
   const background = among(facts?.backgrounds, wanted.background)
   return {
     size: among(facts?.sizes, wanted.size, facts?.sizeDefault),
     quality: among(facts?.qualities, wanted.quality, facts?.qualityDefault),
-    // Whole, whatever was typed: of a part of an image there is no price.
+    // A whole number, whatever was typed. A part of an image has no price.
     count: Math.max(1, Math.min(Math.trunc(Number(wanted.count)) || 1, facts?.countMax ?? 1)),
     background,
-    // Nothing shines through a JPEG.
+    // JPEG has no transparency.
     format: background === 'transparent' && wanted.format === 'jpeg' ? '' : among(facts?.formats, wanted.format),
     style: among(facts?.styles, wanted.style),
   }

@@ -39,7 +39,7 @@ export function ImageStudio({ account, model, ...props }: StudioProps) {
     onSettled: () => setPartial(undefined),
   })
   const takeSources = (files: readonly File[]): void => {
-    // The mask lies on the first picture.
+    // The mask belongs to the first image.
     if (files[0] !== first) setMask(undefined)
     setSources(files)
   }
@@ -99,7 +99,7 @@ type WishesProps = {
   readonly onChange: (wanted: WantedLook) => void
 }
 
-/** What may be asked of this model. */
+/** The options of this model. */
 function Wishes({ facts, look, model, wanted, onChange }: WishesProps) {
   const t = useT()
   const chips = (name: 'size' | 'quality' | 'background' | 'format' | 'style', values: readonly string[]) => {

@@ -1,4 +1,4 @@
-/** Painting over the part of a picture that is to be made anew. */
+/** Painting a mask over the area of an image that is to change. */
 import { useRef, useState, type KeyboardEvent, type PointerEvent } from 'react'
 import { useT } from '../../lib/language.ts'
 import { Button } from '../../ui/button.tsx'
@@ -9,7 +9,7 @@ type Props = { readonly file: File; readonly onMask: (mask: Blob | undefined) =>
 const SHADE = 'rgb(220 40 120)'
 type Point = readonly [number, number]
 
-/** How far an arrow key moves the brush, in shares of the picture. */
+/** The step of an arrow key, as a share of the image. */
 const STEP = 0.04
 const arrows: Readonly<Record<string, Point>> = {
   ArrowLeft: [-STEP, 0],
@@ -18,12 +18,12 @@ const arrows: Readonly<Record<string, Point>> = {
   ArrowDown: [0, STEP],
 }
 
-/** A brush on a canvas, led by a pointer or by keys. `percent`: of the width, how wide it is. */
+/** A brush on a canvas, moved by a pointer or by keys. `percent` is its width as a share of the image width. */
 function useBrush(percent: number, onMask: Props['onMask']) {
   const canvas = useRef<HTMLCanvasElement>(null)
   const last = useRef<Point>(undefined)
   const [isPainted, setPainted] = useState(false)
-  /** Where the keyboard has the brush, in shares of the picture; undefined: there is none. */
+  /** The brush position of the keyboard, as shares of the image. Undefined: no position yet. */
   const [held, setHeld] = useState<Point>()
 
   const at = ({ clientX, clientY }: PointerEvent): Point => {
@@ -145,7 +145,7 @@ export function MaskBrush({ file, onMask }: Props) {
 
 const within = (share: number): number => Math.min(1, Math.max(0, share))
 
-/** Opaque but where it was painted. */
+/** Opaque except for the painted area. */
 async function maskOf(painted: HTMLCanvasElement): Promise<Blob | undefined> {
   const mask = document.createElement('canvas')
   Object.assign(mask, { width: painted.width, height: painted.height })

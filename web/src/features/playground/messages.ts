@@ -1,7 +1,7 @@
-/** What is said in a chat, and how that is sent. */
+/** The messages of a chat, and the form in which they are sent. */
 import { settingFields, type Settings } from './settings.ts'
 
-/** A picture that goes along with a message; its address holds its bytes. */
+/** An image of a message. Its data URL has its bytes. */
 export type AttachedPicture = { readonly name: string; readonly address: string; readonly bytes: number }
 export type Call = { readonly id: string; readonly name: string; readonly arguments: string }
 export type UserMessage = {
@@ -13,14 +13,14 @@ export type Answer = {
   readonly role: 'assistant'
   readonly text: string
   readonly calls: readonly Call[]
-  /** Once its head is there. */
+  /** Set once the head of the answer has arrived. */
   readonly requestId?: string | null
   readonly state: 'done' | 'coming' | 'stopped' | 'failed'
 }
 export type Result = { readonly role: 'tool'; readonly call: Call; readonly text: string }
 export type Message = UserMessage | Answer | Result
 
-/** The calls at the end that have not been answered: until they are, no model goes on. */
+/** The unanswered tool calls at the end. The model does not continue before they are answered. */
 export function openCalls(messages: readonly Message[]): readonly Call[] {
   const last = messages.at(-1)
   return last?.role === 'assistant' && last.state === 'done' ? last.calls : []
@@ -36,7 +36,7 @@ function sentOf(message: Message): object | undefined {
     return { role: 'user', content: [...words, ...images] }
   }
   const { text, state } = message
-  // Of an answer that was stopped the calls are not whole.
+  // The tool calls of a stopped answer are incomplete.
   const calls = state === 'done' ? message.calls : []
   if (state === 'failed' || (text === '' && calls.length === 0)) return undefined
   if (calls.length === 0) return { role: 'assistant', content: text }
@@ -65,7 +65,7 @@ type CallDelta = {
 }
 export type Delta = { readonly content?: string | null; readonly tool_calls?: readonly CallDelta[] }
 
-/** An answer and the next piece of it. */
+/** Adds the next piece to an answer. */
 export function grown({ text, calls }: Pick<Answer, 'text' | 'calls'>, delta: Delta): Pick<Answer, 'text' | 'calls'> {
   const all = [...calls]
   for (const { index = 0, id, function: part } of delta.tool_calls ?? []) {

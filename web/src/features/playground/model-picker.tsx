@@ -9,7 +9,7 @@ type Props = { readonly models: readonly Model[]; readonly model: Model; readonl
 
 const SHOWN_MAX = 100
 
-/** All of them are here: nobody has to be asked. */
+/** All models are loaded already, so the server is not asked. */
 const among = (models: readonly Model[]) => (q: string) => ({
   queryKey: ['choices', 'here', models.length, q],
   queryFn: () => {
@@ -26,7 +26,7 @@ export function ModelPicker({ models, model, onChoose }: Props) {
   const output = outputOf(kind, price)
   const isByToken = pieces === undefined || nano(price.input) + nano(output) > 0n
   const tokens = isByToken ? t('play.price', { input: shortPrice(price.input), output: shortPrice(output) }) : undefined
-  // Of a video the cost is said in full once it is chosen what is to be made; its pieces are of several kinds.
+  // A video is priced by several units. Its full price is shown once its options are chosen.
   const hint = kind === 'video' ? undefined : [tokens, pieces].filter((part) => part !== undefined).join(' · ')
   return (
     <Field label={t('column.model')} hint={hint}>

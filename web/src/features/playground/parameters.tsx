@@ -1,4 +1,4 @@
-/** What else may be asked of a chat model; what is left open is as the model likes it. */
+/** Optional parameters of a chat model. Empty fields use the default of the model. */
 import { useT, type Key } from '../../lib/language.ts'
 import { Button } from '../../ui/button.tsx'
 import { SelectField, TextArea, TextField } from '../../ui/field.tsx'

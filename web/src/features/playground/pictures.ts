@@ -1,4 +1,4 @@
-/** Making images and editing them, as any client does. */
+/** Creates and edits images through the public API. */
 import type { Model } from '../../lib/api-types.gen.ts'
 import type { ErrorAnswer } from '../../lib/api.ts'
 import { eventsOf } from '../../lib/events.ts'
@@ -9,9 +9,9 @@ import type { Look } from './image-look.ts'
 
 export type Wish = Look & {
   readonly prompt: string
-  /** What is edited, the first one where a mask is; none: it is made from words alone. */
+  /** The images to edit. The mask belongs to the first one. Empty: a new image from the prompt. */
   readonly sources: readonly File[]
-  /** Transparent where it is to be painted anew. */
+  /** Transparent where the image is to change. */
   readonly mask: Blob | undefined
 }
 
@@ -24,7 +24,7 @@ type ImageEvent = Datum & {
 
 const typeOf = (format: string): Picture['type'] => (format === 'jpeg' || format === 'webp' ? format : 'png')
 
-/** An address of this gateway, wherever it says it is, as this page reaches it. */
+/** Rewrites a URL of the gateway so that this page can reach it. */
 function addressOf({ b64_json: bytes, url }: Datum, type: Picture['type']): string {
   if (bytes) return `data:image/${type};base64,${bytes}`
   const path = new URL(url ?? '', document.baseURI).pathname
@@ -88,7 +88,7 @@ const picturesIn = ({ data, ...alone }: ImageEvent, type: Picture['type']): Prom
     }),
   )
 
-/** Until when the gateway keeps a file: it says so to caches. */
+/** The time until which the gateway keeps a file, from its cache header. */
 async function expiryOf(address: string): Promise<number | undefined> {
   const head = await fetch(address, { method: 'HEAD', credentials: 'omit' }).catch(() => undefined)
   const [, seconds] = /max-age=(\d+)/.exec(head?.headers.get('cache-control') ?? '') ?? []

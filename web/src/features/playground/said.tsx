@@ -1,4 +1,4 @@
-/** What was said, by whom, what it cost; and what can still be done about it. */
+/** A message with its author, its cost and its actions. */
 import { useState, type SyntheticEvent } from 'react'
 import { useT } from '../../lib/language.ts'
 import { Button } from '../../ui/button.tsx'
@@ -12,9 +12,9 @@ type Props = {
   readonly account: string
   readonly message: Message
   readonly isBusy: boolean
-  /** Sends what was said before an answer once more. */
+  /** Sends the message before an answer again. */
   readonly onAgain: () => void
-  /** Says something else instead; what came after it is gone. */
+  /** Replaces a message. The messages after it are removed. */
   readonly onEdit: (text: string) => void
 }
 
@@ -114,12 +114,12 @@ function AnswerView({ account, answer, isBusy, onAgain }: AnswerProps) {
   )
 }
 
-/** Set out, where it is whole. */
+/** Formatted JSON, if it is complete. */
 function setOut(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2)
   } catch {
-    return text // Still on its way, or not JSON at all: as it came.
+    return text // Still arriving, or not JSON: shown unchanged.
   }
 }
 
@@ -151,7 +151,7 @@ function ResultView({ result }: { readonly result: Result }) {
 
 type ResultsProps = { readonly calls: readonly Call[]; readonly onSend: (results: readonly Result[]) => void }
 
-/** The model waits for what its tools say. */
+/** The form for tool results that the model is waiting for. */
 export function ResultsForm({ calls, onSend }: ResultsProps) {
   const t = useT()
   const [texts, setTexts] = useState<Readonly<Record<number, string>>>({})

@@ -1,4 +1,4 @@
-/** What may be said of a chat beside its messages, as it is typed, and what is wrong with it. */
+/** The settings of a chat besides its messages, as typed, and the errors in them. */
 import type { Key } from '../../lib/language.ts'
 import { readJson } from '../../lib/json-text.ts'
 
@@ -41,7 +41,7 @@ export const exampleTools = JSON.stringify(
   2,
 )
 
-/** A sentence that says what is wrong. */
+/** The message that explains an error. */
 export type Problem = { readonly key: Key; readonly values?: Readonly<Record<string, string | number>> }
 export type Problems = Partial<Record<keyof Settings, Problem>>
 
@@ -92,7 +92,7 @@ function problemOfSchema(text: string): Problem | undefined {
   return fieldsOf(read.value) ? undefined : { key: 'play.wrong.schema' }
 }
 
-/** The fields of a request, of settings in which nothing is wrong. What is not said is left to the model. */
+/** The request fields of valid settings. Absent fields use the default of the model. */
 export function settingFields(settings: Settings): Fields {
   const { temperature, topP, maxTokens, effort, format, schema, tools, toolChoice } = settings
   return {

@@ -1,4 +1,4 @@
-/** What making images and making videos have in common: wishes with their price at the left, results at the right. */
+/** The shared layout of images and videos: options with the price on the left, results on the right. */
 import { useState, type ReactNode, type SyntheticEvent } from 'react'
 import type { Model } from '../../lib/api-types.gen.ts'
 import { useT } from '../../lib/language.ts'
@@ -15,17 +15,17 @@ export type StudioProps = {
 }
 
 type Props = Omit<StudioProps, 'account'> & {
-  /** What it will cost, in words. */
+  /** The price in words. */
   readonly cost: ReactNode
-  /** Why it cannot be asked for as it stands. */
+  /** The reason why it cannot be requested now. */
   readonly obstacle?: string | undefined
-  /** What else there is may say it all. */
+  /** Whether the prompt may be empty. */
   readonly isPromptFree?: boolean
   readonly isBusy: boolean
   readonly error: Error | null
   readonly submit: string
   readonly onSubmit: (prompt: string) => void
-  /** Wishes beside the prompt. */
+  /** The options besides the prompt. */
   readonly children: ReactNode
   readonly results: ReactNode
 }

@@ -1,4 +1,4 @@
-/** The console says a price before anything is sent: it has to be what the gateway then holds, to the nano-dollar. */
+/** The price that the console shows must equal the hold of the gateway, to the nano-dollar. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Model as Shown, VideoFacts as ShownFacts } from '../../lib/api-types.gen.ts'

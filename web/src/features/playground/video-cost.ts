@@ -1,21 +1,21 @@
 /**
- * What a video will cost, before it is asked for: the same bound that the gateway holds (a test compares the two). The
- * making and the super-resolution are charged on lines of their own, each rounded up by itself.
+ * The price of a video before it is requested. It is the bound that the gateway holds, and a test compares the two. The
+ * generation and the super-resolution are separate charges, each rounded up by itself.
  */
 import type { Model, VideoFacts } from '../../lib/api-types.gen.ts'
 import { shorterEdge, upscaleResolutions, type Upscale, type VideoOptions } from './video-options.ts'
 
 export type VideoCost = {
   readonly making: bigint
-  /** undefined: none is asked for. */
+  /** Undefined: no super-resolution. */
   readonly upscaling: bigint | undefined
-  /** It may turn out cheaper. */
+  /** The final price may be lower. */
   readonly isBound: boolean
 }
 
 type Each = Model['price']['each']
 
-/** By its own name or the nearest above it: `second/720p/audio`, `second/720p`, `second`. */
+/** Finds a price by its own name or the nearest general one: `second/720p/audio`, `second/720p`, `second`. */
 function pieceOf(each: Each, unit: string): bigint | undefined {
   for (let name = unit; ; name = name.slice(0, name.lastIndexOf('/'))) {
     const price = each[name]
@@ -26,7 +26,7 @@ function pieceOf(each: Each, unit: string): bigint | undefined {
 
 const MILLION = 1_000_000n
 
-/** undefined: such a video has no price, and cannot be had. */
+/** Undefined: the video has no price and cannot be requested. */
 export function costOf(
   { price }: Pick<Model, 'price'>,
   facts: VideoFacts,
@@ -47,7 +47,7 @@ export function costOf(
   return { making, upscaling, isBound: wish.seconds === -1 || byTokens > 0n }
 }
 
-/** What of a super-resolution changes the video: what does not is neither made nor charged. */
+/** The super-resolution options that change the video. Others are neither applied nor charged. */
 function fittedUpscale(wish: Upscale, original: string, facts: VideoFacts): Upscale | undefined {
   const { resolution, limit, fps, ...rest } = wish
   const isLimit = limit !== undefined && limit > (shorterEdge[original] ?? 0)
@@ -69,7 +69,7 @@ function upscaleUnit(original: string, { resolution, limit, version, fps = 0 }: 
 }
 
 const PIXELS_PER_TOKEN = 1_024
-/** Vendors round sides up to what their encoders like. */
+/** Vendors round sides up to sizes that suit their encoders. */
 const PADDING = 1.05
 
 function tokensMax({ fps }: VideoFacts, { resolution, ratio }: VideoOptions, seconds: number): number {

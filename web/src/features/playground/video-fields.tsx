@@ -1,4 +1,4 @@
-/** What may be asked of a video model beside its prompt and its pictures. */
+/** The options of a video model besides its prompt and its images. */
 import type { VideoFacts } from '../../lib/api-types.gen.ts'
 import { useT, type Key } from '../../lib/language.ts'
 import type { VideoWanted } from '../../lib/video-wanted.ts'

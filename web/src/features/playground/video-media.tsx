@@ -1,4 +1,4 @@
-/** Pictures to begin and end with, and media to go by. Where a model takes one or the other, the other is shut. */
+/** First and last frames, and reference media. If a model accepts only one of the two, the other is disabled. */
 import type { VideoFacts } from '../../lib/api-types.gen.ts'
 import { useT, type Key } from '../../lib/language.ts'
 import { TextArea } from '../../ui/field.tsx'

@@ -1,4 +1,4 @@
-/** What is wished for a video, as it is chosen; what of it the model can do; and the request that asks for it. */
+/** The chosen options of a video, the part that the model supports, and the request. */
 import type { VideoFacts } from '../../lib/api-types.gen.ts'
 import { dataUrlOf } from '../../lib/data-url.ts'
 import type { VideoWanted } from '../../lib/video-wanted.ts'
@@ -9,7 +9,7 @@ export const upscaleResolutions = ['720p', '1080p', '2k', '4k'] as const
 export const scenes = ['aigc', 'short_series', 'ugc', 'old_film'] as const
 export const versions = ['standard', 'professional'] as const
 
-/** The shorter edge, in pixels. */
+/** The shorter edge in pixels. */
 export const shorterEdge: Readonly<Record<string, number>> = {
   '480p': 480,
   '720p': 720,
@@ -45,11 +45,11 @@ export const secondsOf = ({ durations, choosesDuration }: VideoFacts): readonly 
   ...(choosesDuration ? ['-1'] : []),
 ]
 
-/** Only what is larger than the video itself. */
+/** Only sizes larger than the video itself. */
 export const largerThan = (resolution: string): readonly string[] =>
   upscaleResolutions.filter((one) => (shorterEdge[one] ?? 0) > (shorterEdge[resolution] ?? 0))
 
-/** As far as the model knows what is wanted; otherwise what it does by itself. */
+/** Options that the model supports. For the others its default applies. */
 export function wishOf(facts: VideoFacts, wanted: VideoWanted): VideoOptions {
   const resolution = among(facts.resolutions, wanted.resolution, facts.resolutionDefault)
   const seed = (wanted.seed ?? '').trim()
@@ -68,7 +68,7 @@ export function wishOf(facts: VideoFacts, wanted: VideoWanted): VideoOptions {
 const isOn = (value: 'on' | 'off' | undefined, otherwise: boolean): boolean =>
   value === undefined ? otherwise : value === 'on'
 
-/** Either a resolution by name or an edge in pixels, never both. */
+/** Either a named resolution or an edge in pixels, never both. */
 function upscaleOf({ upscale, edge, scene, version, fps }: VideoWanted, original: string): Upscale {
   const larger = largerThan(original)
   const size =
@@ -91,7 +91,7 @@ export type Media = {
   readonly images: readonly File[]
   readonly videos: readonly File[]
   readonly audios: readonly File[]
-  /** Addresses, one a line. */
+  /** URLs, one per line. */
   readonly videoUrls: string
   readonly audioUrls: string
 }
@@ -103,14 +103,14 @@ const audiosOf = ({ audios, audioUrls }: Media): number => audios.length + addre
 export const hasFrames = ({ first, last }: Media): boolean => first.length + last.length > 0
 export const hasReferences = (media: Media): boolean => media.images.length + videosOf(media) + audiosOf(media) > 0
 
-/** A request has at most 64 MiB; in base64 files are a third larger. */
+/** A request has at most 64 MiB, and files grow by a third in base64. */
 export const FILES_MIB_MAX = 45
 const SEED_MAX = 2 ** 32 - 1
 
 const isWhole = (value: number, least: number, most: number): boolean =>
   Number.isInteger(value) && value >= least && value <= most
 
-/** Why the gateway would refuse it; undefined: it would not. The prompt is looked at when it is sent. */
+/** The reason why the gateway would refuse the request. Undefined: none. The prompt is checked when it is sent. */
 export function problemOf(facts: VideoFacts, wish: VideoOptions, media: Media): Problem | undefined {
   return problemOfMedia(facts, media) ?? problemOfFields(wish)
 }

@@ -19,7 +19,7 @@ import { Watched } from './watched.tsx'
 
 type Props = StudioProps & { readonly begun: VideoWanted | undefined }
 
-/** Every video model says what may be asked of it. */
+/** Every video model declares its options. */
 export function VideoStudio(props: Props) {
   const { video } = props.model
   return video && <Making {...props} facts={video} />

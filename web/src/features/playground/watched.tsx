@@ -1,4 +1,4 @@
-/** A video that was started here, from its beginning to the player. Whoever asks after it is in the shell. */
+/** A video that was started here, from its start to the player. The shell polls it. */
 import { useQuery } from '@tanstack/react-query'
 import { useT } from '../../lib/language.ts'
 import { useTaskFailure } from '../../lib/problem.ts'
@@ -40,7 +40,7 @@ export function Watched({ started }: { readonly started: StartedTasks }) {
   )
 }
 
-/** What there is to be seen at once: the picture it begins with or goes by. */
+/** The image to show at once: the first frame or a reference. */
 const Poster = ({ address }: { readonly address: string | undefined }) => (
   <div className="flex aspect-video max-h-[40vh] items-center justify-center overflow-hidden rounded-md bg-sunken">
     {address === undefined ? (

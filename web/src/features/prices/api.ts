@@ -2,7 +2,7 @@ import type { Bodies, PriceImport, RoutedModel } from '../../lib/api-types.gen.t
 import { api } from '../../lib/api.ts'
 import { listQuery } from '../../lib/lists.ts'
 
-/** The same answer as the page of models and routes has. */
+/** The same answer as on the page of models and routes. */
 export const soldQuery = (wanted: { readonly q?: string }) => listQuery<RoutedModel>('routed', 'models', wanted)
 
 export type WantedPrices = Bodies['POST /price-imports']

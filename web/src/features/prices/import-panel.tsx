@@ -12,7 +12,7 @@ import { Empty, Failure, Note, Panel } from '../../ui/page.tsx'
 import { Badge } from '../../ui/text.tsx'
 import { importPrices, type WantedPrices } from './api.ts'
 
-/** List prices are looked at before they hold: what is approved is what was shown, or nothing. */
+/** List prices are previewed before they apply. The server applies exactly the preview, or refuses. */
 export function ImportPanel() {
   const t = useT()
   const [provider, setProvider] = useState('')
@@ -72,10 +72,10 @@ export function ImportPanel() {
   )
 }
 
-/** The API has two words for a value that is not there. */
+/** The API has two words for an absent value. */
 const isSaid = (value: string | null): value is string => value !== null && value !== 'unknown' && value !== 'none'
 
-/** Prices are dollars, counts have thousands, and limits come as JSON. */
+/** Prices are dollars, counts have thousands separators, and limits are JSON. */
 function useValue(): (about: PriceDifference['about'], value: string) => string {
   const t = useT()
   const show = useShow()
@@ -91,7 +91,7 @@ function useValue(): (about: PriceDifference['about'], value: string) => string 
   }
 }
 
-/** What would change, in the language of whoever looks. */
+/** The changes in the language of the user. */
 function useSubject(): (difference: PriceDifference) => string {
   const t = useT()
   const show = useShow()
@@ -99,7 +99,7 @@ function useSubject(): (difference: PriceDifference) => string {
   return ({ about: { kind, name, offer, above_input_tokens: above }, what }) => {
     if (kind === 'origin') return t('prices.of.origin')
     const key = kind === 'limit' ? `prices.limit.${name}` : `price.${name}`
-    // A server that is newer than this page: its own words are better than none.
+    // A newer server may send a name that this page does not know. Its own word is shown.
     if (kind === 'limit') return hasWords(key) ? t(key) : what
     const unit = hasWords(key) ? t(key) : pieceName(name)
     const part = above === null ? unit : `${unit} · ${t('price.above', { tokens: show.number(above) })}`
@@ -168,7 +168,7 @@ function Values({ difference: { about, before, after } }: { readonly difference:
   const isMoney = about.kind === 'sale' || about.kind === 'cost'
   const titleOf = (value: string): string | undefined => (isMoney ? exact(nanoOf(value)) : undefined)
   const [old, next] = [before, after].map((value) => (isSaid(value) ? valueOf(about, value) : undefined))
-  // What is approved must be seen: two prices that are alike in short are written out.
+  // The approved difference must be visible: two prices that look alike in short form are written in full.
   const isAlike = old === next
   const shown = (value: string, short: string | undefined): string | undefined =>
     isAlike ? (titleOf(value) ?? short) : short

@@ -9,7 +9,7 @@ import { Ago, Nothing, Status } from '../../ui/text.tsx'
 
 type Row = { readonly model: RoutedModel; readonly offer: RoutedModel['offers'][number] | undefined }
 
-/** One row for each offer: what it is sold for, what it costs, what is left. */
+/** One row per offer: the sale price, the cost and the margin. */
 export function MarginTable({ models }: { readonly models: readonly RoutedModel[] }) {
   const t = useT()
   const rows = models.flatMap((model): readonly Row[] =>
@@ -104,7 +104,7 @@ function Pair({ model, card }: PairProps) {
   const pieces = piecesOf(card)
   const output = outputOf(model.kind, card)
   const isByToken = nano(card.input) + nano(output) > 0n
-  // Of what is sold by the piece a cost of nothing is one number, and vectors have no output.
+  // For models sold by the piece, a cost of zero is one number. Embedding models have no output price.
   const isOne = model.kind === 'embedding' || (!isByToken && piecesOf(model.price) !== undefined)
   const pair = (show: typeof exact): string => (isOne ? show(card.input) : `${show(card.input)} / ${show(output)}`)
   const parts = [

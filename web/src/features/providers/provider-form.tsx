@@ -13,14 +13,14 @@ type Props = { readonly before?: Provider; readonly onDone: (id: string) => void
 
 type TypedProvider = { readonly baseUrl: string; readonly isPrivate: boolean; readonly most: number }
 
-/** What is typed otherwise than before. */
+/** The fields that were changed. */
 const changesOf = (before: Provider | undefined, { baseUrl, isPrivate, most }: TypedProvider): ProviderDraft => ({
   ...(baseUrl === (before?.base_url ?? '') ? {} : { base_url: baseUrl || null }),
   ...(isPrivate === (before?.allow_private ?? false) ? {} : { allow_private: isPrivate }),
   ...(most === (before?.concurrent_requests ?? 0) ? {} : { concurrent_requests: most || null }),
 })
 
-/** A vendor connection. The key goes in and never comes out again. */
+/** A connection to a vendor. The key is write-only. */
 export function ProviderForm({ before, onDone, onCancel }: Props) {
   const t = useT()
   const [id, setId] = useState(before?.id ?? '')
@@ -89,7 +89,7 @@ export function ProviderForm({ before, onDone, onCancel }: Props) {
 }
 
 type KeyProps = {
-  /** Whether one is stored. */
+  /** Whether a key is stored. */
   readonly hasKey: boolean
   readonly value: string
   readonly onType: (key: string) => void
@@ -128,7 +128,7 @@ type KindProps = {
   readonly onPreset: (preset: string) => void
 }
 
-/** Which vendor, and what it is called here: the vendor's name, as long as nothing else is typed. */
+/** The vendor and the provider id. The id is the vendor's name until another one is typed. */
 function Kind({ id, onId, preset, onPreset }: KindProps) {
   const t = useT()
   const { data: presets } = useQuery(presetsQuery)

@@ -100,7 +100,7 @@ export function ProviderState({ provider }: { readonly provider: Provider }) {
   if (provider.state === 'drained') return <Status tone="none">{t('providers.drained')}</Status>
   if (provider.resting_offers > 0)
     return <Status tone="warn">{t('providers.resting', { n: provider.resting_offers })}</Status>
-  // Nothing rests yet, but whoever asks there next will fail.
+  // No offer rests yet, but the next request will fail.
   if (test?.ok === false) return <Status tone="bad">{t('providers.failedTest')}</Status>
   return <Status tone="good">{t('providers.serving')}</Status>
 }

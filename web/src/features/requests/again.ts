@@ -1,7 +1,7 @@
-/** A request as a command to send one like it: nothing that was said in it is kept, so that has to be filled in. */
+/** A command that sends a similar request. Its content is not stored, so the user fills it in. */
 import type { RequestDetail } from '../../lib/api-types.gen.ts'
 
-/** What each endpoint takes besides the model, where a sentence does. */
+/** The fields of each endpoint besides the model, for endpoints that take a sentence. */
 const bodies: Readonly<Record<string, readonly [path: string, body: Readonly<Record<string, unknown>>]>> = {
   'chat.completions': ['chat/completions', { messages: [{ role: 'user', content: '…' }] }],
   responses: ['responses', { input: '…' }],
@@ -13,7 +13,7 @@ const bodies: Readonly<Record<string, readonly [path: string, body: Readonly<Rec
 
 type RepeatableRequest = Pick<RequestDetail, 'endpoint' | 'model' | 'stream' | 'id'>
 
-/** Undefined where a request is made of files, or its model is part of its address. */
+/** Undefined if the request consists of files, or its model is part of its path. */
 export function commandFor({ endpoint, model, stream, id }: RepeatableRequest, baseUrl: string): string | undefined {
   const known = bodies[endpoint]
   if (!known) return undefined

@@ -18,7 +18,7 @@ export const requestsQuery = (account: string, filters: RequestFilters) =>
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
     staleTime: MINUTE_MS,
-    // Whoever comes back to the page is told what is new; the list as it was read stays where it is.
+    // A user who returns to the page is told about new rows. The loaded list stays where it is.
     refetchOnWindowFocus: false,
   })
 

@@ -19,13 +19,13 @@ import { Select } from '../../ui/field.tsx'
 type Props = {
   readonly account: string
   readonly filters: RequestFilters
-  /** What makes the new filters of those there are by then: two choices in quick succession both hold. */
+  /** Derives the new filters from the current ones, so that two quick choices are both kept. */
   readonly onChange: (change: (filters: RequestFilters) => RequestFilters) => void
 }
 
-/** Beside each other, on a phone two in a row. */
+/** Filters are side by side. A phone shows two per row. */
 const row = 'mb-3 grid grid-cols-2 gap-2 sm:flex sm:flex-wrap sm:[&>*]:!w-auto [&>*]:max-w-full'
-/** As wide before its names are there as with them: what stands behind must not move away from under the pointer. */
+/** The width does not change when the names are loaded, so that later controls do not move under the pointer. */
 const named = 'sm:min-w-44 sm:max-w-44'
 
 export function Filters({ account, filters, onChange }: Props) {
@@ -133,14 +133,14 @@ function Bounds({ filters, choose }: BoundsProps) {
 
 const SPAN = 'span'
 
-/** Two times, as a bar of a chart leads here: one more choice as long as it holds. */
+/** Two times, set by a bar of a chart. They are one more choice while they apply. */
 function useSpan({ from, to }: RequestFilters): string | undefined {
   const show = useShow()
   if (from === undefined && to === undefined) return undefined
   return [from, to].map((at) => (at === undefined || Number.isNaN(Date.parse(at)) ? '…' : show.time(at))).join(' – ')
 }
 
-/** A range and two times do not go together: the one chosen last holds. What was refused has no late filters. */
+/** A range and two times exclude each other: the last choice applies. Refused requests lack the later filters. */
 function changed(before: RequestFilters, name: keyof RequestFilters, value: string): RequestFilters {
   const late: readonly string[] = name === 'outcome' && value === REFUSED ? lateFilters : []
   const dropped: readonly string[] = name === 'range' ? ['range', 'from', 'to'] : [name, ...late]
@@ -148,7 +148,7 @@ function changed(before: RequestFilters, name: keyof RequestFilters, value: stri
   return value === '' ? kept : { ...kept, [name]: value }
 }
 
-/** What the key that is filtered by is called; its id until that is known. */
+/** The name of the filtered key, or its id until the name is loaded. */
 function useKeyName(account: string, id: string | undefined): string | undefined {
   const { data } = useQuery({
     queryKey: ['key', id],
@@ -165,7 +165,7 @@ type LeastProps = {
   readonly pattern: string
 }
 
-/** A lower bound; it holds when Enter is pressed or the field is left. */
+/** A lower bound. It applies on Enter or when the field loses the focus. */
 function Least({ label, value, onChange, pattern }: LeastProps) {
   const [text, setText] = useState(value ?? '')
   const [before, setBefore] = useState(value)
@@ -183,7 +183,7 @@ function Least({ label, value, onChange, pattern }: LeastProps) {
         take()
       }}
     >
-      {/* Of a number, what it bounds is said beside it. As wide without one: what is clicked next must not move. */}
+      {/* The label of a number is beside it. The width is fixed, so that the next control does not move. */}
       <label className="field flex items-center gap-1.5 sm:!w-44">
         {value !== undefined && <span className="shrink-0 text-soft">{label}</span>}
         <input
@@ -202,7 +202,7 @@ function Least({ label, value, onChange, pattern }: LeastProps) {
   )
 }
 
-/** An id leads straight to its request. */
+/** An id opens its request. */
 function FindRequest({ account, filters }: Pick<Props, 'account' | 'filters'>) {
   const t = useT()
   const navigate = useNavigate()
@@ -211,7 +211,7 @@ function FindRequest({ account, filters }: Pick<Props, 'account' | 'filters'>) {
     event.preventDefault()
     const request = text.trim()
     setText('')
-    // A key has the letters of an id, too: it must not get into the address.
+    // A key consists of the letters of an id. It must not get into the URL.
     if (!/^[\w-]{1,100}$/.test(request) || secretIn(request) !== undefined) return
     void navigate({ to: '/a/$account/requests/$request', params: { account, request }, search: filters })
   }

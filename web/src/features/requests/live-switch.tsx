@@ -1,4 +1,4 @@
-/** Whether the list follows what happens, whether it can, and what waits to be shown. */
+/** The switch for live updates, their state, and the number of waiting rows. */
 import { useT, type Key } from '../../lib/language.ts'
 import { prefer, usePreferences } from '../../lib/preferences.ts'
 import { useProblemText } from '../../lib/problem.ts'
@@ -7,7 +7,7 @@ import { classes } from '../../ui/classes.ts'
 import { Icon } from '../../ui/icon.tsx'
 import type { Connection, Live } from './live.ts'
 
-/** On, unless it was switched off in this browser. */
+/** On by default. The browser remembers when it is switched off. */
 export function useLiveChoice(): readonly [boolean, (isOn: boolean) => void] {
   const { live = true } = usePreferences()
   return [live, (isOn) => prefer({ live: isOn })]
@@ -31,7 +31,7 @@ export function LiveSwitch({ connection, isOn, isPaused, onChange }: Props) {
     kind === 'lost' ? 'live.lost' : kind === 'open' ? (isPaused ? 'live.paused' : 'live.following') : undefined
   return (
     <div className="flex items-center gap-2">
-      {/* On a phone there is no room for it that it would not take from what is read, each time that it changes. */}
+      {/* On a phone the text would shift the list whenever it changes, so it is hidden. */}
       <span role="status" className={isBad ? 'text-bad' : 'text-soft max-sm:sr-only'}>
         {isBad && <Icon name="warning" className="mr-1 -mt-0.5" />}
         {isOn && word && t(word)}
@@ -62,18 +62,19 @@ export function LiveSwitch({ connection, isOn, isPaused, onChange }: Props) {
   )
 }
 
-/** Rows do not move under the eyes of whoever reads: those that came meanwhile wait under a button. */
+/** Rows do not move while the user reads. New rows wait behind a button. */
 export function Waited({ live: { held, bringIn } }: { readonly live: Live }) {
   const t = useT()
   const show = (): void => {
     bringIn()
     document.querySelector('#main [role=table]')?.scrollTo({ top: 0 })
-    // The button goes; the focus must not fall off the page, nor into the list, where it would hold rows back again.
+    // The button disappears. The focus must stay in the page, but outside of the list, where it would hold rows back
+    // again.
     document.getElementById(SWITCH)?.focus()
   }
   return (
     <>
-      {/* That there are some is said once; a reader is not told of every one. */}
+      {/* A screen reader announces once that rows are waiting, not each row. */}
       <span role="status" className="sr-only">
         {held > 0 ? t('live.waiting') : ''}
       </span>

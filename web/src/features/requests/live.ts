@@ -1,4 +1,4 @@
-/** Requests as they end: they come into the list by themselves, or are held back while somebody reads it. */
+/** Requests as they end. They enter the list at once, or wait while the user reads it. */
 import { useQueryClient, type InfiniteData } from '@tanstack/react-query'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import type { Answers, RequestRow } from '../../lib/api-types.gen.ts'
@@ -12,24 +12,24 @@ type LiveEvent = Answers['GET /accounts/{account}/requests/live']
 
 export type Connection =
   | { readonly kind: 'off' | 'connecting' | 'open' }
-  /** `error`: what the gateway said, where it said something. After `refused` it is not asked again. */
+  /** `error`: the message of the gateway, if it sent one. After `refused` it is not tried again. */
   | { readonly kind: 'lost'; readonly error: ApiError | undefined }
   | { readonly kind: 'refused'; readonly error: ApiError }
 
-/** The server says something every 15 s: whoever hears nothing for longer is alone. */
+/** The server sends something every 15 s. A longer silence means that the connection is lost. */
 const SILENCE_MS = 40_000
 const RETRY_MS = { first: 1_000, last: 30_000 }
 
 export type Live = {
   readonly connection: Connection
-  /** How many are held back. */
+  /** The number of waiting rows. */
   readonly held: number
   readonly bringIn: () => void
 }
 
 type Options = {
   readonly isOn: boolean
-  /** Whether somebody reads: what comes is held back. */
+  /** Whether the user is reading. New rows then wait. */
   readonly isReading: boolean
 }
 
@@ -86,7 +86,7 @@ export function useLive(account: string, filters: RequestFilters, { isOn, isRead
 
 type List = InfiniteData<Page<RequestRow>, string | undefined>
 
-/** As one page: where the next begins, its cursor says. */
+/** Rows as one page. The cursor says where the next page begins. */
 function withArrived({ pages }: List, arrived: ArrivedRequests): List {
   const floor = pages.at(-1)?.next_cursor ?? null
   const list = merged({ rows: pages.flatMap(({ data }) => data), floor }, arrived)
@@ -100,7 +100,9 @@ type Follower = {
   readonly onRefused: (error: ApiError) => void
 }
 
-/** Connects until it is told to stop; after each failure it waits longer, and not as long as everybody else. */
+/**
+ * Connects until it is stopped. The wait grows after each failure. It is random, so that clients do not retry together.
+ */
 async function follow(key: readonly [string, string, RequestFilters], follower: Follower): Promise<void> {
   const { signal, tell, onRefused } = follower
   tell({ kind: 'connecting' })
@@ -165,7 +167,7 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
   })
 }
 
-/** A page that nobody sees does not listen: a browser has six connections for all its tabs. */
+/** A hidden page does not listen: a browser has six connections for all its tabs. */
 function useVisible(): boolean {
   const [isVisible, setVisible] = useState(document.visibilityState === 'visible')
   useEffect(() => {

@@ -3,7 +3,7 @@ import type { RequestRow } from '../../lib/api-types.gen.ts'
 import { HELD_MAX, LISTED_MAX, merged, nothing, together, type ArrivedRequests, type RequestList } from './merge.ts'
 
 const row = (n: number): RequestRow => ({ id: `req_${String(n).padStart(6, '0')}` }) as RequestRow
-/** Newest first, from the first to the last. */
+/** Newest first, from the first number to the last. */
 const rows = (first: number, last: number): RequestRow[] =>
   Array.from({ length: first - last + 1 }, (_, i) => row(first - i))
 const ids = ({ rows: all }: Pick<RequestList, 'rows'>): number[] => all.map(({ id }) => Number(id.slice(4)))

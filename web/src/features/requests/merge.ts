@@ -1,26 +1,26 @@
-/** How rows that arrive by themselves get into the list: in its order, without a hole, and bounded. */
+/** Merges rows that arrive live into the list: in order, without a gap, and bounded. */
 import type { RequestRow } from '../../lib/api-types.gen.ts'
 
-/** Rows that came, newest first. Below `floor` some may be missing; null: none is. */
+/** New rows, newest first. Below `floor` some may be missing. Null: none is missing. */
 export type ArrivedRequests = {
   readonly rows: readonly RequestRow[]
   readonly floor: string | null
-  /** How many came, those included that are not among the rows. */
+  /** The number of new rows, including those that were left out. */
   readonly count: number
 }
 
-/** A list as far as it is read; below `floor` there may be more, null: there is none. */
+/** The loaded part of a list. Below `floor` there may be more rows. Null: there are none. */
 export type RequestList = { readonly rows: readonly RequestRow[]; readonly floor: string | null }
 
 export const nothing: ArrivedRequests = { rows: [], floor: null, count: 0 }
 
-/** Rows that are held back until somebody asks for them, and rows that a list keeps while more come in above. */
+/** The bounds of the waiting rows and of a list to which rows are added. */
 export const HELD_MAX = 200
 export const LISTED_MAX = 1_000
 
 const higher = (a: string | null, b: string | null): string | null => (a === null || (b !== null && b > a) ? b : a)
 
-/** Both, each request once, newest first. */
+/** Both lists, newest first, with each request once. */
 function joined(first: readonly RequestRow[], second: readonly RequestRow[]): RequestRow[] {
   const byId = new Map([...first, ...second].map((row) => [row.id, row]))
   return [...byId.values()].sort((a, b) => (a.id < b.id ? 1 : -1))
@@ -31,7 +31,7 @@ function atMost(rows: readonly RequestRow[], max: number, floor: string | null):
   return { rows: kept, floor: kept.length < rows.length ? higher(floor, kept.at(-1)?.id ?? null) : floor }
 }
 
-/** What came first and what came after it. */
+/** The older rows and the newer rows as one. */
 export function together(first: ArrivedRequests, second: ArrivedRequests): ArrivedRequests {
   const floor = higher(first.floor, second.floor)
   return {
@@ -40,7 +40,7 @@ export function together(first: ArrivedRequests, second: ArrivedRequests): Arriv
   }
 }
 
-/** Rows below the floor are read again when somebody gets there: with a hole among them they would be a lie. */
+/** Rows below the floor are loaded again on demand, because a list with a gap would be wrong. */
 export function merged(list: RequestList, { rows, floor }: ArrivedRequests): RequestList {
   const whole = higher(list.floor, floor)
   return atMost(aboveFloor(joined(list.rows, rows), whole), LISTED_MAX, whole)

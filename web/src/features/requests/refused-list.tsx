@@ -12,7 +12,7 @@ import { endpointOf, isNarrowed, refusalsQuery } from './refused.ts'
 
 type Props = { readonly account: string; readonly filters: RequestFilters }
 
-/** What was refused, in place of the list of requests. */
+/** The list of refused requests, in place of the list of requests. */
 export function RefusedList({ account, filters }: Props) {
   const t = useT()
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(

@@ -5,7 +5,7 @@ import { Facts, Note } from '../../ui/page.tsx'
 import { Id, Nothing, Status, Time } from '../../ui/text.tsx'
 import { endpointOf } from './refused.ts'
 
-/** One request that was refused; `asked` is the id that led here, which may be that of another like it. */
+/** A refused request. `asked` is the requested id, which may be that of a similar request. */
 export function RefusedView({ asked, refusal }: { readonly asked: string; readonly refusal: RefusedRequest }) {
   const t = useT()
   const show = useShow()

@@ -1,23 +1,23 @@
-/** Requests that were refused before any money was held. */
+/** Requests that were refused before money was held. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { RefusedRequest } from '../../lib/api-types.gen.ts'
 import { api, path, type Page } from '../../lib/api.ts'
 import { queryOf, type RequestFilters } from '../../lib/request-filters.ts'
 import { MINUTE_MS } from '../../lib/units.ts'
 
-/** A path stands with its method; what has a name of its own is posted to. */
+/** A path is shown with its method. A named endpoint is always POST. */
 export const endpointOf = ({ method, endpoint }: RefusedRequest): string =>
   endpoint.startsWith('/') ? `${method} ${endpoint}` : endpoint
 
-/** Chosen in place of an outcome: what was refused had none. */
+/** The filter value for refused requests, which have no outcome. */
 export const REFUSED = 'refused' as const
 
 const PAGE_ROWS = 100
 
-/** Filters of what comes after a request is let in: a vendor, a cost, a time that it took. */
+/** Filters that apply only to admitted requests: provider, cost and duration. */
 export const lateFilters = ['provider', 'min_cost', 'min_ms'] as const satisfies readonly (keyof RequestFilters)[]
 
-/** The filters that what was refused can be told apart by. */
+/** Filters that apply to refused requests. */
 function narrowed({ range, from, to, model, key, endpoint }: RequestFilters): RequestFilters {
   const named = { range, from, to, model, key, endpoint }
   return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined))

@@ -1,4 +1,4 @@
-/** The list: as many rows as there are, of which only those in sight are drawn. */
+/** The list of requests. Only visible rows are drawn. */
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useMemo, useRef, type ReactNode, type RefObject } from 'react'
@@ -22,7 +22,7 @@ type Props = {
   readonly openId: string | undefined
   readonly hasMore: boolean
   readonly onMore: () => void
-  /** Whether somebody reads: has scrolled down, points at a row or has the focus in the list. */
+  /** Whether the user reads: has scrolled down, points at a row, or has the focus in the list. */
   readonly onReading: (isReading: boolean) => void
 }
 
@@ -96,10 +96,10 @@ export function RequestList({ account, filters, rows, openId, hasMore, onMore, o
   )
 }
 
-/** Where the eyes are cannot be known; where the pointer, the focus and the scroll are can. */
+/** Reading is detected by the pointer, the focus and the scroll position. */
 function useReading(box: RefObject<HTMLDivElement | null>, tell: Props['onReading']) {
   const state = useRef({ isOver: false, isFocused: false })
-  // Of a list that goes, because nothing fits, no pointer leaves: what comes next must not be held back for it.
+  // A list that becomes empty gets no event when the pointer leaves. Later rows must not wait for it.
   useEffect(() => () => tell(false), [tell])
   const say = (change: Partial<typeof state.current> = {}): void => {
     Object.assign(state.current, change)
@@ -182,7 +182,7 @@ function Row({ row, index, start, account, filters, isOpen, cost }: RowProps) {
   )
 }
 
-/** Today by the clock, before that with the day. */
+/** The time for today, with the date for earlier days. */
 function When({ at }: { readonly at: string }) {
   const show = useShow()
   const isRecent = Date.now() - Date.parse(at) < 20 * HOUR_MS

@@ -1,4 +1,4 @@
-/** One request: when what happened, and how its price came about. */
+/** One request: its timing and the parts of its price. */
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Attempt, PriceLines, RequestDetail } from '../../lib/api-types.gen.ts'
@@ -57,7 +57,7 @@ const Section = ({ title, children }: { readonly title: string; readonly childre
   </section>
 )
 
-/** Leads to what the guide says of it. */
+/** Links to the guide's explanation of the error. */
 const ErrorCode = ({ code }: { readonly code: string }) => (
   <a
     href={new URL(`../docs/errors#${encodeURIComponent(code)}`, document.baseURI).href}
@@ -187,7 +187,7 @@ function Price({ request }: { readonly request: RequestDetail }) {
   )
 }
 
-/** Each bucket with its count and price, and what they come to: the sum is rounded up once. */
+/** Each bucket with its count and price, and the total. Only the total is rounded up. */
 function Lines({ price, shown }: { readonly price: PriceLines; readonly shown: ReturnType<typeof columnOf> }) {
   const t = useT()
   const show = useShow()

@@ -1,4 +1,4 @@
-/** Filters under a name: chosen, made, renamed and forgotten. A view leads to an address, which is all it knows. */
+/** Saved views: filters with a name. A view is a URL. */
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Answers, SavedView } from '../../lib/api-types.gen.ts'
@@ -114,7 +114,7 @@ function NameDialog({ open, query, onClose }: NameProps) {
   const [name, setName] = useState(open.kind === 'rename' ? open.view.name : '')
   const [isBusy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>()
-  // Not a mutation: what follows from a name is the list of names, and nothing else is to be read again.
+  // Not a mutation: a new name changes only the list of views, and nothing else is loaded again.
   const save = async (): Promise<void> => {
     setBusy(true)
     try {

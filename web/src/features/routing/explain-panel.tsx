@@ -13,7 +13,7 @@ import { explain } from './api.ts'
 
 const tones = { first: 'good', next: 'busy', last_resort: 'warn', skipped: 'none' } as const
 
-/** Where a request for this model would go at this moment, and why. */
+/** Explains where a request for this model would go now. */
 export function ExplainPanel({ model: { id, offers } }: { readonly model: RoutedModel }) {
   const t = useT()
   const any = { value: '', label: t('routing.anyAccount') }
@@ -77,7 +77,7 @@ function Steps({ explanation, offers }: { readonly explanation: Explanation; rea
 type Step = Explanation['steps'][number]
 const nameOf = ({ provider, model }: Step): string => `${provider} ${model}`
 
-/** The API says why in English; what it goes by is known here. */
+/** The API explains in English. The console writes the text from the facts. */
 function Why({ step, offer }: { readonly step: Step; readonly offer: Offer | undefined }) {
   const t = useT()
   if (step.verdict === 'skipped') return t('routing.why.skipped')

@@ -1,4 +1,4 @@
-/** What a model can do and within which bounds, as it is typed. An empty field: no limit, or the usual one. */
+/** The limits and abilities of a model as typed. An empty field: no limit, or the default. */
 import type { RoutedModel } from '../../lib/api-types.gen.ts'
 import type { Key } from '../../lib/language.ts'
 import type { ModelKind } from '../../lib/models.ts'
@@ -6,12 +6,12 @@ import type { ModelKind } from '../../lib/models.ts'
 export type LimitField = {
   readonly name: string
   readonly label: Key
-  /** `list`: words with commas between them; `counts`: numbers. */
+  /** `list`: words separated by commas. `counts`: numbers separated by commas. */
   readonly type: 'count' | 'word' | 'list' | 'counts'
 }
 export type LimitDraft = {
   readonly typed: Readonly<Record<string, string>>
-  /** Of an image or video model: whose abilities it has. Empty: nothing of them changes. */
+  /** The family of an image or video model. Empty: its abilities stay. */
   readonly family: string
   readonly adjustable: boolean
 }
@@ -20,7 +20,7 @@ export const noLimits: LimitDraft = { typed: {}, family: 'open', adjustable: fal
 const context = { name: 'context_tokens', label: 'models.context', type: 'count' } as const
 const patience = { name: 'first_event_timeout_ms', label: 'routing.firstEvent', type: 'count' } as const
 
-/** Of the model itself. */
+/** Limits of the model. */
 export const limitFields: Readonly<Record<ModelKind, readonly LimitField[]>> = {
   text: [
     context,
@@ -29,11 +29,11 @@ export const limitFields: Readonly<Record<ModelKind, readonly LimitField[]>> = {
     patience,
   ],
   embedding: [context, { name: 'dimensions', label: 'models.dimensions', type: 'count' }],
-  // Its whole answer is waited for, as long as for any that is not streamed.
+  // This timeout covers the whole answer, like that of any answer that is not streamed.
   image: [],
   video: [],
 }
-/** Of its abilities, where they differ from the family's. */
+/** Abilities that differ from those of the family. */
 export const abilityFields: Readonly<Record<ModelKind, readonly LimitField[]>> = {
   text: [],
   embedding: [],
@@ -61,7 +61,7 @@ type Limits =
 type Before = Pick<RoutedModel, 'kind' | 'video' | Limits>
 
 export function limitDraftOf({ kind, dimensions_adjustable: adjustable, video, ...limits }: Before): LimitDraft {
-  // Of another family the upscaler is the same, unless it is taken out.
+  // A change of the family keeps the upscaler, unless it is removed.
   const known: Readonly<Record<string, number | string | null | undefined>> = { ...limits, upscaler: video?.upscaler }
   const typed = [...limitFields[kind], ...abilityFields[kind]].flatMap(({ name }): [string, string][] => {
     const value = known[name] ?? null
@@ -89,7 +89,7 @@ function valueOf({ type }: LimitField, typed: string): unknown {
   }
 }
 
-/** What is typed otherwise than before; null is what was emptied. */
+/** The changed fields. Null: the field was emptied. */
 const changed = (fields: readonly LimitField[], draft: LimitDraft, before: LimitDraft): object =>
   Object.fromEntries(
     fields.flatMap((field) => {
@@ -98,7 +98,7 @@ const changed = (fields: readonly LimitField[], draft: LimitDraft, before: Limit
     }),
   )
 
-/** As the API takes them: what has changed. Abilities are said whole. */
+/** The changes in the form of the API. Abilities are sent whole. */
 export const limitsOf = (draft: LimitDraft, kind: ModelKind, before = noLimits): object => ({
   ...changed(limitFields[kind], draft, before),
   ...(kind === 'embedding' && draft.adjustable !== before.adjustable

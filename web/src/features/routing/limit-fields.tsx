@@ -1,4 +1,4 @@
-/** What a model can do, and within which bounds. */
+/** The limits and abilities of a model. */
 import { useQuery } from '@tanstack/react-query'
 import { useT } from '../../lib/language.ts'
 import type { ModelKind } from '../../lib/models.ts'
@@ -9,7 +9,7 @@ import { familiesQuery } from './api.ts'
 type Props = {
   readonly draft: LimitDraft
   readonly kind: ModelKind
-  /** It is there already: its abilities may stay as they are. */
+  /** The model exists already, so its abilities may stay unchanged. */
   readonly isThere: boolean
   readonly onChange: (draft: LimitDraft) => void
 }

@@ -1,4 +1,4 @@
-/** A model as it is typed, and what of it is sent. */
+/** A model as typed, and the part of it that is sent. */
 import type { RoutedModel } from '../../lib/api-types.gen.ts'
 import type { ModelKind } from '../../lib/models.ts'
 import { limitDraftOf, limitsOf, noLimits, type LimitDraft } from './limit-draft.ts'
@@ -44,7 +44,7 @@ export const newOffer: OfferDraft = { provider: '', model: '', priority: '0', we
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
-/** What it costs is said where it was changed: left out, it stays; null is the list price. */
+/** The cost is sent only if it was changed. Null: the list price. */
 const offersOf = (offers: readonly OfferDraft[], before: readonly OfferDraft[]): readonly object[] =>
   offers.map(({ provider, model, priority, weight, context, cost }) => {
     const old = before.find((offer) => offer.provider === provider && offer.model === model.trim())
@@ -68,7 +68,7 @@ export const modelOf = ({ id, kind, limits, price, offers }: ModelDraft): object
   offers: offersOf(offers, []),
 })
 
-/** What was changed. */
+/** The changed fields. */
 export function changesOf(before: ModelDraft, after: ModelDraft): object {
   const prices = isSame(before.price, after.price) ? undefined : pricesOf(after.price, before.price)
   return {

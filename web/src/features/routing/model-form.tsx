@@ -17,7 +17,7 @@ import { draftOf, newOffer, type ModelDraft, type OfferDraft } from './model-dra
 
 type Props = { readonly before?: RoutedModel; readonly onDone: (id: string) => void; readonly onCancel: () => void }
 
-/** A public model: its sale price, and who serves it. A changed price becomes a new dated card. */
+/** The form of a public model: its sale price and its offers. A changed price becomes a new dated price card. */
 export function ModelForm({ before, onDone, onCancel }: Props) {
   const t = useT()
   const [first] = useState(() => draftOf(before))

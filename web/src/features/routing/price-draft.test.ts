@@ -16,7 +16,7 @@ const flat = (input: string, output: string): UnitPrices => ({
   each: {},
 })
 
-/** What the server makes of what is sent. */
+/** The result of the server for what is sent. */
 function stored(sent: object | undefined): UnitPrices {
   const { input = '0', output = '0', each = {}, ...rest } = (sent ?? {}) as Partial<UnitPrices>
   const write = rest.cache_write ?? input
@@ -104,7 +104,7 @@ test('limits of a model that is there are in the form as they are, and go back a
   expect(limitsOf({ ...before, adjustable: false }, 'embedding', before)).toEqual({ dimensions_adjustable: false })
   const film = limitDraftOf({ ...nothing, kind: 'video', video: { upscaler: 'kit' } as VideoFacts })
   expect(limitsOf(film, 'video', film)).toEqual({})
-  // Abilities are said whole: who enlarges must not be lost by it.
+  // Abilities are sent whole. The upscaler must not be lost.
   const other = { ...film, family: 'open' }
   expect(limitsOf(other, 'video', film)).toEqual({ video: { family: 'open', upscaler: 'kit' } })
   expect(limitsOf({ ...other, typed: { upscaler: ' ' } }, 'video', film)).toEqual({ video: { family: 'open' } })

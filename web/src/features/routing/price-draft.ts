@@ -1,11 +1,11 @@
-/** Prices as they are typed: dollars per million tokens, and for one piece. */
+/** Prices as typed: dollars per million tokens, and dollars per piece. */
 import type { PriceCard } from '../../lib/api-types.gen.ts'
 import type { ModelKind, UnitPrices } from '../../lib/models.ts'
 import { asTyped, isAmount, nanoOf, typedDollars } from '../../lib/money.ts'
 
 export type TokenUnit = Exclude<keyof UnitPrices, 'each'>
 
-/** What models of a kind are sold by, the usual first. */
+/** The units of each kind of model, the usual one first. */
 export const tokenUnits: Readonly<Record<ModelKind, readonly TokenUnit[]>> = {
   text: ['input', 'cached_input', 'output', 'cache_write', 'cache_write_1h', 'reasoning'],
   embedding: ['input'],
@@ -19,17 +19,17 @@ export const pieceUnits: Readonly<Record<ModelKind, readonly string[]>> = {
   video: ['second', 'token', 'upscale'],
 }
 
-/** A piece is named from the left, as exactly as its price needs: `image/1024x1024/high`, `second/720p/silent`. */
+/** The name of a piece is as specific as its price needs: `image/1024x1024/high`, `second/720p/silent`. */
 export type PieceDraft = {
   readonly unit: string
-  /** The size of an image, the resolution of a video. */
+  /** The size of an image, or the resolution of a video. */
   readonly size: string
-  /** The quality of an image; of a video, whatever else its price depends on. */
+  /** The quality of an image, or the other properties that the price of a video depends on. */
   readonly rest: string
   readonly price: string
 }
 type TokenPrices = Readonly<Partial<Record<TokenUnit, string>>>
-/** What requests of more input tokens cost. */
+/** Prices for requests with more input tokens. */
 export type TierDraft = { readonly above: string; readonly tokens: TokenPrices }
 export type PriceDraft = {
   readonly tokens: TokenPrices
@@ -39,7 +39,7 @@ export type PriceDraft = {
 
 export const noPrice: PriceDraft = { tokens: {}, pieces: [], tiers: [] }
 
-/** What a price follows from where it is not said. */
+/** The price that applies if this one is empty. */
 const same: Partial<Record<TokenUnit, TokenUnit>> = {
   cached_input: 'input',
   cache_write: 'input',
@@ -74,7 +74,7 @@ export const priceDraftOf = (prices: PricedDraft, kind: ModelKind): PriceDraft =
   })),
 })
 
-/** Units that a form of such a model shows: those of its kind, and whatever else was priced before. */
+/** The units that a form shows: those of the kind, and others that have a price already. */
 export const unitsShown = ({ tokens }: Pick<PriceDraft, 'tokens'>, kind: ModelKind): readonly TokenUnit[] => [
   ...tokenUnits[kind],
   ...allUnits.filter((unit) => !tokenUnits[kind].includes(unit) && tokens[unit] !== undefined),
@@ -98,7 +98,7 @@ function nanoText(typed: string): string {
 
 const isTyped = (text: string | undefined): boolean => text !== undefined && text.trim() !== ''
 
-/** What is typed; null for what was and is not any more. */
+/** The typed price. Null: a price that was removed. */
 const tokensToSend = (tokens: TokenPrices, before: TokenPrices): object => ({
   input: '0',
   output: '0',
@@ -123,8 +123,8 @@ function tiersToSend(tiers: readonly TierDraft[], before: readonly TierDraft[]):
 }
 
 /**
- * As the API takes them, with null for what was there before and is not any more; undefined where nothing is said.
- * Throws on what are no amounts: none of them is nothing.
+ * The prices in the form of the API. Null: a price that was removed. Undefined: no prices are typed. It throws on
+ * invalid amounts, because they must not count as absent.
  */
 export function pricesOf({ tokens, pieces, tiers }: PriceDraft, before: PriceDraft = noPrice): object | undefined {
   const priced = pieces.filter(({ price }) => isTyped(price))

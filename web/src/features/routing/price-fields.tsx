@@ -1,4 +1,4 @@
-/** Prices of a model or an offer: what a million tokens of each kind cost, and what one piece does. */
+/** The prices of a model or an offer, per million tokens of each kind and per piece. */
 import { useT, type Key } from '../../lib/language.ts'
 import type { ModelKind } from '../../lib/models.ts'
 import { DollarField } from '../../parts/dollar-field.tsx'
@@ -12,7 +12,7 @@ type Props = {
   readonly draft: PriceDraft
   readonly kind: ModelKind
   readonly onChange: (draft: PriceDraft) => void
-  /** Whether a price must be said at all. */
+  /** Whether a price is required. */
   readonly isRequired: boolean
 }
 

@@ -79,7 +79,7 @@ export function RoutedTable({
   )
 }
 
-/** What is sold by the piece has its range in the first of the two columns; vectors have no output. */
+/** Models sold by the piece show their range in the first column. Embedding models have no output. */
 function usePrice(): (model: RoutedModel, unit: 'input' | 'output') => ReactNode {
   const piecesOf = usePieces()
   return ({ kind, price: card }, unit) => {

@@ -81,7 +81,7 @@ function OfferItem({ offer }: { readonly offer: Offer }) {
     ['prices.markupOut', 'output'],
   ] as const
   const known = sides.filter(([, side]) => offer.margin[`${side}_percent`] !== null)
-  // Where both sides have none, it is said once.
+  // If neither side has one, it is shown once.
   const isFree = known.length > 0 && known.every(([, side]) => offer.margin[`${side}_markup_percent`] === null)
   return (
     <li className="rounded-md border p-3">

@@ -1,4 +1,4 @@
-/** What long requests cost: by a number of input tokens, prices of their own. */
+/** Prices for long requests, by a number of input tokens. */
 import { useT } from '../../lib/language.ts'
 import type { ModelKind } from '../../lib/models.ts'
 import { Button, IconButton } from '../../ui/button.tsx'

@@ -1,4 +1,4 @@
-/** What a million tokens of each kind cost. */
+/** Prices per million tokens of each kind. */
 import { useT, type Key } from '../../lib/language.ts'
 import type { ModelKind } from '../../lib/models.ts'
 import { DollarField } from '../../parts/dollar-field.tsx'
@@ -7,7 +7,7 @@ import { unitsShown, type PriceDraft, type TokenUnit } from './price-draft.ts'
 type Props = {
   readonly tokens: PriceDraft['tokens']
   readonly kind: ModelKind
-  /** Whether a price of input must be said. */
+  /** Whether an input price is required. */
   readonly isRequired: boolean
   readonly onChange: (tokens: PriceDraft['tokens']) => void
 }

@@ -1,4 +1,4 @@
-/** The form of a page before one is signed in: who one is, passwords, and one button. */
+/** The form of the pages before the sign-in: name, passwords and one button. */
 import type { ComponentProps, ReactNode } from 'react'
 import { useT } from '../../lib/language.ts'
 import { Button } from '../../ui/button.tsx'
@@ -10,7 +10,7 @@ type Props = {
   readonly form: Sending
   readonly submit: string
   readonly disabled?: boolean
-  /** Said beside a field and not above the form: that field's `param`. */
+  /** The `param` of the field that shows the error. Without one, the error is above the form. */
   readonly beside?: string
   readonly children: ReactNode
   readonly below?: ReactNode

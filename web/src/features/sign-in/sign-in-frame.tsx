@@ -1,4 +1,4 @@
-/** The frame of the pages before one is signed in. */
+/** The frame of the pages before the sign-in. */
 import type { ReactNode } from 'react'
 import { chooseLanguage, useLanguage } from '../../lib/language.ts'
 
@@ -29,7 +29,7 @@ export function SignInFrame({
   )
 }
 
-/** The language that the page is not in. */
+/** The other language. */
 export function LanguageButton() {
   const { language } = useLanguage()
   const other = language === 'en' ? 'zh-CN' : 'en'

@@ -1,4 +1,4 @@
-/** A form that is sent once at a time, and what the API said to it. */
+/** A form that is sent once at a time, and the answer of the API. */
 import { useState, type SyntheticEvent } from 'react'
 import { ApiError } from '../../lib/api.ts'
 

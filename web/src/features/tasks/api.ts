@@ -12,6 +12,6 @@ export const tasksQuery = (account: string, kind: Task['kind'] | undefined) =>
       api.get<Page<Task>>(path`accounts/${account}/tasks`, { kind, cursor, limit: 50 }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
-    // Only as long as there is something to wait for.
+    // Polls only while a task is open.
     refetchInterval: ({ state }) => (state.data?.pages.some(({ data }) => data.some(isOpen)) ? 3_000 : false),
   })

@@ -1,4 +1,4 @@
-/** What can be done with a task, as far as the public API lets anybody do it. */
+/** The actions of a task, as far as the public API supports them. */
 import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import type { Task } from '../../lib/api-types.gen.ts'

@@ -18,7 +18,7 @@ type Props = {
   readonly onDelete: (task: Task) => void
 }
 
-/** Videos of which a frame is fetched. */
+/** The videos of which a frame is loaded. */
 const FRAMES_MAX = 8
 
 export function TaskTable({ account, tasks, kind, onDelete }: Props) {
@@ -50,7 +50,7 @@ export function TaskTable({ account, tasks, kind, onDelete }: Props) {
     {
       key: 'status',
       head: t('column.status'),
-      // How far it is stands below what it does: beside it, that took the room of a column.
+      // The progress is below the status. Beside it, it took the room of a column.
       className: 'max-w-32',
       cell: (task) => <TaskProgress task={task} />,
     },
@@ -89,7 +89,7 @@ export function TaskTable({ account, tasks, kind, onDelete }: Props) {
 type Show = ReturnType<typeof columnOf>
 type WhenProps = Pick<Props, 'account' | 'kind'> & { readonly task: Task; readonly charged: Show }
 
-/** When it was asked for; where the window is narrow, also what it cost. */
+/** The time of the request. In a narrow window it also shows the cost. */
 function When({ account, kind, task, charged }: WhenProps) {
   return (
     <>
@@ -108,7 +108,7 @@ function When({ account, kind, task, charged }: WhenProps) {
   )
 }
 
-/** Nothing is charged before the end, which is not the same as zero. */
+/** Nothing is charged before the end. That is not the same as zero. */
 const Charged = ({ task, show }: { readonly task: Task; readonly show: Show }) =>
   isOpen(task) ? <Nothing /> : <Money amount={task.charged_nano_usd} show={show} />
 

@@ -1,4 +1,4 @@
-/** One task: what came of it, what was asked for, what it cost. */
+/** One task: its result, its options and its cost. */
 import type { Task } from '../../lib/api-types.gen.ts'
 import { useT, type Translate } from '../../lib/language.ts'
 import { useMade } from '../../lib/made.ts'

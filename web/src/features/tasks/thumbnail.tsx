@@ -7,13 +7,13 @@ import { hasFile } from '../../lib/tasks.ts'
 type Props = {
   readonly task: Task
   readonly made: readonly MadePicture[]
-  /** A frame of a video means fetching its beginning, which is allowed so often a minute. */
+  /** A frame of a video requires loading the start of the file, which has a limit per minute. */
   readonly canFetch: boolean
 }
 
 const look = 'flex h-9 w-14 items-center justify-center overflow-hidden rounded bg-sunken text-soft'
 
-/** What came of a task, as small as it can be told apart: pictures of this tab, frames of videos, otherwise a sign. */
+/** A small preview of a task: images of this tab, frames of videos, otherwise an icon. */
 export function Thumbnail({ task, made, canFetch }: Props) {
   const picture = made.find(({ requestId }) => requestId === task.request)?.pictures[0]
   if (picture) return <img src={picture.address} alt="" className={`${look} object-cover`} />

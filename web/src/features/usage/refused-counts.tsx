@@ -7,7 +7,7 @@ import type { RefusedCount } from './api.ts'
 
 type Props = { readonly account: string; readonly counts: readonly RefusedCount[] }
 
-/** How many requests were refused, by code. Nothing where none was. */
+/** The number of refused requests by code. It draws nothing if there are none. */
 export function RefusedCounts({ account, counts }: Props) {
   const t = useT()
   const show = useShow()

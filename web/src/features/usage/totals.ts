@@ -1,4 +1,4 @@
-/** What the rows of usage come to by group. */
+/** The totals of usage rows by group. */
 import type { UsageRow, UsageSums } from '../../lib/api-types.gen.ts'
 import { shortId } from '../../lib/ids.ts'
 import { nano } from '../../lib/money.ts'
@@ -7,7 +7,7 @@ import { inputTokens, outputTokens } from '../../lib/usage.ts'
 export const measures = ['cost', 'requests', 'input', 'output', 'errors'] as const
 export type Measure = (typeof measures)[number]
 
-/** What one group came to in all. */
+/** The total of one group. */
 export type GroupTotal = {
   readonly group: string
   readonly name: string
@@ -42,7 +42,7 @@ export function totalsOf(rows: readonly UsageRow[]): readonly GroupTotal[] {
 
 const descending = (a: bigint, b: bigint): number => (a === b ? 0 : a < b ? 1 : -1)
 
-/** Two keys may have one name: then each is told by its id as well. */
+/** Two keys can have the same name. Their ids are then added. */
 function toldApart(totals: readonly GroupTotal[]): readonly GroupTotal[] {
   const named = Map.groupBy(totals, ({ name }) => name)
   return totals.map((total) =>
@@ -50,7 +50,7 @@ function toldApart(totals: readonly GroupTotal[]): readonly GroupTotal[] {
   )
 }
 
-/** The groups of which a measure has the most, the biggest first; not those of which it has nothing. */
+/** The groups with the highest values of a measure, the highest first. Groups with zero are left out. */
 export function biggestOf(rows: readonly UsageRow[], measure: Measure): readonly GroupTotal[] {
   const sums = new Map<string, bigint>()
   for (const row of rows) {
@@ -63,7 +63,7 @@ export function biggestOf(rows: readonly UsageRow[], measure: Measure): readonly
     .toSorted((a, b) => descending(sumOf(a), sumOf(b)))
 }
 
-/** As a whole number: of money, nano-dollars. */
+/** A whole number. For money it is nano-dollars. */
 export function measured(sums: UsageSums, measure: Measure): bigint {
   switch (measure) {
     case 'cost':

@@ -28,7 +28,7 @@ export function UsageChart({ account, usage, asked, measure }: Props) {
   const groups = biggestOf(usage.data, measure)
   const names = new Map(groups.slice(0, SHOWN).map(({ group, name }) => [group, name]))
   const isMoney = measure === 'cost'
-  // The sums of the whole range are another column than those of its steps.
+  // The sums of the whole range are in another column than those of its steps.
   const column = (values: readonly bigint[]): ((value: bigint) => string) =>
     isMoney ? columnOf(values.map(String)) : show.number
   const step = column(usage.data.map((row) => measured(row, measure)))

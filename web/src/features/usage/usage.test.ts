@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { UsageRow, UsageSums } from '../../lib/api-types.gen.ts'
 
-// What calls the API looks at the page it is on as soon as it is loaded.
+// The API client reads the URL of the page when it is loaded.
 Object.assign(globalThis, { document: { baseURI: 'http://test/console/' } })
 const { exportOf } = await import('./api.ts')
 const { biggestOf, totalsOf } = await import('./totals.ts')

@@ -3,11 +3,11 @@ import { ChartFrame, type ChartProps } from './frame.tsx'
 
 type Point = { readonly at: number; readonly low: number; readonly high: number }
 
-/** A point without neighbours is no line: it would not be seen. */
+/** A point without neighbours is not a line and would be invisible. */
 const lonely = (points: readonly (Point | null)[]): readonly Point[] =>
   points.filter((point, at): point is Point => point !== null && !points[at - 1] && !points[at + 1])
 
-/** Two series, a lower and an upper one, as lines with what is between them; where nothing is known the lines break. */
+/** Two lines, a lower and an upper one, with the area between them. The lines break where a value is missing. */
 export function BandLine(props: ChartProps) {
   const [low, high] = props.series
   const points = props.labels.map((_, at): Point | null => {

@@ -1,6 +1,6 @@
 /**
- * What all charts over time share: a figure with its caption, a plot as wide as there is room, a cursor that pointer
- * and arrow keys move, words that say what is under it, and the same numbers as a table for those who do not see.
+ * The shared parts of all charts over time: a figure with a caption, a plot in the available width, a cursor that the
+ * pointer and the arrow keys move, a text for its position, and the same numbers as a table for screen readers.
  */
 import { scaleLinear } from 'd3-scale'
 import { useId, useLayoutEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
@@ -11,20 +11,20 @@ export const PLOT = { height: 148, left: 48, right: 4, top: 8, bottom: 20 } as c
 export type Series = {
   readonly name: string
   readonly values: readonly (number | null)[]
-  /** Each value in words. */
+  /** Each value as text. */
   readonly show: (at: number) => string
-  /** Of all of them, for the legend. */
+  /** The total, for the legend. */
   readonly total?: string
-  /** Which of the colours; where left out, as it comes. */
+  /** The index of the colour. Absent: the position of the series. */
   readonly color?: number
 }
 
 export type ChartProps = {
   readonly caption: string
   readonly series: readonly Series[]
-  /** What each point is called: a day, an hour. */
+  /** The name of each point: a day or an hour. */
   readonly labels: readonly string[]
-  /** What stands below the axis, as far as there is room; an empty text: nothing. */
+  /** The labels of the axis, as far as there is room. An empty text draws nothing. */
   readonly ticks: readonly string[]
   readonly axis: (value: number) => string
   readonly onPick?: ((at: number) => void) | undefined
@@ -89,7 +89,7 @@ export function ChartFrame(props: Props) {
       >
         {isEmpty && (
           <p className="absolute inset-0 flex items-center justify-center text-soft">
-            {/* No line of the grid goes through the words. */}
+            {/* No grid line crosses the labels. */}
             <span className="bg-panel px-2">{t('chart.empty')}</span>
           </p>
         )}
@@ -145,7 +145,7 @@ function Axis({
 
 const TICK_PX = 56
 
-/** As many as do not touch each other, evenly. */
+/** Evenly spaced labels that do not touch each other. */
 function roomFor(ticks: readonly string[], x: Drawing['x'], width: number): readonly number[] {
   const named = ticks.flatMap((text, index) => (text === '' ? [] : [index]))
   const [first = 0, second = first + 1] = named
@@ -174,7 +174,7 @@ function Legend({
   )
 }
 
-/** Told apart by shape as well: each has another corner. */
+/** Series also differ in shape: each has another corner. */
 function Mark({ series, at }: { readonly series: Series; readonly at: number }) {
   const radius = ['2px', '50%', '0', '6px 0', '0 6px', '50% 50% 0 0'][(series.color ?? at) % 6]
   return (

@@ -3,7 +3,7 @@ import { line } from 'd3-shape'
 const WIDTH = 96
 const HEIGHT = 20
 
-/** A course at a glance; what it says stands beside it in words. */
+/** A small line without axes. The text beside it has the value. */
 export function Sparkline({ values, label }: { readonly values: readonly number[]; readonly label: string }) {
   const top = Math.max(...values, 1)
   const path = line<number>(

@@ -1,6 +1,6 @@
 import { colorOf, ChartFrame, type ChartProps } from './frame.tsx'
 
-/** Amounts over time, one on the other. */
+/** Amounts over time as stacked bars. */
 export function StackedBars(props: ChartProps) {
   const { series, labels } = props
   const sums = labels.map((_, at) => series.reduce((sum, { values }) => sum + (values[at] ?? 0), 0))
@@ -19,7 +19,7 @@ export function StackedBars(props: ChartProps) {
                 const value = one.values[at] ?? 0
                 const from = y(below)
                 below += value
-                // What is there at all can be seen.
+                // Any value above zero is visible.
                 const height = value > 0 ? Math.max(1, from - y(below)) : 0
                 return (
                   height > 0 && (

@@ -1,4 +1,4 @@
-/** What happened when: one bar for each phase, on one scale of time. It is a list, and reads as one. */
+/** The phases of a request as bars on one time scale. Screen readers read it as a list. */
 import { duration } from '../../lib/time.ts'
 import { classes } from '../classes.ts'
 
