@@ -1,7 +1,7 @@
 /**
- * The coding agents themselves, and frameworks of Python, each with one task in a throwaway folder before strict
- * vendors, under names of models that they know. They are not dependencies: those that are not installed are skipped.
- * `npm run clients` installs them and runs each before every vendor; here each runs once, before one of them.
+ * Coding agents and Python frameworks work on one task each in a temporary folder, against strict vendors and with
+ * model names that they know. They are not dependencies: a program that is not installed is skipped. `npm run clients`
+ * installs them and runs each against every vendor. This test runs each once, against one vendor.
  */
 import { appendFileSync } from 'node:fs'
 import { describe, expect, test } from 'bun:test'

@@ -1,4 +1,4 @@
-/** Where the agents' packages are, each version in a folder of its own. `npm run clients` puts them there. */
+/** The folders of the agents' packages, one for each version. `npm run clients` installs them. */
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import pins from './pins.json' with { type: 'json' }

@@ -1,6 +1,6 @@
 /**
- * The mind of a vendor that plays the task: it uses whatever tools an agent offers, two at once where there are two,
- * and says at the end what their results said. It reads nothing but the request, as a model does.
+ * The scripted model of a vendor that plays the task. It uses the tools that an agent offers, two at once if possible,
+ * and repeats their results at the end. Like a model, it knows only the request.
  */
 import type { Dialect } from '../../src/domain/turn.ts'
 import type { Call, VendorAnswer } from '../vendors/answers.ts'

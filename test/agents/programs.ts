@@ -1,4 +1,4 @@
-/** The coding agents that are tried: what they are called, how they are pointed at a gateway and given a task. */
+/** The tested coding agents: their names, how they are pointed at a gateway, and how they get a task. */
 import type { Dialect } from '../../src/domain/turn.ts'
 import { TEXT, WORD } from './mind.ts'
 

@@ -1,4 +1,4 @@
-/** SDKs and frameworks of Python, each with a loop of tools of its own, as programs: run.py has what they do. */
+/** Python SDKs and frameworks with tool loops of their own, run as programs. See run.py for their code. */
 import { join } from 'node:path'
 import type { Dialect } from '../../src/domain/turn.ts'
 import { WORD } from './mind.ts'

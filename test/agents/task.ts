@@ -1,4 +1,4 @@
-/** One task for one program before one strict vendor: what went wrong with it, if anything did. */
+/** Runs one task with one program against one strict vendor, and returns the failures. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'

@@ -1,4 +1,4 @@
-/** The strict vendors that programs of others are tried before: one for each way in which vendors differ. */
+/** The strict vendors for foreign programs, one for each way in which vendors differ. */
 import { profiles, type Profile } from '../vendors/fake.ts'
 
 const rows: Readonly<Record<string, string>> = {

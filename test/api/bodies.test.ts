@@ -1,4 +1,4 @@
-/** Bodies sent for nothing: without a balance they are not even read, and an account has a share of the memory. */
+/** Bodies without payment: without a balance a body is not read, and an account has a share of the memory. */
 import { expect, test } from 'bun:test'
 import { chat } from '../support/gateway.ts'
 import { useSandbox } from '../support/use-gateway.ts'

@@ -1,6 +1,7 @@
 /**
- * What suites of others ask of a server of these formats, before upstreams of three dialects: the strict mode of
- * github.com/avelrl/openai-compatible-tester (2026-05) and the HTTP tests of openresponses.org (2026-07), in our words.
+ * Requirements of foreign test suites for these formats, against upstreams of three dialects: the strict mode of
+ * github.com/avelrl/openai-compatible-tester (2026-05) and the HTTP tests of openresponses.org (2026-07), rewritten
+ * here.
  */
 import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'

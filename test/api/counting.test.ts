@@ -1,4 +1,4 @@
-/** Counting costs nothing: it is bounded by bytes, and keeps nobody waiting who pays. */
+/** Token counts are free. They are limited by bytes, and do not delay paying requests. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chat, freshFolder, startGateway, type TestGateway } from '../support/gateway.ts'
 import { TICK_MS_MAX, tickMeter, tickReport } from '../support/tick-report.ts'

@@ -1,4 +1,4 @@
-/** What the API says of itself: every route is described, every example works, every answer is as described. */
+/** The API documents: every route is described, every example works, and every answer matches its description. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

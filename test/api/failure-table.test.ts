@@ -1,6 +1,6 @@
 /**
- * Every failure that a vendor was seen to tell, from a vendor on this machine, to a real gateway with two offers: what
- * the client gets, what the record says of it, and whether the first offer rests afterwards.
+ * Plays every known failure of vendors to a real gateway with two offers. It checks the client's answer, the record,
+ * and whether the first offer rests afterwards.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { UpstreamFailureKind } from '../../src/domain/failure.ts'

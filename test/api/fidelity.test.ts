@@ -1,6 +1,6 @@
 /**
- * What a vendor writes that keeps to the format arrives as it was written: words, arguments of tools, fields nobody
- * knows, spaces and escapes, in streams and whole replies made at random. Only `model` is another, the public name.
+ * Answers in the right format arrive unchanged: words, tool arguments, unknown fields, spaces and escapes, in random
+ * streams and whole replies. Only `model` is replaced by the public name.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chat, startGateway, type TestGateway } from '../support/gateway.ts'

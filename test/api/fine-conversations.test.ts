@@ -1,4 +1,4 @@
-/** Conversations of very many items: reading one back must not hold up everybody else. */
+/** Conversations with very many items. Loading one must not delay other requests. */
 import { expect, test } from 'bun:test'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,7 @@
-/** Ends of Gemini's without an answer: the next offer is asked; without another it is an error, charged to nobody. */
+/**
+ * Gemini answers that end without content: the next offer is tried. Without another offer the client gets an error, and
+ * nothing is charged.
+ */
 import { describe, expect, test } from 'bun:test'
 import { useGateway } from '../support/use-gateway.ts'
 

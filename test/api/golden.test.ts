@@ -1,6 +1,6 @@
 /**
- * The golden matrix: every dialect's request for every other dialect's upstream, and that upstream's answers for the
- * client, whole and streamed. `UPDATE_GOLDEN=1` writes the files anew; each is read by a person before it is committed.
+ * The golden matrix: requests of every dialect for upstreams of every other dialect, and their answers, whole and
+ * streamed. `UPDATE_GOLDEN=1` writes the files. Read the diff before you commit it.
  */
 import { afterAll, beforeAll, describe, expect, setSystemTime, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'

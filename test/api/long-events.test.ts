@@ -1,4 +1,4 @@
-/** An event as long as an answer may be reaches clients of every dialect whole, from vendors of every dialect. */
+/** An event of the maximum length arrives whole, for clients and vendors of every dialect. */
 import { describe, expect, test } from 'bun:test'
 import { useGateway } from '../support/use-gateway.ts'
 

@@ -1,4 +1,4 @@
-/** Lists of models in the words of who asks, with the SDKs of all three, and embeddings in Google's. */
+/** Model lists in the format of the client, with the SDKs of all three dialects, and embeddings in Google's format. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI } from '@google/genai'

@@ -1,6 +1,6 @@
 /**
- * Numbers in arguments and results of tools and in schemas keep their source text on every way: clients and vendors of
- * all dialects, whole and streamed, requests and answers, and turns that the gateway keeps.
+ * Numbers in tool arguments, tool results and schemas keep their source text, for clients and vendors of all dialects,
+ * whole and streamed, and in stored turns.
  */
 import { describe, expect, test } from 'bun:test'
 import { SseDecoder } from '../../src/lib/http/sse.ts'

@@ -1,4 +1,4 @@
-/** `param` names a field that the client sent, in its own dialect, or nothing. */
+/** `param` names a field that the client sent, in its own dialect, or is null. */
 import { expect, test } from 'bun:test'
 import { useGateway } from '../support/use-gateway.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Member names that JavaScript gives a meaning to, in the bodies of every route that takes one: `__proto__` is refused
- * by name, `constructor` and `prototype` are names like any other, and nothing that all objects share is changed.
+ * Member names with a meaning in JavaScript, in the bodies of every route. `__proto__` is refused by name,
+ * `constructor` and `prototype` are ordinary names, and shared prototypes do not change.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Whoever was refused has a request id, and the operator finds by it what it was. */
+/** A refused client gets a request id, with which the operator finds the reason. */
 import { expect, test } from 'bun:test'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Responses in the background: made without their client, asked for, followed, called off, outlived. */
+/** Background responses: created without their client, read, followed, cancelled, and continued after their client left. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
   freshFolder,

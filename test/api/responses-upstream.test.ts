@@ -1,4 +1,4 @@
-/** A vendor that speaks `/responses` itself: nothing of the conversation is stored there; its bill counts. */
+/** A vendor that speaks `/responses`: the conversation is not stored there, and the vendor's usage is billed. */
 import { expect, test } from 'bun:test'
 import { chat } from '../support/gateway.ts'
 import { useGateway } from '../support/use-gateway.ts'

@@ -1,4 +1,4 @@
-/** `/v1/responses` over real sockets, by plain requests: what is stored, for whom, and what it costs. */
+/** `/v1/responses` over real sockets with plain requests: what is stored, who can read it, and what it costs. */
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'

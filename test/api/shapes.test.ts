@@ -1,7 +1,7 @@
 /**
- * Values of the wrong shape at every place of every body: objects where texts belong, with `toString` and its like in
- * them, and the reverse. Each is answered or refused in the envelope of its dialect; none is an error of the gateway,
- * none that is refused was sent to a vendor or charged. `TOLLGATE_SHAPES` says how many.
+ * Values of the wrong shape at every place of every body, such as objects in place of text, with members like
+ * `toString`. Each is answered or refused in the envelope of its dialect. None is an internal error, and a refused one
+ * is neither sent nor charged. `TOLLGATE_SHAPES` sets the number.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

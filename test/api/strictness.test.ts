@@ -1,4 +1,4 @@
-/** What is nearly right is refused, and each refusal is in the words and the envelope of its dialect. */
+/** Nearly valid requests are refused, in the words and the envelope of their dialect. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 

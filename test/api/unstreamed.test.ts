@@ -1,4 +1,4 @@
-/** A server of the chat format that answers in one piece whoever asks for a stream: its answer is streamed and paid. */
+/** A chat server that answers whole to requests for a stream. The client gets a stream, and the answer is charged. */
 import { expect, test } from 'bun:test'
 import { useGateway } from '../support/use-gateway.ts'
 import { conversations } from '../vendors/clients.ts'

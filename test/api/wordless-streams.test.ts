@@ -1,6 +1,6 @@
 /**
- * Vendors whose streams go on and on and say nothing: empty deltas, finishes of choices that nobody asked for, pings,
- * comments, blocks that are begun and never filled. Each is cut off, charged for the little that came, and blamed.
+ * Vendors whose streams continue without content: empty deltas, finishes of unrequested choices, pings, comments, and
+ * blocks that stay empty. Each is cut off, charged for what arrived, and counted as a failure.
  */
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'

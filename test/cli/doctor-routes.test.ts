@@ -1,4 +1,4 @@
-/** `tollgate doctor` lists the public routes, from the table that serves them. */
+/** `tollgate doctor` lists the public routes from the table that serves them. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { pathsOf } from '../../src/edge/router.ts'

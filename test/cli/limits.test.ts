@@ -1,4 +1,4 @@
-/** What commands have set, commands take back: `none` is the word for it everywhere. */
+/** Commands can remove every setting that they can make. The word for it is always `none`. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Lists of commands: none ends without a word where there is more, and what it says leads to all of it. */
+/** Lists of commands: a shortened list says so, and says how to get the rest. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { seed } from '../../bench/console-seed.ts'

@@ -1,4 +1,6 @@
-/** Slips of the pen on the command line: each is said where it is made, and not when somebody is refused for it. */
+/**
+ * Typing errors on the command line are reported by the command itself, and not only when a request is refused later.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** The console's API at work: what is made, changed and shown, and that its numbers add up to the nano-dollar. */
+/** The console's API: objects are created, changed and shown, and its numbers match to the nano-dollar. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { chat, startGateway, type TestGateway } from '../support/gateway.ts'

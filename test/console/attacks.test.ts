@@ -1,4 +1,4 @@
-/** What no page would ever send: to each route of the table, with rights and without. */
+/** Requests that no page sends, to every route of the table, with and without permission. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Database } from 'bun:sqlite'
 import { rmSync } from 'node:fs'

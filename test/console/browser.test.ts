@@ -1,4 +1,4 @@
-/** The browser that other tests use: what it can do, and that it says so where it cannot. */
+/** The browser that other tests use: its abilities, and its error where it cannot start. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startBrowser, type Browser } from '../support/browser.ts'
 

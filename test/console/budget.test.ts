@@ -1,4 +1,4 @@
-/** What a browser has to load, compressed as it is served: first paint is what people wait for. */
+/** The compressed bytes that a browser loads before the first paint. */
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'

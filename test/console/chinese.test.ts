@@ -1,4 +1,4 @@
-/** What the server says, as people meet it in Chinese: refusals with their original, findings, imports, bookings. */
+/** Server messages in Chinese: refusals with their original text, findings, imports and bookings. */
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'

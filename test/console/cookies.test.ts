@@ -1,4 +1,4 @@
-/** Sessions as whoever would steal, fix, keep or borrow one finds them; the clock is the test's. */
+/** Sessions against theft, fixation, prolongation and misuse. The test controls the clock. */
 import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, test } from 'bun:test'
 import { nobody, openConsole, type Answer, type Caller, type TestConsole } from '../support/console.ts'
 import { MINUTE_MS } from '../../src/lib/primitives/units.ts'

@@ -1,4 +1,4 @@
-/** What a person meets before there is an operator, and at the address without a path. */
+/** The console before there is an operator, and at the address without a path. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { openStage, type ConsoleStage } from '../support/console-browser.ts'
 

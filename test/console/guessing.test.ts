@@ -1,4 +1,4 @@
-/** Guessing at the door: slow for whoever guesses, no trouble for anybody else, and nothing to be learned by it. */
+/** Guessing passwords is slow for the attacker, does not disturb others, and reveals nothing. */
 import { afterEach, beforeEach, describe, expect, setSystemTime, test } from 'bun:test'
 import { NAMES_MAX, Throttle } from '../../src/accounts/throttle.ts'
 import { networkOf } from '../../src/lib/primitives/network.ts'

@@ -1,4 +1,4 @@
-/** The console against people who mean harm: what they had must end, and what they send must stay small. */
+/** The console against hostile users: their access ends when it must, and what they send stays small. */
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, rmSync } from 'node:fs'

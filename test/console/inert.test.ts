@@ -1,6 +1,6 @@
 /**
- * Whatever people, programs and vendors call things, a page shows it as text. Names and texts that would be scripts,
- * links, formulas or templates elsewhere are placed as their owners would place them; then every page is looked at.
+ * Pages show every name as text. Names that would be scripts, links, formulas or templates elsewhere are entered by
+ * their owners, and then every page is checked.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { BrowserPage } from '../support/browser.ts'

@@ -1,7 +1,7 @@
 /**
- * Role by route, with ids that are somebody else's: in the path, in the query, in the body. The routes are the table's;
- * what may be answered is written here. Whoever asks for what belongs to another account is told what is told of
- * something that never was, to the byte.
+ * Every role on every route, with ids of other accounts in the path, the query and the body. The routes come from the
+ * table, and the expected answers are written here. The answer for a foreign id equals that for an unknown id, to the
+ * byte.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { routes } from '../../src/console/routes.ts'

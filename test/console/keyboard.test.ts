@@ -1,4 +1,4 @@
-/** Five things people do, by keyboard alone: no pointer is ever moved. */
+/** Five tasks by keyboard alone, without a pointer. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { BrowserPage } from '../support/browser.ts'
 import { openStage, type ConsoleStage } from '../support/console-browser.ts'

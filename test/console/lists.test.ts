@@ -1,4 +1,6 @@
-/** The console of a large house: a thousand keys, five hundred people, three hundred accounts, in a real browser. */
+/**
+ * The console of a large installation in a real browser: a thousand keys, five hundred people, three hundred accounts.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { violationsOf } from '../support/axe.ts'
 import type { BrowserPage } from '../support/browser.ts'

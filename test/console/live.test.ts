@@ -1,4 +1,4 @@
-/** Watching requests over real sockets: who sees what, how many may watch, and that it ends when it must. */
+/** Live requests over real sockets: who sees what, how many may watch, and when watching ends. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { SseDecoder } from '../../src/lib/http/sse.ts'
 import { watchBounds } from '../../src/records/feed.ts'

@@ -1,4 +1,4 @@
-/** Models for whoever comes by, a warning that little is left, the server's facts in Chinese, and jumps by id. */
+/** Public models, the low-balance warning, server facts in Chinese, and navigation by id. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { violationsOf } from '../support/axe.ts'
 import { expectQuiet, openStage, type ConsoleStage } from '../support/console-browser.ts'

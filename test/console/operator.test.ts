@@ -1,4 +1,4 @@
-/** An operator in the console: connects a vendor, routes a model to it, looks at an account as its members do. */
+/** An operator in the console connects a vendor, routes a model to it, and views an account as a member. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { violationsOf } from '../support/axe.ts'
 import { expectQuiet, openStage, type ConsoleStage } from '../support/console-browser.ts'

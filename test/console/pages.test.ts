@@ -1,4 +1,7 @@
-/** Every page and dialog of the console: usable by everybody, quiet, from this server alone, and with few questions. */
+/**
+ * Every page and dialog of the console is accessible, without errors, loads from this server only, and sends few
+ * requests.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { violationsOf } from '../support/axe.ts'
 import type { BrowserPage } from '../support/browser.ts'

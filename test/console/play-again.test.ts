@@ -1,4 +1,4 @@
-/** What must not lose a word that somebody typed into the playground: too little money, and a gateway started anew. */
+/** The playground keeps typed text when the balance is too low and when the gateway restarts. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { freePort } from '../../bench/contender.ts'
 import { startBrowser, type Browser, type BrowserPage } from '../support/browser.ts'

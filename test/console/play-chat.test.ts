@@ -1,4 +1,4 @@
-/** Chat in the playground: pictures, tools there and back, parameters, second thoughts, and the code of it all. */
+/** Chat in the playground: images, tools and their results, parameters, edits, and the request as code. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

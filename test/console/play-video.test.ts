@@ -1,4 +1,4 @@
-/** Videos in the playground, from what the model takes to the lines of their charge; and the word of it everywhere. */
+/** Videos in the playground, from the options of the model to the charges, and notifications on other pages. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** The playground: real calls by a token of minutes, charged like any other. */
+/** The playground sends real requests with a short-lived token, and they are charged like any other. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** The console below a path, behind a proxy that takes the path off; and what browsers are told about its files. */
+/** The console below a path, behind a proxy that strips the path, and the cache headers of its files. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { freePort } from '../../bench/contender.ts'
 import { expectQuiet, openStage, type ConsoleStage } from '../support/console-browser.ts'

@@ -1,4 +1,4 @@
-/** In a browser: what was refused is listed, opened by its id, and counted; what is sold below its cost says so. */
+/** In a browser: refused requests are listed, opened by id and counted, and prices below cost are marked. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { expectQuiet, openStage, type ConsoleStage } from '../support/console-browser.ts'
 

@@ -1,4 +1,4 @@
-/** The list of requests in a real browser: it follows, it waits for whoever reads, and it remembers views. */
+/** The list of requests in a real browser: it updates live, waits while the user reads, and saves views. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { BrowserPage } from '../support/browser.ts'
 import { expectQuiet, openStage, type ConsoleStage } from '../support/console-browser.ts'

@@ -1,7 +1,7 @@
 /**
- * Every secret the console deals in, made by hand in a browser: a key, a management key, a vendor's credential, codes,
- * a link, the playground's token, a session's, passwords. Once its dialog is closed it is in no page, address, history
- * or storage; and never in a log, a metric, the audit log, an error, an export or, in clear, on the disk.
+ * Every secret of the console, entered by hand in a browser: keys, management keys, vendor credentials, codes, links,
+ * playground tokens, session tokens and passwords. After its dialog closes, a secret is in no page, URL, history or
+ * storage. It is never in a log, a metric, the audit log, an error or an export, and never in clear on the disk.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync } from 'node:fs'

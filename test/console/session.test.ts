@@ -1,4 +1,4 @@
-/** The console's front door over real sockets: the first link, signing in and out, cookies, other sites, guessing. */
+/** Sign-in over real sockets: the first link, signing in and out, cookies, other sites, and guessing. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { runJson } from '../support/command.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'

@@ -1,4 +1,4 @@
-/** Values of the wrong shape in what the console's API reads: refused or carried out, never an error of its own. */
+/** Values of the wrong shape in the console's API are refused or accepted, and never cause an internal error. */
 import { afterAll, beforeAll, test } from 'bun:test'
 import fc from 'fast-check'
 import { z } from 'zod'

@@ -1,4 +1,4 @@
-/** What was set and is emptied, what is asked before it is for good, and what else was seen or heard only in part. */
+/** Emptied settings, confirmations before irreversible actions, and other details of forms. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { en } from '../../web/src/lib/i18n/en.ts'
 import { zh } from '../../web/src/lib/i18n/zh.ts'

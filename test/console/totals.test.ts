@@ -1,8 +1,7 @@
 /**
- * One number, wherever it is looked for. After any traffic the charges in the ledger's own rows are what usage adds up
- * to, by hour and day, by each grouping and in each time zone, as JSON and as a file; what the requests add up to, in
- * pages of any size; what the overview and the monthly statements say. Three lives of a gateway, each across a
- * midnight, two of them the last of a month.
+ * One number in every place. After any traffic, the charges in the ledger equal the usage by hour and day, in each
+ * grouping and time zone, as JSON and as a file. They equal the sum of the requests in pages of any size, the overview
+ * and the monthly statements. Three lives of a gateway each cross a midnight, two of them at the end of a month.
  */
 import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, test } from 'bun:test'

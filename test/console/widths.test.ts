@@ -1,8 +1,8 @@
 /**
- * Every page of the console at every width, in several zones and both languages, after a month with many people:
- * nothing wider than the window, nothing over anything else, nothing cut off, and the days and sums of each zone right.
- * A page is loaded once in a zone; its width changes under it. In the short form each page is in both languages, and
- * each width of it in one of the zones, which a seed chooses; the long form has them all.
+ * Every page of the console at every width, in several time zones and both languages, after a month with many people.
+ * Nothing is wider than the window, overlaps or is cut off, and the days and sums of each zone are right. A page is
+ * loaded once per zone and then resized. The short form checks each page in both languages and each width in one zone,
+ * chosen by a seed. The long form checks all.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Database } from 'bun:sqlite'

@@ -1,4 +1,4 @@
-/** Whatever the server says of itself by name, the console has words for, in every language. */
+/** The console has a text in every language for each name that the server reports. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { loadConfig } from '../../src/config.ts'
 import { settingsOf } from '../../src/public-server.ts'

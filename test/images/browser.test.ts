@@ -1,4 +1,4 @@
-/** Images in a real browser: addresses of the gateway's on somebody else's page, and files of every type decoded. */
+/** Images in a real browser: gateway URLs on a foreign page, and files of every type. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startBrowser, type Browser, type BrowserPage } from '../support/browser.ts'
 import { startForeignSite, type ForeignSite } from '../support/foreign-site.ts'

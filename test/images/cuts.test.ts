@@ -1,6 +1,6 @@
 /**
- * Uploads and streams of images that break off anywhere: every hold is resolved, every temporary file gone. And uploads
- * of many at once, which no memory would hold.
+ * Uploads and streams of images that break off anywhere: every hold is resolved and every temporary file is deleted.
+ * Many uploads at once, more than would fit in memory.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Vendors that answer with the address of a picture, and what ends the fetch of it. */
+/** Vendors that answer with the URL of an image, and the limits of fetching it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import sharp from 'sharp'
 import { startGateway, type TestGateway } from '../support/gateway.ts'

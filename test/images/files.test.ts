@@ -1,4 +1,4 @@
-/** Addresses of generated images: served to whoever has them, for a while. */
+/** URLs of generated images: served to everyone who has them, for a limited time. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Models that make images in turns of Gemini's API: through Google's SDK, with real pictures, and with bad ones. */
+/** Models that create images in turns of Gemini's API: with Google's SDK, with valid and with invalid images. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { ApiError, GoogleGenAI, type GenerateContentResponse, type Part } from '@google/genai'
 import sharp from 'sharp'

@@ -1,4 +1,4 @@
-/** POST /v1/images/generations over real sockets, with the clients people use. */
+/** POST /v1/images/generations over real sockets, with common clients. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'

@@ -1,4 +1,4 @@
-/** What one connection sends at once must not keep the others waiting, however little it costs to send. */
+/** A large burst on one connection must not delay the others, even if it is cheap to send. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'

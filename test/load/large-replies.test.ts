@@ -1,4 +1,4 @@
-/** Many long whole replies at once: they are read within what there may be in memory, and every one arrives. */
+/** Many long whole replies at once are read within the memory limit, and all of them arrive. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { once } from 'node:events'

@@ -1,7 +1,7 @@
 /**
- * Malformed requests by the thousands, layer by layer, against the real process: it must not fall, not answer
- * 5xx, not charge, not hold anything open, not keep its thread busy for long, and go on serving all the while.
- * `TOLLGATE_MALFORMED` says how many, `TOLLGATE_SEED` which.
+ * Thousands of malformed requests, layer by layer, against the real process. It must not crash, answer 5xx, charge,
+ * keep a hold open or block its thread, and it must continue to serve. `TOLLGATE_MALFORMED` sets the number and
+ * `TOLLGATE_SEED` the choice.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

@@ -1,6 +1,6 @@
 /**
- * What the gateway's memory comes to: idle, with many slow streams, and with clients that stop reading a flood. It is
- * the resident memory of its process, by the operating system's own account.
+ * The memory of the gateway: idle, with many slow streams, and with clients that stop reading a flood. It is the
+ * resident memory of the process as the operating system reports it.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'

@@ -1,7 +1,7 @@
 /**
- * Ten times the clients that bring the gateway to its peak: what it gets done does not collapse, memory stays bounded,
- * every answer is a whole one, and the books agree. Short here; `TOLLGATE_OVERLOAD_SECONDS` for a run that says
- * something about rates.
+ * Ten times as many clients as the gateway needs for its peak. Throughput does not collapse, memory stays bounded,
+ * every answer is whole, and the books are correct. This is the short form. `TOLLGATE_OVERLOAD_SECONDS` sets a run that
+ * is long enough to measure rates.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
- * Pictures that are made to cost their decoder far more than their bytes, from clients and from vendors, against the
- * real process: it stays as quick and as small as it is, refuses what is none, and goes on serving the others.
+ * Images that cost their decoder far more than their bytes, from clients and from vendors, against the real process. It
+ * stays fast and small, refuses invalid images, and continues to serve others.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'

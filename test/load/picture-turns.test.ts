@@ -1,4 +1,4 @@
-/** Pictures take a while to decode: who sends many of them waits for it, nobody else. */
+/** Decoding images takes time. An account that sends many waits for it, and other accounts do not. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import sharp from 'sharp'

@@ -1,4 +1,4 @@
-/** Memory that is nearly used up: new calls are refused, what is under way goes on, and it ends by itself. */
+/** Memory is nearly used up: new requests are refused, running requests continue, and the state ends by itself. */
 import { afterAll, expect, test } from 'bun:test'
 import { chat, startGateway, type TestGateway } from '../support/gateway.ts'
 import { MIB } from '../../src/lib/primitives/units.ts'

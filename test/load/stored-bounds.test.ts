@@ -1,4 +1,7 @@
-/** What clients may leave on the disk: so much for each account, nothing for nothing, and nothing when it is short. */
+/**
+ * Limits of what clients store on the disk: a share for each account, nothing without payment, and nothing when the
+ * disk is short.
+ */
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'

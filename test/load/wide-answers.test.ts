@@ -1,4 +1,4 @@
-/** Answers that are slow to read for their size: a vendor may send them, and nobody else may wait for it. */
+/** Answers that are slow to read for their size. A vendor may send them, and other requests must not wait. */
 import { expect, test } from 'bun:test'
 import sharp from 'sharp'
 import { chat, freshFolder } from '../support/gateway.ts'

@@ -1,6 +1,6 @@
 /**
- * The real gateway over real sockets, killed with SIGKILL at random instants, under load and while it starts. A client
- * counts an answer as acknowledged when its last byte has arrived; the books must hold each such charge once.
+ * The real gateway over real sockets, killed with SIGKILL at random instants, under load and during its start. A client
+ * counts an answer as acknowledged when its last byte has arrived. The books must have each such charge once.
  */
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, expect, test } from 'bun:test'

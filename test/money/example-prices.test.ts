@@ -1,4 +1,4 @@
-/** What README and `tollgate init` show as an example is one to follow: nothing in it is sold below its cost. */
+/** No example price in README or `tollgate init` is below its cost. */
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { exampleConfig } from '../../src/cli/example-config.ts'

@@ -1,7 +1,7 @@
 /**
- * Funds for exactly k of a thousand requests that are all in flight at once: exactly k are answered, whichever of the
- * money's bounds it is that lets no more in. The vendor holds every answer back until all that were admitted have
- * arrived and all others are refused, so that nobody is let in by what another gives back.
+ * Funds for exactly k of a thousand concurrent requests: exactly k are answered, for each kind of money limit. The
+ * vendor delays its answers until all admitted requests have arrived and all others are refused, so that no released
+ * money admits another request.
  */
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

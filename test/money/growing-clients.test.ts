@@ -1,7 +1,7 @@
 /**
- * What clients do while a hold grows: they leave, come back with an idempotency key, listen to an answer in the
- * background, call it off, lose their key, go on from an answer that the money ended. Each call is settled once, and
- * account and records agree to the nano-dollar.
+ * Clients while a hold grows: they leave, return with an idempotency key, follow a background answer, cancel it, lose
+ * their key, or continue from an answer that the balance ended. Each request is settled once, and the account and the
+ * records agree to the nano-dollar.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '../support/gateway.ts'

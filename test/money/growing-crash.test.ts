@@ -1,6 +1,6 @@
 /**
- * Answers without a limit, on balances for a part of them, in a gateway that is killed with SIGKILL in the middle: what
- * was acknowledged is charged once, what was not is given back, and no balance falls below zero.
+ * Answers without a limit, on balances for a part of them, in a gateway that is killed with SIGKILL. Acknowledged
+ * output is charged once, the rest is released, and no balance falls below zero.
  */
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'

@@ -1,6 +1,6 @@
 /**
- * Requests without an output limit: nothing is sent that nobody asked for, a hold that begins small grows with its
- * answer, and where the money ends the answer does, as cut at its length and charged to the nano-dollar.
+ * Requests without an output limit. The upstream gets no limit that the client did not send, a small hold grows with
+ * the answer, and the answer ends with the balance, reported as cut at its length and charged to the nano-dollar.
  */
 import { describe, expect, test } from 'bun:test'
 import { formatUsd } from '../../src/domain/money.ts'

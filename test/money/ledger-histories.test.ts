@@ -1,4 +1,4 @@
-/** Random histories of at least 50 commands on the real ledger and the real store: see test/money/histories. */
+/** Random histories of at least 50 commands on the real ledger and the real store. See test/money/histories. */
 import { expect, test } from 'bun:test'
 import { resolve } from 'node:path'
 import { playHistories } from './histories/run.ts'

@@ -1,4 +1,4 @@
-/** Would the histories notice? Each bug is put into a copy of the sources, and the histories must find it. */
+/** The histories must find each known bug in a copy of the sources. */
 import { expect, test } from 'bun:test'
 import { mutants } from './histories/mutants.ts'
 import { playHistories, type PlayRun } from './histories/run.ts'

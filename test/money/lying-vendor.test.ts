@@ -1,4 +1,4 @@
-/** Vendors that lie, break the format or leak: what the client gets, and what the ledger makes of it. */
+/** Vendors that report false usage, break the format or leak: the client's answer, and the entries of the ledger. */
 import { expect, test } from 'bun:test'
 import { chat } from '../support/gateway.ts'
 import { useGateway } from '../support/use-gateway.ts'

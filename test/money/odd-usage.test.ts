@@ -1,6 +1,6 @@
 /**
- * Usage wherever a vendor states it (late, early, in every chunk, beside no choices, in halves): each answer is
- * complete, paid once to the nano-dollar, and says so to clients of every dialect.
+ * Usage at every place where vendors report it: late, early, in every chunk, without choices, or in parts. Each answer
+ * is complete and charged once to the nano-dollar, and clients of every dialect get the usage.
  */
 import { describe, expect, test } from 'bun:test'
 import { SseDecoder } from '../../src/lib/http/sse.ts'

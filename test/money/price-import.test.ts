@@ -1,4 +1,4 @@
-/** List prices in the real program: brought by a vendor's key, imported by command, charged to the nano-dollar. */
+/** List prices in the real program: added by a vendor's key, imported by command, and charged to the nano-dollar. */
 import { afterAll, expect, test } from 'bun:test'
 import { runCommand, runJson } from '../support/command.ts'
 import { chat, startGateway, type TestGateway } from '../support/gateway.ts'

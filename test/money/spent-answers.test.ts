@@ -1,7 +1,6 @@
 /**
- * Answers that are ended for want of money, as the official clients see them: cut at their length, with a usage, and
- * without a word that was not paid for, however large the events are in which a vendor sends them. A call that was cut
- * looks like no whole one.
+ * Answers that end because the balance is used up, in the official clients: cut at their length, with a usage, and
+ * without unpaid words, even if the vendor sends large events. A cut tool call does not look like a whole one.
  */
 import { describe, expect, test } from 'bun:test'
 import { GoogleGenAI } from '@google/genai'

@@ -1,6 +1,6 @@
 /**
- * Every text model of the price list, asked without an output limit of a vendor that records what it gets: no limit is
- * sent, or the record says why.
+ * Every text model of the price list, without an output limit, from a vendor that records its requests. No limit is
+ * sent, or the record names the reason.
  */
 import { expect, test } from 'bun:test'
 import { priceList } from '../../src/prices/price-list.ts'

@@ -1,6 +1,6 @@
 /**
- * What vendors report as usage, in every shape we know of: the buckets and the price, both worked out by hand. Where
- * the price list that many tools share knows a shape, its own reading of it is the oracle.
+ * Every known shape of usage from vendors, with buckets and price worked out by hand. If the price list that many tools
+ * share knows a shape, its reading is the oracle.
  */
 import { describe, expect, test } from 'bun:test'
 import { extractUsage, findProvider } from '@pydantic/genai-prices'

@@ -1,4 +1,4 @@
-/** What the image and the npm package hold is the whole program: each starts, and answers whatever is documented. */
+/** The container image and the npm package hold the whole program: each starts and answers every documented request. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

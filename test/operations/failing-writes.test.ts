@@ -1,8 +1,8 @@
 /**
- * Every call of the database fails once: statements, BEGIN, COMMIT, in the writer thread of a workload. The ways to
- * fail take turns, and a seed says which begins, so that three scripts have each way for each kind of call. Either the
- * store runs the batch again and nobody notices, or the process stops; nothing that was acknowledged may be lost, and
- * nothing half written.
+ * Every database call of a workload fails once in the writer thread: statements, BEGIN and COMMIT. The ways to fail
+ * take turns and a seed says which begins, so that three scripts cover each way for each kind of call. The store runs
+ * the batch again without visible effect, or the process stops. No acknowledged write may be lost, and none half
+ * written.
  */
 import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'

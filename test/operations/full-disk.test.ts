@@ -1,4 +1,4 @@
-/** A disk that fills up under load: a small tmpfs, in a mount namespace of its own so that no root is needed. */
+/** A disk that fills up under load: a small tmpfs in its own mount namespace, so that root is not needed. */
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs'

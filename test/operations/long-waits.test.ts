@@ -1,4 +1,4 @@
-/** Waits whose length is the point. Nobody has anything to do meanwhile, so they are all at once. */
+/** Long waits whose length is the point. They run at the same time, because they need no work. */
 import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

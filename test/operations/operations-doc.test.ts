@@ -1,4 +1,4 @@
-/** docs/operations.md and deploy/ say what the code does. */
+/** docs/operations.md and deploy/ match the code. */
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'

@@ -1,4 +1,4 @@
-/** The program as package runners start it: `npx`, and Node between it and the server. */
+/** The program started by package runners: `npx`, and Node between it and the server. */
 import { afterAll, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,6 @@
-/** A disk that does not answer for a while: nothing is promised that it has not taken, and nobody waits for ever. */
+/**
+ * A disk that does not answer for a while: nothing is acknowledged that it has not written, and nobody waits for ever.
+ */
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'

@@ -1,7 +1,7 @@
 /**
- * A crash of the machine leaves a log whose end was never synced: cut anywhere, or full of anything. A workload is
- * killed at random instants, the end of its log is damaged behind what must have been synced, and the store has to open
- * with everything that was acknowledged. See docs/reliability.md for what this does not prove.
+ * A crash of the machine leaves a log whose end was never synced, cut anywhere or filled with anything. A workload is
+ * killed at random instants and its log is damaged after the synced part. The store has to open with all acknowledged
+ * writes. See docs/reliability.md for the limits of this proof.
  */
 import { afterAll, expect, test } from 'bun:test'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'

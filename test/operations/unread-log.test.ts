@@ -1,4 +1,4 @@
-/** A log that nobody reads: the reader left, or has stopped reading. */
+/** A log without a reader: the reader has left, or has stopped reading. */
 import { expect, test } from 'bun:test'
 import { join, resolve } from 'node:path'
 import { freshFolder } from '../support/gateway.ts'

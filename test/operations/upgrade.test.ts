@@ -1,4 +1,4 @@
-/** A data folder of the first release, opened by this version. */
+/** This version opens a data folder of the first release. */
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Lines that are slow, narrow or in pieces, and upstreams that are not there: nothing of it may reach an answer. */
+/** Slow, narrow and fragmented connections, and absent upstreams. None of this may affect the content of an answer. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import fc from 'fast-check'

@@ -1,4 +1,7 @@
-/** A provider that takes so many requests at once: the others go elsewhere, or wait a moment, or are told. */
+/**
+ * A provider with a limit of concurrent requests: further requests go to another provider, wait a moment, or are
+ * refused.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chat, startGateway, startSandboxProcess, type TestGateway, type TestSandbox } from '../support/gateway.ts'
 

@@ -1,4 +1,4 @@
-/** More connections than there is room for: whoever has a key is served all the same. */
+/** More connections than the limit: clients with a key are still served. */
 import { afterEach, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'

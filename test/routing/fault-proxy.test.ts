@@ -1,4 +1,4 @@
-/** The fault proxy itself: each toxic does what it says, or every test that rests on one proves nothing. */
+/** The fault proxy itself. Tests that use it prove nothing unless each of its faults works. */
 import { afterEach, expect, test } from 'bun:test'
 import { FaultProxy, type LinkToxics } from '../support/fault-proxy.ts'
 import { rawClient, type RawClient } from '../support/raw-client.ts'

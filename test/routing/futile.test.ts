@@ -1,4 +1,4 @@
-/** What a vendor refuses costs nothing and leaves a record: nobody may fill the disk with it. */
+/** Requests that a vendor refuses are free but leave a record. Nobody may fill the disk with them. */
 import { expect, test } from 'bun:test'
 import { FUTILE_PER_MINUTE } from '../../src/domain/limits.ts'
 import { chat } from '../support/gateway.ts'

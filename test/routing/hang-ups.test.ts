@@ -1,6 +1,6 @@
 /**
  * Clients that hang up: after every event of a stream, before the first, during the finish, while a whole reply is
- * being made, and before the request is even there. `TOLLGATE_HANGUPS` says how many, for longer runs.
+ * made, and before the request has arrived. `TOLLGATE_HANGUPS` sets the number for longer runs.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { ChatWire, type HangUp } from '../support/chat-wire.ts'

@@ -1,4 +1,4 @@
-/** The public server under crowds, noise and hostile clients; its rules one by one: src/inbound/server.test.ts. */
+/** The public server with many, noisy and hostile clients. src/inbound/server.test.ts tests its rules one by one. */
 import { expect, test } from 'bun:test'
 import type { ConnectionLimits } from '../../src/inbound/connection-limits.ts'
 import type { ServerExchange } from '../../src/inbound/exchange.ts'

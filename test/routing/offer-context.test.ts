@@ -1,4 +1,4 @@
-/** Offers that take fewer tokens than their model, and rests that end: by hand, by a test, by another key. */
+/** Offers with a smaller context than their model, and rests that end by command, by a test or by a new key. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { runJson } from '../support/command.ts'
 import { chat, startGateway, type TestGateway } from '../support/gateway.ts'

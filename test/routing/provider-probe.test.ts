@@ -1,4 +1,4 @@
-/** `provider test` tells a provider that works from one that does not, whether it has a list of models or not. */
+/** `provider test` tells a working provider from a broken one, with or without a list of models. */
 import { expect, test } from 'bun:test'
 import { useGateway } from '../support/use-gateway.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Keys that are revoked in the middle of everything: once whoever revoked one has been told so, no call is let in with
- * it, and its streams end within a second. What was let in before is charged, once.
+ * Keys that are revoked during traffic. After the acknowledgement no request is admitted with the key, and its streams
+ * end within a second. Requests admitted before are charged once.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '../support/gateway.ts'

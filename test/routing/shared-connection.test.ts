@@ -1,6 +1,6 @@
 /**
- * One connection for several callers, as a reverse proxy in front of the gateway has it: each request is its own
- * caller's, whoever came before, in whatever header the key is.
+ * One connection for several callers, as a reverse proxy uses it. Each request belongs to its own caller, in any order
+ * and with the key in any header.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '../support/gateway.ts'

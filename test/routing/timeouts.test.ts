@@ -1,4 +1,4 @@
-/** Each time limit of a request, from both ends, with the limits set short. */
+/** Each time limit of a request, for clients and upstreams, with short limits. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chat, startGateway, type TestGateway } from '../support/gateway.ts'
 import { rawClient } from '../support/raw-client.ts'

@@ -1,6 +1,6 @@
 /**
- * Upstreams whose connection ends after any byte of an answer, politely or by a reset: what the client sees, and what
- * it pays. The short form takes a tenth of the bytes, spread over all, and a seed says which.
+ * Upstreams whose connection ends after any byte of an answer, by a close or a reset: what the client sees and pays.
+ * The short form takes a tenth of the bytes, spread over all and chosen by a seed.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { ChatWire, dataOf, type WireAnswer } from '../support/chat-wire.ts'

@@ -1,4 +1,7 @@
-/** Vertex AI: a service account's statement is exchanged for a token, which is kept, renewed, and asked for once. */
+/**
+ * Vertex AI: a service account's assertion is exchanged for a token, which is kept, renewed, and requested once at a
+ * time.
+ */
 import { beforeEach, expect, test } from 'bun:test'
 import { generateKeyPairSync, verify } from 'node:crypto'
 import { chat } from '../support/gateway.ts'

@@ -1,4 +1,4 @@
-/** The official Anthropic SDK straight at the sandbox: what it accepts, the gateway may rely on. */
+/** The official Anthropic SDK directly against the sandbox. The gateway may rely on what the SDK accepts. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import { zodOutputFormat } from '@anthropic-ai/sdk/helpers/zod'

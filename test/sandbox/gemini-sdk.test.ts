@@ -1,4 +1,4 @@
-/** Google's official SDK straight at the sandbox: what it accepts, the gateway may rely on. */
+/** Google's official SDK directly against the sandbox. The gateway may rely on what the SDK accepts. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { ApiError, FunctionCallingConfigMode, GoogleGenAI, ThinkingLevel, type Content } from '@google/genai'
 import { startSandboxProcess, type TestSandbox } from '../support/gateway.ts'

@@ -1,4 +1,4 @@
-/** Who has the sandbox's models, before and after the operator has a vendor. */
+/** The accounts that have the sandbox's models, before and after the operator adds a vendor. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chat, startGateway, type GatewayOptions, type TestGateway } from '../support/gateway.ts'
 

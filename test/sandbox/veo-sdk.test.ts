@@ -1,6 +1,6 @@
 /**
- * Google's official SDK makes videos straight at the sandbox. Version 3.1 asks for them at Vertex AI alone; of the
- * Gemini API it still has the operation, and the file with its key and redirect.
+ * Google's official SDK creates videos directly at the sandbox. Version 3.1 creates them at Vertex AI only. For the
+ * Gemini API it still reads the operation, and the file with its key and redirect.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'

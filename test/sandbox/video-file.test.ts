@@ -1,4 +1,4 @@
-/** The sandbox's videos, read by a decoder that is not ours. Where ffmpeg is missing, this says so. */
+/** The sandbox's videos, read by a foreign decoder. Without ffmpeg the test reports that it is missing. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** Many videos at once from the sandbox as a process of its own: what they cost it. */
+/** The cost of many concurrent videos for the sandbox, in a process of its own. */
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

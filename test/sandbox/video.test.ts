@@ -1,4 +1,4 @@
-/** The sandbox as a vendor of videos, asked by plain HTTP as its originals are. */
+/** The sandbox as a vendor of videos, called by plain HTTP like its originals. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startSandbox } from '../../sandbox/server.ts'
 

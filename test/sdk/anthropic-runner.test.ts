@@ -1,6 +1,6 @@
 /**
- * The tool runner of Anthropic's SDK: it asks for a thread at the vendor's, is told in the vendor's words that there is
- * none, and sends the whole conversation instead.
+ * The tool runner of Anthropic's SDK: it asks for a stored thread, gets the vendor's error for a missing one, and then
+ * sends the whole conversation.
  */
 import { describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'

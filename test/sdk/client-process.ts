@@ -1,4 +1,4 @@
-/** Starts a client in another process, perhaps in another language, and passes it orders. */
+/** Starts a client in another process, in any language, and passes orders to it. */
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { AddressedCall, Reply } from './protocol.ts'

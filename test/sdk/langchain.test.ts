@@ -1,4 +1,4 @@
-/** LangChain.js, unmodified: chat through both of OpenAI's dialects, embeddings, tools, structured output. */
+/** LangChain.js, unmodified: chat in both of OpenAI's dialects, embeddings, tools, structured output. */
 import { describe, expect, test } from 'bun:test'
 import { HumanMessage, type AIMessage, type BaseMessage, type ToolMessage } from '@langchain/core/messages'
 import { tool } from '@langchain/core/tools'

@@ -1,4 +1,6 @@
-/** The gateway before a vendor that speaks Messages and one that speaks chat, both the sandbox, with crooked prices. */
+/**
+ * The gateway with a vendor that speaks Messages and one that speaks chat. Both are the sandbox, with uneven prices.
+ */
 import { afterAll, beforeAll, expect } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai-6'

@@ -1,4 +1,4 @@
-/** What every official client must get through the gateway, in whatever language it is written, and what it costs. */
+/** The answers that every official client must get through the gateway, in any language, and their cost. */
 import { describe, expect, test } from 'bun:test'
 import type { ReadAnswer, StreamedAnswer, Usage } from './protocol.ts'
 import type { Clerk, Stage } from './stage.ts'

@@ -1,6 +1,6 @@
 /**
- * The official `openai` package for JavaScript as a process of its own, in Bun or in Node: orders come in by standard
- * input, what the package made of the answers goes out by standard output. The environment's SDK names the version.
+ * The official `openai` package for JavaScript in a process of its own, in Bun or in Node. It reads orders from
+ * standard input and writes the parsed answers to standard output. The environment variable SDK names the version.
  */
 import { createInterface } from 'node:readline'
 import type { ChatCompletionMessageParam } from 'openai-6/resources/chat/completions'

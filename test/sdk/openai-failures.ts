@@ -1,4 +1,4 @@
-/** What every official client must be told when something goes wrong, and what it may cost then. */
+/** The failures that every official client must report, and their cost. */
 import { describe, expect, test } from 'bun:test'
 import { ask } from './openai-answers.ts'
 import type { SeenError, Usage } from './protocol.ts'

@@ -1,4 +1,4 @@
-/** The official package in Node and in Python: images made, streamed and edited, in both ways of delivery. */
+/** The official package in Node and in Python: images created, streamed and edited, in both ways of delivery. */
 import { describe, expect, test } from 'bun:test'
 import { startInNode, startInPython, type ClientProcess } from './client-process.ts'
 import { findPython } from './python-package.ts'

@@ -1,4 +1,4 @@
-/** What a client process is told and what it answers: one line of JSON each way, the same in every language. */
+/** The orders of a client process and its answers: one line of JSON each, the same in every language. */
 import type { ChatCompletion, ChatCompletionChunk } from 'openai-6/resources/chat/completions'
 
 export type Usage = NonNullable<ChatCompletion['usage']>

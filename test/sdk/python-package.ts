@@ -1,4 +1,4 @@
-/** Finds Python with the `openai` package, or fetches the package once into a folder under node_modules. */
+/** Finds Python with the `openai` package, or installs the package once into a folder under node_modules. */
 import { mkdtempSync, mkdirSync, renameSync, rmSync, existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 

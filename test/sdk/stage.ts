@@ -1,4 +1,4 @@
-/** Client → gateway → sandbox vendor, each a process of its own, for the tests of one file. */
+/** Client → gateway → sandbox vendor, each in a process of its own, for the tests of one file. */
 import { afterAll, beforeAll, expect } from 'bun:test'
 import { startGateway, startSandboxProcess, type TestGateway, type TestSandbox } from '../support/gateway.ts'
 import type { ClientProcess } from './client-process.ts'

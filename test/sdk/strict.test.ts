@@ -1,6 +1,6 @@
 /**
- * SDKs and frameworks with a loop of tools, before the strict vendors, under names of models that they know: what they
- * send depends on these names.
+ * SDKs and frameworks with tool loops, against the strict vendors, with model names that they know. What they send
+ * depends on these names.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createAnthropic } from '@ai-sdk/anthropic'

@@ -1,4 +1,4 @@
-/** Checks the money: what a client saw as usage, times the price, is what its record says and its account lost. */
+/** Checks the money: the usage that a client got, times the price, equals the record and the change of the balance. */
 import { expect } from 'bun:test'
 import type { TestGateway } from '../support/gateway.ts'
 import type { Usage } from './protocol.ts'

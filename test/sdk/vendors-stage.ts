@@ -1,4 +1,4 @@
-/** The gateway before three vendors, each of a dialect of its own, all played by the sandbox. */
+/** The gateway with three vendors, each of its own dialect. The sandbox plays all of them. */
 import { afterAll, beforeAll } from 'bun:test'
 import { startGateway, startSandboxProcess, type TestGateway, type TestSandbox } from '../support/gateway.ts'
 import { openTill, PRICE, type Till } from './till.ts'

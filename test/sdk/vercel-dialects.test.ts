@@ -1,4 +1,4 @@
-/** The Vercel AI SDK in every dialect that it has a provider for, before vendors of each dialect. */
+/** The Vercel AI SDK in every dialect that it supports, against vendors of each dialect. */
 import { describe, expect, test } from 'bun:test'
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createGoogleGenerativeAI } from '@ai-sdk/google'

@@ -1,6 +1,6 @@
 /**
- * Secrets are planted wherever a request can carry one, and every kind of failure is provoked. Afterwards not one of
- * them may be found in what the gateway keeps or says to others: database, log, metrics, control socket, other answers.
+ * Secrets are planted wherever a request can carry one, and every kind of failure is caused. Afterwards none of them
+ * may be in what the gateway keeps or sends to others: database, log, metrics, control socket, other answers.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** A proxy nearby that is not trusted: its clients count as one, and the operator is told. */
+/** A proxy that is not declared as trusted: its clients count as one address, and the operator is warned. */
 import { expect, test } from 'bun:test'
 import { chat, startGateway } from '../support/gateway.ts'
 

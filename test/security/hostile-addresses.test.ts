@@ -1,4 +1,6 @@
-/** The guard in three places (as an address is saved, at the connect, at a redirect): every range in every spelling. */
+/**
+ * The guard in three places (when an address is saved, at the connect, at a redirect): every range in every spelling.
+ */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import type { NetworkFailure } from '../../src/outbound/exchange.ts'
 import { follow } from '../../src/outbound/follow.ts'

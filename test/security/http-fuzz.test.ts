@@ -1,7 +1,7 @@
 /**
- * The readers of HTTP/1.1 against random messages with faults. They refuse in their own words and never throw, read and
- * write nothing beyond the bytes that came, read the same however the bytes are split, and mean what Node's parser
- * means by everything that they accept.
+ * The HTTP/1.1 readers against random messages with faults. They refuse with their own errors and never throw, do not
+ * read or write beyond the bytes that came, give the same result for any split of the bytes, and agree with Node's
+ * parser on everything that they accept.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { METHODS } from 'node:http'

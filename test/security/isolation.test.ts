@@ -1,7 +1,7 @@
 /**
- * Tenant isolation: every route that takes an id, with every kind of id that is not the caller's to see. Somebody
- * else's, a deleted one and one that never was are answered alike, to the byte, however the key is presented; a session
- * of the console opens none of them.
+ * Tenant isolation: every route that takes an id, with every kind of id that the caller may not see. A foreign, a
+ * deleted and an unknown id get the same answer, to the byte, for every way to present the key. A console session opens
+ * none of them.
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { methodsOf } from '../../src/edge/router.ts'

@@ -1,4 +1,7 @@
-/** Media that clients name and upstreams fetch, which may be the operator's own: what is handed on, and what is not. */
+/**
+ * Media that clients name and upstreams fetch. An upstream may be the operator's own, so only some addresses are passed
+ * on.
+ */
 import { beforeEach, expect, test } from 'bun:test'
 import { useGateway } from '../support/use-gateway.ts'
 import { hostileUrls, hostileZones } from '../support/hostile-urls.ts'

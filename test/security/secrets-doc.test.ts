@@ -1,4 +1,6 @@
-/** docs/secrets.md against the secrets that a running gateway makes: whoever scans by it finds them, and no others. */
+/**
+ * docs/secrets.md matches the secrets that a running gateway creates: a scan by it finds all of them and nothing else.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** What pictures of an account's pages need beside its places: what is only there once something was done. */
+/** Screenshots of an account's pages that need an action first, besides the plain places. */
 import { KEYS, LONG_MODEL } from './account-seed.ts'
 import { chat } from './gateway.ts'
 import { playScenes } from './play-scenes.ts'

@@ -1,4 +1,4 @@
-/** Accounts to look at: one with names and numbers of every size, one with nothing, and models whose vendors fail. */
+/** Sample accounts: one with names and numbers of every size, one that is empty, and models whose vendors fail. */
 import type { Database } from 'bun:sqlite'
 import type { TestGateway } from './gateway.ts'
 

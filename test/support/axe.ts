@@ -1,4 +1,4 @@
-/** Whether people without a mouse or with weak eyes can use a page, as far as a program can tell. */
+/** Accessibility checks of a page, as far as a program can do them. */
 import { readFileSync } from 'node:fs'
 import type { BrowserPage } from './browser.ts'
 

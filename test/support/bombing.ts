@@ -1,4 +1,4 @@
-/** Sends bombs to a gateway and watches what they do to everybody else. */
+/** Sends bombs to a gateway and measures their effect on other requests. */
 import { readFileSync } from 'node:fs'
 import { chat, type TestGateway } from './gateway.ts'
 import type { Bomb } from '../load/malformed/bomb.ts'

@@ -1,7 +1,7 @@
 /**
- * A real browser without a window: headless Chromium, unpacked from a package, driven by Node in a process of its own,
- * which all files of a run share (tools/test.js starts it). Where it cannot start, what needs it fails and says why.
- * Nothing waits without an end: not for the start, not for an order, not for the browser to go.
+ * A real headless browser: Chromium, unpacked from a package and driven by Node in a process of its own, which all
+ * files of a run share (tools/test.js starts it). If it cannot start, the tests that need it fail and name the reason.
+ * Every wait has a limit: for the start, for an order, and for the end of the browser.
  */
 import { connect } from 'node:net'
 import { join, resolve } from 'node:path'

@@ -1,4 +1,4 @@
-/** Looking for secrets where they must not be, in every way they can have been written down. */
+/** Searches for secrets where they must not be, in every encoding. */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -1,4 +1,4 @@
-/** A chat client on the bare wire: it sees each event as it comes, every byte of the end, and leaves as it is told. */
+/** A chat client on a raw socket. It sees each event when it arrives, every byte of the end, and leaves on command. */
 import type { Socket } from 'bun'
 
 export type HangUp =

@@ -1,4 +1,4 @@
-/** Runs `tollgate` commands as processes of their own, as people and scripts do. */
+/** Runs `tollgate` commands in processes of their own, as people and scripts do. */
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 

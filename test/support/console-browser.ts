@@ -1,4 +1,4 @@
-/** The console in a real browser: a gateway of its own, people to be, and the rules that hold on every page. */
+/** The console in a real browser: a gateway of its own, users to sign in as, and the rules of every page. */
 import { expect } from 'bun:test'
 import { startBrowser, type Browser, type BrowserPage, type PageOptions } from './browser.ts'
 import { startGateway, type GatewayOptions, type TestGateway } from './gateway.ts'

@@ -1,4 +1,4 @@
-/** Every page and dialog of the console, as an address and what is there when it is drawn. */
+/** Every page and dialog of the console, as a URL and a sign that it is drawn. */
 export type Place = {
   readonly name: string
   /** Below `/console`; `{account}` is an account's id, `{request}` one of its requests. */

@@ -1,4 +1,4 @@
-/** A gateway as it is after a month with many people: 1,000 keys of one account, 500 people, 300 accounts. */
+/** A gateway after a month with many people: 1,000 keys of one account, 500 people, 300 accounts. */
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 import { timeOrderedId } from '../../src/lib/primitives/ids.ts'

@@ -1,4 +1,4 @@
-/** The fixtures of the golden matrix, one full-featured set for each dialect, and how to read them neutrally. */
+/** The fixtures of the golden matrix: one full set for each dialect, with a neutral way to read them. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Dialect, OutputPart, Reply, Turn } from '../../src/domain/turn.ts'

@@ -1,6 +1,6 @@
 /**
- * A TCP proxy that does on purpose what networks do by accident. It stands between any two programs on loopback; what
- * it does to a connection can be planned before it opens and changed while it runs, each direction by itself.
+ * A TCP proxy that causes network faults on purpose. It stands between two programs on loopback. Faults can be planned
+ * before a connection opens and changed while it runs, for each direction separately.
  */
 import type { Socket, TCPSocketListener } from 'bun'
 

@@ -1,4 +1,4 @@
-/** A page of another origin: what a client of the API would serve to its users. */
+/** A page of another origin, such as a client of the API may serve to its users. */
 export type ForeignSite = {
   readonly url: string
   /** What the page holds from now on. */

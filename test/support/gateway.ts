@@ -1,4 +1,4 @@
-/** Starts the real gateway and the sandbox as processes of their own, for tests over real sockets. */
+/** Starts the real gateway and the sandbox in processes of their own, for tests over real sockets. */
 import { expect } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

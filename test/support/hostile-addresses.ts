@@ -1,4 +1,4 @@
-/** Every range that nothing may be called at, by its borders and middle, in every spelling of an address there is. */
+/** Every forbidden address range, by its borders and middle, in every spelling of an address. */
 
 type Range = readonly [first: string, last: string]
 

@@ -1,4 +1,4 @@
-/** URLs by which a gateway has been, or could be, made to call where it must not. All mean to reach port 4010. */
+/** URLs that could make a gateway call forbidden addresses. All of them mean port 4010. */
 
 const PORT = 4010
 const at = (hosts: readonly string[]): string[] => hosts.map((host) => `http://${host}:${PORT}/v1`)

@@ -1,4 +1,4 @@
-/** An Internet of two servers on this machine: a vendor at some addresses, and a canary behind every other. */
+/** An Internet of two servers on this machine: a vendor at some addresses, and a canary at all others. */
 import { isIP } from 'node:net'
 import type { AddressReach } from '../../src/outbound/guard.ts'
 import { Outbound, type OutboundRequest } from '../../src/outbound/send.ts'

@@ -1,6 +1,6 @@
 /**
- * The files of the container image as `deploy/Dockerfile` makes them, without a daemon: its stages are folders, its
- * COPY lines take what `.dockerignore` leaves of the repository, its other commands run in the stage's folder. What
+ * The files of the container image as `deploy/Dockerfile` makes them, without a daemon. Its stages are folders, its
+ * COPY lines take what `.dockerignore` leaves of the repository, and its other commands run in the stage's folder. What
  * would need a registry is taken from this checkout.
  */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'

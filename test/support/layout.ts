@@ -1,4 +1,4 @@
-/** The faults of a page's layout as an expression to evaluate in it: a list of sentences. */
+/** An expression that finds the layout faults of a page. Its result is a list of sentences. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -1,4 +1,4 @@
-/** ImageMagick, where it is installed: a decoder that has nothing in common with the one under test. */
+/** ImageMagick, if it is installed: a decoder that shares no code with the tested one. */
 const program = Bun.which('magick') ?? Bun.which('identify')
 
 export const hasMagick = program !== null

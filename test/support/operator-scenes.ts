@@ -1,6 +1,6 @@
 /**
- * What operators meet beyond the plain pages, for the pictures: names as long as they may be, amounts from the least to
- * the most, every state of a provider, a code and a model, answers to what was pressed, and forms gone wrong.
+ * Screenshots of operator pages beyond the plain ones: the longest names, the smallest and largest amounts, every state
+ * of a provider, a code and a model, results of actions, and forms with errors.
  */
 import type { Place } from './console-places.ts'
 import type { TestGateway } from './gateway.ts'

@@ -1,4 +1,4 @@
-/** The playground, with what was said and made in it. */
+/** Screenshots of the playground with messages and results. */
 import { LONG_MODEL } from './account-seed.ts'
 import type { BrowserPage } from './browser.ts'
 import type { Scene, Stand } from './scene.ts'

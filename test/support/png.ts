@@ -1,4 +1,4 @@
-/** A PNG decoder of the tests' own, so that nothing is checked by the library that made it. 8 bits, not interlaced. */
+/** A PNG decoder for tests, independent of the library that writes the files. It reads 8 bits, not interlaced. */
 import { inflateSync } from 'node:zlib'
 
 export type Pixels = {

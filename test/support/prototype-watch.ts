@@ -1,7 +1,6 @@
 /**
- * Loaded into the gateway's process before the program (`bun --preload`): says so when a prototype that every object
- * shares gets a field it did not have. With TOLLGATE_TEST_POLLUTES it makes one itself, a second after the start, to
- * show that it would be seen.
+ * Loaded into the gateway's process before the program (`bun --preload`). It reports when a shared prototype gets a new
+ * field. With TOLLGATE_TEST_POLLUTES it adds one itself, a second after the start, to prove that it would be noticed.
  */
 const shared = { Object, Array, Function, String, Map, Promise }
 

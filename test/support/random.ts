@@ -1,4 +1,4 @@
-/** A number in [0, 1) at each call, the same ones for a seed (mulberry32). */
+/** A function that returns numbers in [0, 1), always the same for a seed (mulberry32). */
 export function randomOf(seed: number): () => number {
   let state = seed | 0
   return () => {

@@ -1,4 +1,4 @@
-/** A client of raw bytes: it says what no HTTP library would, and sees every byte of what comes back. */
+/** A client of raw bytes. It sends what no HTTP library would, and sees every byte of the answer. */
 import { connect, type Socket } from 'node:net'
 
 export class RawClient {

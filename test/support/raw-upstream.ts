@@ -1,4 +1,4 @@
-/** An upstream that writes exact bytes, for tests of what reads them. */
+/** An upstream that writes exact bytes, for tests of readers. */
 import type { Socket, TCPSocketListener } from 'bun'
 
 export type Caller = {

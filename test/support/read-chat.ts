@@ -1,4 +1,4 @@
-/** Chat requests for tests of what comes after their reading. */
+/** Parsed chat requests for tests of later steps. */
 import { readBySchema } from '../../src/formats/chat/by-schema.ts'
 import { readOrdinaryRequest, type ReadChatRequest } from '../../src/formats/chat/request.ts'
 import { scanRequest } from '../../src/formats/core/request-json.ts'

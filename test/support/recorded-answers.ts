@@ -1,6 +1,6 @@
 /**
- * Answers as vendors send them, byte for byte on the wire, and what each event of them means to whoever pays. Shapes
- * were taken from OpenAI, OpenRouter, vLLM, llama.cpp and Azure (2026-08), contents are made up.
+ * Answers of vendors, byte for byte as on the wire, and the meaning of each event for the charge. The shapes are from
+ * OpenAI, OpenRouter, vLLM, llama.cpp and Azure (2026-08). The contents are invented.
  */
 import type { Tokens } from './token-price.ts'
 

@@ -1,4 +1,4 @@
-/** What OpenAI's documents say of a response and its events, written from them and not from our code. */
+/** OpenAI's documented rules for a response and its events, written from the documents and not from this code. */
 import { expect } from 'bun:test'
 import { z } from 'zod'
 

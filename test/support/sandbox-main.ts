@@ -1,4 +1,4 @@
-/** The sandbox vendor as a process of its own, without pauses between tokens. */
+/** The sandbox vendor in a process of its own, without pauses between tokens. */
 import { startSandbox } from '../../sandbox/server.ts'
 
 const sandbox = startSandbox({ paceMs: 0 })

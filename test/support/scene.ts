@@ -1,4 +1,4 @@
-/** A picture that is taken after something was done. Words on the page are found in the language it is in. */
+/** A screenshot that is taken after some actions. Texts are found in the language of the page. */
 import { en } from '../../web/src/lib/i18n/en.ts'
 import { zh } from '../../web/src/lib/i18n/zh.ts'
 import type { BrowserPage } from './browser.ts'

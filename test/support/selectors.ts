@@ -1,4 +1,4 @@
-/** Parts of a page as people know them, for `page.click` and its like. */
+/** Selectors for the visible parts of a page, for `page.click` and similar calls. */
 export const button = (name: string): string => `role=button[name=${JSON.stringify(name)}]`
 export const field = (name: string): string => `role=textbox[name=${JSON.stringify(name)}]`
 export const choice = (name: string): string => `role=combobox[name=${JSON.stringify(name)}]`

@@ -1,4 +1,4 @@
-/** Loaded before a gateway: its clock is so many milliseconds away from the machine's, and goes on from there. */
+/** Loaded before a gateway. It shifts the clock by a number of milliseconds. */
 const shiftMs = Number(process.env['TEST_CLOCK_SHIFT_MS'] ?? 0)
 const Real = Date
 

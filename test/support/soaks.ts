@@ -1,6 +1,6 @@
 /**
- * How often the proofs repeat themselves: soaks.json says it once, for the tests and for `npm run soak`. A test asks
- * for its count and its seed here; the soak runs the same file again and again with counts of its own.
+ * The number of repetitions of each proof. soaks.json has it, for the tests and for `npm run soak`. A test reads its
+ * count and its seed here. The soak runs the same file repeatedly with its own counts.
  */
 import soaks from '../soaks.json' with { type: 'json' }
 

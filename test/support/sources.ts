@@ -1,4 +1,4 @@
-/** Copies of the program with edits: bugs that a suite must catch, faults that the product has no switch for. */
+/** Copies of the program with edits: bugs that a suite must find, and faults for which the product has no switch. */
 import {
   copyFileSync,
   mkdirSync,

@@ -1,4 +1,4 @@
-/** A client of `/v1/responses` without an SDK in between. */
+/** A client of `/v1/responses` without an SDK. */
 import { expect } from 'bun:test'
 import type { TestGateway } from './gateway.ts'
 import { expectStream, responseSchema, type ShownResponse } from './response-events.ts'

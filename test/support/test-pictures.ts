@@ -1,4 +1,4 @@
-/** Pictures and masks for tests, written by hand: PNG, 8 bits, filter 0. */
+/** Images and masks for tests, written by hand: PNG, 8 bits, filter 0. */
 import { crc32, deflateSync } from 'node:zlib'
 
 export type PngOptions = { readonly width: number; readonly height: number; readonly channels: 3 | 4 }

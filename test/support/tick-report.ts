@@ -1,4 +1,4 @@
-/** Asks a gateway that was started with the tick meter what its longest tick was. */
+/** Reads the longest tick of a gateway that was started with the tick meter. */
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestGateway } from './gateway.ts'

@@ -1,4 +1,4 @@
-/** What a chat costs, counted apart from the gateway's own metering: another call of the tokenizer, plain numbers. */
+/** The price of a chat, counted independently of the gateway's metering: its own tokenizer call, plain numbers. */
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 
 /** Dollars a million tokens; as declared in the tests' models. */

@@ -1,4 +1,4 @@
-/** A gateway for all tests of a file, or of a `describe`: started before the first of them, closed after the last. */
+/** A gateway for all tests of a file or a `describe`. It starts before the first test and closes after the last. */
 import { afterAll, beforeAll } from 'bun:test'
 import {
   startGateway,

@@ -1,4 +1,4 @@
-/** A client of the video routes, as plain fetch. */
+/** A client of the video routes, with plain fetch. */
 import type { TestGateway } from './gateway.ts'
 
 export type Task = {

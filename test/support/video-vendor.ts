@@ -1,6 +1,6 @@
 /**
- * A vendor of videos on a socket, in the wire formats of Ark, MediaKit and Veo as they are documented. Its tasks take
- * as many looks as it is told to; what it should do wrong is said by the test.
+ * A vendor of videos on a socket, in the documented wire formats of Ark, MediaKit and Veo. The test sets the number of
+ * polls that a task takes, and its faults.
  */
 
 export type VendorTask = {

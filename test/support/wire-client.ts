@@ -1,6 +1,6 @@
 /**
- * A client of exact bytes and many connections: what it is given leaves as it is, and what comes back must be whole
- * HTTP/1.1 answers and nothing else. Its reader shares no code with the gateway's, or they could be wrong together.
+ * A client of exact bytes on many connections. It sends bytes unchanged, and accepts only whole HTTP/1.1 answers. Its
+ * reader shares no code with the gateway's, so that they do not have the same bug.
  */
 import type { Socket } from 'bun'
 import { NO_BYTES } from '../../src/lib/http/wire-buffer.ts'

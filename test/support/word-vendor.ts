@@ -1,6 +1,6 @@
 /**
- * A vendor that says ` word`, a token of o200k_base, as often as the model's name says, streamed or whole, in the four
- * dialects of text. It records what it was asked and how far it came.
+ * A vendor that repeats ` word`, a token of o200k_base, as often as the model name says, streamed or whole, in the four
+ * text dialects. It records its requests and how far it came.
  */
 import { dataEvent, namedEvent } from '../../src/lib/http/sse.ts'
 

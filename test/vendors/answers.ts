@@ -1,4 +1,4 @@
-/** What the fakes say, whole and as streams, in each dialect. */
+/** The answers of the fakes, whole and as streams, in each dialect. */
 import type { Dialect } from '../../src/domain/turn.ts'
 import { dataEvent, namedEvent } from '../../src/lib/http/sse.ts'
 import { GEMINI_SEAL, MESSAGES_SEAL, RESPONSES_SEAL } from './refusals.ts'

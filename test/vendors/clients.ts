@@ -1,6 +1,6 @@
 /**
- * Clients of each dialect as agents are: they send back what they got, block by block, and their digits as they came.
- * Requests ask for all that such clients ask for.
+ * Clients of each dialect that behave like agents. They return each block of an answer unchanged, digit by digit. Their
+ * requests use all the features that such clients use.
  */
 import type { Dialect } from '../../src/domain/turn.ts'
 import { parseExact } from '../../src/lib/json/exact-json.ts'

@@ -1,6 +1,6 @@
 /**
- * A strict vendor: it refuses what the real one refuses, and calls two tools at once, then one, then answers. What
- * comes back must be what it said: results with their own calls, digits as they were.
+ * A strict vendor. It refuses what the real one refuses, calls two tools at once, then one, and then answers. The
+ * client must return what the vendor sent: each result with its own call, and every digit unchanged.
  */
 import type { Dialect } from '../../src/domain/turn.ts'
 import { parseExact } from '../../src/lib/json/exact-json.ts'

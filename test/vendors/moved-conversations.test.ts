@@ -1,6 +1,6 @@
 /**
- * Random conversations, whose turns go to random vendors: none refuses what it gets, each is told what was said, and
- * every answer arrives. See test/vendors/moves.
+ * Random conversations whose turns go to random vendors. No vendor refuses its request, each gets the whole
+ * conversation, and every answer arrives. See test/vendors/moves.
  */
 import { expect, test } from 'bun:test'
 import { playMany } from './moves/many.ts'

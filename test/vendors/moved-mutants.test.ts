@@ -1,4 +1,4 @@
-/** Would the random conversations notice? Each bug is put into a copy of the sources, and they must find it. */
+/** The random conversations must find each known bug in a copy of the sources. */
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { PlayedRun } from './moves/many.ts'

@@ -1,5 +1,5 @@
 /**
- * Conversations that agents really have (nothing said, a call that was interrupted, a system prompt anywhere) from
+ * Conversations that occur with real agents (an empty message, an interrupted call, a system prompt anywhere), from
  * clients of every dialect to upstreams that refuse what the vendors refuse, in their words.
  */
 import { describe, expect, test } from 'bun:test'

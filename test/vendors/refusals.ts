@@ -1,6 +1,6 @@
 /**
- * What vendors refuse, in their words, each with the public place where it was reported or is documented, read on
- * 2026-11-25. Written apart from src/vendors/rules.ts: what both have wrong would otherwise stand.
+ * The refusals of vendors in their own words, each with the public place of the report or the document, read on
+ * 2026-11-25. They are written independently of src/vendors/rules.ts, so that both do not share a mistake.
  */
 import { fieldsOf, listOf, textOf, type Fields, type SeenRequest, type SeenCall } from './seen.ts'
 

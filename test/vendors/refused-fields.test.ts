@@ -1,4 +1,4 @@
-/** A vendor that refuses a wish which no rule of ours knew is asked again without it, and the client hears of it. */
+/** A vendor refuses a field that no rule knows. It is called again without the field, and the client is notified. */
 import { beforeEach, expect, test } from 'bun:test'
 import { useGateway } from '../support/use-gateway.ts'
 

@@ -1,4 +1,4 @@
-/** A request as a vendor sees it, whatever its dialect: what was said, called and answered, in order. */
+/** A request as a vendor sees it, in any dialect: messages, calls and results in order. */
 import type { Dialect } from '../../src/domain/turn.ts'
 
 export type Fields = Readonly<Record<string, unknown>>

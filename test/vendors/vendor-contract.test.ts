@@ -1,5 +1,5 @@
 /**
- * One contract for every vendor: agents of each dialect, whole and streamed, through three turns of tools, before a
+ * One contract for every vendor: agents of each dialect, whole and streamed, through three turns of tools, against a
  * fake that refuses what the real vendor refuses.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'

@@ -1,4 +1,6 @@
-/** Tools that run at the vendor, beside the client's own: left out and named, whatever client and vendor speak. */
+/**
+ * Tools that run at the vendor, beside the client's tools: they are left out and named, for every client and vendor.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Dialect } from '../../src/domain/turn.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'

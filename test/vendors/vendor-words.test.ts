@@ -1,6 +1,6 @@
 /**
- * What a vendor says of a failure, and its id of the request: for the operator in the record, the log, the command and
- * the API, with the operator's switch; never for the client, nor for an account's own people.
+ * The vendor's message of a failure and its request id. The operator sees them in the record, the log, the command and
+ * the API, if the operator's switch is on. The client and the members of the account never see them.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { runCommand, runJson } from '../support/command.ts'

@@ -1,4 +1,4 @@
-/** A finished video in a real browser, on somebody else's page: it plays, and jumps to where it was not yet. */
+/** A finished video in a real browser on a foreign page: it plays, and it can seek to parts that are not loaded. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { startBrowser, type Browser } from '../support/browser.ts'
 import { startForeignSite, type ForeignSite } from '../support/foreign-site.ts'

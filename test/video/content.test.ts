@@ -1,4 +1,7 @@
-/** The finished video, to whoever has its address: in parts, for a while, at the reader's pace, and within limits. */
+/**
+ * The finished video, for everyone who has its URL: in parts, for a limited time, at the reader's pace, and within
+ * limits.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 /**
- * The gateway killed with SIGKILL at random instants while videos are being made, by vendors that are slow to answer,
- * fail, forget and refuse. However often it dies: nothing is submitted twice, charged twice, or lost.
+ * The gateway is killed with SIGKILL at random instants during videos, with vendors that are slow, fail, forget and
+ * refuse. Nothing is submitted twice, charged twice or lost.
  */
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'

@@ -1,4 +1,4 @@
-/** What may be asked for: every rule with its error, bodies at random, and balances that do not cover all of them. */
+/** Requests for videos: every rule with its error, random bodies, and balances that cover only some of them. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { countOf, reportFigure, seedOfRun } from '../support/soaks.ts'

@@ -1,7 +1,7 @@
 /**
- * Five hundred videos under way at once, from the sandbox as a process of its own: all are finished, the vendor is
- * asked no more than it should be, and others hardly notice. Times are reported, and held to their bounds in the
- * soak, which has the machine for itself.
+ * Five hundred videos in progress, from the sandbox in a process of its own. All of them finish, the vendor gets no
+ * more requests than necessary, and other requests hardly slow down. Times are reported, and the soak, which has the
+ * machine for itself, checks them.
  */
 import { expect, test } from 'bun:test'
 import { chat, startSandboxProcess, type TestSandbox } from '../support/gateway.ts'

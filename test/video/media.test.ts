@@ -1,4 +1,4 @@
-/** Media that clients name and the gateway brings along: where it goes for them, and how much it takes. */
+/** Media that clients name and the gateway fetches: the allowed addresses and the limits. */
 import { afterAll, beforeEach, expect, test } from 'bun:test'
 import { videoBounds } from '../../src/domain/video.ts'
 import type { VideoBody, VideoMedium } from '../../src/formats/core/video-body.ts'

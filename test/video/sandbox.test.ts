@@ -1,4 +1,4 @@
-/** The gateway and the built-in vendor, written apart from it: Ark, MediaKit, Veo and all that can go wrong. */
+/** The gateway with the built-in vendor, which is written independently: Ark, MediaKit, Veo and their failures. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
 import { join } from 'node:path'

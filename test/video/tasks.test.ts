@@ -1,4 +1,4 @@
-/** Tasks and whose they are: lists, deletion, isolation, repetition, limits, and what a restart leaves of all that. */
+/** Tasks and their accounts: lists, deletion, isolation, repetition, limits, and the state after a restart. */
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'

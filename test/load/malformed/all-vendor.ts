@@ -1,4 +1,4 @@
-/** A vendor that answers in every dialect with the least that is an answer, and counts what it is asked. */
+/** A vendor that gives the shortest answer in every dialect, and counts its requests. */
 export type AllVendor = { readonly yaml: string; readonly asked: number; stop(): Promise<void> }
 
 const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 }

@@ -1,4 +1,4 @@
-/** A full-featured body for each endpoint that reads JSON of a client's, and the envelope in which it refuses. */
+/** A full body for each endpoint that reads JSON of clients, and the envelope of its refusals. */
 import { SKIP_VALIDATOR } from '../../../src/formats/gemini/signature.ts'
 import { sourceText } from '../../support/dialect-fixtures.ts'
 import { writePng } from '../../support/test-pictures.ts'

@@ -1,4 +1,4 @@
-/** A request that is valid, small, and asks for enormous work. */
+/** A valid, small request that causes enormous work. */
 export type Bomb = {
   /** For the report of a failure. */
   readonly name: string

@@ -1,6 +1,6 @@
 /**
- * Requests that are valid, small, and ask for enormous work: what multiplies, what is searched for in quadratic time,
- * what unpacks. A modality is a generator; each is sent by test/load/malformed.test.ts.
+ * Valid, small requests that cause enormous work: by multiplication, by quadratic searches, by unpacking. Each kind is
+ * a generator, and test/load/malformed.test.ts sends them.
  */
 import type fc from 'fast-check'
 import type { Bomb } from './bomb.ts'

@@ -1,4 +1,4 @@
-/** What one malformed request is, for whoever sends it. */
+/** The type of one malformed request. */
 export type Case = {
   /** For the report of a failure. */
   readonly name: string

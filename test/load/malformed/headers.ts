@@ -1,4 +1,4 @@
-/** Requests whose headers are too large, too many, doubled, of forbidden bytes, or say what cannot be. */
+/** Requests with headers that are too large, too many, repeated, contradictory, or contain forbidden bytes. */
 import fc from 'fast-check'
 import { CHAT, HOPELESS, type Case } from './case.ts'
 

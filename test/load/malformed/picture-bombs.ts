@@ -1,4 +1,4 @@
-/** Bombs for whoever decodes pictures: edits with one of them, of a model that takes any. */
+/** Bombs for image decoders: edits with one of them, for a model that accepts any image. */
 import { deflateSync } from 'node:zlib'
 import fc from 'fast-check'
 import type { Bomb } from './bomb.ts'

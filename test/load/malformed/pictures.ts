@@ -1,6 +1,6 @@
 /**
- * Picture files that cost their decoder far more than their bytes, or say what is not so. All are made by rule from
- * pictures of 64 × 64, and none is larger than 24 MB.
+ * Image files that cost their decoder far more than their bytes, or have false headers. All are derived from images of
+ * 64 × 64, and none is larger than 24 MB.
  */
 import { crc32, deflateSync } from 'node:zlib'
 

@@ -1,4 +1,4 @@
-/** Valid JSON that breaks the contract: every field of the chat request with a type or a value it must not have. */
+/** Valid JSON that breaks the schema: every field of the chat request with a wrong type or value. */
 import fc from 'fast-check'
 import { chatText, utf8, type Case } from './case.ts'
 

@@ -1,4 +1,4 @@
-/** Bodies with one or two of their values replaced by something of another shape, or with a field that nobody knows. */
+/** Bodies in which one or two values have another shape, or with an unknown field. */
 import fc from 'fast-check'
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json }

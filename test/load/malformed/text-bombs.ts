@@ -1,4 +1,4 @@
-/** Bombs for whoever makes text, calls and vectors: the sandbox, in every dialect. */
+/** Bombs for text, tool calls and embeddings, to the sandbox in every dialect. */
 import fc from 'fast-check'
 import type { Bomb } from './bomb.ts'
 

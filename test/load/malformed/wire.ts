@@ -1,4 +1,7 @@
-/** What is no HTTP, or nearly: request lines, versions, framing, smuggling, control characters, sizes, garbage. */
+/**
+ * Input that is not HTTP, or almost is: request lines, versions, framing, smuggling, control characters, sizes,
+ * garbage.
+ */
 import fc from 'fast-check'
 import { CHAT, chatText, HOPELESS, type Case } from './case.ts'
 

@@ -1,4 +1,4 @@
-/** What the database says, as the lines that Model.lines() expects, and the comparison of the two. */
+/** Reads the database in the form of Model.lines(), and compares the two. */
 import type { Row } from '../../../src/store/statement.ts'
 import { verifyLedger } from '../../../src/ledger/verify.ts'
 import type { Store } from '../../../src/store/store.ts'

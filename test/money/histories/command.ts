@@ -1,4 +1,4 @@
-/** What may happen to a ledger, at random: the commands of one history and the course of a session of many. */
+/** The random commands of one history, and the course of a session with many histories. */
 import fc from 'fast-check'
 
 /** Money in a command is a size; a history multiplies it by its scale, so that small and huge amounts share a shape. */

@@ -1,4 +1,4 @@
-/** The ledger as plain arithmetic, written from what it promises and sharing no code with it. */
+/** The ledger as plain arithmetic. It is written from the promises of the ledger and shares no code with it. */
 
 type HoldState =
   | { readonly kind: 'open' }

@@ -1,6 +1,6 @@
 /**
- * Bugs a ledger can have, each as an edit of the sources: what peers were caught with, what the structure of this one
- * invites. The suite of histories must find every one of them, or it proves nothing about the code without them.
+ * Possible bugs of a ledger, each as an edit of the sources: bugs that others had, and bugs that this structure
+ * invites. The histories must find every one, or they prove nothing about the code without them.
  */
 import type { Edit } from '../../support/sources.ts'
 

@@ -1,4 +1,4 @@
-/** What a workload was told, and whether a data folder still knows it. */
+/** The acknowledged results of a workload, and the check that a data folder still has them. */
 import { openSqliteLedger } from '../../../src/ledger/sqlite-ledger.ts'
 import { verifyLedger } from '../../../src/ledger/verify.ts'
 import { openStore } from '../../../src/store/store.ts'

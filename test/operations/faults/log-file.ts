@@ -1,4 +1,4 @@
-/** SQLite's write-ahead log as bytes: where its frames end, and ways to damage what lies behind. */
+/** SQLite's write-ahead log as bytes: the ends of its frames, and ways to damage the rest. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { AcknowledgedWrite } from './acknowledged.ts'
 

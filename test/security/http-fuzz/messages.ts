@@ -1,4 +1,4 @@
-/** Random HTTP/1.1 messages as text, one character a byte: well-formed ones, and ones with a few faults. */
+/** Random HTTP/1.1 messages as text, one character per byte: well-formed ones, and ones with a few faults. */
 import type { Chooser } from '../../support/random.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'PATCH']

@@ -1,4 +1,4 @@
-/** The readers of the product over bytes in pieces, put together as the server's and the client's connection do. */
+/** The product's readers over bytes in pieces, combined as in the connections of the server and the client. */
 import { LastHead, readRequestHead } from '../../../src/inbound/request-head.ts'
 import { BodyReader, HeadReader } from '../../../src/lib/http/http1.ts'
 import type { HeaderFields } from '../../../src/lib/http/message-head.ts'

@@ -1,4 +1,4 @@
-/** Clients of each dialect in a random conversation: what they send, as real ones write it. */
+/** Clients of each dialect in a random conversation. They send what real ones send. */
 import type { Dialect } from '../../../src/domain/turn.ts'
 import { parseExact } from '../../../src/lib/json/exact-json.ts'
 import { fieldsOf, listOf, type Fields } from '../seen.ts'

@@ -1,6 +1,6 @@
 /**
- * What clients of each dialect make of an answer: the turn that they send back. Clients of streams are strict here: an
- * answer that any of them could stumble over is thrown out.
+ * The turn that clients of each dialect send back after an answer. Clients of streams are strict: they reject an answer
+ * that any real client could fail on.
  */
 import type { Dialect } from '../../../src/domain/turn.ts'
 import { parseExact } from '../../../src/lib/json/exact-json.ts'

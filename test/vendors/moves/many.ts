@@ -1,4 +1,4 @@
-/** Plays random conversations until one breaks a promise, and makes that one short. */
+/** Plays random conversations until one fails, and then shortens it. */
 import { play } from './play.ts'
 import { planOf } from './plan.ts'
 import { shortest } from './shrink.ts'

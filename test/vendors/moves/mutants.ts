@@ -1,4 +1,6 @@
-/** Bugs of a gateway between dialects, each as an edit of the sources. The conversations must find every one. */
+/**
+ * Possible bugs of a gateway between dialects, each as an edit of the sources. The conversations must find every one.
+ */
 import type { Edit } from '../../support/sources.ts'
 
 export type Mutant = { readonly name: string; readonly edits: readonly Edit[] }

@@ -1,4 +1,4 @@
-/** What happens in a random conversation, as plain data: it can be printed, played again and made shorter. */
+/** The plan of a random conversation as plain data. It can be printed, repeated and shortened. */
 import { dialects, type Dialect } from '../../../src/domain/turn.ts'
 import { Chooser } from '../../support/random.ts'
 

@@ -1,4 +1,4 @@
-/** Plays a planned conversation: client, gateway and vendors in one process, turn by turn. */
+/** Plays a planned conversation, turn by turn, with client, gateway and vendors in one process. */
 import type { Model } from '../../../src/domain/catalog.ts'
 import type { Dialect } from '../../../src/domain/turn.ts'
 import type { KeptTurn, Adapter, AdapterContext, UpstreamRequest } from '../../../src/formats/core/contract.ts'

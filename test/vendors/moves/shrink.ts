@@ -1,4 +1,4 @@
-/** Makes a conversation that breaks a promise shorter, as long as it breaks one. */
+/** Shortens a failing conversation while it still fails. */
 import { play } from './play.ts'
 import type { Plan, PlannedTurn } from './plan.ts'
 import { Violation } from './truth.ts'

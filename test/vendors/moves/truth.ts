@@ -1,4 +1,4 @@
-/** What was said in a conversation, and whether a vendor is told that: all of it, in its order, digit by digit. */
+/** The content of a conversation, and the check that a vendor gets all of it, in order and digit by digit. */
 import { parseExact } from '../../../src/lib/json/exact-json.ts'
 import { GEMINI_SEAL, MESSAGES_SEAL, RESPONSES_SEAL } from '../refusals.ts'
 import { fieldsOf, type SeenRequest, type SeenCall, type SeenMessage, type SeenResult } from '../seen.ts'

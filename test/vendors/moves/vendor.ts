@@ -1,4 +1,4 @@
-/** Vendors of random conversations: the strict fakes, asked in this process. */
+/** Vendors of random conversations: the strict fakes, called in this process. */
 import { dialects, type Dialect } from '../../../src/domain/turn.ts'
 import type { Destination, WriterQuirks } from '../../../src/formats/core/contract.ts'
 import { parseExact } from '../../../src/lib/json/exact-json.ts'
