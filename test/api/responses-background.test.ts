@@ -1,4 +1,4 @@
-/** Background responses: created without their client, read, followed, cancelled, and continued after their client left. */
+/** Background responses: created without their client, read, followed, cancelled, and outliving a connection. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
   freshFolder,
