@@ -413,7 +413,7 @@ for (const served of [true, false]) {
       expect(out).toMatch(/\n(?:ok|warn) +connections +\d+ at once/)
       expect(out).toContain('body_bytes_max')
       expect(out).toMatch(/\nLimits of a model without its own\n(?:\w+ +\d+\n)*first_event_timeout_ms +60000\n/)
-      expect(out).toMatch(/\nFixed limits\n(?:\w+ +\d+ {2}.+\n)*json_depth_max +64 {2}A deeper .+\n/)
+      expect(out).toMatch(/\nFixed limits\n(?:\w+ +\d+ {2}.+\n)*json_depth_max +64 {2}A more deeply .+\n/)
       await json(folder, 'provider', 'remove', 'far', '--yes')
       await json(folder, 'provider', 'remove', 'near', '--yes')
       const report = await json<{ ok: boolean; checks: { name: string; state: string }[] }>(folder, 'doctor')
