@@ -27,18 +27,18 @@ export type BackupCheck =
   | { readonly kind: 'sound'; readonly contents: Contents }
   | { readonly kind: 'broken'; readonly message: string }
 
-/** Room left beside the copy, so that a backup never is what fills the disk under a serving gateway. */
+/** Free space that a backup leaves on the disk. A backup must never fill the disk under a serving gateway. */
 const SPARE_BYTES = limit(
   'backupSpareBytes',
   64 * MIB,
   'A backup that would leave less free space on the disk is refused.',
 )
 
-/** The operation `backup` of one gateway. One at a time: two would only take each other's disk. */
+/** The operation `backup` of one gateway. It runs once at a time, because two copies would compete for disk space. */
 export function createBackup(store: Store, secrets: Secrets): (request: BackupRequest) => Promise<Result> {
   let isRunning = false
   return async (request) => {
-    if (isRunning) return { ok: false, code: 'conflict', message: 'a backup is being made already' }
+    if (isRunning) return { ok: false, code: 'conflict', message: 'a backup is already running' }
     isRunning = true
     try {
       return await makeBackup(store, secrets, request)
@@ -65,7 +65,7 @@ async function copyTo(store: Store, secrets: Secrets, request: UnfinishedBackup)
   const { file, unfinished } = request
   const startedMs = performance.now()
   try {
-    rmSync(unfinished, { force: true }) // Of a process that died over it.
+    rmSync(unfinished, { force: true }) // It is left when a process died during a backup.
     const madeAtMs = Date.now()
     await store.copy(unfinished)
     const own = request.secrets === 'included' ? secrets : undefined
@@ -99,14 +99,17 @@ async function copyTo(store: Store, secrets: Secrets, request: UnfinishedBackup)
 
 const FORBIDDEN = new Set(['EROFS', 'EACCES', 'EPERM'])
 
-/** A server of systemd sees most of a machine as read-only, whatever the folder's mode says: who asks must know why. */
+/**
+ * Under systemd, a server sees most of the machine as read-only, whatever the mode of the folder is. The message says
+ * so.
+ */
 export function backupErrorText(error: unknown, folder: string): string {
   const { code = '', message = String(error) } = error as { code?: string; message?: string }
   if (!FORBIDDEN.has(code)) return message
   return `the server may not write to ${folder} (${code}); under systemd, name that folder in ReadWritePaths=`
 }
 
-/** Removes what a copy left behind. It may hold secrets: where it cannot be removed, that is said. */
+/** Removes the temporary files of a copy. They may hold secrets, so the message names those that cannot be removed. */
 function withoutRemains(made: Result, files: readonly string[]): Result {
   for (const file of files) {
     try {
@@ -118,16 +121,16 @@ function withoutRemains(made: Result, files: readonly string[]): Result {
   return made
 }
 
-/** Why a backup is not begun. */
+/** The reason why a backup cannot start, if there is one. */
 async function problemOf(store: Store, { file, existing }: BackupRequest): Promise<Result | undefined> {
   const folder = dirname(file)
   if (!existsSync(folder)) return refused('failed', `there is no folder ${folder}`)
   if (realpathSync(folder) === realpathSync(store.folder)) {
-    return refused('conflict', 'the data folder itself is no place for a backup: name another folder, or one inside it')
+    return refused('conflict', 'a backup cannot go into the data folder itself: name another folder, or one inside it')
   }
   if (existsSync(file)) {
     if (!(await stat(file)).isFile()) return refused('conflict', `${file} is not a file`)
-    if (existing === 'kept') return refused('conflict', `${file} exists already; --force replaces it`)
+    if (existing === 'kept') return refused('conflict', `${file} already exists; --force replaces it`)
   }
   const [{ size }, { bavail, bsize }] = await Promise.all([stat(join(store.folder, DATABASE)), statfs(folder)])
   if (bavail * bsize >= size + SPARE_BYTES) return undefined
@@ -138,7 +141,7 @@ async function problemOf(store: Store, { file, existing }: BackupRequest): Promi
   )
 }
 
-/** Reads a whole copy: every page, then every invariant of the ledger. Not on the calling thread. */
+/** Reads a whole copy: every page, then every invariant of the ledger. It runs on another thread. */
 export async function verifyCopy(path: string): Promise<BackupCheck> {
   const copy = await openCopy(path)
   try {

@@ -174,12 +174,12 @@ const wrong: [string, string, string][] = [
   [
     'an address on this machine',
     'providers:\n  a:\n    preset: custom\n    base_url: http://127.0.0.1:8000/v1\n',
-    'tollgate.yaml:4: base_url is at a private address (loopback): say allow_private: true',
+    'tollgate.yaml:4: base_url is at a private address (loopback): set allow_private: true',
   ],
   [
     'another address than the local preset’s own',
     'providers:\n  a:\n    preset: ollama\n    base_url: http://127.0.0.1:11435/v1\n',
-    'tollgate.yaml:4: base_url is at a private address (loopback): say allow_private: true',
+    'tollgate.yaml:4: base_url is at a private address (loopback): set allow_private: true',
   ],
   [
     'an address that is never called',

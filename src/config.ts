@@ -14,13 +14,13 @@ import { GIB, HOUR_MS, MIB, MINUTE_MS } from './lib/primitives/units.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Every limit an operator can set: its variable, its default, and between what it may be. */
+/** Every limit that an operator can set: its variable, its default and its range. */
 const limitRules = {
   connectionsMax: { name: 'TOLLGATE_CONNECTIONS_MAX', fallback: 20_000, min: 16, max: 10_000_000 },
   strangersPerAddressMax: { name: 'TOLLGATE_STRANGERS_PER_ADDRESS_MAX', fallback: 100, min: 1, max: 10_000_000 },
   bodyBytesMax: { name: 'TOLLGATE_BODY_BYTES_MAX', fallback: 32 * MIB, min: 1024, max: GIB },
   arrivingBytesMax: { name: 'TOLLGATE_ARRIVING_BYTES_MAX', fallback: 512 * MIB, min: 1024, max: 1024 * GIB },
-  /** 0: what the system grants. */
+  /** 0 means: as much as the system grants. */
   memoryBytesMax: { name: 'TOLLGATE_MEMORY_BYTES_MAX', fallback: 0, min: 0, max: 1024 ** 5 },
   requestTimeoutMs: { name: 'TOLLGATE_REQUEST_TIMEOUT_MS', fallback: HOUR_MS, min: 100, max: 24 * HOUR_MS },
   wholeReplyTimeoutMs: { name: 'TOLLGATE_WHOLE_REPLY_TIMEOUT_MS', fallback: 600_000, min: 100, max: 24 * HOUR_MS },
@@ -46,41 +46,41 @@ export type Config = {
   readonly host: string
   readonly port: number
   readonly dataFolder: string
-  /** Absolute base for links the gateway hands out; undefined: taken from the request where the bind is loopback. */
+  /** Base of the links that the gateway hands out. Without it, and on a loopback address, the request names it. */
   readonly publicUrl: string | undefined
-  /** Whether models and their prices are shown to whoever is not signed in. */
+  /** Whether people who are not signed in see models and their prices. */
   readonly publicModels: 'shown' | 'hidden'
-  /** Origins of web pages that may call the API from a browser; `*` for all. */
+  /** Origins of web pages that may call the API from a browser. `*` means all. */
   readonly corsOrigins: readonly string[]
   /** Addresses and ranges whose `X-Forwarded-For` counts. */
   readonly trustedProxies: TrustedProxies
-  /** Opens `/metrics` on the API's port to whoever shows it. */
+  /** The token that opens `/metrics` on the API's port. */
   readonly metricsToken: string | undefined
-  /** A port of its own for `/metrics`, `/healthz` and `/readyz`, without a token. */
+  /** A separate port for `/metrics`, `/healthz` and `/readyz`, without a token. */
   readonly metricsPort: number | undefined
   readonly metricsHost: string
   readonly logLevel: LogLevel
   readonly limits: ConfiguredLimits
-  /** 64 hexadecimal digits; a file in the data folder otherwise. */
+  /** 64 hexadecimal digits. Without it, the secret is in a file of the data folder. */
   readonly keyPepper: string | undefined
   readonly masterKey: string | undefined
   readonly sandbox: boolean
-  /** Who has its models once there is another vendor; an account's own allow-list may name them besides. */
+  /** Who may use the sandbox's models once there is another vendor. An account's own allow-list may add them. */
   readonly sandboxFor: SandboxFor
-  /** On list prices. `off`: a vendor's key brings no models. */
+  /** The mark-up on list prices. With `off`, a vendor's key brings no models. */
   readonly markUp: MarkUp | 'off'
-  /** Whether what vendors say of failures is kept for the operator, without what is the request's. */
+  /** Whether failure messages of vendors are kept for the operator, without words from the request. */
   readonly upstreamMessages: 'kept' | 'dropped'
   readonly declared: DeclaredCatalog & {
     readonly vendorModels: readonly ModelDraft[]
-    /** Models that are the first account's alone once there is another vendor. */
+    /** Models that only the first account may use once there is another vendor. */
     readonly reserved: readonly string[]
   }
-  /** Where the declaration came from, for messages. */
+  /** The file of the declaration, for messages. */
   readonly configFile: string | undefined
 }
 
-/** A configuration that cannot be used; the message names the variable or the line. */
+/** A configuration that cannot be used. The message names the variable or the line. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
@@ -110,7 +110,7 @@ function publicUrl(env: Environment): string | undefined {
   const text = env['TOLLGATE_PUBLIC_URL']
   if (!text) return undefined
   const url = URL.canParse(text) && /^https?:/.test(text) ? new URL(text) : undefined
-  // It is shown and linked to: a password in it, or a query behind which nothing can be put, is a mistake.
+  // The address is shown and linked to. A password would leak, and nothing can be appended to a query.
   if (url && `${url.username}${url.password}${url.search}${url.hash}` === '') return text.replace(/\/+$/, '')
   const wanted = 'an absolute http(s) address without a user, a query or a fragment'
   throw new ConfigError(`TOLLGATE_PUBLIC_URL must be ${wanted}, not '${maskedAddress(text)}'`)
@@ -146,15 +146,15 @@ function trustedProxies(env: Environment): TrustedProxies {
 
 type ListenSettings = Pick<Config, 'host' | 'port' | 'metricsHost' | 'metricsPort'>
 
-/** Where it listens: for clients, and where wished for on a port of its own for operators. */
+/** The addresses to listen on: the one for clients and, if configured, a separate port for operators. */
 function listening(env: Environment): ListenSettings {
   const ports = { fallback: 0, min: 0, max: 65_535 }
   const [host, port] = [env['HOST'] || '127.0.0.1', integer(env, 'PORT', { ...ports, fallback: 8080 })]
   const metricsHost = env['TOLLGATE_METRICS_HOST'] || '127.0.0.1'
   const metricsPort = env['TOLLGATE_METRICS_PORT'] ? integer(env, 'TOLLGATE_METRICS_PORT', ports) : undefined
-  // Said here, because the system would only say that the port is in use.
+  // The system would only say that the port is in use.
   if (port !== 0 && port === metricsPort && host === metricsHost) {
-    throw new ConfigError(`TOLLGATE_METRICS_PORT must be another port than PORT, not ${port} as well`)
+    throw new ConfigError(`TOLLGATE_METRICS_PORT must differ from PORT; both are ${port}`)
   }
   return { host, port, metricsHost, metricsPort }
 }
@@ -172,19 +172,19 @@ function publicModels(env: Environment): Config['publicModels'] {
   throw new ConfigError(`TOLLGATE_PUBLIC_MODELS must be on or off, not '${text}'`)
 }
 
-/** The environment before the file, as elsewhere. */
+/** The environment takes precedence over the file, as for the other settings. */
 function upstreamMessages(env: Environment, declared: boolean | undefined): Config['upstreamMessages'] {
   const text = env['TOLLGATE_UPSTREAM_MESSAGES'] || (declared === false ? 'off' : 'on')
   if (text === 'on' || text === 'off') return text === 'on' ? 'kept' : 'dropped'
   throw new ConfigError(`TOLLGATE_UPSTREAM_MESSAGES must be on or off, not '${text}'`)
 }
 
-/** Reads the whole configuration. Rejects with ConfigError, or DeclarationError. */
+/** Reads the whole configuration. Rejects with `ConfigError` or `DeclarationError`. */
 export async function loadConfig(env: Environment): Promise<Config> {
   const configFile = configFileOf(env)
   const file = configFile ? await readFile(configFile, env) : undefined
   const sandbox = file?.sandbox ?? true
-  // Where nothing is said, beside vendors it is for the operator's own tries.
+  // Beside other vendors, the sandbox is by default only for the operator's own tests.
   const sandboxFor = file?.sandbox ? 'everyone' : 'first_account'
   const providers = [...(file?.providers ?? [])]
   const implied = providersOf(env).filter((provider) => !providers.some(({ id }) => id === provider.id))
@@ -222,7 +222,7 @@ export async function loadConfig(env: Environment): Promise<Config> {
   })
 }
 
-/** The parser and the schemas take 100 ms to load: a start without a file need not wait for them. */
+/** The parser and the schemas take 100 ms to load. A start without a file does not load them. */
 async function readFile(file: string, env: Environment): Promise<Declaration> {
   const { readDeclaration } = await import('./declaration.ts')
   return readDeclaration(readFileSync(file, 'utf8'), file, env)
@@ -246,8 +246,8 @@ function providersOf(env: Environment): ProviderDraft[] {
 }
 
 /**
- * The models of vendors that are there by their key alone. Who declares a provider says as well what is sold of it; and
- * a declared model of the same id comes first.
+ * The models of vendors that only have a key in the environment. A declared provider brings no models, because its
+ * declaration lists them. A declared model replaces a vendor's model of the same id.
  */
 function modelsBrought(
   vendors: readonly ProviderDraft[],

@@ -29,12 +29,12 @@ export type Declaration = DeclaredCatalog & {
   readonly upstreamMessages: boolean | undefined
 }
 
-/** A declaration that cannot be used; the message names file and line. */
+/** A declaration that cannot be used. The message names the file and the line. */
 class DeclarationError extends Error {
   override readonly name = 'DeclarationError'
 }
 
-/** An object whose keys are all known; of another the message says which there are. */
+/** An object that allows only known keys. The message about another key lists the known ones. */
 const strict = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.strictObject(shape, {
     error: (issue) =>
@@ -51,9 +51,9 @@ const usd = z.union([z.number(), z.string()]).transform((value, context) => {
 })
 
 const units = strict({
-  /** Of tokens; what is sold by the piece has `each` instead. */
+  /** The price of tokens. Something that is sold by the piece has `each` instead. */
   input: usd.optional(),
-  /** Needed of what has output: an embedding has none. */
+  /** Required if there is output. An embedding has none. */
   output: usd.optional(),
   cached_input: usd.optional(),
   cache_write: usd.optional(),
@@ -66,7 +66,7 @@ const units = strict({
 
 const price = strict({
   ...units.shape,
-  /** By a number of input tokens: what all tokens of a longer request cost. */
+  /** Prices by a number of input tokens. They apply to all tokens of a longer request. */
   above: z.record(z.string().regex(/^[1-9]\d{0,8}$/, 'must be a number of input tokens'), units).optional(),
 })
 
@@ -139,7 +139,7 @@ const declaration = strict({
   accounts: z.record(z.string(), account).default({}),
 })
 
-/** Reads a declaration. Throws DeclarationError naming `file:line`. */
+/** Reads a declaration. Throws a `DeclarationError` that names `file:line`. */
 export function readDeclaration(text: string, file: string, env: Env): Declaration {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
@@ -150,7 +150,7 @@ export function readDeclaration(text: string, file: string, env: Env): Declarati
   substitute(document, env, fail)
   const read = declaration.safeParse(document.toJS() ?? {})
   if (!read.success) {
-    // A misspelt key makes others go missing: it is the one to name.
+    // A misspelt key makes other keys missing, so the message names the misspelt one.
     const issue = read.error.issues.find(({ code }) => code === 'unrecognized_keys') ?? read.error.issues[0]
     const path = [...(issue?.path ?? [])]
     if (issue?.code === 'unrecognized_keys') path.push(issue.keys[0] ?? '')
@@ -162,7 +162,7 @@ export function readDeclaration(text: string, file: string, env: Env): Declarati
 type Env = Readonly<Record<string, string | undefined>>
 type Fail = (offset: number | undefined, message: string) => never
 
-/** Replaces `${NAME}` in every text by the environment's value. */
+/** Replaces `${NAME}` in every string by the value from the environment. */
 function substitute(document: Document.Parsed, env: Env, fail: Fail): void {
   visit(document, {
     Scalar(_, node) {
@@ -174,7 +174,7 @@ function substitute(document: Document.Parsed, env: Env, fail: Fail): void {
   })
 }
 
-/** Where the node at a path begins; the nearest parent that exists otherwise. */
+/** The offset of the node at a path, or of its nearest parent that exists. */
 function offsetAt(document: Document.Parsed, path: readonly PropertyKey[]): number | undefined {
   for (let length = path.length; length > 0; length--) {
     const parent = document.getIn(path.slice(0, length - 1), true) ?? document.contents
@@ -192,7 +192,7 @@ function offsetAt(document: Document.Parsed, path: readonly PropertyKey[]): numb
 type CardPrices = { readonly units: UnitPrices; readonly tiers: readonly PriceTier[] }
 type FailAt = (path: readonly PropertyKey[], message: string) => never
 
-/** Checks what refers to what, and turns the file's words into drafts. */
+/** Checks the references between parts, and turns the contents of the file into drafts. */
 function resolve(read: z.infer<typeof declaration>, env: Env, fail: FailAt): Declaration {
   const providers = Object.entries(read.providers).map(([id, declared]) => {
     const { preset, base_url: stated, key: secret, hang_up: hangUp, concurrent_requests: concurrentRequests } = declared
@@ -205,12 +205,12 @@ function resolve(read: z.infer<typeof declaration>, env: Env, fail: FailAt): Dec
   })
   const modelOf = ([id, declared]: [string, z.infer<typeof model>]): ModelDraft => {
     const unitsOf = (stated: z.infer<typeof units>, path: readonly PropertyKey[]): UnitPrices => {
-      // What has no price would be served for nothing.
+      // A model without a price would be served for free.
       const isText = declared.kind === 'text'
       if (isText && stated.output === undefined) fail(path, 'output: a text model needs its price')
       const hasPieces = Object.keys(stated.each ?? {}).length > 0
       const paints = declared.image !== undefined && imageFactsOf(declared.image).surface === 'turn'
-      if (paints && stated.output === undefined) fail(path, 'output: such a model answers with words, too')
+      if (paints && stated.output === undefined) fail(path, 'output: such a model also answers with text')
       if (paints && hasPieces) fail(path, 'each: such a model is sold by tokens')
       const isByPiece = declared.kind === 'image' || declared.kind === 'video'
       const isByToken = declared.kind === 'video' && stated.output !== undefined
@@ -264,14 +264,14 @@ function resolve(read: z.infer<typeof declaration>, env: Env, fail: FailAt): Dec
   return { sandbox: read.sandbox, upstreamMessages: read.upstream_messages, providers, models, accounts }
 }
 
-/** The base URL as it was understood. */
+/** The base URL in its checked form. */
 function checkedUrl(text: string, reach: ProviderReach, fail: (message: string) => never): string {
   const checked = checkBaseUrl(text, reach)
   if (checked.kind === 'good') return checked.url.href
   return fail(
     checked.kind === 'bad'
       ? `base_url ${checked.message}`
-      : `base_url is at a private address (${checked.name}): say allow_private: true if the gateway may call there`,
+      : `base_url is at a private address (${checked.name}): set allow_private: true if the gateway may call it`,
   )
 }
 

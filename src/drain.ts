@@ -1,11 +1,11 @@
-/** The end of a server: running requests end or are settled, then everything closes. */
+/** The end of a server: running requests end or are settled, then everything is closed. */
 import type { Gateway } from './gateway.ts'
 import { decoders } from './lib/runtime/picture.ts'
 import type { Log } from './lib/runtime/log.ts'
 import type { Ports } from './ports.ts'
 import type { Videos } from './video/videos.ts'
 
-/** `isDraining` refuses new work from the moment it is set. */
+/** Once `isDraining` is set, new work is refused. */
 export type DrainState = { isDraining: boolean }
 
 export type DrainParts = {
@@ -17,14 +17,14 @@ export type DrainParts = {
   readonly sandbox: { stop(): void } | undefined
   readonly tokens: { stop(): void }
   readonly timers: { readonly watch: Timer; readonly ahead: Timer }
-  /** Milliseconds that running requests have to end by themselves. */
+  /** How long, in milliseconds, running requests may continue before they are cancelled. */
   readonly drainMs: number
   readonly log: Log
 }
 
 const SOCKETS_CLOSE_MS = 1_000
 
-/** Drains once; a second call does nothing. */
+/** Drains once. A second call does nothing. */
 export async function drain(state: DrainState, parts: DrainParts): Promise<void> {
   if (state.isDraining) return
   state.isDraining = true
@@ -49,7 +49,7 @@ export async function drain(state: DrainState, parts: DrainParts): Promise<void>
   log('info', 'drain.done')
 }
 
-/** The last bytes of settled answers are on their way: they get a second to leave. */
+/** Closes the ports. The last bytes of settled answers get one second to leave. */
 async function closePorts({ server, monitoring }: DrainParts['ports']): Promise<void> {
   server.stop()
   for (let i = 0; i < 20 && server.connections > 0; i++) await Bun.sleep(SOCKETS_CLOSE_MS / 20)

@@ -1,6 +1,6 @@
 /**
- * The limits that nobody sets, for `tollgate doctor` and the console. Each is declared where it is used, by `limit` of
- * lib/primitives/limit.ts. The imports are the modules that declare any; tools/tidy.ts fails for one that is missing.
+ * The fixed limits, for `tollgate doctor` and the console. Each is declared where it is used, by `limit` of
+ * lib/primitives/limit.ts. The imports below are the modules that declare one. tools/tidy.ts fails if one is missing.
  * A start does not load this file, because it loads every part of the gateway.
  */
 import './accounts/password.ts'

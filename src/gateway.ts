@@ -1,4 +1,4 @@
-/** Wiring: a Config becomes a gateway. Opened whole by `serve`, or without its servers for a single command. */
+/** The wiring from a `Config` to a gateway. `serve` adds the servers. A single command needs no servers. */
 import type { AccountDraft, Accounts } from './accounts/accounts.ts'
 import { openSqliteAccounts } from './accounts/sqlite-accounts.ts'
 import { openSqliteManagementKeys } from './accounts/sqlite-management-keys.ts'
@@ -67,13 +67,13 @@ export type Gateway = {
   readonly health: HealthBook
   readonly refused: RefusedRequests
   readonly services: AdminServices
-  /** The first account's first key, made when the store was empty. Shown once. */
+  /** The first key of the first account, made when the store was empty. It is shown once. */
   readonly firstKey: string | undefined
 }
 
 export type OpenOptions = {
   readonly log: Log
-  /** Where the built-in sandbox listens; undefined where it does not run. */
+  /** The address of the built-in sandbox, or undefined if it does not run. */
   readonly sandboxUrl: () => string | undefined
   /** Whether an empty store gets its first account and key. */
   readonly firstAccount: 'make' | 'leave'
@@ -82,9 +82,9 @@ export type OpenOptions = {
 const FIRST_ACCOUNT = 'default'
 const FIRST_BALANCE_NANO_USD = 1_000_000_000n
 
-/** Opens the data folder. Throws FolderInUse when another process has it. */
+/** Opens the data folder. Throws `FolderInUse` when another process uses it. */
 export async function openGateway(config: Config, { log, sandboxUrl, firstAccount }: OpenOptions): Promise<Gateway> {
-  // Memory is ahead of the disk, or beside it: nothing more may be promised.
+  // Memory and disk disagree, so nothing more may be promised to a client.
   const stop = (event: string, message: string): never => {
     log('error', event, { message })
     process.exit(1)
@@ -153,7 +153,7 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
 
 type RequestPorts = Pick<Gateway, 'records' | 'rollups' | 'refused' | 'tasks' | 'blobs'>
 
-/** What is kept of requests, and of what they made. */
+/** Opens the storage of request records and of the files and tasks that requests make. */
 async function openRequestPorts(store: Store, room: DiskRoom): Promise<RequestPorts> {
   return {
     records: openSqliteRecords(store),
@@ -164,14 +164,14 @@ async function openRequestPorts(store: Store, room: DiskRoom): Promise<RequestPo
   }
 }
 
-/** A user who is barred is signed out everywhere. */
+/** Opens users, sessions and management keys. When a user is barred, all sessions of the user end. */
 async function openPeople(store: Store): Promise<Pick<AdminServices, 'users' | 'sessions' | 'managementKeys'>> {
   const sessions = await openSqliteSessions(store)
   const users = await openSqliteUsers(store, (userId) => sessions.endAllOf(userId))
   return { users, sessions, managementKeys: await openSqliteManagementKeys(store) }
 }
 
-/** Members that other parts of the gateway work on, too. */
+/** Members that other parts of the gateway also use. */
 type SharedServices = Pick<
   AdminServices,
   | ('accounts' | 'blobs' | 'catalog' | 'ledger' | 'limiter' | 'managementKeys')
@@ -181,11 +181,11 @@ type Parts = SharedServices & {
   readonly live: LiveCalls
   readonly healthBook: HealthBook
   readonly secrets: Secrets
-  /** Names this life of the process in its holds. */
+  /** Identifies this run of the process in its holds. */
   readonly owner: string
 }
 
-/** What operations work on. */
+/** The services that operations work on. */
 function servicesOf(
   store: Store,
   config: Config,
@@ -230,7 +230,7 @@ function servicesOf(
   }
 }
 
-/** The ledger’s invariants, and that what stands beside it agrees; `owner` is this life of the process. */
+/** The ledger's invariants and the checks of the tables beside it. `owner` is this run of the process. */
 export const bookChecks = (owner: string): readonly Check[] => [
   ...ledgerChecks,
   holdLifeCheck(owner),
@@ -240,11 +240,11 @@ export const bookChecks = (owner: string): readonly Check[] => [
   ...taskChecks,
 ]
 
-/** Verifies all of them. For seconds, on its own thread. */
+/** Runs all checks on a thread of their own. They take seconds. */
 export const verifyBooks = (store: Store, owner: string): Promise<readonly Finding[]> =>
   store.apart((reader) => findingsOf(reader, bookChecks(owner)))
 
-/** What is said last when a commit has failed. */
+/** The last message of a process in which a commit has failed. */
 function fatalText(message: string, { dataFolder }: Config): string {
   const help = message.startsWith('SQLITE_FULL')
     ? `; the disk that holds ${dataFolder} is full: make room and start`
@@ -267,8 +267,9 @@ async function makeAccount(
 }
 
 /**
- * Accounts of the declaration: made once with their opening balance; their allow-list and limits follow the file. One
- * that is no longer in it keeps its keys, its money and its last limits, and is changed by command from then on.
+ * Makes the accounts of the declaration. Each is made once, with its opening balance. Its allow-list and its limits
+ * follow the file. An account that leaves the file keeps its keys, its money and its last limits. From then on it is
+ * changed by command.
  */
 async function declareAccounts({ declared }: Config, accounts: Accounts, ledger: Ledger): Promise<void> {
   const names = new Set(declared.accounts.map(({ name }) => name))
@@ -284,7 +285,7 @@ async function declareAccounts({ declared }: Config, accounts: Accounts, ledger:
   }
 }
 
-/** An empty store gets an account with a little money and a key, so that the first call is not a 401. */
+/** Gives an empty store an account with a little money and a key, so that the first call is not refused with 401. */
 async function makeFirstKey(accounts: Accounts, ledger: Ledger): Promise<string | undefined> {
   const [existing] = accounts.list()
   if (existing && accounts.keysOf(existing.id).length > 0) return undefined

@@ -1,4 +1,4 @@
-/** The program: wires what the commands need and runs one of them. What a command does not use is not even loaded. */
+/** The program. It wires what a command needs and runs it. Parts that the command does not use are not loaded. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Result } from './admin/operations.ts'
@@ -7,7 +7,7 @@ import type { ControlAnswer, Program } from './cli/program.ts'
 import type { Config } from './config.ts'
 import type { Gateway } from './gateway.ts'
 
-/** Commands of one script may meet in the data folder, or a server that is still starting: it is free again soon. */
+/** How long a command waits while another command, or a server that is starting, has the data folder. */
 const FOLDER_WAIT_MS = 3_000
 const FOLDER_POLL_MS = 50
 
@@ -18,7 +18,7 @@ async function consult(name: string, input: unknown): Promise<Result | undefined
   return callControl((await readConfig()).dataFolder, name, input)
 }
 
-/** Runs an operation in the server that owns the data folder, or, when none runs, on the folder itself. */
+/** Runs an operation in the server that owns the data folder, or on the folder itself when no server runs. */
 async function operate(name: string, input: unknown): Promise<ControlAnswer> {
   const config = await readConfig()
   const [{ callControl }, { runOperation }] = await Promise.all([
@@ -41,17 +41,17 @@ async function operate(name: string, input: unknown): Promise<ControlAnswer> {
 const noFolder = ({ dataFolder }: Config): ControlAnswer => ({
   ok: false,
   code: 'no_data_folder',
-  message: `${dataFolder} is no data folder: name one with --data or TOLLGATE_DATA, or make it with tollgate init or serve`,
+  message: `${dataFolder} is not a data folder: name one with --data or TOLLGATE_DATA, or make one with tollgate init or serve`,
 })
 
-/** Opens the data folder without its servers, for as long as `use` takes. */
+/** Opens the data folder without its servers while `use` runs. */
 async function onFolder<T>(
   config: Config,
   firstAccount: 'make' | 'leave',
   use: (gateway: Gateway) => T,
 ): Promise<Awaited<T>> {
   const [{ openGateway }, { createLog }] = await Promise.all([import('./gateway.ts'), import('./lib/runtime/log.ts')])
-  // What a start would say: that it upgraded, gave back what a crash had left on hold, or ends for a failed commit.
+  // Warnings are shown: an upgrade, holds that a crash left open and that were released, or a failed commit.
   const gateway = await openGateway(config, { log: createLog('warn'), sandboxUrl: () => undefined, firstAccount })
   try {
     return await use(gateway)
@@ -60,7 +60,7 @@ async function onFolder<T>(
   }
 }
 
-/** The limits among some settings, under the names they have outside. */
+/** The limits among some settings, under their public names. */
 const named = (settings: object): Record<string, number> =>
   Object.fromEntries(
     Object.entries(settings)
@@ -74,7 +74,7 @@ const program: Program = {
   consult,
   async serve() {
     const [config, { serve }] = await Promise.all([readConfig(), import('./serve.ts')])
-    // A Tollgate that has the folder may have the port as well, but the folder is what there is to say.
+    // The process that has the folder may also have the port. The folder is the better message.
     if (await consult('account.list', {})) (await import('./store/lock.ts')).lockFolder(config.dataFolder).release()
     const { baseUrl, firstKey, setupUrl, gateway, open, drain } = await serve(config)
     const [{ accountMayUse }, [account]] = [await import('./domain/account.ts'), gateway.accounts.list()]
@@ -93,7 +93,7 @@ const program: Program = {
   },
   async firstKey() {
     const config = await readConfig()
-    // A server made the first key when it started, if there was one to make.
+    // A running server has already made the first key, if one was needed.
     if (await consult('account.list', {})) return undefined
     return onFolder(config, 'make', ({ firstKey }) => firstKey)
   },
@@ -150,5 +150,5 @@ const program: Program = {
   },
 }
 
-// Threads and sockets of a start that failed half-way would keep the process alive.
+// After a failed start, its threads and sockets would keep the process alive.
 process.exit(await runCli(program, process.argv.slice(2)))

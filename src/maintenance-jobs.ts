@@ -1,16 +1,16 @@
-/** What is done every now and then, as long as the gateway lives. */
+/** The periodic work of a gateway: deleting old rows and files, and verifying the books. */
 import type { Blobs } from './blobs/blobs.ts'
 import type { Config } from './config.ts'
 import type { Gateway } from './gateway.ts'
 import type { Log } from './lib/runtime/log.ts'
 import { HOUR_MS } from './lib/primitives/units.ts'
 
-/** Files that have expired are gone from the disk so soon after. */
+/** Expired files are deleted within this time. */
 const SWEEP_MS = 30_000
 
 type JobOptions = Pick<Config, 'limits'> & { readonly log: Log; readonly isDraining: () => boolean }
 
-/** Forgets what is old, and verifies the books, as long as the gateway lives. */
+/** Starts the periodic work. */
 export function startSweeps(gateway: Gateway, blobs: Blobs, { log, limits, isDraining }: JobOptions): { stop(): void } {
   const logFailure = (event: string) => (error: unknown) => log('error', event, { message: String(error) })
   const { turns, idempotency, tasks, rollups, refused, store } = gateway
@@ -18,19 +18,19 @@ export function startSweeps(gateway: Gateway, blobs: Blobs, { log, limits, isDra
   const rows = { responses: turns, idempotency, video: tasks, sessions, usage: rollups, refused }
   const sweep = (): void => {
     const swept = Object.entries(rows).map(([name, one]) => one.sweep().catch(logFailure(`${name}.sweep_failed`)))
-    // What they deleted goes back to the disk.
+    // The space that they freed is returned to the disk.
     Promise.all(swept)
       .then(() => store.shrink())
       .catch(logFailure('store.vacuum_failed'))
   }
   const hourly = setInterval(() => {
     verifyHourly(gateway, log).catch((error: unknown) => {
-      // A shutdown does not wait for it.
+      // A shutdown does not wait for the verification.
       if (!isDraining()) log('error', 'ledger.verification_failed', { message: String(error) })
     })
     sweep()
   }, HOUR_MS)
-  // A gateway that never lives an hour would never forget.
+  // A gateway that is restarted within every hour must delete old rows, too.
   sweep()
   const filesMs = Math.min(SWEEP_MS, limits.imageUrlMs, limits.videoKeptMs)
   const files = setInterval(() => void blobs.sweep().catch(logFailure('blobs.sweep_failed')), filesMs)

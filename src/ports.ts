@@ -1,8 +1,8 @@
 /**
- * The ports, bound before anything else is done and kept: a start that fails for a taken port has made nothing, and
- * nobody meets a port that listens and then refuses. What clients send to a gateway that is still starting waits, as it
- * would in the backlog; where the start takes long, they are told so. An upgrade of the database runs on this thread:
- * until it is over they do wait in the backlog.
+ * The ports. They are bound before anything else, so a start that fails for a taken port has made nothing. No client
+ * meets a port that listens and then refuses. Requests to a gateway that is still starting wait, as in the backlog. If
+ * the start takes longer than a second, they are answered that the gateway is starting. An upgrade of the database runs
+ * on this thread, so requests wait in the backlog until it is done.
  */
 import type { Config } from './config.ts'
 import { connectionsMaxOf, MONITORING_CONNECTIONS_MAX } from './connection-limit.ts'
@@ -17,22 +17,22 @@ import type { Log } from './lib/runtime/log.ts'
 export type Ports = {
   /** The port of clients. */
   readonly server: Server
-  /** The operator's own port, where one is wished for. */
+  /** The operator's own port, if configured. */
   readonly monitoring: Server | undefined
   /** From now on the gateway answers. */
   open(edge: Edge): void
 }
 
-/** A start is over in a tenth of this; who checks whether the process lives waits about so long. */
+/** A start takes a tenth of this. Programs that check whether the process lives usually wait about this long. */
 const START_WAIT_MS = 1_000
 
-/** Throws what the system says about a port that cannot be had. */
+/** Throws the system's error if a port cannot be bound. */
 export function bindPorts(config: Config, log: Log): Ports {
   watchProxies(config, log)
   let edge = startingEdge(new Cors(config.corsOrigins))
   const onError = ({ message, stack }: Error): void => log('error', 'inbound.internal', { message, stack })
   const shared = { isHeld: true, refuse: (malformed) => edge.refuse(malformed), onError } satisfies Partial<PortOptions>
-  /** A programmer's error is an answer, whoever made it. */
+  /** A programmer's error is also answered, whichever handler threw it. */
   const guarded = (handle: (exchange: ServerExchange) => void) => (exchange: ServerExchange) => {
     try {
       handle(exchange)
@@ -87,14 +87,14 @@ function bindMonitoring(
   return server
 }
 
-/** How a URL names the address that is listened on. */
+/** The listening address as the host of a URL. */
 export const urlHost = (host: string): string =>
   host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
 
-/** Behind a proxy that is not trusted all clients are one: what one of them may not do any more, none may. */
+/** Warns about a proxy that is not trusted. All clients behind it share the limits of one address. */
 function watchProxies({ trustedProxies, publicUrl }: Config, log: Log): void {
-  const help = 'name the proxy in TOLLGATE_TRUSTED_PROXIES, or all clients behind it count as one'
+  const help = 'name the proxy in TOLLGATE_TRUSTED_PROXIES; until then all clients behind it count as one'
   trustedProxies.onUnheard = (proxy) => log('warn', 'proxy.untrusted', { proxy, help })
-  // This server speaks no TLS: something in front of it does.
+  // This server speaks no TLS, so a proxy in front of it does.
   if (publicUrl?.startsWith('https:') && trustedProxies.isEmpty) log('warn', 'proxy.untrusted', { publicUrl, help })
 }

@@ -11,7 +11,7 @@ import type { ServerExchange } from './inbound/exchange.ts'
 import type { Log } from './lib/runtime/log.ts'
 import { formatMarkUp } from './prices/mark-up.ts'
 
-/** One port for both: the public API, and what is for people. */
+/** Serves the public API and the console on one port. */
 export function withConsole(
   edge: Edge,
   { services }: Gateway,
@@ -28,17 +28,17 @@ export function withConsole(
   }
 }
 
-/** Relative: it holds below whatever path a proxy has put the gateway at. */
+/** The location is relative, so it is right below any path at which a proxy serves the gateway. */
 const TO_CONSOLE = { location: 'console/', 'cache-control': 'no-store', vary: 'accept' }
 
-/** Whether a browser asks, for a person. Programs get the API's 404. */
+/** Whether a browser asks for a page. Programs get the API's 404. */
 const wantsPage = (exchange: ServerExchange): boolean =>
   ['GET', 'HEAD'].includes(exchange.head.method) && /\btext\/html\b/.test(exchange.header('accept') ?? '')
 
 const isDocument = (path: string): boolean =>
   path === '/docs' || path === '/openapi.json' || path === '/llms.txt' || path.startsWith('/docs/')
 
-/** Made, and loaded, when somebody asks for the first. */
+/** The documents are loaded and built for the first request. */
 function documentsOf(log: Log): (exchange: ServerExchange) => void {
   const load = async () => {
     const { makeDocuments, replyWithDocument } = await import('./edge/documents.ts')
@@ -53,14 +53,14 @@ function documentsOf(log: Log): (exchange: ServerExchange) => void {
       .catch((error: unknown) => {
         const { stack = '' } = error as Error
         log('error', 'documents.internal', { message: String(error), stack })
-        // Another request may find them: a file that was not there, or could not be read.
+        // The next request loads them again. A missing or unreadable file may be there by then.
         loaded = undefined
         replyWithInternalError(exchange)
       })
   }
 }
 
-/** A new link at each start until there is an operator: whoever missed the first is not locked out. */
+/** Makes a new link at each start until there is an operator, so that a lost link locks nobody out. */
 export async function setupUrl({ services: { users } }: Gateway, origin: string): Promise<string | undefined> {
   return users.hasOperator() ? undefined : origin + setupPath(await users.makeLink(undefined))
 }
@@ -73,7 +73,7 @@ const factsOf = (config: Config): ConsoleFacts => ({
   settings: () => settingsOf(config),
 })
 
-/** By names that stay: the console has words for each in every language. */
+/** The settings under stable names. The console has words for each name in every language. */
 export const settingsOf = async (config: Config): Promise<Readonly<Record<string, unknown>>> => ({
   host: config.host,
   port: config.port,

@@ -1,9 +1,9 @@
-/** Why there is no new work to be taken in: a disk that does not answer, or memory that is nearly used up. Says so. */
+/** Refuses new work while the disk does not answer or memory is nearly used up, and logs it. */
 import type { Log, LogFields } from './lib/runtime/log.ts'
 import type { MemoryRoom } from './lib/runtime/memory-room.ts'
 import type { Store } from './store/store.ts'
 
-/** A disk that has not answered for so long takes no new work: it gives no error, and all would wait for ever. */
+/** After this time without an answer from the disk, new work is refused. A stalled disk reports no error. */
 const STALL_MS = 2_000
 const TOLD_MS = 10_000
 
@@ -19,19 +19,19 @@ export class ReadinessGate {
     this.log = log
   }
 
-  /** What would be taken in now could not be written down, or held: undefined where it can. */
+  /** The reason why new work cannot be accepted, or undefined if it can. */
   reason(): string | undefined {
     const waitingMs = this.store.waitingMs()
     if (waitingMs >= STALL_MS) {
       this.tell('store.stalled', { waitingMs: Math.round(waitingMs), queued: this.store.queued() })
-      return 'the disk does not take what is written'
+      return 'the disk does not respond to writes'
     }
     if (!this.memory.isShort) return undefined
     this.tell('memory.short', { usedBytes: this.memory.usedBytes, bytesMax: this.memory.bytesMax })
-    return 'the memory is nearly used up'
+    return 'memory is nearly used up'
   }
 
-  /** At first and every ten seconds. */
+  /** Logs at once, and then at most every ten seconds. */
   private tell(event: string, fields: LogFields): void {
     const nowMs = performance.now()
     if (nowMs - this.toldMs < TOLD_MS) return

@@ -1,4 +1,4 @@
-/** `tollgate restore`: a backup back in the data folder, verified before anything is replaced. */
+/** `tollgate restore` puts a backup back in the data folder. The backup is verified before anything is replaced. */
 import { chmodSync, existsSync, mkdirSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Result } from './admin/operations.ts'
@@ -17,14 +17,15 @@ import { DATABASE } from './store/store.ts'
 export type RestoreRequest = { readonly file: string; readonly existing: 'kept' | 'replaced' }
 
 /**
- * How a secret stands to the restored database: `restored` from the backup; there already and it `matches`; there but
- * it `differs`; `missing`; or there, and the backup is of a version that did not say which it belongs to (`unknown`).
+ * The state of a secret relative to the restored database. `restored`: taken from the backup. `matches`: the secret in
+ * place is the right one. `differs`: the secret in place is another one. `missing`: there is none. `unknown`: there is
+ * one, but the backup is of a version that did not record which secret it needs.
  */
 export type SecretState = 'restored' | 'matches' | 'differs' | 'missing' | 'unknown'
 
 const refused = (code: 'conflict' | 'failed', message: string): Result => ({ ok: false, code, message })
 
-/** Restores into the configured data folder. Throws FolderInUse while a server has it, DatabaseTooNew. */
+/** Restores into the configured data folder. Throws `FolderInUse` while a server has it, and `DatabaseTooNew`. */
 export async function restoreBackup(config: Config, request: RestoreRequest): Promise<Result> {
   const file = resolve(request.file)
   if (!existsSync(file)) return refused('failed', `there is no file ${file}`)
@@ -38,7 +39,7 @@ export async function restoreBackup(config: Config, request: RestoreRequest): Pr
     if (existsSync(path)) {
       if (realpathSync(path) === realpathSync(file)) return refused('conflict', `${file} is the database in place`)
       if (request.existing === 'kept')
-        return refused('conflict', `${path} exists; --force restores all the same and keeps it under another name`)
+        return refused('conflict', `${path} exists; --force restores anyway and keeps it under another name`)
     }
     return await restoreLocked(config, { file, path, staged })
   } finally {
@@ -68,13 +69,13 @@ async function restoreLocked(config: Config, { file, path, staged }: Paths): Pro
       plans.push(planSecret(config, name, { given: secretOf(backup.manifest, name), check: checks.get(name) }))
     }
     for (const { install } of plans) if (install) writeStaged(install)
-    // The database first: a process that dies behind it leaves one that refuses to start with the secrets there are.
+    // The database goes first. If the process dies after it, the next start refuses to run with the old secrets.
     replaceDatabase(swap, { staged, path, aside })
     for (const { install } of plans) if (install) putSecret(swap, install.file, suffix)
     syncPath(config.dataFolder)
   } catch (error) {
     const left = swap.takeBack()
-    const outcome = left.length === 0 ? 'nothing was changed' : `not all of it could be undone (${left.join('; ')})`
+    const outcome = left.length === 0 ? 'nothing was changed' : `not everything could be undone (${left.join('; ')})`
     return refused('failed', `${outcome}: ${(error as Error).message}`)
   }
   return {
@@ -107,15 +108,15 @@ async function checksOf(staged: string): Promise<ReadonlyMap<SecretName, string>
 const secretOf = (manifest: Manifest | undefined, name: SecretName): Uint8Array | undefined =>
   name === 'key_pepper' ? manifest?.keyPepper : manifest?.masterKey
 
-/** What becomes of a secret, decided before anything is changed. */
+/** What is done with a secret. It is decided before anything is changed. */
 type SecretPlan = {
   readonly name: SecretName
   readonly state: SecretState
-  /** Set where the backup's own takes the place of the file. */
+  /** Set if the backup's secret replaces the file. */
   readonly install: { readonly file: string; readonly secret: Uint8Array } | undefined
 }
 
-/** The environment goes first: what it gives is in force, and no file would change that. */
+/** A secret from the environment comes first. It is in force whatever the file says. */
 function planSecret(
   config: Config,
   name: SecretName,
@@ -133,7 +134,7 @@ function planSecret(
   return plan(own === undefined && found !== 'damaged' ? 'unknown' : 'differs')
 }
 
-/** A damaged file is another secret than the right one, no more: what follows sets it aside or says so. */
+/** A damaged file counts as a wrong secret. The caller sets it aside or reports it. */
 function findWhole(config: Config, name: SecretName): Uint8Array | 'damaged' | undefined {
   try {
     return findSecret(config, name)
@@ -146,17 +147,17 @@ function findWhole(config: Config, name: SecretName): Uint8Array | 'damaged' | u
 const stagedSecret = (file: string): string => `${file}.restoring`
 
 function writeStaged({ file, secret }: NonNullable<SecretPlan['install']>): void {
-  rmSync(stagedSecret(file), { force: true }) // Of a process that died over it.
+  rmSync(stagedSecret(file), { force: true }) // It is left when a process died during a restore.
   writeSecret(stagedSecret(file), secret)
 }
 
-/** Puts a written secret in its place; another one there is kept beside it. */
+/** Moves a staged secret into place. An existing file is kept beside it. */
 function putSecret(swap: FileSwap, file: string, suffix: string): void {
   if (existsSync(file)) swap.keep(file, `${file}.${suffix}`)
   swap.rename(stagedSecret(file), file)
 }
 
-/** What the operator has to do before the next start. */
+/** Instructions for the operator before the next start. */
 function problemOf(config: Config, name: SecretName, state: SecretState): string[] {
   const { file, variable, given } = secretPlace(config, name)
   const place = given === undefined ? file : variable
@@ -167,8 +168,8 @@ function problemOf(config: Config, name: SecretName, state: SecretState): string
     case 'missing':
       return [`${file} is missing: put it back (or set ${variable}) before the next start`]
     case 'differs':
-      return [`${place} is not the one of this backup: put the right one back before the next start`]
+      return [`${place} does not belong to this backup: put the right one back before the next start`]
     case 'unknown':
-      return [`the backup does not say whether ${place} is its own; keep it as it was when the backup was made`]
+      return [`the backup does not say which secret it needs; keep ${place} as it was when the backup was made`]
   }
 }

@@ -1,4 +1,4 @@
-/** The built-in vendor as a provider with priced models, so that the first call works offline and its charge shows. */
+/** The built-in vendor as a provider with priced models. The first call works offline, and its charge is visible. */
 import type { ModelDraft, ProviderDraft } from './domain/catalog.ts'
 import { imageFamilies } from './vendors/image-families.ts'
 import { type VideoFacts } from './domain/video.ts'
@@ -32,7 +32,7 @@ const embeddingModel = (id: string, dimensions: number, nanoPerMillion: bigint):
   price: unitPrices({ input: nanoPerMillion, output: 0n }),
 })
 
-/** By tokens, at the prices of gpt-image-1. */
+/** Sold by tokens, at the prices of gpt-image-1. */
 const imageModel: ModelDraft = {
   ...sandboxModel('sandbox-image', { input: 0n, output: 0n }),
   kind: 'image',
@@ -45,7 +45,7 @@ const imageModel: ModelDraft = {
   }),
 }
 
-/** By tokens, in turns of Gemini's API, at the prices of gemini-3.1-flash-image. */
+/** Sold by tokens, in turns of Gemini's API, at the prices of gemini-3.1-flash-image. */
 const turnImageModel: ModelDraft = {
   ...sandboxModel('sandbox-image-gemini', { input: 0n, output: 0n }),
   kind: 'image',
@@ -57,7 +57,7 @@ const turnImageModel: ModelDraft = {
   }),
 }
 
-/** By the piece, at the prices of dall-e-3. */
+/** Sold by the piece, at the prices of dall-e-3. */
 const classicImageModel: ModelDraft = {
   ...sandboxModel('sandbox-image-classic', { input: 0n, output: 0n }),
   kind: 'image',
@@ -84,7 +84,7 @@ const classicImageModel: ModelDraft = {
   }),
 }
 
-/** By the second. */
+/** Sold by the second. */
 const videoModel = (id: string, video: VideoFacts, perSecond: Readonly<Record<string, bigint>>): ModelDraft => ({
   ...sandboxModel(id, { input: 0n, output: 0n }),
   kind: 'video',
@@ -96,7 +96,7 @@ const videoModel = (id: string, video: VideoFacts, perSecond: Readonly<Record<st
   }),
 })
 
-/** Dollars per million tokens. */
+/** Prices are dollars per million tokens. */
 export const sandboxModels: readonly ModelDraft[] = [
   sandboxModel('sandbox-chat', { input: 1n, output: 4n }),
   sandboxModel('sandbox-mini', { input: 0n, output: 1n }),

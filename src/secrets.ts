@@ -1,4 +1,4 @@
-/** The key pepper and the master key: found, made at first use, and held to the database they belong to. */
+/** The key pepper and the master key. They are made at first use, and each is bound to one database. */
 import { join } from 'node:path'
 import type { Config } from './config.ts'
 import { makeSecret, readSecret, writeSecret } from './lib/runtime/secret-file.ts'
@@ -13,27 +13,27 @@ class SecretMismatch extends Error {
   override readonly name = 'SecretMismatch'
 }
 
-/** Where a secret comes from: its variable where that is set, else its file. */
+/** The source of a secret: its variable if it is set, and its file otherwise. */
 export const secretPlace = (config: Config, name: SecretName): Place =>
   name === 'key_pepper'
     ? { file: join(config.dataFolder, 'key.pepper'), variable: 'TOLLGATE_KEY_PEPPER', given: config.keyPepper }
     : { file: join(config.dataFolder, 'master.key'), variable: 'TOLLGATE_MASTER_KEY', given: config.masterKey }
 
-/** The secret that is in force; undefined where there is none yet. */
+/** The secret that is in force, or undefined if there is none yet. */
 export function findSecret(config: Config, name: SecretName): Uint8Array | undefined {
   const { file, given } = secretPlace(config, name)
   return readSecret(file, given)
 }
 
-/** What becomes of things when a database runs under another secret than its own. */
+/** The consequence when a database runs under another secret than its own. */
 const lossOf: Readonly<Record<SecretName, string>> = {
   key_pepper: 'every API key made so far would be refused',
   master_key: 'every stored vendor credential would be unreadable',
 }
 
 /**
- * The secrets of a database. New ones are made only for a database that has none yet; throws SecretMismatch for others
- * than its own: a server that starts anyway would answer 401 to every customer.
+ * The secrets of a database. New ones are made only for a database that has none yet. Throws `SecretMismatch` if the
+ * secrets belong to another database. A server that started anyway would answer 401 to every customer.
  */
 export async function openSecrets(config: Config, store: Store): Promise<Secrets> {
   const checks = await readChecks(store)
@@ -52,10 +52,10 @@ export async function openSecrets(config: Config, store: Store): Promise<Secrets
   return { key_pepper: await open('key_pepper'), master_key: await open('master_key') }
 }
 
-/** What happened to each secret: it was the database's own already, or is from now on. */
+/** What happened to each secret. `unchanged`: it already belonged to the database. `adopted`: it does from now on. */
 export type SecretAdoption = Readonly<Record<SecretName, 'unchanged' | 'adopted'>>
 
-/** Makes the secrets in force, or new ones, the database's own: for when the former ones are lost or replaced. */
+/** Binds the secrets in force, or new ones, to the database. This is for secrets that were lost or replaced. */
 export async function adoptSecrets(config: Config, store: Store): Promise<SecretAdoption> {
   const checks = await readChecks(store)
   const outcome: Record<SecretName, 'unchanged' | 'adopted'> = { key_pepper: 'unchanged', master_key: 'unchanged' }

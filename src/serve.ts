@@ -1,4 +1,4 @@
-/** `tollgate serve`: the gateway with its servers, until a signal drains it. */
+/** `tollgate serve` runs the gateway with its servers until a signal drains it. */
 import { serveControl } from './admin/control.ts'
 import type { Blobs } from './blobs/blobs.ts'
 import { openFolderUploads } from './blobs/folder-uploads.ts'
@@ -42,33 +42,33 @@ export type RunningServer = {
   /** `http://127.0.0.1:8080/v1` */
   readonly baseUrl: string
   readonly firstKey: string | undefined
-  /** Where the first operator chooses a password; undefined once there is one. */
+  /** The address at which the first operator chooses a password, or undefined once there is an operator. */
   readonly setupUrl: string | undefined
   readonly gateway: Gateway
-  /** From now on the gateway answers. What it was sent before has waited. */
+  /** Starts answering. Requests that arrived earlier have waited. */
   readonly open: () => void
-  /** Refuses new work, lets the running requests end, settles the rest, closes everything. */
+  /** Refuses new work, lets running requests end, settles the rest and closes everything. */
   readonly drain: () => Promise<void>
 }
 
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/
-/** An account may have the n-th part of what bodies may take while they arrive. */
+/** Arriving bodies may take this part of the memory, and one account may take this part of that. */
 const ARRIVING_PARTS = 4
-/** Of the memory, for long replies: read, taken apart and written again they need twice and more of what they are. */
+/** Long replies may take this part of the memory. Reading and writing one needs over twice its size. */
 const REPLY_PARTS = 8
-/** What of it one account may have. */
+/** One account may take this part of it. */
 const REPLY_SHARES = 4
-/** A call ends within a second of when it lost its right. */
+/** At this interval, a call that lost its permission ends within a second. */
 const WATCH_MS = 500
-/** Nobody waits for the first answer any more. */
+/** By this time, the first answer is no longer delayed by loading. */
 const READ_AHEAD_MS = 1_000
 
-/** Starts everything but the answers of its ports. Throws where a port cannot be had. */
+/** Starts everything except answering on the ports. Throws if a port cannot be bound. */
 export async function serve(config: Config): Promise<RunningServer> {
   const [log, { host, publicUrl }] = [createLog(config.logLevel), config]
   const ports = bindPorts(config, log)
   const { server } = ports
-  // Its thread starts while the folder is opened.
+  // The sandbox starts on its own thread while the folder is opened.
   const sandbox = config.sandbox ? new SandboxThread({ onReplaced: (reason) => replaced(log, reason) }) : undefined
   const gateway = await openGateway(config, { log, sandboxUrl: () => sandbox?.url, firstAccount: 'make' })
   await sandbox?.ready
@@ -138,7 +138,7 @@ const edgeOf = (gateway: Gateway, config: Config, shared: Pick<EdgeOptions, 'rel
     metricsToken: config.metricsToken,
   })
 
-/** The relay with what it owns itself: budgets, permits and counts of this process. */
+/** The relay with its own parts: budgets, permits and counts of this process. */
 function relayOf(gateway: Gateway, config: Config, { blobs, onRecord, ...shared }: RelayParts): Relay {
   return {
     ...ownedBy(gateway),
@@ -164,7 +164,7 @@ function replaced(log: Log, reason: string): void {
   log('error', 'sandbox.replaced', { reason })
 }
 
-/** `parts`: what there is by the time anybody asks. */
+/** `parts` is a function, because the parts exist only after the metrics are made. */
 const metricsOf = (
   { ledger, store, live }: Gateway,
   parts: () => { readonly videos: Videos; readonly server: Server },
@@ -180,13 +180,13 @@ const metricsOf = (
     decoders,
   })
 
-/** The program is not there as a whole, and the runtime does not look for a missing part of it again. */
+/** A part of the program is missing. The runtime does not look for it a second time, so the process ends. */
 function giveUp(log: Log, { message }: Error): never {
   log('error', 'serve.incomplete', { message })
   process.exit(1)
 }
 
-/** What is told of every request that held money. */
+/** Passes every request record on to the metrics, the tally, the feed and the log. */
 const recorder =
   ({ services: { tally, feed } }: Gateway, metrics: Metrics, log: Log) =>
   (record: RequestRecord, client?: string): void => {
@@ -196,24 +196,24 @@ const recorder =
     logRecord(log, record, client)
   }
 
-/** What the process may have, in bytes. */
+/** The memory that the process may use, in bytes. */
 const memoryMaxOf = ({ limits }: Config): number => limits.memoryBytesMax || process.constrainedMemory()
 
 type OwnedParts = 'accounts' | 'catalog' | 'ledger' | 'records' | 'idempotency' | 'turns' | 'live' | 'health'
 
-/** What the relay has of the gateway. */
+/** The parts of the gateway that the relay uses. */
 function ownedBy(gateway: Gateway): Pick<Relay, OwnedParts> {
   const { accounts, catalog, ledger, records, idempotency, turns, live, health } = gateway
   return { accounts, catalog, ledger, records, idempotency, turns, live, health }
 }
 
-/** What counts the requests of accounts, let in or not. */
+/** The counters of accounts' requests, accepted and refused. */
 const countersOf = ({ limiter, refused }: Gateway): Pick<EdgeOptions, 'limiter' | 'refused'> => ({ limiter, refused })
 
-/** What clients may send and have for nothing. */
+/** The bounds of request bodies and of free requests. */
 function boundsOf(config: Config): Pick<EdgeOptions, 'free' | 'arriving' | 'chatBody'> {
   const { arrivingBytesMax, bodyBytesMax } = config.limits
-  // What is made of them takes up to three times as much: they alone must not fill the memory.
+  // Objects made from the bodies take up to three times as much. The bodies alone must not fill the memory.
   const max = Math.min(arrivingBytesMax, memoryMaxOf(config) / ARRIVING_PARTS)
   return {
     free: freeBounds,
@@ -222,16 +222,17 @@ function boundsOf(config: Config): Pick<EdgeOptions, 'free' | 'arriving' | 'chat
   }
 }
 
-/** Memory for long whole replies of upstreams. */
+/** The memory for long whole replies of upstreams. */
 function repliesOf(config: Config): ReplyMemory {
   const max = memoryMaxOf(config) / REPLY_PARTS
   return new ReplyMemory({ max, shareMax: max / REPLY_SHARES })
 }
 
-type Studio = Pick<VideosOptions, 'log' | 'blobs' | 'onRecord'> & Pick<Relay, 'health'> & { readonly config: Config }
+type VideoParts = Pick<VideosOptions, 'log' | 'blobs' | 'onRecord'> &
+  Pick<Relay, 'health'> & { readonly config: Config }
 
-/** The work on videos, as far as it reaches into the rest of the gateway. */
-function openVideos(gateway: Gateway, { health, config, ...shared }: Studio): Videos {
+/** Opens the video tasks with the parts of the gateway that they use. */
+function openVideos(gateway: Gateway, { health, config, ...shared }: VideoParts): Videos {
   const { limits, upstreamMessages } = config
   const { tasks, catalog, ledger, records, limiter, accounts } = gateway
   return new Videos({
@@ -251,7 +252,7 @@ function openVideos(gateway: Gateway, { health, config, ...shared }: Studio): Vi
   })
 }
 
-/** What a vendor said in an attempt, as far as it is kept. */
+/** The vendor's answer to an attempt, as far as it is kept. */
 const saidIn = ({ requestId: id, status, code, type, message }: AttemptNote): object => ({
   id,
   status,
@@ -260,7 +261,7 @@ const saidIn = ({ requestId: id, status, code, type, message }: AttemptNote): ob
   message,
 })
 
-/** The one line per request: who, what, how much, how long. No prompts, no outputs, no secrets. */
+/** Logs one line for each request: who, what, how much and how long. It has no prompts, outputs or secrets. */
 function logRecord(log: Log, record: RequestRecord, client: string | undefined): void {
   const { id: request, accountId: account, keyId: key, model, status, outcome, errorCode, attempts, usage } = record
   log('info', 'request', {

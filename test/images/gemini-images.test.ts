@@ -419,7 +419,7 @@ describe('what is refused', () => {
   test('a model without a price for its words', async () => {
     const yaml =
       'models:\n  m: { kind: image, price: { input: 1 }, image: { family: gemini-3-pro-image }, offers: [{ provider: sandbox, model: m }] }'
-    expect(await startGateway({ yaml }).catch(String)).toContain('answers with words, too')
+    expect(await startGateway({ yaml }).catch(String)).toContain('also answers with text')
   })
 })
 

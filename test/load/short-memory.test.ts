@@ -55,7 +55,7 @@ models:
     refused = await ask()
   }
   expect([refused?.status, refused?.headers.get('retry-after'), await ready()]).toEqual([503, '1', 503])
-  expect(await refused?.text()).toContain('the memory is nearly used up')
+  expect(await refused?.text()).toContain('memory is nearly used up')
   expect(gateway.output()).toContain('"event":"memory.short"')
 
   stop.abort()

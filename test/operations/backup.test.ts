@@ -298,7 +298,7 @@ describe('restore', () => {
     writeFileSync(join(folder, 'key.pepper'), 'half a sec')
     const { secrets, problems } = await runJson<RestoreResult>(folder, ['restore', plain, '--force'])
     expect(secrets).toEqual({ key_pepper: 'differs', master_key: 'matches' })
-    expect(problems).toEqual([expect.stringContaining('key.pepper is not the one of this backup')])
+    expect(problems).toEqual([expect.stringContaining('key.pepper does not belong to this backup')])
   })
 
   test('refuses what is no sound backup, and changes nothing then', async () => {

@@ -25,7 +25,7 @@ test('new work is refused, nothing is said before it is written down, and it goe
   expect(await ready()).toBe(503)
   const refused = await chat(gateway, { model: 'sandbox-chat' })
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
-  expect(await refused.text()).toContain('the disk does not take what is written')
+  expect(await refused.text()).toContain('the disk does not respond to writes')
   // It is looked for once a second.
   for (let i = 0; i < 60 && !gateway.output().includes('store.stalled'); i++) await Bun.sleep(20)
   const releasedMs = performance.now() - startedMs
