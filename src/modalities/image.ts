@@ -1,4 +1,4 @@
-/** Images of the endpoints for images: dear, billed every time, and sold by the piece or by tokens. */
+/** Images of the image endpoints. They are expensive, billed every time, and sold by the piece or by tokens. */
 import type { Model } from '../domain/catalog.ts'
 import { dearestImage, imagesOf, imageTokensMax, type ImageOptions } from '../domain/image.ts'
 import { divideUp, type NanoUsd } from '../domain/money.ts'
@@ -12,14 +12,14 @@ import { inputTokensMax, likelyTokens } from './token-quote.ts'
 
 const MILLION = 1_000_000n
 
-/** Statuses by which a vendor says that it did not even begin: an image is billed once it is made. */
+/** Statuses with which a vendor says that it did not begin. An image is billed once it is made. */
 const NOT_BEGUN = new Set([408, 429, 498, 503, 529])
 
 export const imageModality: AnswerModality = {
   kind: 'image',
   delivery: 'answer',
   isIncremental: false,
-  // An image is paid for from the moment it is asked for.
+  // A vendor bills an image from the moment of the request.
   needsDurableHold: true,
   passesFields: false,
   sendOnce: true,
@@ -30,7 +30,7 @@ export const imageModality: AnswerModality = {
   quote: (request, model, { available }) => quoteImages(request, model, available),
   likelyTokens,
   isUnbilled: (status = 500) => NOT_BEGUN.has(status),
-  // An image is in one event, and takes as long streamed as in one piece.
+  // An image is one event, and takes as long streamed as whole.
   attemptBounds: (_, { wholeReplyTimeoutMs, replyBytesMax }) => ({
     firstEventTimeoutMs: wholeReplyTimeoutMs,
     eventGapTimeoutMs: wholeReplyTimeoutMs,
@@ -48,7 +48,7 @@ const wishOf = ({ images }: Pick<ClientRequest, 'images'>): ImageOptions => {
   return images
 }
 
-/** Images are bounded by their number: so many tokens or so many pieces, the dearest the request can come to. */
+/** Images are bounded by their number, each at the most tokens or the dearest piece that the request can cost. */
 function quoteImages(request: QuotedRequest, model: Model, available: NanoUsd): Quote {
   const { limits, sale } = model
   const wish = wishOf(request)
@@ -68,7 +68,7 @@ function quoteImages(request: QuotedRequest, model: Model, available: NanoUsd): 
   return { kind: 'quoted', amount, ...bound, cap: undefined, grows: false }
 }
 
-/** What the images that arrived come to. The prompt is counted where its tokens are not reported. */
+/** Meters the images that arrived. The prompt is counted if its tokens are not reported. */
 async function meterDelivered(arrived: Arrival, terms: MeterTerms): Promise<MeteredUsage> {
   const { usage, delivered = [], begun = 0 } = arrived
   const { request, model, count } = terms

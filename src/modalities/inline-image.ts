@@ -1,4 +1,4 @@
-/** Images inside a turn: a model that answers a conversation in its vendor's dialect with images among the words. */
+/** Images inside a turn. The model answers a conversation in its vendor's dialect with images among the text. */
 import type { Model } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
 import { tokensOfImage } from '../domain/image.ts'
@@ -11,7 +11,7 @@ import { quoteTokens } from './token-quote.ts'
 
 export const inlineImageModality: AnswerModality = {
   ...imageModality,
-  // The body is one of a conversation, in the words of its vendor.
+  // The body is that of a conversation in the vendor's own dialect.
   passesFields: true,
   endpoints: () => ['gemini'],
   accepts: (model, { painting }) => (painting ? undefined : nativeOnly(model)),
@@ -36,7 +36,7 @@ async function meterPainted(arrived: Arrival, painted: InlineImages, terms: Mete
   const { usage, complete } = arrived
   const { heldTokens } = terms
   const imageTokens = imageTokensOf(terms.request, terms.model)
-  // A running report that tells no kinds apart has pictures among its words, which are added by our own count.
+  // A running report without kinds counts images as text. The images are then added by our own count.
   const inWords = complete || usage?.outputImage !== undefined ? 0 : (painted.images + painted.spoiled) * imageTokens
   const apart = usage && { ...usage, outputText: Math.max(usage.outputText - inWords, 0) }
   const setAside = usage && apart ? usage.outputText - apart.outputText : 0
@@ -47,7 +47,7 @@ async function meterPainted(arrived: Arrival, painted: InlineImages, terms: Mete
   return paintedUsage(metered, {
     ...painted,
     imageTokens,
-    // Tokens of our own count are those of words.
+    // Our own count covers only text.
     isReported: (usage?.outputText ?? 0) > 0 && (complete || (usage?.outputImage !== undefined && !isCounted)),
     setAside,
     outputTokensMax,

@@ -1,4 +1,4 @@
-/** The kinds of work, one row each. */
+/** The table of the kinds of work. */
 import { paintsInTurn, type Model, type ModelKind } from '../domain/catalog.ts'
 import type { ClientRequest } from '../formats/core/contract.ts'
 import { kindOf } from './acceptance.ts'
@@ -16,10 +16,10 @@ const modalities: Readonly<Record<ModelKind, Modality>> = {
   video: videoModality,
 }
 
-/** The work of a model. */
+/** The kind of work that a model does. */
 export const modalityOf = (model: Pick<Model, 'kind' | 'limits'>): Modality =>
   paintsInTurn(model) ? inlineImageModality : modalities[model.kind]
 
-/** How requests of an endpoint are carried out, whatever model they name. */
+/** How the requests of an endpoint are delivered, whatever model they name. */
 export const deliveryOf = (request: Pick<ClientRequest, 'kind'>): Modality['delivery'] =>
   modalities[kindOf(request)].delivery

@@ -1,6 +1,6 @@
 /**
- * What the relay asks of a kind of work: text, embeddings, images, images inside a turn, videos. One file answers all
- * for one kind, so that the relay branches on none. Everything here is pure: time, money and counting are passed in.
+ * What the relay asks of a kind of work: text, embeddings, images, images inside a turn, videos. One file answers
+ * everything for one kind, so the relay branches on none. All of it is pure: time, money and counting are passed in.
  */
 import type { Model, ModelKind } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
@@ -18,28 +18,28 @@ import type { GeneratedText } from '../formats/core/generated-text.ts'
 /** A kind of work that an upstream answers, or one that a task carries out. */
 export type Modality = AnswerModality | TaskModality
 
-/** What is asked of any kind of work before money is held. */
+/** The questions about any kind of work that arise before money is held. */
 type WorkTerms = {
-  /** What its models make. */
+  /** What the models of this kind make. */
   readonly kind: ModelKind
   /**
-   * Whether the tokens of an answer arrive one after the other. Its hold can then grow with it, and where nobody limits
-   * it, its length is forecast.
+   * Whether the tokens of an answer arrive one after the other. If so, its hold can grow with it, and the length of an
+   * answer without a limit is forecast.
    */
   readonly isIncremental: boolean
   /** Whether a vendor bills the work from the moment it is sent. Nothing is sent before its hold is on disk. */
   readonly needsDurableHold: boolean
   /** The endpoints that serve the model, by the names that requests have in their records. */
   endpoints(model: Model): readonly string[]
-  /** Why the model cannot serve a request of this endpoint. Undefined: it can. */
+  /** Why the model cannot serve a request of this endpoint, or undefined if it can. */
   accepts(model: Model, request: ClientRequest): Failure | undefined
-  /** Why the model cannot take what the request brings: media, pictures. Undefined: it can. */
+  /** Why the model cannot take the media or pictures of the request, or undefined if it can. */
   acceptsInput(model: Model, request: ClientRequest): Failure | undefined
-  /** About how long the request is. Undefined: no offer of the model is too small for it. */
+  /** The approximate length of the request, or undefined if it fits every offer of the model. */
   lengthOf(request: ClientRequest, model: Model): TokenLength | undefined
-  /** The most that the request can cost, and the output limit that keeps it there. */
+  /** The most that the request can cost, and the output limit that ensures it. */
   quote(request: QuotedRequest, model: Model, means: Means): Quote
-  /** The tokens that the request counts as against a limit of tokens, until its usage is known. */
+  /** The tokens that the request counts as against a token limit until its usage is known. */
   likelyTokens(request: QuotedRequest, model: Model): number
 }
 
@@ -47,49 +47,48 @@ type WorkTerms = {
 export type AnswerModality = WorkTerms & {
   readonly delivery: 'answer'
   /**
-   * Whether fields of the client's body reach the upstream under their own names. A field that a vendor refuses can
-   * then be left out, and one that it names can be looked up in what the client sent.
+   * Whether fields of the client's body reach the upstream under their own names. If so, a field that a vendor refuses
+   * can be left out, and a field that a vendor names can be found in the client's body.
    */
   readonly passesFields: boolean
-  /** Whether the work is dear, and billed every time: it goes over a connection that nobody can have closed. */
+  /** Whether the work is expensive and billed every time. It is then sent on a connection that cannot be stale. */
   readonly sendOnce: boolean
-  /** Whether a failure with this status says that nothing was made: the same offer may be asked once more. */
+  /** Whether a failure with this status means that nothing was made. The same offer may then be tried once more. */
   readonly isUnbilled: (status: number | undefined) => boolean
-  /** How long an attempt may take, and how much it may bring. */
+  /** The time and the bytes that an attempt may take. */
   attemptBounds(model: Model, limits: ReplyLimits, isWhole: boolean): AttemptBounds
-  /** How much a stream may bring besides words. */
+  /** The bounds of a stream apart from its text. */
   streamMax(arriving: StreamArrival): StreamMax
-  /** Whether less arrived than was asked for. A repetition does not get such an answer where that is our doing. */
+  /** Whether less arrived than was requested. A repetition does not get such an answer if the gateway cut it. */
   isPart(arrived: Pick<Arrival, 'delivered'>, request: ClientRequest, model: Model): boolean
-  /** What the answer came to: the report where it says all, or what went in and came out, by our own count. */
+  /** The usage of the answer: the report if it is complete, otherwise our own count of input and output. */
   meter(arrived: Arrival, terms: MeterTerms): MeteredUsage | Promise<MeteredUsage>
 }
 
 /**
- * Work that goes on without its request, and beyond this process. The task has its own timeouts and is metered where it
- * ends.
+ * Work that outlives its request and this process. The task has its own timeouts, and is metered when it ends.
  */
 export type TaskModality = WorkTerms & { readonly delivery: 'task' }
 
-/** About how many tokens go in, and how many may come out. */
+/** The approximate input, and the most output, in tokens. */
 export type TokenLength = { readonly inputTokens: number; readonly outputTokens: number }
 
-/** What of a request its price depends on. */
+/** The parts of a request that its price depends on. */
 export type QuotedRequest = RequestedWork &
   Pick<ClientRequest, 'outputTokensMax' | 'choices' | 'textBytes' | 'imageParts' | 'mediaBytes'>
 
-/** What an account has for a request. */
+/** The balance of an account as far as a request can use it. */
 export type Means = {
   readonly available: NanoUsd
-  /** Whether nothing else of the account is under way that holds money. */
+  /** Whether the account has no other open hold. */
   readonly isAlone: boolean
 }
 
-/** Why an output limit is sent upstream that the client did not ask for. */
+/** Why an output limit is sent upstream that the client did not set. */
 export type CapReason = 'model_maximum' | 'operator' | 'balance' | 'vendor'
 
 export type OutputCap = {
-  /** Tokens of one choice. */
+  /** Tokens per choice. */
   readonly tokens: number
   readonly reason: CapReason
 }
@@ -98,24 +97,24 @@ export type Quote =
   | {
       readonly kind: 'quoted'
       readonly amount: NanoUsd
-      /** The bounds the amount stands for, all choices together. */
+      /** The tokens that the amount covers, all choices together. */
       readonly inputTokens: number
       readonly outputTokens: number
-      /** The most output there can be, all choices together. More than `outputTokens` where the hold is to grow. */
+      /** The most output there can be, all choices together. More than `outputTokens` if the hold grows. */
       readonly outputTokensMax: number
-      /** The output limit to send upstream. Undefined where the client's own stands, or none is needed. */
+      /** The output limit to send upstream. Undefined if the client's own limit stands, or none is needed. */
       readonly cap: OutputCap | undefined
-      /** Whether the hold covers the beginning of the answer only, and has to grow while the answer arrives. */
+      /** Whether the hold covers only the beginning of the answer and grows while the answer arrives. */
       readonly grows: boolean
     }
   | {
       readonly kind: 'unaffordable'
       readonly needed: NanoUsd
-      /** The `max_tokens` that the balance would cover. 0 when it does not even cover the input. */
+      /** The `max_tokens` that the balance would cover, or 0 if it does not even cover the input. */
       readonly fitting: number
     }
 
-/** What the operator allows any reply. */
+/** The operator's bounds of any reply. */
 export type ReplyLimits = {
   readonly eventGapTimeoutMs: number
   readonly wholeReplyTimeoutMs: number
@@ -124,7 +123,7 @@ export type ReplyLimits = {
   readonly eventCharsMax: number
 }
 
-/** What one attempt may take. */
+/** The bounds of one attempt. */
 export type AttemptBounds = {
   readonly firstEventTimeoutMs: number
   readonly eventGapTimeoutMs: number
@@ -132,36 +131,36 @@ export type AttemptBounds = {
   readonly eventCharsMax: number
 }
 
-/** What a stream has brought, and what it was quoted. */
+/** What a stream has brought so far, and its quote. */
 export type StreamArrival = {
-  /** Output tokens that were quoted, all choices together. */
+  /** Output tokens in the quote, all choices together. */
   readonly tokens: number
-  /** Characters of words that arrived. */
+  /** Characters of text that arrived. */
   readonly chars: number
   readonly eventCharsMax: number
 }
 export type StreamMax = { readonly events: number; readonly bytes: number }
 
-/** What an upstream sent, as far as its price depends on it. */
+/** The parts of an upstream's answer that its price depends on. */
 export type Arrival = {
   readonly usage: Usage | undefined
-  /** What arrived, and apart from it the reasoning, where the two can be told apart. */
+  /** The text that arrived. Reasoning is kept apart if the two can be told apart. */
   readonly produced: string | GeneratedText
   readonly thoughts?: string | GeneratedText | undefined
   readonly delivered?: readonly DeliveredImage[] | undefined
   readonly begun?: number | undefined
   readonly painted?: InlineImages | undefined
-  /** What is counted as input where no usage is known. Left out: the text of the whole request. */
+  /** The text to count as input if no usage is known. Without it, the text of the whole request is counted. */
   readonly promptText?: string | undefined
-  /** Whether the answer reached its end: a running usage of a broken one is behind what arrived. */
+  /** Whether the answer reached its end. The running usage of a broken answer lags behind what arrived. */
   readonly complete: boolean
 }
 
-/** What an answer is metered by. */
+/** The terms by which an answer is metered. */
 export type MeterTerms = {
   readonly request: ClientRequest
   readonly model: Model
-  /** The input that was quoted, and the output that is held for. */
+  /** The input in the quote, and the output that is held for. */
   readonly inputTokensMax: number
   readonly heldTokens: number
   /** Counts the tokens of texts. */

@@ -1,14 +1,14 @@
 /**
- * How much a stream may bring besides words. Words have a bound of their own; what has none in it (empty deltas, pings,
- * comments, finishes of choices that nobody asked for) costs as much to read and to pass on, and no vendor charges it.
+ * Bounds of a stream apart from its text, which has its own bound. Events without text (empty deltas, pings, comments,
+ * finishes of choices that were not requested) cost as much to read and to pass on, and no vendor charges for them.
  */
 import type { StreamArrival, StreamMax } from './modality.ts'
 import { KIB, MIB } from '../lib/primitives/units.ts'
 import { limit } from '../lib/primitives/limit.ts'
 
 /**
- * Of any stream, and more for each token that its answer may have. An event of a token takes 300 bytes, one with twenty
- * log probabilities 2,500; some servers send an event for each character, and one for each token that nobody sees.
+ * A base for any stream, and an amount for each token that its answer may have. An event of one token takes 300 bytes,
+ * one with twenty log probabilities 2,500. Some servers send an event for each character, or for each hidden token.
  */
 export const streamBounds = {
   events: limit(
@@ -23,7 +23,7 @@ export const streamBounds = {
     'A stream with more bytes, on top of those for its tokens, is cut off as invalid.',
   ),
   bytesPerToken: limit('streamBytesPerToken', 4 * KIB, 'A stream with more bytes per token is cut off as invalid.'),
-  /** Of image models: a picture of 400 tokens can have 4 MB, and comes once for each preview. */
+  /** For image models. A picture of 400 tokens can have 4 MB, and is sent once for each preview. */
   imageBytesPerToken: limit(
     'streamImageBytesPerToken',
     64 * KIB,
@@ -31,10 +31,10 @@ export const streamBounds = {
   ),
 }
 
-/** The part of it that a token has which brought no words. */
+/** The part of the allowance that a token has if it brought no text. */
 const WORDLESS_PART = 1 / 8
 
-/** Of a stream of words. A word has a character at least: so many tokens may have come in words. */
+/** The bound of a stream of text. A token has at least one character, so `chars` bounds the tokens that had text. */
 export const wordStreamMax = ({ tokens, chars }: StreamArrival): StreamMax => {
   const allowance = tokens * WORDLESS_PART + Math.min(tokens, chars) * (1 - WORDLESS_PART)
   return {
@@ -43,7 +43,7 @@ export const wordStreamMax = ({ tokens, chars }: StreamArrival): StreamMax => {
   }
 }
 
-/** Of a stream of images: an image comes in one event, and has tokens but no words. */
+/** The bound of a stream of images. An image arrives in one event, and has tokens but no text. */
 export const imageStreamMax = ({ tokens, eventCharsMax }: StreamArrival): StreamMax => {
   const allowance = tokens * WORDLESS_PART + tokens * (1 - WORDLESS_PART)
   return {

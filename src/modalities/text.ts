@@ -1,4 +1,4 @@
-/** Text: an answer whose tokens arrive one after the other, so that its hold can grow with it. */
+/** Text. Its tokens arrive one after the other, so its hold can grow with it. */
 import type { Model } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
 import { firstEventTimeoutOf } from '../vendors/first-token-timeout.ts'
@@ -12,8 +12,8 @@ import { meterTokens } from './token-meter.ts'
 import { likelyTokens, quoteTokens } from './token-quote.ts'
 
 /**
- * Statuses by which a vendor, or a proxy before it, says that it gave no answer. Without 504, 524 and the like: there
- * the vendor may be at work, and bill for it.
+ * Statuses with which a vendor, or a proxy before it, says that it gave no answer. 504, 524 and the like are not among
+ * them, because the vendor may still be at work and bill for it.
  */
 const UNANSWERED = new Set([408, 429, 498, 500, 502, 503, 520, 521, 522, 523, 529])
 
@@ -50,12 +50,12 @@ function acceptsPictures({ id, limits }: Model, request: ClientRequest): Failure
   return { kind: 'model_not_supported', message, param: wordsOf(request).input }
 }
 
-/** About how long a request is, where that decides which offers can take it. */
+/** The approximate length of a request, if offers differ in whether it fits. */
 function lengthOf(request: ClientRequest, { offers }: Model): TokenLength | undefined {
   let least = Number.POSITIVE_INFINITY
   for (const { contextTokens } of offers) if (contextTokens !== undefined) least = Math.min(least, contextTokens)
   const output = (request.outputTokensMax ?? 0) * request.choices
-  // No text has more tokens than bytes: most requests are short enough for anybody.
+  // Text never has more tokens than bytes, so most requests fit every offer.
   if (request.textBytes + output <= least) return undefined
   return { inputTokens: estimateTokens(request.promptText()), outputTokens: output }
 }

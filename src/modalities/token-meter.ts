@@ -1,4 +1,4 @@
-/** What words came to: what their upstream reports, or what we count. */
+/** Counts the tokens of text: as the upstream reports them, or by our own count. */
 import type { Model } from '../domain/catalog.ts'
 import { inputTokens, outputTokens, sameUsage, type Usage } from '../domain/usage.ts'
 import type { ClientRequest, MeteredUsage } from '../formats/core/contract.ts'
@@ -6,16 +6,16 @@ import { asGeneratedText, scaledTokens, type GeneratedText } from '../formats/co
 import { estimatedUsage } from '../formats/core/usage-estimate.ts'
 import type { Arrival, MeterTerms } from './modality.ts'
 
-/** What a chat template adds to each message, by the vendors' own cookbooks. */
+/** The tokens that a chat template adds to each message, according to the vendors' cookbooks. */
 const MESSAGE_TOKENS = 4
 
-/** What the input counts beside its words. Of a model that is not named, images count as nothing. */
+/** The input tokens other than text. Without a known model, images count as zero. */
 export const tokensBesideText = ({ imageParts, messages }: ClientRequest, model: Model | undefined): number =>
   messages * MESSAGE_TOKENS + imageParts * (model?.limits.imageTokensMax ?? 0)
 
 /**
- * Meters an answer of words. Nearly every report says all: then there is nothing to count, and nothing to wait for.
- * `wordsMax`: the most that words and thoughts may be counted as.
+ * Meters an answer of text. Nearly every report is complete, and then there is nothing to count or to wait for.
+ * `wordsMax` is the most that text and reasoning may be counted as.
  */
 export function meterTokens(
   arrived: Arrival,
@@ -36,7 +36,7 @@ async function countTokens(arrived: Arrival, terms: MeterTerms, wordsMax: number
     thought.text,
   ])
   const [words, thinking] = [scaledTokens(saidBegun, said), scaledTokens(thoughtBegun, thought)]
-  // A count of our own is no reason to charge more than was agreed to: whoever sends more than was asked for gives it.
+  // Our own count never charges more input than was quoted. An upstream that sends more gives it away.
   const input = Math.min(prompt + tokensBesideText(request, model), inputTokensMax)
   if (!usage) return { usage: estimatedUsage(input, Math.min(words + thinking, wordsMax)), source: 'estimated' }
   const withInput = inputTokens(usage) > 0 ? usage : { ...usage, inputFresh: input }
@@ -46,8 +46,8 @@ async function countTokens(arrived: Arrival, terms: MeterTerms, wordsMax: number
 }
 
 /**
- * Whether a report says it all: that of a complete answer, unless it says that nothing went in, or came out, where
- * something did. A vendor may leave out what it has in a cache (ollama#5370), or send zeros where it has not counted.
+ * Whether a report is complete. It must be of a complete answer, and must not report zero input, or zero output for an
+ * answer that has some. A vendor may leave out cached input (ollama#5370), or send zeros if it has not counted.
  */
 function isWhole(usage: Usage, { produced, thoughts = '', painted, complete }: Arrival): boolean {
   if (!complete) return false
@@ -60,8 +60,8 @@ export const hasWords = (produced: string | GeneratedText): boolean => /\S/.test
 type TokenCount = { readonly words: number; readonly thinking: number; readonly bound: number }
 
 /**
- * A running usage is behind what arrived, so the larger counts, as far as both together stay within `bound`. Like with
- * like: reasoning that was reported apart is not counted again as text.
+ * The larger of a running usage and our own count, because a running usage lags behind what arrived. Both together stay
+ * within `bound`. Reasoning that was reported separately is not counted again as text.
  */
 function atLeast(usage: Usage, { words, thinking, bound }: TokenCount): Usage {
   const isApart = usage.outputReasoning > 0
@@ -75,6 +75,6 @@ function atLeast(usage: Usage, { words, thinking, bound }: TokenCount): Usage {
   }
 }
 
-/** How much a count is above a report, within `room`. */
+/** By how much a count exceeds a report, at most `room`. */
 const more = (counted: number, reported: number, room: number): number =>
   Math.min(Math.max(counted - reported, 0), room)

@@ -1,6 +1,6 @@
 /**
- * The quote of work that is sold by tokens: text, embeddings, and images inside a turn. No tokenizer: a byte of text is
- * never more than one token.
+ * The quote of work that is sold by tokens: text, embeddings, and images inside a turn. It needs no tokenizer, because
+ * a byte of text is never more than one token.
  */
 import type { Model, ModelLimits } from '../domain/catalog.ts'
 import { divideUp, millionthUp, type NanoUsd } from '../domain/money.ts'
@@ -9,58 +9,59 @@ import type { CapReason, Means, OutputCap, Quote, QuotedRequest } from './modali
 
 const MILLION = 1_000_000n
 
-/** Tokens the input can have at most. */
+/** The most tokens that the input can have. */
 export function inputTokensMax({ textBytes, imageParts, mediaBytes }: QuotedRequest, model: Model): number {
   return textBytes + imageParts * model.limits.imageTokensMax + mediaBytes
 }
 
-/** English text has about four bytes a token; code and most other languages have three or more. */
+/** English text has about four bytes per token. Code and most other languages have three or more. */
 const BYTES_PER_TOKEN = 4
 const BYTES_PER_TOKEN_LEAST = 3
 
-/** The tokens that a request counts as until its usage is known: its input, and the output that it asks for. */
+/** The tokens that a request counts as until its usage is known: its input and its output limit. */
 export function likelyTokens(request: QuotedRequest, model: Model): number {
   const { textBytes, imageParts, mediaBytes } = request
   const input = Math.ceil((textBytes + mediaBytes) / BYTES_PER_TOKEN) + imageParts * model.limits.imageTokensMax
   return input + (request.outputTokensMax ?? 0) * request.choices
 }
 
-/** For a model whose maximum and context are both unknown: hardly any gives more in one answer (2026-11). */
+/** The bound of a model whose maximum and context are both unknown. Hardly any gives more per answer (2026-11). */
 const ASSUMED_OUTPUT_TOKENS_MAX = 131_072
 
-/** The tokens of a step of a growing hold: fewer where little is available, so that a crowd finds room. */
+/** The tokens of a step of a growing hold. A low balance has smaller steps, so that many requests fit side by side. */
 export const STEP_TOKENS = 1_024
 const STEP_TOKENS_MIN = 64
-/** The shares of what is available: of a step, and of an answer that cannot be followed. */
+/** Parts of the available amount: for a step, and for an answer whose hold cannot grow. */
 const STEP_SHARE = 64
 const CAPPED_SHARE = 16
 
-/** The next step where so many tokens are affordable, of `most` tokens. It may be more than is affordable. */
+/** The next step, of at most `most` tokens. It may be more than is affordable. */
 export const stepOf = (affordable: number, most: number): number =>
   Math.max(STEP_TOKENS_MIN, Math.min(most, Math.floor(affordable / STEP_SHARE)))
 
-/** The tokens of an answer that cannot be followed, where so many are affordable. */
+/** The output tokens of an answer whose hold cannot grow. */
 export const cappedShareOf = (affordable: number): number => Math.floor(affordable / CAPPED_SHARE)
 
-/** The most output of one choice that this model can give. */
+/** The most output that this model can give per choice. */
 export const outputBoundOf = ({ outputTokensMax, contextTokens }: ModelLimits): number =>
   Math.min(outputTokensMax ?? contextTokens ?? ASSUMED_OUTPUT_TOKENS_MAX, contextTokens ?? Infinity)
 
-/** What a quote in tokens has to know of the kind of work. */
+/** The facts about the kind of work that a quote in tokens needs. */
 type TokenWork = {
   readonly means: Means
-  /** Whether the answer can be followed while it is made, so that its hold can grow. */
+  /** Whether the hold can grow, because the answer is counted while it is made. */
   readonly canGrow: boolean
-  /** Tokens of the image that the answer may be. 0 where it cannot be one. */
+  /** Tokens of the image that the answer may be, or 0 if it cannot be an image. */
   readonly imageTokens: number
 }
 
 /**
- * Quotes a request against what is available. A limit of the client's is quoted as it is, lowered only to the model's
- * maximum; so is the operator's. Without either, no limit goes upstream where that can be helped: the model's maximum
- * is held for as long as that leaves room for other requests; else the hold begins small and grows with the answer;
- * and where the answer cannot be followed, a limit is set to a share of what is available. Where the answer may be an
- * image, one is always held for: it is made whole, whatever its limit.
+ * Quotes a request against the available amount. A limit of the client's is quoted as it is, lowered only to the
+ * model's maximum. So is a default of the operator's. Without either, a limit is sent upstream only if it is needed:
+ * - The model's maximum is held if that leaves room for other requests.
+ * - Otherwise the hold begins small and grows with the answer.
+ * - If the hold cannot grow, the output is limited to a share of the available amount.
+ * If the answer may be an image, the hold always covers one image, because an image ignores the limit.
  */
 export function quoteTokens(request: QuotedRequest, model: Model, work: TokenWork): Quote {
   const { means, imageTokens } = work
@@ -82,20 +83,20 @@ export function quoteTokens(request: QuotedRequest, model: Model, work: TokenWor
 
 type Base = {
   readonly inputTokens: number
-  /** Tokens of the image that the answer may be; 0 where it cannot be one. */
+  /** Tokens of the image that the answer may be, or 0 if it cannot be an image. */
   readonly imageTokens: number
   readonly rates: Rates
   readonly choices: number
 }
 type Wish = { readonly tokens: number; readonly cap: OutputCap | undefined }
 
-/** A request without a limit of its client's. */
+/** Quotes a request without an output limit of the client's. */
 function quoteOpen(base: Base, limits: ModelLimits, { means: { available, isAlone }, canGrow }: TokenWork): Quote {
   const { inputTokens, imageTokens, rates, choices } = base
   const most = outputBoundOf(limits)
   const { contextTokens = Infinity, outputTokensDefault } = limits
   const likelyInput = Math.ceil(inputTokens / BYTES_PER_TOKEN_LEAST)
-  // A vendor refuses a limit that does not fit behind the input.
+  // A vendor refuses a limit that does not fit into the context after the input.
   const behindInput = Math.max(contextTokens - likelyInput, limits.outputTokensMin)
   const wanted = Math.min(outputTokensDefault ?? most, most, behindInput)
   const affordable = affordableTokens(available, inputTokens, rates)
@@ -106,7 +107,7 @@ function quoteOpen(base: Base, limits: ModelLimits, { means: { available, isAlon
   if (outputTokensDefault !== undefined) {
     return capped(wanted, 'operator') ?? short ?? capped(affordable, 'balance') ?? unreachable()
   }
-  // A request that takes all there is would keep out those beside it.
+  // A request that took everything would block the account's other requests.
   const room = isAlone ? available - available / BigInt(CAPPED_SHARE) : available / 2n
   const whole = fixed(base, { tokens: most, cap: undefined }, room)
   if (whole) return whole
@@ -128,7 +129,7 @@ function quoteOpen(base: Base, limits: ModelLimits, { means: { available, isAlon
   }
 }
 
-/** A quote of so many tokens; undefined where it is more than `available`. */
+/** A quote of this many tokens, or undefined if it costs more than `available`. */
 function fixed(
   { inputTokens, imageTokens, rates, choices }: Base,
   { tokens, cap }: Wish,
@@ -153,13 +154,13 @@ function unaffordable(
   return { kind: 'unaffordable', needed, fitting }
 }
 
-/** What a request of this input is to hold where its output, all choices together, may come to so many tokens. */
+/** The amount to hold for this input and this much output, all choices together. */
 export function heldFor(request: QuotedRequest, model: Model, outputTokens: number): NanoUsd {
   const inputTokens = inputTokensMax(request, model)
   return amountOf(inputTokens, outputTokens, { ...ratesOf(request, model, inputTokens), choices: 1 })
 }
 
-/** How many tokens of output an amount pays for. */
+/** How many output tokens an amount pays for. */
 export function tokensFor(request: QuotedRequest, model: Model, amount: NanoUsd): number {
   return affordableTokens(amount, 0, { ...ratesOf(request, model, inputTokensMax(request, model)), choices: 1 })
 }
@@ -174,17 +175,17 @@ function unreachable(): never {
   throw new Error('what is affordable was not')
 }
 
-/** Nano-USD per million tokens, and how often the output may come. */
+/** Nano-USD per million tokens, and the number of choices that multiply the output. */
 type Rates = { readonly input: bigint; readonly output: bigint; readonly choices: number }
 
 function amountOf(inputTokens: number, outputTokens: number, { input, output, choices }: Rates): NanoUsd {
-  // As numbers where that is exact, which is nearly always: a sum that rounded anywhere is beyond the safe integers.
+  // Numbers are faster and nearly always exact. A sum that rounded anywhere is beyond the safe integers.
   const sum = inputTokens * Number(input) + outputTokens * Number(output) * choices
   if (Number.isSafeInteger(sum)) return millionthUp(sum)
   return divideUp(BigInt(inputTokens) * input + BigInt(outputTokens) * output * BigInt(choices), MILLION)
 }
 
-/** How many output tokens the rest of the balance covers, per choice; negative when it does not cover the input. */
+/** How many output tokens per choice the rest of the balance covers, or -1 if it does not cover the input. */
 function affordableTokens(available: NanoUsd, inputTokens: number, { input, output, choices }: Rates): number {
   const left = available * MILLION - BigInt(inputTokens) * input
   if (left < 0n) return -1

@@ -1,4 +1,4 @@
-/** Videos: a task makes one. Row and hold are on disk before anything is sent, and the task goes on by itself. */
+/** Videos. A task makes one. Its row and its hold are on disk before anything is sent. It outlives its request. */
 import type { Model } from '../domain/catalog.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import { priceOf } from '../domain/price.ts'
@@ -18,11 +18,11 @@ export const videoModality: TaskModality = {
   acceptsInput: acceptsMedia,
   lengthOf: () => undefined,
   quote: (request, model, { available }) => quoteVideo(request, model, available),
-  // Those of a video are pixels: they do not count among the tokens of a minute.
+  // The tokens of a video are pixels, so they do not count against the tokens per minute.
   likelyTokens: () => 0,
 }
 
-/** A video is bounded by its length and its pixels. Its upscaling is charged apart, and rounded apart. */
+/** The cost of a video is bounded by its length and its pixels. Its upscaling is charged and rounded separately. */
 function quoteVideo(request: QuotedRequest, { limits, sale }: Model, available: NanoUsd): Quote {
   if (!request.video) throw new Error('a request for a video says which')
   const { video: facts } = limits

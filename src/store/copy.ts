@@ -1,20 +1,20 @@
-/** Whole copies of a database, and what a backup says about itself. */
+/** Whole copies of a database, and the manifest of a backup. */
 import { Database } from 'bun:sqlite'
 import { closeSync, openSync } from 'node:fs'
 import { StoreReader } from './reader.ts'
 
 /**
- * Writes a consistent copy of a database in use to a file that must not exist. It runs on a connection and a thread of
- * its own: a reader of WAL stops no writer. What is written meanwhile is not in it, and the log grows by that much.
+ * Writes a consistent copy of a database in use to a file that must not exist. It runs on its own connection and
+ * thread. In WAL mode a reader stops no writer. Rows written during the copy are not in it, and the log grows by them.
  * Rejects when the disk is full. The copy is not synced.
  */
 export async function copyDatabase(path: string, to: string): Promise<void> {
-  // Made empty first, which SQLite accepts, so that the copy is never readable by others.
+  // The file is made empty first, which SQLite accepts, so that others can never read the copy.
   closeSync(openSync(to, 'wx', 0o600))
   const reader = new StoreReader()
   await reader.open(path, 'last')
   try {
-    // The copy of a database that was made before this was usual can shrink as well.
+    // A database from before this setting also gets a copy that can shrink.
     const [mode] = await reader.query('PRAGMA auto_vacuum')
     if (Number(mode?.['auto_vacuum']) === 0) await reader.query('PRAGMA auto_vacuum = INCREMENTAL')
     await reader.query('VACUUM INTO ?', [to])
@@ -23,24 +23,24 @@ export async function copyDatabase(path: string, to: string): Promise<void> {
   }
 }
 
-/** A database that nobody else uses, read on a thread of its own. */
+/** Opens a database that nobody else uses, on a thread of its own. */
 export async function openCopy(path: string): Promise<Pick<StoreReader, 'query' | 'close'>> {
   const reader = new StoreReader()
   await reader.open(path, 'last')
   return reader
 }
 
-/** What a backup says about itself, in a table that only backups have. */
+/** The facts about a backup, in a table that only backups have. */
 export type Manifest = {
   readonly madeAtMs: number
-  /** The version that made it. */
+  /** The version of Tollgate that made it. */
   readonly program: string
-  /** The secrets, where the operator wanted them in. */
+  /** The secrets, if the operator included them. */
   readonly keyPepper: Uint8Array | undefined
   readonly masterKey: Uint8Array | undefined
 }
 
-/** Writes the manifest into a copy; a few pages, not synced. */
+/** Writes the manifest into a copy. It is a few pages, and they are not synced. */
 export function writeManifest(path: string, { madeAtMs, program, keyPepper, masterKey }: Manifest): void {
   const db = new Database(path)
   try {
@@ -58,7 +58,7 @@ export function writeManifest(path: string, { madeAtMs, program, keyPepper, mast
   }
 }
 
-/** Reads the manifest and takes it out of the database, secrets and all. Undefined where there is none. */
+/** Reads the manifest and removes it, with its secrets, from the database. Returns undefined if there is none. */
 export function takeManifest(db: Database): Manifest | undefined {
   if (!db.query("SELECT name FROM sqlite_master WHERE name = 'backup_manifest'").get()) return undefined
   const row = db.query('SELECT made_at, program, key_pepper, master_key FROM backup_manifest').get() as {
@@ -67,7 +67,7 @@ export function takeManifest(db: Database): Manifest | undefined {
     key_pepper: Uint8Array | null
     master_key: Uint8Array | null
   }
-  // Overwrites what is deleted with zeros: the secrets must not stay behind in free pages.
+  // Deleted rows are overwritten with zeros. The secrets must not stay in free pages.
   db.exec('PRAGMA secure_delete = ON; DROP TABLE backup_manifest')
   const { made_at: madeAtMs, program, key_pepper: keyPepper, master_key: masterKey } = row
   return { madeAtMs, program, keyPepper: keyPepper ?? undefined, masterKey: masterKey ?? undefined }

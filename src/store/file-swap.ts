@@ -1,6 +1,6 @@
 import { linkSync, renameSync, rmSync } from 'node:fs'
 
-/** Changes of files that belong together: all of them stay, or `takeBack` undoes those that were made. */
+/** Changes of files that belong together. Either all of them stay, or `takeBack` undoes those already made. */
 export class FileSwap {
   private readonly undoings: (() => void)[] = []
 
@@ -9,12 +9,12 @@ export class FileSwap {
     this.undoings.push(() => renameSync(to, from))
   }
 
-  /** Gives a file a second name, under which it stays when another one takes its place. */
+  /** Gives a file a second name. The file stays under that name when another file replaces it. */
   keep(path: string, aside: string): void {
     try {
       linkSync(path, aside)
     } catch {
-      return this.rename(path, aside) // A file system without hard links: for a moment there is no file.
+      return this.rename(path, aside) // Without hard links there is no file for a moment.
     }
     this.undoings.push(() => {
       renameSync(aside, path)
@@ -22,7 +22,7 @@ export class FileSwap {
     })
   }
 
-  /** Undoes everything, the last first. Returns what could not be undone, in the system's words. */
+  /** Undoes everything, the last change first. Returns the system's errors for what could not be undone. */
   takeBack(): readonly string[] {
     const failures: string[] = []
     for (const undo of this.undoings.splice(0).toReversed()) {

@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Holds the data folder for this process. */
+/** The lock of the data folder for this process. */
 export type FolderLock = { release(): void }
 
 class FolderInUse extends Error {
@@ -10,8 +10,8 @@ class FolderInUse extends Error {
 }
 
 /**
- * Takes the data folder for this process, or throws FolderInUse. The lock is SQLite's exclusive file lock on a file of
- * its own: the operating system drops it when the process dies, however it dies, so there is no stale lock to clear.
+ * Takes the data folder for this process, or throws `FolderInUse`. The lock is SQLite's exclusive file lock on a file
+ * of its own. The operating system releases it however the process dies, so a lock is never stale.
  */
 export function lockFolder(folder: string): FolderLock {
   const ownerFile = join(folder, 'owner.pid')
@@ -20,7 +20,7 @@ export function lockFolder(folder: string): FolderLock {
     db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
   } catch (error) {
     db.close()
-    // A full disk, say, is nobody else's.
+    // Another error, such as a full disk, does not mean that another process has the folder.
     if ((error as { code?: unknown }).code !== 'SQLITE_BUSY') throw error
     throw new FolderInUse(`${folder} is in use by another Tollgate (pid ${ownerPid(ownerFile)})`)
   }
@@ -32,6 +32,6 @@ function ownerPid(file: string): string {
   try {
     return readFileSync(file, 'utf8').trim()
   } catch {
-    return 'unknown' // The owner has the lock but has not written its number yet.
+    return 'unknown' // The owner has the lock but has not written its process id yet.
   }
 }

@@ -3,14 +3,14 @@ import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, renameSync, 
 import { dirname, join } from 'node:path'
 
 const FOLDER = join(import.meta.dir, 'migrations')
-/** Older SQLite can corrupt a WAL database when a checkpoint races a write (fixed in 3.51.3). */
+/** An older SQLite can corrupt a WAL database when a checkpoint races a write (fixed in 3.51.3). */
 const SQLITE_MIN = [3, 51, 3] as const
 
 class DatabaseTooNew extends Error {
   override readonly name = 'DatabaseTooNew'
 }
 
-/** How many migrations a database has had: its schema's number. */
+/** The number of migrations that a database has had, which is the number of its schema. */
 export const schemaOf = (db: Database): number =>
   (db.query('PRAGMA user_version').get() as { user_version: number }).user_version
 
@@ -20,18 +20,18 @@ const migrationsIn = (folder: string): string[] =>
     .sort()
 
 /**
- * Brings the database up to date: numbered SQL files, forward only, all of them in one transaction, so that a database
- * that is refused is still one of the version before. Throws DatabaseTooNew when the database is newer than this
- * program, and changes nothing then.
+ * Upgrades the database by numbered SQL files. Migrations only go forward, and all run in one transaction, so a failed
+ * upgrade leaves the previous version. Throws `DatabaseTooNew` and changes nothing when the database is newer than this
+ * program.
  */
 export function migrate(path: string, folder = FOLDER): void {
   withDatabase(path, (db) => migrateOpened(db, folder))
 }
 
 /**
- * Migrates a database in use, and keeps it before as it is, in `tollgate.db.schema-<n>` beside it: migrations go
- * forward only, so that file is the way back to the version before. Nothing is kept, and nothing returned, where there
- * is nothing to upgrade.
+ * Migrates a database in use. The previous state is kept beside it as `tollgate.db.schema-<n>`. Migrations only go
+ * forward, so that file is the way back to the previous version. If there is nothing to upgrade, nothing is kept and
+ * undefined is returned.
  */
 export function upgrade(path: string, folder = FOLDER): Upgrade | undefined {
   return withDatabase(path, (db) => {
@@ -45,14 +45,14 @@ export function upgrade(path: string, folder = FOLDER): Upgrade | undefined {
   })
 }
 
-/** From which schema to which, and the file in which the database is as it was. */
+/** The schema before and after, and the file with the previous state. */
 export type Upgrade = { readonly from: number; readonly to: number; readonly kept: string }
 
-/** One connection for both: a second one would meet locks that the first has waited for. */
+/** One connection serves both. A second one would meet locks that the first has already waited for. */
 function withDatabase<T>(path: string, use: (db: Database) => T): T {
   const db = new Database(path, { create: true })
   try {
-    // A process that was killed may be still on its way out, with its lock on the folder gone already.
+    // A process that was killed may still be exiting after its lock on the folder is gone.
     db.exec('PRAGMA busy_timeout = 5000')
     assertSqliteVersion(db)
     return use(db)
@@ -69,7 +69,7 @@ function migrateOpened(db: Database, folder: string): void {
       `the database is of a newer Tollgate (schema ${applied}, this program knows ${files.length}); nothing was changed`,
     )
   }
-  // Only before the first table: what is deleted can be given back to the disk, in steps.
+  // This must come before the first table. With it, the space of deleted rows can be returned to the disk in steps.
   if (applied === 0) db.exec('PRAGMA auto_vacuum = INCREMENTAL')
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
   if (applied === files.length) return
@@ -90,7 +90,7 @@ function keep(db: Database, path: string, kept: string): void {
   syncPath(dirname(path))
 }
 
-/** Waits until a file's bytes, or a folder's names, are on the disk. */
+/** Waits until the contents of a file, or the names in a folder, are on the disk. */
 export function syncPath(path: string): void {
   const descriptor = openSync(path, 'r')
   fsyncSync(descriptor)

@@ -1,22 +1,22 @@
 /**
  * What contract suites share. A suite tests one storage port through its interface alone, so that a second store passes
- * the same suite unchanged. The clock of every port is `Date.now` of this process; a suite may shift it.
+ * the same suite unchanged. The clock of every port is `Date.now` of this process, which a suite may shift.
  */
 import type { WriteOutcome, WriteStep } from './statement.ts'
 
-/** A port on an empty store of its own. */
+/** A port on its own, empty store. */
 export type PortUnderTest<Port> = {
   readonly port: Port
   /** Makes an account known to the store. */
   addAccount(id: string): Promise<void>
   /** Runs steps as one transaction. */
   write(steps: readonly WriteStep[]): Promise<WriteOutcome>
-  /** The port as the next process opens it, on the same store. */
+  /** Opens the port on the same store, as the next process does. */
   reopen(): Promise<Port>
   close(): Promise<void>
 }
 
-/** Opens a port, lets a test use it, and closes it whatever the test found. */
+/** Opens a port, lets a test use it, and closes it even if the test fails. */
 export async function withPort<Under extends PortUnderTest<unknown>>(
   open: () => Promise<Under>,
   use: (under: Under) => Promise<void>,
@@ -29,7 +29,7 @@ export async function withPort<Under extends PortUnderTest<unknown>>(
   }
 }
 
-/** Runs steps that must be written. */
+/** Runs steps that must succeed. */
 export async function written(
   under: Pick<PortUnderTest<unknown>, 'write'>,
   steps: readonly WriteStep[],
@@ -38,7 +38,7 @@ export async function written(
   if (outcome.kind === 'refused') throw new Error(`refused at step ${outcome.step}: ${outcome.reason}`)
 }
 
-/** Runs `work` with the clock shifted by so much. */
+/** Runs `work` with the clock shifted. */
 export async function shifted<T>(byMs: number, work: () => Promise<T>): Promise<T> {
   const { now } = Date
   Date.now = () => now() + byMs
@@ -49,7 +49,7 @@ export async function shifted<T>(byMs: number, work: () => Promise<T>): Promise<
   }
 }
 
-/** Choices that look random and repeat with their seed. */
+/** Pseudo-random choices that repeat with their seed. */
 export class Dice {
   private state: number
 
@@ -67,7 +67,7 @@ export class Dice {
     return all[this.below(all.length)] as T
   }
 
-  /** Whether something happens that happens once in `times`. */
+  /** Whether an event occurs that occurs once in `times`. */
   once(times: number): boolean {
     return this.below(times) === 0
   }

@@ -1,4 +1,4 @@
-/** The reader thread: `bun:sqlite` is synchronous, and a query of a few milliseconds would stall every open stream. */
+/** The reader thread. `bun:sqlite` is synchronous, so a query of a few milliseconds would stall every open stream. */
 import { Database } from 'bun:sqlite'
 import { readlinkSync } from 'node:fs'
 import { getPriority, setPriority } from 'node:os'
@@ -6,13 +6,13 @@ import type { Row, SqlValue } from './statement.ts'
 
 declare const self: Worker
 
-/** Whether its thread runs before or after the others when all have work: requests wait for the first. */
+/** Whether the thread runs before or after the others when all are busy. Requests wait for the first kind. */
 export type ThreadPriority = 'first' | 'last'
 export type Query = { readonly sql: string; readonly bind: readonly SqlValue[] }
 export type ReaderRequest =
   | { readonly kind: 'open'; readonly path: string; readonly turn: ThreadPriority }
   | { readonly kind: 'close' }
-  /** Several are asked of one state of the database. */
+  /** All queries read one state of the database. */
   | { readonly kind: 'query'; readonly id: number; readonly queries: readonly Query[] }
 export type ReaderReply =
   | { readonly kind: 'ready' }
@@ -43,16 +43,16 @@ function handle(request: ReaderRequest): ReaderReply {
 }
 
 const NICE_MAX = 19
-/** About a tenth of a core against a thread that wants all of it. */
+/** A thread that yields gets about a tenth of a core beside a thread that wants all of it. */
 const GIVES_WAY_BY = 10
 
-/** Lets the other threads go first, and still gets a part of a busy machine. Only Linux has priorities of threads. */
+/** Lets the other threads go first. It still gets a part of a busy machine. Only Linux has priorities of threads. */
 function giveWay(): void {
   try {
     const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1))
     setPriority(thread, Math.min(NICE_MAX, getPriority() + GIVES_WAY_BY))
   } catch {
-    // Another system: as important as the others.
+    // Other systems run this thread with the same priority as the others.
   }
 }
 

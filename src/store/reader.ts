@@ -9,14 +9,14 @@ type PendingRead = {
   readonly reject: (error: Error) => void
 }
 
-/** So many queries of shares are with the thread at once: what any other query has before it at most. */
+/** The number of shared queries that the thread has at once. Any other query waits for at most this many. */
 const SHARED_MAX = 2
 
-/** The serving thread's end of the reader. */
+/** The serving thread's side of the reader. */
 export class StoreReader {
   private readonly worker = new Worker(new URL('./reader-worker.ts', import.meta.url).href)
   private readonly waiting = new Map<number, PendingRead>()
-  /** Those whose turn has not come. */
+  /** Queries that wait for their turn. */
   private readonly shared = new FairQueue<PendingRead>()
   private sharedOut = 0
   private next = 1
@@ -28,7 +28,7 @@ export class StoreReader {
     this.worker.onmessage = ({ data }: MessageEvent<ReaderReply>) => this.receive(data)
   }
 
-  /** Opens a database that is there. */
+  /** Opens an existing database. */
   open(path: string, turn: ThreadPriority): Promise<void> {
     return new Promise((resolve) => {
       this.opened = resolve
@@ -37,16 +37,16 @@ export class StoreReader {
   }
 
   /**
-   * Runs a query. Integers come back as bigint. Rejects on an SQL error, which is a programmer's, and once closed. What
-   * may be long is asked with a share: shares take turns, so that nobody who asks for much keeps others waiting, and
-   * what is asked without one goes before.
+   * Runs a query. Integers are returned as bigint. Rejects on an SQL error, which is a programmer's error, and after
+   * `close`. A query that may take long has a share, such as an account. Shares take turns, so that a large query
+   * delays no other share. Queries without a share go first.
    */
   async query(sql: string, bind: readonly SqlValue[] = [], share?: string): Promise<readonly Row[]> {
     const [rows = []] = await this.together([{ sql, bind }], share)
     return rows
   }
 
-  /** Several queries of one state of the database: what is written meanwhile is in all of them or in none. */
+  /** Runs several queries on one state of the database. A concurrent write is in all of the results or in none. */
   together(queries: readonly Query[], share?: string): Promise<readonly (readonly Row[])[]> {
     if (this.closing) return Promise.reject(new Error('the database is closed'))
     return new Promise((resolve, reject) => {
@@ -73,9 +73,9 @@ export class StoreReader {
   }
 
   /**
-   * Answers what was asked, then closes the connection. A thread that is only terminated closes it at some later time,
-   * and the last connection of a database locks it while it puts the log away: the next start would find it locked.
-   * Safe to call again.
+   * Answers the queries received so far, then closes the connection. If the thread were only terminated, the connection
+   * would be closed later. The last connection locks the database while it folds the log, and the next start would find
+   * it locked. A second call is safe.
    */
   close(): Promise<void> {
     return (this.closing ??= this.end())

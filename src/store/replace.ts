@@ -1,27 +1,27 @@
-/** Putting a backup in the place of a data folder's database. The caller holds the folder's lock. */
+/** Replaces the database of a data folder with a backup. The caller holds the folder's lock. */
 import { Database } from 'bun:sqlite'
 import { chmodSync, copyFileSync, existsSync, rmSync } from 'node:fs'
 import { takeManifest, type Manifest } from './copy.ts'
 import type { FileSwap } from './file-swap.ts'
 import { migrate, schemaOf, syncPath } from './migrate.ts'
 
-/** The files that SQLite keeps beside a database in use. */
+/** The files that SQLite keeps beside a database that is in use. */
 const BESIDE = ['-wal', '-shm', '-journal'] as const
 
 export type StagedData =
   | { readonly kind: 'staged'; readonly schema: number; readonly manifest: Manifest | undefined }
   | { readonly kind: 'refused'; readonly message: string }
 
-/** Removes a database with what belongs to it. */
+/** Removes a database and the files beside it. */
 export function removeDatabase(path: string): void {
   for (const end of ['', ...BESIDE]) rmSync(`${path}${end}`, { force: true })
 }
 
-/** Copies a backup to `staged`, takes its manifest out and brings it up to date. Throws DatabaseTooNew. */
+/** Copies a backup to `staged`, removes its manifest and upgrades it. Throws `DatabaseTooNew`. */
 export function stageBackup(file: string, staged: string): StagedData {
-  // A database that was copied while in use has its last commits here; without them it looks whole and is not.
+  // The log of a database in use has its last commits. A copy without the log looks whole but is not.
   if (existsSync(`${file}-wal`)) {
-    return { kind: 'refused', message: `${file}-wal lies beside it: that is a database in use, not a backup` }
+    return { kind: 'refused', message: `${file}-wal is beside it: this is a database in use, not a backup` }
   }
   removeDatabase(staged)
   copyFileSync(file, staged)
@@ -38,10 +38,10 @@ export function stageBackup(file: string, staged: string): StagedData {
   }
 }
 
-/** What an error says of a backup; undefined where it says nothing of it. */
+/** The fault of a backup that an error shows, or undefined if the error has another cause. */
 function faultOf(error: unknown): string | undefined {
   const { code = '', message } = error as { code?: string; message: string }
-  if (code === 'SQLITE_NOTADB') return 'is no database'
+  if (code === 'SQLITE_NOTADB') return 'is not a database'
   if (code.startsWith('SQLITE_CORRUPT')) return `is damaged: ${message}`
   return code.startsWith('SQLITE_CONSTRAINT') ? `cannot be upgraded: ${message}` : undefined
 }
@@ -53,14 +53,14 @@ function openStaged(staged: string): StagedData {
     const schema = schemaOf(db)
     const known = new Set(tables.map(({ name }) => name))
     const isOurs = schema > 0 && ['account', 'journal', 'entry', 'hold'].every((name) => known.has(name))
-    if (!isOurs) return { kind: 'refused', message: 'is no backup of Tollgate' }
+    if (!isOurs) return { kind: 'refused', message: 'is not a backup of Tollgate' }
     return { kind: 'staged', schema, manifest: takeManifest(db) }
   } finally {
     db.close()
   }
 }
 
-/** Makes a database one file again, and durable: what was in its log is in it, and nothing is beside it. */
+/** Makes a database durable as one file: its log is folded in, and no file is left beside it. */
 export function foldDatabase(path: string): void {
   const db = new Database(path)
   try {
@@ -72,8 +72,8 @@ export function foldDatabase(path: string): void {
 }
 
 /**
- * Puts `staged` in the place of `path` in one step; what was there is kept as `aside`. Whatever moment the machine
- * stops at, the folder has the one database or the other, whole.
+ * Puts `staged` in the place of `path` in one step, and keeps the previous file as `aside`. If the machine stops at any
+ * moment, the folder has one of the two databases, whole.
  */
 export function replaceDatabase(
   swap: FileSwap,
@@ -87,7 +87,8 @@ function setAside(swap: FileSwap, path: string, aside: string): void {
   try {
     foldDatabase(path)
   } catch {
-    // Damaged, perhaps the reason for all this: it is kept as it is, with its log under the matching name.
+    // The database is damaged, perhaps the reason for the restore. It is kept as it is, with its log under its new
+    // name.
     for (const end of BESIDE) if (existsSync(`${path}${end}`)) swap.rename(`${path}${end}`, `${aside}${end}`)
   }
   swap.keep(path, aside)

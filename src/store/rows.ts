@@ -1,27 +1,27 @@
-/** What the transactions of a commit add to the same tables, gathered so that many rows are one statement. */
+/** Combines rows of one table. Rows that the transactions of a commit insert become one statement. */
 import type { Database, Statement as Prepared } from 'bun:sqlite'
 import { fromWire, STEP_HEAD, stepEnd, type WireTx, type WireValue } from './wire.ts'
 import type { SqlValue } from './statement.ts'
 
-/** In one statement. Each power of two up to it is prepared when it is needed first. */
+/** The maximum of rows in one statement. Statements for each power of two up to it are prepared when first needed. */
 const ROWS_MAX = 64
 
 export class Rows {
   private readonly tables = new Map<number, Table>()
 
-  /** `sql` ends with `tuple`, the values of one row. */
+  /** The text of `sql` ends with `tuple`, the values of one row. */
   define(db: Database, slot: number, { sql, tuple }: { readonly sql: string; readonly tuple: string }): void {
     this.tables.set(slot, new Table(db, sql.slice(0, -tuple.length), tuple))
   }
 
-  /** Whether the step at `at` adds a row, and was kept for later. */
+  /** Keeps the step at `at` for later if it inserts a row. Returns whether it did. */
   take(tx: WireTx, at: number): boolean {
     const table = this.tables.get(tx[at] as number)
     table?.take(tx, at)
     return table !== undefined
   }
 
-  /** Writes what was taken since `clear`. Throws what SQLite has against one of the rows. */
+  /** Writes the rows kept since `clear`. Throws the error of SQLite for any of them. */
   write(): void {
     for (const table of this.tables.values()) table.write()
   }
@@ -41,7 +41,7 @@ class Table {
   private readonly tuple: string
   private readonly prepared = new Map<number, Prepared>()
   private count = 0
-  /** Those of all rows, one behind the other: a statement of a row has as many in every step. */
+  /** The values of all rows in sequence. Every row has the same number of values. */
   private values: SqlValue[] = []
 
   constructor(db: Database, into: string, tuple: string) {

@@ -1,6 +1,6 @@
 import { statement, type Row, type SqlValue, type WriteStep } from './statement.ts'
 
-/** The two secrets that live beside the database. */
+/** The two secrets that are kept beside the database. */
 export type SecretName = 'key_pepper' | 'master_key'
 export const secretNames = ['key_pepper', 'master_key'] as const
 
@@ -10,11 +10,11 @@ const upsertCheck = statement(
 
 type Queryable = { query(sql: string, bind?: readonly SqlValue[]): Promise<readonly Row[]> }
 
-/** Tells a secret from another without telling it. No API key can have this text, so no digest of a key equals it. */
+/** Identifies a secret without revealing it. No API key can have this text, so no digest of a key equals it. */
 export const checkOf = (secret: Uint8Array): string =>
   new Bun.CryptoHasher('sha256', secret).update('tollgate: which secret is this').digest('hex')
 
-/** The secrets a database belongs to, by their check. A database of before there were checks has none. */
+/** The checks of the secrets that the database belongs to. An old database may have none. */
 export async function readChecks(store: Queryable): Promise<ReadonlyMap<SecretName, string>> {
   const rows = await store.query('SELECT name, digest FROM secret_check')
   return new Map(
@@ -22,7 +22,7 @@ export async function readChecks(store: Queryable): Promise<ReadonlyMap<SecretNa
   )
 }
 
-/** The step that makes a secret the database's own. */
+/** The step that binds a secret to the database. */
 export const checkStep = (name: SecretName, secret: Uint8Array): WriteStep => ({
   run: upsertCheck,
   bind: [name, Buffer.from(checkOf(secret), 'hex')],

@@ -1,4 +1,4 @@
-/** Contract suites on SQLite: each port gets a data folder of its own, which goes with it. */
+/** Runs contract suites on SQLite. Each port gets its own data folder, which is deleted with it. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { mustWrite, openStore, type Store } from './store.ts'
 
 const insertAccount = statement("INSERT INTO account (id, name, status, created_at) VALUES (?1, ?1, 'active', ?2)")
 
-/** Opens a port of SQLite as a contract suite wants it. */
+/** Opens a port of SQLite for a contract suite. */
 export const onSqlite =
   <Port>(openPort: (store: Store) => Port | Promise<Port>) =>
   async (): Promise<PortUnderTest<Port> & { readonly store: Store }> => {

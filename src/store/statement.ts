@@ -1,10 +1,10 @@
-/** A value a statement can bind or return. Integers come back as bigint from the writer and the reader alike. */
+/** A value that a statement can bind or return. The writer and the reader both return integers as bigint. */
 export type SqlValue = string | number | bigint | Uint8Array | null
 
-/** A row as the store returns it; the folder that owns the table gives it a type. */
+/** A row as the store returns it. The folder that owns the table gives it a type. */
 export type Row = Readonly<Record<string, SqlValue>>
 
-/** SQL text with a small number standing for it, so that a hot statement travels to the writer thread as an integer. */
+/** SQL text with a small number, its slot. A frequent statement is sent to the writer thread as that number. */
 export type Statement = {
   readonly slot: number
   readonly sql: string
@@ -18,23 +18,23 @@ export type Statement = {
 
 const interned: Statement[] = []
 
-/** Registers SQL once, at module level of the folder that owns the table. */
+/** Registers SQL once, at the module level of the folder that owns the table. */
 export const statement = (sql: string): Statement => intern({ slot: interned.length, sql })
 
 /**
- * A statement that adds to a row: its first `keys` values say to which and how, the others are added. Steps of a commit
- * that have the first in common may be run as one, with the sums of the others, behind all but `readingStatement`s:
- * others that ask for the row see it without what the commit has added so far.
+ * A statement that adds to a row. Its first `keys` values name the row and the way of adding, and the others are added.
+ * Steps of a commit with equal first values may run as one step with the sums of the others. That step runs late: only
+ * a `readingStatement` sees what the commit has added to the row so far.
  */
 export const addingStatement = (sql: string, keys: number): Statement => intern({ slot: interned.length, sql, keys })
 
-/** A statement that reads what others add to: what was added in the same commit before it is there when it runs. */
+/** A statement that reads a row that others add to. Additions of the same commit are written before it runs. */
 export const readingStatement = (sql: string): Statement => intern({ slot: interned.length, sql, readsSums: true })
 
 /**
- * A statement that adds a row and depends on no other of its commit: those of a commit may be run as one, behind all
- * else. Nothing in the same transaction may ask for the row. `fixed`: columns that are the same in every row, in SQL:
- * they need neither travel nor be bound.
+ * A statement that inserts a row and depends on no other statement of its commit. The inserts of a commit may run as
+ * one, after everything else, so nothing in the same transaction may read the row. `fixed` are columns with the same
+ * SQL value in every row. They are neither sent nor bound.
  */
 export function rowStatement(table: string, columns: string, fixed: Readonly<Record<string, string>> = {}): Statement {
   const names = [columns, ...Object.keys(fixed)].join(', ')
@@ -48,8 +48,8 @@ function intern(made: Statement): Statement {
 }
 
 /**
- * One step of a transaction. With `changes`, the transaction is refused as a whole unless the statement changed exactly
- * that many rows: this is how a condition is checked and acted on in one place, with no read before the write.
+ * One step of a transaction. With `changes`, the whole transaction is refused unless the statement changed exactly that
+ * many rows. A condition is so checked and acted on in one place, with no read before the write.
  */
 export type WriteStep = {
   readonly run: Statement
@@ -60,12 +60,12 @@ export type WriteStep = {
 /** A unique key: its table, and its columns in the order of the schema, such as `saved_view(user_id, name)`. */
 export type Constraint = `${string}(${string})`
 
-/** A row that was to be written shares a unique key with another row. */
+/** A row would share a unique key with another row. */
 export type ConstraintViolation = { readonly constraint: Constraint }
 
 /**
- * What became of a transaction: durable, or refused with nothing written. `step` is the step whose condition failed; -1
- * where the schema refused a row. `violation` says which unique key that row broke. `reason` is for people.
+ * The outcome of a transaction: durable, or refused with nothing written. `step` is the step whose condition failed, or
+ * -1 if the schema refused a row. `violation` is the unique key that the row broke. `reason` is for people.
  */
 export type WriteOutcome =
   | { readonly kind: 'written' }

@@ -7,55 +7,56 @@ import { StoreReader } from './reader.ts'
 import { statement, type Row, type SqlValue, type WriteStep, type WriteOutcome } from './statement.ts'
 import { Writer, type DeferredWrite, type OutcomeListener } from './writer.ts'
 
-/** Durable storage for one process. It moves rows; the folders above know what they mean. */
+/** Durable storage for one process. It moves rows. The folders above know their meaning. */
 export type Store = {
   readonly folder: string
-  /** Runs a transaction. Resolves once it is durable, or refused with nothing written. */
+  /** Runs a transaction. Resolves once it is durable, or once it is refused with nothing written. */
   write(steps: readonly WriteStep[], lane?: 'urgent' | 'bulk'): Promise<WriteOutcome>
-  /** Queues a transaction that is written within milliseconds, or replaced by one that says more. */
+  /** Queues a transaction that is written within milliseconds, or is replaced by a more complete one before. */
   defer(stepsOf: () => readonly WriteStep[], heard: OutcomeListener): DeferredWrite
-  /** With a share, an account say, what may be long: shares take turns, and everything else goes before. */
+  /** A query that may take long has a share, such as an account. Shares take turns. Other queries go first. */
   query(sql: string, bind?: readonly SqlValue[], share?: string): Promise<readonly Row[]>
   /**
-   * Long queries, on a connection and a thread of their own that end with `use`: no request waits behind them. When the
-   * store is closed meanwhile, the query at hand ends and the next rejects.
+   * Runs long queries on a connection and a thread of their own, which end with `use`. No request waits for them. If
+   * the store is closed meanwhile, the current query ends and the next one rejects.
    */
   apart<T>(use: (reader: Queryable) => Promise<T>): Promise<T>
-  /** Queries for people, on a connection and a thread of their own: no request waits behind them. */
+  /** Queries for the console, on a connection and a thread of their own. No request waits for them. */
   readonly aside: Queryable & Pick<StoreReader, 'together'>
-  /** Transactions waiting or in flight: the gauge that tells a disk from a bottleneck. */
+  /** Transactions that wait or are in flight. The gauge shows whether the disk is the bottleneck. */
   queued(): number
-  /** For how long the disk has not taken what was given to it last; 0 where nothing is on its way. */
+  /** How long the current batch has waited for the disk, or 0 if none is in flight. */
   waitingMs(): number
-  /** Writes a consistent copy to a file that must not exist, mode 0600, while transactions go on. */
+  /** Writes a consistent copy to a new file with mode 0600, while transactions continue. */
   copy(to: string): Promise<void>
-  /** Gives the disk back what was deleted, in small steps behind the requests. */
+  /** Returns the space of deleted rows to the disk, in small steps that requests go before. */
   shrink(): Promise<void>
   close(): Promise<void>
 }
 
-/** Where rows can be read: the store, a thread apart, or a copy of its database. */
+/** A place where rows can be read: the store, a separate thread, or a copy of its database. */
 export type Queryable = Pick<Store, 'query'>
 
 export type StoreOptions = {
-  /** How long a deferred transaction waits for a better one. */
+  /** How long a deferred transaction waits to be replaced. */
   readonly deferMs?: number | undefined
-  /** Called where the database was of an older schema. */
+  /** Called if the database had an older schema. */
   readonly onUpgrade?: ((upgrade: Upgrade) => void) | undefined
 }
 
 const DEFER_MS = 20
-/** Pages of 4 KiB: what is left for the next rows, moved in one commit, and given back at a time. */
+/** Pages of 4 KiB: those kept for the next rows, those moved in one commit, and the most returned at a time. */
 const SPARE_PAGES = 1_024
 const SHRINK_PAGES = 256
 const SHRINK_PAGES_MAX = 262_144
 const vacuum = statement(`PRAGMA incremental_vacuum(${SHRINK_PAGES})`)
-/** The database's file in the data folder. */
+/** The name of the database file in the data folder. */
 export const DATABASE = 'tollgate.db'
 
 /**
- * Opens the data folder for this process alone: lock, migrations, writer and reader threads. Throws FolderInUse when
- * another process has it. `onFatal` is called when a commit fails; the caller must stop the process.
+ * Opens the data folder for this process alone: lock, migrations, writer thread and reader threads. Throws
+ * `FolderInUse` when another process has it. `onFatal` is called when a commit fails. The caller must then stop the
+ * process.
  */
 export async function openStore(
   folder: string,
@@ -77,7 +78,7 @@ export async function openStore(
     return own
   }
   try {
-    // SQLite would make it readable by all, and gives the files beside it the same mode.
+    // SQLite would make the file readable by all. The files beside it get the mode of this one.
     closeSync(openSync(path, 'a', 0o600))
     chmodSync(path, 0o600)
     const upgraded = upgrade(path)
@@ -126,7 +127,7 @@ export async function openStore(
   }
 }
 
-/** Runs a transaction that must pass: a refusal is a broken invariant, not an outcome. */
+/** Runs a transaction that must succeed. A refusal means a broken invariant, so it throws. */
 export async function mustWrite(store: Store, steps: readonly WriteStep[]): Promise<void> {
   const outcome = await store.write(steps)
   if (outcome.kind === 'refused') throw new Error(`transaction refused at step ${outcome.step}: ${outcome.reason}`)

@@ -1,14 +1,14 @@
-/** What the transactions of a commit add to the same rows, gathered so that steps that name the same are one. */
+/** Combines additions to one row. Steps of a commit that add to the same row run as one step. */
 import { STEP_HEAD, stepEnd, type WireTx, type WireValue } from './wire.ts'
 
-/** A step of our own: what is added to it stays out of the transactions, which may have to be run one by one. */
+/** A step of our own. The transactions stay unchanged, because they may have to run one by one. */
 type Sum = WireValue[]
 
-/** A statement that adds: how many of its values name the row, and the sum of its last step. */
+/** A statement that adds. `keys` is the number of values that name the row, and `last` the sum of its last step. */
 type Table = { readonly keys: number; last: Sum | undefined }
 
 export class AddedSums {
-  /** By slot. */
+  /** The tables by slot. */
   private readonly tables = new Map<number, Table>()
   private readonly rows = new Map<string, Sum>()
 
@@ -16,12 +16,12 @@ export class AddedSums {
     this.tables.set(slot, { keys, last: undefined })
   }
 
-  /** Whether the step at `at` adds, and was kept for later. One whose sum would not be exact is to be run at once. */
+  /** Keeps the step at `at` for later if it adds. Returns false if it must run at once, as for an inexact sum. */
   take(tx: WireTx, at: number): boolean {
     const table = this.tables.get(tx[at] as number)
     if (!table) return false
     const { keys, last } = table
-    // Mostly the row of the step before: no text is made to find it.
+    // The row is usually that of the step before, and is then found without building a text.
     if (last && isSameRow(last, tx, { at, keys })) return add(last, tx, { at, keys })
     const step = tx.slice(at, stepEnd(tx, at))
     const name = JSON.stringify(step.slice(0, STEP_HEAD + keys))
@@ -32,7 +32,7 @@ export class AddedSums {
     return true
   }
 
-  /** What was taken since `clear`, row by row: each as a transaction of one step. */
+  /** The steps kept since `clear`, one for each row, each as a transaction of one step. */
   steps(): Iterable<WireTx> {
     return this.rows.values()
   }
@@ -45,13 +45,13 @@ export class AddedSums {
 
 type Place = { readonly at: number; readonly keys: number }
 
-/** Everything in front of what is added says to which row, and how. */
+/** Whether both add to the same row in the same way: everything before the added values is equal. */
 function isSameRow(sum: Sum, tx: WireTx, { at, keys }: Place): boolean {
   for (let i = 0; i < STEP_HEAD + keys; i++) if (sum[i] !== tx[at + i]) return false
   return true
 }
 
-/** Adds all values, or none where one would not be exact: what SQLite would refuse, a null or a fraction, say. */
+/** Adds all values, or none if one would not be exact, such as a null or a fraction that SQLite would refuse. */
 function add(sum: Sum, tx: WireTx, { at, keys }: Place): boolean {
   const from = STEP_HEAD + keys
   for (let i = from; i < sum.length; i++) if (!isExact(sum[i], tx[at + i])) return false

@@ -1,2 +1,2 @@
-/** Rows that one step of a sweep deletes: the writer thread is free for requests between two steps. */
+/** The number of rows that one step of a sweep deletes. Between two steps the writer thread serves requests. */
 export const SWEEP_ROWS = 200

@@ -1,20 +1,20 @@
 /**
- * How transactions travel to the writer thread: as one JSON text. A text is handed over by reference, where the
- * structured clone of the same arrays costs the serving thread more than twice as much (measured: 6.3 against 2.3 µs).
+ * The encoding of transactions for the writer thread: one JSON text. A text is passed by reference. The structured
+ * clone of the same arrays costs the serving thread more than twice as much (measured: 6.3 against 2.3 µs).
  */
 import type { SqlValue, Statement, WriteStep } from './statement.ts'
 
-/** JSON has neither int64 nor bytes: what is not exact as a number goes as an object. */
+/** JSON has neither int64 nor bytes. A value that is not exact as a number is sent as an object. */
 export type WireValue = string | number | null | { readonly int: string } | { readonly bytes: string }
 
 /**
- * A transaction on its way, its steps one after the other: slot, changes expected or -1, how many values, the values.
- * One list for all of them: a list for each step costs more to write and to read than most of what is in it.
+ * An encoded transaction. Its steps follow one another: slot, expected changes or -1, number of values, values. They
+ * share one list, because a list for each step costs more to write and to read than most of its contents.
  */
 export type WireTx = readonly WireValue[]
 
 export type WireBatch = {
-  /** Statements that the writer has not seen yet. */
+  /** Statements that the writer has not received yet. */
   readonly define: readonly Statement[]
   readonly txs: readonly WireTx[]
 }
@@ -45,13 +45,13 @@ export const encodeBatch = (batch: WireBatch): string => JSON.stringify(batch)
 
 export const decodeBatch = (text: string): WireBatch => JSON.parse(text) as WireBatch
 
-/** What stands in front of the values of a step. */
+/** The number of elements before the values of a step. */
 export const STEP_HEAD = 3
 
-/** Where the step at `at` ends. */
+/** The end of the step that begins at `at`. */
 export const stepEnd = (tx: WireTx, at: number): number => at + STEP_HEAD + (tx[at + 2] as number)
 
-/** The values of the step at `at`, as SQLite binds them. */
+/** The values of the step at `at`, in the form that SQLite binds. */
 export function bindOf(tx: WireTx, at: number): SqlValue[] {
   const bind: SqlValue[] = []
   for (let i = at + STEP_HEAD, end = stepEnd(tx, at); i < end; i++) bind.push(fromWire(tx[i] as WireValue))

@@ -1,6 +1,6 @@
 /**
- * The writer thread: the only connection that writes. A message is a batch of transactions; the whole batch is one
- * commit. It knows SQL, not what a row is worth.
+ * The writer thread has the only connection that writes. A message is a batch of transactions, and the whole batch is
+ * one commit. This thread knows SQL but not the meaning of a row.
  */
 import { Database, type Statement as Prepared } from 'bun:sqlite'
 import { violationIn } from './constraint.ts'
@@ -11,10 +11,10 @@ import { bindOf, decodeBatch, stepEnd, type WireTx } from './wire.ts'
 
 declare const self: Worker
 
-/** A batch travels as bare text, everything else as an object. */
+/** A batch is sent as plain text, everything else as an object. */
 export type WriterRequest = string | { readonly kind: 'open'; readonly path: string } | { readonly kind: 'close' }
 export type WriterReply =
-  /** A batch of which nothing was refused: nearly every one. */
+  /** Nothing in the batch was refused. This is nearly always the case. */
   | 'written'
   | { readonly kind: 'ready' }
   | { readonly kind: 'outcomes'; readonly refused: readonly (readonly [number, WriteOutcome])[] }
@@ -22,12 +22,12 @@ export type WriterReply =
 
 let db: Database
 const prepared: Prepared[] = []
-/** Slots of statements that read what others add to. */
+/** Slots of statements that read the rows that others add to. */
 const readers = new Set<number>()
 const sums = new AddedSums()
 const rows = new Rows()
 
-/** Runs one transaction's steps; `together`: less those that are kept for the end of the commit. */
+/** Runs the steps of one transaction. With `together`, additions and rows are kept for the end of the commit. */
 function runSteps(tx: WireTx, how: 'together' | 'apart'): WriteOutcome | undefined {
   for (let at = 0, step = 0; at < tx.length; at = stepEnd(tx, at), step++) {
     if (how === 'together') {
@@ -40,7 +40,7 @@ function runSteps(tx: WireTx, how: 'together' | 'apart'): WriteOutcome | undefin
   return undefined
 }
 
-/** Writes what was added so far. Throws where it must not be. */
+/** Writes the additions so far. Throws if one is refused. */
 function writeSums(): void {
   for (const step of sums.steps()) {
     const reason = runStep(step, 0)
@@ -56,10 +56,9 @@ function runStep(tx: WireTx, at: number): string | undefined {
 }
 
 /**
- * The fast path: all transactions in one commit without savepoints, what several add to one row added once (and once
- * more behind who reads it), and rows that several add to one table added at once. A transaction whose first step is
- * refused has written nothing, so it can be left out; any later refusal or error spoils the batch and sends it down the
- * slow path.
+ * The fast path: all transactions in one commit without savepoints. Additions to one row are combined, and written
+ * before a statement that reads the row. Rows of one table are inserted together. A transaction whose first step is
+ * refused has written nothing and is left out. Any later refusal or error sends the whole batch to the slow path.
  */
 function runTogether(txs: readonly WireTx[]): [number, WriteOutcome][] | undefined {
   const refused: [number, WriteOutcome][] = []
@@ -74,7 +73,7 @@ function runTogether(txs: readonly WireTx[]): [number, WriteOutcome][] | undefin
     writeSums()
     rows.write()
   } catch {
-    if (db.inTransaction) db.exec('ROLLBACK') // Some errors (a full disk) have rolled back already.
+    if (db.inTransaction) db.exec('ROLLBACK') // Some errors, such as a full disk, have already rolled back.
     return undefined
   } finally {
     sums.clear()
@@ -84,7 +83,7 @@ function runTogether(txs: readonly WireTx[]): [number, WriteOutcome][] | undefin
   return refused
 }
 
-/** The slow path: each transaction behind its own savepoint, so that a bad one fails alone. */
+/** The slow path: each transaction has its own savepoint, so that it can fail alone. */
 function runApart(txs: readonly WireTx[]): [number, WriteOutcome][] {
   const refused: [number, WriteOutcome][] = []
   db.exec('BEGIN IMMEDIATE')
@@ -101,7 +100,7 @@ function runApart(txs: readonly WireTx[]): [number, WriteOutcome][] {
   return refused
 }
 
-/** A constraint that refuses a row is this transaction's own affair; any other error is the disk's and is fatal. */
+/** A constraint that refuses a row concerns this transaction only. Any other error is the disk's and is fatal. */
 function runGuarded(tx: WireTx): WriteOutcome | undefined {
   try {
     return runSteps(tx, 'apart')
@@ -116,11 +115,11 @@ function openWriter(path: string): void {
   db = new Database(path, { create: true, safeIntegers: true })
   db.exec('PRAGMA busy_timeout = 5000')
   db.exec('PRAGMA journal_mode = WAL')
-  // FULL: an acknowledged charge survives a power cut. NORMAL would lose the last commits.
+  // With FULL, an acknowledged charge survives a power cut. NORMAL would lose the last commits.
   db.exec('PRAGMA synchronous = FULL')
   db.exec('PRAGMA foreign_keys = ON')
   db.exec('PRAGMA wal_autocheckpoint = 4000')
-  // What one large batch made of the log is not kept for ever.
+  // The log shrinks again after a large batch.
   db.exec('PRAGMA journal_size_limit = 67108864')
 }
 
@@ -143,7 +142,7 @@ function handle(request: WriterRequest): WriterReply {
       openWriter(request.path)
       return { kind: 'ready' }
     case 'close':
-      // A connection with statements left stays open until they are collected, and locks the database then.
+      // A connection with open statements stays open until they are collected, and would then lock the database.
       for (const made of prepared) made?.finalize()
       rows.finalize()
       db.close()

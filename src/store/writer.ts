@@ -6,34 +6,34 @@ import { MIB } from '../lib/primitives/units.ts'
 
 type PendingWrite = { steps: readonly WriteStep[]; resolve(outcome: WriteOutcome): void }
 
-/** Hears of an outcome, and gives the error of those who wait for another. */
+/** Receives an outcome. Returns the error for callers who wait for another outcome, if there is one. */
 export type OutcomeListener = (outcome: WriteOutcome) => Error | undefined
 
-/** A transaction that may wait a little, and be replaced while it does. */
+/** A transaction that may wait for a short time and be replaced meanwhile. */
 export type DeferredWrite = {
-  /** Resolves when whichever transaction was written in the end is durable; rejects where `heard` gives an error. */
+  /** Resolves when the transaction that was written in the end is durable. Rejects if `heard` returns an error. */
   readonly written: Promise<void>
-  /** Puts other steps in its place and queues them at once. False when it is on its way already. */
+  /** Replaces the steps and queues them at once. Returns false if the transaction is already in flight. */
   replace(steps: readonly WriteStep[]): boolean
 }
 
 const WRITTEN: WriteOutcome = { kind: 'written' }
 const BATCH_MAX = 512
 /**
- * A batch is one text: with 512 conversations of megabytes in it, it would be longer than a text can be. Beyond so many
- * characters of values it is full; one transaction is sent whatever its size.
+ * A batch is one text. With 512 conversations of megabytes it would exceed the maximum length of a text. A batch with
+ * this many characters of values is full. A single transaction is sent whatever its size.
  */
 const BATCH_CHARS_MAX = 16 * MIB
-/** How long a small batch may wait for transactions that are about to be replaced: those of a quick vendor soon are. */
+/** How long a small batch waits for deferred transactions. Those of a fast vendor are replaced within this time. */
 const COMPANY_WAIT_MS = 1
-/** Above this a commit is shared widely enough: waiting would only leave the writer idle. */
+/** A batch above this size already shares its commit widely. Waiting would only leave the writer idle. */
 const LARGE_BATCH = 32
 
 /**
- * The serving thread's end of the writer. Batching is natural: one batch is in flight, and what arrives during its
- * commit is the next. It leaves when no deferred transaction is left that could join it, or after a millisecond: an
- * idle gateway pays one fdatasync of latency, and whole replies of a quick vendor end up in step, with one commit for
- * all of them. (Waiting 2 ms between batches cost 32 clients half of their throughput and 10 % more CPU a request.)
+ * The serving thread's side of the writer. One batch is in flight, and transactions that arrive during its commit form
+ * the next batch. That batch leaves when no deferred transaction is left that could join it, or after a millisecond. An
+ * idle gateway pays one fdatasync of latency. Whole replies of a fast vendor fall into step and share one commit.
+ * (Waiting 2 ms between batches cost 32 clients half of their throughput and 10 % more CPU per request.)
  */
 export class Writer {
   private readonly worker = new Worker(new URL('./writer-worker.ts', import.meta.url).href)
@@ -50,7 +50,7 @@ export class Writer {
   private control: ((reply: Exclude<WriterReply, 'written'>) => void) | undefined
   private readonly onFatal: (message: string) => void
 
-  /** `onFatal` is called when a commit fails: memory would be ahead of the disk, so the process must stop. */
+  /** `onFatal` is called when a commit fails. Memory is then ahead of the disk, so the process must stop. */
   constructor(onFatal: (message: string) => void, deferMs: number) {
     this.onFatal = onFatal
     this.deferMs = deferMs
@@ -62,7 +62,7 @@ export class Writer {
     return this.command({ kind: 'open', path })
   }
 
-  /** Waits for everything queued, then closes the database. */
+  /** Waits until all queued transactions are written, then closes the database. */
   async close(): Promise<void> {
     this.undefer(Number.POSITIVE_INFINITY)
     while (this.queued > 0) await new Promise((resolve) => setTimeout(resolve, 2))
@@ -74,12 +74,14 @@ export class Writer {
     return this.urgent.length + this.bulk.length + this.deferred.size + this.inFlight.length
   }
 
-  /** How long the batch on its way has been: a disk that does not answer gives no error, and takes nothing more. */
+  /** How long the current batch has been in flight. A disk that does not answer reports no error. */
   get waitingMs(): number {
     return this.inFlight.length === 0 ? 0 : performance.now() - this.sentMs
   }
 
-  /** Queues one transaction. It resolves when the transaction is durable or refused; bulk work yields to urgent. */
+  /**
+   * Queues one transaction. It resolves when the transaction is durable or refused. Bulk work yields to urgent work.
+   */
   write(steps: readonly WriteStep[], lane: 'urgent' | 'bulk' = 'urgent'): Promise<WriteOutcome> {
     return new Promise((resolve) => {
       ;(lane === 'urgent' ? this.urgent : this.bulk).push({ steps, resolve })
@@ -88,8 +90,8 @@ export class Writer {
   }
 
   /**
-   * Queues one transaction that is written within `deferMs`, or replaced before. Most are replaced: `stepsOf` is asked
-   * for those that are not. `heard` is told at once what became of whichever was written.
+   * Queues one transaction that is written within `deferMs`, or replaced before. Most are replaced, so `stepsOf` is
+   * only called for those that are not. `heard` is called at once with the outcome of the transaction that was written.
    */
   defer(stepsOf: () => readonly WriteStep[], heard: OutcomeListener): DeferredWrite {
     const waiting = new DelayedWrite(stepsOf, heard, { writer: this, untilMs: performance.now() + this.deferMs })
@@ -98,7 +100,7 @@ export class Writer {
     return waiting
   }
 
-  /** Queues one that waits, with other steps. False when it is on its way already. */
+  /** Queues a deferred transaction with other steps. Returns false if it is already in flight. */
   hurry(pending: DelayedWrite, steps: readonly WriteStep[]): boolean {
     if (!this.deferred.delete(pending)) return false
     pending.steps = steps
@@ -108,8 +110,9 @@ export class Writer {
   }
 
   /**
-   * Queues what has waited long enough, in any order: they are beginnings, and no other transaction waits for one of
-   * them. One timer serves all; it runs once more for those that came meanwhile.
+   * Queues transactions that have waited long enough. Their order does not matter: they are the first of their
+   * requests, and no other transaction waits for one of them. One timer serves all. It runs again for those that
+   * arrived meanwhile.
    */
   private undefer(nowMs: number): void {
     clearTimeout(this.deferTimer)
@@ -139,7 +142,7 @@ export class Writer {
     this.worker.postMessage(request)
   }
 
-  /** Sends at the end of the tick, so that everything one tick produced shares a commit, or a little later. */
+  /** Sends at the end of the tick or a little later, so that all transactions of one tick share a commit. */
   private schedule(): void {
     if (this.scheduled || this.inFlight.length > 0 || this.urgent.length + this.bulk.length === 0) return
     const count = this.urgent.length
@@ -169,7 +172,7 @@ export class Writer {
     try {
       this.post(encodeBatch({ define, txs: this.inFlight.map(({ steps }) => encodeTx(steps)) }))
     } catch (error) {
-      // It is decided already, and cannot be written: memory is ahead of the disk.
+      // The transactions are decided but cannot be written, so memory is ahead of the disk.
       this.onFatal(String(error))
     }
   }
@@ -201,14 +204,14 @@ export class Writer {
 
 class DelayedWrite implements DeferredWrite, PendingWrite, RosterMember {
   place = NOWHERE
-  /** The time from which it waits no longer. */
+  /** The time at which it is queued if it was not replaced. */
   readonly untilMs: number
   private readonly stepsOf: () => readonly WriteStep[]
   private readonly heard: OutcomeListener
   private readonly writer: Writer
   private given: readonly WriteStep[] | undefined
   private ended: { readonly error: Error | undefined } | undefined
-  /** Made when it is asked for: an error that nobody waits for is no unhandled rejection. */
+  /** Made when first needed. Otherwise an error that nobody waits for would be an unhandled rejection. */
   private asked: PromiseWithResolvers<void> | undefined
 
   constructor(
@@ -255,7 +258,7 @@ class DelayedWrite implements DeferredWrite, PendingWrite, RosterMember {
   }
 }
 
-/** How many of the first transactions go into a batch. */
+/** How many transactions from the front of the queue fit into a batch. */
 function fitting(queue: readonly PendingWrite[]): number {
   let chars = 0
   let count = 0

@@ -321,15 +321,15 @@ describe('restore', () => {
     const cases: readonly (readonly [file: string, says: string])[] = [
       [join(vault, 'absent.db'), 'there is no file'],
       [vault, 'is not a file'],
-      [bad('text.db', (path) => writeFileSync(path, 'no database at all, but text '.repeat(50))), 'is no database'],
-      [bad('empty.db', (path) => writeFileSync(path, '')), 'is no backup of Tollgate'],
+      [bad('text.db', (path) => writeFileSync(path, 'no database at all, but text '.repeat(50))), 'is not a database'],
+      [bad('empty.db', (path) => writeFileSync(path, '')), 'is not a backup of Tollgate'],
       [
         bad('foreign.db', (path) => {
           const db = new Database(path)
           db.exec('CREATE TABLE account (id TEXT); PRAGMA user_version = 1')
           db.close()
         }),
-        'is no backup of Tollgate',
+        'is not a backup of Tollgate',
       ],
       [bad('tampered.db', (path) => edit(path, tampered)), 'the ledger is broken: I2'],
       [bad('newer.db', (path) => edit(path, 'PRAGMA user_version = 9999')), 'newer Tollgate'],
