@@ -1,4 +1,4 @@
-/** What every implementation of `Audit` must do, as tests. The suite knows the port only. */
+/** The contract of `Audit` as tests for any store. The suite uses only the port. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { Dice, type PortUnderTest } from '../store/port-contract.ts'
 import type { Actor, Audit, AuditFilter } from './audit.ts'

@@ -1,7 +1,7 @@
-/** The audit log: who changed what, from where, and what came of it; and the port by which it is written and read. */
+/** The audit log: who changed what, from where and with what result. Also the port that writes and reads it. */
 import { maskedAddress } from '../lib/primitives/masked-address.ts'
 
-/** Who acts: a command of the machine's operator, somebody signed in, a program, or nobody that is known. */
+/** The actor: a command of the machine's operator, a signed-in user, a program, or nobody known. */
 export type Actor = {
   readonly kind: 'command' | 'user' | 'management_key' | 'nobody'
   readonly id?: string
@@ -12,14 +12,14 @@ export type Actor = {
 
 export type AuditNote = {
   readonly actor: Actor
-  /** `account.credit`, as operations are named. */
+  /** The name of an operation, such as `account.credit`. */
   readonly action: string
   readonly subject: string | undefined
   readonly input: unknown
   readonly before?: unknown
 }
 
-/** `done`, or the code of the refusal. */
+/** `done`, or the code of a refusal. */
 export type AuditEnd = {
   readonly action: string
   readonly outcome: string
@@ -35,7 +35,7 @@ export type AuditEntry = {
   readonly input: unknown
   readonly before: unknown
   readonly after: unknown
-  /** Null: under way, or cut short. */
+  /** Null while the change runs, or if it was cut short. */
   readonly outcome: string | null
   readonly createdAtMs: number
 }
@@ -51,13 +51,13 @@ export type AuditPage = {
   readonly limit: number
 }
 
-/** Names of inputs that are secrets. */
+/** The names of inputs that are secret. */
 const SECRETS = new Set(['key', 'secret', 'password', 'token', 'current', 'code'])
 
-/** Where `key` is an id, and what is shown of a key is its end. */
+/** For these actions `key` is an id, which may be shown. */
 const OF_KEYS = /^(?:management_)?key\./
 
-/** What the log keeps of a value, as JSON text: no secrets, and no full addresses. */
+/** The JSON text that the log keeps of a value. It has no secrets and no full addresses. */
 export const auditText = (value: unknown, action: string): string | null =>
   value === undefined
     ? null
@@ -74,19 +74,18 @@ export const auditText = (value: unknown, action: string): string | null =>
 /**
  * The port of the audit log.
  *
- * - An entry is written before its change is made, without an outcome. An entry that never gets one is of a change that
- *   was cut short.
+ * - An entry is written before its change is made, without an outcome. If it never gets one, the change was cut short.
  * - Inputs and states are kept as `auditText` writes them.
  * - Entries are never deleted. Lists are newest first.
  */
 export type Audit = {
-  /** Notes a change that is about to be made. Resolves to the id for `end` once the entry is on disk. */
+  /** Notes a change before it is made. Resolves to the id for `end` once the entry is on disk. */
   begin(note: AuditNote): Promise<string>
-  /** Adds the outcome of a change. A `subject` replaces that of the note. Rejects where there is no such entry. */
+  /** Adds the outcome of a change. A `subject` replaces that of the note. Rejects if there is no such entry. */
   end(id: string, end: AuditEnd): Promise<void>
   /** A page of the entries that fit. */
   list(page: AuditFilter & AuditPage): Promise<readonly AuditEntry[]>
   find(id: string): Promise<AuditEntry | undefined>
-  /** How many entries fit; undefined where there are more than `max`. */
+  /** How many entries fit, or undefined if there are more than `max`. */
   count(filter: AuditFilter, max: number): Promise<number | undefined>
 }

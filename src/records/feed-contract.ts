@@ -1,4 +1,4 @@
-/** What every implementation of `RecordFeed` must do, as tests. The suite knows the port only. */
+/** The contract of `RecordFeed` as tests for any feed. The suite uses only the port. */
 import { describe, expect, test } from 'bun:test'
 import { Dice } from '../store/port-contract.ts'
 import type { RecordFeed, Watcher } from './feed.ts'
@@ -7,7 +7,7 @@ import type { RequestRecord } from './records.ts'
 
 export type FeedUnderTest = {
   readonly feed: RecordFeed
-  /** Puts a request where the feed learns of it, and resolves once each watcher has it. */
+  /** Publishes a request where the feed learns of it. Resolves once each watcher has it. */
   readonly publish: (record: RequestRecord) => Promise<void>
   readonly close: () => Promise<void>
 }
@@ -47,7 +47,7 @@ export function describeRecordFeedContract(name: string, open: () => Promise<Fee
       expect(first.taken.map(({ id }) => id)).toEqual(idsOf('a', made))
       expect(second.taken.map(({ id }) => id)).toEqual(idsOf('a', made.slice(0, 21)))
       expect(other.taken.map(({ id }) => id)).toEqual(idsOf('b', made))
-      // To end a watch twice ends no other one.
+      // A second end of one watch ends no other watch.
       stops[1]?.()
       const last = record('a')
       await publish(last)

@@ -1,17 +1,17 @@
-/** Requests as they end, for people who watch an account: the port, and the bounds of watching. */
+/** The feed of finished requests for people who watch an account: the port, and its bounds. */
 import type { RequestRecord } from './records.ts'
 import { limit } from '../lib/primitives/limit.ts'
 
 export type Watcher = {
-  /** Called in the tick in which a charge is known to be durable: it must be quick, and must not throw. */
+  /** Called in the tick in which a charge is known to be durable. It must be quick and must not throw. */
   take(record: RequestRecord): void
-  /** The gateway goes: there will be nothing more. */
+  /** The gateway shuts down, and nothing more follows. */
   end(): void
 }
 
 /**
- * Of those who watch: in all, of one account and of one person or program, the rows they are sent at once, and how
- * often. An owner may invite whom they like: an account alone must not take the places of all others.
+ * The bounds of watching: watchers in total, per account and per user or management key, rows per push, and the
+ * interval of pushes. An owner may invite any number of people, so one account must not take all places.
  */
 export const watchBounds = {
   watchersMax: limit('watchersMax', 128, 'Another watcher of live requests is refused.'),
@@ -20,7 +20,7 @@ export const watchBounds = {
   rowsPerPushMax: limit('watchedRowsPerPushMax', 100, 'Further rows are counted but not sent.'),
   pushMs: limit('watchPushMs', 300, 'Rows are collected for this time and sent together.'),
   heartbeatMs: 15_000,
-  /** How long whoever loses the right to look may go on. Rows are not sent in that time. */
+  /** How long a watcher stays connected after losing its permission. No rows are sent in that time. */
   standingMs: 1_000,
 }
 
@@ -28,12 +28,12 @@ export const watchBounds = {
  * The port of the feed.
  *
  * - A watcher gets each record of its account that is published while it watches, once, and none of another account.
- * - `published` waits for nothing: it is called in the tick in which a charge is known to be durable.
+ * - `published` waits for nothing. It is called in the tick in which a charge is known to be durable.
  */
 export type RecordFeed = {
-  /** Passes on a request whose end is on disk. */
+  /** Sends a request on whose end is on disk. */
   published(record: RequestRecord): void
-  /** Returns what ends the watch; undefined where the feed is closed. */
+  /** Returns a function that ends the watch, or undefined if the feed is closed. */
   watch(accountId: string, watcher: Watcher): (() => void) | undefined
   /** Ends all watches, so that a shutdown does not wait for them. */
   close(): void

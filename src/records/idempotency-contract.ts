@@ -1,4 +1,4 @@
-/** What every implementation of `Idempotency` must do, as tests. The suite knows the port only. */
+/** The contract of `Idempotency` as tests for any store. The suite uses only the port. */
 import { describe, expect, test } from 'bun:test'
 import { MIB } from '../lib/primitives/units.ts'
 import { Dice, shifted, withPort, written, type PortUnderTest } from '../store/port-contract.ts'
@@ -12,11 +12,11 @@ import {
 } from './idempotency.ts'
 
 export type IdempotencyUnderTest = PortUnderTest<Idempotency> & {
-  /** What the expiry of a request's hold does to its key. */
+  /** Does to a key what the expiry of its request's hold does. */
   expire(requestId: string): Promise<void>
 }
 
-/** Opens an empty store in which an account may keep so many bytes. */
+/** Opens an empty store in which an account may keep this many bytes. */
 type Open = (bounds: { readonly bytesPerAccountMax: number }) => Promise<IdempotencyUnderTest>
 
 const ANY = { bytesPerAccountMax: 1_000 * MIB }
@@ -39,7 +39,7 @@ async function claimed(port: Idempotency, key: string, what = 1, accountId = 'a'
   return outcome.claim
 }
 
-/** Carries a request out and keeps its answer. Returns its id. */
+/** Carries a request out and keeps its answer. Returns the request's id. */
 async function carryOut(under: IdempotencyUnderTest, key: string, kept: KeptAnswer, accountId = 'a'): Promise<string> {
   const lock = await claimed(under.port, key, 1, accountId)
   const requestId = nextRequest()
@@ -60,7 +60,7 @@ export function describeIdempotencyContract(name: string, open: Open): void {
 }
 
 function testClaims(open: Open): void {
-  test('of requests that come at once one is carried out', () =>
+  test('of concurrent requests one is carried out', () =>
     withPort(
       () => open(ANY),
       async (under) => {
@@ -72,7 +72,7 @@ function testClaims(open: Open): void {
       },
     ))
 
-  test('an answer is given again as it was, with the request that was charged for it', () =>
+  test('an answer is repeated unchanged, with the request that was charged for it', () =>
     withPort(
       () => open(ANY),
       async (under) => {
@@ -85,7 +85,7 @@ function testClaims(open: Open): void {
       },
     ))
 
-  test('a key is one account’s: another one’s is another key', () =>
+  test('the same key of another account is another key', () =>
     withPort(
       () => open(ANY),
       async (under) => {
@@ -180,14 +180,14 @@ function testExpiry(open: Open): void {
           await under.port.sweep()
           expect(await ask(under.port, 'k1')).toMatchObject({ kind: 'kept', answer: { body: 'again' } })
           expect((await ask(under.port, 'k2', 2)).kind).toBe('claimed')
-          // What still runs is nobody's to forget.
+          // A running request must not be forgotten.
           expect((await ask(under.port, 'running')).kind).toBe('running')
           await written(under, running.keep(answer('late')))
         })
       },
     ))
 
-  test('a sweep and a claim that meet give one lock', () =>
+  test('a concurrent sweep and claim give one lock', () =>
     withPort(
       () => open(ANY),
       async (under) => {
@@ -205,7 +205,7 @@ function testExpiry(open: Open): void {
 }
 
 function testBounds(open: Open): void {
-  test('of an answer that is too large, or one too many, only the charge is kept', () =>
+  test('of an answer that is too large, or beyond the total, only the charge is kept', () =>
     withPort(
       () => open({ bytesPerAccountMax: 250 }),
       async (under) => {
@@ -219,11 +219,11 @@ function testBounds(open: Open): void {
         await carryOut(under, 'k1', answer(hundred), 'b')
         expect([await bodyOf('k1'), await bodyOf('k2'), await bodyOf('k3')]).toEqual([hundred, hundred, undefined])
         expect(await bodyOf('k1', 'b')).toBe(hundred)
-        // An answer without a body takes nothing.
+        // An answer without a body takes no room.
         await carryOut(under, 'k4', answer(undefined))
         await carryOut(under, 'k5', answer('x'.repeat(50)))
         expect(await bodyOf('k5')).toBe('x'.repeat(50))
-        // What is forgotten makes room.
+        // Forgotten answers free their room.
         await shifted(ANSWER_KEPT_MS + 5_000, async () => {
           await under.port.sweep()
           await carryOut(under, 'k6', answer(hundred))
@@ -252,7 +252,7 @@ type Model =
   | { kind: 'kept'; what: number; requestId: string; body: string }
 
 function testHistories(open: Open): void {
-  test('any history of requests, ends and restarts agrees with what a key means', () =>
+  test('any history of requests, ends and restarts agrees with the meaning of a key', () =>
     withPort(
       () => open(ANY),
       async (under) => {
@@ -290,7 +290,7 @@ async function claimNext(port: Idempotency, at: string, model: Model, dice: Dice
   return model
 }
 
-/** The next step of a request that has a key, if one has. */
+/** The next step of a request that has a key, if there is one. */
 async function goOn(under: IdempotencyUnderTest, model: Model, dice: Dice): Promise<Model> {
   if (model.kind !== 'claimed') return model
   const { lock, what, requestId } = model
@@ -310,7 +310,7 @@ async function goOn(under: IdempotencyUnderTest, model: Model, dice: Dice): Prom
   return isKept ? { kind: 'kept', what, requestId, body } : { kind: 'free' }
 }
 
-/** The process dies: holds of what was under way expire. */
+/** The process dies. The holds of running requests expire. */
 async function restart(under: IdempotencyUnderTest, models: Map<string, Model>): Promise<Idempotency> {
   for (const [at, model] of models) {
     if (model.kind !== 'claimed') continue

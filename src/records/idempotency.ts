@@ -1,13 +1,13 @@
 /**
- * Requests with an `Idempotency-Key`, and the port that keeps them: one execution and one charge for a key, however
- * often its request is sent.
+ * Requests with an `Idempotency-Key`, and the port that stores them. A key stands for one execution and one charge,
+ * however often its request is sent.
  */
 import { DAY_MS, MIB } from '../lib/primitives/units.ts'
 import type { DiskRoom } from '../lib/runtime/disk-room.ts'
 import type { WriteStep } from '../store/statement.ts'
 import { limit } from '../lib/primitives/limit.ts'
 
-/** An answer as it is sent again. `body` is undefined when it was too large to keep. */
+/** An answer that is sent again. `body` is undefined if it was too large to keep. */
 export type KeptAnswer = {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -17,7 +17,7 @@ export type KeptAnswer = {
 export type IdempotencyKey = {
   /** As the client sent it. */
   readonly key: string
-  /** A digest of what was asked: the same key for something else is a mistake. */
+  /** A digest of the request. The same key with another request is an error. */
   readonly fingerprint: Uint8Array
 }
 
@@ -27,18 +27,18 @@ export type LockOutcome =
   | { readonly kind: 'mismatch' }
   | { readonly kind: 'kept'; readonly requestId: string; readonly answer: KeptAnswer }
 
-/** The right to answer for a key, until `end`. Its steps go along with those of the hold. */
+/** The right to carry out the request of a key, until `end`. Its steps run in the transactions of the hold. */
 export type IdempotencyLock = {
   /** Steps that put the key on disk, in the transaction that makes the hold. */
   begin(requestId: string): WriteStep[]
   /**
-   * Steps that keep the answer, in the transaction of the charge. The body is left out where it is larger than
-   * `ANSWER_BYTES_MAX`, where the account keeps too much, or where the disk is short.
+   * Steps that keep the answer, in the transaction of the charge. The body is left out if it is larger than
+   * `ANSWER_BYTES_MAX`, if the account keeps too much, or if the disk is short of space.
    */
   keep(answer: KeptAnswer): WriteStep[]
-  /** Steps for a request that was not charged: the next request with the key is a new one. */
+  /** Steps for a request that was not charged. The next request with the key is then a new one. */
   drop(): WriteStep[]
-  /** Gives the lock back: the key is free, or its answer is on disk. Safe to call again. */
+  /** Releases the lock. The key is then free, or its answer is on disk. A second call is safe. */
   readonly end: () => void
 }
 
@@ -56,7 +56,7 @@ export const ANSWER_BYTES_MAX = limit(
 )
 
 export type KeptBounds = {
-  /** For the answers of an account: some answers cost next to nothing for their size. */
+  /** The bound for the answers of one account. Some answers cost next to nothing for their size. */
   readonly bytesPerAccountMax: number
   readonly room: Pick<DiskRoom, 'isShort'>
 }
@@ -72,25 +72,25 @@ export const keptAnswerBounds = {
 /**
  * The port of idempotency keys. A key belongs to one account.
  *
- * - At any time one lock at most is given for a key.
+ * - At most one lock of a key is given at any time.
  * - A key is on disk with its hold, and its answer with its charge. A request that ends without a charge leaves no key.
- * - An answer is given again, unchanged, for `ANSWER_KEPT_MS`. Then the key is free.
- * - A hold that expires takes its key with it. This is the store's own doing, in the transaction of the expiry.
+ * - An answer is returned unchanged for `ANSWER_KEPT_MS`. Then the key is free.
+ * - A hold that expires takes its key with it. The store does this itself, in the transaction of the expiry.
  */
 export type Idempotency = {
-  /** Whether an account has an answer that may be given again, as far as is known without a look-up. */
+  /** Whether an account may have kept answers, as far as is known without a look-up. */
   keepsFor(accountId: string): boolean
   /**
-   * Claims a key. `claimed`: the caller answers for it, until it ends the lock. `running`: another request of the same
-   * fingerprint has it, for so long. `kept`: its answer. `mismatch`: the key stands for a request of another
-   * fingerprint.
+   * Claims a key. `claimed`: the caller carries out the request, and ends the lock. `running`: another request with the
+   * same fingerprint has the key, and for how long. `kept`: the stored answer. `mismatch`: the key belongs to a request
+   * with another fingerprint.
    */
   claim(accountId: string, wanted: IdempotencyKey): Promise<LockOutcome>
-  /** Deletes answers that are no longer given, in small steps behind the requests. */
+  /** Deletes expired answers, in small steps that requests go before. */
   sweep(): Promise<void>
 }
 
-/** The text of an answer while it is made, as far as it is worth keeping. */
+/** Collects the text of an answer while it is made, up to the size that is kept. */
 export class Transcript {
   private parts: string[] | undefined = []
   private bytes = 0
@@ -102,7 +102,7 @@ export class Transcript {
     this.parts?.push(text)
   }
 
-  /** Undefined when it became too long. */
+  /** Undefined once it is too long. */
   get text(): string | undefined {
     return this.parts?.join('')
   }

@@ -1,4 +1,4 @@
-/** The feed of one process: it passes on what the process itself has written. Unwatched, it costs one map look-up. */
+/** The feed of one process. It sends on what the process itself has written. Without watchers it costs a look-up. */
 import type { RecordFeed, Watcher } from './feed.ts'
 import type { RequestRecord } from './records.ts'
 

@@ -1,4 +1,4 @@
-/** The one place that builds request records and attempt notes, for answers and for tasks. */
+/** Builds all request records and attempt notes, for answers and for tasks. */
 import type { Offer } from '../domain/catalog.ts'
 import { keptOf } from '../vendors/redaction.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
@@ -6,9 +6,9 @@ import type { NanoUsd } from '../domain/money.ts'
 import type { Usage, UsageSource } from '../domain/usage.ts'
 import type { AttemptNote, RequestRecord } from './records.ts'
 
-/** What is known of a request from its hold on. */
+/** The facts about a request that are known when its money is held. */
 export type RecordStart = {
-  /** Its hold, or the line beside it that a second charge has. */
+  /** The hold of the request. A second charge has its own line beside it. */
   readonly hold: {
     readonly id: string
     readonly accountId: string
@@ -22,7 +22,7 @@ export type RecordStart = {
   readonly priceCardId: number
 }
 
-/** How it ended. */
+/** How a request ended. */
 export type RecordEnd<Source> = Pick<
   RequestRecord,
   'outcome' | 'status' | 'errorCode' | 'attempts' | 'outputCap' | 'firstEventMs' | 'totalMs'
@@ -30,7 +30,7 @@ export type RecordEnd<Source> = Pick<
   readonly usage: Usage
   readonly source: Source
   readonly offer: Offer | undefined
-  /** Who did the work, where that was not the offer's provider. It has no model of its own. */
+  /** The provider that did the work, if it was not the offer's. It has no model of its own. */
   readonly worker?: { readonly providerId: string | undefined } | undefined
 }
 
@@ -71,14 +71,14 @@ export function buildRecord<Source extends UsageSource | undefined>(
   }
 }
 
-/** What came of an attempt. Of a failure its words are kept, as far as they may be. */
+/** The result of an attempt. The message of a failure is kept as far as the rules allow. */
 export type AttemptEnd =
   | { readonly kind: 'failed'; readonly failure: UpstreamFailure }
-  /** `requestId`: the vendor's id of what it took. */
+  /** `requestId` is the vendor's id of the request. */
   | { readonly kind: 'ok'; readonly requestId: string | undefined }
   | { readonly kind: 'full' | 'aborted' }
 
-/** `startedMs` and `tookMs` are whole, from the start of the request. */
+/** Builds the note of an attempt. `startedMs` and `tookMs` are whole, counted from the start of the request. */
 export function buildAttemptNote(
   { id: offerId, providerId, upstreamModel }: Offer,
   end: AttemptEnd,
@@ -90,7 +90,7 @@ export function buildAttemptNote(
   return end.kind === 'ok' && end.requestId !== undefined ? { ...note, requestId: end.requestId } : note
 }
 
-/** The note of an attempt that served, and failed in the middle of its stream. */
+/** The note of an attempt that served, but failed in the middle of its stream. */
 export const brokenNote = (served: AttemptNote, failure: UpstreamFailure, tookMs: number): AttemptNote => ({
   ...served,
   result: failure.kind,

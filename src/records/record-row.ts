@@ -1,4 +1,4 @@
-/** A request record as a row: its columns, their values, and the row as readers get it. Shared by stores of SQL. */
+/** A request record as a row: its columns, its values, and the row as it is read. SQL stores share this. */
 import type { Row, SqlValue } from '../store/statement.ts'
 import type { AttemptNote, RequestRecord, StoredRecord } from './records.ts'
 
@@ -53,7 +53,7 @@ function rareValues({ errorCode, usage, outputCap }: RequestRecord): SqlValue[] 
   return [errorCode ?? null, cacheWrite5m, cacheWrite1h, inputImage, outputImage, written, ...cap]
 }
 
-/** Whether the rare columns have nothing to say: a record of text alone, without a fault. Most are. */
+/** Whether all rare columns are empty: a record of text alone without a fault. Most are. */
 export function isCommon({ errorCode, usage, outputCap }: RequestRecord): boolean {
   const { cacheWrite5m, cacheWrite1h, inputImage, outputImage, pieces } = usage
   return (
@@ -62,15 +62,15 @@ export function isCommon({ errorCode, usage, outputCap }: RequestRecord): boolea
 }
 
 type Names = 'offerId' | 'providerId' | 'upstreamModel'
-/** All that a note says but the names. */
+/** A note without the names. */
 type BriefNote = { readonly [Field in Exclude<keyof AttemptNote, Names>]-?: AttemptNote[Field] | undefined }
 
 function attemptsText(record: RequestRecord): string {
   const { attempts } = record
   const [only] = attempts
-  // Nearly all of them: three plain values, written four times as fast as by rule.
+  // Nearly every record has one attempt with three plain values. Building the text here is four times as fast.
   if (attempts.length === 1 && only?.result === 'ok' && isNamedIn(record, only)) {
-    // An id needs no escapes: see `requestIdIn`.
+    // An id needs no escapes (see `requestIdIn`).
     const id = only.requestId === undefined ? '' : `,"requestId":"${only.requestId}"`
     return `[{"result":"ok"${id},"startedMs":${only.startedMs},"tookMs":${only.tookMs}}]`
   }
@@ -80,13 +80,13 @@ function attemptsText(record: RequestRecord): string {
 const isNamedIn = ({ offerId, providerId, upstreamModel }: RequestRecord, note: AttemptNote): boolean =>
   note.offerId === offerId && note.providerId === providerId && note.upstreamModel === upstreamModel
 
-/** An attempt at the offer that served goes without the names that its record has: a third of a row less to write. */
+/** A note of the offer that served, without the names that are in its record. The row becomes a third smaller. */
 const briefly = (note: AttemptNote): BriefNote => {
   const { result, status, code, type, message, requestId, startedMs, tookMs } = note
   return { result, status, code, type, message, requestId, startedMs, tookMs }
 }
 
-/** A row of the table as a record: its attempts have the names again that `briefly` left out. */
+/** The record of a row. The names that `briefly` left out are restored in its attempts. */
 export function storedRecord(row: Row): StoredRecord {
   const { offer_id: offerId, provider_id: providerId, upstream_model: upstreamModel } = row
   const notes = JSON.parse(row['attempts'] as string) as Partial<AttemptNote>[]
@@ -96,7 +96,7 @@ export function storedRecord(row: Row): StoredRecord {
 
 const columnNames = recordColumns.split(', ')
 
-/** A record as the store would give it back, for those who cannot wait for that. */
+/** A record in the form that the store would return, for callers that cannot wait for the store. */
 export function storedForm(record: RequestRecord): StoredRecord {
   const values = valuesOf(record)
   return storedRecord(Object.fromEntries(columnNames.map((name, i) => [name, values[i] ?? null])))

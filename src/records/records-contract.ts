@@ -1,4 +1,4 @@
-/** What every implementation of `Records` must do, as tests. The suite knows the port only. */
+/** The contract of `Records` as tests for any store. The suite uses only the port. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Usage } from '../domain/usage.ts'
 import { timeOrderedId } from '../lib/primitives/ids.ts'
@@ -30,7 +30,7 @@ function randomUsage(dice: Dice): Usage {
   return { ...text, ...rare, ...(dice.once(2) ? { pieces: [{ unit, count: count() }] } : {}) }
 }
 
-/** A record as requests leave them, of a request that came at `atMs`. */
+/** A random record like those of real requests. Its request arrived at `atMs`. */
 export function randomRecord(dice: Dice, atMs: number): RequestRecord {
   const names = { offerId: dice.pick('o1', 'o2'), providerId: dice.pick('p1', 'p2'), upstreamModel: 'upstream' }
   const served = dice.once(6) ? { offerId: undefined, providerId: undefined, upstreamModel: undefined } : names
@@ -59,14 +59,14 @@ export function randomRecord(dice: Dice, atMs: number): RequestRecord {
     upstreamCost: money(),
     attempts: dice.pick([], [ok], [failed, ok], [failed]),
     outputCap: dice.once(5) ? { tokens: 512, reason: 'balance' } : undefined,
-    // A body takes its time: some requests hold their money in a later hour than the one in which they came.
+    // A body takes time to arrive, so some requests hold their money in a later hour than that of their arrival.
     createdAtMs: atMs + dice.pick(0, 5, HOUR_MS),
     firstEventMs: dice.pick(undefined, 0, 49.6, 50, dice.below(20_000)),
     totalMs: dice.below(10_000) + 0.4,
   }
 }
 
-/** Integers come from a store as `bigint` or as `number`. */
+/** Compares alike: a store may return integers as `bigint` or as `number`. */
 const plain = (record: StoredRecord | undefined): unknown =>
   record &&
   Object.fromEntries(
@@ -94,7 +94,7 @@ function randomFilter(dice: Dice, records: readonly RequestRecord[]): RecordFilt
   }
 }
 
-/** Follows a search to its end. */
+/** Reads all pages of a search. */
 async function all(records: Records, accountId: string, filter: RecordFilter, limit: number): Promise<string[]> {
   const ids: string[] = []
   let cursor: string | undefined
@@ -133,7 +133,7 @@ export function describeRecordsContract(name: string, open: () => Promise<PortUn
       }
     })
 
-    test('an unknown id leads nowhere', async () => {
+    test('an unknown id is not found', async () => {
       expect(await under.port.find('a', 'req_none')).toBeUndefined()
       expect(await under.port.find('none', made[0]?.id ?? '')).toBeUndefined()
       expect(await under.port.findAnywhere("req_' OR 1=1")).toBeUndefined()
@@ -173,7 +173,7 @@ export function describeRecordsContract(name: string, open: () => Promise<PortUn
       }
     })
 
-    test('a search that goes on is not disturbed by requests that come meanwhile', async () => {
+    test('later requests do not disturb a search that continues', async () => {
       const first = await under.port.search('a', { filter: {}, limit: 10 })
       const late = { ...randomRecord(dice, Date.now()), accountId: 'a' }
       await written(under, under.port.steps(late))

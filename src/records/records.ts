@@ -1,34 +1,34 @@
-/** Request records: what a request cost and went through, and the port by which they are written and read. */
+/** Request records: what a request cost and went through. Also the port that writes and reads them. */
 import type { NanoUsd } from '../domain/money.ts'
 import type { Usage, UsageSource } from '../domain/usage.ts'
 import type { Row, WriteStep } from '../store/statement.ts'
 
-/** One try of an offer. */
+/** A note about one attempt. */
 export type AttemptNote = {
   readonly offerId: string
   readonly providerId: string
   readonly upstreamModel: string
   /**
-   * `ok`; `aborted` where the call was ended before the vendor answered; `full` where it was not sent for want of room
-   * there; or the kind of failure.
+   * `ok`, `aborted` if the call ended before the vendor answered, `full` if the provider had no room, or the kind of
+   * failure.
    */
   readonly result: string
   readonly status?: number
   readonly code?: string
-  /** The vendor's word for the kind of error. */
+  /** The vendor's name for the kind of error. */
   readonly type?: string
-  /** Ours, or the vendor's without what is the request's. */
+  /** Our message, or the vendor's without words from the request. */
   readonly message?: string
   /** The vendor's id of the request. */
   readonly requestId?: string
-  /** From the start of the request, in ms. */
+  /** In ms, from the start of the request. */
   readonly startedMs: number
   readonly tookMs: number
 }
 
 /**
- * How a request ended: `completed`; `failed` before any output, free of charge; `cut` by the upstream or a limit in the
- * middle; `client_closed` when the client hung up; `barred` when its key or account lost its right meanwhile.
+ * How a request ended. `completed`. `failed`: before any output, free of charge. `cut`: by the upstream or a limit in
+ * the middle. `client_closed`: the client hung up. `barred`: its key or account lost its permission meanwhile.
  */
 export type Outcome = 'completed' | 'failed' | 'cut' | 'client_closed' | 'barred'
 
@@ -46,37 +46,37 @@ export type RequestRecord = {
   readonly providerId: string | undefined
   readonly upstreamModel: string | undefined
   readonly usage: Usage
-  /** Undefined where the hold was released: no usage is charged, so none has a source. */
+  /** Undefined if the hold was released, because no usage was charged. */
   readonly usageSource: UsageSource | undefined
   readonly priceCardId: number
   readonly costCardId: number | undefined
   readonly held: NanoUsd
   readonly charged: NanoUsd
-  /** What the balance lacked for the full price. */
+  /** The part of the price that the balance did not cover. */
   readonly writtenOff: NanoUsd
   readonly upstreamCost: NanoUsd
   readonly attempts: readonly AttemptNote[]
-  /** The output limit that its client did not set, per choice, and why there was one. */
+  /** An output limit that the client did not set, per choice, and its reason. */
   readonly outputCap?: { readonly tokens: number; readonly reason: string } | undefined
-  /** When its money was held. */
+  /** When the money was held. */
   readonly createdAtMs: number
   readonly firstEventMs: number | undefined
   readonly totalMs: number
 }
 
-/** Of a request whose hold was settled. */
+/** The record of a request whose hold was settled. */
 export type SettledRecord = RequestRecord & { readonly usageSource: UsageSource }
 
-/** A record as the schema names its columns, attempts as the JSON of `AttemptNote`s. */
+/** A record under the column names of the schema. Its attempts are the JSON of `AttemptNote`s. */
 export type StoredRecord = Row & { readonly attempts: string }
 
 export type RecentPage = {
   readonly limit: number
-  /** Only those older than this one. */
+  /** Only records older than this one. */
   readonly before?: string | undefined
 }
 
-/** Which requests a search finds: those for which all that is named holds. See `fits`. */
+/** The conditions of a search. A request must meet all that are given. See `fits`. */
 export type RecordFilter = {
   readonly keyId?: string | undefined
   readonly model?: string | undefined
@@ -84,23 +84,23 @@ export type RecordFilter = {
   readonly outcome?: Outcome | undefined
   readonly status?: number | undefined
   readonly providerId?: string | undefined
-  /** At least so much, in nano-USD. */
+  /** At least this amount, in nano-USD. */
   readonly chargedMin?: bigint | undefined
   readonly totalMsMin?: number | undefined
-  /** When the request came, by its id; the end is not included. */
+  /** When the request arrived, by its id. The end is excluded. */
   readonly fromMs?: number | undefined
   readonly toMs?: number | undefined
 }
 
 export type RecordPage = {
   readonly records: readonly StoredRecord[]
-  /** Where to go on; undefined: there is nothing more. A page may be short, or empty, and still go on. */
+  /** The cursor of the next page, or undefined if there is none. A page may be short or empty and still have one. */
   readonly next: string | undefined
 }
 
 export type RecordSearch = {
   readonly filter: RecordFilter
-  /** Older than this id. */
+  /** Only records older than this id. */
   readonly cursor?: string | undefined
   readonly limit: number
 }
@@ -108,25 +108,25 @@ export type RecordSearch = {
 /**
  * The port of request records.
  *
- * - A record is written in the transaction that resolves its hold, once. It never changes.
- * - A record belongs to one account. A read that names an account never returns a record of another one.
- * - Lists are newest first, by id. An id sorts by the time at which its request came.
+ * - A record is written once, in the transaction that resolves its hold. It never changes.
+ * - A record belongs to one account. A read that names an account never returns a record of another account.
+ * - Lists are newest first, by id. Ids sort by the time at which the request arrived.
  * - Every read of a record returns `storedForm(record)`.
  */
 export type Records = {
-  /** Steps that write a record and add it to the sums of its hour. They go along with what resolves its hold. */
+  /** Steps that write a record and add it to its hour. They run in the transaction that resolves the hold. */
   steps(record: RequestRecord): WriteStep[]
-  /** One request of an account; undefined where it is unknown or another account's. */
+  /** One request of an account, or undefined if it is unknown or belongs to another account. */
   find(accountId: string, id: string): Promise<StoredRecord | undefined>
   /** One request of any account, for the operator. */
   findAnywhere(id: string): Promise<StoredRecord | undefined>
   /** The newest requests of an account. */
   recent(accountId: string, page: RecentPage): Promise<readonly StoredRecord[]>
   /**
-   * Requests of an account for which `fits` holds, at most `limit`. A page may be short, or empty, and still have a
-   * `next`: one call reads a bounded number of rows. Following `next` to its end gives each request once.
+   * At most `limit` requests of an account for which `fits` holds. One call reads a bounded number of rows, so a page
+   * may be short or empty and still have a `next`. All pages together have each request once.
    */
   search(accountId: string, search: RecordSearch): Promise<RecordPage>
-  /** What was charged for requests of an account, by id. Unknown ids are left out. */
+  /** The charges of an account's requests, by id. Unknown ids are left out. */
   charged(accountId: string, ids: readonly string[]): Promise<ReadonlyMap<string, NanoUsd>>
 }

@@ -1,34 +1,34 @@
 /**
- * Refusals between two writes: which of them get rows, and what is counted. A flood of them costs a count each, and a
- * bounded number of rows.
+ * Collects refusals between two writes. It decides which get rows, and counts all of them. A flood costs one count per
+ * refusal and a bounded number of rows.
  */
 import type { RefusedRequest } from './refused.ts'
 import { limit } from '../lib/primitives/limit.ts'
 import { MINUTE_MS } from '../lib/primitives/units.ts'
 
-/** Of an account within a minute: rows in any case, and further ones of a sort that has none yet. */
+/** Rows of an account per minute: this many of any sort, and some more for sorts that have none yet. */
 const ROWS_PER_MINUTE = limit(
   'refusedRowsPerAccountPerMinute',
   30,
   'Further refused requests of the account are only counted.',
 )
 const SORTS_PER_MINUTE = 20
-/** Of all accounts within a minute. Beyond it there are counts alone. */
+/** Rows of all accounts per minute. Further refusals are only counted. */
 const ALL_ROWS_PER_MINUTE = limit('refusedRowsPerMinute', 1_000, 'Further refused requests are only counted.')
-/** Pairs of account and code that are counted apart between two writes. */
+/** Pairs of account and code that are counted separately between two writes. */
 const COUNTS_MAX = 1_000
 
-/** A row: a refusal, and how many like it followed until `lastAtMs`. */
+/** A row: a refusal, and how many similar ones followed until `lastAtMs`. */
 export type CoalescedRefusal = { readonly refusal: RefusedRequest; repeats: number; lastAtMs: number }
 export type RefusalCount = { readonly accountId: string; readonly refusal: RefusedRequest; requests: number }
 type Minute = { rows: number; readonly bySort: Map<string, CoalescedRefusal> }
 
-/** The account of refusals that are nobody's that is known. */
+/** The account of refusals whose account is not known. */
 export const NOBODY = ''
 const sortOf = ({ status, code, endpoint, keyId, model }: RefusedRequest): string =>
   [status, code, endpoint, keyId, model].join('\n')
 
-/** What is to be written. */
+/** The next write. */
 export type RefusalBatch = {
   readonly rows: readonly CoalescedRefusal[]
   readonly counts: readonly RefusalCount[]
@@ -37,7 +37,7 @@ export type RefusalBatch = {
 export class RefusalCoalescer {
   private minute = 0
   private rowsOfMinute = 0
-  /** By account, of this minute. */
+  /** The current minute, by account. */
   private readonly minutes = new Map<string, Minute>()
   private unwritten = new Set<CoalescedRefusal>()
   private counts = new Map<string, RefusalCount>()
@@ -49,7 +49,7 @@ export class RefusalCoalescer {
     if (noted) this.unwritten.add(noted)
   }
 
-  /** What has come since the last call. A row may come again, with more repeats. */
+  /** What was noted since the last call. A row may return with more repeats. */
   take(): RefusalBatch {
     const batch = { rows: [...this.unwritten], counts: [...this.counts.values()] }
     this.unwritten = new Set()
@@ -64,7 +64,7 @@ export class RefusalCoalescer {
     else if (this.counts.size < COUNTS_MAX) this.counts.set(name, { accountId, refusal, requests: 1 })
   }
 
-  /** The row that stands for a refusal; undefined where there is no room for one. */
+  /** The row that stands for a refusal, or undefined if there is no room for one. */
   private rowFor(accountId: string, refusal: RefusedRequest, nowMs: number): CoalescedRefusal | undefined {
     const minute = Math.floor(nowMs / MINUTE_MS)
     if (minute !== this.minute) {

@@ -1,4 +1,4 @@
-/** What every implementation of `RefusedRequests` must do, as tests. The suite knows the port only. */
+/** The contract of `RefusedRequests` as tests for any store. The suite uses only the port. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { timeOrderedId } from '../lib/primitives/ids.ts'
 import { Dice, shifted, type PortUnderTest } from '../store/port-contract.ts'
@@ -11,7 +11,7 @@ import {
 } from './refused.ts'
 import { HOUR_MS, MINUTE_MS } from '../lib/primitives/units.ts'
 
-/** So many of an account have rows in any minute. */
+/** An account gets this many rows in any minute. */
 const ROWS = 25
 
 const refusal = (change: Partial<RefusedRequest> = {}): RefusedRequest => ({
@@ -79,7 +79,7 @@ export function describeRefusedRequestsContract(
       expect(await under.port.list('b', { limit: 10 })).toEqual([])
     })
 
-    test('pages of a list hold each refusal that fits once, newest first, whatever is asked', async () => {
+    test('pages of a list hold each refusal that fits once, newest first, for any filter', async () => {
       const dice = new Dice(8)
       const made = Array.from({ length: ROWS }, () => randomRefusal(dice))
       for (const one of made) under.port.note(one)
@@ -108,7 +108,7 @@ export function describeRefusedRequestsContract(
       }
     })
 
-    test('a flood is counted whole, and few rows stand for it', async () => {
+    test('a flood is counted completely, and few rows stand for it', async () => {
       const flood = Array.from({ length: 3_000 }, () => refusal())
       for (const one of flood) under.port.note(one)
       const other = refusal({ status: 404, code: 'model_not_found' })
@@ -135,7 +135,7 @@ export function describeRefusedRequestsContract(
       expect(await under.port.counted('a', hoursAround(atMs))).toMatchObject([{ requests: 200 }])
     })
 
-    test('counts are of an account or of all, within their hours, the most first', async () => {
+    test('counts are of one account or of all, within their hours, largest first', async () => {
       const atMs = Math.floor(Date.now() / HOUR_MS) * HOUR_MS
       const earlier = atMs - HOUR_MS
       under.port.note(refusal({ atMs: earlier }))
@@ -153,7 +153,7 @@ export function describeRefusedRequestsContract(
       expect(await requests('none', earlier, atMs + HOUR_MS)).toEqual([])
     })
 
-    test('of an account the newest are kept, and counts for longer than rows', async () => {
+    test('the newest refusals of an account are kept, and counts for longer than rows', async () => {
       const ids: string[] = []
       for (let minute = 0; minute < 60; minute++) {
         await shifted(minute * MINUTE_MS, async () => {

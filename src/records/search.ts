@@ -1,8 +1,8 @@
-/** The rule that says which requests a search finds. Every store keeps it. */
+/** The rule for which requests a search finds. Every store follows it. */
 import { idBound } from '../lib/primitives/ids.ts'
 import type { RecordFilter, RequestRecord } from './records.ts'
 
-/** The ids of requests begin with it. */
+/** The prefix of request ids. */
 export const ID_PREFIX = 'req_'
 
 /** Whether a search with this filter finds a record. */

@@ -19,7 +19,7 @@ const begin = statement(
 )
 const end = statement('UPDATE audit SET outcome = ?, after = ?, subject = coalesce(?, subject) WHERE id = ?')
 
-/** After every id. */
+/** This sorts after every id. */
 const LAST = 'aud_~'
 
 export const openSqliteAudit = (store: Store): Audit => new SqliteAudit(store)

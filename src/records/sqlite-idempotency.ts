@@ -1,4 +1,4 @@
-/** Idempotency keys on SQLite. A request claims its key in memory at once, and on disk with its hold. */
+/** Idempotency keys on SQLite. A request claims its key in memory at once, and on disk together with its hold. */
 import type { Check } from '../lib/primitives/checks.ts'
 import { NO_EXCEPTION, SharedBudget } from '../lib/primitives/shared-budget.ts'
 import { statement, type Row, type WriteStep } from '../store/statement.ts'
@@ -22,11 +22,11 @@ const insert = statement(
 const keep = statement('UPDATE idempotency SET status = ?, headers = ?, body = ? WHERE account_id = ? AND key = ?')
 const drop = statement('DELETE FROM idempotency WHERE account_id = ? AND key = ?')
 const dropRunning = statement('DELETE FROM idempotency WHERE request_id = ? AND status IS NULL')
-// What still runs is an open hold's: its row goes with the hold, however long a request may take.
+// A running request has an open hold. Its row is deleted with the hold, however long the request takes.
 const STALE = 'FROM idempotency WHERE created_at < ? AND status IS NOT NULL'
 const sweep = statement(`DELETE ${STALE} AND rowid IN (SELECT value FROM json_each(?))`)
 
-/** What a hold that expires takes with it: a request that died with its process may be sent again. */
+/** The steps that forget the key of an expired hold. A request that died with its process may be sent again. */
 export const forgetExpired = (holdId: string): WriteStep[] => [{ run: dropRunning, bind: [holdId] }]
 
 class SqliteLock implements IdempotencyLock {
@@ -34,9 +34,9 @@ class SqliteLock implements IdempotencyLock {
   private readonly accountId: string
   private readonly key: string
   private readonly kept: KeptAnswers
-  /** An answer of the same key that is too old: it goes when this begins. */
+  /** An expired answer under the same key. It is deleted when this request begins. */
   stale: { readonly createdAtMs: number; readonly bytes: number } | undefined
-  /** By `performance.now`. */
+  /** A time of `performance.now`. */
   readonly sinceMs = performance.now()
   readonly end: () => void
 
@@ -69,11 +69,11 @@ class SqliteLock implements IdempotencyLock {
 
 type ClaimOptions = { readonly kept: KeptAnswers; readonly end: () => void }
 
-/** How much is kept for each account. */
+/** The bytes kept for each account. */
 class KeptAnswers {
   private readonly bounds: KeptBounds
   private readonly bytes: SharedBudget
-  /** Accounts that have used a key, also where only that it was charged is known. */
+  /** Accounts that have used a key, even if only the charge was kept and not the answer. */
   private readonly accounts = new Set<string>()
 
   constructor(bounds: KeptBounds) {
@@ -81,13 +81,13 @@ class KeptAnswers {
     this.bytes = new SharedBudget({ shareMax: bounds.bytesPerAccountMax })
   }
 
-  /** An answer that is on the disk already. */
+  /** Counts an answer that is already on disk. */
   count(accountId: string, bytes: number): void {
     this.accounts.add(accountId)
     this.bytes.of(accountId).count(bytes)
   }
 
-  /** Whether an answer can be kept. */
+  /** Reserves room for an answer. Returns whether it can be kept. */
   take(accountId: string, bytes: number): boolean {
     this.accounts.add(accountId)
     if (bytes > ANSWER_BYTES_MAX || this.bounds.room.isShort) return false
@@ -106,7 +106,7 @@ class KeptAnswers {
   }
 }
 
-/** Reads how much is kept for each account. */
+/** Opens the port. Reads how much is kept for each account. */
 export async function openSqliteIdempotency(store: Store, bounds: KeptBounds): Promise<Idempotency> {
   const rows = await store.query(
     'SELECT account_id, sum(coalesce(octet_length(body), 0)) AS bytes FROM idempotency GROUP BY account_id',
@@ -121,7 +121,7 @@ class SqliteIdempotency implements Idempotency {
   private readonly kept: KeptAnswers
   private readonly claims = new Map<string, SqliteLock>()
   private readonly lookUps = new Map<string, Promise<Row | undefined>>()
-  /** Those whose rows are about to go, for as long as that takes. */
+  /** The sweeps in progress, by the keys whose rows they delete. */
   private readonly sweeping = new Map<string, Promise<unknown>>()
 
   constructor(store: Store, kept: KeptAnswers) {
@@ -133,7 +133,7 @@ class SqliteIdempotency implements Idempotency {
     return this.kept.has(accountId)
   }
 
-  /** Requests that ask during a look-up wait for it, too: what it finds is the answer to all of them. */
+  /** Requests that arrive during a look-up share it. Its result is valid for all of them. */
   async claim(accountId: string, wanted: IdempotencyKey): Promise<LockOutcome> {
     const name = nameOf(accountId, wanted.key)
     const sweeping = this.sweeping.get(name)
@@ -144,8 +144,8 @@ class SqliteIdempotency implements Idempotency {
       try {
         row = await lookUp
       } finally {
-        // In the turn in which the first of them claims it: a look-up that began between the two could be older than
-        // the claim, and be answered when that has ended.
+        // This is the tick in which the first of them claims the key. A look-up that began between the two could be
+        // older than the claim and return after the claim has ended.
         if (this.lookUps.get(name) === lookUp) this.lookUps.delete(name)
       }
     }
@@ -170,7 +170,7 @@ class SqliteIdempotency implements Idempotency {
     return { kind: 'claimed', claim }
   }
 
-  /** One for all who ask at once: what a second look found could be older than a claim that was given meanwhile. */
+  /** One look-up serves all concurrent requests. A second one could be older than a claim made meanwhile. */
   private lookUp(name: string, accountId: string, key: string): Promise<Row | undefined> {
     const underWay = this.lookUps.get(name)
     if (underWay) return underWay
@@ -186,14 +186,14 @@ class SqliteIdempotency implements Idempotency {
     const before = Date.now() - ANSWER_KEPT_MS
     for (;;) {
       const found = await this.store.query(sql, [before])
-      // Whoever has claimed a key, or is about to, takes its old row along, and counts it.
+      // A request that has claimed a key, or is about to, deletes and counts the old row itself.
       const rows = found.filter((row) => !this.isWanted(nameIn(row)))
       if (rows.length === 0) return
       const at = JSON.stringify(rows.map((row) => Number(row['at'])))
       const sweeping = this.store.write([{ run: sweep, bind: [before, at], changes: rows.length }], 'bulk')
       for (const row of rows) this.sweeping.set(nameIn(row), sweeping)
       try {
-        // Refused where one of the keys was used again while they were looked up, and its row made anew.
+        // The write is refused if one of the keys was used again during the query, because its row is then a new one.
         if ((await sweeping).kind === 'refused') continue
         for (const row of rows) this.kept.give(String(row['account_id']), Number(row['bytes']))
       } finally {
@@ -224,8 +224,8 @@ const isSame = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) =
 
 export const idempotencyChecks: readonly Check[] = [
   {
-    // I6, one charge a key at most, is the schema's: a key has one row, that one request, whose charge is its hold. The
-    // answer to a request that makes a task is the task, which is there from the start, whatever becomes of it.
+    // I6, at most one charge per key, is kept by the schema: a key has one row with one request, whose charge is its
+    // hold. The answer to a request for a task is the task. It exists from the start, whatever its result.
     code: 'idempotency',
     invariant: 'an idempotency key has an open hold of its account, or an answer and a charge',
     found: 'hold {state}',

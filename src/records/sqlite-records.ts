@@ -8,7 +8,7 @@ import { findAnywhere, searchRecords } from './sqlite-search.ts'
 import { hourStep } from './sqlite-usage.ts'
 
 const insertRecord = rowStatement('request_record', recordColumns)
-/** Of text alone, and without a fault: most of them. */
+/** For records of text alone without a fault, which most are. */
 const insertCommon = rowStatement('request_record', commonColumns, {
   cache_write_5m: '0',
   cache_write_1h: '0',
@@ -56,7 +56,7 @@ class SqliteRecords implements Records {
     return new Map(rows.map((row) => [row['id'] as string, row['charged'] as bigint]))
   }
 
-  /** Where accounts take turns: an account that asks for much keeps nobody else's pages waiting. */
+  /** Accounts take turns here, so an account with many queries does not delay the pages of others. */
   private asideOf(accountId: string): Queryable {
     return { query: (sql, bind) => this.store.aside.query(sql, bind, accountId) }
   }

@@ -1,4 +1,4 @@
-/** Refused requests on SQLite. They are noted in memory and written once a second, behind everything else. */
+/** Refused requests on SQLite. They are noted in memory and written once a second, after everything else. */
 import { idBound, idTimeMs } from '../lib/primitives/ids.ts'
 import { statement, type Row, type SqlValue, type WriteStep } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
@@ -59,7 +59,7 @@ class SqliteRefusedRequests implements RefusedRequests {
     this.timer = undefined
     const steps = this.steps()
     if (steps.length === 0) return this.writing
-    // What cannot be written is lost: nothing depends on it, and a store that fails has stopped the process.
+    // A refusal that cannot be written is lost. Nothing depends on it, and a store that fails has stopped the process.
     const written = this.store.write(steps, 'bulk').then(() => undefined)
     this.writing = Promise.all([this.writing, written]).then(
       () => undefined,
@@ -124,7 +124,7 @@ class SqliteRefusedRequests implements RefusedRequests {
     { fromHour, toHour }: { readonly fromHour: number; readonly toHour: number },
   ): Promise<readonly RefusedCount[]> {
     await this.flush()
-    // Either has an index of its own.
+    // Both queries have an index of their own.
     const whose = accountId === undefined ? '' : ' AND account_id = ?'
     const rows = await this.store.aside.query(
       `SELECT status, code, sum(requests) AS requests FROM refused_hour

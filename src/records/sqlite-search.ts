@@ -1,7 +1,7 @@
 /**
- * Requests by what they were. The table has one order, by account and time, and no other index: each would cost all
- * charges. So a search reads on from where it is, so many rows at most, and says how to go on; where the sums by the
- * hour know that nothing fits, it jumps.
+ * Searches for requests. The table has one order, by account and time, and no other index, because every charge would
+ * pay for each index. A search therefore reads a bounded number of rows from its cursor, and returns the next cursor.
+ * It jumps over hours in which, by their sums, nothing fits.
  */
 import { idBound, idTimeMs } from '../lib/primitives/ids.ts'
 import type { SqlValue } from '../store/statement.ts'
@@ -11,10 +11,10 @@ import type { RecordFilter, RecordPage, RecordSearch, StoredRecord } from './rec
 import { ID_PREFIX } from './search.ts'
 import { HOUR_MS } from '../lib/primitives/units.ts'
 
-/** Rows that are read at once, and how often, before a short page is given. */
+/** The number of rows that one read scans, and the most reads before a short page is returned. */
 const SCAN_ROWS = 5_000
 const SCANS_MAX = 3
-/** A request has its id before its body has arrived and its money is held: by so much at most. */
+/** A request gets its id before its body has arrived and its money is held. The difference is at most this. */
 const SLACK_HOURS = 2
 
 type Condition = readonly [sql: string, value: SqlValue]
@@ -34,7 +34,7 @@ function conditionsOf(filter: RecordFilter): readonly Condition[] {
   return wanted.filter((each): each is [string, SqlValue] => each[1] !== undefined)
 }
 
-/** The same as far as the sums by the hour can say. */
+/** The same conditions, as far as the hourly sums can answer them. */
 function hourConditionsOf({ keyId, model, endpoints, outcome }: RecordFilter): readonly Condition[] {
   const wanted: [string, SqlValue | undefined][] = [
     ['key_id = ?', keyId],
@@ -49,16 +49,16 @@ function hourConditionsOf({ keyId, model, endpoints, outcome }: RecordFilter): r
 const and = (conditions: readonly Condition[]): string => conditions.map(([sql]) => ` AND ${sql}`).join('')
 const values = (conditions: readonly Condition[]): SqlValue[] => conditions.map(([, value]) => value)
 
-/** Rows of a stretch, in the order of the table. */
+/** The rows of a range of ids, newest first. */
 export const rowsStatement = (conditions: string): string =>
   `SELECT * FROM request_record WHERE account_id = ? AND id < ? AND id >= ?${conditions} ORDER BY id DESC LIMIT ?`
-/** Where a stretch of so many rows ends; nothing where there are fewer. */
+/** The last id of a scan. There is none if the range has fewer rows. */
 export const edgeStatement = `SELECT id FROM request_record WHERE account_id = ? AND id < ? AND id >= ?
   ORDER BY id DESC LIMIT 1 OFFSET ${SCAN_ROWS - 1}`
 export const hourStatement = (conditions: string, order: 'ASC' | 'DESC'): string =>
   `SELECT hour FROM usage_hour WHERE account_id = ? AND hour <= ?${conditions} ORDER BY hour ${order} LIMIT 1`
 
-/** Requests of an account that fit, newest first, before `cursor` where there is one. */
+/** The requests of an account that fit, newest first. If there is a cursor, only those before it. */
 export async function searchRecords(
   store: Queryable,
   accountId: string,
@@ -73,7 +73,7 @@ export async function searchRecords(
   for (let scans = 0; scans < SCANS_MAX && before !== undefined; scans++) {
     before = await hours.jump(before)
     if (before === undefined || before <= floor) return { records, next: undefined }
-    // Everything fits: there is no need to look how far that goes.
+    // Without conditions every row fits, so the scan needs no end.
     const [edge] = conditions.length === 0 ? [] : await store.query(edgeStatement, [accountId, before, floor])
     const end = (edge?.['id'] as string | undefined) ?? floor
     const wanted = limit - records.length
@@ -86,7 +86,7 @@ export async function searchRecords(
   return { records, next: before }
 }
 
-/** What the sums by the hour know of where there is something at all. */
+/** Finds the hours that have requests, by the hourly sums. */
 class Hours {
   private readonly store: Queryable
   private readonly accountId: string
@@ -98,7 +98,7 @@ class Hours {
     this.conditions = conditions
   }
 
-  /** The id before which there is nothing. */
+  /** The lowest id from which there may be requests. */
   async floor(given: string): Promise<string> {
     const first = await this.find(Number.MAX_SAFE_INTEGER, 'ASC')
     if (first === undefined) return given
@@ -106,7 +106,7 @@ class Hours {
     return bound > given ? bound : given
   }
 
-  /** The next id at or before this one from which to read; undefined when nothing is left. */
+  /** The next id at or before this one to read from, or undefined if nothing is left. */
   async jump(before: string): Promise<string | undefined> {
     const hour = Math.floor(idTimeMs(ID_PREFIX, before) / HOUR_MS)
     const found = await this.find(hour + SLACK_HOURS, 'DESC')
@@ -122,7 +122,7 @@ class Hours {
   }
 }
 
-/** A request wherever it is, for the operator: one look per account. */
+/** A request of any account, for the operator. It takes one look-up per account. */
 export async function findAnywhere(store: Queryable, id: string): Promise<StoredRecord | undefined> {
   const sql = 'SELECT r.* FROM account a CROSS JOIN request_record r ON r.account_id = a.id AND r.id = ? LIMIT 1'
   const [row] = await store.query(sql, [id])

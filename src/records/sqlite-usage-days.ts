@@ -1,6 +1,6 @@
 /**
- * The sums of whole days. They are made from those of their hours, apart from the requests, once no hold that is open
- * can add to them: a request counts in the hour of its hold.
+ * The daily sums. They are made from hourly sums, apart from requests, once no open hold can add to them. A request
+ * counts in the hour of its hold.
  */
 import { statement, type Row, type SqlValue } from '../store/statement.ts'
 import { mustWrite, type Queryable, type Store } from '../store/store.ts'
@@ -8,9 +8,9 @@ import { usageSums } from './usage-rollups.ts'
 import { firstEventColumns } from './sqlite-usage.ts'
 import { DAY_MS } from '../lib/primitives/units.ts'
 
-/** A hold is on disk, and its clock compared, within this time. */
+/** Within this time a hold is on disk, and a difference of clocks is covered. */
 const SLACK_MS = 600_000
-/** Rows of a transaction: behind requests, and never long before them. */
+/** Rows per transaction. Requests go before these transactions, and never wait long for one. */
 const ROWS_AT_ONCE = 100
 
 const columns = ['account_id', 'day', 'key_id', 'model', 'endpoint', ...usageSums, ...firstEventColumns]
@@ -24,7 +24,7 @@ const HOURS =
   'account a CROSS JOIN usage_hour u ON u.account_id = a.id AND u.hour >= ?1 * 24 AND u.hour < (?1 + 1) * 24'
 const ofAccounts = `SELECT u.account_id, ?1 AS day, u.key_id, u.model, u.endpoint, ${sums}
   FROM ${HOURS} GROUP BY u.account_id, u.key_id, u.model, u.endpoint`
-/** Under no account and no key: all of them together, for the operator's charts. */
+/** Rows without account and key are the sums of all accounts, for the operator's charts. */
 const ofAll = `SELECT '' AS account_id, ?1 AS day, '' AS key_id, u.model, u.endpoint, ${sums}
   FROM ${HOURS} GROUP BY u.model, u.endpoint`
 
@@ -43,12 +43,12 @@ export class UsageDays {
     return new UsageDays(store, Number(row?.['day'] ?? 0))
   }
 
-  /** Unix days: those before this one are summed up. */
+  /** Days before this one have been summed up. Unix days. */
   get until(): number {
     return this.day
   }
 
-  /** Sums up the days that are over. Safe to call again while it runs. */
+  /** Sums up the days that are over. A call while it runs is safe. */
   sweep(nowMs = Date.now()): Promise<void> {
     this.running ??= this.fold(nowMs).finally(() => (this.running = undefined))
     return this.running
@@ -59,7 +59,7 @@ export class UsageDays {
     const oldest = open?.['oldest']
     const settledMs = Math.min(nowMs, typeof oldest === 'bigint' ? Number(oldest) : nowMs) - SLACK_MS
     const end = Math.floor(settledMs / DAY_MS)
-    // A clock that was set back: what is counted now may belong to a day that seemed over.
+    // If the clock was set back, new requests may belong to a day that seemed over.
     const today = Math.floor(nowMs / DAY_MS)
     if (this.day > today) await this.set(today)
     if (this.day >= end) return

@@ -1,4 +1,4 @@
-/** Usage over time, by key, model, endpoint or account: read from the sums by the hour alone. */
+/** Usage over time, by key, model, endpoint or account. It reads only the sums by hour and day. */
 import { inTurns } from '../lib/runtime/end-of-tick.ts'
 import { hourOfDay, type Shifts } from '../lib/primitives/time-zone.ts'
 import type { Row, SqlValue } from '../store/statement.ts'
@@ -23,8 +23,8 @@ const groupColumns = { key: 'key_id', model: 'model', endpoint: 'endpoint', acco
 type Stretch = { readonly table: 'usage_hour' | 'usage_day'; readonly from: number; readonly to: number }
 
 /**
- * The stretches of a report: whole days where days are asked for and have been summed up, hours for the rest.
- * `daysUntil`: Unix days, see UsageDays.
+ * The parts of a report. It uses whole days if days are requested and have been summed up, and hours for the rest.
+ * `daysUntil` is in Unix days (see `UsageDays`).
  */
 function stretchesOf({ fromHour, toHour, stepHours, shifts }: UsageQuery, daysUntil: number): readonly Stretch[] {
   const hours = (from: number, to: number): readonly Stretch[] => (from < to ? [{ table: 'usage_hour', from, to }] : [])
@@ -35,7 +35,7 @@ function stretchesOf({ fromHour, toHour, stepHours, shifts }: UsageQuery, daysUn
   return [...hours(fromHour, from * 24), { table: 'usage_day', from, to }, ...hours(to * 24, toHour)]
 }
 
-/** The statement and its values, apart so that its plan can be looked at. */
+/** The statement and its values. They are separate so that a test can examine the query plan. */
 export function usageStatement(
   query: UsageQuery,
   daysUntil: number,
@@ -47,13 +47,13 @@ export function usageStatement(
   return { sql, bind: parts.flatMap(({ bind }) => bind) }
 }
 
-/** What all accounts together can be told apart by. */
+/** The groups into which the sums of all accounts can be divided. */
 const ofAll: Partial<Record<UsageGroup, true>> = { model: true, endpoint: true }
 
 function stretchStatement(query: UsageQuery, { table, from, to }: Stretch): { sql: string; bind: readonly SqlValue[] } {
   const { accountId, by, keyId, model, endpoint, stepHours, shifts } = query
   const unit = table === 'usage_hour' ? 'hour' : 'day'
-  // Days know all accounts together as an account without a name.
+  // The daily sums of all accounts are stored under an empty account id.
   const isOfAll = accountId === undefined && unit === 'day' && keyId === undefined && (by ?? 'model') in ofAll
   const filters: [string, SqlValue | undefined][] = [
     ['u.account_id = ?', isOfAll ? '' : accountId],
@@ -64,24 +64,24 @@ function stretchStatement(query: UsageQuery, { table, from, to }: Stretch): { sq
     ['u.endpoint = ?', endpoint],
   ]
   const stated = filters.filter((each): each is [string, SqlValue] => each[1] !== undefined)
-  // Of all accounts: the hours of each lie together, and are found account by account.
+  // For all accounts, the query goes account by account, because the hours of one account are adjacent.
   const source =
     accountId === undefined && !isOfAll ? `account a CROSS JOIN ${table} u ON u.account_id = a.id` : `${table} u`
   const step =
     table === 'usage_day' ? 'u.day' : stepHours === 1 ? 'u.hour' : `(u.hour + ${shiftExpression(shifts)}) / 24`
   const part = by === undefined ? 'NULL' : `u.${groupColumns[by]}`
   const sums = allSums.map((sum) => `sum(u.${sum}) AS ${sum}`).join(', ')
-  // By the hour as it is stored: that is the order of the table, and little is sorted where the rest follows it.
+  // Grouping by the stored hour follows the order of the table, so little has to be sorted.
   const sql = `SELECT ${step} AS step, ${part} AS part, ${sums} FROM ${source}
     WHERE ${stated.map(([condition]) => condition).join(' AND ')} GROUP BY u.${unit}, 2`
   return { sql, bind: stated.map(([, value]) => value) }
 }
 
-/** By how many hours the clock is shifted at an hour: numbers of our own making, never a text of anybody. */
+/** The offset of the clock at an hour, as SQL. It has only numbers of our own, and never text from outside. */
 const shiftExpression = ([first, ...later]: Shifts): string =>
   later.reduce((before, { fromHour, hours }) => `iif(u.hour < ${fromHour}, ${before}, ${hours})`, String(first.hours))
 
-/** Usage by hour or day, in the order of time and group. `daysUntil`: Unix days, those before are summed up. */
+/** Usage by hour or day, in the order of time and group. Days before `daysUntil` (Unix days) are summed up. */
 export async function usageRows(store: Queryable, query: UsageQuery, daysUntil: number): Promise<readonly UsageRow[]> {
   const { fromHour, toHour } = query
   if (fromHour >= toHour) return []
@@ -92,7 +92,7 @@ export async function usageRows(store: Queryable, query: UsageQuery, daysUntil: 
   return rows
 }
 
-/** Read without a pause: some milliseconds, in which no stream goes on. */
+/** Rows that are converted without a pause. They take some milliseconds, in which no stream proceeds. */
 const ROWS_AT_ONCE = 500
 
 /** A row of `usageStatement`. */
@@ -108,8 +108,8 @@ function readSums(row: Row): UsageCount {
 }
 
 /**
- * When each key of an account was last used, to the hour (Unix hours), on the days from an hour's day on. Days that
- * have been summed up (`daysUntil`, Unix days) tell which of their hours to look at: a tenth of the rows.
+ * When each key of an account was last used, to the hour (Unix hours), since the day of `fromHour`. Days that have been
+ * summed up (`daysUntil`, Unix days) show which of their hours to read. That is a tenth of the rows.
  */
 export async function lastUsed(
   store: Queryable,
@@ -132,7 +132,7 @@ const lastUsedStatement = `WITH
     WHERE u.account_id = ?1 AND u.hour >= older.day * 24 AND u.hour < (older.day + 1) * 24 AND u.key_id = older.key_id)
   FROM older WHERE key_id NOT IN (SELECT key_id FROM recent)`
 
-/** What all accounts came to from an hour on (Unix hours): the few sums that an operator looks at. */
+/** The totals of all accounts since an hour (Unix hours), for the operator's overview. */
 export async function totalsSince(store: Queryable, fromHour: number): Promise<Totals> {
   const sums = totalSums.map((sum) => `coalesce(sum(u.${sum}), 0) AS ${sum}`).join(', ')
   const sql = `SELECT ${sums} FROM account a CROSS JOIN usage_hour u ON u.account_id = a.id AND u.hour >= ?`

@@ -1,4 +1,4 @@
-/** The sums of usage on SQLite: those of hours, which settlements write, and those of whole days. */
+/** The sums of usage on SQLite: hourly sums, which settlements write, and daily sums. */
 import type { Queryable, Store } from '../store/store.ts'
 import type { KeyCharges, Totals, UsageQuery, UsageRollups, UsageRow } from './usage-rollups.ts'
 import { UsageDays } from './sqlite-usage-days.ts'
@@ -41,7 +41,7 @@ class SqliteUsageRollups implements UsageRollups {
     return this.days.sweep()
   }
 
-  /** Where accounts take turns: an account that asks for much keeps nobody else's pages waiting. */
+  /** Accounts take turns here, so an account with many queries does not delay the pages of others. */
   private asideOf(accountId: string | undefined): Queryable {
     return { query: (sql, bind) => this.store.aside.query(sql, bind, accountId) }
   }

@@ -1,6 +1,6 @@
 /**
- * What requests came to, by the hour in which they held their money: sums that are written in the transaction that
- * resolves a hold, so that neither charts nor limits ever scan the requests.
+ * The usage of requests by the hour in which their money was held. The sums are written in the transaction that
+ * resolves a hold, so charts and limits never scan requests.
  */
 import type { NanoUsd } from '../domain/money.ts'
 import type { Usage, UsageSource } from '../domain/usage.ts'
@@ -12,7 +12,7 @@ import { HOUR_MS } from '../lib/primitives/units.ts'
 
 export const firstEventColumns = [...firstEventBoundsMs, Infinity].map((_, i) => `first_${i}`)
 
-/** What names the row, and the place of the first event among the counts: each compares itself with that. */
+/** The first values name the row and the bucket of the first event, with which each count compares itself. */
 const KEYS = 6
 const bound = usageSums.map((_, i) => `?${KEYS + 1 + i}`)
 const addToHour = addingStatement(
@@ -22,7 +22,7 @@ const addToHour = addingStatement(
   KEYS,
 )
 
-/** What of a request's record is counted. */
+/** The parts of a request record that are counted. */
 type CountedRequest = {
   readonly accountId: string
   readonly keyId: string
@@ -79,7 +79,7 @@ function placeOf(ms: number): number {
   return place
 }
 
-/** What a request adds to each of the sums, in SQL. */
+/** The SQL of what a request adds to each sum. */
 const inRecords: Readonly<Record<UsageSum, string>> = {
   requests: '1',
   failed: "outcome = 'failed'",
@@ -110,9 +110,9 @@ const excess = usageSums.map((sum) => `iif(sum(${sum}) <> 0, ' ${sum} ' || sum($
 const summed = [...usageSums, ...firstEventColumns]
 const negated = summed.map((sum) => `-${sum}`).join(', ')
 const someOf = (sums: readonly string[]): string => sums.map((sum) => `sum(${sum}) <> 0`).join(' OR ')
-const ADDS_UP = 'the usage of an hour is the sum of its requests, and of an account what the ledger charged'
+const ADDS_UP = 'the usage of an hour is the sum of its requests, and that of an account is what the ledger charged'
 
-/** What must add up: hours and their requests, accounts and their charges in the ledger, days and their hours. */
+/** Checks that sums agree: hours with requests, accounts with their charges in the ledger, days with their hours. */
 export const usageChecks: readonly Check[] = [
   {
     code: 'usage_hour',
@@ -149,7 +149,7 @@ export const usageChecks: readonly Check[] = [
 
 /** See `UsageRollups`. */
 export async function chargedByDay(store: Queryable, fromHour: number): Promise<readonly KeyCharges[]> {
-  // By account first: the hours of one lie together.
+  // The query goes account by account, because the hours of one account are adjacent.
   const sql = `SELECT u.account_id, u.key_id, u.hour / 24 AS day, sum(u.charged) AS charged
     FROM account a JOIN usage_hour u ON u.account_id = a.id AND u.hour >= ? GROUP BY 1, 2, 3`
   return (await store.query(sql, [fromHour])).map((row) => ({

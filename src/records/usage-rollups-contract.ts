@@ -1,4 +1,4 @@
-/** What every implementation of `UsageRollups` must do, as tests. The suite knows the port only. */
+/** The contract of `UsageRollups` as tests for any store. The suite uses only the port. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { shiftsOf, utc, type Shifts } from '../lib/primitives/time-zone.ts'
 import { Dice, shifted, written, type PortUnderTest } from '../store/port-contract.ts'
@@ -18,9 +18,9 @@ import {
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../lib/primitives/units.ts'
 
 export type RollupsUnderTest = PortUnderTest<UsageRollups> & {
-  /** Writes the requests that are summed up. */
+  /** Writes the requests to sum up. */
   readonly records: Records
-  /** Makes an open hold of a time. Resolves to what releases it. */
+  /** Makes an open hold at a time. Resolves to a function that releases it. */
   hold(accountId: string, createdAtMs: number): Promise<() => Promise<void>>
 }
 
@@ -60,11 +60,11 @@ function firstsOf({ firstEventMs }: RequestRecord): number[] {
 const groupOf = (record: RequestRecord, by: UsageGroup | undefined): string | undefined =>
   by && { key: record.keyId, model: record.model, endpoint: record.endpoint, account: record.accountId }[by]
 
-/** How far the clock is shifted at an hour. */
+/** The offset of the clock at an hour. */
 const shiftAt = (shifts: Shifts, hour: number): number =>
   shifts.findLast(({ fromHour }) => fromHour <= hour)?.hours ?? shifts[0].hours
 
-/** What a report must be, by looking at every request. */
+/** The expected report, computed from every request. */
 function reportOf(records: readonly RequestRecord[], query: UsageQuery): string[] {
   const { accountId, keyId, model, endpoint, fromHour, toHour, stepHours, shifts, by } = query
   const rows = new Map<string, { sums: Record<string, bigint>; firsts: number[] }>()
@@ -105,7 +105,7 @@ function rowsText(rows: readonly UsageRow[], { stepHours, shifts }: UsageQuery):
 export function describeUsageRollupsContract(name: string, open: () => Promise<RollupsUnderTest>): void {
   describe(`${name} keeps the contract of the sums of usage`, () => {
     const dice = new Dice(SEED)
-    // A new store has summed up the days before it was made, so these requests come after them.
+    // A new store has summed up the days before it was made, so these requests come later.
     const startMs = (Math.floor(Date.now() / DAY_MS) + 1) * DAY_MS
     const startHour = startMs / HOUR_MS
     const made = Array.from({ length: 300 }, () => randomRecord(dice, startMs + dice.below(3 * DAY_MS)))

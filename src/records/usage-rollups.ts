@@ -1,13 +1,13 @@
-/** What requests came to, by hour and day, and the port by which the sums are read. */
+/** The usage of requests by hour and day, and the port that reads the sums. */
 import type { NanoUsd } from '../domain/money.ts'
 import type { Shifts } from '../lib/primitives/time-zone.ts'
 import { limit } from '../lib/primitives/limit.ts'
 
-/** Upper ends of the counts of first events, in ms; the last count has none. */
+/** Upper ends of the counts of first events, in ms. The last count has no upper end. */
 export const firstEventBoundsMs = [50, 100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800] as const
 const firstCounts = [...firstEventBoundsMs, Infinity]
 
-/** The sums of a row, in the order of the table. */
+/** The sums of a row, in the table's order. */
 export const usageSums = [
   'requests',
   'failed',
@@ -32,13 +32,13 @@ export const usageGroups = ['key', 'model', 'endpoint', 'account'] as const
 export type UsageGroup = (typeof usageGroups)[number]
 
 export type UsageQuery = {
-  /** Undefined: of all accounts. */
+  /** Undefined means all accounts. */
   readonly accountId: string | undefined
-  /** Unix hours, the last not included. */
+  /** Unix hours. The last hour is excluded. */
   readonly fromHour: number
   readonly toHour: number
   readonly stepHours: 1 | 24
-  /** Where days begin. */
+  /** The offsets of the clock, which decide where days begin. */
   readonly shifts: Shifts
   readonly by: UsageGroup | undefined
   readonly keyId?: string | undefined
@@ -49,22 +49,22 @@ export type UsageQuery = {
 export type UsageSums = Readonly<Record<UsageSum, bigint>>
 
 export type UsageRow = {
-  /** When the hour or day begins. */
+  /** The start of the hour or day. */
   readonly startMs: number
-  /** Id of the key or account, or the name of the model or endpoint. */
+  /** The id of the key or account, or the name of the model or endpoint. */
   readonly group: string | undefined
   readonly sums: UsageSums
-  /** How many first events came within each bound, and above the last. */
+  /** The number of first events within each bound, and above the last one. */
   readonly firsts: readonly number[]
 }
 
-/** More rows than this are no chart, and too much for one answer. */
+/** A report with more rows is not a chart, and too much for one answer. */
 export const USAGE_ROWS_MAX = limit('usageRowsMax', 10_000, 'A report or export with more rows is refused.')
 
-/** What can be added up. */
+/** The values that can be added. */
 export type UsageCount = Pick<UsageRow, 'sums' | 'firsts'>
 
-/** The sum of rows. */
+/** Adds up rows. */
 export function addUp(rows: readonly UsageCount[]): UsageCount {
   const sums = Object.fromEntries(
     usageSums.map((sum) => [sum, rows.reduce((total, row) => total + row.sums[sum], 0n)]),
@@ -72,7 +72,7 @@ export function addUp(rows: readonly UsageCount[]): UsageCount {
   return { sums, firsts: firstCounts.map((_, i) => rows.reduce((total, row) => total + (row.firsts[i] ?? 0), 0)) }
 }
 
-/** A percentile of first events in ms, to within its bounds; undefined where there were none. */
+/** A percentile of first events in ms, as exact as their bounds, or undefined if there were none. */
 export function percentile(counts: readonly number[], part: number): number | undefined {
   const total = counts.reduce((sum, count) => sum + count, 0)
   if (total === 0) return undefined
@@ -89,11 +89,11 @@ export function percentile(counts: readonly number[], part: number): number | un
   return firstEventBoundsMs.at(-1)
 }
 
-/** The sums that an operator looks at. */
+/** The sums in the operator's overview. */
 export const totalSums = ['requests', 'failed', 'cut', 'estimated', 'charged', 'written_off', 'upstream_cost'] as const
 export type Totals = Pick<UsageSums, (typeof totalSums)[number]>
 
-/** What a key was charged on a day (Unix days). */
+/** The charges of a key on a day (Unix days). */
 export type KeyCharges = {
   readonly accountId: string
   readonly keyId: string
@@ -102,24 +102,24 @@ export type KeyCharges = {
 }
 
 /**
- * The port of the sums of usage. `Records.steps` adds each request to the hour in which its money was held, so that
- * neither charts nor limits scan the requests.
+ * The port of the sums of usage. `Records.steps` adds each request to the hour in which its money was held. Charts and
+ * limits therefore never scan requests.
  *
- * - The sums of an hour are those of its requests, exactly, whatever was written at the same time.
- * - A report is the same whether its days have been summed up or not.
+ * - The sums of an hour equal those of its requests, exactly, whatever else was written at the same time.
+ * - A report is the same before and after its days are summed up.
  * - Reports of all accounts have only accounts that the store knows.
  */
 export type UsageRollups = {
-  /** Unix days: those before this one are summed up. */
+  /** Days before this one have been summed up. Unix days. */
   readonly daysUntil: number
-  /** Usage by hour or day, in the order of time and group; at most `USAGE_ROWS_MAX` rows and one more. */
+  /** Usage by hour or day, in the order of time and group. At most `USAGE_ROWS_MAX` rows and one more. */
   rows(query: UsageQuery): Promise<readonly UsageRow[]>
-  /** When each key of an account was last used (Unix hours), on the days from the day of `fromHour` on. */
+  /** When each key of an account was last used (Unix hours), since the day of `fromHour`. */
   lastUsed(accountId: string, fromHour: number): Promise<ReadonlyMap<string, number>>
-  /** The totals of all accounts from an hour on (Unix hours). */
+  /** The totals of all accounts since an hour (Unix hours). */
   totalsSince(fromHour: number): Promise<Totals>
-  /** What each key was charged by the day, from an hour on (Unix hours). */
+  /** The charges of each key by day, since an hour (Unix hours). */
   chargedByDay(fromHour: number): Promise<readonly KeyCharges[]>
-  /** Sums up the days to which no open hold can add any more. Safe to call again while it runs. */
+  /** Sums up the days to which no open hold can add. A call while it runs is safe. */
   sweep(): Promise<void>
 }
