@@ -1,4 +1,4 @@
-/** What every implementation of `Blobs` must do, as tests. The suite knows the port only. */
+/** The contract of `Blobs` as tests for any store. The suite uses only the port. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
@@ -11,7 +11,7 @@ const image: BlobDraft = { accountId: 'a', purpose: 'image', contentType: 'image
 const video: BlobDraft = { accountId: 'a', purpose: 'video', contentType: 'video/mp4', keptMs: KEPT_MS }
 const taskId = (): string => `task_${randomBytes(16).toString('hex')}`
 
-/** Brings a file in as a video is. */
+/** Stores a file in the way that a video is stored. */
 async function bringIn(under: PortUnderTest<Blobs>, id: string, bytes: Uint8Array): Promise<void> {
   const file = under.port.begin(id, video)
   await writeFile(file.path, bytes)
@@ -61,7 +61,7 @@ export function describeBlobsContract(name: string, open: () => Promise<PortUnde
 type Bound = { readonly get: () => PortUnderTest<Blobs> }
 
 function testFiles({ get }: Bound): void {
-  test('bytes come back as they were put, in any pieces, also in the next process', async () => {
+  test('bytes are read back as they were stored, in any pieces, also by the next process', async () => {
     const dice = new Dice(3)
     for (const size of [0, 1, 1_000, 300_000]) {
       const bytes = randomBytes(size)
@@ -86,7 +86,7 @@ function testFiles({ get }: Bound): void {
     await file?.close()
   })
 
-  test('an id leads to one file, and nobody guesses it', async () => {
+  test('an id leads to one file, and cannot be guessed', async () => {
     const { port } = get()
     const ids = await Promise.all(Array.from({ length: 50 }, () => port.put(randomBytes(8), image)))
     expect(new Set(ids).size).toBe(50)
@@ -110,7 +110,7 @@ function testFiles({ get }: Bound): void {
 }
 
 function testUnfinished({ get }: Bound): void {
-  test('a file that is brought in is served once its steps are written', async () => {
+  test('a file is served once its steps are written', async () => {
     const [id, bytes] = [taskId(), randomBytes(70_000)]
     const file = get().port.begin(id, video)
     await writeFile(file.path, bytes)
@@ -122,7 +122,7 @@ function testUnfinished({ get }: Bound): void {
     expect((await get().write(steps)).kind).toBe('refused')
   })
 
-  test('a file that is discarded can be begun again', async () => {
+  test('a discarded file can be begun again', async () => {
     const { port } = get()
     const id = taskId()
     const first = port.begin(id, video)
@@ -133,7 +133,7 @@ function testUnfinished({ get }: Bound): void {
     expect((await found(port, id, 'video')).bytes).toBe(20)
   })
 
-  test('what a crash left is never served, and leaves the next process alone', async () => {
+  test('what a crash left is never served, and does not disturb the next process', async () => {
     const [kept, unwritten, unfinished] = [taskId(), taskId(), taskId()]
     await bringIn(get(), kept, randomBytes(10))
     const file = get().port.begin(unwritten, video)
@@ -144,14 +144,14 @@ function testUnfinished({ get }: Bound): void {
     await next.recover()
     expect((await found(next, kept, 'video')).bytes).toBe(10)
     for (const id of [unwritten, unfinished]) expect((await next.find(id, 'video')).kind).toBe('unknown')
-    // Its task brings it in again.
+    // Its task stores it again.
     await bringIn(get(), unwritten, randomBytes(30))
     expect((await found(next, unwritten, 'video')).bytes).toBe(30)
   })
 }
 
 function testTime({ get }: Bound): void {
-  test('a file is served for its time, and then said to have expired', async () => {
+  test('a file is served for its time, and then counts as expired', async () => {
     const { port } = get()
     const [id, longer] = [
       await port.put(randomBytes(10), image),
@@ -185,7 +185,7 @@ function testTime({ get }: Bound): void {
     })
   })
 
-  test('a file that is withdrawn is gone at once, and one that is open is read to its end', async () => {
+  test('a withdrawn file is gone at once, and an open one is read to its end', async () => {
     const { port } = get()
     const [id, bytes] = [taskId(), randomBytes(200_000)]
     await bringIn(get(), id, bytes)

@@ -22,7 +22,7 @@ import {
 /** 160 bits. */
 const ID_BYTES = 20
 const ID_CHARS = 27
-/** Of an image of ours, or of the task that made a video. */
+/** The id of an image of ours, or of the task that made a video. */
 const ID = /^[a-z]{3,4}_[0-9A-Za-z]{27,32}$/
 
 const insert = statement(
@@ -34,7 +34,7 @@ const forget = statement('DELETE FROM blob WHERE removed_at < ?')
 
 const digestOf = (id: string): string => createHash('sha256').update(id).digest('hex')
 
-/** Where the files are rows in `store`, and bytes in its folder. */
+/** Opens hosted files. Their rows are in `store` and their bytes in its folder. */
 export const openFolderBlobs = (store: Store, room: Pick<DiskRoom, 'isShort'>): Blobs => new FolderBlobs(store, room)
 
 class FolderBlobs implements Blobs {
@@ -77,7 +77,7 @@ class FolderBlobs implements Blobs {
     return {
       path,
       finish: async () => {
-        // It is paid for in a moment: what is charged must be there after a crash of the machine.
+        // The file is charged next, so it must survive a crash of the machine.
         await synced(path)
         const place = join(this.folder, digest)
         await rename(path, place)
@@ -141,7 +141,7 @@ class FolderBlobs implements Blobs {
     await this.store.write([{ run: forget, bind: [nowMs - REMEMBERED_MS] }], 'bulk')
   }
 
-  /** A file without a row is one whose row a crash prevented: this process alone puts files. */
+  /** A file without a row lost its row to a crash, because only this process stores files. */
   async recover(): Promise<void> {
     const rows = await this.store.query('SELECT digest FROM blob WHERE removed_at IS NULL')
     const known = new Set(rows.map(({ digest }) => String(digest)))
@@ -165,7 +165,7 @@ async function openReader(path: string): Promise<BlobReader | undefined> {
   )
 }
 
-/** Waits until a file's bytes, or a folder's names, are on the disk. */
+/** Waits until the contents of a file, or the names in a folder, are on the disk. */
 async function synced(path: string): Promise<void> {
   const handle = await open(path, 'r')
   try {

@@ -1,4 +1,4 @@
-/** Uploads in a folder on the disk, because no memory is large enough for all of them. A start empties the folder. */
+/** Uploads in a folder on disk, because memory is too small for all of them. A start empties the folder. */
 import { createHash, randomBytes } from 'node:crypto'
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
 import { unlink } from 'node:fs/promises'
@@ -7,7 +7,7 @@ import type { BudgetShare, SharedBudget } from '../lib/primitives/shared-budget.
 import type { DiskRoom } from '../lib/runtime/disk-room.ts'
 import type { Upload, UploadBatch, Uploads } from './uploads.ts'
 
-/** Opens the uploads of a data folder, and removes what a former process left there. */
+/** Opens the uploads of a data folder, and removes those of a former process. */
 export const openFolderUploads = (dataFolder: string, room: Pick<DiskRoom, 'isShort'>, shares: SharedBudget): Uploads =>
   new FolderUploads(dataFolder, room, shares)
 

@@ -1,13 +1,13 @@
-/** What every implementation of `Uploads` must do, as tests. The suite knows the port only. */
+/** The contract of `Uploads` as tests for any store. The suite uses only the port. */
 import { describe, expect, test } from 'bun:test'
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import type { Upload, UploadBatch, Uploads } from './uploads.ts'
 
-/** Opens uploads with room for 1,000 bytes, and 600 of an account. */
+/** Opens uploads with room for 1,000 bytes in total and 600 per account. */
 export type OpenUploads = (room: { readonly isShort: boolean }) => {
   readonly uploads: Uploads
-  /** The uploads as the next process opens them. */
+  /** Opens the uploads as the next process does. */
   readonly reopen: () => Uploads
 }
 
@@ -19,7 +19,7 @@ const upload = (batch: UploadBatch, bytes: Uint8Array): ReturnType<Upload['end']
 /** Runs the suite. */
 export function describeUploadsContract(name: string, open: OpenUploads): void {
   describe(`${name} keeps the contract of uploads`, () => {
-    test('a file is there as it came, for this user alone, until its batch is removed', async () => {
+    test('a file is kept as received, for this user alone, until its batch is removed', async () => {
       const { uploads } = open({ isShort: false })
       const batch = uploads.begin('a')
       const parts = [randomBytes(100), randomBytes(0), randomBytes(250)]
@@ -38,7 +38,7 @@ export function describeUploadsContract(name: string, open: OpenUploads): void {
       expect([existsSync(path), existsSync(other?.path ?? '')]).toEqual([false, true])
     })
 
-    test('an account has its share, and all have theirs together; what is removed makes room', async () => {
+    test('each account has its share of the total, and removed files free their room', async () => {
       const { uploads } = open({ isShort: false })
       const [first, second] = [uploads.begin('a'), uploads.begin('b')]
       expect(upload(first, randomBytes(600))?.bytes).toBe(600)
@@ -49,7 +49,7 @@ export function describeUploadsContract(name: string, open: OpenUploads): void {
       expect(upload(uploads.begin('a'), randomBytes(500))?.bytes).toBe(500)
     })
 
-    test('a write that has no room writes nothing', () => {
+    test('a write without room writes nothing', () => {
       const { uploads } = open({ isShort: false })
       const taken = upload(uploads.begin('a'), randomBytes(550))
       expect(taken?.bytes).toBe(550)
@@ -58,7 +58,7 @@ export function describeUploadsContract(name: string, open: OpenUploads): void {
       expect(file.end().bytes).toBe(40)
     })
 
-    test('the disk is short or it is not', () => {
+    test('a short disk is reported', () => {
       expect([true, false].map((isShort) => open({ isShort }).uploads.isShort)).toEqual([true, false])
     })
 

@@ -1,9 +1,9 @@
-/** Price cards as rows: each price has its unit, and its tier by name. */
+/** Price cards as rows. Each price has its unit and the name of its tier. */
 import type { PriceCard, PriceTier, UnitPrices } from '../domain/price.ts'
 import type { UsageBucket } from '../domain/usage.ts'
 import type { Row } from '../store/statement.ts'
 
-/** A card and whose it is: a model's, for what customers pay, or an offer's, for what it costs. */
+/** A card and its subject: a model, for what customers pay, or an offer, for what it costs. */
 export type DatedCard = {
   readonly subject: 'model' | 'offer'
   readonly subjectId: string
@@ -13,7 +13,7 @@ export type DatedCard = {
 const BASE = 'standard'
 const TIER = /^above:(\d+)$/
 
-/** Tier, unit and price: a row each. */
+/** The rows of a card: tier, unit and price. */
 export function priceRows(
   prices: UnitPrices,
   tiers: readonly PriceTier[] = [],
@@ -29,7 +29,7 @@ export function priceRows(
 type Prices = Record<UsageBucket, bigint>
 type CardDraft = Omit<DatedCard, 'card'> & Pick<PriceCard, 'id' | 'effectiveFromMs'> & { tiers: Map<string, Prices> }
 
-/** The cards of rows of prices, in the order in which each first appears. */
+/** The cards in rows of prices, in the order of their first rows. */
 export function readCards(rows: readonly Row[]): DatedCard[] {
   const gathered = new Map<bigint, CardDraft>()
   for (const row of rows) {
@@ -65,7 +65,7 @@ function cardOf({ id, effectiveFromMs, tiers }: Pick<CardDraft, 'id' | 'effectiv
   }
 }
 
-/** Cards of before images had prices of their own. */
+/** Fills in the image prices. Old cards have none of their own. */
 function withImages(prices: Prices): UnitPrices {
   return {
     ...prices,
@@ -74,7 +74,7 @@ function withImages(prices: Prices): UnitPrices {
   }
 }
 
-/** Whether a card says just this. */
+/** Whether a card has exactly these prices. */
 export function saysSame(
   { nanoPerMillion, tiers }: PriceCard,
   prices: UnitPrices,

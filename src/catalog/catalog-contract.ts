@@ -1,6 +1,6 @@
 /**
- * What every implementation of `Catalog` must do, as tests. A test file of the implementation calls
- * `describeCatalogContract` with a function that opens an empty store. The suite knows the port only.
+ * The contract of `Catalog` as tests for any store. A test file of the implementation calls `describeCatalogContract`
+ * with a function that opens an empty store. The suite uses only the port.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -11,9 +11,9 @@ import type { Catalog, CatalogOptions } from './catalog.ts'
 /** A catalogue that one process has open. */
 export type CatalogUnderTest = {
   readonly catalog: Catalog
-  /** Ends this life of the process and begins the next on the same store. */
+  /** Ends this run of the process and begins the next one on the same store. */
   restart(options: CatalogOptions): Promise<CatalogUnderTest>
-  /** Everything that the store keeps of providers, as text. */
+  /** Everything that the store has about providers, as text. */
   stored(): Promise<string>
   close(): Promise<void>
 }
@@ -123,7 +123,7 @@ function testProviders({ catalog, restart, stored }: Bound): void {
     expect(catalog().provider('ACME')).toBeUndefined()
   })
 
-  test('a stored secret opens with its key and at its origin only, and is not stored as it is', async () => {
+  test('a stored secret opens with its key and at its origin only, and is not stored in plain text', async () => {
     const secret = 'sk-very-secret-0123456789'
     await catalog().putProvider(provider('acme', { secret }))
     expect(catalog().provider('acme')?.secret).toBe(secret)
@@ -136,14 +136,14 @@ function testProviders({ catalog, restart, stored }: Bound): void {
     expect(catalog().provider('acme')?.secret).toBeUndefined()
   })
 
-  test('the built-in sandbox is where it listens at the moment', async () => {
+  test('the address of the built-in sandbox is the current one', async () => {
     await catalog().putProvider(provider('sandbox', { preset: 'sandbox', baseUrl: undefined }))
     expect(catalog().provider('sandbox')).toMatchObject({ baseUrl: '', reach: 'private' })
     sandboxUrl = 'http://127.0.0.1:4711/v1'
     expect(catalog().provider('sandbox')?.baseUrl).toBe(sandboxUrl)
   })
 
-  test('a removed provider takes its offers along; made again, it has none', async () => {
+  test('a removed provider takes its offers with it, and has none when it is made again', async () => {
     await catalog().putProvider(provider('one', { secret: 'sk-of-one' }))
     await catalog().putProvider(provider('two'))
     await catalog().putModel(model('m', [offer('one'), offer('two')]))
@@ -163,7 +163,7 @@ function testProviders({ catalog, restart, stored }: Bound): void {
     expect(catalog().model('m')?.offers).toHaveLength(1)
   })
 
-  test('a drained provider is drained in its offers, through a restart and a change, until it serves again', async () => {
+  test('a drained provider drains its offers, through a restart and a change, until it serves again', async () => {
     await catalog().putProvider(provider('acme'))
     await catalog().putModel(model('m', [offer('acme')]))
     const states = () => [catalog().provider('acme')?.state, catalog().model('m')?.offers[0]?.state]
@@ -179,7 +179,7 @@ function testProviders({ catalog, restart, stored }: Bound): void {
 }
 
 function testModels({ catalog, restart }: Bound): void {
-  test('any model comes back as it was put, with its offers in the order of their priority', async () => {
+  test('any model is read back as it was put, with its offers in the order of their priority', async () => {
     await catalog().putProvider(provider('one'))
     await catalog().putProvider(provider('two'))
     const offers = fc.uniqueArray(
@@ -220,7 +220,7 @@ function testModels({ catalog, restart }: Bound): void {
     expect(catalog().model('m')).toEqual(last as ReturnType<Catalog['model']>)
   })
 
-  test('models are put all or none', async () => {
+  test('of several models all are put or none', async () => {
     await catalog().putProvider(provider('one'))
     const drafts = [model('a', [offer('one')]), model('b', [offer('nobody')]), model('c', [])]
     expect(await errorOf(catalog().putModels(drafts))).toBeInstanceOf(Error)
@@ -235,7 +235,7 @@ function testModels({ catalog, restart }: Bound): void {
     ).toEqual(['a', 'c'])
   })
 
-  test('a removed model is gone once, and can be made again', async () => {
+  test('a model is removed once, and can be made again', async () => {
     await catalog().putModel(model('m', []))
     expect([await catalog().removeModel('m'), await catalog().removeModel('m')]).toEqual([true, false])
     await restart()
@@ -248,7 +248,7 @@ function testModels({ catalog, restart }: Bound): void {
 const pricesIn = (card: PriceCard | undefined): unknown => card && [card.nanoPerMillion, card.tiers]
 
 function testPrices({ catalog, restart }: Bound): void {
-  test('a price that stays keeps its card, and one that changes gets a new one: no card ever changes', async () => {
+  test('an unchanged price keeps its card, a changed one gets a new card, and no card ever changes', async () => {
     await catalog().putProvider(provider('one'))
     const price = fc.record({ input: fc.bigInt({ min: 0n, max: 3n }), output: fc.bigInt({ min: 0n, max: 2n ** 60n }) })
     const tiers = fc.uniqueArray(
@@ -291,7 +291,7 @@ function testPrices({ catalog, restart }: Bound): void {
 }
 
 function testDeclared({ catalog, restart, stored }: Bound): void {
-  test('what is declared follows the declaration, and what is stored stays', async () => {
+  test('declared objects follow the declaration, and stored objects stay', async () => {
     await catalog().putProvider(provider('own'))
     await catalog().putModel(model('own-model', [offer('own')]))
     const declared = {
@@ -325,7 +325,7 @@ function testDeclared({ catalog, restart, stored }: Bound): void {
     expect(await catalog().card(card ?? 0)).toBeDefined()
   })
 
-  test('a declaration takes over what is stored under its name', async () => {
+  test('a declaration takes over a stored object of the same name', async () => {
     await catalog().putProvider(provider('acme', { secret: 'sk-stored' }))
     await catalog().putModel(model('m', [offer('acme')]))
     await restart({ providers: [provider('acme')], models: [model('m', [offer('acme')], { price: prices(99n) })] })
@@ -333,7 +333,7 @@ function testDeclared({ catalog, restart, stored }: Bound): void {
     expect(catalog().model('m')).toMatchObject({ origin: 'declared', sale: { nanoPerMillion: prices(99n) } })
   })
 
-  test('a model that a vendor’s key brings gives way to a stored one of its id', async () => {
+  test('a stored model replaces a model of its id that a vendor’s key brings', async () => {
     const declared = { providers: [provider('acme')], vendorModels: [model('m', [offer('acme')]), model('n', [])] }
     await restart(declared)
     expect(catalog().model('m')).toMatchObject({ origin: 'environment', sale: { nanoPerMillion: prices(10n) } })
@@ -343,7 +343,7 @@ function testDeclared({ catalog, restart, stored }: Bound): void {
     expect(catalog().model('n')).toMatchObject({ origin: 'environment' })
   })
 
-  test('a reserved model is the first account’s alone once there is a vendor beside the sandbox', async () => {
+  test('only the first account has a reserved model once there is a vendor beside the sandbox', async () => {
     const sandbox = provider('sandbox', { preset: 'sandbox', baseUrl: undefined })
     const declared = { providers: [sandbox], models: [model('demo', [offer('sandbox')])], reserved: ['demo', 'stored'] }
     await restart(declared)

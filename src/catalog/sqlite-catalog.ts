@@ -1,6 +1,6 @@
 /**
- * The catalogue on SQLite. All of it is in memory and rebuilt from the store after a change: changes are rare, reads
- * are every request.
+ * The catalogue on SQLite. All of it is in memory, and is rebuilt from the store after a change. Changes are rare, and
+ * every request reads it.
  */
 import {
   defaultModelLimits,
@@ -31,7 +31,7 @@ import {
 } from './catalog.ts'
 import * as sql from './statements.ts'
 
-/** Loads the catalogue and applies what is declared: declared things missing from the declaration are withdrawn. */
+/** Loads the catalogue and applies the declaration. Declared objects that left the declaration are withdrawn. */
 export async function openSqliteCatalog(store: Store, options: CatalogOptions): Promise<Catalog> {
   const catalog = new SqliteCatalog(store, options)
   await catalog.reload()
@@ -51,7 +51,7 @@ class SqliteCatalog implements Catalog {
   private modelsById = new Map<string, Model>()
   private providersById = new Map<string, Provider>()
   private cards: Cards = new Map()
-  /** Whether there is one beside the built-in sandbox. */
+  /** Whether there is a vendor beside the built-in sandbox. */
   private hasVendor = false
 
   constructor(store: Store, options: CatalogOptions) {
@@ -136,7 +136,7 @@ class SqliteCatalog implements Catalog {
 
   private providerStep(draft: ProviderDraft, declared: 0 | 1): WriteStep {
     const baseUrl = providerBaseUrl(draft)
-    // A declared secret stays where it was declared. A stored one is sealed to the origin it may be sent to.
+    // A declared secret stays in the declaration. A stored one is sealed to the origin that it may be sent to.
     const secret =
       declared || !draft.secret ? null : seal(this.options.masterKey, draft.secret, sealContext(draft.id, baseUrl))
     const allowPrivate = draft.reach === 'private' ? 1 : 0
@@ -162,7 +162,7 @@ class SqliteCatalog implements Catalog {
     ]
   }
 
-  /** A new dated card, unless the current one says the same. */
+  /** Steps for a new dated card, if it differs from the current one. */
   private priceSteps(subject: 'model' | 'offer', id: string, { prices, tiers }: Prices): WriteStep[] {
     const current = this.cards.get(`${subject}:${id}`)
     if (current && saysSame(current, prices, tiers)) return []
@@ -189,7 +189,7 @@ class SqliteCatalog implements Catalog {
     this.modelsById = new Map()
     for (const row of models) {
       const sale = cards.get(`model:${String(row['id'])}`)
-      // A model without a price cannot be routed: it would be served for nothing.
+      // A model without a price is left out, because it would be served for free.
       if (sale)
         this.modelsById.set(row['id'] as string, this.modelOf(row, sale, offersOf.get(row['id'] as string) ?? []))
     }
@@ -199,7 +199,7 @@ class SqliteCatalog implements Catalog {
     const id = row['id'] as string
     const preset = row['preset'] as string
     const stored = row['base_url'] as string
-    // The built-in sandbox: it listens on this machine, wherever the start of the server put it.
+    // The built-in sandbox listens on this machine, at the port that this start chose.
     const isBuiltIn = stored === '' && preset === SANDBOX_PRESET
     const isLocal = isBuiltIn || row['allow_private'] === 1n || isOwnAddress(preset, stored)
     const sealed = row['secret'] as Uint8Array | null
@@ -262,7 +262,7 @@ class SqliteCatalog implements Catalog {
 
 const stateOf = (row: Row): ProviderState => (row['drained_at'] === null ? 'serving' : 'drained')
 
-/** The card in force of every model and offer, by `subject:id`. */
+/** The current card of every model and offer, by `subject:id`. */
 async function loadCards(store: Store, nowMs: number): Promise<Cards> {
   const cards = readCards(await store.query(sql.selectCurrentPrices, [nowMs]))
   return new Map(cards.map(({ subject, subjectId, card }) => [`${subject}:${subjectId}`, card]))

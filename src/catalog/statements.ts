@@ -51,14 +51,14 @@ export const selectCurrentPrices = `SELECT card.id, card.subject, card.subject_i
   WHERE card.id = (SELECT id FROM price_card AS newest
     WHERE newest.subject = card.subject AND newest.subject_id = card.subject_id AND newest.effective_from <= ?
     ORDER BY newest.effective_from DESC, newest.id DESC LIMIT 1)`
-/** All cards a model and its offers ever had, the newest first. */
+/** All cards that a model and its offers ever had, newest first. */
 export const selectPriceHistory = `SELECT card.id, card.subject, card.subject_id, card.effective_from,
     price.tier, price.unit, price.nano_per_million
   FROM price_card AS card JOIN price ON price.card_id = card.id
   WHERE (card.subject = 'model' AND card.subject_id = ?1)
     OR (card.subject = 'offer' AND card.subject_id IN (SELECT id FROM offer WHERE model_id = ?1))
   ORDER BY card.effective_from DESC, card.id DESC`
-/** One card, whether it is in force or not. */
+/** One card, current or not. */
 export const selectCard = `SELECT card.id, card.subject, card.subject_id, card.effective_from,
     price.tier, price.unit, price.nano_per_million
   FROM price_card AS card JOIN price ON price.card_id = card.id WHERE card.id = ?`

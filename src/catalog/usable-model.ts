@@ -3,7 +3,7 @@ import type { Model } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
 import type { Catalog } from './catalog.ts'
 
-/** The model, if it exists and both allow-lists admit it. */
+/** The model, if it exists and both allow-lists contain it. */
 export function usableModel(catalog: Pick<Catalog, 'model'>, caller: Caller, id: string): Model | Failure {
   const model = catalog.model(id)
   if (!model) {

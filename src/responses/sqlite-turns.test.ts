@@ -88,14 +88,14 @@ test('there is no way to ask for a turn without saying whose', () => {
   expect(unscoped).toHaveLength(4)
 })
 
-test('the same id of two accounts is two turns', async () => {
+test('the same id in two accounts is two turns', async () => {
   await keep(a, turn('resp_twin', undefined, { input: '["a"]' }))
   await keep(b, turn('resp_twin', undefined, { input: '["b"]' }))
   expect(await turns.chain(a, 'resp_twin')).toMatchObject({ turns: [{ input: '["a"]' }] })
   expect(await turns.chain(b, 'resp_twin')).toMatchObject({ turns: [{ input: '["b"]' }] })
 })
 
-test('a chain is told oldest first, branches apart, and never through another account', async () => {
+test('a chain is read oldest first, branches apart, and never through another account', async () => {
   await keep(a, turn('resp_c1'))
   await keep(a, turn('resp_c2', 'resp_c1'))
   await keep(a, turn('resp_c3', 'resp_c2'))

@@ -19,9 +19,9 @@ import {
   type TurnScope,
 } from './turns.ts'
 
-/** The input of a turn that failed and cost nothing: whoever pays for nothing stores nothing. */
+/** The stored input of a turn that failed without a charge. What is not paid for is not stored. */
 const UNKEPT = ''
-/** A turn can be megabytes: a step of the sweep must not hold up the requests. */
+/** A turn can be megabytes. A step of the sweep must not delay requests. */
 const SWEEP_TURNS = 50
 
 const put = statement(`INSERT INTO response
@@ -34,7 +34,7 @@ const die = statement(
 )
 const sweep = statement('DELETE FROM response WHERE created_at < ? AND rowid IN (SELECT value FROM json_each(?))')
 
-/** Through the key, turn by turn: what it costs follows the length of the conversation, not the number of turns. */
+/** Follows the key turn by turn, so the cost depends on the length of the conversation, not on the number of turns. */
 export const CHAIN_SQL = `WITH RECURSIVE chain (at, parent_id, depth, bytes) AS (
     SELECT rowid, parent_id, 0, octet_length(input) + octet_length(output) FROM response
       WHERE account_id = ?1 AND id = ?2 AND created_at >= ?3
@@ -47,7 +47,7 @@ export const CHAIN_SQL = `WITH RECURSIVE chain (at, parent_id, depth, bytes) AS 
   SELECT chain.bytes, turn.id, turn.parent_id, turn.state, turn.input, turn.output
     FROM chain CROSS JOIN response AS turn ON turn.rowid = chain.at ORDER BY chain.depth DESC`
 
-/** The items that a turn brought. */
+/** The input items of a turn. */
 const ITEMS = `FROM response CROSS JOIN json_each(iif(input = '${UNKEPT}', '[]', input)) AS item
   WHERE account_id = ?1 AND response.id = ?2 AND created_at >= ?3`
 const sizesSql = (beyond: '>' | '<', order: 'ASC' | 'DESC'): string =>
@@ -56,7 +56,7 @@ const sizesSql = (beyond: '>' | '<', order: 'ASC' | 'DESC'): string =>
 const SIZES = { asc: sizesSql('>', 'ASC'), desc: sizesSql('<', 'DESC') }
 const ITEMS_SQL = `SELECT item.value ->> 'id' AS id, item.value AS json ${ITEMS} AND item.key BETWEEN ?4 AND ?5`
 
-/** Reads how much each account keeps. */
+/** Opens the port. Reads how much each account keeps. */
 export async function openSqliteTurns(store: Store, bounds: TurnBounds): Promise<Turns> {
   const rows = await store.query('SELECT account_id, sum(bytes) AS bytes FROM response GROUP BY account_id')
   const taken = new SharedBudget({ shareMax: bounds.bytesPerAccountMax })
@@ -67,9 +67,9 @@ export async function openSqliteTurns(store: Store, bounds: TurnBounds): Promise
 class SqliteTurns implements Turns {
   private readonly store: Store
   private readonly bounds: TurnBounds
-  /** By account: what its turns take on the disk, and what requests that are being answered will take of it. */
+  /** By account: the bytes of its turns on disk, and those promised to running requests. */
   private readonly taken: SharedBudget
-  /** By request and by turn: what is counted for it until it has ended. */
+  /** By request and by turn: the bytes counted for it until it ends. */
   private readonly promised = new Map<string, number>()
   private readonly begun = new Map<string, number>()
   private readonly recalling = new Map<string, number>()
@@ -139,7 +139,7 @@ class SqliteTurns implements Turns {
     return Number(row?.['bytes'] ?? 0)
   }
 
-  /** The input is taken apart where it is read: of a large one only the page comes over here. */
+  /** The reader thread splits the input. Only the page of a large one comes to this thread. */
   async inputPage({ accountId }: TurnScope, id: string, page: PageRequest): Promise<InputPage> {
     const turn = [accountId, id, oldest()]
     const read = (sql: string, bind: readonly SqlValue[]): Promise<readonly Row[]> =>
@@ -150,7 +150,7 @@ class SqliteTurns implements Turns {
       from = found && Number(found['at'])
     }
     const isLost = page.after !== undefined && from === undefined
-    // One more than are wanted tells whether there are more.
+    // One more row than wanted shows whether there is a next page.
     const sizes = isLost ? [] : await read(SIZES[page.order], [...turn, from ?? null, page.limit + 1])
     if (sizes.length > 0) {
       const ends = endsOf(sizes.slice(0, page.limit))
@@ -171,7 +171,7 @@ class SqliteTurns implements Turns {
     if (!first) return { kind: 'not_found' }
     if (Number(first['bytes']) > CHAIN_BYTES_MAX || rows.length > CHAIN_TURNS_MAX) return { kind: 'too_long' }
     if (rows.some(({ input }) => input === UNKEPT)) return { kind: 'failed' }
-    // The first must have begun the conversation: otherwise something was taken out of it.
+    // The first turn must have no parent. Otherwise a turn before it is missing.
     return first['parent_id'] === null ? { kind: 'found', turns: rows.map(pastOf) } : { kind: 'not_found' }
   }
 
@@ -189,7 +189,7 @@ class SqliteTurns implements Turns {
     return rows ? { kind: 'found', turns: rows.map(pastOf) } : { kind: 'busy' }
   }
 
-  /** Reads what can be megabytes. Undefined when the account is waiting for too much of that already. */
+  /** Reads rows that can be megabytes. Returns undefined if the account already waits for too many such reads. */
   private async recalled(
     { accountId }: TurnScope,
     sql: string,
@@ -217,7 +217,7 @@ class SqliteTurns implements Turns {
       if (!row) return false
       const bytes = Number(row['bytes'])
       const outcome = await this.store.write([{ run: drop, bind: [accountId, id, bytes], changes: 1 }])
-      // Refused when it ended, or was deleted, since it was looked at.
+      // The write is refused if the turn ended or was deleted after it was read.
       if (outcome.kind === 'refused') continue
       this.begun.delete(nameOf(scope, id))
       this.taken.of(accountId).give(bytes)
@@ -233,14 +233,14 @@ class SqliteTurns implements Turns {
       if (rows.length === 0) return
       const at = JSON.stringify(rows.map((row) => Number(row['at'])))
       const swept = await this.store.write([{ run: sweep, bind: [before, at], changes: rows.length }], 'bulk')
-      // Refused where one of them was deleted since.
+      // The write is refused if one of them was deleted meanwhile.
       if (swept.kind === 'refused') continue
       for (const row of rows) this.taken.of(text(row, 'account_id')).give(Number(row['bytes']))
     }
   }
 }
 
-/** The first and the last item of a page: it ends where it would become too large, but not before its first. */
+/** The first and the last item of a page. It ends before it would become too large, but has at least one item. */
 function endsOf(sizes: readonly Row[]): [number, number] {
   let bytes = 0
   const beyond = sizes.findIndex((row) => (bytes += Number(row['bytes'])) > PAGE_BYTES_MAX)
@@ -271,12 +271,12 @@ const shownOf = (row: Row): ShownTurn => ({
   trace: (row['trace'] as string | null | undefined) ?? undefined,
 })
 
-/** What a hold that expires leaves of its turn: one that ran in the background died with its process. */
+/** The steps that end the turn of an expired hold. A background turn died with its process. */
 export const failExpired = (holdId: string, standing: string): WriteStep[] => [
   { run: die, bind: [standing, holdId.replace(/^req_/, 'resp_')] },
 ]
 
-/** Turns that are said to run have an open hold. */
+/** Every running turn has an open hold. */
 export const turnCheck: Check = {
   code: 'turn',
   invariant: 'a response that is being made has an open hold',

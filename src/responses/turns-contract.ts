@@ -1,4 +1,4 @@
-/** What every implementation of `Turns` must do, as tests. The suite knows the port only. */
+/** The contract of `Turns` as tests for any store. The suite uses only the port. */
 import { describe, expect, test } from 'bun:test'
 import type { KeptTurn } from '../formats/core/contract.ts'
 import { MIB } from '../lib/primitives/units.ts'
@@ -6,7 +6,7 @@ import { Dice, shifted, withPort, written, type PortUnderTest } from '../store/p
 import { RECALLS_MAX, TURN_KEPT_MS, type Turns, type TurnScope } from './turns.ts'
 
 export type TurnsUnderTest = PortUnderTest<Turns> & {
-  /** What the expiry of a request's hold does to the turn of the request: it ends with this standing. */
+  /** Does to the turn of a request what the expiry of its hold does. The turn ends with this standing. */
   expire(requestId: string, standing: string): Promise<void>
 }
 
@@ -35,7 +35,7 @@ const bytesOf = ({ head, standing, input, output, trace = '' }: KeptTurn): numbe
 const keep = (under: TurnsUnderTest, scope: TurnScope, ...turns: readonly KeptTurn[]): Promise<void[]> =>
   Promise.all(turns.map((one) => written(under, under.port.keep(scope, one))))
 
-/** The ids of a chain, or why there is none. */
+/** The ids of a chain, or the reason why there is none. */
 async function chainOf(port: Turns, scope: TurnScope, id: string): Promise<string> {
   const chain = await port.chain(scope, id)
   return chain.kind === 'found' ? chain.turns.map((one) => one.id).join(' ') : chain.kind
@@ -58,7 +58,7 @@ type On = (use: (under: TurnsUnderTest) => Promise<void>) => () => Promise<void>
 
 function testTurns(on: On): void {
   test(
-    'a turn comes back as it was kept, and to its account alone',
+    'a turn is read back as it was kept, by its account alone',
     on(async (under) => {
       const kept = turn('resp_1', undefined, { head: '{ "x" : 1.50 }', trace: '[]', output: '["\\u0000"]' })
       await keep(under, a, kept)
@@ -77,7 +77,7 @@ function testTurns(on: On): void {
   )
 
   test(
-    'the same id of two accounts is two turns',
+    'the same id in two accounts is two turns',
     on(async (under) => {
       await keep(under, a, turn('resp_1', undefined, { input: '["a"]' }))
       await keep(under, b, turn('resp_1', undefined, { input: '["b"]' }))
@@ -115,7 +115,7 @@ function testTurns(on: On): void {
   )
 
   test(
-    'the input of a turn that cost nothing is not kept, and nobody continues it',
+    'the input of a turn that cost nothing is not kept, and nobody can continue it',
     on(async (under) => {
       await written(under, under.port.keepUnserved(a, turn('resp_1', undefined, { input: 'x'.repeat(10_000) })))
       await keep(under, a, turn('resp_2', 'resp_1'))
@@ -130,7 +130,7 @@ function testTurns(on: On): void {
 
 function testChains(on: On): void {
   test(
-    'a chain is told oldest first, branches apart, and never through another account or a gap',
+    'a chain is read oldest first, branches apart, and never through another account or a gap',
     on(async (under) => {
       await keep(under, a, turn('r1'), turn('r2', 'r1'), turn('r3', 'r2'), turn('r2b', 'r1'), turn('lost', 'none'))
       await keep(under, b, turn('thief', 'r3'))
@@ -161,7 +161,7 @@ function testChains(on: On): void {
   )
 
   test(
-    'an account that reads too much at once is told so, and another one is not',
+    'an account that reads too much at once is refused, and another one is not',
     on(async (under) => {
       await keep(under, a, turn('r1'))
       await keep(under, b, turn('r1'))
@@ -177,7 +177,7 @@ function testChains(on: On): void {
 
 function testPages(on: On): void {
   test(
-    'pages of items hold each once, in either order, as the text they came as',
+    'pages have each item once, in either order, as the text that was received',
     on(async (under) => {
       const dice = new Dice(12)
       const items = Array.from(
@@ -217,7 +217,7 @@ function testPages(on: On): void {
 }
 
 function testRoom(open: Open): void {
-  test('what an account keeps has a bound, with what is promised', () =>
+  test('the turns of an account and its promises have a bound together', () =>
     withPort(
       () => open({ bytesPerAccountMax: 1_000, isShort: false }),
       async ({ port }) => {
@@ -243,7 +243,7 @@ function testRoom(open: Open): void {
 
 function testTime(on: On): void {
   test(
-    'what is too old is gone for every reader at once, and makes room when it is swept',
+    'an expired turn is gone for every reader at once, and frees its room when it is swept',
     on(async (under) => {
       await keep(under, a, ...Array.from({ length: 120 }, (_, i) => turn(`old${i}`)))
       await shifted(TURN_KEPT_MS - 60_000, async () => {
@@ -292,7 +292,7 @@ function testHistories(on: On): void {
           model.delete(name)
         } else if (!known || known.state === 'running') {
           const state = known ? 'ended' : dice.pick('running', 'ended')
-          // Parents are older, so that no chain is a ring.
+          // Parents are older than their children, so no chain is a ring.
           const parentId = known ? known.parentId : dice.pick(undefined, `r${dice.below(12)}`)
           const next = turn(id, parentId === undefined || parentId >= id ? undefined : parentId, {
             state,
