@@ -110,7 +110,7 @@ test('if all connections are authenticated and await answers, new ones are rejec
     exchange.notes.set('who', 'somebody')
     waiting.push(exchange)
   }
-  const server = start({ connectionsMax: 16 }, { handle, onConnectionLimit: (crowding) => told.push(crowding) })
+  const server = start({ connectionsMax: 16 }, { handle, onConnectionLimit: (report) => told.push(report) })
   const busy = await dial(server, 16)
   for (const client of busy) client.send('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
   for (let i = 0; i < 200 && waiting.length < 16; i++) await Bun.sleep(5)
@@ -278,13 +278,13 @@ describe('the order of closing', () => {
 
   test('reports come at most every ten seconds, and contain only what is new', () => {
     const limiter = crowdOf([{ name: 'a', known: true, work: 'answering' }])
-    expect(limiter.crowding(NOW)).toBeUndefined()
+    expect(limiter.report(NOW)).toBeUndefined()
     late(limiter, NOW)
-    expect(limiter.crowding(NOW)).toEqual({ connections: 1, dismissed: 0, turnedAway: 1 })
+    expect(limiter.report(NOW)).toEqual({ connections: 1, dismissed: 0, turnedAway: 1 })
     late(limiter, NOW + 1)
     late(limiter, NOW + 2)
-    expect(limiter.crowding(NOW + 9_999)).toBeUndefined()
-    expect(limiter.crowding(NOW + 10_000)).toEqual({ connections: 1, dismissed: 0, turnedAway: 2 })
-    expect(limiter.crowding(NOW + 30_000)).toBeUndefined()
+    expect(limiter.report(NOW + 9_999)).toBeUndefined()
+    expect(limiter.report(NOW + 10_000)).toEqual({ connections: 1, dismissed: 0, turnedAway: 2 })
+    expect(limiter.report(NOW + 30_000)).toBeUndefined()
   })
 })

@@ -66,17 +66,17 @@ export class ConnectionLimiter<Member extends LimitedConnection> {
   }
 
   /** Admits a connection. False if the server is full and no other connection can be closed. */
-  admit(guest: Member, nowMs: number): boolean {
+  admit(connection: Member, nowMs: number): boolean {
     if (this.size >= this.limits.connectionsMax && !this.makeRoom(nowMs)) {
       this.turnedAway++
       return false
     }
-    this.origins.set(guest, this.originOf(guest.remoteAddress))
+    this.origins.set(connection, this.originOf(connection.remoteAddress))
     return true
   }
 
-  leave(guest: Member): void {
-    this.origins.delete(guest)
+  leave(connection: Member): void {
+    this.origins.delete(connection)
   }
 
   /** Closes strangers beyond the limit of their origin: the oldest first, and those that are being answered last. */
@@ -84,24 +84,25 @@ export class ConnectionLimiter<Member extends LimitedConnection> {
     const { strangersPerAddressMax } = this.limits
     if (this.size <= strangersPerAddressMax) return
     const counts = new Map<string, number>()
-    for (const [guest, origin] of this.origins) {
-      if (origin !== undefined && isOldStranger(guest, nowMs)) counts.set(origin, (counts.get(origin) ?? 0) + 1)
+    for (const [connection, origin] of this.origins) {
+      if (origin !== undefined && isOldStranger(connection, nowMs)) counts.set(origin, (counts.get(origin) ?? 0) + 1)
     }
     for (const [origin, count] of counts) if (count <= strangersPerAddressMax) counts.delete(origin)
     if (counts.size === 0) return
     for (const isToGo of [isUnanswered, isStranger]) {
-      for (const [guest, origin] of this.origins) {
+      for (const [connection, origin] of this.origins) {
         const count = origin === undefined ? undefined : counts.get(origin)
-        if (origin === undefined || count === undefined || !isOldStranger(guest, nowMs) || !isToGo(guest)) continue
+        if (origin === undefined || count === undefined || !isOldStranger(connection, nowMs) || !isToGo(connection))
+          continue
         if (count === strangersPerAddressMax + 1) counts.delete(origin)
         else counts.set(origin, count - 1)
-        this.dismiss(guest)
+        this.dismiss(connection)
       }
     }
   }
 
   /** Returns what has happened since the last report, if anything has, at most every ten seconds. */
-  crowding(nowMs: number): ConnectionLimiterStats | undefined {
+  report(nowMs: number): ConnectionLimiterStats | undefined {
     const dismissed = this.dismissed - this.told.dismissed
     const turnedAway = this.turnedAway - this.told.turnedAway
     if (dismissed + turnedAway === 0 || nowMs - this.told.atMs < TELL_MS) return undefined
@@ -119,9 +120,9 @@ export class ConnectionLimiter<Member extends LimitedConnection> {
     const wanted = Math.ceil(this.limits.connectionsMax / PART)
     let found = 0
     for (const isToGo of [
-      (guest: LimitedConnection) => isOldStranger(guest, nowMs) && isUnanswered(guest),
-      (guest: LimitedConnection) => isOldStranger(guest, nowMs),
-      (guest: LimitedConnection) => isStranger(guest) && isUnanswered(guest),
+      (connection: LimitedConnection) => isOldStranger(connection, nowMs) && isUnanswered(connection),
+      (connection: LimitedConnection) => isOldStranger(connection, nowMs),
+      (connection: LimitedConnection) => isStranger(connection) && isUnanswered(connection),
       ({ work }: LimitedConnection) => work === 'none',
       isStranger,
       isUnanswered,
@@ -133,24 +134,24 @@ export class ConnectionLimiter<Member extends LimitedConnection> {
     return found > 0
   }
 
-  private dismissSome(isToGo: (guest: LimitedConnection) => boolean, most: number): number {
+  private dismissSome(isToGo: (connection: LimitedConnection) => boolean, most: number): number {
     let count = 0
-    for (const guest of this.origins.keys()) {
-      if (!isToGo(guest)) continue
-      this.dismiss(guest)
+    for (const connection of this.origins.keys()) {
+      if (!isToGo(connection)) continue
+      this.dismiss(connection)
       if (++count === most) break
     }
     return count
   }
 
-  private dismiss(guest: Member): void {
+  private dismiss(connection: Member): void {
     this.dismissed++
-    this.leave(guest)
-    guest.dismiss()
+    this.leave(connection)
+    connection.dismiss()
   }
 }
 
 const isUnanswered = ({ work }: LimitedConnection): boolean => work !== 'answering'
 const isStranger = ({ notes }: LimitedConnection): boolean => notes.size === 0
-const isOldStranger = (guest: LimitedConnection, nowMs: number): boolean =>
-  isStranger(guest) && nowMs - guest.openedMs >= GRACE_MS
+const isOldStranger = (connection: LimitedConnection, nowMs: number): boolean =>
+  isStranger(connection) && nowMs - connection.openedMs >= GRACE_MS

@@ -14,7 +14,7 @@ export type ServerOptions = Pick<Host, 'handle' | 'refuse'> & {
   /** The origin by which strangers of an address are counted. Undefined: they are not counted. */
   readonly originOf?: (remoteAddress: string) => string | undefined
   /** Called when there were too many connections, and repeatedly while that goes on. */
-  readonly onConnectionLimit?: (crowding: ConnectionLimiterStats) => void
+  readonly onConnectionLimit?: (report: ConnectionLimiterStats) => void
   /** Whether requests wait until `begin` is called. */
   readonly isHeld?: boolean
   /** Called with a programming error in a handler. Its connection is broken off. */
@@ -121,8 +121,8 @@ class SocketServer implements Server, Host {
     const nowMs = performance.now()
     this.withEach((connection) => connection.sweep(nowMs))
     this.limiter.thin(nowMs)
-    const crowding = this.limiter.crowding(nowMs)
-    if (crowding) this.onConnectionLimit?.(crowding)
+    const report = this.limiter.report(nowMs)
+    if (report) this.onConnectionLimit?.(report)
   }
 
   private withEach(work: (connection: ServerConnection) => void): void {

@@ -1,6 +1,6 @@
 /**
- * What every implementation of `Ledger` and of its `LedgerQueries` must do, as tests. A test file of the implementation
- * calls `describeLedgerContract` with a function that opens empty books. The suite knows the ports only.
+ * The contract of `Ledger` and `LedgerQueries` as tests for any store. A test file of the implementation calls `describeLedgerContract`
+ * with a function that opens empty books. The suite uses only the ports.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -15,13 +15,13 @@ export type BooksUnderTest = {
   readonly queries: LedgerQueries
   /** Makes an account in the store and registers it. */
   addAccount(id: string): Promise<void>
-  /** The step that writes a request's record: verified books have one for every resolved hold. */
+  /** The step that writes a request's record. Verified books have one for every resolved hold. */
   recordStep(hold: Pick<Hold, 'id' | 'accountId'>, settlement: Settlement): WriteStep
-  /** A step that the store refuses where `isMet` is false. */
+  /** A step that the store refuses if `isMet` is false. */
   conditionStep(isMet: boolean): WriteStep
-  /** Ends this life of the process and begins the next on the same books. */
+  /** Ends this run of the process and begins the next one on the same books. */
   restart(): Promise<{ readonly books: BooksUnderTest; readonly expired: number }>
-  /** What the verification of the books finds. */
+  /** The findings of a verification of the books. */
   findings(): Promise<readonly Finding[]>
   close(): Promise<void>
 }
@@ -29,7 +29,7 @@ export type BooksUnderTest = {
 const NOTHING: Settlement = { charged: 0n, writtenOff: 0n }
 const PRICE_CARD = 1
 
-/** One open set of books and what the tests do with it. */
+/** One open set of books, and the actions of the tests on it. */
 class Driver {
   books: BooksUnderTest
   private serial = 0
@@ -83,7 +83,7 @@ class Driver {
 
 const balanceOf = (posted: bigint, held = 0n) => ({ posted, held, available: posted - held })
 
-/** What a promise rejects with. */
+/** The error with which a promise rejects. */
 const errorOf = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(
     () => 'no error',
@@ -133,7 +133,7 @@ function testHolds({ get }: Bound): void {
     expect([ledger.openHolds(), ledger.isOpen(hold)]).toEqual([0, false])
   })
 
-  test('of holds made at once, those that fit are held in their order, and no more', async () => {
+  test('of concurrent holds, those that fit are held in their order, and no more', async () => {
     const amount = fc.bigInt({ min: 0n, max: 40n })
     const input = [fc.bigInt({ min: 0n, max: 100n }), fc.array(amount, { minLength: 1, maxLength: 12 })] as const
     const whenWritten = fc.constantFrom('now' as const, 'soon' as const)
@@ -173,7 +173,7 @@ function testHolds({ get }: Bound): void {
     expect(get().ledger.isEmpty(await get().account(0n))).toBe(true)
   })
 
-  test('a hold grows by what is available, and stays as it was where that is too little', async () => {
+  test('a hold grows by what is available, and stays unchanged if that is too little', async () => {
     const accountId = await get().account(100n)
     const { hold } = get().hold(accountId, 10n)
     const other = get().hold(accountId, 40n)
@@ -226,7 +226,7 @@ function testEnds({ get }: Bound): void {
     )
   })
 
-  test('a hold is resolved once, also where two try in the same tick', async () => {
+  test('a hold is resolved once, even if two calls try in the same tick', async () => {
     const accountId = await get().account(100n)
     const ends = ['settle', 'release'] as const
     for (const first of ends) {
@@ -285,7 +285,7 @@ function testLines({ get }: Bound): void {
 }
 
 function testAdjustments({ get }: Bound): void {
-  test('credits and refunds add, debits take, and open holds are not theirs to take', async () => {
+  test('credits and refunds add, debits take, and no debit takes what is held', async () => {
     const accountId = await get().account(100n)
     expect(await get().adjust(accountId, 5n, { kind: 'refund' })).toBe('booked')
     const { hold } = get().hold(accountId, 80n)
@@ -296,7 +296,7 @@ function testAdjustments({ get }: Bound): void {
     expect(get().ledger.isEmpty(accountId)).toBe(true)
   })
 
-  test('a reference is booked once, also where two book it at once', async () => {
+  test('a reference is booked once, even by two concurrent calls', async () => {
     const accountId = await get().account(100n)
     const same = { ref: 'invoice 7' }
     const kinds = await Promise.all([1, 2, 3].map(() => get().adjust(accountId, 5n, same)))
@@ -305,7 +305,7 @@ function testAdjustments({ get }: Bound): void {
     expect(get().ledger.balance(accountId)).toEqual(balanceOf(105n))
   })
 
-  test('of debits and holds for the last dollar, made at once, one has it', async () => {
+  test('of concurrent debits and holds for the last dollar, one gets it', async () => {
     const accountId = await get().account(10n)
     const debits = [get().adjust(accountId, 10n, { kind: 'debit' }), get().adjust(accountId, 10n, { kind: 'debit' })]
     expect(get().ledger.hold({ id: 'late', accountId, amount: 1n }).kind).toBe('insufficient')
@@ -336,7 +336,7 @@ function testAdjustments({ get }: Bound): void {
 }
 
 function testRestarts({ get }: Bound): void {
-  test('what was reported survives the process, to the nano-dollar beyond 2^53', async () => {
+  test('reported results survive the process, to the nano-dollar beyond 2^53', async () => {
     const amount = 2n ** 60n + 1n
     const accountId = await get().account(amount)
     await get().settle(get().hold(accountId, 7n).hold, 5n)
@@ -347,7 +347,7 @@ function testRestarts({ get }: Bound): void {
     expect(await get().adjust(accountId, 3n)).toBe('booked')
   })
 
-  test('holds of a former life expire in the customer’s favour, and cannot be ended any more', async () => {
+  test('holds of a former process expire in the customer’s favour, and can no longer be ended', async () => {
     const accountId = await get().account(100n)
     const { hold, durable } = get().hold(accountId, 60n)
     await durable
@@ -366,7 +366,7 @@ function testRestarts({ get }: Bound): void {
     await Promise.all(made.map(({ durable }) => durable))
     expect(await get().restart()).toBe(0)
     expect(get().ledger.balance(accountId)).toEqual(balanceOf(100n, 80n))
-    // The owner of the task makes the object anew, from its own row.
+    // The owner of the task rebuilds the object from its own row.
     const [settled, released] = made.map(({ hold: { id } }) => ({ id, accountId, amount: 40n, createdAtMs: 0 }))
     if (!settled || !released) throw new Error('two were held')
     expect(get().ledger.isOpen(settled)).toBe(true)
@@ -460,7 +460,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 1, arbitrary: adjust },
 )
 
-/** The ledger as arithmetic: what every history must agree with, whatever the interleaving of commits. */
+/** The ledger as arithmetic. Every history must agree with it, whatever the interleaving of commits. */
 class Model {
   posted = [0n, 0n]
   open = new Map<string, { account: number; amount: bigint; hold: Hold }>()
@@ -476,7 +476,7 @@ class Model {
   }
 }
 
-/** One history on two fresh accounts: each command is done to the ledger and to the model, and both must agree. */
+/** One history on two fresh accounts. Each command runs on the ledger and on the model, and both must agree. */
 class History {
   private ids: readonly string[] = []
   private readonly model = new Model()
@@ -496,7 +496,7 @@ class History {
       this.ids.forEach((id, i) => expect(this.driver.ledger.balance(id).available).toBe(this.model.available(i)))
     }
     await Promise.all(this.writes)
-    // What stays open is given back, so that the next history can share the books.
+    // Open holds are released, so that the next history can use the same books.
     for (const { hold } of this.model.open.values()) await this.driver.release(hold)
   }
 
@@ -534,7 +534,7 @@ class History {
 }
 
 function testHistories({ get }: Bound): void {
-  test('any history agrees with the model, and the next life has the same balances', async () => {
+  test('any history agrees with the model, and the next process has the same balances', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(command, { minLength: 20, maxLength: 60 }), (commands) =>
         new History(get()).play(commands),

@@ -3,7 +3,7 @@ import type { Row, SqlValue } from '../store/statement.ts'
 import type { Queryable, Store } from '../store/store.ts'
 import type { Booking, BookingPage, LedgerQueries, OpenHold, OpenHoldPage, StoredHold } from './ledger-queries.ts'
 
-/** Through a table of their own: an account's charges are not in the way. */
+/** Bookings have a table of their own, so the query does not scan the account's charges. */
 const SELECT = `SELECT journal.kind, entry.amount, booking.balance_after, journal.ref, journal.reason, journal.created_at
   FROM booking JOIN journal ON journal.id = booking.journal_id
   JOIN entry ON entry.journal_id = journal.id AND entry.account_id = booking.account_id
@@ -17,7 +17,7 @@ const BEFORE = `AND (booking.created_at, booking.journal_id) <
 
 type BookingQuery = { readonly sql: string; readonly bind: readonly SqlValue[] }
 
-/** Asks for those of a time, newest first: to be read by `bookingOf`. */
+/** The query for the bookings of a time, newest first. `bookingOf` reads its rows. */
 export const bookingsBetween = (
   accountId: string,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
@@ -26,7 +26,7 @@ export const bookingsBetween = (
   bind: [accountId, fromMs, toMs],
 })
 
-/** Asks for the balance as it is on disk, holds included: the `posted` of the row. */
+/** The query for the balance on disk, including what is held. It is `posted` in the row. */
 export const postedBalance = (accountId: string): BookingQuery => ({
   sql: 'SELECT posted FROM account WHERE id = ?',
   bind: [accountId],
@@ -89,7 +89,7 @@ class SqliteLedgerQueries implements LedgerQueries {
     }
   }
 
-  /** Where accounts take turns: an account that asks for much keeps nobody else's pages waiting. */
+  /** Accounts take turns here, so an account with many queries does not delay the pages of others. */
   private asideOf(accountId: string): Queryable {
     return { query: (sql, bind) => this.store.aside.query(sql, bind, accountId) }
   }

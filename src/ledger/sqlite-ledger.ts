@@ -1,7 +1,7 @@
 /**
  * The ledger on SQLite. Balances are decided in memory, in the tick of the request, and made durable by the writer
- * thread. The database repeats the conditions, those of balances once a commit, so that memory and disk cannot disagree
- * unnoticed.
+ * thread. The database repeats the conditions, those of balances once per commit, so a disagreement of memory and disk
+ * is always noticed.
  */
 import type { NanoUsd } from '../domain/money.ts'
 import { violates } from '../store/constraint.ts'
@@ -41,27 +41,27 @@ import {
   type ChargeRow,
 } from './steps.ts'
 
-/** The owner of a hold that lives with its task: no life of a process. */
+/** The owner of a hold that lives as long as its task, beyond any process. */
 const TASK_OWNER = 'task'
 
 /**
- * A system account. They have entries but no balance row: their balance is derived. Those of charges, what was earned
- * and what was written off, are derived from holds (the view `books`).
+ * A system account. System accounts have entries but no balance row, because their balances are derived. What was
+ * earned and what was written off is derived from holds (the view `books`).
  */
 const FUNDING = 'system:funding'
 
-/** A reference is booked once. */
+/** A reference is booked at most once. */
 const REF_KEY = 'journal(ref)'
 
-/** Changed in the tick of a decision. */
+/** The funds change in the tick of a decision. */
 type MutableFunds = { posted: NanoUsd; held: NanoUsd }
 
-/** A hold as this ledger gives it. `waiting`: its beginning, where that waits for its end. */
+/** A hold of this ledger. `waiting` is its deferred write, if the hold is to be written with its end. */
 type SqliteHold = Hold & { readonly waiting?: DeferredWrite | undefined }
 
 /**
- * Loads the balances. Holds that another life of this process left open have lost their owner and expire here, in the
- * customer's favour: their answers never reached a terminal byte.
+ * Opens the ledger and loads the balances. Open holds of a former process have lost their owner. They expire here in
+ * the customer's favour, because their answers never reached a terminal byte.
  */
 export async function openSqliteLedger(store: Store, options: LedgerOptions): Promise<OpenedLedger> {
   const expired = await expireOrphans(store, options.alsoOnExpiry)
@@ -80,7 +80,7 @@ class SqliteLedger implements Ledger {
   private readonly options: LedgerOptions
   private readonly funds: Map<string, MutableFunds>
   private lastJournalId: number
-  /** The ids of open holds, and nothing else: what a Set held once, the collector may keep for long. */
+  /** The ids of open holds. A Set may keep its past members from being collected for long, so it holds no objects. */
   private readonly open = new Set<string>()
 
   constructor(store: Store, options: LedgerOptions, funds: Map<string, MutableFunds>, lastJournalId: number) {
@@ -111,7 +111,7 @@ class SqliteLedger implements Ledger {
     return this.of(accountId).posted <= 0n
   }
 
-  /** A hold of a former life of this process, whose task goes on. */
+  /** Takes over a hold of a former process whose task continues. */
   takeUp(holdId: string): void {
     this.open.add(holdId)
   }
@@ -122,7 +122,7 @@ class SqliteLedger implements Ledger {
     const funds = this.of(accountId)
     if (amount < 0n) throw new RangeError('a hold is never negative')
     if (funds.posted - funds.held < amount) return { kind: 'insufficient', balance: this.balance(accountId) }
-    // What goes along with a hold must not be lost when its end takes its place.
+    // The deferred write may be replaced by that of the end, which would lose these steps.
     if (written === 'soon' && also.length > 0) throw new Error('a hold that waits is written alone')
     funds.held += amount
     const begun = { id, accountId, amount, createdAtMs }
@@ -150,7 +150,7 @@ class SqliteLedger implements Ledger {
     return { kind: 'held', durable }
   }
 
-  /** What is written of a hold that stands by itself. */
+  /** The steps of a hold that is written by itself. */
   private begun({ id, accountId, amount, createdAtMs }: Hold, owner: string): WriteStep[] {
     return [
       { run: holdFunds, bind: [amount, accountId], changes: 1 },
@@ -199,11 +199,11 @@ class SqliteLedger implements Ledger {
   async adjust({ accountId, amount, kind, ref, reason, provided }: Adjustment): Promise<AdjustmentResult> {
     const funds = this.funds.get(accountId)
     if (!funds) return { kind: 'unknown_account' }
-    if (amount <= 0n) throw new RangeError('an adjustment is positive; its kind says the direction')
+    if (amount <= 0n) throw new RangeError('an adjustment must be positive; its kind gives the direction')
     const change = kind === 'debit' ? -amount : amount
     const refusal = adjustmentRefusal(funds, change)
     if (refusal) return { kind: refusal }
-    // A debit leaves memory before the commit and a credit enters after it, so that memory never promises more.
+    // A debit leaves memory before the commit, and a credit enters after it. Memory never promises more than the disk.
     if (change < 0n) funds.posted += change
     const nowMs = Date.now()
     const journalId = ++this.lastJournalId
@@ -225,12 +225,12 @@ class SqliteLedger implements Ledger {
     return { kind: 'duplicate_ref' }
   }
 
-  /** Writes what memory has decided already. */
+  /** Writes a decision that memory has already made. */
   private commit(steps: readonly WriteStep[]): Promise<void> {
     return this.store.write(steps).then(this.check)
   }
 
-  /** A refusal stops the process; the error is for those who wait. */
+  /** A refusal stops the process. The error is for the callers that wait. */
   private readonly hear = (outcome: WriteOutcome): Error | undefined => {
     if (outcome.kind === 'written') return undefined
     this.options.onBroken(`step ${outcome.step}: ${outcome.reason}`)
@@ -248,7 +248,7 @@ class SqliteLedger implements Ledger {
     return funds
   }
 
-  /** Takes a hold out of memory. Undefined when it was resolved before: a request settles or releases, once. */
+  /** Removes a hold from memory. Returns undefined if it was already resolved. */
   private resolve(hold: Hold): MutableFunds | undefined {
     if (!this.open.delete(hold.id)) return undefined
     const funds = this.of(hold.accountId)
@@ -257,7 +257,7 @@ class SqliteLedger implements Ledger {
   }
 }
 
-/** Takes a cost in memory. */
+/** Takes a cost from the balance in memory. */
 function take(funds: MutableFunds, { cost, priceCardId }: Charge): ChargeRow {
   const { charged, writtenOff } = settlementOf(funds, cost)
   funds.posted -= charged
@@ -268,7 +268,7 @@ const waitingOf = (hold: SqliteHold): DeferredWrite | undefined => hold.waiting
 
 const notOpen = ({ id }: Hold): Promise<never> => Promise.reject(new Error(`hold ${id} is not open`))
 
-/** A hold that is written with its end, or by itself where that takes longer. */
+/** A hold that is written with its end, or by itself if the end takes longer. */
 class WaitingHold {
   readonly kind = 'held'
   readonly hold: SqliteHold
@@ -279,7 +279,7 @@ class WaitingHold {
     this.waiting = waiting
   }
 
-  /** Made for those who ask: hardly anybody does. */
+  /** The promise is made only when it is read, which is rare. */
   get durable(): Promise<void> {
     return this.waiting.written
   }

@@ -1,4 +1,4 @@
-/** The rows the ledger writes, in SQL. */
+/** The rows that the ledger writes, in SQL. */
 import type { NanoUsd } from '../domain/money.ts'
 import { addingStatement, readingStatement, rowStatement, statement, type WriteStep } from '../store/statement.ts'
 import type { Hold } from './ledger.ts'
@@ -8,7 +8,7 @@ export const insertHold = statement(
   "INSERT INTO hold (id, account_id, amount, state, owner, created_at) VALUES (?, ?, ?, 'open', ?, ?)",
 )
 export const extendHold = statement("UPDATE hold SET amount = amount + ?2 WHERE id = ?1 AND state = 'open'")
-/** Holds that were never open on disk: no life of a process owned them there. */
+/** The columns of holds that were never open on disk. No process owned them there. */
 const RESOLVED = 'id, account_id, amount, created_at, resolved_at'
 const CHARGE = 'cost, settled, written_off, price_card_id'
 const insertSettled = rowStatement('hold', `${RESOLVED}, ${CHARGE}`, { state: "'settled'", owner: "''" })
@@ -20,15 +20,16 @@ const settleHold = statement(
 export const resolveHold = statement("UPDATE hold SET state = ?2, resolved_at = ?3 WHERE id = ?1 AND state = 'open'")
 export const moveFunds = statement('UPDATE account SET posted = posted + ?1, held = held - ?2 WHERE id = ?3')
 /**
- * One sum for a commit. Until it is written, a hold may find more than there is (the sum is refused then, and all done
- * again one by one), never less: what moves up are bookings, which write it at once.
+ * Additions to a balance, which are combined to one sum per commit. Until the sum is written, the balance on disk may
+ * be too high for a hold. The sum is then refused, and the batch runs one by one. The balance is never too low, because
+ * bookings, the only additions that raise it, write the sum at once.
  */
 export const addFunds = addingStatement(
   'UPDATE account SET posted = posted + ?2 WHERE id = ?1 AND posted + ?2 - held >= 0',
   1,
 )
 export const insertJournal = rowStatement('journal', 'id, kind, ref, reason, created_at')
-/** After the funds have moved: it keeps what the balance was then. */
+/** Runs after the funds have moved, because it stores the balance of that moment. */
 export const insertBooking = readingStatement(
   `INSERT INTO booking (account_id, created_at, journal_id, balance_after)
    SELECT id, ?2, ?3, posted FROM account WHERE id = ?1`,
@@ -36,8 +37,8 @@ export const insertBooking = readingStatement(
 const insertEntry = rowStatement('entry', 'account_id, journal_id, amount')
 
 /**
- * A charge is its settled hold: what it cost at which prices, who paid how much of it, what was lacking. Its entries
- * follow from it; that they add up is a condition of the row.
+ * A charge is its settled hold: the cost, the prices, what was charged and what was written off. Its entries follow
+ * from it. A CHECK of the row ensures that they add up.
  */
 export type ChargeRow = {
   readonly cost: NanoUsd
@@ -55,7 +56,7 @@ export const settledStep = (
   bind: [hold.id, hold.accountId, hold.amount, hold.createdAtMs, nowMs, cost, charged, writtenOff, priceCardId],
 })
 
-/** The same of a hold that is open on disk. */
+/** Settles a hold that is open on disk. */
 export const settleStep = (
   { id }: Hold,
   { cost, charged, writtenOff, priceCardId }: ChargeRow,

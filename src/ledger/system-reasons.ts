@@ -1,4 +1,4 @@
-/** Reasons of bookings that nobody typed, as they stand in the books. */
+/** Reasons of bookings that the gateway makes itself. Their texts are stored in the books. */
 import { fill, speakerOf, type LocalizedMessage } from '../lib/primitives/localized-message.ts'
 
 export const ownReasons = {
@@ -10,11 +10,13 @@ const say = speakerOf(ownReasons)
 
 export const OPENING = ownReasons.opening
 
-/** Of a code that was redeemed: by its end it is told from others. */
+/** The reason for a redeemed code. The end of the code identifies it. */
 export const reasonOfCode = (end: string, note: string): string =>
   fill(note === '' ? ownReasons.code : ownReasons.code_noted, { end, note })
 
-/** What a reason says, as data; undefined where somebody typed it. Such bookings have references of their own. */
+/**
+ * The reason of our own booking as data, or undefined if a person typed it. Such bookings have their own references.
+ */
 export function ownReasonOf(ref: string, reason: string): LocalizedMessage | undefined {
   if (ref.startsWith('opening:')) return reason === OPENING ? say('opening') : undefined
   if (!ref.startsWith('code:')) return undefined

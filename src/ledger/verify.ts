@@ -2,13 +2,13 @@ import { findingsOf, type Check, type Finding } from '../lib/primitives/checks.t
 import type { Queryable } from '../store/store.ts'
 
 /**
- * A sum that SQLite can make of any amounts: its own fails once what it has added up so far is beyond an integer of 64
- * bits, $9.2 billion, which all accounts together can have. Dollars and the rest of them are added up apart.
+ * A sum of any amounts, for SQLite. Its own sum fails once a subtotal exceeds 64 bits, which is $9.2 billion. All
+ * accounts together can have more. Dollars and the fractions are therefore added separately.
  */
 const total = (amount: string): string =>
   `coalesce(sum(${amount} / 1000000000) * 1000000000 + sum(${amount} % 1000000000), 0)`
 
-/** The ledger's invariants. I5 is the schema's: a charge is its settled hold, and a hold has one row. */
+/** The ledger's invariants. I5 is kept by the schema: a charge is its settled hold, and a hold has one row. */
 export const ledgerChecks: readonly Check[] = [
   {
     code: 'journal_sum',
@@ -87,7 +87,7 @@ export const ledgerChecks: readonly Check[] = [
     code: 'funds',
     invariant: 'I9 customers own what was funded, less what was earned and not written off',
     found: 'posted {posted}, system {system}',
-    // What is left of both is exact, however large each is.
+    // The difference of both is exact, however large they are.
     sql: `SELECT 'all accounts' AS subject, (SELECT ${total('posted')} FROM account) AS posted,
             (SELECT ${total('amount')} FROM books WHERE account_id LIKE 'system:%') AS system
           WHERE (SELECT ${total('amount')} FROM (SELECT posted AS amount FROM account
@@ -96,8 +96,8 @@ export const ledgerChecks: readonly Check[] = [
 ]
 
 /**
- * What a process holds ends with it, as far as it does not live with a task: whatever another life of the process left
- * open has expired before this one made any.
+ * The holds of a process end with it, except those of tasks. Open holds of a former process expired before this one
+ * made any.
  */
 export const holdLifeCheck = (owner: string): Check => ({
   code: 'hold_life',
@@ -107,10 +107,10 @@ export const holdLifeCheck = (owner: string): Check => ({
   bind: [owner],
 })
 
-/** Checks the whole ledger, off the calling thread. */
+/** Checks the whole ledger on another thread. */
 export const verifyLedger = (store: Queryable): Promise<readonly Finding[]> => findingsOf(store, ledgerChecks)
 
-/** How much a ledger holds, to say of a copy what is in it. */
+/** The number of rows in a ledger, for the description of a copy. */
 export async function countLedger(
   store: Queryable,
 ): Promise<{ accounts: number; bookings: number; charges: number; openHolds: number }> {

@@ -1,6 +1,6 @@
 import type { Abortable, Stoppable } from '../upstream/in-flight-attempt.ts'
 
-/** One stop for everything that is under way. */
+/** Stops everything in the group at once. */
 export class AbortGroup implements Stoppable {
   upstreamStopped = false
   private readonly flights = new Set<Abortable>()

@@ -1,4 +1,4 @@
-/** One look at a task: what its vendor says of it, and the step that follows. */
+/** Polls a task once: asks its vendor for the state, and takes the step that follows. */
 import { videoBounds } from '../domain/video.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import { videoFaults as reasons, type VideoTask } from '../domain/video-task.ts'
@@ -18,7 +18,7 @@ import {
   type VideoVendor,
 } from './vendor.ts'
 
-/** Looks once. What goes wrong at a vendor is tried again; only a vendor's word or the deadline ends a task. */
+/** Polls once. An error of a vendor is retried. Only a vendor's verdict or the deadline ends a task. */
 export async function advanceTask(shop: Workshop, job: VideoJob): Promise<void> {
   const { stage } = job.task
   const before = stage
@@ -28,15 +28,15 @@ export async function advanceTask(shop: Workshop, job: VideoJob): Promise<void> 
   if (job.isEnded || shop.halt.upstreamStopped) return
   if (job.task.stage !== before) Object.assign(job, { looks: 0, failures: 0 })
   if (Date.now() >= job.task.deadlineAtMs) {
-    const orphan = 'it was not made in time, and may be made yet'
+    const orphan = 'it was not made in time and may still be made'
     await failTask(shop, job, { reason: reasons.overdue, orphan })
   }
 }
 
-/** A vendor may have it: the submission broke, or the process did. Found, it goes on; it is never sent again. */
+/** Searches for a task whose submission broke or whose process died. If found, it continues. It is never sent again. */
 async function lookFor(shop: Workshop, job: VideoJob): Promise<void> {
   const { task } = job
-  const unsure = 'it may have been submitted, and is not among the newest tasks there'
+  const unsure = 'it may have been submitted, but is not among the newest tasks there'
   let mayBeListed = false
   for (const offer of task.terms.offers) {
     const vendor = videoVendor(shop, offer.providerId)
@@ -48,7 +48,7 @@ async function lookFor(shop: Workshop, job: VideoJob): Promise<void> {
     const known = await shop.tasks.knows(found ?? [])
     const free = (found ?? []).filter((id) => !known.has(id))
     const [upstreamId] = free
-    // Two that fit are none: whose they are cannot be told.
+    // Two candidates count as none, because the right one cannot be told.
     if (upstreamId === undefined || free.length > 1) continue
     const { attempts } = job
     if (!(await shop.tasks.accepted(task, { offerId: offer.id, upstreamId, attempts }))) continue
@@ -60,14 +60,14 @@ async function lookFor(shop: Workshop, job: VideoJob): Promise<void> {
   await failTask(shop, job, { reason: reasons.unsure, orphan: unsure })
 }
 
-/** Asks the vendor that is at work. */
+/** Asks the vendor that works on the task. */
 async function follow(shop: Workshop, job: VideoJob): Promise<void> {
   const { task } = job
   const offer = chosenOffer(task)
   const maker = offer && videoVendor(shop, offer.providerId)
   const isUpscaled = task.wish.upscale !== undefined
   const upscaler = isUpscaled ? upscaleVendor(shop, task.terms.upscaler) : undefined
-  // Without its provider it waits: the operator may bring it back before the deadline.
+  // Without its provider the task waits. The operator may bring the provider back before the deadline.
   if (!offer || !maker || task.upstreamId === undefined || (isUpscaled && !upscaler)) return void job.failures++
   const { upscaleId, upstreamId } = task
   const read =
@@ -82,7 +82,7 @@ async function follow(shop: Workshop, job: VideoJob): Promise<void> {
   await bring(shop, job, { state, vendor: upscaler ?? maker })
 }
 
-/** What the vendor said; undefined where it said nothing. A task that it does not know three times in a row is gone. */
+/** The state that the vendor gave, if it gave one. A task that it does not know three times in a row has failed. */
 async function heard(shop: Workshop, job: VideoJob, read: ReadState): Promise<VideoState | undefined> {
   if (read.kind === 'state') {
     Object.assign(job, { failures: 0, misses: 0 })
@@ -93,11 +93,11 @@ async function heard(shop: Workshop, job: VideoJob, read: ReadState): Promise<Vi
   shop.log('info', 'video.status_unavailable', { ...taskFields(job), result: failure.kind, status: failure.status })
   job.misses = failure.status === 404 ? job.misses + 1 : 0
   if (job.misses < videoBounds.missesMax) return undefined
-  await failTask(shop, job, { reason: reasons.gone, orphan: 'its vendor does not know it any more' })
+  await failTask(shop, job, { reason: reasons.gone, orphan: 'its vendor no longer knows it' })
   return undefined
 }
 
-/** A task that goes on, or has failed. */
+/** Notes the state of a task that continues or has failed. */
 async function note(shop: Workshop, job: VideoJob, state: Exclude<VideoState, { kind: 'done' }>): Promise<void> {
   const { task } = job
   if (state.kind === 'failed') {
@@ -116,7 +116,7 @@ async function note(shop: Workshop, job: VideoJob, state: Exclude<VideoState, { 
   job.task = { ...task, stage, startedAtMs, progress }
 }
 
-/** The vendor's last word, as an attempt of the record. */
+/** The vendor's verdict, as an attempt in the record. */
 function verdict(task: VideoTask, offerId: string, { why, code }: Extract<VideoState, { kind: 'failed' }>) {
   const offer = task.terms.offers.find(({ id }) => id === offerId)
   return {
@@ -139,7 +139,7 @@ type UpscaleStart = {
   readonly state: DoneState
 }
 
-/** Hands the finished video on. The same token goes with every try: the vendor carries it out once. */
+/** Passes the finished video on. Every try has the same token, so the vendor carries it out once. */
 async function beginUpscaling(shop: Workshop, job: VideoJob, { upscaler, maker, state }: UpscaleStart): Promise<void> {
   const { task } = job
   if (task.stage !== 'upscaling') {
@@ -162,7 +162,7 @@ async function beginUpscaling(shop: Workshop, job: VideoJob, { upscaler, maker, 
 
 const unreachable: ReadSubmission = {
   kind: 'failed',
-  failure: { kind: 'bad_request', message: 'the video is at no address that could be handed on' },
+  failure: { kind: 'bad_request', message: 'the video has no address that can be passed on' },
 }
 
 const isFinal = (failure: UpstreamFailure): boolean =>
@@ -170,14 +170,14 @@ const isFinal = (failure: UpstreamFailure): boolean =>
 
 function orderOf(task: VideoTask, source: VideoSource, { provider }: UpscaleStart['maker']): UpscaleOrder | undefined {
   const { upscale } = task.wish
-  // An address that opens only with the provider's key opens for nobody else.
+  // An address that needs the provider's credential cannot be opened by another vendor.
   if (!upscale || source.kind === 'inline' || source.credential !== 'none') return undefined
   const reach = URL.parse(source.url)?.origin === new URL(provider.baseUrl).origin ? provider.reach : 'public'
   if (checkUrl(source.url, reach).kind !== 'good') return undefined
   return { url: source.url, wish: upscale, token: task.requestId }
 }
 
-/** Brings the finished file, and charges for it once it is on disk. */
+/** Stores the finished file, and charges for it once it is on disk. */
 async function bring(
   shop: Workshop,
   job: VideoJob,
@@ -185,7 +185,7 @@ async function bring(
 ): Promise<void> {
   const { task } = job
   if (task.stage !== 'storing') {
-    // Of two stages the first says what was made; the second only makes it larger.
+    // The first stage says what was made. The second only makes it larger.
     const made = task.made ?? state.made
     const progress = Math.max(task.progress, progressOf({ ...task, stage: 'storing' }, 0))
     await shop.tasks.storing(task, made, progress)
@@ -195,7 +195,7 @@ async function bring(
   const draft = { accountId, purpose: 'video', contentType: 'video/mp4', keptMs: shop.keptMs } as const
   const blob = shop.blobs.begin(id, draft)
   const bringing = () => bringFile(shop, blob, { source: state.source, vendor })
-  // What is in memory already must not wait there.
+  // A file that is already in memory must not wait there.
   const brought = await (state.source.kind === 'inline' ? bringing() : shop.downloads.run(bringing))
   if (shop.halt.upstreamStopped) return
   if (brought.kind === 'failed') {

@@ -1,4 +1,4 @@
-/** The end of a task: its hold settled or released, once, with its last stage and its record in one transaction. */
+/** Ends a task. Its hold is settled or released once, with its last stage and its record in one transaction. */
 import { failureForClient } from '../domain/failure-policy.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import type { NanoUsd } from '../domain/money.ts'
@@ -69,13 +69,13 @@ const UPSCALING = 'videos.upscale'
 const COMPLETED = { outcome: 'completed', status: 200, errorCode: undefined } as const
 
 export type FinishedVideo = {
-  /** What the file itself says of its length. */
+  /** The length according to the file itself. */
   readonly fileSeconds: number | undefined
-  /** What makes the file one that is served. */
+  /** Steps that make the file one that is served. */
   readonly fileSteps: readonly WriteStep[]
 }
 
-/** Charges a finished video, and its upscaling on a line of its own, at the prices of its creation. */
+/** Charges a finished video at the prices of its creation. Its upscaling is charged on a separate line. */
 export async function completeTask(
   shop: Workshop,
   job: VideoJob,
@@ -128,13 +128,13 @@ export async function completeTask(
 }
 
 type TaskFailure = {
-  /** For the client: nothing of vendors. */
+  /** The reason for the client. It says nothing about vendors. */
   readonly reason: string
-  /** Why a vendor may be at work for nobody. */
+  /** The reason why a vendor may still work on it without an owner. */
   readonly orphan?: string | undefined
 }
 
-/** Ends a task that came to nothing. The hold goes back in full. */
+/** Ends a task without a result. The hold is released in full. */
 export async function failTask(shop: Workshop, job: VideoJob, { reason, orphan }: TaskFailure): Promise<void> {
   const endedAtMs = Date.now()
   const ended: VideoTask = { ...job.task, stage: 'failed', reason, endedAtMs }
@@ -146,7 +146,7 @@ export async function failTask(shop: Workshop, job: VideoJob, { reason, orphan }
   conclude(shop, job, { ended, records: [record] })
 }
 
-/** Ends a task that no vendor took, and of which its client was never told: a request that failed, and no task. */
+/** Ends a task that no vendor took and that its client never learned of. What remains is a failed request. */
 export async function forgetTask(shop: Workshop, job: VideoJob, failure: UpstreamFailure): Promise<void> {
   const { status, code } = writeFailure(failureForClient(failure))
   const ending = { outcome: 'failed', status, errorCode: code, endedAtMs: Date.now() } as const
@@ -167,7 +167,7 @@ const nothingOf = ({ task }: VideoJob): ChargeLine => ({
   source: undefined,
 })
 
-/** A video that was made is owed to its vendor, whatever became of it afterwards. */
+/** The cost of a video that was made. It is owed to the vendor, whatever happened to the video afterwards. */
 function spentOn({ task }: VideoJob): NanoUsd {
   const offer = chosenOffer(task)
   if (!offer || !task.made) return 0n

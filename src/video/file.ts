@@ -1,4 +1,4 @@
-/** The finished file: brought to the disk as it comes, looked into, and refused where it is no video. */
+/** Downloads the finished file. It is written to disk as it arrives, examined, and refused if it is not a video. */
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { UnfinishedBlob } from '../blobs/blobs.ts'
@@ -18,14 +18,14 @@ export type BroughtFile =
   | { readonly kind: 'brought'; readonly seconds: number | undefined }
   | { readonly kind: 'failed'; readonly message: string }
 
-/** It will be no smaller the next time. */
+/** This failure is final, because the file will not become smaller. */
 export const TOO_LARGE = 'the file is too large'
 
 const failed = (message: string): BroughtFile => ({ kind: 'failed', message })
 
 type From = { readonly source: VideoSource; readonly vendor: Pick<VideoVendor<unknown>, 'provider' | 'preset'> }
 
-/** Brings the file of a finished video. */
+/** Downloads the file of a finished video. */
 export async function bringFile(shop: Workshop, blob: UnfinishedBlob, from: From): Promise<BroughtFile> {
   const { source } = from
   const problem =
@@ -36,13 +36,13 @@ export async function bringFile(shop: Workshop, blob: UnfinishedBlob, from: From
   const file = await open(blob.path, 'r')
   try {
     const read = await readMp4(file)
-    return read.kind === 'mp4' ? { kind: 'brought', seconds: read.seconds } : failed('what came is no MP4')
+    return read.kind === 'mp4' ? { kind: 'brought', seconds: read.seconds } : failed('the file is not an MP4')
   } finally {
     await file.close()
   }
 }
 
-/** Written piece by piece: decoded as a whole it would be in memory twice. */
+/** Writes the file in pieces. Decoded as a whole, it would be in memory twice. */
 function writeInline(path: string, base64: string): string | undefined {
   const file = openSync(path, 'w', 0o600)
   try {
@@ -54,7 +54,7 @@ function writeInline(path: string, base64: string): string | undefined {
   }
   return undefined
 }
-/** A multiple of four: each piece is whole bytes. */
+/** The length is a multiple of four, so each piece decodes to whole bytes. */
 const PIECE_CHARS = 4 * 256 * KIB
 
 function writeAll(file: number, bytes: Uint8Array): void {
@@ -63,7 +63,7 @@ function writeAll(file: number, bytes: Uint8Array): void {
 
 type UrlSource = Extract<VideoSource, { kind: 'url' }>
 
-/** What went wrong; undefined where the whole file is there. */
+/** Downloads the file. Returns the problem, or undefined if the whole file is there. */
 async function download(
   { halt }: Workshop,
   path: string,
@@ -71,7 +71,7 @@ async function download(
   vendor: From['vendor'],
 ): Promise<string | undefined> {
   const isOwn = URL.parse(url)?.origin === new URL(vendor.provider.baseUrl).origin
-  // The operator's allowance for private addresses is for the provider's origin alone, and so is its credential.
+  // The permission for private addresses and the credential are valid only for the provider's origin.
   const reach = isOwn ? vendor.provider.reach : 'public'
   const { downloadHopsMax: hopsMax, downloadHeadTimeoutMs: timeoutMs, downloadStallMs } = videoBounds
   const flight = new InFlightAttempt(halt, timeoutMs)
@@ -90,7 +90,7 @@ async function download(
     const { response } = sent
     if (response.status !== 200) {
       response.cancel()
-      return `the vendor's file answered ${response.status}`
+      return `the download answered with status ${response.status}`
     }
     flight.watchdog.beat(downloadStallMs)
     return await writeBody(response, path, () => flight.watchdog.beat(downloadStallMs))
@@ -100,7 +100,7 @@ async function download(
   }
 }
 
-/** Nothing waits in memory: a write ends in the system's, before the next bytes are read. */
+/** Writes the body. Nothing queues in memory, because each write ends before the next bytes are read. */
 function writeBody(response: IncomingResponse, path: string, onProgress: () => void): Promise<string | undefined> {
   const file = openSync(path, 'w', 0o600)
   const { promise, resolve } = Promise.withResolvers<string | undefined>()

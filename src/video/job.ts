@@ -1,4 +1,4 @@
-/** A task under way in this process, and what the work on it touches. */
+/** A running task in this process, and the parts of the gateway that work on it. */
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Blobs } from '../blobs/blobs.ts'
 import type { NanoUsd } from '../domain/money.ts'
@@ -13,24 +13,24 @@ import type { WriteStep } from '../store/statement.ts'
 import type { Stoppable } from '../upstream/in-flight-attempt.ts'
 import type { Tasks } from './tasks.ts'
 
-/** What was reserved of its account's limits. */
+/** What the task reserves of its account's limits. */
 export type Reservation = { settle(charged: NanoUsd, tokens: number): void }
 
 export type VideoJob = {
-  /** As it is on disk. */
+  /** The task as it is on disk. */
   task: VideoTask
   readonly attempts: AttemptNote[]
   readonly reservation: Reservation | undefined
-  /** What is to be sent: until a vendor has it, and never after a restart. */
+  /** The body to send, until a vendor has it. There is none after a restart. */
   body: VideoBody | undefined
-  /** Its client knows of it. */
+  /** Whether the client knows of the task. */
   isKnown: boolean
-  /** What goes along with its end where its client never hears of it. */
+  /** Steps that are written with its end if the client never learns of it. */
   readonly undo: readonly WriteStep[]
-  /** Since the last change of stage. */
+  /** Polls since the last change of stage. */
   looks: number
   failures: number
-  /** Times in a row that the vendor did not know it. */
+  /** How many times in a row the vendor did not know it. */
   misses: number
   downloads: number
   isEnded: boolean
@@ -50,7 +50,7 @@ export const jobOf = ({ body, undo = [], ...start }: JobStart): VideoJob => ({
   isEnded: false,
 })
 
-/** Everything the work on tasks touches. */
+/** The parts of the gateway that the work on tasks uses. */
 export type Workshop = {
   readonly tasks: Tasks
   readonly catalog: Pick<Catalog, 'provider'>
@@ -60,20 +60,20 @@ export type Workshop = {
   readonly log: Log
   /** How long a video can be fetched. */
   readonly keptMs: number
-  /** Stops what is under way at vendors when the gateway stops. */
+  /** Stops the work at vendors when the gateway stops. */
   readonly halt: Stoppable
   readonly polls: Slots
   readonly downloads: Slots
-  /** By account. */
+  /** Slots by account. */
   readonly inlining: Slots
-  /** Whether the operator wants to read what vendors say of failures. */
+  /** Whether failure messages of vendors are kept for the operator. */
   readonly upstreamMessages: 'kept' | 'dropped'
-  /** What an attempt taught about its offer; undefined: that it works. */
+  /** Reports to the health of an offer how an attempt ended. Undefined means success. */
   readonly learn: (offerId: string, failure: UpstreamFailure | undefined) => void
   readonly onRecord: (record: RequestRecord) => void
 }
 
-/** For the log, where the id of a task must not be: all it takes to fetch the video. */
+/** Fields for the log. It must not contain the id of a task, which alone gives access to the video. */
 export const taskFields = ({ task }: VideoJob): { request: string; model: string } => ({
   request: task.requestId,
   model: task.model,

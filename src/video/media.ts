@@ -1,4 +1,4 @@
-/** Media for vendors that fetch none: what a client names by its address is brought into the request, within bounds. */
+/** Fetches media for vendors that fetch none. Media at addresses are put into the request, within bounds. */
 import type { UpstreamFailure } from '../domain/failure.ts'
 import { videoBounds } from '../domain/video.ts'
 import { isTypeOf, type VideoBody, type VideoMedium } from '../formats/core/video-body.ts'
@@ -17,10 +17,10 @@ type Unusable = { readonly failure: UpstreamFailure }
 type Client = Pick<Outbound, 'send'>
 type DownloadedMedia = { readonly type: string; readonly bytes: Buffer }
 
-/** Whether anything has to be fetched before a request holds all its media. */
+/** Whether any media of a request must be fetched. */
 export const namesMedia = ({ media }: VideoBody): boolean => media.some(({ url }) => !isInline(url))
 
-/** One medium after the other, so that what they come to together is known before the next is asked for. */
+/** Fetches media one after the other, so that their total size is known before the next fetch. */
 export async function inlineMedia(
   shop: Pick<Workshop, 'halt'>,
   body: VideoBody,
@@ -44,7 +44,7 @@ export async function inlineMedia(
 
 type Means = { readonly client: Client; readonly room: number }
 
-/** It is the client's address: nothing but web servers of the public Internet are called for it. */
+/** Fetches one medium. The address is the client's, so only web servers of the public Internet are called. */
 async function fetchMedium(
   { halt }: Pick<Workshop, 'halt'>,
   { url, kind, param }: VideoMedium,
@@ -67,7 +67,7 @@ async function fetchMedium(
   const type = (sent.response.headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
   const bytes = await readBytes(sent.response, Math.min(mediumBytesMax, room))
   flight.land()
-  if (bytes) return isTypeOf(kind, type) ? { type, bytes } : unusable(`is no ${kind}`)
-  const together = `makes more than ${mediaBytesMax / MIB} MiB with those before it`
+  if (bytes) return isTypeOf(kind, type) ? { type, bytes } : unusable(`is not of type ${kind}`)
+  const together = `exceeds ${mediaBytesMax / MIB} MiB together with those before it`
   return unusable(`is larger than ${mediumBytesMax / MIB} MiB, ${together}, or broke off`)
 }

@@ -1,10 +1,10 @@
-/** A task as a row: what has several parts is JSON text, money in it decimal text. */
+/** A task as a row. Composite values are JSON text, and amounts in them are decimal text. */
 import type { VideoTask, VideoTerms } from '../domain/video-task.ts'
 import type { Row, SqlValue } from '../store/statement.ts'
 
 const NANO = /^-?\d+n$/
 
-/** JSON text with amounts as `123n`. */
+/** JSON text in which amounts are written as `123n`. */
 export const packed = (value: unknown): string =>
   JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? `${part}n` : part))
 

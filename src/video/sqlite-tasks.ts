@@ -1,4 +1,4 @@
-/** Video tasks on SQLite. Each transition is one conditional statement: it holds whatever came before it. */
+/** Video tasks on SQLite. Each transition is one conditional statement, so it holds whatever happened before it. */
 import type { VideoMade, VideoStage, VideoTask } from '../domain/video-task.ts'
 import type { Check } from '../lib/primitives/checks.ts'
 import type { AttemptNote } from '../records/records.ts'
@@ -43,7 +43,7 @@ const hide = statement(`UPDATE video_task SET deleted_at = ?3
   WHERE account_id = ?1 AND id = ?2 AND ended_at IS NOT NULL AND deleted_at IS NULL`)
 const settleOrphan = statement('UPDATE video_task SET orphan = NULL WHERE request_id = ? AND orphan IS NOT NULL')
 
-/** A vendor's task is one task of ours at most. */
+/** A vendor's task belongs to at most one task. */
 const UPSTREAM_KEY = 'video_task(offer_id, upstream_id)'
 const STALE = 'FROM video_task WHERE ended_at < ? AND orphan IS NULL'
 const sweep = statement(`DELETE FROM video_task WHERE id IN (SELECT id ${STALE} LIMIT ${SWEEP_ROWS})`)
@@ -173,7 +173,7 @@ class SqliteTasks implements Tasks {
 
 const HELD = 'the hold of a video is open until its task has ended'
 
-/** The stage of a task agrees with its hold, and no hold has lost its task. */
+/** Checks that the stage of each task agrees with its hold, and that each hold has its task. */
 export const taskChecks: readonly Check[] = [
   {
     code: 'task_hold',

@@ -1,4 +1,4 @@
-/** The submission of a task: its offers in order, until one takes it, or may have taken it. */
+/** Submits a task. Its offers are tried in order until a vendor takes it, or may have taken it. */
 import { redactFailure } from '../vendors/redaction.ts'
 import { isFinalFault, type UpstreamFailure } from '../domain/failure.ts'
 import { PrivateTexts } from '../vendors/kept-words.ts'
@@ -13,9 +13,9 @@ import { isSubmissionRefusal, submitOrder, videoVendor } from './vendor.ts'
 
 export type SubmissionResult =
   | { readonly kind: 'accepted'; readonly offer: Offer; readonly upstreamId: string }
-  /** No vendor has it. */
+  /** No vendor has the task. */
   | { readonly kind: 'refused'; readonly failure: UpstreamFailure; readonly offer: Offer | undefined }
-  /** One may have it. It is not sent again. */
+  /** A vendor may have the task, so it is not sent again. */
   | { readonly kind: 'unknown'; readonly failure: UpstreamFailure; readonly offer: Offer }
 
 export async function submitTask(shop: Workshop, job: VideoJob, body: VideoBody): Promise<SubmissionResult> {
@@ -45,7 +45,7 @@ export async function submitTask(shop: Workshop, job: VideoJob, body: VideoBody)
 
 type Try = { readonly offer: Offer; readonly body: VideoBody }
 
-/** Undefined where the offer's provider makes no videos (any more). */
+/** Returns undefined if the offer's provider makes no videos, or makes none any more. */
 async function submitTo(shop: Workshop, job: VideoJob, { offer, body }: Try): Promise<ReadSubmission | undefined> {
   const vendor = videoVendor(shop, offer.providerId)
   if (!vendor) return undefined
@@ -63,7 +63,7 @@ async function submitTo(shop: Workshop, job: VideoJob, { offer, body }: Try): Pr
     return { ...sent, failure }
   }
   if (vendor.adapter.media !== 'inline' || !namesMedia(body)) return submit(body)
-  // In its slot until the vendor has it: what was fetched is in memory for so long.
+  // The slot is kept until the vendor has the task, because the fetched media stay in memory until then.
   return shop.inlining.run(
     async () => {
       const inlined = await inlineMedia(shop, body)
@@ -73,7 +73,7 @@ async function submitTo(shop: Workshop, job: VideoJob, { offer, body }: Try): Pr
   )
 }
 
-/** Notes what came of the submission. Of a task that was taken, its id there. */
+/** Notes the result of the submission. For an accepted task, that is its id at the vendor. */
 function note(job: VideoJob, offer: Offer, startedMs: number, result: ReadSubmission): void {
   const end: AttemptEnd = result.kind === 'failed' ? result : { kind: 'ok', requestId: result.upstreamId }
   const tookMs = Date.now() - job.task.createdAtMs - startedMs

@@ -1,4 +1,4 @@
-/** What every implementation of `Tasks` must do, as tests. The suite knows the port only. */
+/** The contract of `Tasks` as tests for any store. The suite uses only the port. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { videoStages, type VideoStage, type VideoTask } from '../domain/video-task.ts'
 import { timeOrderedId } from '../lib/primitives/ids.ts'
@@ -42,7 +42,7 @@ const acceptance = (upstreamId = `up_${serial++}`): TaskAcceptance => ({ offerId
 type Transition = {
   readonly from: readonly VideoStage[]
   readonly to: VideoStage | 'same' | 'gone'
-  /** Resolves to whether it was done. */
+  /** Resolves to whether the transition was made. */
   readonly run: (under: PortUnderTest<Tasks>, task: VideoTask) => Promise<boolean>
 }
 
@@ -89,7 +89,7 @@ const transitions: Readonly<Record<string, Transition>> = {
   forget: { from: ['submitting'], to: 'gone', run: (under, task) => isWritten(under, under.port.forgetSteps(task)) },
 }
 
-/** The shortest way to a stage. */
+/** The shortest path to a stage. */
 const ways: Readonly<Record<VideoStage, readonly string[]>> = {
   submitting: [],
   queued: ['accepted'],
@@ -131,7 +131,7 @@ export function describeTasksContract(name: string, open: () => Promise<PortUnde
 type Bound = { readonly get: () => PortUnderTest<Tasks> }
 
 function testTasks({ get }: Bound): void {
-  test('a task comes back as it was made, to its account alone, also in the next process', async () => {
+  test('a task is read back as it was made, by its account alone, also by the next process', async () => {
     const task = makeTask()
     await written(get(), get().port.insertSteps(task))
     for (const port of [get().port, await get().reopen()]) {
@@ -147,7 +147,7 @@ function testTasks({ get }: Bound): void {
     expect((await get().write(get().port.insertSteps(task))).kind).toBe('refused')
   })
 
-  test('a vendor’s task is one task of ours', async () => {
+  test('a vendor’s task belongs to one task of ours', async () => {
     const { port } = get()
     const [first, second] = [makeTask(), makeTask({ accountId: 'b' })]
     for (const task of [first, second]) await written(get(), port.insertSteps(task))
@@ -160,7 +160,7 @@ function testTasks({ get }: Bound): void {
     expect(await port.knows([])).toEqual(new Set())
   })
 
-  test('what its submission went through is there for the next process', async () => {
+  test('the attempts of a submission are there for the next process', async () => {
     const task = makeTask()
     await written(get(), get().port.insertSteps(task))
     const attempts = [
@@ -172,7 +172,7 @@ function testTasks({ get }: Bound): void {
 }
 
 function testTransitions({ get }: Bound): void {
-  test('each transition is done from its own stages alone, with all that goes along', async () => {
+  test('each transition is made from its own stages alone, with all steps of its transaction', async () => {
     for (const stage of videoStages) {
       for (const [name, { from, to, run }] of Object.entries(transitions)) {
         const task = await taskAt(get(), stage)
@@ -192,7 +192,7 @@ function testTransitions({ get }: Bound): void {
     expect(await port.stageOf(other.id)).toBeUndefined()
   })
 
-  test('of ends that come at once one is written', async () => {
+  test('of concurrent ends one is written', async () => {
     const task = await taskAt(get(), 'storing')
     const ends = ['complete', 'fail', 'fail', 'complete'].map((name) =>
       Promise.resolve(transitions[name]?.run(get(), task)),
@@ -260,7 +260,7 @@ function testLists({ get }: Bound): void {
 }
 
 function testEnds({ get }: Bound): void {
-  test('a task that has ended is deleted once, by its account, with what goes along', async () => {
+  test('an ended task is deleted once, by its account, with all steps of the transaction', async () => {
     const { port } = get()
     const [ended, open, other] = [await taskAt(get(), 'completed'), await taskAt(get(), 'running'), makeTask()]
     expect(await port.delete(b, ended.id, [])).toBe(false)
@@ -274,7 +274,7 @@ function testEnds({ get }: Bound): void {
     expect((await port.before(a, { limit: 10, before: undefined })).map(({ id }) => id)).not.toContain(ended.id)
   })
 
-  test('an orphan is listed until it is settled, once, and remembered as long', async () => {
+  test('an orphan is listed until it is settled, once, and is kept as long', async () => {
     const { port } = get()
     const tasks = [await taskAt(get(), 'running'), await taskAt(get(), 'queued', { accountId: 'b' })]
     for (const task of tasks) {
@@ -291,7 +291,7 @@ function testEnds({ get }: Bound): void {
     expect(await port.orphans()).toMatchObject([{ requestId: second.requestId, accountId: 'b' }])
   })
 
-  test('tasks are remembered for their time once they have ended, and open ones for ever', async () => {
+  test('ended tasks are kept for their time, and open ones for ever', async () => {
     const { port } = get()
     const [ended, open] = [await taskAt(get(), 'completed'), await taskAt(get(), 'running')]
     await shifted(TASK_KEPT_MS - 60_000, () => port.sweep())

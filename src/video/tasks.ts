@@ -1,13 +1,13 @@
-/** Tasks that make videos: the port that keeps them. */
+/** Tasks that make videos: the port that stores them. */
 import type { VideoMade, VideoStage, VideoTask } from '../domain/video-task.ts'
 import type { AttemptNote } from '../records/records.ts'
 import type { WriteStep } from '../store/statement.ts'
 import { DAY_MS } from '../lib/primitives/units.ts'
 
-/** Whose tasks are meant. */
+/** The account that the tasks belong to. */
 export type TaskScope = { readonly accountId: string }
 
-/** Why a vendor may be at work, and bill, for nobody. */
+/** A task whose owner is gone, and the reason why a vendor may still work on it and bill for it. */
 export type OrphanTask = {
   readonly requestId: string
   readonly accountId: string
@@ -18,77 +18,77 @@ export type OrphanTask = {
   readonly createdAtMs: number
 }
 
-/** A vendor's word that it has a task. */
+/** A vendor's confirmation that it has a task. */
 export type TaskAcceptance = {
   readonly offerId: string
   readonly upstreamId: string
   readonly attempts: readonly AttemptNote[]
 }
 
-/** The page of a list. */
+/** A page of a list, by task id. */
 export type TaskPageQuery = {
   readonly limit: number
   readonly order: 'asc' | 'desc'
-  /** The id of the task before the first; undefined: from the start. */
+  /** The id of the task before the first one. Undefined means from the start. */
   readonly after: string | undefined
 }
 
-/** A page of the list for people, who page by requests: those of requests before one. */
+/** A page of the list for people, by request: only tasks of requests before `before`. */
 export type TasksBefore = { readonly limit: number; readonly before: string | undefined }
 
-/** How long a task that has ended is remembered; an orphan until the operator has looked at it. */
+/** How long an ended task is kept. An orphan is kept until the operator settles it. */
 export const TASK_KEPT_MS = 30 * DAY_MS
 /**
- * The port of video tasks. Stages are `submitting → queued → running → upscaling → storing → completed`; `failed` is
- * reached from any of them but `completed`.
+ * The port of video tasks. Stages are `submitting → queued → running → upscaling → storing → completed`. `failed` can
+ * follow any of them but `completed`.
  *
- * - A transition is one conditional change. One that does not fit the stage is refused, with everything that goes along
- *   with it: the methods that write reject, and steps make their transaction `refused`.
- * - The first and the last step of a task go along with the making and the end of its hold.
+ * - A transition is one conditional change. If it does not fit the stage, it is refused together with everything in its
+ *   transaction. Methods that write reject, and steps make their transaction `refused`.
+ * - The first and the last step of a task are written with the start and the end of its hold.
  * - `progress` never falls, and `startedAtMs` never changes once it is set.
- * - A vendor's task is one task at most.
- * - A task belongs to one account. Only `stageOf` asks by the id alone: the id is all it takes to fetch the video.
- * - A deleted task is gone for every reader. A task that is an orphan stays on the operator's list until it is settled.
+ * - A vendor's task belongs to at most one task.
+ * - A task belongs to one account. Only `stageOf` needs no account, because the id alone gives access to the video.
+ * - A deleted task is gone for every reader. An orphan stays on the operator's list until it is settled.
  */
 export type Tasks = {
-  /** Steps that make a task, `submitting`. */
+  /** Steps that make a task in the stage `submitting`. */
   insertSteps(task: VideoTask): WriteStep[]
   /** Steps that complete a task that is `storing`. */
   completeSteps(task: VideoTask): WriteStep[]
-  /** Steps that fail a task. `orphan`: why a vendor may be at work for nobody. */
+  /** Steps that fail a task. `orphan` is the reason why a vendor may still work on it. */
   failSteps(task: VideoTask, orphan: string | undefined): WriteStep[]
-  /** Steps that remove a task whose client never heard of it, while it is `submitting`. */
+  /** Steps that remove a task in the stage `submitting` whose client never learned of it. */
   forgetSteps(task: VideoTask): WriteStep[]
-  /** `submitting → queued`. False, and nothing changed, where the vendor's task is another task's. */
+  /** `submitting → queued`. Resolves to false and changes nothing if the vendor's task belongs to another task. */
   accepted(task: VideoTask, acceptance: TaskAcceptance): Promise<boolean>
   /** `queued | running → running`. Progress is a percentage. */
   running(task: VideoTask, progress: number): Promise<void>
   /** `queued | running → upscaling`. */
   upscaling(task: VideoTask, made: VideoMade, progress: number): Promise<void>
-  /** Notes the vendor's task that upscales, once, while the stage is `upscaling`. */
+  /** Notes the vendor's upscaling task, once, in the stage `upscaling`. */
   acceptedUpscale(task: VideoTask, upscaleId: string): Promise<void>
   /** Raises the progress of a task that has not ended. */
   raised(task: VideoTask, progress: number): Promise<void>
   /** `queued | running | upscaling → storing`. */
   storing(task: VideoTask, made: VideoMade, progress: number): Promise<void>
-  /** Tasks that have not ended, oldest first, with what their submission went through. */
+  /** Tasks that have not ended, oldest first, with the attempts of their submission. */
   open(): Promise<{ task: VideoTask; attempts: AttemptNote[] }[]>
   find(scope: TaskScope, id: string): Promise<VideoTask | undefined>
-  /** The task of a request, whose id may be said aloud: nothing can be fetched by it. */
+  /** The task of a request. The request id is not secret, because it gives access to no video. */
   ofRequest(scope: TaskScope, requestId: string): Promise<VideoTask | undefined>
   stageOf(id: string): Promise<VideoStage | undefined>
-  /** One more than the page has, where there is more. Undefined where `after` is no task of the account. */
+  /** One more than the page has, if there is more. Undefined if `after` is no task of the account. */
   list(scope: TaskScope, page: TaskPageQuery): Promise<VideoTask[] | undefined>
   /** Tasks of an account, newest first. */
   before(scope: TaskScope, page: TasksBefore): Promise<readonly VideoTask[]>
-  /** Deletes a task that has ended, with `also` in the same transaction; false where there is none. */
+  /** Deletes an ended task, with `also` in the same transaction. Resolves to false if there is none. */
   delete(scope: TaskScope, id: string, also: readonly WriteStep[]): Promise<boolean>
-  /** Which tasks at a vendor are tasks of ours. */
+  /** Those of a vendor's task ids that belong to a task. */
   knows(upstreamIds: readonly string[]): Promise<ReadonlySet<string>>
-  /** Tasks that may be at work at a vendor for nobody, oldest first. */
+  /** Tasks without an owner that a vendor may still work on, oldest first. */
   orphans(): Promise<readonly OrphanTask[]>
-  /** Takes an orphan off the list: the operator has looked after it. False where it is not on it. */
+  /** Removes an orphan from the operator's list. Resolves to false if it is not on the list. */
   settleOrphan(requestId: string): Promise<boolean>
-  /** Forgets tasks that ended `TASK_KEPT_MS` ago, except orphans, in small steps behind the requests. */
+  /** Deletes tasks that ended `TASK_KEPT_MS` ago, except orphans, in small steps that requests go before. */
   sweep(): Promise<void>
 }

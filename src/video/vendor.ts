@@ -1,4 +1,4 @@
-/** Asking vendors: one request and its answer, with a name for what went wrong. */
+/** Sends one request to a vendor of videos, and names what went wrong. */
 import type { Provider } from '../domain/catalog.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import { videoBounds } from '../domain/video.ts'
@@ -17,10 +17,10 @@ import { findPreset } from '../vendors/presets.ts'
 import { asReply, attemptWhole, type WholeAttempt } from '../upstream/attempt.ts'
 import type { Workshop } from './job.ts'
 
-/** A provider and the way it is spoken to. */
+/** A provider and the adapter that speaks to it. */
 export type VideoVendor<Adapter> = { readonly provider: Provider; readonly preset: Preset; readonly adapter: Adapter }
 
-/** The vendor of videos behind a provider's id; undefined where there is none (any more). */
+/** The vendor of videos behind a provider's id, or undefined if there is none, or none any more. */
 export function videoVendor({ catalog }: Workshop, providerId: string): VideoVendor<VideoAdapter> | undefined {
   const provider = catalog.provider(providerId)
   const preset = provider && findPreset(provider.preset)
@@ -65,7 +65,7 @@ export async function submitOrder<Order>(
   return sent.kind === 'failed' ? sent : vendor.adapter.readSubmission(sent.text)
 }
 
-/** How a task stands. Only so many are asked after at once, and fewer where an answer may hold a video. */
+/** The state of a task. Polls share a number of slots. Those whose answers may hold a video share fewer. */
 export function askState<Order>(
   shop: Workshop,
   vendor: VideoVendor<TaskAdapter<Order>>,
@@ -83,7 +83,7 @@ export function askState<Order>(
   })
 }
 
-/** The text of any other answer. */
+/** The text of another answer. */
 export async function askText(
   shop: Workshop,
   vendor: VideoVendor<VideoAdapter>,
@@ -95,8 +95,8 @@ export async function askText(
 }
 
 /**
- * Whether a failed submission is certain to have made no task. A bare 5xx may be a proxy's, behind which the vendor is
- * at work; with a code it is the vendor's own word.
+ * Whether a failed submission certainly made no task. A bare 5xx may come from a proxy while the vendor is at work.
+ * With a code it comes from the vendor itself.
  */
 export function isSubmissionRefusal({ kind, code, status }: UpstreamFailure): boolean {
   switch (kind) {
@@ -111,7 +111,7 @@ export function isSubmissionRefusal({ kind, code, status }: UpstreamFailure): bo
       return true
     case 'overload':
       return status !== undefined
-    // It says that the request did not come in time.
+    // The vendor says that the request did not arrive in time.
     case 'timeout':
       return status === 408
     case 'server':

@@ -1,7 +1,7 @@
 /**
- * Tasks under way: each is looked at when its time has come, by one at a time, until it has ended. Whatever a process
- * leaves unfinished the next one takes up: all that is needed for it is on disk. The folder has one owner, so a lease
- * of a task is this process's word, and ends with it.
+ * Running tasks. Each is polled when its time has come, by one poll at a time, until it has ended. Tasks that a process
+ * leaves unfinished are continued by the next one, from what is on disk. The folder has one owner, so the lease of a
+ * task is in memory and ends with the process.
  */
 import type { Failure, UpstreamFailure } from '../domain/failure.ts'
 import { videoBounds } from '../domain/video.ts'
@@ -18,13 +18,13 @@ import type { TaskScope } from './tasks.ts'
 import { MINUTE_MS } from '../lib/primitives/units.ts'
 
 export type VideosOptions = Omit<Workshop, 'halt' | 'polls' | 'downloads' | 'inlining'> & {
-  /** The first look at a task; later ones are further apart. */
+  /** The interval before the first poll of a task. Later ones are longer. */
   readonly pollMs: number
-  /** Reserves what a task of a former life holds, where its account and key are still there. */
+  /** Reserves the limits for a task of a former process, if its account and key still exist. */
   readonly reserve: (task: VideoTask) => Reservation | undefined
 }
 
-/** What a client hears of a submission: that the task stands, or why no vendor took it. */
+/** The result of a submission for the client: the task stands, or the reason why no vendor took it. */
 export type Acceptance =
   | { readonly kind: 'stands' }
   | { readonly kind: 'refused'; readonly failure: UpstreamFailure; readonly offer: Offer | undefined }
@@ -48,7 +48,7 @@ export class Videos {
   private readonly options: VideosOptions
   private readonly shop: Workshop
   private readonly halt = new AbortGroup()
-  /** Tasks under way, with the time of their next look; those that are being worked on are apart. */
+  /** Running tasks, with the time of their next poll. Tasks that are being worked on are kept separately. */
   private readonly due = new Map<VideoJob, number>()
   private readonly busy = new Set<Promise<void>>()
   private timer: Timer | undefined
@@ -67,32 +67,32 @@ export class Videos {
     }
   }
 
-  /** How many are under way. */
+  /** The number of running tasks. */
   get size(): number {
     return this.due.size + this.busy.size
   }
 
-  /** Why no other may begin at the moment. */
+  /** The reason why no further task may begin at the moment, if there is one. */
   obstacle(): Failure | undefined {
     if (this.shop.blobs.isShortOfRoom) return NO_ROOM
     if (this.size < videoBounds.tasksMax) return undefined
     return { kind: 'unavailable', message: 'Too many videos are being made. Try again later.', retryAfterMs: MINUTE_MS }
   }
 
-  /** Takes up what a former life left. */
+  /** Continues the tasks of a former process. */
   async resume(): Promise<void> {
     const open = await this.tasks.open()
     for (const { task, attempts } of open) {
       const job = jobOf({ task, attempts, isKnown: true, reservation: this.options.reserve(task) })
-      // Not all at once: a vendor should not notice our restart.
+      // The polls are spread out, so that a vendor does not notice the restart.
       this.schedule(job, Math.random() * this.options.pollMs * 2)
     }
     if (open.length > 0) this.shop.log('info', 'video.resumed', { tasks: open.length })
   }
 
   /**
-   * Submits a task whose row is on disk. Resolves when a vendor has it or may have it, when none takes it, or when its
-   * client has waited long enough.
+   * Submits a task whose row is on disk. Resolves when a vendor has it or may have it, when no vendor takes it, or when
+   * the client has waited long enough.
    */
   async begin(start: Omit<JobStart, 'attempts' | 'isKnown'> & Required<Pick<JobStart, 'body'>>): Promise<Acceptance> {
     const job = jobOf({ ...start, attempts: [], isKnown: false })
@@ -109,7 +109,7 @@ export class Videos {
     }
   }
 
-  /** Forgets a task that has ended, and its file. False when there is none. */
+  /** Deletes an ended task and its file. Resolves to false if there is none. */
   async delete(scope: TaskScope, id: string): Promise<boolean> {
     const { blobs } = this.shop
     if (!(await this.tasks.delete(scope, id, blobs.withdrawSteps(id)))) return false
@@ -117,7 +117,7 @@ export class Videos {
     return true
   }
 
-  /** Stops what is under way at vendors. Resolves when nothing of it is left in this process. */
+  /** Stops the work at vendors. Resolves when none of it is left in this process. */
   async stop(): Promise<void> {
     clearInterval(this.timer)
     this.halt.stop()
@@ -144,7 +144,7 @@ export class Videos {
     const result = body
       ? await submitTask(shop, job, body)
       : ({ kind: 'refused', failure: { kind: 'model_gone', message: 'nothing to send' }, offer: undefined } as const)
-    // Prompts and media are in memory for as long as they are needed, and nowhere else.
+    // Prompts and media are only in memory, and only as long as they are needed.
     job.body = undefined
     if (result.kind === 'refused') {
       if (job.isKnown) await failTask(shop, job, { reason: videoFaults.fault })
@@ -155,7 +155,7 @@ export class Videos {
       shop.log('warn', 'video.submission_unknown', { ...taskFields(job), result: result.failure.kind })
     else if (await shop.tasks.accepted(job.task, { ...taken(result), attempts: job.attempts })) {
       job.task = { ...job.task, stage: 'queued', ...taken(result) }
-    } else shop.log('error', 'video.submission_unknown', { ...taskFields(job), result: 'a task that is another one’s' })
+    } else shop.log('error', 'video.submission_unknown', { ...taskFields(job), result: 'task of another request' })
     job.isKnown = true
     return STANDS
   }
@@ -178,7 +178,7 @@ export class Videos {
     this.timer = undefined
   }
 
-  /** Works on a task, and sets the time of its next look. A programmer's error leaves it to the next look, too. */
+  /** Works on a task, and schedules its next poll. After a programmer's error, the next poll tries again. */
   private work(job: VideoJob, step: () => Promise<void>): void {
     const done = this.worked(job, step)
     this.busy.add(done)

@@ -92,11 +92,11 @@ test('one medium has a bound, and all of a request together', async () => {
   const all = Array.from({ length: fits }, (_, i) => `${most}?${i}`)
   expect(await inlined(...all)).toMatchObject({ media: all.map(() => ({ kind: 'image' })) })
   expect(await inlined(...all, 'http://a.example/1')).toMatchObject(
-    refused(`content[${fits}].image_url.url`, 'more than 64 MiB'),
+    refused(`content[${fits}].image_url.url`, 'exceeds 64 MiB'),
   )
   expect(mediaBytesMax).toBe(64 * MIB)
 }, 60_000)
 
 test('what is no picture is refused', async () => {
-  expect(await inlined('http://a.example/page')).toMatchObject(refused('content[0].image_url.url', 'is no image'))
+  expect(await inlined('http://a.example/page')).toMatchObject(refused('content[0].image_url.url', 'is not of type image'))
 })

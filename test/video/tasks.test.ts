@@ -284,7 +284,7 @@ test('a task whose time has passed fails, is refunded, and is listed for the ope
   expect((await hasty.money()).held).toBe('0.00')
   const [orphan] = await short.operate<{ why: string; upstream_id: string }[]>('video.orphans')
   expect([orphan?.why, orphan?.upstream_id]).toEqual([
-    'it was not made in time, and may be made yet',
+    'it was not made in time and may still be made',
     vendor.tasks[1]?.id,
   ])
   await short.close()

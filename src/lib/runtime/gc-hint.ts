@@ -14,9 +14,9 @@ const SLOW_MS = 50
 const SLOW_PAUSE_MS = MINUTE_MS
 
 let garbageBytes = 0
-/** The connection that has read in this turn. `isCrowd`: several have read. */
+/** The connection that has read in this turn. `hasSeveralReaders`: several have read. */
 let reader: unknown
-let isCrowd = false
+let hasSeveralReaders = false
 let pausedUntilMs = 0
 /** Bytes of large requests since the last collection, and the time of the last such request. */
 let largeBytes = 0
@@ -38,7 +38,7 @@ function collectNow(): void {
 
 function newTurn(): void {
   reader = undefined
-  isCrowd = false
+  hasSeveralReaders = false
 }
 
 /**
@@ -48,12 +48,12 @@ function newTurn(): void {
  */
 export function leaveBehind(bytes: number, by: object): void {
   if (reader === undefined) setImmediate(newTurn)
-  else isCrowd ||= reader !== by
+  else hasSeveralReaders ||= reader !== by
   reader = by
   garbageBytes += bytes
   if (garbageBytes < COLLECT_BYTES || performance.now() < pausedUntilMs) return
   garbageBytes = 0
-  if (isCrowd) collectNow()
+  if (hasSeveralReaders) collectNow()
   else Bun.gc(false)
 }
 
