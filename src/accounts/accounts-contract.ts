@@ -1,6 +1,6 @@
 /**
- * What every implementation of `Accounts` must do, as tests. A test file of the implementation calls
- * `describeAccountsContract` with a function that opens an empty store. The suite knows the port only.
+ * The contract of `Accounts` as tests for any store. A test file of the implementation calls `describeAccountsContract`
+ * with a function that opens an empty store. The suite uses only the port.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -11,9 +11,9 @@ import { makeKey } from './key-format.ts'
 /** Accounts that one process has open. */
 export type AccountsUnderTest = {
   readonly accounts: Accounts
-  /** Ends this life of the process and begins the next on the same store. */
+  /** Ends this run of the process and begins the next one on the same store. */
   restart(options: AccountsOptions): Promise<AccountsUnderTest>
-  /** Everything that the store keeps, as text. */
+  /** Everything in the store, as text. */
   stored(): Promise<string>
   close(): Promise<void>
 }
@@ -39,10 +39,10 @@ const limits: fc.Arbitrary<Limits> = fc.record(
   { requiredKeys: [] },
 )
 const models = fc.option(fc.array(fc.string(), { maxLength: 4 }), { nil: undefined })
-/** Undefined leaves the value, null allows all. */
+/** Undefined leaves the value unchanged, and null allows all. */
 const newModels = fc.option(models, { nil: null })
 
-/** What a promise rejects with. */
+/** The error with which a promise rejects. */
 const errorOf = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(
     () => 'no error',
@@ -102,7 +102,7 @@ function testAccounts({ accounts, restart, barred }: Bound): void {
     expect(accounts().find('second')).toMatchObject({ origin: 'declared', allowedModels: ['m'] })
   })
 
-  test('of two that make an account of one name at once, one has it', async () => {
+  test('of two concurrent calls that make an account of one name, one gets it', async () => {
     const made = ['same', 'same', 'same'].map((name) => accounts().create({ name }))
     expect(accounts().isTaken('same')).toBe(true)
     const results = await Promise.allSettled(made)
@@ -143,12 +143,12 @@ function testAccounts({ accounts, restart, barred }: Bound): void {
     expect(accounts().find(id)).toEqual(wanted)
   })
 
-  test('a suspension is heard of, and shows, in the tick of the call', async () => {
+  test('a suspension is reported and visible in the tick of the call', async () => {
     const account = await accounts().create({ name: 'late payer' })
     const { key, secret } = await accounts().createKey({ accountId: account.id, name: 'k' })
     const suspended = accounts().update(account.id, { status: 'suspended' })
     expect(barred).toEqual([{ accountId: account.id }])
-    // The caller is known still: the answer says why it is not let in.
+    // The caller is still known, so that the answer can say why it is refused.
     expect(accounts().authenticate(secret)?.account.status).toBe('suspended')
     await suspended
     await restart()
@@ -158,7 +158,7 @@ function testAccounts({ accounts, restart, barred }: Bound): void {
     expect(barred).toHaveLength(1)
   })
 
-  test('what is not there cannot be changed', async () => {
+  test('an unknown account or key cannot be changed', async () => {
     expect(String(await errorOf(accounts().update('acct_none', { status: 'suspended' })))).toContain('no account')
     expect(String(await errorOf(accounts().updateKey('key_none', { name: 'x' })))).toContain('no key')
     expect(await errorOf(accounts().createKey({ accountId: 'acct_none', name: 'x' }))).toBeInstanceOf(Error)
@@ -169,7 +169,7 @@ function testAccounts({ accounts, restart, barred }: Bound): void {
 }
 
 function testKeys({ accounts, restart, stored }: Bound): void {
-  test('a secret lets its caller in, before and after a restart, and is not stored', async () => {
+  test('a secret admits its caller, before and after a restart, and is not stored', async () => {
     const account = await accounts().create({ name: 'a' })
     const { key, secret } = await accounts().createKey({ accountId: account.id, name: 'laptop' })
     expect(key).toMatchObject({ accountId: account.id, name: 'laptop', kind: 'client', last4: secret.slice(-4) })
@@ -183,7 +183,7 @@ function testKeys({ accounts, restart, stored }: Bound): void {
     }
   })
 
-  test('nothing but the secret lets anybody in', async () => {
+  test('nothing but the secret admits anybody', async () => {
     const account = await accounts().create({ name: 'a' })
     const { key, secret } = await accounts().createKey({ accountId: account.id, name: 'k' })
     const attempts = fc.oneof(
@@ -234,7 +234,7 @@ function testKeys({ accounts, restart, stored }: Bound): void {
 }
 
 function testRevocations({ accounts, restart, barred }: Bound): void {
-  test('a revoked key is refused and heard of in the tick of the call, once, and for good', async () => {
+  test('a revoked key is refused and reported in the tick of the call, once, and for good', async () => {
     const account = await accounts().create({ name: 'a' })
     const { key, secret } = await accounts().createKey({ accountId: account.id, name: 'k' })
     const other = await accounts().createKey({ accountId: account.id, name: 'other' })
@@ -244,7 +244,7 @@ function testRevocations({ accounts, restart, barred }: Bound): void {
     expect(await Promise.all(revoking)).toEqual([true, false])
     for (let life = 0; life < 2; life++) {
       expect(accounts().authenticate(secret)).toBeUndefined()
-      // It is known still: the answer says that it is revoked.
+      // The key is still known, so that the answer can say that it is revoked.
       expect(accounts().keyPresented(secret)?.revokedAtMs).toBeNumber()
       expect((await accounts().keyOfSecret(secret))?.id).toBe(key.id)
       expect(accounts().authenticate(other.secret)?.key.id).toBe(other.key.id)
@@ -259,7 +259,7 @@ function testRevocations({ accounts, restart, barred }: Bound): void {
 }
 
 function testPlayground({ accounts, restart }: Bound): void {
-  test('a playground token lets in while its terms hold, as one key that no list shows', async () => {
+  test('a playground token is valid while its terms hold, as one key that no list shows', async () => {
     const { id } = await accounts().create({ name: 'a' })
     let isValid = true
     const terms = { untilMs: Date.now() + 60_000, isValid: () => isValid }

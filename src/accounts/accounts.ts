@@ -1,10 +1,10 @@
 /**
- * Accounts and keys: the port that every store of them implements, and the rules that they share.
+ * Accounts and keys: the port that every store of them implements, and the rules that stores share.
  * `sqlite-accounts.ts` implements it on SQLite. `accounts-contract.ts` is the suite that every implementation passes.
  *
  * Invariants:
  * - Reads come from memory, in the tick of the call.
- * - A revocation, a suspension and a change of limits hold from the tick of the call, before they are on disk.
+ * - A revocation, a suspension and a change of limits are in force from the tick of the call, before they are on disk.
  * - A created account or key is valid once its promise resolves. What a promise reported survives the process.
  * - The secret of a key is returned once, by `createKey`. It is stored as a digest.
  * - An account name belongs to one account. A revoked key is never valid again.
@@ -16,11 +16,11 @@ import type { NanoUsd } from '../domain/money.ts'
 
 export type NewKey = {
   readonly key: ApiKey
-  /** The only time the full key exists outside the client. */ readonly secret: string
+  /** Only here does the full key exist outside the client. */ readonly secret: string
 }
 
 export type AccountsOptions = {
-  /** Keys the HMAC of secrets. With another one, the stored digests match nothing. */
+  /** The key of the HMAC of secrets. With another pepper, no stored digest matches. */
   readonly pepper: Uint8Array
   /** Called in the tick in which a key or an account stops being valid, so that its running streams can be cut. */
   readonly onBarred: (barred: { readonly keyId: string } | { readonly accountId: string }) => void
@@ -33,7 +33,7 @@ export type AccountDraft = {
   readonly origin?: PriceOrigin | undefined
 }
 
-/** What is left out stays as it is; null allows all models, and warns of no balance. */
+/** Fields that are left out stay unchanged. Null allows all models, or disables the balance warning. */
 export type AccountChange = {
   readonly status?: AccountStatus
   readonly allowedModels?: readonly string[] | null
@@ -47,47 +47,47 @@ export type KeyDraft = {
   readonly name: string
   readonly allowedModels?: readonly string[] | undefined
   readonly limits?: Limits | undefined
-  /** Left out: a client's. */
+  /** The default is a client's key. */
   readonly kind?: ApiKey['kind'] | undefined
 }
 
-/** What is left out stays as it is; null allows all models. */
+/** Fields that are left out stay unchanged. Null allows all models. */
 export type KeyChange = {
   readonly name?: string | undefined
   readonly allowedModels?: readonly string[] | null | undefined
   readonly limits?: Limits | undefined
 }
 
-/** How long a token stands for a key, and while what. */
+/** How long a token represents a key, and under which condition. */
 export type PassTerms = { readonly untilMs: number; readonly isValid: () => boolean }
 
-/** Methods that change what is not there reject with an Error. Lists have the oldest first. */
+/** Methods that change an unknown object reject with an Error. Lists are oldest first. */
 export type Accounts = {
-  /** The caller behind a presented key; undefined for a key that is malformed, unknown or revoked. */
+  /** The caller with a presented key, or undefined if the key is malformed, unknown or revoked. */
   authenticate(presented: string): Caller | undefined
-  /** The caller with a key by its id; undefined once it is revoked. */
+  /** The caller with a key by its id, or undefined once the key is revoked. */
   callerOf(keyId: string): Caller | undefined
   list(): readonly Account[]
-  /** By id or name. */
+  /** An account by id or name. */
   find(reference: string): Account | undefined
-  /** Whether an account has this name or id, or is being made with it. Call it in the tick of `create`. */
+  /** Whether an account has this name or id, or is being made with it. Must be called in the tick of `create`. */
   isTaken(name: string): boolean
-  /** Rejects where the name is taken; nothing is written then. The first account of a store is `isFirst`. */
+  /** Makes an account. Rejects and writes nothing if the name is taken. The first account of a store is `isFirst`. */
   create(account: AccountDraft): Promise<Account>
   update(id: string, change: AccountChange): Promise<Account>
-  /** Clients' keys, revoked ones too. */
+  /** The client keys of an account, including revoked ones. */
   keysOf(accountId: string): readonly ApiKey[]
   findKey(id: string): ApiKey | undefined
-  /** The client's key that was presented, also where it is revoked; undefined: no account has it. From memory. */
+  /** The presented client key, even if it is revoked, or undefined if no account has it. From memory. */
   keyPresented(presented: string): ApiKey | undefined
-  /** The client's key of a secret, also where it is revoked; undefined: no account has it. From the store. */
+  /** The client key with a secret, even if it is revoked, or undefined if no account has it. From the store. */
   keyOfSecret(secret: string): Promise<ApiKey | undefined>
-  /** Rejects where there is no such account. */
+  /** Makes a key. Rejects if there is no such account. */
   createKey(key: KeyDraft): Promise<NewKey>
   updateKey(id: string, change: KeyChange): Promise<ApiKey>
-  /** A token for the playground, which is let in as a key of the account until the terms end. In memory only. */
+  /** A token for the playground. It is valid as a key of the account until the terms end. It is in memory only. */
   passFor(accountId: string, terms: PassTerms): Promise<string>
-  /** False when there was nothing to revoke. */
+  /** Revokes a key. Resolves to false if there was nothing to revoke. */
   revokeKey(id: string): Promise<boolean>
 }
 

@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS } from '../lib/primitives/units.ts'
 
-/** The UTC day and month of a time, and when they end. */
+/** The UTC day and month of a time, and their ends. */
 export class Calendar {
   day = 0
   dayEndsMs = 0
@@ -18,7 +18,7 @@ export class Calendar {
   }
 }
 
-/** The first hour of the month, in Unix hours: what a `Limiter` must be told of. */
+/** The first hour of the month, in Unix hours. A `Limiter` needs the charges since then. */
 export function monthStartHour(nowMs: number): number {
   const date = new Date(nowMs)
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth()) / HOUR_MS

@@ -3,42 +3,42 @@ import type { Failure } from '../domain/failure.ts'
 import { formatUsd } from '../domain/money.ts'
 import { usualWords, type RequestWords } from '../formats/core/request-words.ts'
 
-/** A client that waits for another of its requests to end should look again soon. */
+/** Another request of the client may end at any moment, so it should try again soon. */
 const CONCURRENCY_RETRY_MS = 1_000
 
-/** Holds give back what their requests do not come to. */
+/** Holds release what their requests do not use. */
 const HOLDS_RETRY_MS = 2_000
 
-/** How a request would fit: `tokens` of output there is room for, 0 where none is known. */
+/** The size of a request that would fit. `tokens` is the output there is room for, or 0 if it is not known. */
 export type AffordableSize = { readonly words: RequestWords; readonly tokens: number }
 
 export const adviceOf = (fitting: AffordableSize | undefined): string =>
   fitting && fitting.tokens > 0 ? ` A ${fitting.words.outputLimit} of ${fitting.tokens} would fit.` : ''
 
-/** What a client over one of its limits is told: whose limit, how much of it, and when it is worth trying again. */
+/** The failure for a client over a limit: whose limit, its value, and when to try again. */
 export function limitFailure(limited: LimitViolation, fitting?: AffordableSize): Failure {
   const whose = limited.scope === 'key' ? 'This key' : 'This account'
   switch (limited.kind) {
     case 'concurrency':
       return {
         kind: 'rate_limited',
-        message: `${whose} may have ${limited.limit} requests in flight at once, and has.`,
+        message: `${whose} may have ${limited.limit} requests in flight at once, and that many are running.`,
         retryAfterMs: CONCURRENCY_RETRY_MS,
       }
     case 'futile':
       return {
         kind: 'rate_limited',
-        message: `${whose} has had too many requests refused upstream: ${limited.limit} a minute may be. Correct them first.`,
+        message: `${whose} had too many requests refused by vendors (${limited.limit} a minute are allowed). Correct them first.`,
         retryAfterMs: limited.retryAfterMs,
       }
     case 'rate': {
       const { unit, limit, retryAfterMs } = limited
       if (retryAfterMs !== undefined) {
-        const left = unit === 'tokens' ? 'too few of them are left for this request' : 'none of them is left'
-        return { kind: 'rate_limited', message: `${whose} may use ${limit} ${unit} a minute; ${left}.`, retryAfterMs }
+        const left = unit === 'tokens' ? 'Too few are left for this request.' : 'None are left.'
+        return { kind: 'rate_limited', message: `${whose} may use ${limit} ${unit} a minute. ${left}`, retryAfterMs }
       }
       const advice = `Lower ${(fitting?.words ?? usualWords).outputLimit}.`
-      const message = `${whose} may use ${limit} ${unit} a minute; this request alone asks for more. ${advice}`
+      const message = `${whose} may use ${limit} ${unit} a minute. This request alone needs more. ${advice}`
       return { kind: 'rate_limited', message, shouldRetry: false }
     }
     case 'spend':
@@ -56,7 +56,7 @@ function spendFailure(whose: string, limited: SpendLimited, fitting: AffordableS
     case 'holds':
       return { kind: 'spend_limited', message, retryAfterMs: HOLDS_RETRY_MS }
     case 'period':
-      // Hours or days: an SDK must not wait for that by itself.
+      // This may be hours or days. An SDK must not wait for that by itself.
       return { kind: 'spend_limited', message, retryAfterMs: resetsInMs, shouldRetry: false }
     case 'nothing':
       return { kind: 'spend_limited', message, shouldRetry: false }

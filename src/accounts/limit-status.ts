@@ -1,17 +1,17 @@
-/** How keys and accounts stand with their limits, and why a request must not go on. */
+/** The state of the limits of keys and accounts, and the reasons why a request is refused. */
 import type { Limits } from '../domain/limits.ts'
 import type { NanoUsd } from '../domain/money.ts'
 
 export type LimitScope = 'key' | 'account'
 
-/** Why a request must not go on, and when it may. */
+/** Why a request is refused, and when it may be tried again. */
 export type LimitViolation =
   | {
       readonly kind: 'rate'
       readonly scope: LimitScope
       readonly unit: 'requests' | 'tokens'
       readonly limit: number
-      /** Undefined: never, the request alone is beyond the limit. */
+      /** Undefined if it never helps to wait, because the request alone exceeds the limit. */
       readonly retryAfterMs: number | undefined
     }
   | { readonly kind: 'concurrency'; readonly scope: LimitScope; readonly limit: number }
@@ -25,18 +25,18 @@ export type SpendLimited = {
   readonly limit: NanoUsd
   readonly spent: NanoUsd
   readonly held: NanoUsd
-  /** What the request needs; undefined before anything is known of it. */
+  /** The amount that the request needs, or undefined before its size is known. */
   readonly needed: NanoUsd | undefined
   /**
-   * What makes room: open `holds` that settle for less, the end of the `period`, or `nothing`, since the request alone
-   * is beyond the limit.
+   * What makes room: open `holds` that settle for less, the end of the `period`, or `nothing`, because the request
+   * alone exceeds the limit.
    */
   readonly freedBy: 'holds' | 'period' | 'nothing'
   /** When the period ends. */
   readonly resetsInMs: number
 }
 
-/** How a key or an account stands with one of its limits. */
+/** The state of one limit of a key or an account. */
 export type LimitStatus = {
   readonly scope: LimitScope
   readonly limits: Limits

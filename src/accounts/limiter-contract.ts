@@ -1,6 +1,6 @@
 /**
- * What every implementation of `Limiter` must do, as tests. A test file of the implementation calls
- * `describeLimiterContract` with a function that opens a limiter. The suite knows the port only.
+ * The contract of `Limiter` as tests for any limiter. A test file of the implementation calls `describeLimiterContract`
+ * with a function that opens a limiter. The suite uses only the port.
  */
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -28,7 +28,7 @@ function caller(keyLimits: Limits = {}, accountLimits: Limits = {}, keyId = 'key
   }
 }
 
-/** Opens a limiter. `past`: what was charged before. */
+/** Opens a limiter. `past` is what was charged before. */
 type OpenLimiter = (past: readonly PastSpend[], options: LimiterOptions) => Limiter
 
 /** Runs the suite. */
@@ -54,7 +54,7 @@ function setUp(open: OpenLimiter, past: readonly PastSpend[] = []) {
 }
 
 function testRequestsAMinute(open: OpenLimiter): void {
-  test('a full minute at once, then evenly', () => {
+  test('a full minute is available at once, and then refills evenly', () => {
     const { clock, limiter, enter } = setUp(open)
     const who = caller({ requestsPerMinute: 60 })
     for (let i = 0; i < 60; i++) enter(who).leave()
@@ -66,7 +66,7 @@ function testRequestsAMinute(open: OpenLimiter): void {
     expect(limiter.enter(who)).toMatchObject({ kind: 'rate' })
   })
 
-  test('what costs nothing has a minute of its own, and no spend stops it', () => {
+  test('free requests have a minute of their own, and no spend stops them', () => {
     const { clock, limiter, enter } = setUp(open)
     const who = caller({ requestsPerMinute: 2, spendPerDay: 0n, concurrentRequests: 0 }, { requestsPerMinute: 3 })
     for (let i = 0; i < 2; i++) expect(limiter.enterFree(who)).toBeUndefined()
@@ -89,7 +89,7 @@ function testRequestsAMinute(open: OpenLimiter): void {
     expect(limiter.standings(two)[0]).toMatchObject({ requestsRemaining: 4, inFlight: 1 })
   })
 
-  test('a raised limit helps at once, a lowered one too', () => {
+  test('a raised or lowered limit is in force at once', () => {
     const { clock, limiter, enter } = setUp(open)
     enter(caller({ requestsPerMinute: 1 }))
     expect(limiter.enter(caller({ requestsPerMinute: 1 }))).toMatchObject({ kind: 'rate' })
@@ -100,7 +100,7 @@ function testRequestsAMinute(open: OpenLimiter): void {
 }
 
 function testTokensAMinute(open: OpenLimiter): void {
-  test('a forecast is taken and then corrected; what was used beyond it is owed', () => {
+  test('a forecast is reserved and then corrected, and use beyond it is owed', () => {
     const { clock, limiter, enter } = setUp(open)
     const who = caller({ tokensPerMinute: 1_000 })
     const entry = enter(who)
@@ -116,14 +116,14 @@ function testTokensAMinute(open: OpenLimiter): void {
     enter(who)
   })
 
-  test('an answer without a limit is taken for what such answers came to, and never for more than there may be', () => {
+  test('the forecast of an answer without a limit is the recent size of such answers, within its bounds', () => {
     const { clock, enter } = setUp(open)
     const who = caller({ tokensPerMinute: 10_000 }, { tokensPerMinute: 50_000 })
     const first = enter(who)
     expect([first.forecast(10, 8_000), first.forecast(10, 300), first.forecast(9_900, 8_000)]).toEqual([
       510, 310, 9_950,
     ])
-    // Beyond the limit with what is known of it: it is not made smaller.
+    // The known tokens alone exceed the limit. They are not reduced.
     expect(first.forecast(12_000, 8_000)).toBe(12_000)
     for (let i = 0; i < 12; i++) {
       clock.nowMs += 60_000
@@ -133,7 +133,7 @@ function testTokensAMinute(open: OpenLimiter): void {
       one.leave()
     }
     expect(first.forecast(10, 8_000)).toBeWithin(3_800, 4_011)
-    // Those that were limited, or broke off, teach nothing.
+    // Answers that were limited or cut off do not change the forecast.
     for (const [isForecast, output] of [
       [false, 20],
       [true, undefined],
@@ -147,7 +147,7 @@ function testTokensAMinute(open: OpenLimiter): void {
     expect(enter(caller()).forecast(10, 8_000)).toBe(10)
   })
 
-  test('what was not used comes back', () => {
+  test('unused tokens are returned', () => {
     const { limiter, enter } = setUp(open)
     const who = caller({ tokensPerMinute: 1_000 })
     const entry = enter(who)
@@ -156,7 +156,7 @@ function testTokensAMinute(open: OpenLimiter): void {
     expect(limiter.standings(who)[0]?.tokensRemaining).toBe(1_000)
   })
 
-  test('a request beyond the whole limit is never worth retrying', () => {
+  test('a request beyond the whole limit is never worth a retry', () => {
     const { enter } = setUp(open)
     const entry = enter(caller({ tokensPerMinute: 100 }))
     expect(entry.obstacle(0n, 101)).toMatchObject({ kind: 'rate', retryAfterMs: undefined })
@@ -169,7 +169,7 @@ function testSpend(open: OpenLimiter): void {
     { accountId: 'acct', keyId: 'key_2', day: START_MS / DAY_MS - 3.5, charged: 50n },
   ]
 
-  test('open holds count, and a settlement turns them into what was charged', () => {
+  test('open holds count, and a settlement replaces them by the charge', () => {
     const { enter } = setUp(open)
     const who = caller({ spendPerDay: 100n })
     const one = enter(who)
@@ -183,7 +183,7 @@ function testSpend(open: OpenLimiter): void {
     expect(two.obstacle(90n, 0)).toBeUndefined()
   })
 
-  test('at the limit nobody is let in before the day is over', () => {
+  test('at the limit nothing is admitted before the day is over', () => {
     const { clock, limiter, enter } = setUp(open)
     const who = caller({ spendPerDay: 100n, spendPerMonth: 1_000n })
     const entry = enter(who)
@@ -195,7 +195,7 @@ function testSpend(open: OpenLimiter): void {
     expect(limiter.standings(who)[0]?.month.spent).toBe(100n)
   })
 
-  test('a request across midnight counts for the day it began in', () => {
+  test('a request across midnight counts for the day on which it began', () => {
     const { clock, limiter, enter } = setUp(open)
     const who = caller({ spendPerDay: 100n })
     const entry = enter(who)
@@ -206,7 +206,7 @@ function testSpend(open: OpenLimiter): void {
     expect(limiter.standings(who)[0]?.day).toMatchObject({ spent: 0n, held: 0n })
   })
 
-  test('a month is its days, also those that requests are still at, and the next one none of them', () => {
+  test('a month includes its days, even those of running requests, and the next month none of them', () => {
     const { clock, limiter, enter } = setUp(open, past)
     const who = caller({ spendPerMonth: 500n })
     const [one, two, three] = [enter(who), enter(who), enter(who)]
@@ -236,7 +236,7 @@ function testSpend(open: OpenLimiter): void {
     ])
   })
 
-  test('a clock that is set back gives nothing back', () => {
+  test('a clock that is set back frees nothing', () => {
     const { clock, limiter, enter } = setUp(open)
     const who = caller({ spendPerDay: 100n })
     const entry = enter(who)
@@ -256,14 +256,14 @@ function testSpend(open: OpenLimiter): void {
     expect(enter(caller({}, { spendPerMonth: 100n })).spendable).toBe(20n)
   })
 
-  test('the tightest of key and account, day and month', () => {
+  test('the tightest limit of key and account, day and month counts', () => {
     const { enter } = setUp(open, past)
     const entry = enter(caller({ spendPerMonth: 500n }, { spendPerDay: 35n, spendPerMonth: 1_000n }))
     expect(entry.spendable).toBe(5n)
     expect(entry.obstacle(6n, 0)).toMatchObject({ scope: 'account', period: 'day' })
   })
 
-  test('of all limits in the way the one that keeps a request out the longest is named, with what it needs', () => {
+  test('of several limits that refuse a request, the longest is named, with what the request needs', () => {
     const { enter } = setUp(open)
     const who = caller({ spendPerDay: 100n, spendPerMonth: 400n }, { spendPerMonth: 120n })
     const one = enter(who)
@@ -279,7 +279,7 @@ function testSpend(open: OpenLimiter): void {
 }
 
 function testOtherLimits(open: OpenLimiter): void {
-  test('concurrency counts who is in, once each', () => {
+  test('concurrency counts each request in flight once', () => {
     const { limiter, enter } = setUp(open)
     const who = caller({ concurrentRequests: 2 })
     const first = enter(who)
@@ -306,7 +306,7 @@ function testOtherLimits(open: OpenLimiter): void {
     })
   })
 
-  test('what vendors refuse is counted by account, and refills', () => {
+  test('refusals of vendors are counted by account, and the count refills', () => {
     const { clock, limiter, enter } = setUp(open)
     const who = caller()
     const futile = (times: number): void => {
@@ -329,7 +329,7 @@ function testOtherLimits(open: OpenLimiter): void {
     expect(limiter.enter(who)).toMatchObject({ kind: 'futile' })
   })
 
-  test('an account has so many requests at once, whatever its own limit says', () => {
+  test('an account has a maximum of requests in flight, whatever its own limit is', () => {
     const limiter = open([], { accountMax: 2 })
     const permits = [
       limiter.enter(caller({}, {}, 'key_1')),
@@ -353,7 +353,7 @@ function testAnySpend(open: OpenLimiter): void {
   )
   type OpenPermit = { permit: LimiterPermit; day: number; held: bigint }
 
-  test('of any requests, spent and held of a day stay within its limit, and what is left is what was not taken', () => {
+  test('for any requests, spent and held of a day stay within its limit, and the rest is what was not taken', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 1n, max: 100n }), fc.array(step, { maxLength: 40 }), (limit, steps) => {
         const { clock, enter, limiter } = setUp(open)
@@ -377,7 +377,7 @@ function testAnySpend(open: OpenLimiter): void {
             permits.push({ permit, day: today(), held: one.amount })
           } else if (one.kind === 'reserve') expect(limiter.enter(who)).toMatchObject({ kind: 'spend', period: 'day' })
           const open = one.kind === 'extend' || one.kind === 'settle' ? permits[one.pick % permits.length] : undefined
-          // An extension counts for the day of its request, and is decided by that of the call.
+          // An extension counts for the day of its request. The day of the call decides whether it is allowed.
           if (open && one.kind === 'extend' && open.day === today()) {
             const isPossible = one.amount <= left()
             expect(open.permit.extend(one.amount)).toBe(isPossible)

@@ -1,13 +1,14 @@
 /**
- * Limits of keys and accounts: rates, concurrency, and spend of a day and a month with open holds counted in. This is
- * the port that every limiter implements, and the rules that they share. `memory-limiter.ts` implements it.
+ * Limits of keys and accounts: rates, concurrency, and spend per day and month, in which open holds count. This is the
+ * port that every limiter implements, and the rules that limiters share. `memory-limiter.ts` implements it.
  * `limiter-contract.ts` is the suite that every implementation passes.
  *
  * Invariants:
- * - A request satisfies both its key's limits and its account's. Each decision is made in the tick of the call.
- * - Spent and held of a day or a month never exceed its limit by what was reserved after `obstacle` found none.
- * - A request counts for the day (UTC) on which it began. A clock that is set back opens nothing.
- * - A change of limits holds from the next call on.
+ * - A request must meet the limits of its key and those of its account. Each decision is made in the tick of the call.
+ * - Amounts that are reserved after `obstacle` found none never take a day's or month's spent and held beyond its
+ *   limit.
+ * - A request counts for the day (UTC) on which it began. A clock that is set back frees nothing.
+ * - A change of limits is in force from the next call on.
  *
  * Money is nano-USD, times are milliseconds.
  */
@@ -15,7 +16,7 @@ import type { Caller } from '../domain/account.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import type { LimitStatus, LimitViolation, SpendLimited } from './limit-status.ts'
 
-/** What was charged before this start, in the current month. */
+/** The charges of the current month before this start. */
 export type PastSpend = {
   readonly accountId: string
   readonly keyId: string
@@ -25,7 +26,7 @@ export type PastSpend = {
 }
 
 export type LimiterOptions = {
-  /** How many requests an account may have in flight, whatever its own limit: others are to find room. */
+  /** How many requests any account may have in flight, so that others find room. */
   readonly accountMax?: number
   readonly now?: () => number
 }
@@ -33,18 +34,18 @@ export type LimiterOptions = {
 export type Limiter = {
   /** The clock of the limiter, in Unix milliseconds. */
   readonly now: () => number
-  /** Lets a request in, or says why not. It counts from here, whatever its end. A permit must be ended by `leave`. */
+  /** Admits a request, or returns the reason for a refusal. It counts from now on. `leave` must end the permit. */
   enter(caller: Caller): LimiterPermit | LimitViolation
   /**
-   * Lets a request in that costs nothing, or says why not: as many in a minute as those that cost something, counted
-   * apart from them, and whatever was spent.
+   * Admits a request that costs nothing, or returns the reason for a refusal. The limit per minute is that of billed
+   * requests, but free requests are counted separately. Spend does not matter.
    */
   enterFree(caller: Caller): LimitViolation | undefined
-  /** The permit of work that a former life of the process let in and that goes on: its spend counts as held. */
+  /** The permit of work that a former process admitted and that continues. Its spend counts as held. */
   resume(caller: Caller, amount: NanoUsd): Pick<LimiterPermit, 'settle'>
-  /** `x-ratelimit-*` for a caller that was not let in. */
+  /** The `x-ratelimit-*` headers for a refused caller. */
   headers(caller: Caller): Record<string, string>
-  /** How many requests of a key or an account are under way. */
+  /** The number of requests in flight of a key or an account. */
   inFlight(id: string): number
   /** The state of the limits of the key and of the account. */
   standings(caller: Caller): readonly LimitStatus[]
@@ -53,35 +54,36 @@ export type Limiter = {
 /** The admission of one request by the limits of its key and account, from its arrival to its end. */
 export type LimiterPermit = {
   readonly kind: 'admitted'
-  /** What the spend limits leave; undefined without any. */
+  /** The spend that the limits still allow, or undefined without spend limits. */
   readonly spendable: NanoUsd | undefined
   /**
-   * What a request counts as that has no limit of its own: as much as such answers came to of late, of `outputMax` at
-   * most, and half of what the minute has beside `known`: a guess alone must keep nobody out, nor all others.
+   * The tokens to count for a request without an output limit. This is the recent size of such answers, at most
+   * `outputMax`, and at most half of what the minute has beside `known`. A guess alone must neither refuse this request
+   * nor all others.
    */
   forecast(known: number, outputMax: number): number
-  /** Why `amount` of spend and `tokens` are not available; undefined: they are, as long as this tick lasts. */
+  /** Why this much spend and these tokens are not available. Undefined if they are, for the rest of this tick. */
   obstacle(amount: NanoUsd, tokens: number): LimitViolation | undefined
-  /** Takes what `obstacle` found available. `isForecast`: whether the tokens are one in part. */
+  /** Reserves what `obstacle` found available. `isForecast`: whether a part of the tokens is a forecast. */
   reserve(amount: NanoUsd, tokens: number, isForecast?: boolean): void
-  /** Reserves `amount` more of spend, where the limits have it. */
+  /** Reserves `amount` more of spend if the limits allow it. */
   extend(amount: NanoUsd): boolean
   /**
-   * Turns what was reserved into what was charged and used: nothing of either when the request was not charged.
-   * `output`: of a complete answer, its part of the tokens. A second call does nothing.
+   * Replaces the reservation by what was charged and used. Both are zero if the request was not charged. `output` is
+   * the output of a complete answer, in tokens. A second call does nothing.
    */
   settle(charged: NanoUsd, tokens: number, output?: number): void
-  /** A vendor has refused the request and billed nothing. */
+  /** Counts a request that a vendor refused without a charge. */
   wasFutile(): void
-  /** The request is over. Safe to call again. */
+  /** Ends the permit. A second call is safe. */
   leave(): void
-  /** Adds `x-ratelimit-*` to headers: of each unit the scope with less left. Nothing without limits. */
+  /** Adds `x-ratelimit-*` to headers. For each unit, the scope with less left counts. Without limits, adds nothing. */
   withRates(headers?: Record<string, string>): Record<string, string>
 }
 
 type SpendNeeded = { readonly limit: NanoUsd; readonly spent: NanoUsd; readonly amount: NanoUsd }
 
-/** What makes room for `amount` of spend that the limit refuses. */
+/** What would make room for `amount` when the spend limit refuses it. */
 export function spendFreedBy({ limit, spent, amount }: SpendNeeded): SpendLimited['freedBy'] {
   if (amount > limit) return 'nothing'
   return spent + amount > limit ? 'period' : 'holds'

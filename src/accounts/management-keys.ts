@@ -1,20 +1,20 @@
 /**
- * Keys for programs that manage: an operator's, or an account's. This is the port that every store of them implements,
- * and the rules that they share. `management-keys-contract.ts` is the suite that every implementation passes.
+ * Keys for management programs, of operators or of an account. This is the port that every store of them implements,
+ * and the rules that stores share. `management-keys-contract.ts` is the suite that every implementation passes.
  *
  * Invariants:
- * - Reads come from memory, in the tick of the call. A revocation holds from that tick on, and for good.
+ * - Reads come from memory, in the tick of the call. A revocation is in force from that tick on, for good.
  * - A created key is valid once its promise resolves. Its secret is returned once and stored as a digest.
  */
 import type { UserDirectory } from './users.ts'
 
 export type ManagementKey = {
   readonly id: string
-  /** Undefined: may do what operators may. */
+  /** The account of the key. Undefined for a key with the rights of operators. */
   readonly accountId: string | undefined
   readonly name: string
   readonly last4: string
-  /** Id of whoever made it in the console; undefined: a command of the machine's operator. */
+  /** The id of the user who made it in the console. Undefined if a command of the machine's operator made it. */
   readonly createdBy: string | undefined
   readonly createdAtMs: number
   readonly revokedAtMs: number | undefined
@@ -24,28 +24,28 @@ export type ManagementKeyDraft = Pick<ManagementKey, 'accountId' | 'name' | 'cre
 
 export type NewManagementKey = {
   readonly key: ManagementKey
-  /** The only time the whole key exists outside the program that uses it. */
+  /** Only here does the full key exist outside the program that uses it. */
   readonly secret: string
 }
 
 export type ManagementKeys = {
-  /** The key of a secret; undefined when there is none, or its maker may no longer do what it may. */
+  /** The key of a secret. Undefined if there is none, or if its maker has lost the rights of the key. */
   authenticate(secret: string, users: UserDirectory): ManagementKey | undefined
-  /** The key of a secret, also where it is revoked; undefined: there is none. From the store. */
+  /** The key of a secret, even if it is revoked, or undefined if there is none. From the store. */
   keyOfSecret(secret: string): Promise<ManagementKey | undefined>
   find(id: string): ManagementKey | undefined
-  /** How many keys stop when their maker is disabled. */
+  /** How many keys stop when the user who made them is disabled. */
   activeOf(makerId: string, users: UserDirectory): number
-  /** Those of an account, or the operators'; the oldest first. */
+  /** The keys of an account, or those of operators, oldest first. */
   listOf(accountId: string | undefined): readonly ManagementKey[]
   create(draft: ManagementKeyDraft): Promise<NewManagementKey>
-  /** The key after its revocation; undefined where there is none. A key that is revoked already stays as it is. */
+  /** Revokes a key and returns it, or undefined if there is none. A key that is already revoked stays unchanged. */
   revoke(id: string): Promise<ManagementKey | undefined>
 }
 
 export const keyStatuses = ['active', 'suspended', 'revoked'] as const
 
-/** `suspended`: its maker is barred, or has lost the role for it. A key must not outlive the rights of its maker. */
+/** `suspended`: the maker is barred, or has lost the role for it. A key must not outlive the rights of its maker. */
 export function keyStatus(key: ManagementKey, users: UserDirectory): (typeof keyStatuses)[number] {
   if (key.revokedAtMs !== undefined) return 'revoked'
   if (key.createdBy === undefined) return 'active'

@@ -1,6 +1,6 @@
 /**
- * The limiter in memory. What was charged in the month before the start is read from the rollups; rates and permits
- * start anew with the process.
+ * The limiter in memory. The charges of the current month are read from the rollups at the start. Rates and permits
+ * begin anew with the process.
  * Over 300 lines: a permit and the limiter that gave it change the same counts.
  */
 import type { Caller } from '../domain/account.ts'
@@ -14,27 +14,27 @@ import { perMinute, rateHeaders, UNITS } from './rate-headers.ts'
 import { UsualOutput } from './usual-output.ts'
 
 type Amounts = { spent: NanoUsd; held: NanoUsd }
-/** A UTC day's spend, and the month it is of. */
+/** The spend of a UTC day, and the month of that day. */
 type Day = Amounts & { readonly day: number; readonly month: number }
 type Subject = {
   inFlight: number
   requests: TokenBucket
   free: TokenBucket
-  /** Requests that vendors refused, for nothing. */
+  /** Requests that vendors refused without a charge. */
   futile: TokenBucket
   tokens: TokenBucket
   usual: UsualOutput
   today: Day
-  /** That of its month before today. */
+  /** The spend of the month before today. */
   earlier: Amounts
 }
-/** A subject with the limits it has at the moment. */
+/** A subject with its current limits. */
 type SubjectLimits = { readonly scope: LimitScope; readonly limits: Limits; readonly subject: Subject }
 
 const PERIODS = ['day', 'month'] as const
 const spendPer = { day: 'spendPerDay', month: 'spendPerMonth' } as const
 
-/** `past`: what was charged in the current month before this start. */
+/** `past` is what was charged in the current month before this start. */
 export const openMemoryLimiter = (past: readonly PastSpend[], options?: LimiterOptions): Limiter =>
   new MemoryLimiter(past, options)
 
@@ -126,7 +126,7 @@ class MemoryLimiter implements Limiter {
     }
   }
 
-  /** What stops a request before anything is known of it. */
+  /** The limit that refuses a request before its size is known. */
   private barrierOf({ scope, limits, subject }: SubjectLimits, nowMs: number): LimitViolation | undefined {
     const { concurrentRequests = Number.POSITIVE_INFINITY } = limits
     const most = scope === 'account' ? Math.min(concurrentRequests, this.accountMax) : concurrentRequests
@@ -142,7 +142,7 @@ class MemoryLimiter implements Limiter {
     return undefined
   }
 
-  /** The spend limit that keeps `needed` more out the longest; undefined: as little as there is. */
+  /** The spend limit that refuses `needed` for the longest time. Undefined means the smallest amount. */
   spendLimited(stands: readonly SubjectLimits[], needed: NanoUsd | undefined, nowMs: number): SpendLimited | undefined {
     let longest: SpendLimited | undefined
     for (const { scope, limits, subject } of stands) {
@@ -189,8 +189,8 @@ class MemoryLimiter implements Limiter {
   }
 
   /**
-   * Puts a subject in the day and month of now. Requests that began in an earlier one keep hold of its day. A clock
-   * that is set back opens nothing: what was spent today stays spent.
+   * Moves a subject to the current day and month. Requests that began earlier keep a reference to their day. A clock
+   * that is set back frees nothing, because what was spent today stays spent.
    */
   roll(subject: Subject, nowMs: number): Subject {
     const { day, month } = this.calendar.at(nowMs)
@@ -202,20 +202,22 @@ class MemoryLimiter implements Limiter {
   }
 }
 
-/** How long a spend limit keeps a request out, to be compared. */
+/** How long a spend limit refuses a request, for comparison. */
 const patience = ({ freedBy, resetsInMs }: SpendLimited): number =>
   freedBy === 'holds' ? 0 : freedBy === 'period' ? resetsInMs : Number.POSITIVE_INFINITY
 
 const spendOf = ({ today, earlier }: Subject, period: 'day' | 'month'): Readonly<Amounts> =>
   period === 'day' ? today : { spent: earlier.spent + today.spent, held: earlier.held + today.held }
 
-/** Where what began on a day is counted; undefined once its month is over. */
+/** The amounts in which a day's requests count, or undefined once the month of the day is over. */
 function countedIn({ today, earlier }: Subject, day: Day): Amounts | undefined {
   if (day === today) return today
   return day.month === today.month ? earlier : undefined
 }
 
-/** `days`: on which it began, for each of the stands. `isForecast`: whether the tokens are one in part. */
+/**
+ * `days` are the days of the request's start, for key and account. `isForecast`: a part of the tokens is a forecast.
+ */
 type Reservation = {
   readonly amount: NanoUsd
   readonly tokens: number
@@ -223,12 +225,12 @@ type Reservation = {
   readonly days: readonly Day[]
 }
 
-/** One request's stand with the limits of its key and account, from its arrival to its end. */
+/** The permit of one request under the limits of its key and account, from its arrival to its end. */
 class MemoryPermit implements LimiterPermit {
   readonly kind = 'admitted'
   private readonly limiter: MemoryLimiter
   private readonly stands: readonly SubjectLimits[]
-  /** Most have none, and need neither the time nor sums: six looks at the clock are 1 % of a request. */
+  /** Most requests have no limits, and need neither the time nor sums. Six looks at the clock are 1 % of a request. */
   private readonly hasLimits: boolean
   private reserved: Reservation | undefined
   private isIn = true

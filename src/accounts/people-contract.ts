@@ -1,7 +1,7 @@
 /**
- * What every implementation of `Users`, `Sessions`, `ManagementKeys` and `SavedViews` must do, as tests. A test file of
- * the implementation calls `describePeopleContract` with a function that opens an empty store. The suite knows the
- * ports only.
+ * The contracts of `Users`, `Sessions`, `ManagementKeys` and `SavedViews` as tests for any store. A test file of the
+ * implementation calls `describePeopleContract` with a function that opens an empty store. The suite uses only the
+ * ports.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -12,7 +12,7 @@ import { SAVED_VIEWS_MAX, type SavedView, type SavedViews } from './saved-views.
 import { PER_USER_MAX, sessionBounds, type Sessions } from './sessions.ts'
 import type { Users } from './users.ts'
 
-/** What one process has open. A user who is barred loses all sessions. */
+/** The ports that one process has open. A barred user loses all sessions. */
 export type PeopleUnderTest = {
   readonly users: Users
   readonly sessions: Sessions
@@ -20,9 +20,9 @@ export type PeopleUnderTest = {
   readonly savedViews: SavedViews
   /** Makes an account in the store. */
   addAccount(id: string): Promise<void>
-  /** Ends this life of the process and begins the next on the same store. */
+  /** Ends this run of the process and begins the next one on the same store. */
   restart(): Promise<PeopleUnderTest>
-  /** Everything that the store keeps of people, as text. */
+  /** Everything in the store about people, as text. */
   stored(): Promise<string>
   close(): Promise<void>
 }
@@ -87,7 +87,7 @@ function testUsers(bound: Bound): void {
     }
   })
 
-  test('a name belongs to one user whatever its case, also where two take it at once', async () => {
+  test('a name belongs to one user whatever its case, even if two concurrent calls take it', async () => {
     const names = ['Sam', 'sAM', 'SAM', 'Samuel']
     const made = await Promise.all(
       names.map((name) => now().users.create({ name, role: 'operator', accountId: undefined })),
@@ -98,7 +98,7 @@ function testUsers(bound: Bound): void {
     expect(now().users.list()).toHaveLength(2)
   })
 
-  test('a user who is disabled or changes the role is signed out at once; one who is renewed keeps the password', async () => {
+  test('a disabled or changed user is signed out at once, and a renewed user keeps the password', async () => {
     await now().addAccount('acct')
     const { id } = await userOf(bound, 'kim', 'owner', 'acct')
     const sessions = [await now().sessions.begin(id, FROM), await now().sessions.begin(id, FROM)]
@@ -121,7 +121,7 @@ function testUsers(bound: Bound): void {
     expect(await errorOf(now().users.update('user_none', {}))).toBeInstanceOf(Error)
   })
 
-  test('an invited user who is disabled and enabled again is invited still', async () => {
+  test('an invited user who is disabled and enabled again is still invited', async () => {
     const made = await now().users.create({ name: 'lee', role: 'operator', accountId: undefined })
     await now().users.update(made?.id ?? '', { status: 'disabled' })
     expect(await now().users.update(made?.id ?? '', { status: 'active' })).toMatchObject({ status: 'invited' })
@@ -130,7 +130,7 @@ function testUsers(bound: Bound): void {
 
 function testLinks(bound: Bound): void {
   const { now, restart } = bound
-  test('a link is used once, however many hold it, and a newer one voids it', async () => {
+  test('a link is used once, even if many people have it, and a newer one voids it', async () => {
     const made = await now().users.create({ name: 'max', role: 'operator', accountId: undefined })
     const id = made?.id ?? ''
     const [old, link] = [await now().users.makeLink(id), await now().users.makeLink(id)]
@@ -156,7 +156,7 @@ function testLinks(bound: Bound): void {
     const invitation = await now().users.makeLink(id)
     expect([validFor(invitation, 7 * 24 - 1), validFor(invitation, 7 * 24)]).toEqual([true, false])
     await now().users.setPassword(id, 'hash')
-    // A new password voids the link by which another could be chosen.
+    // A new password voids the links for choosing another.
     expect(validFor(invitation, 0)).toBe(false)
     const reset = await now().users.makeLink(id)
     expect([validFor(reset, 23), validFor(reset, 24)]).toEqual([true, false])
@@ -173,7 +173,7 @@ function testLinks(bound: Bound): void {
     const ends = await Promise.all(['a', 'b'].map((name) => now().users.redeem(link, { name, hash: 'hash' })))
     expect(ends.map(({ kind }) => kind)).toEqual(['redeemed', 'void'])
     expect(now().users.findNamed('a')).toMatchObject({ role: 'operator', status: 'active' })
-    // There is an operator now: a link for the first one lets nobody in.
+    // Once there is an operator, a link for the first one is void.
     expect(now().users.holderOf(await now().users.makeLink(undefined))).toBeUndefined()
   })
 }
@@ -182,7 +182,7 @@ function testSessions(bound: Bound): void {
   const { now, restart } = bound
   const { idleMs, absoluteMs } = sessionBounds
 
-  test('a session lasts from request to request, and no longer than a day’s work', async () => {
+  test('a session is extended by requests, and lasts no longer than a working day', async () => {
     const { token, session } = await now().sessions.begin((await userOf(bound, 'robin')).id, FROM)
     const at = (ms: number): boolean =>
       now().sessions.find(token, now().users, { nowMs: session.createdAtMs + ms }) !== undefined
@@ -193,7 +193,7 @@ function testSessions(bound: Bound): void {
     expect(now().sessions.find(other.token, now().users, late)).toBeUndefined()
   })
 
-  test('any uses of a session end it when the rule says so, and a page keeps none going', async () => {
+  test('any use of a session ends it when the rule says so, and a page alone does not extend it', async () => {
     const { id } = await userOf(bound, 'una')
     const step = fc.record({
       waitMs: fc.integer({ min: 0, max: idleMs + 10 }),
@@ -216,7 +216,7 @@ function testSessions(bound: Bound): void {
     )
   })
 
-  test('a restart signs nobody out, and nothing but the token lets in', async () => {
+  test('a restart ends no session, and nothing but the token is accepted', async () => {
     const { id } = await userOf(bound, 'lee')
     const { token, session } = await now().sessions.begin(id, { address: '2001:db8::1', agent: 'x'.repeat(1_000) })
     expect(await now().stored()).not.toContain(token)
@@ -244,7 +244,7 @@ function testSessions(bound: Bound): void {
 
 function testSessionLists(bound: Bound): void {
   const { now, restart } = bound
-  test('a user has so many sessions at most: the oldest gives way', async () => {
+  test('a user has a maximum of sessions, and a further one ends the oldest', async () => {
     const { id } = await userOf(bound, 'max')
     const made = []
     for (let i = 0; i < PER_USER_MAX + 3; i++) made.push(await now().sessions.begin(id, FROM))
@@ -265,7 +265,7 @@ function testSessionLists(bound: Bound): void {
     expect(isIn.slice(0, 3)).toEqual([false, false, false])
   })
 
-  test('sessions end by name, all at once, and by themselves; ending one again is no error', async () => {
+  test('sessions end one by one, all at once, and by themselves, and a second end is no error', async () => {
     const { id } = await userOf(bound, 'sam')
     const [first, second, third] = [1, 2, 3].map(() => now().sessions.begin(id, FROM))
     const [one, two, three] = [await first, await second, await third]
@@ -288,7 +288,7 @@ function testSessionLists(bound: Bound): void {
     expect(now().sessions.listOf(id)).toEqual([])
   })
 
-  test('the account that an operator looks at is kept with the session', async () => {
+  test('the account that an operator views is kept with the session', async () => {
     const { id } = await userOf(bound, 'op')
     const { token, session } = await now().sessions.begin(id, FROM)
     const viewed = (): string | undefined => now().sessions.find(token, now().users)?.session.viewAs
@@ -305,7 +305,7 @@ function testSessionLists(bound: Bound): void {
 
 function testManagementKeys(bound: Bound): void {
   const { now, restart } = bound
-  test('a management key lets in until it is revoked, which holds from the tick of the call and for good', async () => {
+  test('a management key is valid until it is revoked, from the tick of the call and for good', async () => {
     await now().addAccount('acct')
     const { key, secret } = await now().managementKeys.create({ accountId: 'acct', name: 'ci', createdBy: undefined })
     expect(key).toMatchObject({ accountId: 'acct', name: 'ci', last4: secret.slice(-4), revokedAtMs: undefined })
@@ -358,7 +358,7 @@ function testManagementKeys(bound: Bound): void {
 
 function testSavedViews(bound: Bound): void {
   const { now, restart } = bound
-  test('views of a person are theirs alone, and a name is theirs once', async () => {
+  test('views belong to one user alone, and each name is used once', async () => {
     const [own, other] = [await userOf(bound, 'own'), await userOf(bound, 'other')]
     const view = { name: 'failed', query: 'outcome=failed&model=größe' }
     const made = await now().savedViews.create(own.id, view)
@@ -378,7 +378,7 @@ function testSavedViews(bound: Bound): void {
     expect(await now().savedViews.listOf(other.id)).toHaveLength(1)
   })
 
-  test('a person has so many views at most, also where all are made at once', async () => {
+  test('a user has a maximum of views, even if all are made at once', async () => {
     const { id } = await userOf(bound, 'many')
     const names = Array.from({ length: SAVED_VIEWS_MAX + 5 }, (_, i) => `view ${i}`)
     const results = await Promise.all(names.map((name) => now().savedViews.create(id, { name, query: '' })))

@@ -1,4 +1,4 @@
-/** `x-ratelimit-*`: what the limits of a minute leave, as OpenAI's API says it. */
+/** The headers `x-ratelimit-*`: what is left of the limits per minute, in the form of OpenAI's API. */
 import type { Limits } from '../domain/limits.ts'
 import type { TokenBucket } from '../lib/primitives/token-bucket.ts'
 import { MINUTE_MS } from '../lib/primitives/units.ts'
@@ -7,7 +7,7 @@ export const UNITS = ['requests', 'tokens'] as const
 export const perMinute = { requests: 'requestsPerMinute', tokens: 'tokensPerMinute' } as const
 
 type Unit = (typeof UNITS)[number]
-/** A key or an account, as far as its rates go. */
+/** The rates of a key or an account. */
 type RateSubject = { readonly limits: Limits; readonly subject: Readonly<Record<Unit, TokenBucket>> }
 
 const namesOf = (unit: Unit) => ({
@@ -15,10 +15,10 @@ const namesOf = (unit: Unit) => ({
   remaining: `x-ratelimit-remaining-${unit}`,
   reset: `x-ratelimit-reset-${unit}`,
 })
-/** Written once: a name that is put together is looked up letter by letter. */
+/** The names are built once. A name built for each request would be looked up letter by letter. */
 const names = { requests: namesOf('requests'), tokens: namesOf('tokens') }
 
-/** A duration as OpenAI's API writes it, in the manner of Go: `12ms`, `7.5s`, `1m30s`. */
+/** A duration in the form of OpenAI's API, which is that of Go: `12ms`, `7.5s`, `1m30s`. */
 export function durationText(ms: number): string {
   if (ms < 1_000) return `${Math.ceil(ms)}ms`
   const minutes = Math.floor(ms / MINUTE_MS)
@@ -26,7 +26,7 @@ export function durationText(ms: number): string {
   return minutes > 0 ? `${minutes}m${seconds}s` : `${seconds}s`
 }
 
-/** Adds to headers: of each unit the stand with less left. Nothing without limits. */
+/** Adds the headers. For each unit, the key or account with less left counts. Without limits, adds nothing. */
 export function rateHeaders(
   stands: readonly RateSubject[],
   nowMs: number,

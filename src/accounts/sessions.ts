@@ -1,44 +1,44 @@
 /**
- * Who is signed in. This is the port that every store of sessions implements, and the rules that they share.
+ * Signed-in users. This is the port that every store of sessions implements, and the rules that stores share.
  * `people-contract.ts` is the suite that every implementation passes.
  *
  * Invariants:
- * - Reads come from memory, in the tick of the call. The end of a session holds from that tick on.
- * - A restart signs nobody out. Tokens are stored as digests.
- * - A user has at most `PER_USER_MAX` sessions: the oldest gives way.
+ * - Reads come from memory, in the tick of the call. The end of a session is in force from that tick on.
+ * - A restart ends no session. Tokens are stored as digests.
+ * - A user has at most `PER_USER_MAX` sessions. A further one ends the oldest.
  */
 import type { User } from '../domain/user.ts'
 import { HOUR_MS, MINUTE_MS } from '../lib/primitives/units.ts'
 import type { UserDirectory } from './users.ts'
 import { limit } from '../lib/primitives/limit.ts'
 
-/** Half an hour without a request, or a working day, and one has to sign in again. */
+/** A session ends after half an hour without a request, or after a working day. */
 export const sessionBounds = {
   idleMs: limit('sessionIdleMs', 30 * MINUTE_MS, 'A session without requests for this time ends.'),
   absoluteMs: limit('sessionMs', 8 * HOUR_MS, 'A session of this age ends.'),
 }
-/** Of one user: the oldest gives way. */
+/** The number of sessions per user. A further one ends the oldest. */
 export const PER_USER_MAX = limit('sessionsPerUserMax', 20, 'The oldest session of the user ends.')
 
 export type Session = {
   readonly id: string
   readonly userId: string
-  /** Where it was opened from, to recognise it by. */
+  /** The address that opened it, by which the user may recognise it. */
   readonly address: string
   readonly agent: string
   readonly createdAtMs: number
   readonly seenAtMs: number
-  /** The account an operator looks at as its members do; undefined: their own view. */
+  /** The account that an operator views as its members do, or undefined for the operator's own view. */
   readonly viewAs: string | undefined
 }
 
-/** A page asks by itself as long as it is open, whether somebody is there or not: only people keep a session going. */
+/** An open page sends requests by itself, even if nobody is there. Only use by a person extends a session. */
 export type SessionUse = { readonly nowMs?: number; readonly asks?: 'person' | 'page' }
 
 export type SessionOrigin = Pick<Session, 'address' | 'agent'>
 
 export type NewSession = {
-  /** For the cookie, the only time. */
+  /** The token for the cookie. It is returned only here. */
   readonly token: string
   readonly session: Session
 }
@@ -49,18 +49,18 @@ export type Sessions = {
   /** Signs a user in, in the tick of the call. */
   begin(userId: string, from: SessionOrigin): Promise<NewSession>
   /**
-   * The session of a token and its user; undefined where it has ended or the user is not active. The use by a person
-   * puts its end off.
+   * The session of a token and its user, or undefined if the session has ended or the user is not active. Use by a
+   * person extends the session.
    */
   find(token: string, users: UserDirectory, use?: SessionUse): SignedInUser | undefined
-  /** Those of a user that have not ended, the oldest first. */
+  /** The sessions of a user that have not ended, oldest first. */
   listOf(userId: string, nowMs?: number): readonly Session[]
-  /** Ends sessions. Those that have ended already are no error. */
+  /** Ends sessions. Sessions that have already ended are no error. */
   end(sessions: readonly Pick<Session, 'id'>[]): Promise<void>
   endAllOf(userId: string): Promise<void>
-  /** Shows an operator an account as its members see it; undefined: their own view again. */
+  /** Shows an operator an account as its members see it. Undefined returns to the operator's own view. */
   lookAs(session: Pick<Session, 'id'>, accountId: string | undefined): Promise<void>
-  /** Forgets the sessions that have expired. */
+  /** Deletes expired sessions. */
   sweep(nowMs?: number): Promise<void>
 }
 

@@ -1,6 +1,6 @@
 /**
- * Accounts and keys on SQLite, all of them in memory: a request is authenticated without a query, and a revocation
- * holds from the tick in which it is made. On disk a key is the HMAC of its secret.
+ * Accounts and keys on SQLite. All of them are in memory. A request is authenticated without a query, and a revocation
+ * is in force from the tick of the call. On disk a key is the HMAC of its secret.
  */
 import type { Account, AccountStatus, ApiKey, Caller } from '../domain/account.ts'
 import type { PriceOrigin } from '../domain/catalog.ts'
@@ -63,7 +63,7 @@ const keyOf = (row: Row): ApiKey => ({
   revokedAtMs: row['revoked_at'] === null ? undefined : Number(row['revoked_at']),
 })
 
-/** Loads accounts and keys. */
+/** Opens the port. Loads accounts and keys. */
 export async function openSqliteAccounts(store: Store, options: AccountsOptions): Promise<Accounts> {
   const [accounts, keys] = [await store.query('SELECT * FROM account'), await store.query('SELECT * FROM api_key')]
   return new SqliteAccounts(store, options, { accounts, keys })
@@ -75,12 +75,12 @@ class SqliteAccounts implements Accounts {
   private readonly store: Store
   private readonly options: AccountsOptions
   private readonly accounts = new Map<string, Account>()
-  /** Names that are being written. */
+  /** Names of accounts that are being written. */
   private readonly making = new Set<string>()
   private readonly keys = new Map<string, ApiKey>()
-  /** A list of accounts needs the keys of each. None of them may cost a walk over all keys. */
+  /** The keys of each account. Without this index, a list of accounts would scan all keys for each. */
   private readonly keyIdsByAccount = new Map<string, string[]>()
-  /** Revoked ones, too: a client that still sends one gets an answer that says so. */
+  /** The index includes revoked keys, so that the answer to a client can say that its key is revoked. */
   private readonly keyIdByDigest = new Map<string, string>()
   private readonly passes = new Map<string, PassTerms & { readonly keyId: string }>()
   private readonly playgroundKeys = new Map<string, Promise<NewKey>>()
@@ -89,7 +89,7 @@ class SqliteAccounts implements Accounts {
     this.store = store
     this.options = options
     for (const row of rows.accounts) this.accounts.set(row['id'] as string, accountOf(row))
-    // Ids are in the order of time.
+    // Ids sort by time.
     const first = this.accounts.get([...this.accounts.keys()].toSorted()[0] ?? '')
     if (first) this.accounts.set(first.id, { ...first, isFirst: true })
     for (const row of rows.keys) {
@@ -152,7 +152,7 @@ class SqliteAccounts implements Accounts {
     const before = this.accounts.get(id)
     if (!before) throw new Error(`no account ${id}`)
     const account = changedAccount(before, change)
-    // Memory first: a suspension must not admit one more request while the disk works.
+    // Memory changes first, because a suspended account must not start another request while the disk works.
     this.accounts.set(id, account)
     if (account.status === 'suspended') this.options.onBarred({ accountId: id })
     const bind = [
@@ -245,7 +245,7 @@ class SqliteAccounts implements Accounts {
     return caller && { ...caller, stands: pass.isValid }
   }
 
-  /** The key of the playground of an account. It is made once, also where two need it at once. */
+  /** The playground key of an account. It is made once, even by two concurrent calls. */
   private async playgroundKey(accountId: string): Promise<string> {
     const known = this.allKeysOf(accountId).find(({ kind }) => kind === 'playground')
     if (known && known.revokedAtMs === undefined) return known.id

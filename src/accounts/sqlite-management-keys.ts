@@ -1,4 +1,4 @@
-/** Management keys on SQLite: in memory, and by digest on disk. */
+/** Management keys on SQLite. They are in memory, and on disk by digest. */
 import { timeOrderedId } from '../lib/primitives/ids.ts'
 import { makeToken, tokenDigest } from '../lib/primitives/token.ts'
 import { statement, type Row } from '../store/statement.ts'
@@ -17,7 +17,7 @@ const insert = statement(
 )
 const revoke = statement('UPDATE management_key SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL')
 
-/** Loads the management keys. */
+/** Opens the port. Loads the management keys. */
 export async function openSqliteManagementKeys(store: Store): Promise<ManagementKeys> {
   return new SqliteManagementKeys(store, await store.query('SELECT * FROM management_key ORDER BY id'))
 }

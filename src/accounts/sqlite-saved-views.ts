@@ -1,4 +1,4 @@
-/** Saved views on SQLite. They are read for people alone, on a thread of its own. */
+/** Saved views on SQLite. They are read only for people, on a thread of their own. */
 import { timeOrderedId } from '../lib/primitives/ids.ts'
 import { violates } from '../store/constraint.ts'
 import { statement } from '../store/statement.ts'
@@ -12,7 +12,7 @@ import {
   type SavedViews,
 } from './saved-views.ts'
 
-/** A name is one person's once. */
+/** A user has each name once. */
 const NAME_KEY = 'saved_view(user_id, name)'
 
 const insert = statement(`INSERT INTO saved_view (user_id, id, name, query, created_at) SELECT ?1, ?2, ?3, ?4, ?5

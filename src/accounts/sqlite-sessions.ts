@@ -1,4 +1,4 @@
-/** Sessions on SQLite: in memory, and by digest on disk, so that a restart signs nobody out. */
+/** Sessions on SQLite. They are in memory, and on disk by digest, so that a restart ends no session. */
 import { timeOrderedId } from '../lib/primitives/ids.ts'
 import { makeToken, tokenDigest } from '../lib/primitives/token.ts'
 import { MINUTE_MS } from '../lib/primitives/units.ts'
@@ -23,7 +23,7 @@ const touch = statement('UPDATE session SET seen_at = ? WHERE id = ?')
 const setView = statement('UPDATE session SET view_as = ? WHERE id = ?')
 const remove = statement('DELETE FROM session WHERE id = ?')
 
-/** How much `seen_at` on disk may be behind. */
+/** How far `seen_at` on disk may lag behind. */
 const TOUCH_MS = MINUTE_MS
 type StoredSession = Session & {
   readonly digest: string
@@ -32,7 +32,7 @@ type StoredSession = Session & {
   viewAs: string | undefined
 }
 
-/** Loads the sessions. */
+/** Opens the port. Loads the sessions. */
 export async function openSqliteSessions(store: Store): Promise<Sessions> {
   return new SqliteSessions(store, await store.query('SELECT * FROM session ORDER BY id'))
 }
@@ -83,7 +83,7 @@ class SqliteSessions implements Sessions {
     kept.seenAtMs = nowMs
     if (nowMs - kept.touchedAtMs >= TOUCH_MS) {
       kept.touchedAtMs = nowMs
-      // A session that is seen again a minute later on disk is no loss.
+      // A lost write is harmless, because `seen_at` is written again a minute later.
       this.store.write([{ run: touch, bind: [nowMs, kept.id] }], 'bulk').catch(() => undefined)
     }
     return { session: kept, user }
@@ -98,7 +98,7 @@ class SqliteSessions implements Sessions {
     if (steps.length > 0) await mustWrite(this.store, steps)
   }
 
-  /** Ends them in memory; the steps are for the disk. */
+  /** Ends sessions in memory, and returns the steps for the disk. */
   private forget(sessions: readonly Pick<Session, 'id'>[]): WriteStep[] {
     const ids = new Set(sessions.map(({ id }) => id))
     for (const [digest, { id }] of this.byDigest) if (ids.has(id)) this.byDigest.delete(digest)

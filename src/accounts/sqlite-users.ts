@@ -1,4 +1,4 @@
-/** Users and their links on SQLite. All of them are in memory: there are few. Links are on disk by digest. */
+/** Users and their links on SQLite. All of them are in memory, because there are few. On disk a link is its digest. */
 import type { User, UserRole } from '../domain/user.ts'
 import { timeOrderedId } from '../lib/primitives/ids.ts'
 import { makeToken, tokenDigest } from '../lib/primitives/token.ts'
@@ -32,7 +32,7 @@ type StoredRows = { readonly users: readonly Row[]; readonly links: readonly Row
 
 const digestOf = tokenDigest
 
-/** Loads users and their links. */
+/** Opens the port. Loads users and their links. */
 export async function openSqliteUsers(store: Store, onBarred: OnUserBarred): Promise<Users> {
   const users = await store.query('SELECT * FROM user ORDER BY id')
   const links = await store.query('SELECT * FROM setup_link WHERE used_at IS NULL')

@@ -1,13 +1,13 @@
-/** How often something may go wrong, by name: whoever guesses has to wait. A token bucket for each name. */
+/** Limits failed tries by name, so that guessing takes time. Each name has a token bucket. */
 import { TokenBucket } from '../lib/primitives/token-bucket.ts'
 import { limit } from '../lib/primitives/limit.ts'
 
 export type ThrottleRule = {
-  /** So many at once, */ readonly burst: number
-  /** and then one in so long. */ readonly refillMs: number
+  /** The number of tries at once. */ readonly burst: number
+  /** The time after which one more try is allowed. */ readonly refillMs: number
 }
 
-/** Names remembered. */
+/** The number of names that are remembered. */
 export const NAMES_MAX = limit(
   'throttledNamesMax',
   10_000,
@@ -16,7 +16,7 @@ export const NAMES_MAX = limit(
 
 export class Throttle {
   private readonly rule: ThrottleRule
-  /** Of whom something is missing; in the order of the last tries that were let through. */
+  /** Buckets that are not full, in the order of their last allowed tries. */
   private readonly buckets = new Map<string, TokenBucket>()
 
   constructor(rule: ThrottleRule) {
@@ -24,8 +24,8 @@ export class Throttle {
   }
 
   /**
-   * Takes a try; 0 when it may be made, else how long to wait. To be given back when it went well. One that is refused
-   * leaves no trace: nobody gets more room, or loses any, by being refused.
+   * Takes a try. Returns 0 if it is allowed, and otherwise how long to wait. After a success, the try must be given
+   * back. A refused try changes nothing, so refusals neither gain nor cost tries.
    */
   take(name: string, nowMs = Date.now()): number {
     const { burst, refillMs } = this.rule
@@ -40,7 +40,7 @@ export class Throttle {
     return 0
   }
 
-  /** Names that are remembered. */
+  /** The number of remembered names. */
   get size(): number {
     return this.buckets.size
   }
@@ -54,8 +54,9 @@ export class Throttle {
   }
 
   /**
-   * Forgets all that are full again, else the fullest, the longest silent first. Never one with nothing left: else
-   * tries under many names would give it another burst. False when there are only such.
+   * Forgets all full buckets. If there are none, forgets the fullest, and of equally full ones the longest silent.
+   * Never forgets an empty bucket, because tries under many names would then give it another burst. Returns false if
+   * all are empty.
    */
   private makeRoom(nowMs: number): boolean {
     let fullest = { name: '', tokens: 0 }

@@ -1,17 +1,18 @@
 /**
- * Who may sign in, and the one-time links by which they choose their passwords. This is the port that every store of
- * them implements, and the rules that they share. `people-contract.ts` is the suite that every implementation passes.
+ * The users who may sign in, and the one-time links with which they choose their passwords. This is the port that every
+ * store of users implements, and the rules that stores share. `people-contract.ts` is the suite that every
+ * implementation passes.
  *
  * Invariants:
- * - Reads come from memory, in the tick of the call. A change holds from that tick on, before it is on disk.
+ * - Reads come from memory, in the tick of the call. A change is in force from that tick on, before it is on disk.
  * - A name belongs to one user, whatever its case. A link is used once. Links are stored as digests.
- * - A user who loses a right, or gets a new password, is signed out everywhere.
+ * - A user who loses a permission, or gets a new password, is signed out everywhere.
  */
 import type { User, UserRole } from '../domain/user.ts'
 import { HOUR_MS } from '../lib/primitives/units.ts'
 import { limit } from '../lib/primitives/limit.ts'
 
-/** An invitation may lie in somebody's mail for a while; whoever asks for anything else is waiting for it. */
+/** An invitation may stay unread in a mailbox for a while. A user who requests another link is waiting for it. */
 const LINK_MS = {
   invitation: limit('invitationMs', 7 * 24 * HOUR_MS, 'The link of an invitation expires.'),
   other: 24 * HOUR_MS,
@@ -20,11 +21,11 @@ const LINK_MS = {
 export type UserDraft = { readonly name: string; readonly role: UserRole; readonly accountId: string | undefined }
 export type UserChange = { readonly role?: UserRole | undefined; readonly status?: 'active' | 'disabled' | undefined }
 
-/** Whom a link lets choose a password. `first`: whoever has it, as the first operator. */
+/** The user who may choose a password with a link. `first`: whoever has the link becomes the first operator. */
 export type LinkHolder = { readonly kind: 'first' } | { readonly kind: 'user'; readonly user: User }
 
 export type NewPassword = {
-  /** Of the first operator, who has none yet. */
+  /** The name of the first operator, who has none yet. */
   readonly name: string | undefined
   readonly hash: string
 }
@@ -32,55 +33,55 @@ export type NewPassword = {
 export type LinkRedemption =
   | { readonly kind: 'redeemed'; readonly user: User }
   | { readonly kind: 'void' }
-  /** The first operator must have a name that is free. */
+  /** The first operator must choose a free name. */
   | { readonly kind: 'name_needed' }
 
-/** Called when a user must be signed out everywhere. The change waits for it. */
+/** Called when a user must be signed out everywhere. The change waits until this is done. */
 export type OnUserBarred = (userId: string) => Promise<void>
 
-/** Where a user is found by id. */
+/** The look-up of a user by id. */
 export type UserDirectory = Pick<Users, 'find'>
 
-/** Methods that change a user who is not there reject with an Error. */
+/** Methods that change an unknown user reject with an Error. */
 export type Users = {
-  /** The oldest first. */
+  /** Oldest first. */
   list(): readonly User[]
   find(id: string): User | undefined
-  /** By id or name. */
+  /** A user by id or name. */
   findNamed(reference: string): User | undefined
-  /** The hash to check a password against; undefined for a user who cannot sign in. */
+  /** The hash to check a password against, or undefined for a user who cannot sign in. */
   passwordOf(name: string): { readonly user: User; readonly hash: string } | undefined
   /** Whether an operator can sign in. */
   hasOperator(): boolean
-  /** An invited user. Undefined where the name is taken, from the tick of the call that takes it. */
+  /** Makes an invited user. Resolves to undefined if the name is taken. It is taken from the tick of this call on. */
   create(draft: UserDraft): Promise<User | undefined>
-  /** A user who loses a role or is disabled is signed out. A disabled user's links are void. */
+  /** Changes a user. A user who loses a role or is disabled is signed out. Links of a disabled user are void. */
   update(id: string, change: UserChange): Promise<User>
-  /** Takes a new password: all sessions with the old one end, and every link by which another could be chosen. */
+  /** Sets a new password. All sessions of the user end, and all links for choosing another password are void. */
   setPassword(id: string, hash: string): Promise<void>
-  /** A link for a user, or for the first operator. Any former one is void. Returns its token, the only time. */
+  /** Makes a link for a user, or for the first operator. A former link is void. The token is returned only here. */
   makeLink(userId: string | undefined): Promise<string>
-  /** Whom a token lets in; undefined when it is unknown, used, expired, or of a disabled user. */
+  /** The user of a token, or undefined if it is unknown, used, expired, or of a disabled user. */
   holderOf(token: string, nowMs?: number): LinkHolder | undefined
-  /** Uses a link, once: in the tick of the call, also where many hold it. */
+  /** Uses a link once, in the tick of the call, even if many people have it. */
   redeem(token: string, password: NewPassword): Promise<LinkRedemption>
 }
 
 export const sameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
 
-/** The status of a user who is not disabled: an invited user has no password yet. */
+/** The status of a user who is not disabled. Without a password, the user is still invited. */
 export const enabledStatus = (hash: string | undefined): User['status'] => (hash === undefined ? 'invited' : 'active')
 
-/** A user after a change. `hash` is that of their password. */
+/** A user after a change. `hash` is the hash of the user's password. */
 export const changedUser = (before: User, { role, status }: UserChange, hash: string | undefined): User => ({
   ...before,
   role: role ?? before.role,
   status: status === undefined ? before.status : status === 'active' ? enabledStatus(hash) : status,
 })
 
-/** How long a link is valid. Without a user, it is that of the first operator. */
+/** How long a link is valid. Without a user, it is the link of the first operator. */
 export const linkLifeMs = (user: User | undefined): number =>
   user?.status === 'invited' ? LINK_MS.invitation : LINK_MS.other
 
-/** Where the console takes the token of a link: behind the #, which browsers send to nobody. */
+/** The page of the console that takes the token of a link. Browsers send nothing after the # to a server. */
 export const setupPath = (token: string): string => `/console/setup#${token}`

@@ -1,9 +1,9 @@
-/** What answers come to that nobody has set a limit to, before any was seen: a page of text. */
+/** The assumed tokens of an answer without a limit before any was seen: a page of text. */
 const BEFORE_ANY = 500
-/** How much each new one counts. */
+/** The weight of each new answer in the average. */
 const WEIGHT = 1 / 4
 
-/** How many tokens such answers have come to of late: what the next is taken for until it is there. */
+/** The recent average of tokens in answers without a limit. It is the forecast for the next one. */
 export class UsualOutput {
   tokens = BEFORE_ANY
 

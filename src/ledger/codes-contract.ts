@@ -1,6 +1,6 @@
 /**
- * What every implementation of `Codes` must do, as tests. A test file of the implementation calls
- * `describeCodesContract` with a function that opens empty books with the accounts `a` and `b`.
+ * The contract of `Codes` as tests for any store. A test file of the implementation calls `describeCodesContract` with
+ * a function that opens empty books with the accounts `a` and `b`.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Finding } from '../lib/primitives/checks.ts'
@@ -10,9 +10,9 @@ import { BALANCE_MAX, type Ledger } from './ledger.ts'
 export type CodesUnderTest = {
   readonly codes: Codes
   readonly ledger: Ledger
-  /** Everything that the store keeps of codes, as text. */
+  /** Everything in the store about codes, as text. */
   stored(): Promise<string>
-  /** What the verification of the books finds. */
+  /** The findings of a verification of the books. */
   findings(): Promise<readonly Finding[]>
   close(): Promise<void>
 }
@@ -42,7 +42,7 @@ export function describeCodesContract(name: string, open: () => Promise<CodesUnd
 }
 
 function testRedemptions(now: () => CodesUnderTest): void {
-  test('a code is redeemed exactly once, whoever tries at the same time', async () => {
+  test('a code is redeemed exactly once, even by concurrent calls', async () => {
     const { secret } = await make(now())
     const tried = await Promise.all(
       Array.from({ length: 200 }, (_, i) => now().codes.redeem(secret, { accountId: i % 2 === 0 ? 'a' : 'b' })),
@@ -62,7 +62,7 @@ function testRedemptions(now: () => CodesUnderTest): void {
     expect(now().ledger.balance('a').posted - before).toBe(300n)
   })
 
-  test('what is expired, voided, mistyped or unknown adds nothing', async () => {
+  test('an expired, voided, mistyped or unknown code adds nothing', async () => {
     const before = now().ledger.balance('a').posted
     const late = await make(now(), { expiresAtMs: Date.now() - 1 })
     const voided = await make(now())
@@ -72,13 +72,13 @@ function testRedemptions(now: () => CodesUnderTest): void {
       expect(await now().codes.redeem(secret, { accountId: 'a' })).toEqual({ kind: 'void' })
     }
     expect(now().ledger.balance('a').posted).toBe(before)
-    // Dashes and case are how people type.
+    // People type dashes and upper case in their own way.
     const typed = good.secret.replaceAll('-', ' ').toLowerCase()
     expect(await now().codes.redeem(typed, { accountId: 'a' })).toMatchObject({ kind: 'redeemed', amount: 5n })
     expect(await now().codes.void(good.id)).toBe(false)
   })
 
-  test('a code that is refused for the sake of the balance can be redeemed later', async () => {
+  test('a code that the balance has no room for can be redeemed later', async () => {
     const credit = { accountId: 'a', kind: 'credit', ref: 'first', reason: 'test' } as const
     await now().ledger.adjust({ ...credit, amount: 5n })
     const { secret } = await make(now(), { amount: BALANCE_MAX })
@@ -90,12 +90,12 @@ function testRedemptions(now: () => CodesUnderTest): void {
 }
 
 function testLists(now: () => CodesUnderTest): void {
-  test('the code itself is not kept', async () => {
+  test('the code itself is not stored', async () => {
     const { secret } = await make(now())
     expect(await now().stored()).not.toContain(secret)
   })
 
-  test('codes are listed newest first, a page at a time, by batch, state and text, and counted alike', async () => {
+  test('codes are listed newest first, by page, batch, state and text, and counted by the same filter', async () => {
     const first = await now().codes.create({ ...BATCH, count: 5, note: 'Spring' })
     const late = await make(now(), { expiresAtMs: Date.now() - 1, note: 'autumn' })
     const [redeemed, voided] = first.codes
@@ -110,7 +110,7 @@ function testLists(now: () => CodesUnderTest): void {
       expect(await now().codes.count(filter)).toBe(found.length)
       return found
     }
-    // Codes of one batch are of one moment: their ids tell them apart.
+    // All codes of a batch have the same time, and sort by their ids.
     const newestFirst = (made: readonly { readonly id: string }[]): string[] =>
       made
         .map(({ id }) => id)

@@ -1,6 +1,6 @@
 /**
- * Codes that add to a balance: made by the operator, given to a customer, redeemed once. This is the port that every
- * store of them implements. `codes-contract.ts` is the suite that every implementation passes.
+ * Codes that add to a balance. The operator makes them, a customer gets one, and each is redeemed once. This is the
+ * port that every store of codes implements. `codes-contract.ts` is the suite that every implementation passes.
  *
  * Invariants:
  * - A code is redeemed once, by one account. Its end and its credit are one transaction.
@@ -10,7 +10,7 @@ import type { NanoUsd } from '../domain/money.ts'
 
 export type CodeDraft = {
   readonly count: number
-  /** Of each. */
+  /** The amount of each code. */
   readonly amount: NanoUsd
   readonly note: string
   readonly expiresAtMs: number | undefined
@@ -31,7 +31,7 @@ export type Code = {
 
 export type Redemption =
   | { readonly kind: 'redeemed'; readonly id: string; readonly amount: NanoUsd }
-  /** Unknown, redeemed, voided, expired: nobody is told which. */
+  /** Unknown, redeemed, voided or expired. The caller cannot tell which. */
   | { readonly kind: 'void' }
   /** The balance would exceed what an account can hold. */
   | { readonly kind: 'too_large' }
@@ -40,25 +40,25 @@ export type NewCode = { readonly id: string; readonly secret: string }
 export type CodeFilter = {
   readonly batchId?: string | undefined
   readonly state?: Code['state'] | undefined
-  /** Part of the note, or the code's end. */
+  /** A part of the note, or the end of the code. */
   readonly text?: string | undefined
 }
 export type CodePage = { readonly before?: string | undefined; readonly limit: number }
 
-/** A batch of codes. The codes themselves are there once. */
+/** A batch of codes. The codes themselves are only in this result. */
 export type NewBatch = { readonly batchId: string; readonly codes: readonly NewCode[] }
 
 export type Codes = {
   create(draft: CodeDraft): Promise<NewBatch>
-  /** Adds a code to a balance. A code that is refused for the sake of the balance can be redeemed later. */
+  /** Adds a code to a balance. If the balance would become too large, the code stays open and can be redeemed later. */
   redeem(typed: string, by: { readonly accountId: string }): Promise<Redemption>
-  /** False when there is nothing to void: the code is unknown, redeemed or voided. */
+  /** Voids a code. Resolves to false if it is unknown, redeemed or already voided. */
   void(id: string): Promise<boolean>
-  /** A page of those that fit, the newest first. Those of one moment are in the order of their ids. */
+  /** A page of the codes that fit, newest first. Codes of one moment are in the order of their ids. */
   list(query: CodeFilter & CodePage): Promise<readonly Code[]>
-  /** How many fit. */
+  /** How many codes fit. */
   count(filter: CodeFilter): Promise<number>
-  /** The code that was typed; undefined: there is none. */
+  /** The code that was typed, or undefined if there is none. */
   codeOfSecret(typed: string): Promise<Code | undefined>
   find(id: string): Promise<Code | undefined>
 }

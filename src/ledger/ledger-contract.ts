@@ -1,6 +1,6 @@
 /**
- * The contract of `Ledger` and `LedgerQueries` as tests for any store. A test file of the implementation calls `describeLedgerContract`
- * with a function that opens empty books. The suite uses only the ports.
+ * The contract of `Ledger` and `LedgerQueries` as tests for any store. A test file of the implementation calls
+ * `describeLedgerContract` with a function that opens empty books. The suite uses only the ports.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'

@@ -1,4 +1,4 @@
-/** Codes on SQLite: by digest, as everything that lets somebody have something. */
+/** Codes on SQLite. They are stored by digest, like every secret that gives access to something. */
 import { timeOrderedId } from '../lib/primitives/ids.ts'
 import { makeVoucher, voucherOf } from '../lib/primitives/signed-token.ts'
 import { tokenDigest } from '../lib/primitives/token.ts'
