@@ -1,4 +1,4 @@
-/** Admission: may this caller have this model, can it be served, and is there money for it. No await, no I/O. */
+/** Admission: whether this caller may use the model, an offer can serve it, and there is money. No await, no I/O. */
 import { failureForClient } from '../domain/failure-policy.ts'
 import type { Model, Offer } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
@@ -24,18 +24,18 @@ export type Admission = {
   readonly modality: AnswerModality
   readonly offers: readonly Offer[]
   readonly hold: Hold
-  /** What the hold stands for, and the output limit the gateway set, per choice. */
+  /** What the hold covers, and the output limit that the gateway set, per choice. */
   readonly quoted: Quote & { readonly kind: 'quoted' }
-  /** Where the hold covers the beginning of the answer only. */
+  /** Present if the hold covers only the beginning of the answer. */
   readonly growing?: GrowingHold | undefined
-  /** `durable`: when the hold is on disk. */
+  /** `durable` resolves when the hold is on disk. */
   readonly held: Pick<Extract<HoldResult, { kind: 'held' }>, 'durable'>
 }
 export type Refusal = { readonly kind: 'refused'; readonly failure: Failure }
 
 const refuse = (failure: Failure): Refusal => ({ kind: 'refused', failure })
 
-/** What is agreed with a request, and what of it is to be written with its hold. */
+/** The terms of an admitted request, which are written with its hold. */
 export type HoldTerms = Pick<Admission, 'model' | 'offers' | 'quoted'> & { readonly createdAtMs: number }
 type Steps = NonNullable<HoldRequest['also']>
 type TaskSteps = (terms: HoldTerms) => Steps
@@ -45,7 +45,7 @@ export function admit(relay: Relay, call: GatewayRequest): Admission | Refusal {
   const model = authorize(relay, call)
   if ('message' in model) return refuse(model)
   const modality = modalityOf(model)
-  if (modality.delivery === 'task') throw new Error('a task was asked for as an answer')
+  if (modality.delivery === 'task') throw new Error('a task was requested as an answer')
   const taken = takeHold(relay, call, { model, modality })
   if (taken.kind === 'refused') return taken
   const { offers, quoted, held } = taken
@@ -55,13 +55,13 @@ export function admit(relay: Relay, call: GatewayRequest): Admission | Refusal {
 }
 
 type TaskWork = {
-  /** Why no more tasks are taken. A caller that may not have the model does not learn of it. */
+  /** Why no more tasks are accepted. A caller that may not use the model does not learn it. */
   readonly obstacle: () => Failure | undefined
-  /** What is written with the hold. */
+  /** The steps that are written with the hold. */
   readonly steps: TaskSteps
 }
 
-/** Admits work that goes on without its request, and beyond this process. */
+/** Admits work that outlives its request and this process. */
 export function admitTask(relay: Relay, call: GatewayRequest, { obstacle, steps }: TaskWork): HeldWork | Refusal {
   const model = authorize(relay, call)
   if ('message' in model) return refuse(model)
@@ -76,7 +76,7 @@ type HeldWork = Omit<HoldTerms, 'createdAtMs' | 'model'> & {
 
 type Work = { readonly model: Model; readonly modality: Modality; readonly taskSteps?: TaskSteps }
 
-/** Finds the offers and the money for a request. There is no `await` in between: the last dollar is held once. */
+/** Finds the offers and the money for a request. There is no `await` in between, so the last dollar is held once. */
 function takeHold(relay: Relay, call: GatewayRequest, work: Work): HeldWork | Refusal {
   const { model, modality, taskSteps } = work
   const { ledger } = relay
@@ -104,11 +104,11 @@ function takeHold(relay: Relay, call: GatewayRequest, work: Work): HeldWork | Re
   const tokens = isOpen ? limiterPermit.forecast(known, quoted.outputTokensMax) : known
   const obstacle = limiterPermit.obstacle(quoted.amount, tokens)
   if (obstacle) return refuse(limitFailure(obstacle, { words: wordsOf(request), tokens: 0 }))
-  // Of a whole reply the client sees nothing before the settlement, which is behind the hold or in one with it.
+  // The client sees nothing of a whole reply before its settlement, which is written after the hold or with it.
   const isNow = request.stream || quoted.grows || modality.needsDurableHold || lock
   const written = isNow ? 'now' : 'soon'
   const createdAtMs = Date.now()
-  // Of a task so many are tried; a call goes on to the next where one is only full.
+  // A task tries at most this many offers. A call also goes on to the next offer if one is only full.
   const { attemptsMax } = relay.limits
   const offers = taskSteps && planned.length > attemptsMax ? planned.slice(0, attemptsMax) : planned
   const also: Steps[number][] = []
@@ -124,7 +124,7 @@ function takeHold(relay: Relay, call: GatewayRequest, work: Work): HeldWork | Re
   return { kind: 'held', offers, quoted, held }
 }
 
-/** The offers of a model in the order in which they are tried, or why there are none. */
+/** The offers of a model in the order of attempts, or the reason why there are none. */
 function planFor(relay: Relay, { request, caller }: GatewayRequest, work: Work): readonly Offer[] | Failure {
   const { model, modality, taskSteps } = work
   const { health } = relay
@@ -139,17 +139,17 @@ function planFor(relay: Relay, { request, caller }: GatewayRequest, work: Work):
   return !taskSteps && isShut(relay, plan, caller.account.id) ? failureForClient(FULL) : plan
 }
 
-/** The model with what its vendors' reports have shown of it. */
+/** The model with what is known from its vendors' reports. */
 const withHabits = ({ hiddenReasoners }: Relay, model: Model): Model =>
   hiddenReasoners.has(model.id) ? { ...model, limits: { ...model.limits, hidesReasoning: true } } : model
 
 function tooLong({ id, offers }: Model, request: ClientRequest, { inputTokens }: TokenLength): Failure {
   const most = Math.max(...offers.map(({ contextTokens = 0 }) => contextTokens))
-  const message = `The request has about ${inputTokens} tokens; '${id}' takes ${most}, input and output together.`
+  const message = `The request has about ${inputTokens} tokens; '${id}' allows ${most} for input and output together.`
   return { kind: 'context_length', message, param: wordsOf(request).input }
 }
 
-/** Whether none of the offers could be asked, not even after a wait: who hears it now leaves nothing on the disk. */
+/** Whether no offer could be tried, even after a wait. A request that is refused now leaves nothing on disk. */
 const isShut = ({ catalog, concurrency }: Relay, offers: readonly Offer[], accountId: string): boolean =>
   offers.every(({ providerId }) => {
     const provider = catalog.provider(providerId)
@@ -158,17 +158,17 @@ const isShut = ({ catalog, concurrency }: Relay, offers: readonly Offer[], accou
 
 const NO_FILES: Failure = {
   kind: 'unavailable',
-  message: "The gateway is short of disk space and hosts no images at the moment. Ask for 'b64_json' to go on.",
+  message: "The gateway is short of disk space and hosts no images at the moment. Request 'b64_json' instead.",
   retryAfterMs: MINUTE_MS,
 }
 
-/** Says what is there, what is needed and what would fit. Open holds alone in the way are worth waiting for. */
+/** States what is available, what is needed and what would fit. If only open holds are in the way, waiting helps. */
 function insufficient(balance: Balance, needed: NanoUsd, fitting?: AffordableSize): Failure {
   const { posted, held, available } = balance
   const amounts = `available $${formatUsd(available)}, held $${formatUsd(held)}, needed $${formatUsd(needed)}`
   const message = `The account balance does not cover this request: ${amounts}.${adviceOf(fitting)}`
   const isWaiting = posted >= needed
-  // SDKs do not come back after a 401, whatever Retry-After says, unless they are told to.
+  // SDKs do not retry after a 401, whatever its Retry-After is, unless they are told to.
   const hint = isWaiting ? { retryAfterMs: 2_000, shouldRetry: true } : { shouldRetry: false }
   return { kind: 'insufficient_balance', message, ...hint }
 }

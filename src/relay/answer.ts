@@ -19,7 +19,7 @@ type WholeAnswer = { readonly kind: 'whole'; readonly headers: Record<string, st
 
 type WholeJob = { readonly admission: Admission; readonly served: WholeServed }
 
-/** In plain steps, not as an asynchronous function: most have nothing to wait for but the settlement. */
+/** This is not an asynchronous function, because most answers have nothing to wait for but the settlement. */
 export function answerWhole(relay: Relay, call: GatewayRequest, job: WholeJob): Promise<Answer> {
   const { admission, served } = job
   call.life.answering(call.elapsedMs())
@@ -46,14 +46,14 @@ function settleWhole(
     admission,
     served,
     metered,
-    // Cancelled by then, it may be shorter for that: what was still to be fetched was left.
+    // A cancelled answer may be shorter, because the remaining fetches were not made.
     outcome: call.cancelled ? outcomeOf(call.cancelled) : 'completed',
     answer:
       call.life.lock && (isPart(call, { admission, served }) ? () => NOT_REPEATABLE : keptAnswer(call, served, text)),
   }).then((record) => ({ kind: 'whole', headers: wholeHeaders(record, call, served.dropped), text }))
 }
 
-/** Whether less arrived than was asked for, as far as we have to do with it. */
+/** Whether less arrived than was requested, and the gateway is a cause of it. */
 const isPart = (
   { upstreamStopped, request }: GatewayRequest,
   { admission: { modality, model }, served }: WholeJob,

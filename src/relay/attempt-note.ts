@@ -1,4 +1,4 @@
-/** What is written down of an attempt: what came of it, and no words that only its two ends may know. */
+/** The note of an attempt: its result, without any text that only client and vendor may know. */
 import type { Offer } from '../domain/catalog.ts'
 import { redactFailure } from '../vendors/redaction.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
@@ -9,14 +9,14 @@ import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
 import { KIB } from '../lib/primitives/units.ts'
 
-/** What was exchanged with an offer. */
+/** The exchange with an offer. */
 export type OfferExchange = {
   readonly offer: Offer
-  /** What came of its answer, where it had begun: nothing of that is kept either. */
+  /** The output, if the answer had begun. None of it is kept either. */
   readonly output?: readonly string[]
 }
 
-/** A failure of this call as it may be told and kept. */
+/** A failure of this call in a form that may be passed on and kept. */
 export function discreetly(
   relay: Relay,
   call: GatewayRequest,
@@ -32,16 +32,16 @@ export function discreetly(
   })
 }
 
-/** What no word may be kept of; undefined where putting it together would take too long. */
+/** The texts of which no word may be kept, or undefined if building them would take too long. */
 function textsOf({ request }: GatewayRequest, output: readonly string[]): readonly string[] | undefined {
   if (request.textBytes + request.mediaBytes > PRIVATE_CHARS_MAX) return undefined
   const whole = request.wholeText?.() ?? ''
   const addresses = request.remoteMedia?.map(({ url }) => url) ?? []
-  // Pictures as they were sent: what a vendor would repeat of one is no word.
+  // Pictures are left out in the form in which they were sent. A vendor would repeat no word of them.
   return [whole.length > PRIVATE_CHARS_MAX / 2 ? '' : whole, request.promptText(), ...addresses, ...output]
 }
 
-/** Notes what came of an attempt that began `startedMs` into the call. */
+/** Notes the result of an attempt that began `startedMs` into the call. */
 export function note(
   call: GatewayRequest,
   offer: Offer,
@@ -55,12 +55,12 @@ export function note(
 function endOf(call: GatewayRequest, came: UpstreamFailure | 'full' | 'ok'): AttemptEnd {
   if (came === 'full') return { kind: came }
   if (came === 'ok') return { kind: came, requestId: keptIdOf(call) }
-  // Our own doing, for a client that left, say: not to be counted among the faults of a vendor.
+  // This is our own doing, for example for a client that left, and does not count against the vendor.
   const isCut = came.kind === 'network' || came.kind === 'unreachable' || came.kind === 'garbage'
   return isCut && call.upstreamStopped ? { kind: 'aborted' } : { kind: 'failed', failure: came }
 }
 
-/** In a longer request an id is not looked for: that would take longer than the request takes us. */
+/** In a longer request the id is not searched. That would take longer than the rest of the request. */
 const SEARCHED_CHARS_MAX = 64 * KIB
 
 function keptIdOf({ life, request }: GatewayRequest): string | undefined {
@@ -72,7 +72,7 @@ function keptIdOf({ life, request }: GatewayRequest): string | undefined {
 
 const wordsOf = (request: ClientRequest): string => request.wholeText?.() ?? request.promptText()
 
-/** Notes that the attempt that served came to nothing good in the middle of its stream. */
+/** Notes that the attempt that served failed in the middle of its stream. */
 export function noteBroken(call: GatewayRequest, failure: UpstreamFailure): void {
   call.life.broke((served) => brokenNote(served, failure, Math.round(call.elapsedMs() - served.startedMs)))
 }

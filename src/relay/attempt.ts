@@ -1,4 +1,4 @@
-/** Trying offers in the order of the plan, until one commits: a whole reply, or a stream's first meaningful event. */
+/** Tries offers in the order of the plan until one commits: a whole reply, or a stream's first meaningful event. */
 import type { Offer } from '../domain/catalog.ts'
 import { isFinalFault, type UpstreamFailure } from '../domain/failure.ts'
 import type { AdaptedReply } from '../formats/core/contract.ts'
@@ -25,13 +25,13 @@ import { type OfferChoice, dialectsOf, isAsItWas, offerChoiceOf } from './offer-
 
 export type ServedOffer = {
   readonly offer: Offer
-  /** What the client asked for and this upstream could not do. */
+  /** Requested fields that this upstream does not support. */
   readonly dropped: readonly string[]
 }
 export type WholeServed = ServedOffer & {
   readonly kind: 'whole'
   readonly reply: AdaptedReply
-  /** Whether it was ended for want of money. */
+  /** Whether it ended because no money was left. */
   readonly isCut: boolean
 }
 export type StreamServed = ServedOffer & { readonly kind: 'stream'; readonly open: OpenStream }
@@ -40,16 +40,16 @@ export type AllFailed = {
   readonly failure: UpstreamFailure
   /** The offer that failed last. */
   readonly last: ServedOffer | undefined
-  /** How far it came, where the request is several of its own. */
+  /** How many parts were answered, if the request was sent in parts. */
   readonly progress: Progress | undefined
-  /** Whether the call had been cancelled by then, and the upstream told to stop: what came later was not the cause. */
+  /** Whether the call was already cancelled, and its upstream stopped. A later cancellation was not the cause. */
   readonly cancelled: CancelReason | undefined
   readonly stopped: boolean
 }
 export type AttemptOutcome = WholeServed | StreamServed | AllFailed
 
 const NOTHING: readonly string[] = []
-/** So many fields are left out for one offer in one call. */
+/** The number of fields that may be left out for one offer during one call. */
 const WITHOUT_MAX = limit('fieldsLeftOutMax', 4, 'An offer that refuses more fields of a request counts as failed.')
 
 const NONE_TRIED: AllFailed = {
@@ -61,13 +61,13 @@ const NONE_TRIED: AllFailed = {
   stopped: false,
 }
 
-/** An offer that was asked. */
+/** An offer that was tried. */
 type AttemptedOffer = {
   readonly choice: OfferChoice
   readonly permit: Permit
   readonly startedMs: number
   readonly dropped: readonly string[]
-  /** Whether it was to answer in one piece, however its client gets that. */
+  /** Whether it was to answer in one piece, whatever form its client gets. */
   readonly isWhole: boolean
 }
 
@@ -76,22 +76,22 @@ export function tryOffers(relay: Relay, call: GatewayRequest, admission: Admissi
   return Promise.resolve(new Tries(relay, call, admission).goOn())
 }
 
-/** One call's way from offer to offer. Each step ends with the next one, so that the common way is a single one. */
+/** The way of one call from offer to offer. Each step ends with the next one, so the usual way has a single step. */
 class Tries {
   private readonly relay: Relay
   private readonly call: GatewayRequest
   private readonly admission: Admission
   private failed = NONE_TRIED
-  /** Where there was no seat. */
+  /** Offers whose provider had no free permit. */
   private readonly full: OfferChoice[] = []
   private next = 0
-  /** The place in the plan at which those that are full are waited for; undefined once they were. */
+  /** The place in the plan at which the call waits for full providers. Undefined after the wait. */
   private waitAt: number | undefined
   private left: number
-  /** The offer that failed last, where it may be asked once more after a moment. */
+  /** The offer that failed last, if it may be tried once more after a moment. */
   private again: { readonly offer: Offer; readonly waitMs: number } | undefined
   private hasRepeated = false
-  /** Fields that the offer which is asked has refused. */
+  /** Fields that the current offer has refused. */
   private without: readonly string[] = NOTHING
 
   constructor(relay: Relay, call: GatewayRequest, admission: Admission) {
@@ -100,12 +100,12 @@ class Tries {
     this.admission = admission
     this.left = relay.limits.attemptsMax
     const { offers } = admission
-    // Those that rest come last in the plan: one that is only full is worth a moment before.
+    // Resting offers come last in the plan. A short wait for a full one comes before them.
     const firstResting = offers.length < 2 ? -1 : offers.findIndex(({ id }) => relay.health.isResting(id))
     this.waitAt = firstResting === -1 ? offers.length : firstResting
   }
 
-  /** What the offers come to that have not been asked yet. */
+  /** The result of the offers that have not been tried yet. */
   goOn(): AttemptOutcome | Promise<AttemptOutcome> {
     const { relay, admission } = this
     for (;;) {
@@ -122,13 +122,13 @@ class Tries {
     }
   }
 
-  /** Waits a moment for the first seat anywhere. */
+  /** Waits a moment for the first free permit. */
   private async wait(): Promise<AttemptOutcome> {
     const { relay, call } = this
-    // As they are by now: an operator may have changed how many they take.
+    // The providers are read again, because an operator may have changed their limits.
     const choices = this.full.flatMap(({ offer }) => offerChoiceOf(relay, offer) ?? [])
     const providers = choices.map(({ provider }) => provider)
-    // One that failed bills nothing on: who leaves meanwhile ends the wait.
+    // A failed attempt is no longer billed, so a client that leaves ends the wait.
     call.life.waiting()
     const [provider, permit] = (await relay.concurrency.wait(providers, call.caller.account.id, call)) ?? []
     const choice = choices.find((one) => one.provider === provider)
@@ -143,12 +143,12 @@ class Tries {
     return { ...this.failed, failure: FULL }
   }
 
-  /** Asks the last offer once more: what failed in passing. */
+  /** Tries the last offer once more after a passing failure. */
   private async repeat({ offer, waitMs }: NonNullable<typeof this.again>): Promise<AttemptOutcome> {
     const { relay, call } = this
     this.again = undefined
     this.hasRepeated = true
-    // One that failed bills nothing on: who leaves meanwhile ends the wait.
+    // A failed attempt is no longer billed, so a client that leaves ends the wait.
     call.life.waiting()
     await pause(call, waitMs)
     const choice = offerChoiceOf(relay, offer)
@@ -161,7 +161,7 @@ class Tries {
   private ask(choice: OfferChoice, permit: Permit): AttemptOutcome | Promise<AttemptOutcome> {
     const { relay, call } = this
     const isOver = this.left === 0 || (this.full.length > 0 && isForNobody(call))
-    // What was beyond one offer is no load that a vendor which is down would have to be spared.
+    // After an offer that the request did not fit, the next attempt puts no load on a failing vendor.
     const isFree = !this.failed.last || isBeyond(this.failed.failure)
     if (isOver || (!isFree && !relay.retries.spend(performance.now()))) {
       permit.leave()
@@ -206,14 +206,14 @@ class Tries {
     const { choice, permit, startedMs, dropped } = asked
     const { offer } = choice
     note(call, offer, startedMs, 'ok')
-    // It has yet to show that it does not break, and keeps its seat until then.
+    // The stream may still break, so it keeps its permit until its end.
     if (tried.kind === 'stream') return { kind: 'stream', open: tried.open, offer, dropped }
     permit.leave()
     relay.health.succeeded(offer.id)
     return { kind: 'whole', reply: tried.reply, isCut: tried.isCut ?? false, offer, dropped }
   }
 
-  /** Asks the same offer for its answer in one piece: only for the hold's sake was it asked for a stream. */
+  /** Asks the same offer for its answer in one piece. A stream was only requested for the sake of the hold. */
   private async askWhole(asked: AttemptedOffer, tried: FailedAttempt): Promise<AttemptOutcome> {
     const { relay, call, admission } = this
     const { choice, permit, startedMs } = asked
@@ -223,7 +223,7 @@ class Tries {
     return this.tryOffer(choice, permit)
   }
 
-  /** Asks the same offer again, without what it has refused to hear of. A refusal is billed by nobody. */
+  /** Tries the same offer again without the fields that it refused. A refusal is never billed. */
   private askWithout(
     field: string,
     asked: AttemptedOffer,
@@ -250,17 +250,17 @@ class Tries {
     permit.leave()
     const last = { offer, dropped }
     const came = { last, progress, cancelled: call.cancelled, stopped: call.upstreamStopped }
-    // More than this offer can do: that it is more than any can is only known where none failed otherwise.
+    // The request does not fit this offer. Whether it fits none is only known if no other offer failed otherwise.
     const isMoot = isBeyond(failure) && this.failed.last && !isBeyond(this.failed.failure)
     this.failed = { kind: 'failed', ...came, failure: isMoot ? this.failed.failure : failure }
     if (isForNobody(call)) {
       relay.health.ended(offer.id)
       return this.failed
     }
-    // One that was mended meanwhile failed with what it was before.
+    // If the provider was changed meanwhile, the failure belongs to its former configuration.
     if (isAsItWas(relay, provider)) relay.health.failed(offer.id, failure)
     if (isLast(failure, isWhole)) return this.failed
-    // However many offers are too small, the one that is not must be reached.
+    // However many offers are too small, the call must reach one that is not.
     if (isBeyond(failure)) this.left++
     this.again = progress?.answered ? undefined : this.repetitionOf(offer, failure)
     return this.goOn()
@@ -268,7 +268,7 @@ class Tries {
 
   private repetitionOf(offer: Offer, failure: UpstreamFailure): typeof this.again {
     const { relay, admission } = this
-    // One that rests has failed often enough; one that is limited rests for as long as it asked for.
+    // A resting offer has failed often enough. One that is rate limited rests as long as it asked for.
     if (this.hasRepeated || (failure.kind !== 'rate' && relay.health.isResting(offer.id))) return undefined
     const waitMs = waitForSame({ failure, isUnbilled: admission.modality.isUnbilled, random: Math.random })
     return waitMs === undefined ? undefined : { offer, waitMs }
@@ -276,8 +276,8 @@ class Tries {
 }
 
 /**
- * A whole reply that timed out may have been made and billed: asking another vendor would pay twice for one answer.
- * Where the vendor itself says that it is late, it has given up.
+ * A whole reply that timed out may have been made and billed. Another vendor would mean paying twice for one answer. If
+ * the vendor itself reports the timeout, it has given up.
  */
 const isLast = (failure: UpstreamFailure, isWhole: boolean): boolean => {
   const { kind, isQuoted } = failure
@@ -286,12 +286,12 @@ const isLast = (failure: UpstreamFailure, isWhole: boolean): boolean => {
 }
 
 /**
- * Whether an upstream refuses to stream what it may give in one piece: "Your organization must be verified to stream
+ * Whether an upstream refuses to stream what it may send in one piece: "Your organization must be verified to stream
  * this model" (OpenAI, github.com/charmbracelet/crush/issues/1216, 2025-10).
  */
 const refusesStream = (tried: AttemptResult): tried is FailedAttempt =>
   tried.kind === 'failed' && tried.failure.kind === 'bad_request' && /\bstream/i.test(tried.failure.message)
 
-/** Whether a request is fine, and only more than this offer takes: too long, or not to be said in its dialect. */
+/** Whether a request is valid but too much for this offer: too long, or not expressible in its dialect. */
 const isBeyond = ({ kind, isQuoted }: UpstreamFailure): boolean =>
   kind === 'context_length' || (kind === 'bad_request' && !isQuoted)

@@ -1,4 +1,4 @@
-/** Answers that are made without their client: it asks for them later, listens meanwhile, or calls them off. */
+/** Background answers, which are made without their client. It requests them later, follows them, or cancels them. */
 import type { Failure } from '../domain/failure.ts'
 import type { AnswerFacts, Conversation } from '../formats/core/contract.ts'
 import type { TurnScope } from '../responses/turns.ts'
@@ -15,7 +15,7 @@ export const backgroundBounds: BackgroundLimits = {
   ),
 }
 
-/** How long a client that calls an answer off waits for it to be settled. */
+/** How long a client that cancels an answer waits for its settlement. */
 const CANCEL_WAIT_MS = 5_000
 
 export class BackgroundResponses {
@@ -26,7 +26,7 @@ export class BackgroundResponses {
     this.limits = limits
   }
 
-  /** Why no other may begin at the moment. */
+  /** The reason why no further one may begin at the moment, if there is one. */
   obstacle({ accountId }: TurnScope): Failure | undefined {
     const { runsMax, runsPerAccountMax } = this.limits
     if (this.runs.size >= runsMax) {
@@ -36,16 +36,16 @@ export class BackgroundResponses {
     let own = 0
     for (const run of this.runs.values()) if (run.accountId === accountId) own++
     if (own < runsPerAccountMax) return undefined
-    const message = `This account may have ${runsPerAccountMax} responses in the background at once, and has.`
+    const message = `This account may have ${runsPerAccountMax} background responses at once, and that many are running.`
     return { kind: 'rate_limited', message, retryAfterMs: RETRY_MS }
   }
 
-  /** One that is being made. */
+  /** A running answer, if there is one of this id. */
   find({ accountId }: TurnScope, id: string): Run | undefined {
     return this.runs.get(nameOf(accountId, id))
   }
 
-  /** Makes the answer to its end. `onError` is told of a programmer's error. */
+  /** Runs the answer to its end. `onError` is called for a programmer's error. */
   start(started: RunStart, onError: (error: unknown) => void): Run {
     const run = new Run(started)
     const name = nameOf(run.accountId, run.id)
@@ -64,7 +64,7 @@ export class BackgroundResponses {
 const RETRY_MS = 5_000
 const nameOf = (accountId: string, id: string): string => `${accountId}\n${id}`
 
-/** Where the text of a stream comes from: complete events, then undefined. `close` is for leaving early. */
+/** A source of stream text: complete events, then undefined. `close` is for stopping early. */
 type Events = {
   readonly isEnded: boolean
   next(): Promise<string | undefined>
@@ -76,11 +76,11 @@ type RunStart = {
   readonly conversation: Conversation
   readonly facts: AnswerFacts
   readonly id: string
-  /** Settles itself, at its end or when it is closed. */
+  /** The answer settles itself at its end, or when it is closed. */
   readonly answer: Events
 }
 
-/** One answer in the making. */
+/** One background answer while it is made. */
 export class Run {
   readonly id: string
   readonly accountId: string
@@ -99,8 +99,8 @@ export class Run {
   async make(): Promise<void> {
     const { call, answer } = this.started
     call.whenCancelled((reason) => {
-      // Everything else ends the answer from the upstream's side; this one has to be closed as by its client. What
-      // goes wrong with it is heard below, where the same closing is waited for.
+      // Any other reason ends the answer from the upstream's side. This one must be closed as a client would close it.
+      // An error of it is handled below, where the same closing is awaited.
       if (reason === 'client_closed') answer.close().catch(() => undefined)
     })
     while (!answer.isEnded) {
@@ -120,7 +120,7 @@ export class Run {
     this.changed = Promise.withResolvers<void>()
   }
 
-  /** Calls it off. Resolves when it is settled, or takes too long. */
+  /** Cancels the answer. Resolves when it is settled, or after a timeout. */
   async cancel(what: 'stopped' | 'forgotten'): Promise<void> {
     const { call, conversation } = this.started
     conversation.cancel(what)
@@ -131,7 +131,9 @@ export class Run {
     clearTimeout(timer)
   }
 
-  /** The events after a number, as they come; the last when they are settled. Leaving leaves the answer as it is. */
+  /**
+   * The events after a number, as they arrive; the last ones once they are settled. Stopping does not end the answer.
+   */
   follow(after: number): Events {
     const { conversation, facts } = this.started
     const follower = conversation.follow(facts, after)

@@ -8,46 +8,46 @@ import type { IdempotencyKey } from '../records/idempotency.ts'
 import type { Abortable, Stoppable } from '../upstream/in-flight-attempt.ts'
 import { RequestLife } from './lifecycle.ts'
 
-/** Why a call is ended from outside before its answer is complete. */
+/** The reason for ending a call from outside before its answer is complete. */
 export type CancelReason = 'client_closed' | 'revoked' | 'suspended' | 'shutdown' | 'overdue'
 
-/** What is told to a client that has left: nothing, the record of its call says it. */
+/** The failure of a call whose client has left. It is only recorded, because nobody receives it. */
 export const CLIENT_CLOSED: Failure = { kind: 'unavailable', message: 'The client closed the connection.' }
 
 export type CallStart = Pick<
   GatewayRequest,
   'id' | 'caller' | 'request' | 'limiterPermit' | 'clientAddress' | 'once'
 > & {
-  /** Where long replies to it are read. */
+  /** The memory in which long replies are read. */
   readonly replies?: ReplyMemory | undefined
-  /** When the request arrived, by `performance.now()`. */
+  /** When the request arrived, as a time of `performance.now()`. */
   readonly startedMs: number
   readonly linkBase?: string | undefined
 }
 
-/** One client request on its way through the relay: who asks for what, and how it is called off. */
+/** One client request in the relay: the caller, the request, and how it is cancelled. */
 export class GatewayRequest implements Stoppable, RosterMember {
   place = NOWHERE
   readonly id: string
   readonly caller: Caller
   readonly request: ClientRequest
-  /** Its stand with the limits of its key and account. */
+  /** The permit of the limits of its key and account. */
   readonly limiterPermit: LimiterPermit
-  /** For the log. */
+  /** The address of the client, for the log. */
   readonly clientAddress: string
-  /** The address of this gateway as its client can reach it; undefined where that is not known. */
+  /** The address of this gateway as its client can reach it, or undefined if it is not known. */
   readonly linkBase: string | undefined
-  /** What makes this request and its repetitions one, where the client wishes so. */
+  /** The idempotency key and the fingerprint, if the client sent a key. */
   readonly once: IdempotencyKey | undefined
   readonly life = new RequestLife(this)
   cancelled: CancelReason | undefined
   upstreamStopped = false
-  /** What long replies to it take, if there are any. */
+  /** The memory of its long replies, if there are any. */
   replyMemory: ReplyClaim | undefined
   private readonly replies: ReplyMemory | undefined
   private readonly startedMs: number
   private onCancelled: ((reason: CancelReason) => void) | undefined
-  /** What is stopped with the call: the attempt, and a fetch for what is in its stream. */
+  /** What is stopped with the call: the attempt, and a fetch of something in its stream. */
   private flights: readonly Abortable[] = []
 
   constructor({ id, caller, request, limiterPermit, startedMs, clientAddress, once, linkBase, replies }: CallStart) {
@@ -62,7 +62,7 @@ export class GatewayRequest implements Stoppable, RosterMember {
     this.startedMs = startedMs
   }
 
-  /** Ends the call. The first reason stands, but a later one can still stop an upstream that outlived its client. */
+  /** Ends the call. The first reason stands. A later call can still stop an upstream that outlived its client. */
   cancel(reason: CancelReason): void {
     if (reason !== 'client_closed' || !this.life.outlivesClient) this.stopUpstream()
     if (this.cancelled) return
@@ -87,13 +87,13 @@ export class GatewayRequest implements Stoppable, RosterMember {
     this.life.heard(requestId)
   }
 
-  /** Calls `tell` when the call is cancelled, at once if it has been already. */
+  /** Calls `tell` when the call is cancelled, or at once if it already is. */
   whenCancelled(tell: (reason: CancelReason) => void): void {
     if (this.cancelled) tell(this.cancelled)
     else this.onCancelled = tell
   }
 
-  /** Whether the answer is made without its client. */
+  /** Whether the answer is made in the background. */
   get isBackground(): boolean {
     const { conversation } = this.request
     return conversation !== undefined && conversation.mode !== 'attached'
@@ -107,7 +107,7 @@ export class GatewayRequest implements Stoppable, RosterMember {
     return (this.replyMemory ??= this.replies?.claim(this.caller.account.id))
   }
 
-  /** A long answer is in memory until its client has taken it. */
+  /** Releases the memory of a long answer once its client has taken it. */
   async forgetReplies(isTaken: Promise<void>): Promise<void> {
     await isTaken
     this.replyMemory?.release()

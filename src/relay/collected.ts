@@ -1,4 +1,4 @@
-/** Whole replies that are asked for as a stream, so that their hold can grow. Nothing leaves before the end. */
+/** Whole replies that are requested as a stream, so that their hold can grow. Nothing leaves before the end. */
 import type { UpstreamFailure } from '../domain/failure.ts'
 import type { AnswerFacts, Destination, AdaptedReply, Adapter, UpstreamRequest } from '../formats/core/contract.ts'
 import { attemptStream, type AttemptLimits, type Target } from '../upstream/attempt.ts'
@@ -16,7 +16,7 @@ type ToCollect = {
   readonly limits: AttemptLimits
 }
 type CollectedReply =
-  /** `isCut`: it was ended for want of money. */
+  /** `isCut`: it ended because no money was left. */
   | { readonly kind: 'whole'; readonly reply: AdaptedReply; readonly isCut: boolean }
   | { readonly kind: 'failed'; readonly failure: UpstreamFailure }
 
@@ -25,7 +25,7 @@ const garbage = (message: string): CollectedReply => ({
   failure: { kind: 'garbage', status: 200, message },
 })
 
-/** Resolves to the reply, cut at its length where the money ended. A failure leaves the next offer free. */
+/** Resolves to the reply, cut where the money ended. After a failure the next offer can be tried. */
 export async function tryCollected(
   call: GatewayRequest,
   asked: ToCollect,
@@ -34,7 +34,7 @@ export async function tryCollected(
   const { target, adapter, admission, destination, request, limits } = asked
   const { growing } = admission
   const collector = adapter.collector?.()
-  if (!collector || !growing) throw new Error('a reply is collected where its hold grows')
+  if (!collector || !growing) throw new Error('only a reply with a growing hold is collected')
   const opened = await attemptStream(target, request, { ...limits, takesWhole: true })
   if (opened.kind === 'failed') return opened
   if (opened.kind === 'reply') return paidWhole(await readWhole(opened.text, asked), growing)
@@ -75,8 +75,8 @@ async function readWhole(text: string, { adapter, destination }: ToCollect): Pro
 }
 
 /**
- * A reply that came in one piece after all is paid for as far as there is money; the rest is written off. The next one
- * of this model is not asked for like this.
+ * Pays for a reply that arrived in one piece after all, as far as there is money. The rest is written off. The next
+ * request for this model does not use a stream.
  */
 async function paidWhole(read: CollectedReply, growing: GrowingHold): Promise<CollectedReply> {
   if (read.kind === 'whole') await growing.coverWhole(read.reply)

@@ -22,11 +22,11 @@ import { MIB } from '../lib/primitives/units.ts'
 export type UpstreamMessages = 'kept' | 'dropped'
 
 export type RelayLimits = ReplyLimits & {
-  /** A stream silent for this long gets its headers and comments, so that nobody in between gives up on it. */
+  /** After this silence a stream gets its headers and comments, so that no proxy in between closes it. */
   readonly heartbeatMs: number
   readonly attemptsMax: number
 }
-/** An upstream's answer, whole or as one event of a stream: what may have to be in memory at once. */
+/** The bounds of an upstream's answer, whole or as one event. This is what may have to be in memory at once. */
 export const answerBounds = {
   replyBytesMax: limit('replyBytesMax', 64 * MIB, 'A longer answer of an upstream counts as a failed attempt.'),
   textReplyBytesMax: limit(
@@ -37,7 +37,7 @@ export const answerBounds = {
   eventCharsMax: limit('eventCharsMax', 8 * MIB, 'A stream with a longer event is cut off.'),
 }
 
-/** Everything the relay touches. */
+/** Everything that the relay uses. */
 export type Relay = {
   readonly accounts: Accounts
   readonly catalog: Catalog
@@ -49,7 +49,7 @@ export type Relay = {
   readonly tokens: TokenCounter
   readonly pictures: Pictures
   readonly drains: UpstreamDrainer
-  /** Models, by id, whose vendors have billed reasoning that they did not send, or sent answers in one piece. */
+  /** Ids of models whose vendors billed reasoning that they did not send, or sent a stream in one piece. */
   readonly hiddenReasoners: Set<string>
   readonly records: Records
   readonly idempotency: Idempotency
@@ -57,11 +57,11 @@ export type Relay = {
   readonly backgrounds: BackgroundResponses
   readonly videos: Videos
   readonly limits: RelayLimits
-  /** Whether the operator wants to read what vendors say of failures. */
+  /** Whether failure messages of vendors are kept for the operator. */
   readonly upstreamMessages: UpstreamMessages
   readonly log: Log
-  /** Why new work is refused at the moment; undefined while it is not. */
+  /** Why new work is refused at the moment, or undefined if it is not. */
   readonly notReady: () => string | undefined
-  /** Told of every request that held money, once it is resolved. */
+  /** Called for every request that held money, once its hold is resolved. */
   readonly onRecord: (record: RequestRecord, call: Pick<GatewayRequest, 'clientAddress'>) => void
 }

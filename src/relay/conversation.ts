@@ -1,4 +1,4 @@
-/** Requests that continue a conversation the gateway keeps: what was said before is read before they can be priced. */
+/** Requests that continue a stored conversation. Its earlier turns are read before the request can be priced. */
 import type { Model } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
 import type { ClientRequest, PastTurn } from '../formats/core/contract.ts'
@@ -14,7 +14,7 @@ import { limit } from '../lib/primitives/limit.ts'
 type Steps = Readonly<ReturnType<Turns['keep']>>
 const NO_STEPS: Steps = []
 
-/** Gives a request what it needs of earlier turns. Returns why it cannot be answered. */
+/** Adds the needed earlier turns to a request. Returns the reason if it cannot be answered. */
 export async function recall(
   turns: Turns,
   scope: TurnScope,
@@ -31,7 +31,7 @@ export async function recall(
   if (referred.kind === 'too_long') return { ...TOO_LONG, param: 'input' }
   const text = textOf([...chain.turns, ...referred.turns])
   if (await isTooFine(text)) return TOO_LONG
-  // Reading the request, putting the conversation together and writing it for a vendor are three steps of one size.
+  // Reading the request, joining the conversation and writing it for a vendor are three steps of equal size.
   const isLarge = textBytes + text.length > LARGE_CHARS
   if (isLarge) await nextTurn()
   const failure = conversation.recall(chain.turns, referred.turns)
@@ -39,12 +39,12 @@ export async function recall(
   return failure
 }
 
-/** A conversation above this is put together in a turn of the loop of its own. */
+/** A larger conversation is joined in a tick of its own. */
 const LARGE_CHARS = 512 * KIB
 
 /**
- * What all turns together may be made of, so that reading them takes the thread for less than 100 ms: a value costs
- * 50 ns, and one body may bring 200,000. Their bytes are bounded before they are read.
+ * The bounds of all turns together. Within them, reading the turns takes the thread less than 100 ms: a value costs
+ * 50 ns, and one body may have 200,000. The bytes of the turns are bounded before they are read.
  */
 const turnLimits: ScanLimits = {
   ...requestScanLimits,
@@ -58,18 +58,18 @@ const turnLimits: ScanLimits = {
 const textOf = (turns: readonly PastTurn[]): string =>
   `[${turns.map(({ input, output }) => `${input},${output}`).join(',')}]`
 
-/** Whether turns are made of more values than can be read at once. Looks in turns of the loop where there is much. */
+/** Whether turns have more values than can be read at once. Long turns are scanned in several ticks. */
 async function isTooFine(text: string): Promise<boolean> {
   if (!isLong(text)) return false
   const { kind } = await scanLongJson(text, turnLimits)
   return kind !== 'scanned'
 }
 
-/** One request may name items of so many turns. */
+/** The number of turns whose items one request may name. */
 const REFERRED_MAX = limit('referredTurnsMax', 500, 'A request that refers to items of more turns is refused.')
 const NONE = { kind: 'found', turns: [] } as const
 
-/** The same words whether it never was, was deleted, or is somebody else's. */
+/** The message is the same whether the response never existed, was deleted, or belongs to another account. */
 const NOT_FOUND: Failure = {
   kind: 'previous_response_not_found',
   message:
@@ -91,14 +91,14 @@ const BUSY: Failure = {
 const FAILED: Failure = {
   kind: 'previous_response_not_found',
   message:
-    'The previous response, or one before it, failed before anything was charged: what it was asked was not kept. ' +
-    'Continue from the one before it, and ask again.',
+    'The previous response, or one before it, failed before anything was charged, so its input was not kept. ' +
+    'Continue from the response before it, and send the input again.',
   param: 'previous_response_id',
 }
 
 /**
- * Takes the room that a request's turn will need, in the tick of its admission; says why it cannot be kept. With
- * `store: false` it needs none.
+ * Reserves the room for a request's turn, in the tick of its admission. Returns the reason if the turn cannot be kept.
+ * With `store: false` it needs no room.
  */
 export function makeTurnRoom({ turns }: Relay, call: GatewayRequest): Failure | undefined {
   const bytes = call.request.conversation?.keptBytes
@@ -107,15 +107,15 @@ export function makeTurnRoom({ turns }: Relay, call: GatewayRequest): Failure | 
   if (promised === 'no_room') return NO_ROOM
   const [max, kept] = [turns.bytesMax, turns.bytesOf(scopeOf(call))]
   const message =
-    `This account may keep ${max} bytes of responses, and keeps ${kept}; this request brings ${bytes}. ` +
+    `This account may keep ${max} bytes of responses and keeps ${kept}. This request adds ${bytes}. ` +
     `Delete responses, wait until they are ${KEPT_DAYS} days old, or send store: false.`
-  // No wait of an SDK makes room.
+  // An SDK that waits does not make room.
   return { kind: 'rate_limited', code: 'storage_limit_exceeded', message, param: 'store', shouldRetry: false }
 }
 
 const NO_ROOM: Failure = {
   kind: 'unavailable',
-  message: 'The gateway is short of disk space and keeps no responses at the moment. Send store: false to go on.',
+  message: 'The gateway is short of disk space and keeps no responses at the moment. Send store: false to continue.',
   retryAfterMs: MINUTE_MS,
 }
 
@@ -123,14 +123,14 @@ const scopeOf = ({ caller }: GatewayRequest): TurnScope => ({ accountId: caller.
 
 type TurnStart = { readonly model: Model; readonly createdAtMs: number }
 
-/** What is written with the hold of an answer in the background: it can be asked for from then on. */
+/** Steps that are written with the hold of a background answer, which can be read from then on. */
 export function begunSteps({ turns }: Relay, call: GatewayRequest, { model, createdAtMs }: TurnStart): Steps {
   const { conversation } = call.request
   if (!conversation || conversation.mode === 'attached') return NO_STEPS
   return turns.keep(scopeOf(call), conversation.begun({ requestId: call.id, createdAtMs, publicModel: model.id }))
 }
 
-/** What is written with the end of a hold: the turn as it ended, where there is one to keep. */
+/** Steps that are written with the end of a hold: the turn in its final state, if one is kept. */
 export function endedSteps({ turns }: Relay, call: GatewayRequest, how: 'served' | 'unserved'): Steps {
   const { conversation } = call.request
   if (!conversation) return NO_STEPS
@@ -141,7 +141,7 @@ export function endedSteps({ turns }: Relay, call: GatewayRequest, how: 'served'
   return how === 'served' ? turns.keep(scope, turn) : turns.keepUnserved(scope, turn)
 }
 
-/** The whole answer for a client that asks for it instead of listening; undefined for any other. */
+/** The whole answer for a client that requests it instead of following it, or undefined for any other. */
 export function shownEnd({ request: { conversation } }: GatewayRequest): string | undefined {
   const turn = conversation?.mode === 'polled' ? conversation.ended() : undefined
   return turn && conversation?.show(turn)

@@ -5,7 +5,7 @@ import type { Relay } from './context.ts'
 
 type CountTarget = { readonly accountId: string; readonly model: Model | undefined }
 
-/** Estimates a request's input by our own tokenizer, of a long one by samples. */
+/** Estimates a request's input by our own tokenizer. A long input is counted by samples. */
 export const countInput = async (
   { tokens }: Relay,
   request: ClientRequest,

@@ -1,11 +1,11 @@
-/** Where the events of an answer come from, where that is not an upstream's stream as it is. */
+/** Sources of events other than an upstream's plain stream. */
 import type { AdaptedStream } from '../formats/core/contract.ts'
 import type { SseEvent } from '../lib/http/sse.ts'
 import type { EventReader, ReadEvents } from '../upstream/event-reader.ts'
 
 export type UpstreamEvents = Pick<EventReader, 'next' | 'rest' | 'close'>
 
-/** Events that are there already. */
+/** Events that are already there. */
 export class GivenEvents implements UpstreamEvents {
   private events: readonly SseEvent[]
 
@@ -20,7 +20,7 @@ export class GivenEvents implements UpstreamEvents {
   }
 
   rest(): void {
-    // Nobody is there to be made to wait.
+    // There is no source that could be made to wait.
   }
 
   close(): void {
@@ -28,7 +28,7 @@ export class GivenEvents implements UpstreamEvents {
   }
 }
 
-/** Events that are looked into one after the other before they are read. */
+/** Events that are prepared one after the other before they are read. */
 export class PreparedEvents implements UpstreamEvents {
   private readonly events: UpstreamEvents
   private readonly stream: AdaptedStream

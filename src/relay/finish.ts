@@ -1,4 +1,4 @@
-/** The end of a request: what it cost, settled or released once, with its record in the same transaction. */
+/** Ends a request. Its hold is settled or released once, with its record in the same transaction. */
 import { failureForClient } from '../domain/failure-policy.ts'
 import { estimatedUsage } from '../formats/core/usage-estimate.ts'
 import { isRequestFault, type Failure } from '../domain/failure.ts'
@@ -25,7 +25,7 @@ export type RequestEnd = {
   readonly metered: MeteredUsage
   readonly outcome: Outcome
   readonly failure?: Failure | undefined
-  /** The answer as the client gets it, where the request may be repeated. */
+  /** The answer as the client gets it, if the request may be repeated. */
   readonly answer: ((record: SettledRecord) => KeptAnswer) | undefined
 }
 
@@ -33,13 +33,13 @@ type UnansweredEnd<Source> = Omit<RequestEnd, 'answer' | 'metered'> & {
   readonly metered: { readonly usage: Usage; readonly source: Source }
 }
 
-/** Charges a request. Resolves when the charge is on disk; only then may the terminal bytes leave. */
+/** Charges a request. Resolves when the charge is on disk. Only then may the terminal bytes leave. */
 export function settle(relay: Relay, call: GatewayRequest, ending: RequestEnd): Promise<SettledRecord> {
   const { admission, served, metered, outcome } = ending
   const cost = priceOf(metered.usage, admission.model.sale)
   const upstreamCost = served ? priceOf(metered.usage, served.offer.cost) : 0n
   const charge = { cost, priceCardId: admission.model.sale.id }
-  // Made before `settle` returns: what is written with a settlement is asked for at once.
+  // The callback of `settle` runs before `settle` returns, so the record exists then.
   let record!: SettledRecord
   const written = relay.ledger.settle(admission.hold, charge, ({ charged, writtenOff }) => {
     if (writtenOff > 0n)
@@ -47,7 +47,7 @@ export function settle(relay: Relay, call: GatewayRequest, ending: RequestEnd): 
     if (charged > admission.hold.amount) relay.log('warn', 'ledger.over_hold', overHold(call, admission, charged))
     record = recordOf(call, ending, { charged, writtenOff, upstreamCost })
     const output = outputTokens(metered.usage)
-    // The next hold for this model has to be for all of an answer.
+    // The next hold for this model must cover the whole answer.
     if (admission.growing?.cannotFollow(metered.usage)) relay.hiddenReasoners.add(admission.model.id)
     call.limiterPermit.settle(
       charged,
@@ -63,7 +63,7 @@ export function settle(relay: Relay, call: GatewayRequest, ending: RequestEnd): 
   return written.then(() => finished(relay, call, record))
 }
 
-/** A vendor has reported more than it was asked for, and was believed: limits on spending were judged by the hold. */
+/** The log fields of a charge above its hold. A believed report exceeded the request, so spend limits were passed. */
 const overHold = (call: GatewayRequest, { hold }: Admission, charged: bigint): Record<string, string> => ({
   request: call.id,
   account: hold.accountId,
@@ -74,13 +74,13 @@ const overHold = (call: GatewayRequest, { hold }: Admission, charged: bigint): R
 type FailedEnd = {
   readonly admission: Admission
   readonly attempted: AllFailed
-  /** Called before anything is written, where the client hears of it inside a stream. */
+  /** Called before anything is written, if the client gets the failure inside a stream. */
   readonly tell?: ((failure: Failure) => void) | undefined
 }
 
 /**
- * Ends a request no upstream served. The hold goes back, unless the client had the upstream work for nothing: what it
- * owes for that is charged. Returns what the client is told.
+ * Ends a request that no upstream served. The hold is released, unless the client caused work that must be paid. That
+ * work is charged. Returns the failure for the client.
  */
 export async function fail(
   relay: Relay,
@@ -89,7 +89,7 @@ export async function fail(
 ): Promise<Failure> {
   const { failure: upstream, last } = attempted
   const passed = failureForClient(upstream)
-  // Only the request's own faults are told in an upstream's words.
+  // The upstream's message is only passed on if the request itself is at fault.
   const told = isRequestFault(upstream.kind)
     ? withOwnParam(scrubbed(relay, passed, last), call.request, admission)
     : passed
@@ -98,44 +98,44 @@ export async function fail(
   const refusal = owed?.said === undefined ? told : { ...told, message: `${sentence(told.message)} ${owed.said}` }
   const failure = call.cancelled ? failureOfCancel(call.cancelled) : lastWord(call, refusal)
   if (tell) tell(failure)
-  // What is charged is kept, whether its client hears of it or not.
+  // A charged answer is kept, even if its client does not receive it.
   else if (owed && call.request.conversation) call.request.failStream(failure, factsOf(call, admission))
   if (owed) await chargeInput(relay, call, { admission, served: last, failure, owed, refusal })
   else await giveBack(relay, call, { admission, failure })
   return failure
 }
 
-/** SDKs come back by themselves: where one offer after the other was asked, each of their tries would be several. */
+/** SDKs retry by themselves. If several offers were tried, each retry of an SDK would cause several attempts. */
 const lastWord = ({ life }: GatewayRequest, failure: Failure): Failure =>
   new Set(life.attempts.map(({ offerId }) => offerId)).size > 1 && failure.retryAfterMs === undefined
     ? { shouldRetry: false, ...failure }
     : failure
 
 type ChargeNote = {
-  /** What is counted; undefined: the whole input. */
+  /** The text to count, or undefined for the whole input. */
   readonly text: string | undefined
-  /** Where the upstream refused the rest of the request: what its client is told of the charge. */
+  /** The note about the charge for the client, if the upstream refused the rest of the request. */
   readonly said: string | undefined
 }
 
-/** The input that is to be paid although nothing came of it. What fails by an upstream's doing is free. */
+/** The input that must be paid although there is no answer. A failure of an upstream is free. */
 function owedFor(
   call: GatewayRequest,
   { failure: { kind }, progress, cancelled, stopped }: AllFailed,
 ): ChargeNote | undefined {
   if (call.cancelled === 'shutdown') return undefined
   const { answered = 0, firstParts } = progress ?? {}
-  // Our own abort; a refusal would have had a status, and an upstream that was never reached has done no work.
+  // This is our own abort. A refusal would have a status, and an upstream that was never reached did no work.
   if (cancelled && stopped && kind === 'network') {
     return { text: firstParts?.(answered + 1).text, said: undefined }
   }
   if (!firstParts || answered === 0) return undefined
   if (isRequestFault(kind)) return firstParts(answered)
-  // Whoever left has given up what was answered; a repetition would ask for it again.
+  // A client that left has given up the answered parts. A repetition would request them again.
   return cancelled && !call.life.lock ? { text: firstParts(answered).text, said: undefined } : undefined
 }
 
-/** A vendor names the fields that it was sent. One that the client did not send tells the client nothing. */
+/** A vendor names fields that were sent to it. The name of a field that the client did not send does not help it. */
 function withOwnParam(failure: Failure, request: ClientRequest, { modality }: Admission): Failure {
   const { param, ...rest } = failure
   const field = /^[\w$-]+/.exec(param ?? '')?.[0]
@@ -168,7 +168,7 @@ async function chargeInput(
 
 export const INTERNAL: Failure = { kind: 'internal', message: 'Internal error.' }
 
-/** After a programmer's error: the hold must not stay open for as long as the process lives. */
+/** Releases the hold after a programmer's error. It must not stay open as long as the process lives. */
 export async function rescue(relay: Relay, call: GatewayRequest, admission: Admission): Promise<void> {
   if (!relay.ledger.isOpen(admission.hold)) return
   if (call.isBackground) call.request.failStream(INTERNAL, factsOf(call, admission))
@@ -180,7 +180,7 @@ async function giveBack(
   call: GatewayRequest,
   { admission, failure }: { admission: Admission; failure: Failure },
 ): Promise<void> {
-  // Nobody hears of a failure whose client has left before.
+  // A client that left earlier does not receive the failure.
   const ended =
     call.cancelled === 'client_closed'
       ? { outcome: call.cancelled, failure: undefined }
@@ -196,7 +196,7 @@ async function giveBack(
   finished(relay, call, record)
 }
 
-/** How the call of an answer that was begun, or paid, is recorded. */
+/** The recorded outcome of a cancelled call whose answer had begun or was paid. */
 export function outcomeOf(reason: CancelReason): Outcome {
   switch (reason) {
     case 'revoked':
@@ -210,7 +210,7 @@ export function outcomeOf(reason: CancelReason): Outcome {
   }
 }
 
-/** What a cancelled call is told, if anybody still listens. */
+/** The failure of a cancelled call, if the client still listens. */
 export function failureOfCancel(reason: CancelReason): Failure {
   switch (reason) {
     case 'revoked':
@@ -222,7 +222,7 @@ export function failureOfCancel(reason: CancelReason): Failure {
     case 'overdue':
       return {
         kind: 'upstream_timeout',
-        message: 'The request took longer than a request may. Its input and what arrived were charged.',
+        message: 'The request exceeded its maximum duration. Its input and the output so far were charged.',
         shouldRetry: false,
       }
     case 'client_closed':
@@ -230,7 +230,7 @@ export function failureOfCancel(reason: CancelReason): Failure {
   }
 }
 
-/** Charged, and nothing that a repetition should be told: its client was barred, say, or the gateway shut down. */
+/** A charged answer that no repetition gets, for example because the client was barred or the gateway shut down. */
 export const NOT_REPEATABLE: KeptAnswer = { status: 200, headers: {}, body: undefined }
 
 const nothing = { usage: estimatedUsage(0, 0), source: undefined }

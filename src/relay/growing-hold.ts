@@ -1,7 +1,7 @@
 /**
- * A hold that begins with the input and a step of output and grows while the answer arrives, each step durable before
- * the words it pays for leave. It is for answers without a limit of the client's where the most they could cost is not
- * to be had, or would keep the account's other requests out.
+ * A hold that begins with the input and a step of output. It grows while the answer arrives, and each step is durable
+ * before the text that it pays for leaves. It is for answers without a limit of the client's whose maximum cost the
+ * account does not have, or would lack for its other requests.
  */
 import type { Model } from '../domain/catalog.ts'
 import type { NanoUsd } from '../domain/money.ts'
@@ -14,11 +14,11 @@ import type { Relay } from './context.ts'
 import type { OutputCap } from '../modalities/modality.ts'
 import { heldFor, cappedShareOf, STEP_TOKENS, stepOf, tokensFor } from '../modalities/token-quote.ts'
 
-/** The share of what is held that a step may have where there is plenty. */
+/** A large step is at most this part of what is held: one fourth. */
 const SHARE_OF_HELD = 4
-/** A vendor counts words that do not arrive, of tools and the like; more than that is reasoning. */
+/** Vendors also count tokens that are not sent, of tools and the like. More than this is hidden reasoning. */
 const UNSEEN_TOKENS = 256
-/** Vendors count the same words differently: so many of a count of ours are held for as many of theirs, in quarters. */
+/** Vendors count the same text differently. For each token of our count, this many quarters are held. */
 const MARGIN_QUARTERS = 5
 
 export type ArrivedText = { readonly produced: string | GeneratedText; readonly thoughts: string | GeneratedText }
@@ -32,12 +32,12 @@ export class GrowingHold {
   /** Output tokens that are paid for, all choices together. */
   private tokens: number
   private counted = NOTHING
-  /** The stream that was counted: after a failure another one begins. */
+  /** The stream that was counted. After a failure another one begins. */
   private source: AnswerProgress | undefined
   private cameWhole = false
-  /** The limit of a whole answer that cannot be asked for as a stream, per choice. */
+  /** The limit of a whole answer that cannot be requested as a stream, per choice. */
   wholeCap: OutputCap | undefined
-  /** What of the stream may leave. */
+  /** The part of the stream that may leave. */
   private covered: ArrivedText = { produced: '', thoughts: '' }
   private readonly relay: Relay
   private readonly call: GatewayRequest
@@ -60,38 +60,40 @@ export class GrowingHold {
     return this.tokens
   }
 
-  /** What arrived and was paid for. */
+  /** The text that arrived and was paid for. */
   get words(): ArrivedText {
     return this.covered
   }
 
   /**
-   * Has the hold cover what a stream has brought so far. Resolves to `spent` where the money is at its end: what came
-   * last must not leave then.
+   * Extends the hold to cover what a stream has brought so far. Resolves to `spent` if no money is left. The text that
+   * arrived last must not leave then.
    */
   cover(source: AnswerProgress): 'covered' | Promise<'covered' | 'spent'> {
     if (this.source !== source) {
       this.source = source
       this.counted = NOTHING
     }
-    // No text has more tokens than bytes: only when it could pass the hold is it counted.
+    // Text never has more tokens than bytes, so it is only counted if it could exceed the hold.
     const bytes = bytesOf(source) - this.counted.bytes
     return this.counted.tokens + bytes <= this.tokens ? this.cleared(source) : this.grow(source)
   }
 
-  /** The same for a reply that came in one piece, where it was asked for as a stream. */
+  /** The same for a reply that arrived in one piece although it was requested as a stream. */
   async coverWhole(reply: Pick<AnswerProgress, 'produced' | 'usage'>): Promise<void> {
     this.cameWhole = true
     await this.cover(reply)
   }
 
-  /** Has the hold cover an answer that comes in one piece, and limits that to what is held then. */
+  /** Extends the hold for an answer in one piece, and limits that answer to what is then held. */
   async coverUnseen(): Promise<void> {
     await this.extend(this.tokens + cappedShareOf(this.affordable()))
     this.wholeCap = { tokens: Math.floor(this.tokens / this.call.request.choices), reason: 'balance' }
   }
 
-  /** Whether a hold cannot follow such answers: a report has reasoning that did not arrive, or all came at its end. */
+  /**
+   * Whether a hold cannot grow with such answers. A report has reasoning that was not sent, or all arrived at the end.
+   */
   cannotFollow(usage: Usage): boolean {
     if (this.cameWhole || this.wholeCap) return true
     const { produced, thoughts } = this.covered
@@ -114,10 +116,10 @@ export class GrowingHold {
     return 'covered'
   }
 
-  /** Counts what came. A running report counts where it says more. */
+  /** Counts what arrived. A running report counts if it is larger. */
   private async count(source: AnswerProgress): Promise<void> {
     const parts = [asGeneratedText(source.produced), asGeneratedText(source.thoughts ?? '')]
-    // The stream goes on collecting while they are counted.
+    // The stream continues to collect during the count.
     const bytes = bytesOf(source)
     const came = parts.map(copyOf)
     const counts = await this.relay.tokens.count(
@@ -129,13 +131,13 @@ export class GrowingHold {
     this.counted = { bytes, tokens: Math.max(tokens, reported) }
   }
 
-  /** Extends the hold to so many tokens, in the tick in which they were affordable; resolves when that is on disk. */
+  /** Extends the hold to this many tokens, in the tick in which they were affordable. Resolves when that is on disk. */
   private async extend(tokens: number): Promise<void> {
     const { relay, call, hold, model } = this
     const amount = heldFor(call.request, model, tokens) - hold.amount
     if (tokens <= this.tokens || !call.limiterPermit.extend(amount)) return
     const extended = relay.ledger.extend(hold, amount)
-    if (extended.kind === 'insufficient') throw new Error('what is available was not to be had')
+    if (extended.kind === 'insufficient') throw new Error('the ledger refused an amount that was available')
     this.tokens = tokens
     await extended.durable
   }
@@ -148,7 +150,7 @@ export class GrowingHold {
   }
 }
 
-/** What the record says of an answer that was ended for want of money. */
+/** The recorded output limit of an answer that ended because no money was left. */
 export const capOfSpent = ({
   growing,
   quoted,
@@ -160,7 +162,7 @@ export const capOfSpent = ({
   reason: 'balance',
 })
 
-/** What it is now: the stream goes on collecting. */
+/** A copy of the current state, because the stream continues to collect. */
 const copyOf = (produced: string | GeneratedText): GeneratedText => {
   const { text, moreChars, bytes } = asGeneratedText(produced)
   return { text, moreChars, bytes }

@@ -1,18 +1,18 @@
-/** What stands beside answers and failures: what was agreed to, and what it came to. */
+/** The headers of answers and failures: the agreed terms, and the cost. */
 import { formatUsd } from '../domain/money.ts'
 import { JSON_TYPE } from '../lib/http/content-types.ts'
 import type { RequestRecord, SettledRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
 import type { GatewayRequest } from './call.ts'
 
-/** Headers known before the answer. Of a growing hold they state its first step. */
+/** Headers that are known before the answer. For a growing hold they state its first step. */
 export const earlyHeaders = (
   call: GatewayRequest,
   { hold }: Admission,
   dropped: readonly string[],
 ): Record<string, string> => withAgreed({ 'x-tollgate-held-usd': formatUsd(hold.amount) }, call, dropped)
 
-/** With what was agreed to in place of what was asked for. */
+/** Adds the headers about terms that differ from the request. */
 function withAgreed(
   headers: Record<string, string>,
   { life: { outputCap } }: GatewayRequest,
@@ -23,7 +23,7 @@ function withAgreed(
   return headers
 }
 
-/** Fields are named as the client did, who may have chosen any name: a header holds few characters, and no novel. */
+/** Field names are the client's own and can be any text, so the header is bounded and has few characters. */
 const DROPPED_NAMES_MAX = 50
 const DROPPED_NAME_CHARS_MAX = 64
 
@@ -33,7 +33,7 @@ function namesOf(dropped: readonly string[]): string {
   return named.map((name) => name.slice(0, DROPPED_NAME_CHARS_MAX)).join(', ')
 }
 
-/** With those known only after the settlement: a stream's headers are long gone by then. */
+/** Adds the headers that are known only after the settlement. The headers of a stream have left before. */
 export function wholeHeaders(
   record: SettledRecord,
   call: GatewayRequest,
@@ -51,7 +51,7 @@ export function wholeHeaders(
   return withAgreed(headers, call, dropped)
 }
 
-/** What a failure is told with: how often it was tried, and what it cost, where it did. */
+/** The headers of a failure: the number of attempts, and the cost if there was one. */
 export function failureHeaders({
   attempts,
   held,
@@ -63,7 +63,7 @@ export function failureHeaders({
   if (sent === 0) return headers
   headers['x-tollgate-attempts'] = String(sent)
   headers['x-tollgate-upstream-ms'] = String(upstreamMsOf(attempts))
-  // Without a source there was no usage to charge.
+  // Without a source no usage was charged.
   if (usageSource === undefined) return headers
   headers['x-tollgate-held-usd'] = formatUsd(held)
   headers['x-tollgate-cost-usd'] = formatUsd(charged)

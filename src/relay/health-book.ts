@@ -1,7 +1,7 @@
 import type { UpstreamFailure } from '../domain/failure.ts'
 import { afterFailure, afterNothing, healthy, onTrial, type OfferHealth } from '../router/health.ts'
 
-/** What this process has learnt about its offers. Lost at a restart on purpose: a restart is a fresh look. */
+/** What this process has learned about its offers. It is lost at a restart on purpose, which begins anew. */
 export class HealthBook {
   private readonly offers = new Map<string, OfferHealth>()
 
@@ -20,7 +20,7 @@ export class HealthBook {
     if (health) this.offers.set(offerId, onTrial(health, Date.now()))
   }
 
-  /** An attempt has ended for its client's reasons. */
+  /** An attempt ended because of its client. */
   ended(offerId: string): void {
     const health = this.offers.get(offerId)
     if (health) this.offers.set(offerId, afterNothing(health, Date.now()))
@@ -30,7 +30,7 @@ export class HealthBook {
     this.offers.delete(offerId)
   }
 
-  /** Ends rests: what they were for is mended, or somebody wants to know. How many rested. */
+  /** Ends rests, because the cause is mended or a test is wanted. Returns how many offers rested. */
   resume(offerIds: readonly string[]): number {
     const resting = offerIds.filter((id) => this.isResting(id)).length
     for (const id of offerIds) this.offers.delete(id)

@@ -1,19 +1,19 @@
-/** Requests with an idempotency key: the first is carried out, a repetition gets its answer. */
+/** Requests with an idempotency key. The first is carried out, and a repetition gets its answer. */
 import type { Failure } from '../domain/failure.ts'
 import type { IdempotencyKey, KeptAnswer } from '../records/idempotency.ts'
 import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
 import { limit } from '../lib/primitives/limit.ts'
 
-/** The answer of an earlier request with the same key, as it was sent then. */
+/** The answer to an earlier request with the same key, as it was sent then. */
 export type ReplayedAnswer = {
   readonly kind: 'repeated'
   readonly answer: KeptAnswer & { readonly body: string }
-  /** The request that was charged for it. */
+  /** The id of the request that was charged. */
   readonly requestId: string
 }
 
-/** Claims the key for this call. What comes back instead is the answer to it. */
+/** Claims the key for this call. Returns another answer if the call must not be carried out. */
 export async function claimOnce(
   relay: Relay,
   call: GatewayRequest,
@@ -40,12 +40,12 @@ export async function claimOnce(
 const WAIT_MS_MAX = limit('repetitionWaitMs', 30_000, 'The Retry-After of a repetition is never longer.')
 
 /**
- * An SDK whose call timed out comes back for the answer, once or twice. It is sent away for as long as the first has
- * run already: at once it would be too early for most.
+ * An SDK whose call timed out repeats it once or twice. It is told to wait as long as the first request has already
+ * run. A shorter wait would be too short for most.
  */
 const runningFor = (ms: number): Failure => ({
   kind: 'idempotency_running',
-  message: 'A request with this Idempotency-Key is under way. Ask again when it is over.',
+  message: 'A request with this Idempotency-Key is still running. Try again when it has ended.',
   retryAfterMs: Math.min(ms, WAIT_MS_MAX),
 })
 const MISMATCH: Failure = {
@@ -54,6 +54,6 @@ const MISMATCH: Failure = {
 }
 const notKept = (requestId: string): Failure => ({
   kind: 'idempotency_not_kept',
-  message: `The answer to this Idempotency-Key was not kept: it was too large, or cut off. It was charged as ${requestId}.`,
+  message: `The answer to this Idempotency-Key was too large or was cut off, so it was not stored. It was charged as ${requestId}.`,
   shouldRetry: false,
 })

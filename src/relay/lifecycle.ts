@@ -1,6 +1,6 @@
 /**
  * The life of a request: received → admitted → attempting → answering → ended. The stage decides what may follow, and
- * what a client that leaves does to the upstream. Every change of it is a method here.
+ * what happens to the upstream when the client leaves. Every change of the stage is a method here.
  */
 import type { OutputCap } from '../modalities/modality.ts'
 import type { IdempotencyLock } from '../records/idempotency.ts'
@@ -8,22 +8,22 @@ import type { AttemptNote, RequestRecord } from '../records/records.ts'
 import type { Permit } from './provider-concurrency.ts'
 
 export type RequestState =
-  /** Its body is there. It may wait for an earlier answer, or for earlier turns. */
+  /** Its body has arrived. It may wait for an earlier answer, or for earlier turns. */
   | { readonly stage: 'received' }
   /** Money is held for it. */
   | { readonly stage: 'admitted' }
-  /** Offers are tried, one after the other. Without an attempt it waits for the next one. */
+  /** Offers are tried one after the other. Without an attempt it waits for the next one. */
   | { readonly stage: 'attempting'; readonly attempt: CurrentAttempt | undefined }
-  /** An upstream has committed. Its answer is on the way to the client. */
+  /** An upstream has committed. Its answer is sent to the client. */
   | { readonly stage: 'answering'; readonly attempt: CurrentAttempt; readonly firstEventMs: number }
-  /** Its hold is resolved, which the record says; or it never had one. */
+  /** Its hold is resolved, as in the record, or it never had one. */
   | { readonly stage: 'ended'; readonly record: RequestRecord | undefined }
 
-/** The attempt that is under way. */
+/** The running attempt. */
 type CurrentAttempt = {
-  /** It is given back when the request is over, where not before. */
+  /** The permit is given back when the request is over, or earlier. */
   readonly permit: Permit
-  /** Whether the vendor bills the work to its end, also when its client leaves. */
+  /** Whether the vendor bills the work to its end even if the client leaves. */
   readonly billsOn: boolean
   /** The vendor's id of the request. */
   readonly upstreamRequestId: string | undefined
@@ -41,7 +41,7 @@ export class RequestLife {
   private headSent = false
   private readonly request: { readonly isBackground: boolean }
 
-  /** `isBackground`: its answer is made without its client, which can only end it by saying so. */
+  /** `isBackground`: the answer is made without its client, which can only end it by cancelling it. */
   constructor(request: { readonly isBackground: boolean }) {
     this.request = request
   }
@@ -50,22 +50,22 @@ export class RequestLife {
     return this.current
   }
 
-  /** Held from before the admission until the end is on disk. */
+  /** The lock is kept from before the admission until the end is on disk. */
   get lock(): IdempotencyLock | undefined {
     return this.idempotencyLock
   }
 
-  /** What came of each attempt so far. */
+  /** The notes of the attempts so far. */
   get attempts(): readonly AttemptNote[] {
     return this.notes
   }
 
-  /** The output limit that its upstream was sent, or its answer was ended at, without the client having set it. */
+  /** An output limit that the client did not set: the upstream got it, or the answer was ended at it. */
   get outputCap(): OutputCap | undefined {
     return this.cap
   }
 
-  /** Whether its client has been told 200, before any output it may be: what goes wrong is said inside the stream. */
+  /** Whether the client got status 200 before any output. Failures are then reported inside the stream. */
   get isHeadSent(): boolean {
     return this.headSent
   }
@@ -78,12 +78,12 @@ export class RequestLife {
     return this.attempt?.upstreamRequestId
   }
 
-  /** Whether its client has said, with an idempotency key, that it will ask again for what it misses. */
+  /** Whether the client announced, by an idempotency key, that it will request a missed answer again. */
   get isAwaited(): boolean {
     return this.idempotencyLock !== undefined && !this.request.isBackground
   }
 
-  /** Whether the upstream is read on when the client leaves: it bills to the end whatever we do, or is awaited. */
+  /** Whether the upstream is read on when the client leaves: it bills to the end anyway, or the answer is awaited. */
   get outlivesClient(): boolean {
     return this.isAwaited || (this.attempt?.billsOn ?? false)
   }
@@ -100,20 +100,20 @@ export class RequestLife {
     this.current = ADMITTED
   }
 
-  /** Nothing is under way: what failed bills nothing on, and the next attempt has yet to begin. */
+  /** No attempt is running. The failed one is no longer billed, and the next one has not begun. */
   waiting(): void {
     this.expect('admitted', 'attempting')
     this.current = WAITING
   }
 
-  /** An attempt begins. What the one before it bills stands until this one is sent. */
+  /** An attempt begins. The billing of the attempt before it stands until this one is sent. */
   attempting(permit: Permit): void {
     this.expect('admitted', 'attempting')
     const billsOn = this.attempt?.billsOn ?? false
     this.current = { stage: 'attempting', attempt: { permit, billsOn, upstreamRequestId: this.upstreamRequestId } }
   }
 
-  /** The request is sent, under this output limit of ours. */
+  /** The request is sent, with this output limit of ours. */
   sent({ billsOn, cap }: { readonly billsOn: boolean; readonly cap: OutputCap | undefined }): void {
     this.change({ billsOn, upstreamRequestId: undefined })
     this.cap = cap
@@ -123,17 +123,17 @@ export class RequestLife {
     this.change({ upstreamRequestId })
   }
 
-  /** The vendor has made it, and bills it. A client that leaves now pays for it. */
+  /** The vendor has made and billed the work. A client that leaves now pays for it. */
   made(): void {
     if (this.attempt?.billsOn === false) this.change({ billsOn: true })
   }
 
-  /** Its client gets the head of a stream. */
+  /** The client gets the head of a stream. */
   headLeft(): void {
     this.headSent = true
   }
 
-  /** The answer was ended at this limit, for want of money. */
+  /** The answer ended at this limit because no money was left. */
   cutAt(cap: OutputCap): void {
     this.cap = cap
   }
@@ -142,7 +142,7 @@ export class RequestLife {
     this.notes.push(note)
   }
 
-  /** The attempt that served came to nothing good in the middle of its stream. */
+  /** The attempt that served failed in the middle of its stream. */
   broke(noteOf: (served: AttemptNote) => AttemptNote): void {
     const served = this.notes.pop()
     if (served) this.notes.push(noteOf(served))
@@ -151,7 +151,7 @@ export class RequestLife {
   answering(firstEventMs: number): void {
     this.expect('attempting')
     const { attempt } = this
-    if (!attempt) throw new Error('nothing was asked that could answer')
+    if (!attempt) throw new Error('no attempt was made that could answer')
     this.current = { stage: 'answering', attempt, firstEventMs }
   }
 
@@ -162,7 +162,7 @@ export class RequestLife {
     this.current = { stage: 'ended', record }
   }
 
-  /** Safe to call again. */
+  /** Gives the permit back. A second call is safe. */
   leavePermit(): void {
     this.attempt?.permit.leave()
   }
@@ -182,6 +182,6 @@ export class RequestLife {
 
   private expect(...stages: readonly RequestState['stage'][]): void {
     const { stage } = this.current
-    if (!stages.includes(stage)) throw new Error(`a request cannot go on from '${stage}' like this`)
+    if (!stages.includes(stage)) throw new Error(`a request cannot take this step from '${stage}'`)
   }
 }

@@ -1,4 +1,4 @@
-/** The requests under way, so that a revoked key's streams can be cut and a shutdown can wait for the rest. */
+/** The running requests, so that a revoked key's streams can be cut and a shutdown can wait for the rest. */
 import type { Caller } from '../domain/account.ts'
 import { limit } from '../lib/primitives/limit.ts'
 import { NOWHERE, Roster } from '../lib/primitives/roster.ts'
@@ -11,7 +11,7 @@ const isBarred = ({ key, account }: Caller, barred: RevokedSubject): boolean =>
 
 const isLapsed = ({ stands }: Caller): boolean => stands?.() === false
 
-/** Of calls that go on without their client: they hold a connection each, and nobody waits. */
+/** The bounds of calls that continue without their client. Each has a connection, and nobody waits for it. */
 export type DetachedBounds = { readonly callsMax: number; readonly callsPerAccountMax: number }
 export const detachedBounds: DetachedBounds = {
   callsMax: limit('detachedCallsMax', 256, 'A further call ends when its client leaves.'),
@@ -48,7 +48,7 @@ export class LiveCalls {
     if (this.calls.size === 0) this.onEmpty?.()
   }
 
-  /** The client of a call has left. Where the call would go on without, and too many do already, it ends. */
+  /** The client of a call has left. A call that would continue without its client ends if too many already do. */
   left(call: GatewayRequest): void {
     call.cancel('client_closed')
     if (call.upstreamStopped) return
@@ -59,27 +59,27 @@ export class LiveCalls {
     else if (call.place !== NOWHERE) this.detached.add(call)
   }
 
-  /** Has `cut` called when somebody who only listens loses the right to. What comes back ends that. */
+  /** Calls `cut` when a listener of the caller loses its permission. The returned function ends the watch. */
   watch(caller: Caller, cut: () => void): () => void {
     const listener = { caller, cut }
     this.listeners.add(listener)
     return () => void this.listeners.delete(listener)
   }
 
-  /** Cuts the calls of a key or an account that lost its right. */
+  /** Cuts the calls of a key or an account that is no longer valid. */
   bar(barred: RevokedSubject): void {
     const reason = 'keyId' in barred ? 'revoked' : 'suspended'
     for (const call of this.calls) if (isBarred(call.caller, barred)) call.cancel(reason)
     for (const { caller, cut } of this.listeners) if (isBarred(caller, barred)) cut()
   }
 
-  /** Cuts the calls of whoever was lent the right to call, and has it no more: their session ended, say. */
+  /** Cuts the calls whose borrowed permission has ended, for example with a console session. */
   cutLapsed(): void {
     for (const call of this.calls) if (isLapsed(call.caller)) call.cancel('revoked')
     for (const { caller, cut } of this.listeners) if (isLapsed(caller)) cut()
   }
 
-  /** Ends the calls that have taken longer than a request may, all attempts together. */
+  /** Ends the calls that exceed the maximum duration of a request, all attempts together. */
   endOverdue(timeoutMs: number): void {
     for (const call of this.calls) if (call.elapsedMs() > timeoutMs) call.cancel('overdue')
   }

@@ -1,4 +1,4 @@
-/** What an answer comes to: what its upstream reports, where that can be believed, or what we count. */
+/** The usage of an answer: as its upstream reports it if that is plausible, or by our own count. */
 import { inputTokens, outputTokens, type Usage } from '../domain/usage.ts'
 import type { MeteredUsage } from '../formats/core/contract.ts'
 import type { Arrival } from '../modalities/modality.ts'
@@ -9,11 +9,11 @@ import { limit } from '../lib/primitives/limit.ts'
 
 type ToMeter = Arrival & {
   readonly admission: Admission
-  /** Whether it was ended for want of money: a running usage of it may be ahead of what was paid for and left. */
+  /** Whether it ended because no money was left. A running usage may then exceed what was paid for and left. */
   readonly isCut?: boolean | undefined
 }
 
-/** How far a report may pass the quote before it is taken for a mistake: 4 times, and a margin for hidden prompts. */
+/** A report beyond 4 times the quote, plus a margin for hidden prompts, counts as a mistake. */
 const PLAUSIBLE_FACTOR = limit(
   'plausibleUsageFactor',
   4,
@@ -25,7 +25,7 @@ const PLAUSIBLE_MARGIN_TOKENS = limit(
   'A reported usage may exceed the multiple of the quote by this many tokens.',
 )
 
-/** Takes the upstream's usage where it is plausible, or counts what went in and came out. */
+/** Uses the upstream's usage if it is plausible, and otherwise counts input and output. */
 export function meter(relay: Relay, call: GatewayRequest, to: ToMeter): MeteredUsage | Promise<MeteredUsage> {
   const { admission } = to
   const { model, modality, quoted } = admission
@@ -43,7 +43,7 @@ export function meter(relay: Relay, call: GatewayRequest, to: ToMeter): MeteredU
   })
 }
 
-/** A report that is ahead of what was paid for says nothing of the output. */
+/** A report that exceeds what was paid for says nothing about the output. */
 const upTo = (usage: Usage | undefined, outputMax: number): Usage | undefined =>
   usage && outputTokens(usage) > outputMax ? { ...usage, outputText: 0, outputReasoning: 0 } : usage
 
@@ -52,7 +52,7 @@ const heldTokensOf = ({ growing, quoted }: Admission): number => growing?.heldTo
 
 function isPlausible(usage: Usage, { request }: GatewayRequest, { quoted }: Admission): boolean {
   const within = (tokens: number, bound: number): boolean => tokens <= bound + PLAUSIBLE_MARGIN_TOKENS
-  // Without a limit the bound is what no answer of the model passes; a limit may be counted differently.
+  // Without a limit the bound is the maximum of the model. A limit may be counted differently by the vendor.
   const isOpen = quoted.cap === undefined && request.outputTokensMax === undefined
   const outputBound = quoted.outputTokensMax * (isOpen ? 1 : PLAUSIBLE_FACTOR)
   return within(inputTokens(usage), quoted.inputTokens * PLAUSIBLE_FACTOR) && within(outputTokens(usage), outputBound)

@@ -1,4 +1,4 @@
-/** An offer with the provider and the preset behind it, as they are now. */
+/** An offer with its current provider and preset. */
 import type { Offer, Provider } from '../domain/catalog.ts'
 import type { Dialect } from '../domain/turn.ts'
 import type { ClientRequest } from '../formats/core/contract.ts'
@@ -7,14 +7,14 @@ import { findPreset } from '../vendors/presets.ts'
 import { isForResponses, rulesFor } from '../vendors/fit.ts'
 import type { Relay } from './context.ts'
 
-/** `provider` and `preset` are those behind the offer. */
+/** `provider` and `preset` are those of the offer. */
 export type OfferChoice = { readonly offer: Offer; readonly provider: Provider; readonly preset: Preset }
 
 type Asker = { readonly offer: Pick<Offer, 'upstreamModel'>; readonly preset: Pick<Preset, 'id' | 'dialects'> }
 
 /**
- * The dialects in which an offer may be asked. Some vendors do more for a request in one of theirs: one that they would
- * refuse in the other goes there, and so does what is translated anyway.
+ * The dialects in which an offer may be called. Some vendors support more in one of their dialects. Requests that the
+ * other dialect would refuse use that one, and so do requests that are translated anyway.
  */
 export function dialectsOf(
   { offer, preset: { id, dialects } }: Asker,

@@ -1,6 +1,6 @@
 import type { GatewayRequest } from './call.ts'
 
-/** Waits, for as long as somebody wants the call's answer. */
+/** Waits while the call's answer is still wanted. */
 export function pause(call: GatewayRequest, waitMs: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, waitMs)

@@ -1,7 +1,7 @@
 /**
- * Whether a caller may have what it asks for. This is asked at two moments. A precheck spares work that would be for
- * nothing: before the body of a request is read, and before a request waits for an earlier answer or for earlier turns.
- * `authorize` decides, in the tick of the hold: a key can be revoked, or a model withdrawn, while a request waits.
+ * Whether a caller may have what it requests. This is checked at two moments. A precheck spares work that would be
+ * refused: before the body of a request is read, and before a request waits for an earlier answer or for earlier turns.
+ * `authorize` decides in the tick of the hold, because a key can be revoked or a model withdrawn while a request waits.
  */
 import type { Catalog } from '../catalog/catalog.ts'
 import { usableModel } from '../catalog/usable-model.ts'
@@ -16,25 +16,25 @@ import type { Relay } from './context.ts'
 import { refuseRemoteMedia } from './remote-media.ts'
 
 /**
- * Before the body: whether new work is taken, and whether there is money. `mayRepeat`: an earlier answer may only have
- * to be given again, which costs nothing.
+ * The check before the body: whether new work is accepted, and whether there is money. With `mayRepeat`, the request
+ * may only get an earlier answer again, which costs nothing.
  */
 export function precheck(relay: Relay, { account }: Caller, mayRepeat: boolean): Failure | undefined {
   const { ledger, idempotency } = relay
   const refusal = unready(relay)
   if (refusal) return refusal
   if (!ledger.isEmpty(account.id) || (mayRepeat && idempotency.keepsFor(account.id))) return undefined
-  const message = 'The account balance is $0: nothing can be requested until it is topped up.'
+  const message = 'The account balance is $0. Top it up to send requests.'
   return { kind: 'insufficient_balance', message, shouldRetry: false }
 }
 
-/** Before a request waits for an earlier answer or for earlier turns. */
+/** The check before a request waits for an earlier answer or for earlier turns. */
 export function precheckWait(relay: Relay, call: GatewayRequest): Failure | undefined {
   const model = authorize(relay, call)
   return 'message' in model ? model : undefined
 }
 
-/** The model of a request, if its caller may have it now, and it can do what the request asks for. */
+/** The model of a request, if its caller may use it now and it can do what is requested. */
 export function authorize({ accounts, catalog }: Relay, { caller, request }: GatewayRequest): Model | Failure {
   const key = accounts.findKey(caller.key.id)
   const account = accounts.find(caller.account.id)
@@ -44,13 +44,13 @@ export function authorize({ accounts, catalog }: Relay, { caller, request }: Gat
   return 'message' in model ? model : (request.check?.(model) ?? refuseRemoteMedia(request) ?? model)
 }
 
-/** The model of a request, if the caller may have it and it makes what the endpoint is for. */
+/** The model of a request, if the caller may use it and it makes what the endpoint is for. */
 export function suitableModel(catalog: Catalog, caller: Caller, request: ClientRequest): Model | Failure {
   const model = usableModel(catalog, caller, request.model)
   return 'message' in model ? model : (modalityOf(model).accepts(model, request) ?? model)
 }
 
-/** Why new work is refused at the moment. */
+/** The reason why new work is refused at the moment, if there is one. */
 export function unready({ notReady }: Pick<Relay, 'notReady'>): Failure | undefined {
   const reason = notReady()
   return reason === undefined

@@ -1,4 +1,4 @@
-/** What is done with images on their way through: fetched, decoded, and put where clients find them. */
+/** The work on images that pass through: they are fetched, decoded, and hosted for clients. */
 import type { Blobs } from '../blobs/blobs.ts'
 import type { Model, Provider, ProviderReach } from '../domain/catalog.ts'
 import { imageFetchBounds, type ImageFormat } from '../domain/image.ts'
@@ -16,26 +16,26 @@ export class Pictures {
   private readonly keptMs: number
   private readonly log: Log
 
-  /** `keptMs`: how long an address that is handed out leads anywhere. */
+  /** `keptMs` is how long the address of a hosted image works. */
   constructor(blobs: Blobs, keptMs: number, log: Log) {
     this.blobs = blobs
     this.keptMs = keptMs
     this.log = log
   }
 
-  /** Whether the disk has no room for files that clients are given the address of. */
+  /** Whether the disk has no room for hosted files. */
   get isShortOfRoom(): boolean {
     return this.blobs.isShortOfRoom
   }
 
   /**
-   * The image service of one call at one provider. What is allowed to the provider is allowed at its own origin alone.
+   * The image service of one call at one provider. Permissions of the provider are valid only for its own origin.
    */
   adapterContextOf(call: GatewayRequest, provider: Origin, model: Model): AdapterContext {
     return new CallImages(this, call, provider, model)
   }
 
-  /** Fetches what a vendor names. Where that fails the operator is told why: the guard may not let us, say. */
+  /** Fetches an image that a vendor named. A failure is logged for the operator, such as a refusal of the guard. */
   async fetch(call: GatewayRequest, url: string, reach: ProviderReach): Promise<Buffer | undefined> {
     const fetched = await fetchPicture(call, url, reach)
     if (typeof fetched !== 'string') return fetched
@@ -43,7 +43,7 @@ export class Pictures {
     return undefined
   }
 
-  /** Keeps an image of an account. Returns its id. */
+  /** Hosts an image of an account. Returns its id. */
   keep(bytes: Buffer, format: ImageFormat, accountId: string): Promise<string> {
     return this.blobs.put(bytes, { accountId, purpose: 'image', contentType: `image/${format}`, keptMs: this.keptMs })
   }
@@ -76,7 +76,7 @@ class CallImages implements ImageService, AdapterContext {
   }
 
   async inspect(bytes: Buffer): Promise<ImageInfo | undefined> {
-    // It is paid for: it goes before what clients upload.
+    // The image is paid for, so it goes before uploads of clients.
     const looked = await inspectPicture(bytes, { share: this.call.caller.account.id })
     return looked.kind === 'picture' ? looked : undefined
   }
@@ -90,9 +90,9 @@ class CallImages implements ImageService, AdapterContext {
 const isSameOrigin = (url: string, base: string): boolean =>
   URL.canParse(url) && new URL(url).origin === new URL(base).origin
 
-/** The bytes of a picture, or why they are not there. */
+/** The bytes of a picture, or the reason why they are missing. */
 async function fetchPicture(call: GatewayRequest, url: string, reach: ProviderReach): Promise<Buffer | string> {
-  // The vendor has made it, and bills it: whoever leaves now pays for it.
+  // The vendor has made and billed it. A client that leaves now pays for it.
   call.life.made()
   const flight = new InFlightAttempt(call, imageFetchBounds.fetchTimeoutMs)
   const { stop } = flight
@@ -104,7 +104,7 @@ async function fetchPicture(call: GatewayRequest, url: string, reach: ProviderRe
 
 async function bytesOf(response: IncomingResponse): Promise<Buffer | string> {
   if (response.status === 200) {
-    return (await readBytes(response, imageFetchBounds.fetchedBytesMax)) ?? 'it is too large, or broke off'
+    return (await readBytes(response, imageFetchBounds.fetchedBytesMax)) ?? 'it is too large or broke off'
   }
   response.cancel()
   return `the host answered ${response.status}`

@@ -1,4 +1,4 @@
-/** All that the edge asks of the relay. The edge imports no other file of it. */
+/** All that the edge asks of the relay. The edge imports no other file of the relay. */
 import type { Caller } from '../domain/account.ts'
 import type { Failure } from '../domain/failure.ts'
 import type { ClientRequest } from '../formats/core/contract.ts'
@@ -17,23 +17,23 @@ type ShownServices = Pick<Relay, 'accounts' | 'catalog' | 'ledger' | 'turns' | '
 export type RelayedRequest = GatewayRequest
 export type RelayedRequestStart = Omit<CallStart, 'replies'>
 
-/** `model`: whether a request may be counted that names none. `onRecalled`: earlier turns are in the request now. */
+/** `model`: whether a request without a model may be counted. `onRecalled`: called once earlier turns are included. */
 export type CountOptions = { readonly model: 'named' | 'optional'; readonly onRecalled?: () => void }
 
 export type RelayPort = ShownServices & {
   readonly heartbeatMs: number
-  /** Why new work is refused at the moment. */
+  /** The reason why new work is refused at the moment, if there is one. */
   unready(): Failure | undefined
-  /** Before the body: why nothing of the caller is taken. `mayRepeat`: an earlier answer may be all it takes. */
+  /** The check before the body. With `mayRepeat`, the request may only get an earlier answer again. */
   precheck(caller: Caller, mayRepeat: boolean): Failure | undefined
   open(start: RelayedRequestStart): RelayedRequest
   /** Resolves when the answer, or the start of its stream, may go to the client. */
   carryOut(request: RelayedRequest): Promise<RelayResult>
   /** The client of a request has left. */
   left(request: RelayedRequest): void
-  /** Has `cut` called when somebody who only listens loses the right to. What comes back ends that. */
+  /** Calls `cut` when a listener of the caller loses its permission. The returned function ends the watch. */
   watch(caller: Caller, cut: () => void): () => void
-  /** How many tokens a request puts in, by our own count. Nothing is sent, and nothing is charged. */
+  /** The number of input tokens of a request, by our own count. Nothing is sent, and nothing is charged. */
   count(caller: Caller, request: ClientRequest, options: CountOptions): Promise<number | Failure>
 }
 

@@ -1,4 +1,4 @@
-/** One attempt at one offer: what it is sent, and what comes of it. */
+/** One attempt at one offer: the request to it, and the result. */
 import type { Offer } from '../domain/catalog.ts'
 import type { Failure, UpstreamFailure } from '../domain/failure.ts'
 import type {
@@ -35,19 +35,19 @@ import { BoundedEvents } from './stream-bounds.ts'
 import { KIB } from '../lib/primitives/units.ts'
 import { limit } from '../lib/primitives/limit.ts'
 
-/** An upstream stream past its first meaningful event. */
+/** An upstream's stream after its first meaningful event. */
 export type OpenStream = {
   readonly stream: AdaptedStream
-  /** What came before the first meaningful event. */
+  /** The text before the first meaningful event. */
   readonly prelude: string
-  /** That event, of which nothing has left. */
+  /** The first meaningful event. None of it has left. */
   readonly first: Extract<ReadEvent, { kind: 'chunk' }>
-  /** Events that arrived in the same read, still to be looked at. */
+  /** Further events of the same read, which are not processed yet. */
   readonly arrived: readonly SseEvent[]
   readonly events: UpstreamEvents
 }
 
-/** Of a request in parts: how many were answered before one failed. */
+/** For a request that is sent in parts: how many parts were answered before one failed. */
 export type Progress = { readonly answered: number; readonly firstParts: (count: number) => FirstParts }
 export type FailedAttempt = {
   readonly kind: 'failed'
@@ -59,41 +59,41 @@ export type AttemptResult =
   | { readonly kind: 'stream'; open: OpenStream }
   | FailedAttempt
 
-/** Held-back text before the first meaningful event is bounded: a vendor cannot fill memory with preludes. */
+/** The bound of the text that is held back before the first meaningful event, because it is kept in memory. */
 const PRELUDE_CHARS_MAX = limit(
   'preludeCharsMax',
   64 * KIB,
   'A stream with more before its first meaningful event counts as failed, and the next offer is tried.',
 )
 
-/** Who has said that he will ask again is served as if he waited. */
+/** Whether nobody waits for the answer. A client that announced a repetition counts as waiting. */
 export const isForNobody = ({ cancelled, upstreamStopped, life }: GatewayRequest): boolean =>
   cancelled !== undefined && (upstreamStopped || !life.isAwaited)
 
-/** What an answer to this call says of itself. */
+/** The facts that an answer to this call states about itself. */
 export const factsOf = ({ id }: GatewayRequest, { model, hold }: Admission): AnswerFacts => ({
   requestId: id,
   createdAtMs: hold.createdAtMs,
   publicModel: model.id,
 })
 
-/** An offer to be tried. */
+/** An offer before its attempt. */
 type Candidate = {
   readonly target: Target
   readonly adapter: Adapter
   readonly offer: Offer
   readonly admission: Admission
-  /** Fields that the vendor has refused in this call. */
+  /** Fields that the vendor refused during this call. */
   readonly without: readonly string[]
 }
 
-/** The same with what it is sent. */
+/** An offer with the request to it. */
 type PreparedAttempt = Omit<Candidate, 'offer' | 'without'> & {
   readonly destination: Destination
   readonly request: UpstreamRequest
   readonly limits: AttemptLimits
   readonly isWhole: boolean
-  /** Whether the vendor bills on when the client leaves. */
+  /** Whether the vendor continues to bill when the client leaves. */
   readonly billsOn: boolean
 }
 
@@ -123,7 +123,7 @@ const lessOf = (request: UpstreamRequest, fields: readonly string[]): UpstreamRe
     ? request
     : { ...request, body: bodyWithout(request.body, fields), dropped: [...request.dropped, ...fields] }
 
-/** Whether a whole reply is asked for as a stream, so that its hold can grow while it is made. */
+/** Whether a whole reply is requested as a stream, so that its hold can grow with it. */
 const isCollected = ({ request }: GatewayRequest, { growing }: Admission, adapter: Adapter): boolean =>
   growing !== undefined && growing.wholeCap === undefined && !request.stream && 'collector' in adapter
 
@@ -144,10 +144,10 @@ export function carriedOut(call: GatewayRequest, trial: PreparedAttempt): Promis
 const triedOf = (read: ReadReply): AttemptResult =>
   read.kind === 'failed' ? read : { kind: 'whole', reply: read.reply }
 
-/** An error is never longer; a long reply is read by another thread, not here. */
+/** An error is never longer. A long reply is parsed by another thread, and not here. */
 const ERROR_CHARS_MAX = 64 * KIB
 
-/** A request that is several of this upstream's. */
+/** Tries a request that must be sent to this upstream in several parts. */
 async function tryParts({ target, adapter, destination, request, limits }: PreparedAttempt): Promise<AttemptResult> {
   const texts: string[] = []
   const parts = adapter.split?.(destination) ?? [request]
@@ -159,7 +159,7 @@ async function tryParts({ target, adapter, destination, request, limits }: Prepa
   return triedOf(await (adapter.join?.(texts) ?? adapter.readReply(texts[0] ?? '', destination.quirks)))
 }
 
-/** An error is found before the next part is sent; in the answer to the only part, when that is read. */
+/** Checks the reply to a part for an error before the next part is sent. A single part is checked when it is read. */
 function readPart(text: string, parts: readonly unknown[], { failures }: Target): WholeAttempt {
   const failure = parts.length > 1 && text.length <= ERROR_CHARS_MAX ? failures.hidden(text) : undefined
   return failure ? { kind: 'failed', failure } : asReply(text)
@@ -175,7 +175,7 @@ async function tryStream(
   const opened = await openEvents(target, { request, adapter }, limits)
   if (opened.kind === 'failed') return opened
   const passed = adapter.openStream(factsOf(call, admission), destination.quirks)
-  // A whole reply has a bound of its own.
+  // A whole reply has its own bound.
   const isLive = opened.events instanceof EventReader
   const bounded = isLive ? new BoundedEvents(opened.events, passed, { admission, limits }) : opened.events
   const events = passed.prepare ? new PreparedEvents(bounded, passed) : bounded
@@ -194,7 +194,7 @@ function limitsOf(
 
 type StreamOpening = { readonly request: UpstreamRequest; readonly adapter: Adapter }
 
-/** The events of an upstream, or of its whole reply where it does not stream. */
+/** The events of an upstream's stream, or those made from its whole reply if it does not stream. */
 async function openEvents(
   target: Target,
   { request, adapter }: StreamOpening,
@@ -204,7 +204,7 @@ async function openEvents(
   if (!adapter.asEvents) {
     const streamed = await attemptStream(target, request, { ...limits, takesWhole: eventsOfReply !== undefined })
     if (streamed.kind !== 'reply') return streamed
-    if (!eventsOfReply) throw new Error('a stream was asked for')
+    if (!eventsOfReply) throw new Error('a stream was requested')
     return { kind: 'stream', events: new GivenEvents(eventsOfReply(streamed.text)) }
   }
   const attempt = await attemptWhole(target, request, limits, asReply)
@@ -212,7 +212,7 @@ async function openEvents(
   return { kind: 'stream', events: new GivenEvents(adapter.asEvents(attempt.text)) }
 }
 
-/** A request that cannot be put in this upstream's dialect is the client's own affair. */
+/** A request that cannot be expressed in this upstream's dialect is the client's fault. */
 const refused = ({ message, param, code }: Failure): FailedAttempt => ({
   kind: 'failed',
   failure: {
@@ -223,7 +223,7 @@ const refused = ({ message, param, code }: Failure): FailedAttempt => ({
   },
 })
 
-/** Reads up to the first meaningful event. Until there, everything that goes wrong still leaves the next offer free. */
+/** Reads up to the first meaningful event. Until then the next offer can be tried after any failure. */
 async function readPrelude(events: UpstreamEvents, stream: AdaptedStream): Promise<AttemptResult> {
   let text = ''
   for (;;) {

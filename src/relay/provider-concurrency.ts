@@ -1,4 +1,6 @@
-/** How many requests may be under way at a provider at once. Who finds no seat asks elsewhere, or waits a moment. */
+/**
+ * Limits the concurrent requests at a provider. A request without a permit goes to another offer, or waits a moment.
+ */
 import type { Provider } from '../domain/catalog.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import { FairQueue } from '../lib/primitives/fair-queue.ts'
@@ -6,48 +8,48 @@ import type { Stoppable } from '../upstream/in-flight-attempt.ts'
 import { limit } from '../lib/primitives/limit.ts'
 
 export const seatBounds = {
-  /** Of a provider that says nothing of its own. */
+  /** For a provider without a limit of its own. */
   requestsMax: limit('providerRequestsMax', 4_096, 'A further request goes to the next offer, or waits.'),
-  /** Where there is nobody else to ask. */
+  /** For a request without another offer. */
   waitMs: limit('providerWaitMs', 1_000, 'A request that waits longer for a permit counts as failed at this provider.'),
 }
 
-/** Of an upstream where as many requests are under way as there may be. */
+/** The failure of an attempt at a provider that has its maximum of concurrent requests. */
 export const FULL: UpstreamFailure = {
   kind: 'overload',
-  message: 'as many requests are under way there as there may be',
+  message: 'the provider already has its maximum of concurrent requests',
   retryAfterMs: 1_000,
 }
 
 type LimitedProvider = Pick<Provider, 'id' | 'concurrentRequests'>
 
-/** The right to have one request under way, until `leave`. */
+/** The right to have one request in flight, until `leave`. */
 export class Permit {
-  private row: ProviderQueue | undefined
+  private queue: ProviderQueue | undefined
 
-  constructor(row: ProviderQueue) {
-    this.row = row
+  constructor(queue: ProviderQueue) {
+    this.queue = queue
   }
 
-  /** Safe to call again. */
+  /** Gives the permit back. A second call is safe. */
   leave(): void {
-    const { row } = this
-    this.row = undefined
-    row?.left()
+    const { queue } = this
+    this.queue = undefined
+    queue?.left()
   }
 }
 
-/** Takes a seat of a row that has one now. */
-type PermitTaker = (row: ProviderQueue) => void
+/** Takes a permit from a queue that has one now. */
+type PermitTaker = (queue: ProviderQueue) => void
 
-/** The seats of one provider, and who waits for one. */
+/** The permits of one provider, and the requests that wait for one. */
 class ProviderQueue {
   private taken = 0
   private max = 0
-  /** By account. */
+  /** Waiting requests by account. */
   private readonly waiting = new FairQueue<PermitTaker>()
 
-  /** An operator may have changed the limit. */
+  /** Sets the limit, which an operator may have changed. */
   limitTo(max: number): this {
     const isMore = max > this.max
     this.max = max
@@ -69,10 +71,10 @@ class ProviderQueue {
     this.serve()
   }
 
-  /** Whether an account may wait: with as many as there are seats, while all are no more than twice as many. */
+  /** Whether an account may wait. It may have as many waiting as there are permits, and all accounts twice as many. */
   mayWait(account: string): boolean {
     const own = this.waiting.sizeOf(account)
-    // The first of each account may: two that ask for much must not keep all others out.
+    // The first request of each account may always wait, so that two busy accounts do not exclude the others.
     return own === 0 || (own < this.max && this.waiting.size < 2 * this.max)
   }
 
@@ -80,62 +82,62 @@ class ProviderQueue {
     return this.taken < this.max && this.waiting.size === 0
   }
 
-  /** False where too many wait. */
-  await(account: string, sit: PermitTaker): boolean {
+  /** Adds a waiting request. Returns false if too many wait. */
+  await(account: string, taker: PermitTaker): boolean {
     if (!this.mayWait(account)) return false
-    this.waiting.add(account, sit)
+    this.waiting.add(account, taker)
     return true
   }
 
-  /** Safe to call where it does not wait. */
-  forget(account: string, sit: PermitTaker): void {
-    this.waiting.remove(account, sit)
+  /** Removes a waiting request. It is safe to call if it does not wait. */
+  forget(account: string, taker: PermitTaker): void {
+    this.waiting.remove(account, taker)
   }
 
-  /** Accounts take turns, and the requests of one come in the order in which they came. */
+  /** Accounts take turns. The requests of one account are served in the order of their arrival. */
   private serve(): void {
     while (this.taken < this.max) {
-      const [, sit] = this.waiting.next() ?? []
-      if (!sit) return
-      sit(this)
+      const [, taker] = this.waiting.next() ?? []
+      if (!taker) return
+      taker(this)
     }
   }
 }
 
 export class ProviderConcurrency {
-  private readonly rows = new Map<string, ProviderQueue>()
+  private readonly queues = new Map<string, ProviderQueue>()
 
-  /** Whether an account can have a seat, now or by waiting. */
+  /** Whether an account can have a permit, now or by waiting. */
   isOpenTo(provider: LimitedProvider, account: string): boolean {
-    const row = this.rowOf(provider)
-    return row.hasRoom || row.mayWait(account)
+    const queue = this.queueOf(provider)
+    return queue.hasRoom || queue.mayWait(account)
   }
 
-  /** A seat, where one is free and nobody waits for it. */
+  /** A permit, if one is free and no other request waits for it. */
   take(provider: LimitedProvider): Permit | undefined {
-    return this.rowOf(provider).take()
+    return this.queueOf(provider).take()
   }
 
-  /** The first seat at one of several providers, now or soon, for a call that has nobody else to ask. */
+  /** The first permit at one of several providers, now or soon, for a call without another offer. */
   async wait<Any extends LimitedProvider>(
     providers: readonly Any[],
     account: string,
     call: Stoppable,
   ): Promise<[Any, Permit] | undefined> {
-    // One may have become free since it was asked for: who waits is told of those only that become free from now on.
+    // A permit may have become free since the last check. Waiting requests only get permits that are freed from now on.
     for (const provider of providers) {
       const permit = this.take(provider)
       if (permit) return [provider, permit]
     }
     const { promise, resolve } = Promise.withResolvers<[Any, Permit] | undefined>()
-    const rows = new Map(providers.map((provider) => [this.rowOf(provider), provider]))
+    const queues = new Map(providers.map((provider) => [this.queueOf(provider), provider]))
     const end = (got?: [Any, Permit]): void => {
-      for (const row of rows.keys()) row.forget(account, sit)
+      for (const queue of queues.keys()) queue.forget(account, taker)
       resolve(got)
     }
-    const sit: PermitTaker = (row) => end([rows.get(row) as Any, row.permit()])
+    const taker: PermitTaker = (queue) => end([queues.get(queue) as Any, queue.permit()])
     let isWaiting = false
-    for (const row of rows.keys()) isWaiting = row.await(account, sit) || isWaiting
+    for (const queue of queues.keys()) isWaiting = queue.await(account, taker) || isWaiting
     if (!isWaiting) return undefined
     const timer = setTimeout(end, seatBounds.waitMs)
     const waiting = { abort: () => end() }
@@ -147,9 +149,9 @@ export class ProviderConcurrency {
     return got
   }
 
-  private rowOf({ id, concurrentRequests = seatBounds.requestsMax }: LimitedProvider): ProviderQueue {
-    let row = this.rows.get(id)
-    if (!row) this.rows.set(id, (row = new ProviderQueue()))
-    return row.limitTo(concurrentRequests)
+  private queueOf({ id, concurrentRequests = seatBounds.requestsMax }: LimitedProvider): ProviderQueue {
+    let queue = this.queues.get(id)
+    if (!queue) this.queues.set(id, (queue = new ProviderQueue()))
+    return queue.limitTo(concurrentRequests)
   }
 }

@@ -1,4 +1,4 @@
-/** How providers have done since this process began, for the operator to look at. Lost at a restart, like health. */
+/** The results of providers since this process began, for the operator. They are lost at a restart, like health. */
 import type { AttemptNote } from '../records/records.ts'
 
 export type ProviderStanding = {
@@ -7,7 +7,7 @@ export type ProviderStanding = {
   readonly lastFailure:
     | { readonly result: string; readonly status: number | undefined; readonly message: string; readonly atMs: number }
     | undefined
-  /** The operator's last question whether it can be reached, with the key it has. */
+  /** The operator's last test of the connection, with the current key. */
   readonly lastTest: ProviderTest | undefined
 }
 
@@ -18,7 +18,7 @@ export type ProviderTest = {
   readonly atMs: number
 }
 
-/** What says nothing of how a vendor does. */
+/** Results that say nothing about a vendor. */
 const NOT_ITS_OWN: ReadonlySet<string> = new Set(['aborted', 'full', 'unread'])
 
 type ProviderStats = { -readonly [K in keyof ProviderStanding]: ProviderStanding[K] }
@@ -43,7 +43,7 @@ export class ProviderTally {
     this.standings.set(providerId, { ...this.of(providerId), lastTest: test })
   }
 
-  /** It is another connection by now: what was found of the one before says nothing of it. */
+  /** The connection was changed, so earlier results say nothing about it. */
   changed(providerId: string): void {
     const standing = this.standings.get(providerId)
     if (standing) standing.lastTest = undefined

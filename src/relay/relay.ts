@@ -1,6 +1,6 @@
 /**
  * The life of one request, as a table of contents: admit → attempt → answer → finish. It knows no SQL, no routes and no
- * cookies; what it touches comes in through `Relay`.
+ * cookies. Everything that it uses comes from `Relay`.
  */
 import type { Failure } from '../domain/failure.ts'
 import type { Conversation } from '../formats/core/contract.ts'
@@ -25,14 +25,14 @@ export type RelayResult =
   | {
       readonly kind: 'failure'
       readonly failure: Failure
-      /** How often it was tried, and what it cost. */
+      /** The number of attempts, and the cost. */
       readonly headers?: Readonly<Record<string, string>>
-      /** Whether a request record says so already. */
+      /** Whether a request record already has this failure. */
       readonly isRecorded?: boolean
     }
-  /** Its client left before it: there is nobody to answer. */
+  /** The client left before, so there is nobody to answer. */
   | { readonly kind: 'unheard' }
-  /** It is made without the client; `text` says how it stands. */
+  /** The answer is made in the background. `text` is its current state. */
   | {
       readonly kind: 'background'
       readonly run: Run
@@ -41,7 +41,7 @@ export type RelayResult =
     }
   | ReplayedAnswer
 
-/** Relays one chat request. Resolves when its answer, or the start of its stream, may go to the client. */
+/** Relays one request. Resolves when its answer, or the start of its stream, may go to the client. */
 export function relayRequest(relay: Relay, call: GatewayRequest): Promise<RelayResult> {
   const { once, request } = call
   // Nearly every request has nothing to wait for before its admission.
@@ -56,7 +56,7 @@ async function lookFirst(relay: Relay, call: GatewayRequest): Promise<RelayResul
     call.life.ended(undefined)
     return earlier
   }
-  // The look-up takes a while, in which a shutdown may have begun: nobody would wait for what starts now.
+  // A shutdown may have begun during the look-up. It would not wait for work that starts now.
   const refusal = unready(relay)
   if (refusal) return refusedFor(call, refusal)
   const untold =
@@ -64,7 +64,7 @@ async function lookFirst(relay: Relay, call: GatewayRequest): Promise<RelayResul
   return carryOut(relay, call, untold)
 }
 
-/** `untold`: why it must not be carried out, where that is known already. */
+/** Carries the request out. `untold` is a known reason for refusing it. */
 async function carryOut(relay: Relay, call: GatewayRequest, untold?: Failure): Promise<RelayResult> {
   const { conversation, stream } = call.request
   if (deliveryOf(call.request) === 'task') return relayTask(relay, call)
@@ -78,7 +78,7 @@ async function carryOut(relay: Relay, call: GatewayRequest, untold?: Failure): P
   try {
     if (conversation && call.isBackground) return await detach(relay, call, { admission, conversation })
     if (admission.modality.needsDurableHold) await admission.held.durable
-    // The upstream is asked while the hold is being written; nothing reaches the client before both are done.
+    // The upstream is called while the hold is being written. Nothing reaches the client before both are done.
     const attempts = tryOffers(relay, call, admission)
     const ready = stream ? Promise.all([attempts, admission.held.durable]).then(([attempted]) => attempted) : attempts
     const attempted = stream ? await soon(ready, relay.limits.heartbeatMs) : await ready
@@ -88,8 +88,8 @@ async function carryOut(relay: Relay, call: GatewayRequest, untold?: Failure): P
     if (attempted?.kind === 'whole') {
       return { kind: 'answer', answer: await answerWhole(relay, call, { admission, served: attempted }) }
     }
-    // Also a stream whose upstream is slow to begin: it gets its headers as soon as its hold is on disk, and the rest
-    // happens inside it.
+    // A stream also goes on here if its upstream is slow to begin. It gets its headers as soon as its hold is on disk,
+    // and the rest happens inside it.
     if (!attempted) await admission.held.durable
     const begun = attempted ? 'answering' : 'waiting'
     const { dropped = [] } = attempted ?? {}
@@ -100,13 +100,13 @@ async function carryOut(relay: Relay, call: GatewayRequest, untold?: Failure): P
   }
 }
 
-/** Before any money was held. */
+/** The result for a request that was refused before money was held. */
 function refusedFor({ life }: GatewayRequest, failure: Failure): RelayResult {
   life.ended(undefined)
   return { kind: 'failure', failure }
 }
 
-/** After a hold, whose record says it too. */
+/** The result for a failure after a hold. Its record has the failure, too. */
 function failureOf({ life }: GatewayRequest, failure: Failure): RelayResult {
   if (failure === CLIENT_CLOSED) return { kind: 'unheard' }
   const record = life.state.stage === 'ended' ? life.state.record : undefined
@@ -114,9 +114,9 @@ function failureOf({ life }: GatewayRequest, failure: Failure): RelayResult {
   return { kind: 'failure', failure, headers: failureHeaders(record), isRecorded: record.attempts.length > 0 }
 }
 
-/** What has to be known before a request that continues a conversation can be priced. */
+/** Prepares what must be known before a request that continues a conversation can be priced. */
 async function prepare(relay: Relay, call: GatewayRequest): Promise<Failure | undefined> {
-  // From here on a shutdown waits for it, as for any call.
+  // From now on a shutdown waits for this request, as for any call.
   relay.live.add(call)
   try {
     return await recall(relay.turns, { accountId: call.caller.account.id }, call.request)
@@ -127,13 +127,13 @@ async function prepare(relay: Relay, call: GatewayRequest): Promise<Failure | un
   }
 }
 
-/** Asked in the tick in which the answer would begin. */
+/** Why no further background answer may begin. Checked in the tick in which it would begin. */
 const crowded = ({ backgrounds }: Relay, { isBackground, caller }: GatewayRequest): Failure | undefined =>
   isBackground ? backgrounds.obstacle({ accountId: caller.account.id }) : undefined
 
 type BackgroundStart = { readonly admission: Admission; readonly conversation: Conversation }
 
-/** Lets an answer be made on its own, once hold and turn are on disk. */
+/** Lets a background answer run on its own, once its hold and its turn are on disk. */
 async function detach(
   relay: Relay,
   call: GatewayRequest,
@@ -153,7 +153,7 @@ async function detach(
   return { kind: 'background', run, text: conversation.show(turn), headers }
 }
 
-/** The value, or undefined when it takes longer than `waitMs`. */
+/** The value, or undefined if it takes longer than `waitMs`. */
 async function soon<T>(promise: Promise<T>, waitMs: number): Promise<T | undefined> {
   const { promise: late, resolve } = Promise.withResolvers<undefined>()
   const timer = setTimeout(() => resolve(undefined), waitMs)

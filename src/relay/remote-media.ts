@@ -3,9 +3,9 @@ import type { ClientRequest } from '../formats/core/contract.ts'
 import { faultOfClientUrl } from '../outbound/guard.ts'
 
 /**
- * Upstreams fetch what they are told to. Whoever they belong to, none is sent where only somebody inside could go: one
- * of the operator's own would bring the client what is there. Addresses are judged as they are written: where a name
- * leads is known to whoever fetches it, and to nobody before.
+ * Refuses media at addresses that only somebody inside a network could reach. Upstreams fetch what they are told to,
+ * and an upstream of the operator's own would give the client what is there. Addresses are judged as they are written.
+ * Where a name leads is only known to the upstream that fetches it.
  */
 export function refuseRemoteMedia({ remoteMedia }: ClientRequest): Failure | undefined {
   if (!remoteMedia) return undefined

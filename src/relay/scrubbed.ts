@@ -1,4 +1,4 @@
-/** What a client may hear of an upstream failure: without secrets, hosts and deployments. */
+/** The message of an upstream failure for the client, without secrets, hosts and deployments. */
 import type { Offer } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
 import { safeText } from '../lib/primitives/safe-text.ts'
@@ -7,23 +7,23 @@ import type { Relay } from './context.ts'
 
 export const sentence = (words: string): string => (/[.!?。！？]$/.test(words) ? words : `${words}.`)
 
-/** Shorter ones keep nobody out, and would be found in ordinary words. */
+/** A shorter secret protects nothing, and would match ordinary words. */
 const SECRET_CHARS_MIN = 8
 
-/** Names that only mean something inside a vendor's network, and addresses without a name. */
+/** Names that only have a meaning inside a vendor's network, and addresses without a name. */
 const INTERNAL_HOST =
   /\b(?:[\w-]+\.)+(?:internal|local|localdomain|lan|corp|svc|intranet)(?:\.[\w-]+)*(?::\d+)?|\b(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?\b/gi
 
-/** The model's name at its vendor, with what a vendor puts behind it: a date, a deployment. */
+/** The model's name at its vendor, with a suffix that a vendor may append, such as a date or a deployment. */
 const deploymentsOf = ({ upstreamModel }: Offer): RegExp =>
   new RegExp(`${RegExp.escape(upstreamModel)}(?:[:@/-][\\w:@/-]*(?:\\.\\w[\\w:@/-]*)*)?`, 'g')
 
-/** How fields are named; anything else in that place is prose. */
+/** The form of field names. Anything else in that place is prose. */
 const FIELD_PATH = /^[\w$.[\]"'-]{1,200}$/
 
 /**
- * An upstream's words on a rejected request, with its own names for things replaced by ours, and without characters
- * that steer a terminal.
+ * An upstream's message about a rejected request. Its own names are replaced by ours, and characters that control a
+ * terminal are removed.
  */
 export function scrubbed(
   relay: Pick<Relay, 'catalog'>,

@@ -1,5 +1,5 @@
 /**
- * Streamed answers: events on their way to the client, and the settlement that must come before the last.
+ * Streamed answers: the events on their way to the client, and the settlement that must come before the last one.
  * Over 300 lines: one stream has these states, and its reader needs them together.
  */
 import type { Failure } from '../domain/failure.ts'
@@ -23,7 +23,7 @@ import { capOfSpent, type GrowingHold } from './growing-hold.ts'
 import { meter } from './meter.ts'
 import { ended, endOf, inBand, isRunaway, RUNAWAY, type StreamStep } from './stream-end.ts'
 
-/** The headers leave out the type of the body. */
+/** The headers do not include the type of the body. */
 export type StreamedAnswer = {
   readonly kind: 'stream'
   readonly headers: Record<string, string>
@@ -52,17 +52,17 @@ export function answerStream(relay: Relay, call: GatewayRequest, job: StreamJob)
 type StreamEnd = {
   readonly outcome: RequestRecord['outcome']
   readonly failure?: Failure | undefined
-  /** Whether the answer was ended for want of money. */
+  /** Whether the answer ended because no money was left. */
   readonly isCut?: boolean
-  /** Whether a repetition may get this answer: not one that ended for reasons of its first client or of our own. */
+  /** Whether a repetition may get this answer. It may not if its first client or the gateway ended the answer. */
   readonly repeatable: boolean
-  /** The text that ends the stream, for what it came to. */
+  /** The text that ends the stream, for the final usage. */
   readonly end: (usage: Usage) => string
 }
 
 /**
- * One stream on its way to the client, and its one settlement. `next` gives complete events, one or several at once,
- * and undefined after the last; whoever stops early must `close`, which settles what is left.
+ * One stream on its way to the client, and its one settlement. `next` returns one or several complete events, and
+ * undefined after the last one. A caller that stops early must call `close`, which settles the rest.
  */
 export class StreamAnswer {
   private readonly relay: Relay
@@ -73,7 +73,7 @@ export class StreamAnswer {
   private ended = false
   private busy: Promise<unknown> | undefined
   private closing: Promise<void> | undefined
-  /** What the client got or would have got, where it may ask again. */
+  /** What the client got or would have got, if it may repeat the request. */
   private readonly transcript: Transcript | undefined
 
   constructor(relay: Relay, call: GatewayRequest, { admission, ready }: StreamJob) {
@@ -85,7 +85,7 @@ export class StreamAnswer {
     if (call.life.lock) this.transcript = new Transcript()
   }
 
-  /** Whether nothing comes after what `next` gave. */
+  /** Whether nothing follows what `next` returned. */
   get isEnded(): boolean {
     return this.ended
   }
@@ -96,21 +96,21 @@ export class StreamAnswer {
     return advancing
   }
 
-  /** The client is behind. What `next` gave is on its way: to remember it would keep it in memory once more. */
+  /** The client is behind. The text of `next` is forgotten, because it would be in memory twice. */
   rest(): void {
     this.busy = undefined
     this.served?.open.events.rest()
   }
 
-  /** The client takes no more. Reported usage is paid, or the input plus what arrived. Safe to call again. */
+  /** The client takes no more. It pays the reported usage, or the input plus what arrived. A second call is safe. */
   close(): Promise<void> {
-    // Deferred: cancelling the call comes back here, and must find that closing has begun.
+    // This is deferred, because the cancellation of the call comes back here and must find that closing has begun.
     return (this.closing ??= Promise.resolve().then(() => this.leave()))
   }
 
   private async leave(): Promise<void> {
     this.call.cancel('client_closed')
-    // What is under way ends first, by itself: the upstream has been told to stop, or is being read on.
+    // The current step ends first, by itself: the upstream was told to stop, or is being read on.
     await Promise.allSettled([this.busy, this.ready])
     if (!this.ended && !this.served) await this.guarded(() => this.begin())
     const { served, call, relay } = this
@@ -145,7 +145,7 @@ export class StreamAnswer {
     })
   }
 
-  /** After a programmer's error what arrived is still paid, or else the hold given back. */
+  /** After a programmer's error, what arrived is still charged, or the hold is released. */
   private async guarded<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
@@ -178,13 +178,13 @@ export class StreamAnswer {
     })
   }
 
-  /** Waits for an upstream to commit. What was held back until then is the first text. */
+  /** Waits until an upstream commits. The text that was held back until then is the first text. */
   private async begin(): Promise<string | undefined> {
     const { relay, call, admission } = this
     const served = await this.ready
     if (served.kind !== 'stream') {
       this.ended = true
-      if (served.kind === 'whole') throw new Error('a stream was asked for')
+      if (served.kind === 'whole') throw new Error('a stream was requested')
       let text = ''
       const tell = (failure: Failure): void => {
         text = call.request.failStream(failure, factsOf(call, admission))
@@ -195,7 +195,7 @@ export class StreamAnswer {
     this.served = served
     call.life.answering(call.elapsedMs())
     const { arrived, prelude, first } = served.open
-    // They can be half a megabyte, which would stay in memory for as long as the stream lasts.
+    // These can be half a megabyte, and would stay in memory as long as the stream lasts.
     Object.assign(served.open, { arrived: [], prelude: '', first: NOTHING })
     const step = await this.passFirst(served, { prelude, first, arrived })
     return step.end === 'open' ? this.noted(step.text) : this.finish(served, step)
@@ -211,7 +211,7 @@ export class StreamAnswer {
     const next = await events.next()
     if (next.kind === 'events') return this.pass(served, next.events, '')
     if (next.kind === 'broken' && next.failure.isExcess) return { end: 'broken', text: '', failure: next.failure }
-    // With every choice finished the answer is complete, whether a terminator follows, an end, or an accident.
+    // Once every choice is finished the answer is complete, whether a terminator, the end or an accident follows.
     if (stream.finished) return { end: 'done', text: '' }
     if (next.kind === 'broken') return { end: 'broken', text: '', failure: next.failure }
     return { end: 'broken', text: '', failure: { kind: 'network', message: 'the upstream closed in the middle' } }
@@ -223,7 +223,7 @@ export class StreamAnswer {
     return this.pass(served, arrived, prelude + first.text)
   }
 
-  /** Reads events and joins what the client gets of them. */
+  /** Reads events and joins the text for the client. */
   private pass(served: StreamServed, events: readonly SseEvent[], before: string): StreamStep | Promise<StreamStep> {
     const { stream } = served.open
     const { growing } = this.admission
@@ -237,7 +237,7 @@ export class StreamAnswer {
     return this.passed(stream, text)
   }
 
-  /** The same where the hold grows: each event leaves once it is paid for. */
+  /** The same for a growing hold. Each event leaves once it is paid for. */
   private async passPaid(
     { open: { stream } }: StreamServed,
     growing: GrowingHold,
@@ -257,13 +257,14 @@ export class StreamAnswer {
   private passed(stream: AdaptedStream, text: string): StreamStep {
     const { call } = this
     if (isRunaway(stream, this.admission)) return { end: 'broken', text, failure: RUNAWAY }
-    // Only the bill is outstanding: a client that leaves at the finish still pays what the vendor is about to report.
-    // So it is with an image of which the client has seen something: the vendor makes and bills it to its end.
+    // Only the bill is missing, so a client that leaves at the finish still pays what the vendor is about to report.
+    // The
+    // same holds for an image of which the client has seen a part, because the vendor makes and bills it to its end.
     if (stream.finished || stream.begun) call.life.made()
     return { end: 'open', text }
   }
 
-  /** The last text: settled first, then the terminator, or the format's error and no terminator after it. */
+  /** The last text. The settlement comes first, then the terminator, or the format's error without a terminator. */
   private async finish(served: StreamServed, step: Exclude<StreamStep, { end: 'open' }>): Promise<string> {
     this.ended = true
     served.open.events.close()
@@ -291,7 +292,7 @@ export class StreamAnswer {
     return text
   }
 
-  /** Reads on without a client, to learn the bill. */
+  /** Reads on without a client to learn the usage. */
   private async drain(served: StreamServed): Promise<StreamStep> {
     for (;;) {
       const step = await this.step(served)
@@ -300,11 +301,11 @@ export class StreamAnswer {
     }
   }
 
-  /** Settles, and gives the text that ends the stream. */
+  /** Settles, and returns the text that ends the stream. */
   private async settle(served: StreamServed, { outcome, failure, repeatable, isCut, end }: StreamEnd): Promise<string> {
     const { relay, call, admission, transcript } = this
     const { stream } = served.open
-    // What arrived and was not paid for did not leave.
+    // Text that arrived but was not paid for did not leave.
     const { produced, thoughts } = admission.growing?.words ?? stream
     const { usage, finished, delivered, begun, painted } = stream
     const metered = await meter(relay, call, {
@@ -312,7 +313,7 @@ export class StreamAnswer {
       produced,
       thoughts,
       delivered,
-      // What an upstream broke off was no image; what the client left in the middle is made and billed nevertheless.
+      // An image that the upstream broke off does not count. One that the client left is made and billed nevertheless.
       begun: outcome === 'cut' ? 0 : begun,
       painted: painted && outcome === 'client_closed' ? { ...painted, endedBy: 'client' } : painted,
       admission,

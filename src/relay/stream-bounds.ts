@@ -1,4 +1,4 @@
-/** Ends a stream that brings more than an answer can need. */
+/** Ends a stream that sends more than an answer can need. */
 import type { UpstreamFailure } from '../domain/failure.ts'
 import type { AdaptedStream } from '../formats/core/contract.ts'
 import { charsOf } from '../formats/core/generated-text.ts'
@@ -19,7 +19,7 @@ const EXCEEDED: ReadEvents = { kind: 'broken', failure: EXCESS }
 
 type StreamBound = { readonly admission: Admission; readonly limits: Pick<AttemptLimits, 'eventCharsMax'> }
 
-/** Events of an upstream, until there are too many of them. */
+/** The events of an upstream, until there are too many. */
 export class BoundedEvents implements UpstreamEvents {
   private readonly events: EventReader
   private readonly stream: AdaptedStream
@@ -32,7 +32,7 @@ export class BoundedEvents implements UpstreamEvents {
   }
 
   next(): Promise<ReadEvents> {
-    // What came before has been read by now.
+    // The events before this point have been read by now.
     return this.isExceeded ? Promise.resolve(EXCEEDED) : this.events.next()
   }
 
@@ -47,16 +47,16 @@ export class BoundedEvents implements UpstreamEvents {
   private get isExceeded(): boolean {
     const { givenBytes: bytes, givenEvents } = this.events
     const events = Math.max(givenEvents, this.stream.pieces ?? 0)
-    // Nearly every stream ends below what any may have.
+    // Nearly every stream stays below what any stream may have.
     if (events <= streamBounds.events && bytes <= streamBounds.bytes) return false
     const { admission, limits } = this.bound
     const { eventCharsMax } = limits
-    // Of all choices together.
+    // All choices together.
     const tokens = admission.quoted.outputTokensMax
     const max = admission.modality.streamMax({ tokens, chars: wordChars(this.stream), eventCharsMax })
     return events > max.events || bytes > max.bytes
   }
 }
 
-/** The characters of the words that arrived. */
+/** The number of characters of text that arrived. */
 const wordChars = ({ produced, thoughts = '' }: AdaptedStream): number => charsOf(produced) + charsOf(thoughts)

@@ -1,4 +1,4 @@
-/** How a stream ends: whole, cut at its length, or broken; and what its client is told. */
+/** The end of a stream: complete, cut at its limit, or broken; and the message to its client. */
 import { failureForClient } from '../domain/failure-policy.ts'
 import type { Failure, UpstreamFailure } from '../domain/failure.ts'
 import type { Usage } from '../domain/usage.ts'
@@ -9,25 +9,25 @@ import type { StreamServed } from './attempt.ts'
 import { KIB } from '../lib/primitives/units.ts'
 import { limit } from '../lib/primitives/limit.ts'
 
-/** Text for the client, and whether the stream goes on. `spent`: the money for more of it is not there. */
+/** Text for the client, and whether the stream continues. `spent`: no money is left for more. */
 export type StreamStep = { readonly text: string } & (
   | { readonly end: 'open' | 'done' | 'spent' }
   | { readonly end: 'broken'; readonly failure: UpstreamFailure }
 )
 
-/** What an event comes to that is no chunk of the answer. */
+/** The step for an event that is not a chunk of the answer. */
 export function ended(read: Exclude<ReadEvent, { kind: 'chunk' }>, stream: AdaptedStream, text: string): StreamStep {
   if (read.kind === 'done' || (stream.finished && !read.failure.isExcess)) return { end: 'done', text }
   return { end: 'broken', text, failure: read.failure }
 }
 
-/** The text that ends a stream which came to its end, or was cut at its length. */
+/** The text that ends a stream that is complete or was cut at its limit. */
 export function endOf({ open: { stream } }: StreamServed, { text, end }: StreamStep, billed: Usage): string {
   const cut = end === 'spent' ? (stream.cutAtLength?.() ?? '') : ''
   return text + cut + stream.end(billed)
 }
 
-/** No token is longer: runs of blanks come to this (o200k_base). */
+/** No token is longer. The longest tokens of o200k_base are runs of blanks of this length. */
 const CHARS_PER_TOKEN_MAX = limit(
   'runawayCharsPerToken',
   128,
@@ -47,10 +47,10 @@ export const RUNAWAY: UpstreamFailure = {
 const CUT_OFF: Failure = {
   kind: 'upstream_error',
   message:
-    'The upstream went on beyond the output limit and was cut off. What it reported was charged, or as much as the limit.',
+    'The upstream exceeded the output limit and was cut off. The reported usage was charged, at most up to the limit.',
 }
 
-/** Whether more has come than the output that was held for can be: a vendor that knows no limit would never end. */
+/** Whether more has arrived than the quoted output can be. A vendor that ignores the limit might never end. */
 export function isRunaway({ produced, thoughts = '' }: AdaptedStream, { quoted }: Admission): boolean {
   const bound = quoted.outputTokensMax * CHARS_PER_TOKEN_MAX + RUNAWAY_MARGIN_CHARS
   return charsOf(produced) + charsOf(thoughts) > bound
@@ -60,7 +60,7 @@ const SILENT = 'The upstream went silent in the middle.'
 const BROKEN_OFF = 'The upstream broke off in the middle.'
 const EXCESSIVE = 'The upstream sent more than an answer can need, and was cut off.'
 
-/** In the middle of a stream what arrived has been charged, of images only whole ones: the message must say so. */
+/** The message inside a stream. What arrived has been charged, of images only whole ones, and the message says so. */
 export function inBand(upstream: UpstreamFailure, { delivered }: AdaptedStream): Failure {
   if (upstream === RUNAWAY) return CUT_OFF
   const { kind } = failureForClient(upstream)

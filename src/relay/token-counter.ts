@@ -3,12 +3,12 @@ import type { CountReply, TokenCountRequest } from './token-worker.ts'
 import { KIB, MINUTE_MS } from '../lib/primitives/units.ts'
 
 const IDLE_MS = MINUTE_MS
-/** A worker that somebody waits for and that says nothing for so long is stuck. */
+/** A worker that does not answer for this long counts as stuck. */
 const SILENCE_MS = 3_000
 
-/** A longer text is counted in samples: nobody's settlement waits for somebody else's megabytes. */
+/** A longer text is counted in samples, so that no settlement waits for the megabytes of another. */
 const CHARGED = { charsMax: 128 * KIB, place: (room: number) => Math.floor(Math.random() * (room + 1)) }
-/** The same for what costs nothing. Samples lie where they always lie: the same text has the same count. */
+/** The same for free counts. Their samples have fixed places, so equal texts have equal counts. */
 const GUESSED = { charsMax: 32 * KIB, place: (room: number) => room >> 1 }
 const SAMPLES = 32
 
@@ -20,26 +20,27 @@ type Job = {
 }
 
 /**
- * Estimates token counts where an upstream reported none: after a cut, a hang-up, or from a vendor that never does; and
- * where a client only asks for them. The worker is started at the first need and let go after a minute without one.
+ * Estimates token counts that no upstream reported: after a cut, after the client left, or from a vendor that never
+ * reports. It also counts for clients that only request a count. The worker starts when first needed, and stops after a
+ * minute without work.
  */
 export class TokenCounter {
   private worker: Worker | undefined
   private idle: Timer | undefined
   private silence: Timer | undefined
   private serial = 0
-  /** With the worker, one at a time: each is a copy of its texts. */
+  /** The job at the worker. There is one at a time, because each is a copy of its texts. */
   private current: Job | undefined
-  /** By account, which take turns: what a charge waits for, and behind all of that what costs nothing. */
+  /** Jobs by account, which take turns. Charges wait in the first queue, and free counts, which come later, behind. */
   private readonly charges = new FairQueue<Job>()
   private readonly guesses = new FairQueue<Job>()
 
-  /** Counts each text, for a charge. Never fails: should the worker die or hang, four bytes count as a token. */
+  /** Counts each text, for a charge. Never fails. If the worker dies or hangs, four bytes count as a token. */
   count(texts: readonly string[], accountId: string): Promise<readonly number[]> {
     return this.add(this.charges, accountId, { texts, sampling: CHARGED })
   }
 
-  /** Counts a text for nothing: after all that a charge waits for, and from smaller samples. Never fails. */
+  /** Counts a text for free: after all charges, and from smaller samples. Never fails. */
   async guess(text: string, accountId: string): Promise<number> {
     const [count = 0] = await this.add(this.guesses, accountId, { texts: [text], sampling: GUESSED })
     return count
@@ -53,7 +54,7 @@ export class TokenCounter {
     })
   }
 
-  /** Gives the worker the next texts, unless it is at some. */
+  /** Sends the next texts to the worker if it is idle. */
   private ask(): void {
     if (this.current) return
     this.current = this.next()
@@ -69,7 +70,7 @@ export class TokenCounter {
     return job
   }
 
-  /** Lets the worker go. Whoever waits for it gets the rough count. */
+  /** Stops the worker. Waiting jobs get the rough count. */
   stop(): void {
     clearTimeout(this.idle)
     clearTimeout(this.silence)
@@ -88,7 +89,7 @@ export class TokenCounter {
   }
 
   private counted({ id, counts }: CountReply): void {
-    // What a worker says that was let go is about nothing that anybody waits for.
+    // This is the answer of a stopped worker. Nobody waits for it any more.
     if (id !== this.serial || !this.current) return
     clearTimeout(this.silence)
     const { texts, sampling, resolve } = this.current
@@ -101,7 +102,7 @@ export class TokenCounter {
   }
 }
 
-/** As much of a text as is counted: samples from all over it, of a charge where nobody who wrote it can know. */
+/** The part of a text that is counted: samples from all over it. For a charge, their places are unpredictable. */
 function sampleOf(text: string, { charsMax, place }: Sampling): string {
   if (text.length <= charsMax) return text
   const [stride, chars] = [Math.floor(text.length / SAMPLES), charsMax / SAMPLES]
@@ -111,7 +112,7 @@ function sampleOf(text: string, { charsMax, place }: Sampling): string {
   }).join('')
 }
 
-/** The count of a text by that of its samples. */
+/** The count of a text, scaled up from its samples. */
 const scaled = (count: number, { length }: string, { charsMax }: Sampling): number =>
   length <= charsMax ? count : Math.ceil((count * length) / charsMax)
 

@@ -1,4 +1,4 @@
-/** Counts tokens off the serving thread: a megabyte of prose takes it 100 ms and more. */
+/** Counts tokens on its own thread. A megabyte of prose takes 100 ms and more. */
 import { readFileSync } from 'node:fs'
 import { Tokenizer } from '../lib/primitives/tokenizer.ts'
 import { MIB } from '../lib/primitives/units.ts'
@@ -9,7 +9,9 @@ export type TokenCountRequest = { readonly id: number; readonly texts: readonly 
 export type CountReply = { readonly id: number; readonly counts: readonly number[] }
 
 const tokenizer = new Tokenizer(readFileSync(new URL(import.meta.resolve('gpt-tokenizer/data/o200k_base.tiktoken'))))
-/** Texts are garbage once counted, and this thread's collector waits for 32 MB. It takes 3 ms, a megabyte takes 50. */
+/**
+ * Counted texts are garbage, and this thread's collector waits for 32 MB. Collecting takes 3 ms, and 50 per megabyte.
+ */
 const COLLECT_CHARS = MIB
 let garbageChars = COLLECT_CHARS
 

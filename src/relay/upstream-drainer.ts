@@ -16,7 +16,7 @@ export class UpstreamDrainer {
     this.timeoutMs = timeoutMs
   }
 
-  /** Runs `drain`, and `stop` if it takes too long; when too many run already, `stop` at once. */
+  /** Runs `drain`, and calls `stop` if it takes too long. If too many already run, calls `stop` at once. */
   async run(drain: () => Promise<void>, stop: () => void): Promise<void> {
     if (this.running >= this.streamsMax) return stop()
     this.running++

@@ -1,4 +1,4 @@
-/** A request for a video: admitted and held for like any other, and from there a task of its own. */
+/** A request for a video. It is admitted and held for like any other, and is its own task from then on. */
 import { failureForClient } from '../domain/failure-policy.ts'
 import { randomBytes, randomInt } from 'node:crypto'
 import { isRequestFault, type Failure, type UpstreamFailure } from '../domain/failure.ts'
@@ -23,7 +23,7 @@ type VideoResult =
   | { readonly kind: 'answer'; readonly answer: Answer }
   | { readonly kind: 'failure'; readonly failure: Failure }
 
-/** Makes the task. Row and hold are on disk before anything is sent, and it goes on whether its client waits or not. */
+/** Makes the task. Row and hold are on disk before anything is sent. It continues whether its client waits or not. */
 export async function relayTask(relay: Relay, call: GatewayRequest): Promise<VideoResult> {
   const { video: body } = call.request
   if (!body) throw new Error('a video is the only task there is')
@@ -57,7 +57,7 @@ export async function relayTask(relay: Relay, call: GatewayRequest): Promise<Vid
   }
 }
 
-/** 184 bits: whoever has it can fetch the video. */
+/** An id has 184 random bits, because it alone gives access to the video. */
 const makeTaskId = (): string => `task_${base62(BigInt(`0x${randomBytes(23).toString('hex')}`), 32)}`
 
 function taskOf(call: GatewayRequest, body: VideoBody, { model, offers, quoted, createdAtMs }: HoldTerms): VideoTask {
@@ -99,7 +99,7 @@ const answerOf = (task: VideoTask, dropped: readonly string[]): KeptAnswer & { r
   body: JSON.stringify(showCreated(task)),
 })
 
-/** A request at fault is told so; all else is temporary, and no task was made. */
+/** The client is told if the request is at fault. Any other failure is temporary, and no task was made. */
 function failureOf(relay: Relay, { failure, offer }: Extract<Acceptance, { kind: 'refused' }>): Failure {
   if (isRequestFault(failure.kind)) return scrubbed(relay, failureForClient(failure), offer && { offer })
   return temporary(failure)
@@ -107,6 +107,6 @@ function failureOf(relay: Relay, { failure, offer }: Extract<Acceptance, { kind:
 
 const temporary = ({ retryAfterMs }: UpstreamFailure): Failure => ({
   kind: 'unavailable',
-  message: 'No upstream takes a video of this model at the moment. Nothing was charged; try again later.',
+  message: 'No upstream takes a video of this model at the moment. Nothing was charged. Try again later.',
   retryAfterMs: retryAfterMs ?? 10_000,
 })
