@@ -38,6 +38,7 @@ export type AccountChange = {
   readonly status?: AccountStatus
   readonly allowedModels?: readonly string[] | null
   readonly limits?: Limits
+  /** Above zero. Null: no warning. */
   readonly lowBalance?: NanoUsd | null
   readonly origin?: PriceOrigin
 }

@@ -83,7 +83,7 @@ const images = z.looseObject({
   data: z.array(
     z.looseObject({
       b64_json: z.string().optional(),
-      url: z.string().optional().meta({ description: 'A URL of the gateway, valid for 60 minutes.' }),
+      url: z.string().optional().meta({ description: 'A URL of the gateway, valid for an hour by default.' }),
       revised_prompt: z.string(),
     }),
   ),

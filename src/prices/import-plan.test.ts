@@ -210,3 +210,20 @@ test('every skip has a code, for any reason in the list', () => {
     },
   ])
 })
+
+test('an import keeps the context that the operator set for each offer', () => {
+  const draft = gpt5()
+  const [own] = draft.offers
+  if (!own) throw new Error('the list has an offer')
+  const spare = { ...own, providerId: 'spare', contextTokens: 32_000 }
+  const model = stored({
+    ...draft,
+    price: { ...draft.price, inputFresh: 1n },
+    offers: [{ ...own, contextTokens: 128_000 }, spare],
+  })
+  const [change] = plan([model], only).changes
+  expect(change?.draft.offers.map(({ providerId, contextTokens }) => [providerId, contextTokens])).toEqual([
+    ['openai', 128_000],
+    ['spare', 32_000],
+  ])
+})

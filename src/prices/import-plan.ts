@@ -128,7 +128,8 @@ function merged(before: ModelDraft | Model | undefined, listed: ModelDraft): Mod
     ({ providerId, upstreamModel }) => providerId === own?.providerId && upstreamModel === own.upstreamModel,
   )
   if (own && at === -1) offers.push(own)
-  else if (own) offers.splice(at, 1, { ...own, priority: offers[at]?.priority ?? 0, weight: offers[at]?.weight ?? 1 })
+  // The list knows what an offer costs. All else that is stored of it is the operator's.
+  else if (own) offers.splice(at, 1, { ...own, ...offers[at], cost: own.cost, costTiers: own.costTiers })
   // An existing output limit may be the operator's own, so it stays. The list knows the other limits better.
   const { outputTokensMax, ...limits } = listed.limits
   const suggested = outputTokensMax === undefined ? {} : { outputTokensMax }
@@ -142,10 +143,10 @@ function merged(before: ModelDraft | Model | undefined, listed: ModelDraft): Mod
 }
 
 const offerDraft = (offer: OfferDraft | Model['offers'][number]): OfferDraft => {
-  const { providerId, upstreamModel, priority, weight, cost } = offer
+  const { cost } = offer
   if (!('nanoPerMillion' in cost)) return offer as OfferDraft
   const { nanoPerMillion, tiers } = cost
-  return { providerId, upstreamModel, priority, weight, cost: nanoPerMillion, costTiers: tiers }
+  return { ...offer, cost: nanoPerMillion, costTiers: tiers }
 }
 
 const setByHand = (limits: Partial<ModelLimits>): Partial<ModelLimits> =>

@@ -13,7 +13,7 @@ export type AuthScheme =
 
 /**
  * How a vendor counts tokens. `inclusive` is OpenAI's rule: prompt_tokens includes cached and cache-write tokens,
- * completion_tokens includes reasoning. `reasoning_apart` is xAI's chat endpoint and Perplexity: reasoning_tokens come
+ * completion_tokens includes reasoning. `reasoning_apart` is xAI's chat endpoint: reasoning_tokens come
  * on top of completion_tokens.
  */
 export type UsageDialect = 'inclusive' | 'reasoning_apart'

@@ -122,7 +122,7 @@ test('trusts what NODE_EXTRA_CA_CERTS names', async () => {
     const request = { url: '${vendor.origin}/', method: 'GET', headers: {}, stop: new Stop(), reach: 'private' }
     console.log((await outbound.sendForText(request, 100)).text)`
   const child = Bun.spawn([process.execPath, '-e', script], {
-    env: { ...process.env, NODE_EXTRA_CA_CERTS: path('fixtures/tls/ca.pem') },
+    env: { ...process.env, NODE_EXTRA_CA_CERTS: path('../fixtures/tls/ca.pem') },
     stdout: 'pipe',
     stderr: 'inherit',
   })

@@ -123,7 +123,7 @@ const images: readonly PublicRoute[] = [
     handler: serveImage,
     documentation: {
       tag: 'Images',
-      summary: 'Get an image by its URL, which is valid for 60 minutes.',
+      summary: 'Get an image by its URL, which is valid for an hour by default.',
       answer: 'file',
       failures: ['not_found', 'expired'],
     },

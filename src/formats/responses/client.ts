@@ -1,4 +1,4 @@
-/** A client that speaks responses. Every upstream is reached through the turn, because the gateway keeps the state. */
+/** A client that speaks responses. The gateway keeps the state, so every request is put together from stored turns. */
 import type { Failure } from '../../domain/failure.ts'
 import { wordsOfParts, type Dialect, type Turn } from '../../domain/turn.ts'
 import { writeFailure } from '../core/openai-failure.ts'
