@@ -11,7 +11,7 @@ const empty = join(folder, 'empty.yaml')
 await Bun.write(empty, '')
 
 test.each(['https://me:pw@gate.example', 'https://gate.example/?a', 'https://gate.example/#a', 'ftp://gate.example'])(
-  'no public address: %s',
+  'not a public address: %s',
   async (address) => {
     const env = { TOLLGATE_PUBLIC_URL: address, TOLLGATE_CONFIG: '' }
     const refused = await loadConfig(env).then(() => 'taken', String)
@@ -48,7 +48,7 @@ test('a vendor key in the environment adds its provider', async () => {
   })
 })
 
-test('it brings the vendor’s models at their list price and the mark-up, below what the declaration says', async () => {
+test('it brings the vendor’s models at list price plus the mark-up, unless the declaration has them', async () => {
   const ids = async (env: Record<string, string>): Promise<string[]> =>
     (await loadConfig({ TOLLGATE_CONFIG: empty, ...env })).declared.vendorModels.map(({ id }) => id)
   const key = { OPENAI_API_KEY: 'secret' }
@@ -64,12 +64,12 @@ test('it brings the vendor’s models at their list price and the mark-up, below
   const own = (await loadConfig({ ...key, TOLLGATE_CONFIG: file })).declared
   expect(own.vendorModels.map(({ id }) => id)).not.toContain('gpt-5')
   expect(own.vendorModels.map(({ id }) => id)).toContain('gpt-5-mini')
-  // Whoever declares the provider says what is sold of it.
+  // A declared provider lists its models itself.
   writeFileSync(file, "providers: { openai: { preset: openai, key: '${OPENAI_API_KEY}' } }")
   expect(await ids({ ...key, TOLLGATE_CONFIG: file })).toEqual([])
 })
 
-test('a declared key that no header can carry is named by its line, and not shown', async () => {
+test('a declared key that no header can carry is refused by its line, and not shown', async () => {
   const file = join(folder, 'key.yaml')
   writeFileSync(file, "providers:\n  groq:\n    preset: groq\n    key: '${SECRET}'\n")
   const told = await loadConfig({ TOLLGATE_CONFIG: file, SECRET: 'geheim\n' }).catch((error: Error) => error.message)
@@ -126,7 +126,7 @@ accounts:
   ])
 })
 
-test('prices of long requests are declared by the input above which they hold', () => {
+test('prices of long requests are declared by the input above which they apply', () => {
   const above = '{ 200000: { input: 2, output: 3, cached_input: 0.2 }, 90000: { input: 1.5, output: 2 } }'
   const offers = '[{ provider: sandbox, model: x }, { provider: sandbox, model: y, cost: { input: 0, output: 0 } }]'
   const { models } = read(`models: { m: { price: { input: 1, output: 1, above: ${above} }, offers: ${offers} } }`)
@@ -172,12 +172,12 @@ const wrong: [string, string, string][] = [
   ['a negative price', 'models:\n  a:\n    price: { input: -1, output: 1 }\n    offers: []\n', 'tollgate.yaml:3:'],
   ['a provider without an address', 'providers:\n  a: {}\n', "provider 'a' needs a base_url"],
   [
-    'an address on this machine',
+    'an address of this machine',
     'providers:\n  a:\n    preset: custom\n    base_url: http://127.0.0.1:8000/v1\n',
     'tollgate.yaml:4: base_url is at a private address (loopback): set allow_private: true',
   ],
   [
-    'another address than the local preset’s own',
+    'an address other than that of the local preset',
     'providers:\n  a:\n    preset: ollama\n    base_url: http://127.0.0.1:11435/v1\n',
     'tollgate.yaml:4: base_url is at a private address (loopback): set allow_private: true',
   ],
@@ -203,7 +203,7 @@ for (const [name, text, message] of wrong) {
   test(`${name} is an error with its line`, () => expect(() => read(text)).toThrow(message))
 }
 
-test('an address on this machine is taken with the allowance, and where a local preset has it itself', () => {
+test('an address of this machine is accepted if it is allowed, or if a local preset has it', () => {
   const { providers } = read(`
 providers:
   allowed: { base_url: 'http://LOCALHOST:8000/v1/', allow_private: true }

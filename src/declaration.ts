@@ -209,9 +209,9 @@ function resolve(read: z.infer<typeof declaration>, env: Env, fail: FailAt): Dec
       const isText = declared.kind === 'text'
       if (isText && stated.output === undefined) fail(path, 'output: a text model needs its price')
       const hasPieces = Object.keys(stated.each ?? {}).length > 0
-      const paints = declared.image !== undefined && imageFactsOf(declared.image).surface === 'turn'
-      if (paints && stated.output === undefined) fail(path, 'output: such a model also answers with text')
-      if (paints && hasPieces) fail(path, 'each: such a model is sold by tokens')
+      const isTurnImage = declared.image !== undefined && imageFactsOf(declared.image).surface === 'turn'
+      if (isTurnImage && stated.output === undefined) fail(path, 'output: such a model also answers with text')
+      if (isTurnImage && hasPieces) fail(path, 'each: such a model is sold by tokens')
       const isByPiece = declared.kind === 'image' || declared.kind === 'video'
       const isByToken = declared.kind === 'video' && stated.output !== undefined
       const isPriced = stated.input !== undefined || isByToken || (isByPiece && hasPieces)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { bookChecks, verifyBooks } from './gateway.ts'
 import { openStore } from './store/store.ts'
 
-test('the books are not verified on the thread that requests read on', async () => {
+test('the books are not verified on the thread of requests’ queries', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-books-'))
   const store = await openStore(folder, (message) => {
     throw new Error(message)
@@ -19,7 +19,7 @@ test('the books are not verified on the thread that requests read on', async () 
   rmSync(folder, { recursive: true })
 })
 
-test('what is said of a broken row is in the row, and each check has a code of its own', async () => {
+test('the finding about a broken row names the row, and each check has its own code', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-books-'))
   const store = await openStore(folder, () => undefined)
   await store.close()
@@ -34,7 +34,7 @@ test('what is said of a broken row is in the row, and each check has a code of i
   rmSync(folder, { recursive: true })
 })
 
-test('a broken life of a hold, and a key without its hold, are found; others are no findings', async () => {
+test('a broken life of a hold and a key without its hold are found, and nothing else is', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-books-'))
   const store = await openStore(folder, () => undefined)
   const db = new Database(join(folder, 'tollgate.db'))
@@ -60,7 +60,7 @@ test('a broken life of a hold, and a key without its hold, are found; others are
     'hold_life: stale, made by run_1',
     'idempotency: b others, hold none',
   ])
-  // However large the ledger is: never every row of one table for each of another.
+  // Even in a large ledger, no check joins all rows of one table with all rows of another.
   for (const { code, sql, bind = [] } of bookChecks('run_2').filter((check) => asked.includes(check.code))) {
     const plan = db.query<{ detail: string }, string[]>(`EXPLAIN QUERY PLAN ${sql}`).all(...bind)
     expect([code, plan.filter(({ detail }) => detail.startsWith('SCAN ')).length]).toEqual([code, 1])

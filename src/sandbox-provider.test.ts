@@ -9,7 +9,7 @@ const usageOf = (fields: object): { prompt_tokens: number; completion_tokens: nu
   return (reply.body as { usage: ReturnType<typeof usageOf> }).usage
 }
 
-test('where nobody asks for a limit, a choice has no more tokens than the gateway holds for', () => {
+test('without a limit, a choice has no more tokens than the gateway holds for', () => {
   const { outputTokensMax } = sandboxModels.find(({ id }) => id === 'sandbox-chat')?.limits ?? {}
   expect(usageOf({}).completion_tokens).toBe(Number(outputTokensMax))
   expect(usageOf({ max_tokens: 20_000 }).completion_tokens).toBe(20_000)

@@ -3,7 +3,7 @@ import { Passwords } from './password.ts'
 
 const PASSWORD = 'correct horse battery'
 
-test('a password is an argon2id hash of its own salt, and only it is right', async () => {
+test('a password is an argon2id hash with its own salt, and only that password is right', async () => {
   const passwords = new Passwords()
   const [one, other] = [await passwords.hash(PASSWORD), await passwords.hash(PASSWORD)]
   expect(one).toStartWith('$argon2id$v=19$m=19456,t=2,p=1$')
@@ -13,7 +13,7 @@ test('a password is an argon2id hash of its own salt, and only it is right', asy
   expect(await passwords.check(PASSWORD, undefined)).toBe('wrong')
 })
 
-test('a crowd at the door is bounded: one at a time, so many waiting, the others are told', async () => {
+test('many sign-ins are bounded: one at a time, some waiting, and the others are refused', async () => {
   const passwords = new Passwords()
   const hash = await passwords.hash(PASSWORD)
   const tried = await Promise.all(Array.from({ length: 40 }, () => passwords.check(PASSWORD, hash)))

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { TokenBucket } from '../lib/primitives/token-bucket.ts'
 import { durationText, rateHeaders } from './rate-headers.ts'
 
-test('each unit is that of the stand with less left, whichever comes first', () => {
+test('for each unit, the key or account with less left counts, in any order', () => {
   const stand = (requestsPerMinute: number, tokensPerMinute?: number) => ({
     limits: { requestsPerMinute, ...(tokensPerMinute === undefined ? {} : { tokensPerMinute }) },
     subject: { requests: new TokenBucket(), tokens: new TokenBucket() },
@@ -23,7 +23,7 @@ test('each unit is that of the stand with less left, whichever comes first', () 
   }
 })
 
-test('durations are written in the manner of Go', () => {
+test('durations have the form of Go', () => {
   expect([0, 12.2, 999, 1_000, 7_500, 60_000, 92_040].map(durationText)).toEqual([
     '0ms',
     '13ms',

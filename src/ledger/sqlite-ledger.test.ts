@@ -104,7 +104,7 @@ test('the database refuses a hold that shrinks, and one that grows after its end
   await store.close()
 })
 
-test('cost above the hold takes the rest from what is available and writes off what is lacking', async () => {
+test('a cost above the hold takes the rest from what is available, and writes off what is missing', async () => {
   const { store, ledger } = await openFresh()
   await account(store, ledger, 'a', 100n)
   const first = held(ledger, 'r1', 'a', 10n)
@@ -118,7 +118,7 @@ test('cost above the hold takes the rest from what is available and writes off w
   await store.close()
 })
 
-test('a hold that is resolved while it waits to be written is one transaction, and the books are the same', async () => {
+test('a hold that is resolved before it is written becomes one transaction, and the books are the same', async () => {
   const { store, ledger } = await openFresh(60_000)
   await account(store, ledger, 'a', 100n)
   const [settled, released] = [held(ledger, 'r1', 'a', 60n, 'soon'), held(ledger, 'r2', 'a', 30n, 'soon')]
@@ -138,7 +138,7 @@ test('a hold that is resolved while it waits to be written is one transaction, a
   await store.close()
 })
 
-test('a booking keeps the balance of its moment, also between charges of the same commit', async () => {
+test('a booking stores the balance of its moment, even between charges of the same commit', async () => {
   const { store, ledger } = await openFresh()
   await account(store, ledger, 'a', 1_000n)
   const holds = ['1', '2', '3', '4', '5', '6'].map((id) => held(ledger, id, 'a', 50n, 'soon').hold)
@@ -153,7 +153,7 @@ test('a booking keeps the balance of its moment, also between charges of the sam
   await store.close()
 })
 
-test('a hold that waits is written when its time is up, and settled on its own then', async () => {
+test('a deferred hold is written when its time is up, and is then settled on its own', async () => {
   const { store, ledger } = await openFresh(5)
   await account(store, ledger, 'a', 100n)
   const { hold, durable } = held(ledger, 'r1', 'a', 60n, 'soon')
@@ -166,7 +166,7 @@ test('a hold that waits is written when its time is up, and settled on its own t
   await store.close()
 })
 
-test('closing the store writes the holds that wait', async () => {
+test('closing the store writes the deferred holds', async () => {
   const { store, ledger, folder } = await openFresh(60_000)
   await account(store, ledger, 'a', 100n)
   held(ledger, 'r1', 'a', 60n, 'soon')
@@ -177,7 +177,7 @@ test('closing the store writes the holds that wait', async () => {
   await next.store.close()
 })
 
-test('journals, their entries and resolved holds can be neither changed nor deleted', async () => {
+test('journals, their entries and resolved holds can neither be changed nor deleted', async () => {
   const { store, ledger } = await openFresh()
   await account(store, ledger, 'a', 100n)
   await settle(ledger, held(ledger, 'r1', 'a', 60n).hold, 40n)
@@ -201,7 +201,7 @@ test('a second process cannot open the folder', async () => {
   await store.close()
 })
 
-test('a second line of a charge has a hold and a record to itself, in the same transaction', async () => {
+test('a second line of a charge has its own hold and record, in the same transaction', async () => {
   const { store, ledger } = await openFresh()
   await account(store, ledger, 'a', 100n)
   const { hold } = held(ledger, 'r1', 'a', 60n)
@@ -230,7 +230,7 @@ test('books of more than nine billion dollars are verified to the nano-dollar', 
   const { store, ledger } = await openFresh()
   const rich = 3_900_000_000_000_000_001n
   for (const id of ['a', 'b', 'c', 'd', 'e']) await account(store, ledger, id, rich)
-  // What one account was ever given is more than that, too.
+  // One account alone has received more than that.
   for (let at = 0; at < 3; at++) {
     await ledger.adjust({ accountId: 'a', amount: rich, kind: 'debit', ref: `out ${at}`, reason: 'test' })
     await ledger.adjust({ accountId: 'a', amount: rich, kind: 'credit', ref: `in ${at}`, reason: 'test' })

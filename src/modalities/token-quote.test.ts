@@ -9,7 +9,7 @@ import { inlineImageModality } from './inline-image.ts'
 import type { Quote, QuotedRequest } from './modality.ts'
 import { heldFor, outputBoundOf, quoteTokens } from './token-quote.ts'
 
-/** With so much available, and others' requests under way. */
+/** This much is available, and other requests are running. */
 const quote = (body: QuotedRequest, of: Model, available: bigint, spare: SpareMeans = {}): Quote => {
   const { isAlone = false, canGrow = true } = spare
   return quoteTokens(body, of, { means: { available, isAlone }, canGrow, imageTokens: 0 })
@@ -37,7 +37,7 @@ function request(fields: object = {}): ChatRequest {
 }
 const inputOf = (body: ChatRequest): bigint => BigInt(body.textBytes)
 
-test('a client’s own limit is quoted as it is, times n', () => {
+test('a client’s own limit is quoted unchanged, times n', () => {
   const one = request({ max_tokens: 100 })
   expect(quote(one, model(), 10_000n)).toMatchObject({ kind: 'quoted', amount: inputOf(one) + 1_000n, cap: undefined })
   const three = request({ max_completion_tokens: 100, n: 3 })
@@ -53,7 +53,7 @@ test('a limit above the model’s maximum is lowered to it', () => {
   })
 })
 
-test('a limit that is not affordable is refused, naming what would fit', () => {
+test('a limit that is not affordable is refused with the limit that would fit', () => {
   const body = request({ max_tokens: 1_000 })
   const needed = inputOf(body) + 10_000n
   expect(quote(body, model(), inputOf(body) + 999n)).toEqual({ kind: 'unaffordable', needed, fitting: 99 })
@@ -69,19 +69,19 @@ const growing = (amount: bigint, tokens: number, most: number): object => ({
   grows: true,
 })
 
-test('without a limit the model’s maximum is held for and no limit is set, while that leaves room for others', () => {
+test('without a limit, the model’s maximum is held for if that leaves room for others', () => {
   const body = request()
   const known = model({ outputTokensMax: 20_000 })
   const input = inputOf(body)
   const whole = { kind: 'quoted', amount: input + 200_000n, outputTokens: 20_000, cap: undefined, grows: false }
   expect(quote(body, known, 2n * (input + 200_000n))).toMatchObject(whole)
   expect(quote(body, known, 2n * (input + 200_000n) - 1n)).toMatchObject({ grows: true })
-  // Nobody else is there to be kept out, but for those who come next.
+  // No other request is running, but later ones need room.
   expect(quote(body, known, input + 220_000n, { isAlone: true })).toMatchObject(whole)
   expect(quote(body, known, input + 200_000n, { isAlone: true })).toMatchObject({ grows: true })
 })
 
-test('what is not known of a model is bounded by its context, or by what no model passes', () => {
+test('an unknown maximum is bounded by the context, or by what no model exceeds', () => {
   expect(outputBoundOf({ ...defaultModelLimits, outputTokensMax: 10, contextTokens: 4 })).toBe(4)
   expect(outputBoundOf({ ...defaultModelLimits, contextTokens: 400_000 })).toBe(400_000)
   const body = request()
@@ -89,7 +89,7 @@ test('what is not known of a model is bounded by its context, or by what no mode
   expect(quote(body, model({ contextTokens: 4_096 }), 10n ** 12n)).toMatchObject({ outputTokens: 4_096 })
 })
 
-test('a hold that grows begins with a share of what is available, and at the least useful output at all', () => {
+test('a growing hold begins with a share of what is available, and at least with the least useful output', () => {
   const body = request()
   const input = inputOf(body)
   const known = model({ outputTokensMax: 20_000 })
@@ -101,7 +101,7 @@ test('a hold that grows begins with a share of what is available, and at the lea
   expect(quote(body, model({ outputTokensMax: 10 }), input + 100n)).toMatchObject({ outputTokens: 10, grows: true })
 })
 
-test('an answer that cannot be followed is given a limit, a share of what is available', () => {
+test('an answer whose hold cannot grow gets a limit, which is a share of what is available', () => {
   const body = request()
   const input = inputOf(body)
   const silent = model({ outputTokensMax: 20_000, hidesReasoning: true })
@@ -112,7 +112,7 @@ test('an answer that cannot be followed is given a limit, a share of what is ava
   })
   expect(quote(body, silent, input + 2_560n)).toMatchObject({ cap: cap(256), amount: input + 2_560n })
   expect(quote(body, silent, input + 2_559n)).toMatchObject({ kind: 'unaffordable' })
-  // A limit must fit behind the input.
+  // A limit must fit into the context after the input.
   const small = model({ contextTokens: 1_000, hidesReasoning: true })
   const long = request({ messages: [{ role: 'user', content: 'x'.repeat(1_200) }] })
   const quoted = quote(long, small, 19_000n)
@@ -120,7 +120,7 @@ test('an answer that cannot be followed is given a limit, a share of what is ava
   expect(quoted.kind === 'quoted' && quoted.cap && quoted.cap.tokens < 600).toBe(true)
 })
 
-test('a crowd on twice the price of one maximum finds room', () => {
+test('many requests fit side by side on twice the price of one maximum', () => {
   for (const limits of [{}, { hidesReasoning: true }] as const) {
     for (const outputTokensMax of 'hidesReasoning' in limits ? [16_384, 128_000] : [8_192, 16_384, 128_000]) {
       const of = model({ ...limits, outputTokensMax })
@@ -137,7 +137,7 @@ test('a crowd on twice the price of one maximum finds room', () => {
   }
 })
 
-test('the operator’s limit is set where the client sets none', () => {
+test('the operator’s limit applies if the client sets none', () => {
   const body = request()
   const limited = model({ outputTokensMax: 20_000, outputTokensDefault: 1_000 })
   const input = inputOf(body)
@@ -150,7 +150,7 @@ test('the operator’s limit is set where the client sets none', () => {
   expect(quote(request({ max_tokens: 5_000 }), limited, 10n ** 9n)).toMatchObject({ cap: undefined })
 })
 
-test('where the answer may be an image, one of the asked size is held for, and fits whatever cap is set', () => {
+test('if the answer may be an image, one of the requested size is held for, and fits any cap', () => {
   const paint = (body: QuotedRequest, of: Model, available: bigint): Quote =>
     inlineImageModality.quote(body, of, { available, isAlone: false })
   const painter: Model = { ...model({ image: imageFamilies['gemini-3.1-flash-image'] }), kind: 'image' }
@@ -167,7 +167,7 @@ test('where the answer may be an image, one of the asked size is held for, and f
     kind: 'unaffordable',
     fitting: 0,
   })
-  // Without a limit: an image and some words must fit into what the balance affords.
+  // Without a limit, an image and some text must fit into what the balance affords.
   const free = asking({})
   const least = BigInt(free.textBytes + 10 * (1_120 + 256))
   expect(paint(free, painter, least)).toMatchObject({ kind: 'quoted', cap: { tokens: 1_376 }, amount: least })
@@ -189,13 +189,13 @@ const aQuote = fc.record({
   choices: fc.constantFrom(1, 2, 128),
   asked: fc.option(tokensMax, { nil: undefined }),
   textBytes: fc.constantFrom(0, 30, 1_000_000),
-  /** Some amount, or what so many tokens cost, less one. */
+  /** Any amount, or the price of some tokens minus one. */
   available: fc.oneof(fc.bigInt(0n, 10n ** 12n), fc.bigInt(0n, 10n ** 18n), fc.constantFrom(300, 512, 8_192)),
   lacking: fc.constantFrom(0n, 1n),
 })
 type AQuote = typeof aQuote extends fc.Arbitrary<infer Case> ? Case : never
 
-test('quotes are exact and affordable, from nothing to beyond what numbers hold', () => {
+test('quotes are exact and affordable, from zero to beyond the range of numbers', () => {
   const check = (one: AQuote): void => {
     const { input, output, limits, choices, asked, textBytes, available: given, lacking, isAlone } = one
     const exact = (tokens: number): bigint =>
@@ -214,7 +214,7 @@ test('quotes are exact and affordable, from nothing to beyond what numbers hold'
       expect(amount <= available && tokens <= most && outputTokens <= outputTokensMax).toBe(true)
       expect(cap === undefined || cap.tokens === tokens).toBe(true)
       if (asked !== undefined) return expect(tokens).toBe(Math.min(asked, most))
-      // Nothing is sent, or all that is sent is held for; what grows is neither.
+      // Either no limit is sent, or the whole limit is held for. A growing hold is neither.
       if (grows) return expect({ cap, hides: limits.hidesReasoning }).toEqual({ cap: undefined, hides: false })
       if (cap === undefined) expect(tokens).toBe(most)
     } else {
@@ -228,7 +228,7 @@ test('quotes are exact and affordable, from nothing to beyond what numbers hold'
   fc.assert(fc.property(aQuote, check), { numRuns: 10_000 })
 })
 
-test('an image counts by its model’s rule, not by the length of its base64', () => {
+test('an image counts by its model’s rule, and not by the length of its base64', () => {
   const url = `data:image/png;base64,${'A'.repeat(100_000)}`
   const body = request({
     messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }],

@@ -19,7 +19,7 @@ describeIdempotencyContract('SQLite', async (few) => {
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-idempotency-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-test('what is older than a day is forgotten, but never a request that still runs', async () => {
+test('answers older than a day are forgotten, but never a running request', async () => {
   const store = await openStore(folder, (message) => {
     throw new Error(message)
   })
@@ -51,7 +51,7 @@ async function claim(idempotency: Idempotency, key: string, account = 'a'): Prom
 }
 const answer = (body: string) => ({ status: 200, headers: {}, body })
 
-test('an answer is kept up to a mebibyte of UTF-8, however few characters that are', async () => {
+test('an answer is kept up to a mebibyte of UTF-8, whatever its number of characters', async () => {
   const store = await open('mebibyte')
   const claimed = await claim(await openSqliteIdempotency(store, bounds), 'k')
   const isKept = (body: string): boolean => {
@@ -68,7 +68,7 @@ test('an answer is kept up to a mebibyte of UTF-8, however few characters that a
   await store.close()
 })
 
-test('of an account so many bytes are kept, counted again at the start, and fewer when some are forgotten', async () => {
+test('the bytes of an account are bounded, counted at the start, and freed with forgotten answers', async () => {
   const store = await open('bounded')
   const few = { ...bounds, bytesPerAccountMax: 250 }
   const end = async (idempotency: Idempotency, key: string, account?: string): Promise<boolean> => {
@@ -89,7 +89,7 @@ test('of an account so many bytes are kept, counted again at the start, and fewe
     db.query('UPDATE idempotency SET created_at = 0 WHERE account_id = ? AND key = ?').run('a', key)
     db.close()
   }
-  // A key that is used again after its day takes no more than before.
+  // A key that is used again after its day takes no more room than before.
   age('k1')
   expect([await end(second, 'k1'), await end(second, 'k5')]).toEqual([true, false])
   age('k2')
@@ -100,7 +100,7 @@ test('of an account so many bytes are kept, counted again at the start, and fewe
   await store.close()
 })
 
-test('an answer that is forgotten because its key is used again is counted once, though a sweep comes between', async () => {
+test('an answer that is forgotten by a new use of its key is counted once, even with a sweep between', async () => {
   const store = await open('swept')
   const idempotency = await openSqliteIdempotency(store, bounds)
   const keep = async (key: string, bytes: number): Promise<void> => {
@@ -118,7 +118,7 @@ test('an answer that is forgotten because its key is used again is counted once,
     await mustWrite(store, again.begin('again'))
     again.end()
     expect(idempotency.keepsFor('a')).toBe(true)
-    // One that is asked for while it is swept is not there.
+    // An answer that is requested during its sweep is not there.
     Date.now = () => now() + 3 * DAY_MS
     const swept = idempotency.sweep()
     const late = await claim(idempotency, 'fresh')
@@ -135,14 +135,14 @@ test('an answer that is forgotten because its key is used again is counted once,
   await store.close()
 })
 
-test('repetitions that come at once get the answer, each judged by what was asked first and not by each other', async () => {
+test('concurrent repetitions get the answer, each compared with the first request and not with another', async () => {
   const store = await open('at-once')
   const idempotency = await openSqliteIdempotency(store, bounds)
   const ask = (what: number): ReturnType<Idempotency['claim']> =>
     idempotency.claim('a', { key: 'k', fingerprint: new Uint8Array([what]) })
   const kinds = async (...asked: number[]): Promise<string[]> =>
     (await Promise.all(asked.map(ask))).map(({ kind }) => kind)
-  // Of a key that nobody has used the first is the one, and the others are told so.
+  // If nobody has used the key, one request is the first, and the others learn that it runs.
   const [first, same, other] = await Promise.all([ask(1), ask(1), ask(2)])
   if (first.kind !== 'claimed') throw new Error(first.kind)
   expect([same.kind, other.kind]).toEqual(['running', 'mismatch'])
@@ -151,12 +151,12 @@ test('repetitions that come at once get the answer, each judged by what was aske
   expect(await kinds(2, 1, 1, 2, 1)).toEqual(['mismatch', 'kept', 'kept', 'mismatch', 'kept'])
   expect(await kinds(1, 2)).toEqual(['kept', 'mismatch'])
   await store.close()
-  // Nor is anybody left waiting where it cannot be looked up.
+  // If the look-up fails, no request is left waiting.
   const lost = await Promise.allSettled([ask(1), ask(1)])
   expect(lost.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
 })
 
-test('whoever asks while the first is told that it is the first gets no view from before it', async () => {
+test('a request during another’s claim gets no result from before that claim', async () => {
   for (let turns = 0; turns < 8; turns++) {
     const asked: ((rows: []) => void)[] = []
     const query = (): Promise<[]> => new Promise((resolve) => void asked.push(resolve))
@@ -171,14 +171,14 @@ test('whoever asks while the first is told that it is the first gets no view fro
     const second = ask()
     const claimed = await first
     if (claimed.kind !== 'claimed') throw new Error(claimed.kind)
-    // The first is whole and on disk; a look that was taken before it comes back only now.
+    // The first request is complete and on disk. A look-up from before it returns only now.
     if (asked.length > 2) claimed.claim.end()
     asked[2]?.([])
     expect([turns, (await second).kind]).toEqual([turns, 'running'])
   }
 })
 
-test('an answer that was too old when its key was claimed goes, though the clock is set back meanwhile', async () => {
+test('an answer that had expired at the claim is deleted, even if the clock is set back meanwhile', async () => {
   const store = await open('set-back')
   const idempotency = await openSqliteIdempotency(store, bounds)
   const first = await claim(idempotency, 'k')

@@ -63,7 +63,7 @@ const withUsage = (more: Partial<Usage>): typeof record => ({ ...record, usage: 
 const withAttempts = (...attempts: readonly AttemptNote[]): typeof record => ({ ...record, attempts })
 const other: AttemptNote = { ...served, offerId: 'x', result: 'rate', status: 429, code: 'a "code"' }
 
-/** Each is written by another statement, or has another way to write its attempts. */
+/** Each is written by another statement, or writes its attempts in another way. */
 const cases: Record<string, typeof record> = {
   'of text alone': record,
   'without a first event': { ...record, stream: false, firstEventMs: undefined },
@@ -81,13 +81,13 @@ const cases: Record<string, typeof record> = {
   'one that failed': withAttempts({ ...served, result: 'network', message: 'closed' }),
 }
 
-test('every kind of record comes back as it was made, from one commit with all the others', async () => {
+test('every kind of record is read back unchanged, from one commit with all the others', async () => {
   const records = Object.entries(cases).map(([id, one]): RequestRecord => ({ ...one, id }))
   await Promise.all(records.map((one) => mustWrite(store, openSqliteRecords(store).steps(one))))
   for (const one of records) {
     const found = (await openSqliteRecords(store).find('a', one.id)) ?? {}
     const form = storedForm(one)
-    // Integers come from the store as bigint: those that fit are numbers here.
+    // The store returns integers as bigint. Those that fit become numbers here.
     const asNumber = (value: unknown): unknown => (typeof value === 'bigint' ? Number(value) : value)
     for (const [name, value] of Object.entries(form)) {
       expect([one.id, name, asNumber((found as typeof form)[name])]).toEqual([one.id, name, asNumber(value)])

@@ -50,7 +50,7 @@ const rowsOf = async (account: string): Promise<number> => {
   return Number(row?.['n'])
 }
 
-test('what was refused is found by its id at once, by account and by code', async () => {
+test('a refusal is found by its id at once, by account and by code', async () => {
   const refused = openSqliteRefusedRequests(store, () => nowMs)
   const [broke, wrong] = [refusal({ status: 401, code: 'insufficient_quota' }), refusal({ status: 404, code: 'none' })]
   refused.note(broke)
@@ -65,14 +65,14 @@ test('what was refused is found by its id at once, by account and by code', asyn
   ])
 })
 
-test('a flood is counted whole, has few rows, and leaves room for what is of another sort', async () => {
+test('a flood is counted completely, has few rows, and leaves room for other sorts', async () => {
   const refused = openSqliteRefusedRequests(store, () => nowMs)
   const started = process.cpuUsage()
   const flood = Array.from({ length: 100_000 }, () => refusal({ accountId: 'acct_flood' }))
   for (const one of flood) refused.note(one)
   const other = refusal({ accountId: 'acct_flood', code: 'model_not_found', status: 404 })
   refused.note(other)
-  // Ids are made in it, too: a microsecond or two each.
+  // This includes making the ids, which takes a microsecond or two each.
   expect(process.cpuUsage(started).user).toBeLessThan(4_000_000)
   await refused.flush()
   expect(await rowsOf('acct_flood')).toBeLessThanOrEqual(50)
@@ -83,11 +83,11 @@ test('a flood is counted whole, has few rows, and leaves room for what is of ano
   ])
   const kept = await refused.list('acct_flood', { limit: 100 })
   expect(kept.reduce((sum, { repeats }) => sum + 1 + repeats, 0)).toBe(100_001)
-  // Without a row of its own it is found by the one that stands for it.
+  // Without its own row, it is found by the row that stands for it.
   expect(await refused.find(flood.at(-1)?.id ?? '', 'acct_flood')).toMatchObject({ code: 'rate_limit_exceeded' })
 })
 
-test('codes, models and accounts without end take no rows and no memory without end', async () => {
+test('any number of codes, models and accounts takes a bounded number of rows and bounded memory', async () => {
   const refused = openSqliteRefusedRequests(store, () => nowMs)
   for (let i = 0; i < 20_000; i++) refused.note(refusal({ accountId: `acct_${i}`, code: `code_${i}`, model: `m${i}` }))
   for (let i = 0; i < 20_000; i++) refused.note(refusal({ accountId: 'acct_many', model: `m${i}` }))
@@ -96,7 +96,7 @@ test('codes, models and accounts without end take no rows and no memory without 
   expect(Number(row?.['n'])).toBeLessThanOrEqual(1_050)
 })
 
-test('of an account the newest are kept, and the disk does not fill', async () => {
+test('the newest refusals of an account are kept, and the disk does not fill', async () => {
   const refused = openSqliteRefusedRequests(store, () => nowMs)
   let last = ''
   for (let minute = 0; minute < 60; minute++) {
@@ -129,7 +129,7 @@ test('a list is narrowed by key, model, endpoint and time', async () => {
     const rows = await refused.list(accountId, { limit: 10, ...filter })
     expect({ filter, found: rows.map(({ id }) => id).toSorted() }).toEqual({ filter, found: [...found].toSorted() })
   }
-  // One that stands for others was there as long as they came.
+  // A row that stands for others covers the time of all of them.
   nowMs += 1
   for (let at = 0; at < 100; at++) refused.note({ ...one, id: timeOrderedId('req_', nowMs), atMs: nowMs })
   expect((await refused.list(accountId, { limit: 1, fromMs: nowMs })).length).toBe(1)

@@ -26,10 +26,10 @@ const pick = <T>(random: () => number, ...all: readonly T[]): T => all[Math.floo
 const refused = { offerId: 'x', providerId: 'p3', upstreamModel: 'u', result: 'rate', startedMs: 0, tookMs: 3 }
 const answered = { result: 'ok', startedMs: 3, tookMs: 9 }
 
-/** Twelve thousand requests of ten days: more than one search reads at once. */
+/** Twelve thousand requests of ten days. This is more than one search reads at once. */
 function made(i: number, random: () => number): RequestRecord {
   const atMs = START_MS + i * 72_000
-  // A body takes its time: some hold their money in a later hour than the one in which they came.
+  // A body takes time to arrive, so some requests hold their money in a later hour than that of their arrival.
   const createdAtMs = atMs + Math.floor(random() * (i % 50 === 0 ? HOUR_MS : 100))
   const providerId = pick(random, 'p1', 'p2')
   return {
@@ -74,7 +74,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** What should be found, by looking at everything. */
+/** The expected result, found by examining every request. */
 const expected = (accountId: string, filter: RecordFilter): string[] =>
   records
     .filter(
@@ -118,7 +118,7 @@ const aFilter: fc.Arbitrary<RecordFilter> = fc.record({
   toMs: maybe(fc.constantFrom(START_MS + 100 * HOUR_MS, START_MS - 1)),
 })
 
-test('any search finds all that fits and nothing else, in order, page by page', async () => {
+test('any search finds everything that fits and nothing else, in order, page by page', async () => {
   await fc.assert(
     fc.asyncProperty(
       aFilter,
@@ -127,7 +127,7 @@ test('any search finds all that fits and nothing else, in order, page by page', 
       async (filter, accountId, limit) => {
         const found = (await all(accountId, filter, limit)).ids
         expect(found).toEqual(expected(accountId, filter))
-        // Those who watch are told by the same rule.
+        // Watchers of the feed are filtered by the same rule.
         const told = records.filter((record) => record.accountId === accountId && fits(filter, record))
         expect(told.map(({ id }) => id).toReversed()).toEqual(found)
       },
@@ -136,7 +136,7 @@ test('any search finds all that fits and nothing else, in order, page by page', 
   )
 }, 60_000)
 
-test('a record at hand has the form in which the store would give it back', async () => {
+test('the stored form of a record is that which the store returns', async () => {
   const [record] = records
   if (!record) throw new Error('no records')
   const stored = await openSqliteRecords(store).find(record.accountId, record.id)
@@ -145,7 +145,7 @@ test('a record at hand has the form in which the store would give it back', asyn
   expect(JSON.parse(text(storedForm(record)))).toEqual(JSON.parse(text(stored ?? {})))
 })
 
-test('attempts come back as they were made, though what the record says as well is not written twice', async () => {
+test('attempts are read back unchanged, although names that the record has are not written twice', async () => {
   for (const record of records.slice(4, 12)) {
     const { accountId, id, attempts } = record
     const [page, row] = await Promise.all([
@@ -158,13 +158,13 @@ test('attempts come back as they were made, though what the record says as well 
   }
 })
 
-test('what is rare is found by a jump, not by reading all that lies before it', async () => {
+test('a rare request is found by a jump, and not by reading everything before it', async () => {
   expect(await all('a', { keyId: 'rare' }, 50)).toMatchObject({ pages: 1 })
   expect(await all('a', { model: 'old' }, 200)).toMatchObject({ pages: 1 })
   expect((await all('a', { model: 'none' }, 50)).pages).toBe(1)
 })
 
-test('an id says when it was made, and bounds part ids by time', () => {
+test('an id contains its time, and bounds divide ids by time', () => {
   const id = timeOrderedId('req_', START_MS)
   expect(idTimeMs('req_', id)).toBe(START_MS)
   expect(id >= idBound('req_', START_MS) && id < idBound('req_', START_MS + 1)).toBe(true)
@@ -199,7 +199,7 @@ describe('no list reads a whole table, or sorts one', () => {
   ]
   test.each(statements)('%s', (name, sql) => {
     const found = plans(sql)
-    // Accounts are few, and walked one by one; what is grouped is as much as a chart has points.
+    // Accounts are few, and may be scanned one by one. A group has as many rows as a chart has points.
     const scans = found.filter(
       (detail) => detail.startsWith('SCAN ') && !/^SCAN (?:a\b|account\b|\(subquery)|json_each/.test(detail),
     )

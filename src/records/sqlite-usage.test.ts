@@ -23,7 +23,7 @@ async function openFresh(): Promise<{ store: Store; folder: string }> {
   const store = await openStore(folder, (message) => {
     throw new Error(message)
   })
-  // The requests of these tests are of the first days of 1970: none of those is summed up yet.
+  // The requests of these tests are of the first days of 1970. None of those is summed up yet.
   const db = new Database(join(folder, DATABASE))
   db.exec('UPDATE usage_days_until SET day = 0')
   db.close()
@@ -70,7 +70,7 @@ const aRecord: fc.Arbitrary<RequestRecord> = fc.record({
   totalMs: fc.nat({ max: 60_000 }),
 })
 
-/** The charges in the ledger's tables, without a ledger. */
+/** Writes charges to the ledger's tables, without a ledger. */
 function charge(folder: string, records: readonly RequestRecord[]): void {
   const db = new Database(join(folder, DATABASE))
   db.transaction(() =>
@@ -93,7 +93,7 @@ const within = firstEventColumns.map((_, i) => {
 const FIRSTS_OF_REQUESTS = `SELECT ${ROW.replace('hour', 'created_at / 3600000')}, ${within.join(', ')}
   FROM request_record GROUP BY 1, 2, 3, 4, 5`
 
-test('sums by the hour are those of any requests, and of what the ledger charged', async () => {
+test('hourly sums equal those of any requests, and the charges of the ledger', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uniqueArray(aRecord, { maxLength: 40, selector: ({ id }) => id }), async (records) => {
       const { store, folder } = await openFresh()
@@ -108,7 +108,7 @@ test('sums by the hour are those of any requests, and of what the ledger charged
   )
 }, 30_000)
 
-test('a sum that is off by one is found, whichever it is, and one that is another key’s', async () => {
+test('a sum that is off by one is found, whichever it is, and so is one of another key', async () => {
   const { store, folder } = await openFresh()
   const records = fc.sample(aRecord, { numRuns: 5, seed: 7 })
   await Promise.all(records.map((record) => mustWrite(store, openSqliteRecords(store).steps(record))))
@@ -128,7 +128,7 @@ test('a sum that is off by one is found, whichever it is, and one that is anothe
   await store.close()
 })
 
-test('days are summed up once nothing can be added to them, and a report is the same with and without them', async () => {
+test('days are summed up once nothing can be added, and a report is the same before and after', async () => {
   const { store, folder } = await openFresh()
   const dayMs = 24 * 3_600_000
   const records = fc
@@ -138,7 +138,7 @@ test('days are summed up once nothing can be added to them, and a report is the 
   charge(folder, records)
   const db = new Database(join(folder, DATABASE))
   db.exec("INSERT INTO account (id, name, status, created_at) VALUES ('a', 'a', 'active', 0), ('b', 'b', 'active', 0)")
-  // Somebody still waits for an answer of the third day.
+  // A request of the third day is still running.
   const hold = 'INSERT INTO hold (id, account_id, amount, state, owner, created_at) VALUES (?, ?, 0, ?, ?, ?)'
   db.prepare(hold).run('open', 'a', 'open', 'me', 12.5 * dayMs)
   const days = await UsageDays.open(store)
@@ -186,14 +186,14 @@ test('days are summed up once nothing can be added to them, and a report is the 
   db.exec('UPDATE usage_day SET charged = charged + 1 WHERE account_id = (SELECT min(account_id) FROM usage_day)')
   expect((await findingsOf(store, usageChecks)).every(({ detail }) => detail === 'not the sum of its hours')).toBe(true)
   expect(await findingsOf(store, usageChecks)).not.toEqual([])
-  // A clock that was set back by a week: its days are read by the hour again.
+  // The clock was set back by a week. Its days are read by the hour again.
   await days.sweep(13 * dayMs)
   expect(days.until).toBe(13)
   db.close()
   await store.close()
 })
 
-test('the usage of no time is none', async () => {
+test('an empty period has no usage', async () => {
   const { store } = await openFresh()
   const none = { accountId: 'a', fromHour: 48, toHour: 48, stepHours: 24, shifts: utc, by: undefined } as const
   expect(await usageRows(store, none, 9)).toEqual([])

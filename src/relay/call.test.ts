@@ -4,13 +4,13 @@ import { GatewayRequest } from './call.ts'
 const anyCall = (): GatewayRequest =>
   new GatewayRequest({ id: 'req_1', startedMs: 0 } as unknown as ConstructorParameters<typeof GatewayRequest>[0])
 
-test('a cancelled call stops whatever it waits for, and nothing that has landed', () => {
+test('a cancelled call stops everything that it waits for, and nothing that has ended', () => {
   const call = anyCall()
   const stopped: string[] = []
   const flight = (name: string) => ({ abort: () => void stopped.push(name) })
   const [stream, first, second] = [flight('stream'), flight('first'), flight('second')]
   call.took(stream)
-  // A picture in an event of the stream is fetched while that is still open.
+  // A picture in an event is fetched while the stream is still open.
   call.took(first)
   call.landed(first)
   call.took(second)
@@ -18,7 +18,7 @@ test('a cancelled call stops whatever it waits for, and nothing that has landed'
   expect(stopped.toSorted()).toEqual(['second', 'stream'])
 })
 
-test('what lands while a call is being stopped keeps no other from being stopped', () => {
+test('an attempt that ends while a call is being stopped prevents no other from being stopped', () => {
   const call = anyCall()
   let stopped = 0
   const flights = [0, 1, 2].map(() => ({

@@ -42,7 +42,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** 10 nano-USD a token of output; the input costs nothing. */
+/** Output costs 10 nano-USD per token, and input is free. */
 const NANO_PER_TOKEN = 10n
 const model: Model = {
   id: 'm',
@@ -56,7 +56,7 @@ const model: Model = {
 }
 const request = { outputTokensMax: undefined, choices: 1, textBytes: 9, imageParts: 0, mediaBytes: 0 } as QuotedRequest
 
-/** Four characters are a token here, and the count of a text takes a turn. */
+/** Four characters are a token here, and counting a text takes a tick. */
 const tokensOf = (text: string): number => Math.ceil(text.length / 4)
 const tokens = { count: async (texts: string[]) => (await Bun.sleep(0), texts.map(tokensOf)) }
 
@@ -66,7 +66,7 @@ type Answer = {
   readonly durable: Promise<void>
   readonly growing: GrowingHold
   readonly stream: Stream
-  /** Characters that have left. */
+  /** The number of characters that have left. */
   delivered: number
   isOver: boolean
 }
@@ -79,7 +79,7 @@ async function accountWith(id: string, amount: bigint): Promise<void> {
 
 let serial = 0
 
-/** Admits an answer as the relay would; undefined where there is no money for it. */
+/** Admits an answer as the relay would. Returns undefined if there is no money for it. */
 function begin(accountId: string, limits: Limits = NO_LIMITS, limiter = openMemoryLimiter([])): Answer | undefined {
   const caller = { key: { id: `${accountId}-k`, limits: NO_LIMITS }, account: { id: accountId, limits } }
   const limiterPermit = limiter.enter(caller as unknown as Caller)
@@ -110,7 +110,7 @@ async function say(answer: Answer, chars: number): Promise<void> {
   const length = stream.produced.length
   if ((await growing.cover(stream)) === 'spent') return end(answer)
   answer.delivered = length
-  // What has left is paid for, on the disk too.
+  // Everything that left is paid for, also on disk.
   const [row] = await store.query('SELECT amount FROM hold WHERE id = ?', [hold.id])
   expect((row?.['amount'] as bigint) >= heldFor(request, model, tokensOf('x'.repeat(length)))).toBe(true)
 }
@@ -139,7 +139,7 @@ const aCourse = fc.record({
   isKilled: fc.boolean(),
 })
 
-test('answers on one small balance, in any order: what leaves is paid for and durable, nothing falls below zero', async () => {
+test('answers on one small balance, in any order, are paid for before they leave, and none overdraws it', async () => {
   let run = 0
   const play = async ({ tokens: worth, acts, isKilled }: typeof aCourse extends fc.Arbitrary<infer C> ? C : never) => {
     const id = `a${run++}`
@@ -165,7 +165,7 @@ test('answers on one small balance, in any order: what leaves is paid for and du
     }
     expect(ledger.balance(id).posted).toBe(balance - settled)
     if (!isKilled) expect(ledger.balance(id).held).toBe(0n)
-    // The next life of the process finds what this one left open.
+    // The next process finds the holds that this one left open.
     if (run % 50 === 0) {
       await store.close()
       await open()
@@ -188,21 +188,21 @@ test('a spend limit ends an answer as the balance does', async () => {
   expect(ledger.balance('limited').posted).toBe(1_000_000n - BigInt(Math.ceil(answer.delivered / 4)) * NANO_PER_TOKEN)
 })
 
-test('what leaves is paid for in a script of which each character is three tokens', async () => {
+test('what leaves is paid for in a script in which each character is three tokens', async () => {
   await accountWith('rare', 1_000_000n)
   const answer = begin('rare') ?? expect.unreachable()
-  // One event, within the hold by its characters alone.
+  // This is one event, and its number of characters is within the hold.
   const text = 'က'.repeat(Math.floor(answer.growing.heldTokens * 0.9))
   const byBytes = { count: (texts: string[]) => Promise.resolve(texts.map((one) => Buffer.byteLength(one))) }
   Object.assign(answer.growing, { relay: { ledger, tokens: byBytes } })
   expect(await answer.growing.cover({ produced: text, thoughts: '' })).toBe('covered')
   expect(answer.growing.heldTokens).toBeGreaterThanOrEqual(Buffer.byteLength(text))
-  // No reasoning is hidden in it: a report of as many tokens as bytes is one of words.
+  // It has no hidden reasoning, because a report of as many tokens as bytes can be text.
   expect(answer.growing.cannotFollow(estimatedUsage(1, Buffer.byteLength(text)))).toBe(false)
   await ledger.release(answer.hold, [])
 })
 
-test('reasoning that was billed and did not arrive shows in a report', () => {
+test('reasoning that was billed but not sent shows in a report', () => {
   const growing = new GrowingHold({} as Relay, {} as GatewayRequest, { model, hold: {} as Hold, tokens: 1_000 })
   void growing.cover({ produced: 'x'.repeat(400), thoughts: 'y'.repeat(100) })
   const usage = (outputText: number, outputReasoning: number) => ({ ...estimatedUsage(1, outputText), outputReasoning })

@@ -11,7 +11,7 @@ const permitOf = (): Permit => {
 }
 const life = ({ isBackground = false } = {}): RequestLife => new RequestLife({ isBackground })
 
-/** A life in which a request was sent, to a vendor that stops billing unless it is said. */
+/** The life of a request that was sent to a vendor that stops billing when the client leaves. */
 function sent({ billsOn = false, isLocked = false } = {}): RequestLife {
   const one = life()
   if (isLocked) one.locked({ end: () => undefined } as unknown as IdempotencyLock)
@@ -33,17 +33,17 @@ test('a request goes from stage to stage, and never back', () => {
   expect(() => life().answering(1)).toThrow("'received'")
 })
 
-test('without an attempt under way there is nothing that could answer', () => {
+test('without a running attempt there is no answer', () => {
   const one = sent()
   one.waiting()
   expect(() => one.answering(1)).toThrow('could answer')
 })
 
-test('the upstream is read on for a client that left where the vendor bills on, and no longer than that', () => {
+test('the upstream is read on after the client left only while the vendor bills on', () => {
   expect(sent().outlivesClient).toBe(false)
   const one = sent({ billsOn: true })
   expect(one.outlivesClient).toBe(true)
-  // The next offer decides once it is sent the request; nothing is billed while none is.
+  // The next offer decides once the request is sent to it. Nothing is billed before.
   one.attempting(permitOf())
   expect(one.outlivesClient).toBe(true)
   one.sent({ billsOn: false, cap: undefined })
@@ -54,7 +54,7 @@ test('the upstream is read on for a client that left where the vendor bills on, 
   expect(one.outlivesClient).toBe(false)
 })
 
-test('what was made while it is answered is paid for', () => {
+test('work that was made during the answer is paid for', () => {
   const one = sent()
   one.answering(1)
   expect(one.outlivesClient).toBe(false)
@@ -62,7 +62,7 @@ test('what was made while it is answered is paid for', () => {
   expect(one.outlivesClient).toBe(true)
 })
 
-test('a client with an idempotency key is served as if it waited, but for an answer in the background', () => {
+test('a client with an idempotency key is served as if it waited, except for a background answer', () => {
   const one = sent({ isLocked: true })
   one.waiting()
   expect([one.isAwaited, one.outlivesClient]).toEqual([true, true])
@@ -71,7 +71,7 @@ test('a client with an idempotency key is served as if it waited, but for an ans
   expect([background.isAwaited, background.outlivesClient]).toEqual([false, false])
 })
 
-test('the end gives back what the request held: its permit and its lock', () => {
+test('the end releases the permit and the lock of the request', () => {
   let isEnded = false
   const one = life()
   one.locked({ end: () => void (isEnded = true) } as unknown as IdempotencyLock)
@@ -85,7 +85,7 @@ test('the end gives back what the request held: its permit and its lock', () => 
   expect(concurrency.take(provider)).toBeDefined()
 })
 
-test('an attempt that served and broke is noted once, as what it came to', () => {
+test('an attempt that served and then broke has one note, with the final result', () => {
   const one = sent()
   const note = { offerId: 'o', result: 'ok' } as AttemptNote
   one.noted(note)

@@ -11,7 +11,7 @@ import { meter as meterAs } from './meter.ts'
 const IMAGE_TOKENS = 1_290
 const QUOTED_OUTPUT = 50
 
-/** A word is a token here, and so are blanks alone. */
+/** A word is a token here, and so is a run of blanks. */
 const tokensOf = (text: string): number => (text === '' ? 0 : Math.max(1, text.split(/\s+/).filter(Boolean).length))
 const relay = {
   log: () => undefined,
@@ -32,11 +32,11 @@ const admission = {
   quoted: { inputTokens: 100, outputTokens: QUOTED_OUTPUT, outputTokensMax: QUOTED_OUTPUT },
 } as unknown as Admission
 
-/** As the modality of what arrived: pictures come from a model that paints. */
+/** The modality of the answer. Pictures come from an image model. */
 const meter = (of: Relay, by: GatewayRequest, to: Parameters<typeof meterAs>[2]): ReturnType<typeof meterAs> =>
   meterAs(of, by, { ...to, admission: { ...to.admission, modality: to.painted ? inlineImageModality : textModality } })
 
-/** For a model that paints: words and six images. */
+/** For an image model: text and six images. */
 const ofPictures = { ...admission, quoted: { ...admission.quoted, outputTokens: 8_192, outputTokensMax: 8_192 } }
 
 const words = (count: number): string => 'word '.repeat(count)
@@ -59,7 +59,7 @@ const geminiKinds = (text: number, image: number): ReturnType<typeof readGeminiU
   })
 const painted = { images: 1, spoiled: 0, endedBy: 'vendor' } as const
 
-test('a report that names words alone has words alone, and a picture that came comes on top', async () => {
+test('a report that names only text has only text, and a picture that arrived is added', async () => {
   const wordsAlone = readGeminiUsage({
     promptTokenCount: 9,
     candidatesTokenCount: 30,
@@ -72,7 +72,7 @@ test('a report that names words alone has words alone, and a picture that came c
       source: 'estimated',
     })
   }
-  // Where it does not name all of them, the rest may be a picture.
+  // If it does not name all tokens, the rest may be a picture.
   const some = readGeminiUsage({
     promptTokenCount: 9,
     candidatesTokenCount: 1_320,
@@ -83,7 +83,7 @@ test('a report that names words alone has words alone, and a picture that came c
   })
 })
 
-test('a count of pictures that cannot be is none: they are among the words of the report', async () => {
+test('an impossible count of picture tokens is ignored, because they are part of the reported text', async () => {
   const usage = readGeminiUsage({
     promptTokenCount: 9,
     candidatesTokenCount: 1_320,
@@ -109,19 +109,19 @@ test('a picture is never billed on top of words that it must be among, whatever 
       },
     )
   }
-  // Those that say nothing of the rest are so with any amount of room.
+  // Reports without a kind for the rest are treated so with any amount of room.
   for (const details of [[text(30), none], [none], [unnamed]]) {
     expect(
       await meter(relay, call, { ...one, usage: detailed(IMAGE_TOKENS, details), admission: ofPictures }),
     ).toMatchObject({ usage: { outputText: 0, outputImage: IMAGE_TOKENS } })
   }
-  // Too few to be a picture: it is billed as far as the hold goes.
+  // The rest is too small for a picture, which is billed as far as the hold goes.
   expect(await meter(relay, call, { ...one, usage: detailed(30, [text(30)]), admission: held })).toMatchObject({
     usage: { outputText: 30, outputImage: IMAGE_TOKENS - 30 },
   })
 })
 
-test('a picture that a running report has among its words is billed, whatever else fills the hold', async () => {
+test('a picture that a running report counts as text is billed, whatever else fills the hold', async () => {
   const left = { produced: '', painted: { ...painted, endedBy: 'client' as const }, complete: false }
   for (const [hold, thoughts] of [
     [256, IMAGE_TOKENS],
@@ -137,7 +137,7 @@ test('a picture that a running report has among its words is billed, whatever el
       })
     }
   }
-  // What we count beside it stays within the hold.
+  // Our own count beside it stays within the hold.
   const larger = { ...admission, quoted: { ...admission.quoted, outputTokens: 2_000 } }
   for (const [held, count] of [
     [larger, 2_000],
@@ -148,7 +148,7 @@ test('a picture that a running report has among its words is billed, whatever el
     expect(counted.outputImage).toBe(IMAGE_TOKENS)
     expect(counted.outputText + IMAGE_TOKENS).toBe(Math.max(held.quoted.outputTokens, IMAGE_TOKENS))
   }
-  // One that calls all of it words is read as it is at the end.
+  // A report that calls everything text is read as at the end.
   const usage = readGeminiUsage({
     promptTokenCount: 9,
     candidatesTokenCount: 2_580,
@@ -161,7 +161,7 @@ test('a picture that a running report has among its words is billed, whatever el
   })
 })
 
-test('of a stream that broke off no more words are counted than was held for beside its pictures', async () => {
+test('after a broken stream, no more text is counted than was held for beside its pictures', async () => {
   const quoted = { ...ofPictures.quoted, outputTokens: 2_000 }
   const to = { usage: geminiKinds(0, IMAGE_TOKENS), produced: words(2_000), painted, complete: false }
   expect(await meter(relay, call, { ...to, admission: { ...ofPictures, quoted } })).toMatchObject({
@@ -169,19 +169,19 @@ test('of a stream that broke off no more words are counted than was held for bes
   })
 })
 
-test('nothing is counted above what was held for, of words and thoughts together', async () => {
+test('our own count never exceeds the hold, text and reasoning together', async () => {
   const arrived = { produced: words(QUOTED_OUTPUT), thoughts: words(QUOTED_OUTPUT), admission }
   const whole = await meter(relay, call, { ...arrived, usage: chat(7, 0), complete: true })
   expect(whole).toMatchObject({ usage: { inputFresh: 7, outputText: QUOTED_OUTPUT, outputReasoning: 0 } })
   const cut = await meter(relay, call, { ...arrived, usage: chat(7, 30, 20), complete: false })
   const { outputText, outputReasoning } = cut.usage
   expect([outputText + outputReasoning, outputText >= 10, outputReasoning >= 20]).toEqual([QUOTED_OUTPUT, true, true])
-  // What a vendor reports stands, though it is more.
+  // A vendor’s report stands, even if it is larger.
   const more = await meter(relay, call, { ...arrived, usage: chat(7, 80, 60), complete: false })
   expect(more).toEqual({ usage: chat(7, 80, 60) as NonNullable<ReturnType<typeof chat>>, source: 'reported' })
 })
 
-test('a picture beside a report of nothing is as large as its vendor says such are', async () => {
+test('a picture beside an empty report has the size that its vendor states for such pictures', async () => {
   const picture = { produced: '', painted, admission: ofPictures, complete: true }
   const outputs = { outputText: 0, outputImage: IMAGE_TOKENS }
   expect(await meter(relay, call, { ...picture, usage: gemini(9, 0) })).toMatchObject({
@@ -198,7 +198,7 @@ test('a picture beside a report of nothing is as large as its vendor says such a
   })
 })
 
-test('a picture in a running report is not charged once more as words', async () => {
+test('a picture in a running report is not also charged as text', async () => {
   const left = { painted: { ...painted, endedBy: 'client' as const }, admission: ofPictures, complete: false }
   const outputs = { outputText: 10, outputImage: IMAGE_TOKENS }
   for (const reported of [IMAGE_TOKENS + 10, IMAGE_TOKENS + 3, 4]) {
@@ -207,12 +207,12 @@ test('a picture in a running report is not charged once more as words', async ()
   }
 })
 
-test('more pictures than were held for are not counted by us beyond that; one always is held for', async () => {
+test('our own count has no more pictures than were held for, which is at least one', async () => {
   const album = { produced: words(92), painted: { ...painted, images: 20 }, admission: ofPictures, complete: true }
   const all = { outputText: 92, outputImage: 8_100 }
   expect(await meter(relay, call, { ...album, usage: undefined })).toMatchObject({ usage: all, source: 'estimated' })
   expect(await meter(relay, call, { ...album, usage: gemini(9, 0) })).toMatchObject({ usage: all })
-  // A report of all of it stands.
+  // A complete report stands.
   expect(await meter(relay, call, { ...album, usage: gemini(9, 20 * IMAGE_TOKENS) })).toMatchObject({
     usage: { outputText: 0, outputImage: 20 * IMAGE_TOKENS },
   })
@@ -222,30 +222,30 @@ test('more pictures than were held for are not counted by us beyond that; one al
   }
 })
 
-test('words that a running report tells apart from pictures stay words', async () => {
+test('text that a running report separates from pictures stays text', async () => {
   const left = { painted: { ...painted, endedBy: 'client' as const }, admission: ofPictures, complete: false }
   expect(await meter(relay, call, { ...left, produced: words(3), usage: geminiKinds(100, 0) })).toMatchObject({
     usage: { outputText: 100, outputImage: IMAGE_TOKENS },
   })
 })
 
-test('words that we have counted are words, and no part of a picture', async () => {
+test('text that we have counted is text, and not part of a picture', async () => {
   const turn = { produced: words(12), painted, admission: ofPictures, complete: true }
   expect(await meter(relay, call, { ...turn, usage: gemini(9, 0) })).toMatchObject({
     usage: { inputFresh: 9, outputText: 12, outputImage: IMAGE_TOKENS },
   })
-  // Nor are those that a vendor counted as such, beside no image of those that came.
+  // The same holds for text that a vendor counted as such, if no image arrived.
   expect(await meter(relay, call, { ...turn, usage: geminiKinds(100, 0) })).toMatchObject({
     usage: { inputFresh: 9, outputText: 100, outputImage: IMAGE_TOKENS },
     source: 'estimated',
   })
-  // A vendor that does not tell them apart has counted both.
+  // A vendor that does not separate them has counted both.
   expect(await meter(relay, call, { ...turn, usage: gemini(9, IMAGE_TOKENS + 20) })).toMatchObject({
     usage: { outputText: 20, outputImage: IMAGE_TOKENS },
   })
 })
 
-test('an answer of blanks may be said to be nothing', async () => {
+test('an answer of blanks may be reported as empty', async () => {
   const answer = { produced: '\n', admission, complete: true }
   expect(await meter(relay, call, { ...answer, usage: chat(7, 0) })).toEqual({
     usage: chat(7, 0) as NonNullable<ReturnType<typeof chat>>,
@@ -253,7 +253,7 @@ test('an answer of blanks may be said to be nothing', async () => {
   })
 })
 
-test('a running usage of an answer that was ended for want of money is no more than what was held', async () => {
+test('the running usage of an answer that ended without money is at most what was held', async () => {
   const to = { usage: chat(7, QUOTED_OUTPUT + 1), produced: words(20), admission, complete: false }
   expect(await meter(relay, call, { ...to, isCut: true })).toMatchObject({
     usage: { inputFresh: 7, outputText: 20 },

@@ -2,10 +2,10 @@ import { expect, test } from 'bun:test'
 import { seatBounds, ProviderConcurrency } from './provider-concurrency.ts'
 
 const one = { id: 'vendor', concurrentRequests: 1 }
-/** A call that goes on. */
+/** A call that continues. */
 const call = { upstreamStopped: false, took: () => undefined, landed: () => undefined }
 
-test('there are so many seats, and each is given back once', () => {
+test('there is a number of permits, and each is given back once', () => {
   const concurrency = new ProviderConcurrency()
   const pair = { id: 'vendor', concurrentRequests: 2 }
   const [first, second] = [concurrency.take(pair), concurrency.take(pair)]
@@ -19,7 +19,7 @@ test('there are so many seats, and each is given back once', () => {
   expect(concurrency.take(pair)).toBeDefined()
 })
 
-test('who waits is served in the order of arrival, before whoever comes then', async () => {
+test('waiting requests are served in the order of arrival, before later ones', async () => {
   const concurrency = new ProviderConcurrency()
   const pair = { id: 'vendor', concurrentRequests: 2 }
   const taken = [concurrency.take(pair), concurrency.take(pair)]
@@ -45,13 +45,13 @@ test('accounts take turns', async () => {
   expect(order).toEqual(['g1', 'm1', 'g2', 'g3'])
 })
 
-test('who waits in vain is told so, and takes no seat later', async () => {
+test('a request that waits in vain learns it, and takes no permit later', async () => {
   const concurrency = new ProviderConcurrency()
   const taken = concurrency.take(one)
   const startedMs = performance.now()
-  // The first of each account may wait, whoever waits already.
+  // The first request of each account may wait, whoever else waits.
   const waiting = ['greedy', 'other', 'third'].map((account) => concurrency.wait([one], account, call))
-  // Of an account as many wait as may be served: the next one is told at once.
+  // An account may have as many waiting as there are permits. A further one is refused at once.
   expect(concurrency.isOpenTo(one, 'greedy')).toBe(false)
   expect(concurrency.isOpenTo(one, 'fourth')).toBe(true)
   expect(await concurrency.wait([one], 'greedy', call)).toBeUndefined()
@@ -75,7 +75,7 @@ test('of several providers the first with room is taken, and only that one', asy
   expect(concurrency.take(other)).toBeDefined()
 })
 
-test('a limit that is changed holds for who is there already, and serves who waits', async () => {
+test('a changed limit applies to running requests, and serves waiting ones', async () => {
   const concurrency = new ProviderConcurrency()
   const taken = concurrency.take(one)
   const waiting = concurrency.wait([one], 'acct', call)
@@ -87,14 +87,14 @@ test('a limit that is changed holds for who is there already, and serves who wai
   expect(concurrency.take(one)).toBeUndefined()
 })
 
-test('a seat that became free before anybody waited is had at once', async () => {
+test('a permit that became free before a request waits is available at once', async () => {
   const concurrency = new ProviderConcurrency()
   const [, permit] = (await concurrency.wait([one], 'acct', call)) ?? []
   expect(permit).toBeDefined()
   expect(concurrency.take(one)).toBeUndefined()
 })
 
-test('a call that is stopped waits no longer, before and meanwhile', async () => {
+test('a stopped call does not wait, whether it stops before or meanwhile', async () => {
   const concurrency = new ProviderConcurrency()
   const taken = concurrency.take(one)
   const owner = new (class {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { ProviderTally } from './provider-tally.ts'
 
-test('what says nothing of a vendor is not counted against it', () => {
+test('results that say nothing about a vendor do not count against it', () => {
   const tally = new ProviderTally()
   const note = (result: string): void =>
     tally.noted([{ offerId: 'o', providerId: 'p', upstreamModel: 'm', result, startedMs: 0, tookMs: 1 }])

@@ -16,7 +16,7 @@ test('a shutdown that begins while an idempotency key is looked up refuses the r
   const store = { query: () => asked.shift() } as unknown as Store
   const idempotency = await openSqliteIdempotency(store, { bytesPerAccountMax: 1, room: { isShort: false } })
   const reasons: string[] = []
-  // No more than what is asked before the admission: to go further is to fail.
+  // Only what the precheck uses is there. Anything further would fail.
   const relay = {
     accounts: { find: () => account, findKey: () => key },
     catalog: { model: () => ({ id: 'm', kind: 'text' }) },

@@ -60,7 +60,8 @@ async function lookFirst(relay: Relay, call: GatewayRequest): Promise<RelayResul
   const refusal = unready(relay)
   if (refusal) return refusedFor(call, refusal)
   const untold =
-    call.request.conversation && ((await prepare(relay, call)) ?? crowded(relay, call) ?? makeTurnRoom(relay, call))
+    call.request.conversation &&
+    ((await prepare(relay, call)) ?? backgroundObstacle(relay, call) ?? makeTurnRoom(relay, call))
   return carryOut(relay, call, untold)
 }
 
@@ -128,7 +129,7 @@ async function prepare(relay: Relay, call: GatewayRequest): Promise<Failure | un
 }
 
 /** Why no further background answer may begin. Checked in the tick in which it would begin. */
-const crowded = ({ backgrounds }: Relay, { isBackground, caller }: GatewayRequest): Failure | undefined =>
+const backgroundObstacle = ({ backgrounds }: Relay, { isBackground, caller }: GatewayRequest): Failure | undefined =>
   isBackground ? backgrounds.obstacle({ accountId: caller.account.id }) : undefined
 
 type BackgroundStart = { readonly admission: Admission; readonly conversation: Conversation }

@@ -7,7 +7,7 @@ const spendAll = (budget: RetryBudget, nowMs: number): number => {
   return spent
 }
 
-test('a hundred at once, then ten a second', () => {
+test('allows a hundred at once, then ten per second', () => {
   const budget = new RetryBudget()
   expect(spendAll(budget, 1_000)).toBe(100)
   expect(spendAll(budget, 1_000)).toBe(0)
@@ -15,7 +15,7 @@ test('a hundred at once, then ten a second', () => {
   expect(spendAll(budget, 100_000)).toBe(100)
 })
 
-test('every fifth request earns one more', () => {
+test('every fifth request earns one retry', () => {
   const budget = new RetryBudget()
   spendAll(budget, 0)
   for (let i = 0; i < 50; i++) budget.earn()

@@ -8,12 +8,12 @@ const last = { offer: { providerId: 'p', upstreamModel: 'gpt-x', modelId: 'fast'
 const told = (message: string, param?: string): Failure =>
   scrubbed(relay, { kind: 'invalid_value', message, ...(param === undefined ? {} : { param }) }, last)
 
-test('a client reads nothing of the credential, the host and the upstream model’s name', () => {
+test('a client does not see the credential, the host or the upstream model’s name', () => {
   const { message } = told('key sk-vendor-secret-4711 of llm.example.com:8443 at 10.0.0.7:80 has no gpt-x-2026')
   expect(message).toBe('key [redacted] of [upstream] at [upstream] has no fast')
 })
 
-test('no character steers a terminal, and half a character is none', () => {
+test('control characters for terminals and half characters are removed', () => {
   const { message } = told('a\u0000b\u001b[31mc\u202ed\re\u2066f\ud83d')
   expect(message).toBe('a\ufffdb\ufffd[31mc\ufffdd\ufffde\ufffdf\ufffd')
 })

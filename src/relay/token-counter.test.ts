@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { TokenCounter } from './token-counter.ts'
 
-test('words are counted, and text that a tokenizer chokes on is counted in bounded time', async () => {
+test('words are counted, and text that is hard to tokenize is counted in bounded time', async () => {
   const counter = new TokenCounter()
   const startedMs = performance.now()
   const [words, monster] = await counter.count(
@@ -14,14 +14,14 @@ test('words are counted, and text that a tokenizer chokes on is counted in bound
   counter.stop()
 })
 
-test('whoever waits when the counter stops gets a rough count', async () => {
+test('a job that waits when the counter stops gets a rough count', async () => {
   const counter = new TokenCounter()
   const counting = counter.count(['four', 'x'.repeat(400)], 'a')
   counter.stop()
   expect(await counting).toEqual([1, 100])
 })
 
-test('of a very long text samples are counted, and its count is close to that of all of it', async () => {
+test('a very long text is counted by samples, and the count is close to the exact one', async () => {
   const counter = new TokenCounter()
   const lorem = Array.from({ length: 20_000 }, (_, i) => `Line ${i * 7919} of a log, with {"status": ${i % 600}}.\n`)
   const dense = Array.from({ length: 100_000 }, (_, i) => '#%&*+/<=>?@^|~'[(i * i) % 14]).join('')
@@ -39,7 +39,7 @@ test('of a very long text samples are counted, and its count is close to that of
   counter.stop()
 })
 
-test('what a charge waits for comes before what costs nothing, and accounts take turns', async () => {
+test('charges come before free counts, and accounts take turns', async () => {
   const counter = new TokenCounter()
   const done: string[] = []
   const note = (name: string, counted: Promise<unknown>): Promise<void> => counted.then(() => void done.push(name))
@@ -53,12 +53,12 @@ test('what a charge waits for comes before what costs nothing, and accounts take
     note('charge c2', counter.count([text], 'c')),
     note('charge d1', counter.count([text], 'd')),
   ])
-  // The first was with the worker already.
+  // The first job was already with the worker.
   expect(done).toEqual(['guess a1', 'charge c1', 'charge d1', 'charge c2', 'guess a2', 'guess b1', 'guess a3'])
   counter.stop()
 })
 
-test('a guess is of a bounded sample, near the count of all of it, and always the same', async () => {
+test('a free count uses bounded samples, is close to the exact count, and is always the same', async () => {
   const counter = new TokenCounter()
   const text = Array.from(
     { length: 20_000 },

@@ -61,7 +61,7 @@ function inDatabase<T>(work: (db: Database) => T): T {
   }
 }
 
-test('a turn comes back as it was kept, and only to its account', async () => {
+test('a turn is read back as it was kept, by its account only', async () => {
   const kept = turn('resp_1', undefined, { head: '{"x":1}', standing: '{"status":"completed"}', trace: '{}' })
   await keep(a, kept)
   const { input: _, ...shown } = kept
@@ -74,7 +74,7 @@ test('a turn comes back as it was kept, and only to its account', async () => {
   expect(await turns.find(a, 'resp_1')).toBeUndefined()
 })
 
-test('there is no way to ask for a turn without saying whose', () => {
+test('a turn cannot be requested without its account', () => {
   const unscoped = [
     // @ts-expect-error: an id alone names no turn
     () => turns.find('resp_1'),
@@ -107,7 +107,7 @@ test('a chain is read oldest first, branches apart, and never through another ac
   expect(await idsOf(b, 'resp_thief')).toBe('not_found')
 })
 
-test('a chain with a turn taken out of it is not found: what was said there must not silently be missing', async () => {
+test('a chain with a missing turn is not found, because its text must not silently be missing', async () => {
   await keep(a, turn('resp_d1'))
   await keep(a, turn('resp_d2', 'resp_d1'))
   await keep(a, turn('resp_d3', 'resp_d2'))
@@ -116,7 +116,7 @@ test('a chain with a turn taken out of it is not found: what was said there must
   expect(await idsOf(a, 'resp_d1')).toEqual(['resp_d1'])
 })
 
-test('a conversation beyond what is read back is refused, not cut', async () => {
+test('a conversation beyond the bound is refused, and not cut', async () => {
   const large = JSON.stringify(['x'.repeat(12 * 1024 * 1024)])
   await keep(a, turn('resp_l1', undefined, { input: large }))
   await keep(a, turn('resp_l2', 'resp_l1', { input: large }))
@@ -138,7 +138,7 @@ test('the chain of 50 among 10,000 turns is read through the index, and costs no
     })()
     const plan = db.query(`EXPLAIN QUERY PLAN ${CHAIN_SQL}`).all('a', 'resp_n49', 0) as { detail: string }[]
     const steps = plan.map(({ detail }) => detail)
-    // The chain itself is read in full, the turns never are.
+    // The chain itself is read completely. The table never is.
     expect(steps.filter((step) => step.startsWith('SCAN')).every((step) => step === 'SCAN chain')).toBe(true)
     expect(steps.filter((step) => step.includes('sqlite_autoindex_response_1 (account_id=? AND id=?)'))).toHaveLength(2)
     expect(steps.filter((step) => step.includes('INTEGER PRIMARY KEY (rowid=?)'))).toHaveLength(1)
@@ -154,13 +154,13 @@ test('the chain of 50 among 10,000 turns is read through the index, and costs no
     return times.toSorted((x, y) => x - y)[30] ?? 0
   }
   await cost('resp_n0')
-  // The best of three: what other processes take from one of the two only adds to it.
+  // This is the best of three. Other processes can only add time.
   const ratios: number[] = []
   for (let i = 0; i < 3; i++) ratios.push((1 / (await cost('resp_n0'))) * (await cost('resp_n49')))
   expect(Math.min(...ratios)).toBeLessThanOrEqual(10)
 })
 
-test(`what is older than ${KEPT_DAYS} days is gone for every reader at once, and swept from the disk behind them`, async () => {
+test(`turns older than ${KEPT_DAYS} days are gone for every reader at once, and are deleted later`, async () => {
   for (let i = 0; i < 120; i++) await keep(a, turn(`resp_old${i}`))
   await keep(a, turn('resp_young', 'resp_old0'))
   inDatabase((db) =>
@@ -178,25 +178,25 @@ test(`what is older than ${KEPT_DAYS} days is gone for every reader at once, and
   expect(await turns.find(a, 'resp_young')).toBeDefined()
 })
 
-test('a turn that is being made needs an open hold; one whose hold expires has failed', async () => {
+test('a running turn needs an open hold, and fails when its hold expires', async () => {
   await keep(a, turn('resp_run', undefined, { state: 'running' }))
   expect(await findingsOf(store, [turnCheck])).toMatchObject([{ subject: 'a resp_run', detail: 'hold none' }])
   await mustWrite(store, failExpired('req_run', '{"status":"failed"}'))
   expect(await turns.find(a, 'resp_run')).toMatchObject({ state: 'ended', standing: '{"status":"failed"}' })
   expect(await findingsOf(store, [turnCheck])).toEqual([])
-  // One that had ended stays as it is.
+  // A turn that had ended stays unchanged.
   await mustWrite(store, failExpired('req_young', '{}'))
   expect(await turns.some(a, ['resp_young'])).toMatchObject({ turns: [{ input: '["in resp_young"]' }] })
 })
 
-describe('what an account keeps', () => {
+describe('the room of an account', () => {
   const c: TurnScope = { accountId: 'keeper' }
   const onDisk = (): number =>
     inDatabase(
       (db) => db.query("SELECT sum(bytes) AS n FROM response WHERE account_id = 'keeper'").get() as { n: number },
     ).n ?? 0
 
-  test('is counted to the byte through everything that can become of a turn, and again at the next start', async () => {
+  test('is counted to the byte through every life of a turn, and again at the next start', async () => {
     const agrees = async (): Promise<void> => {
       expect(turns.bytesOf(c)).toBe(onDisk())
       expect((await openSqliteTurns(store, bounds)).bytesOf(c)).toBe(onDisk())
@@ -208,10 +208,10 @@ describe('what an account keeps', () => {
     await keep(c, turn('resp_k2', 'resp_k1', { output: '["longer than it was"]' }))
     await agrees()
     await keep(c, turn('resp_k3', undefined, { state: 'running' }))
-    // Deleted while it is made: its end is not written.
+    // It is deleted while it is made, so its end is not written.
     expect(await turns.delete(c, 'resp_k3')).toBe(true)
     await agrees()
-    // Deleted in the same moment as it ends.
+    // It is deleted in the moment in which it ends.
     await keep(c, turn('resp_k4', undefined, { state: 'running' }))
     const [, deleted] = await Promise.all([
       keep(c, turn('resp_k4', undefined, { output: '["x"]' })),
@@ -228,7 +228,7 @@ describe('what an account keeps', () => {
     expect(turns.bytesOf(c)).toBe(0)
   })
 
-  test('has a bound, and requests under way are in it before they are written', async () => {
+  test('has a bound, which includes running requests before they are written', async () => {
     const few = await openSqliteTurns(store, { ...bounds, bytesPerAccountMax: 1_000 })
     expect(few.promise(c, 'req_1', 600)).toBe('promised')
     expect(few.promise(c, 'req_2', 600)).toBe('full')
@@ -241,7 +241,7 @@ describe('what an account keeps', () => {
     expect(full.promise(c, 'req_4', 1)).toBe('no_room')
   })
 
-  test('is not what a turn was asked that failed and cost nothing; and nobody continues what is not there', async () => {
+  test('does not include the input of a turn that failed without a charge, which nobody can continue', async () => {
     await mustWrite(store, turns.keepUnserved(c, turn('resp_f', undefined, { input: `["${'x'.repeat(10_000)}"]` })))
     await keep(c, turn('resp_after', 'resp_f'))
     expect(onDisk()).toBeLessThan(1_000)
@@ -253,7 +253,7 @@ describe('what an account keeps', () => {
   })
 })
 
-test('items are read in pages that end by number or by bytes, and one item too large for a page is a page', async () => {
+test('pages of items end by number or by bytes, and an item that is too large is a page of its own', async () => {
   const d: TurnScope = { accountId: 'pager' }
   const sizes = [10, 600_000, 600_000, 3_000_000, 10]
   const input = JSON.stringify(
@@ -288,7 +288,7 @@ test('items are read in pages that end by number or by bytes, and one item too l
   }
 })
 
-test('turns named one by one are read together, no more than a conversation may be, and not too many at once', async () => {
+test('named turns are read together, within the bounds of a conversation and not too many at once', async () => {
   const e: TurnScope = { accountId: 'namer' }
   await keep(e, turn('resp_s1'))
   await keep(e, turn('resp_s2'))

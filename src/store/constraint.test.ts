@@ -14,7 +14,7 @@ const user = statement("INSERT INTO user (id, account_id, name, role, created_at
 const view = statement("INSERT INTO saved_view (user_id, id, name, query, created_at) VALUES (?, ?, ?, '', 0)")
 const card = statement('INSERT INTO price (card_id, tier, unit, nano_per_million) VALUES (?, ?, ?, ?)')
 
-test('a unique key that a row breaks is named by its table and columns, and no other refusal is', async () => {
+test('a violated unique key is named by its table and columns, and no other refusal is', async () => {
   const store = await openStore(folder, (message) => {
     throw new Error(message)
   })
@@ -36,7 +36,7 @@ test('a unique key that a row breaks is named by its table and columns, and no o
   await store.close()
 })
 
-test('a text that names no unique key is no violation', () => {
+test('a text that names no unique key is not a violation', () => {
   expect(violationIn('UNIQUE constraint failed: journal.ref')).toEqual({ constraint: 'journal(ref)' })
   for (const text of ['FOREIGN KEY constraint failed', 'CHECK constraint failed: posted >= held', "index 'x'", '']) {
     expect(violationIn(text)).toBeUndefined()

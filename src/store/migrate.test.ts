@@ -21,28 +21,28 @@ function read<T>(use: (db: Database) => T): T {
   }
 }
 
-test('migrations are numbered without a gap: their count is the number of the schema', () => {
+test('migrations are numbered without a gap, so their count is the number of the schema', () => {
   const files = readdirSync(MIGRATIONS)
     .filter((name) => name.endsWith('.sql'))
     .sort()
   expect(files.map((name) => Number(name.slice(0, 4)))).toEqual(files.map((_, i) => i + 1))
 })
 
-test('a released migration never changes: databases that had it will not get it again', () => {
+test('a released migration never changes, because databases that have it will not get it again', () => {
   const released = readFileSync(join(MIGRATIONS, 'RELEASED'), 'utf8').trim().split('\n')
   for (const line of released) {
     const [digest = '', name = ''] = line.split('  ')
     const bytes = readFileSync(join(MIGRATIONS, name))
     expect(`${new Bun.CryptoHasher('sha256').update(bytes).digest('hex')}  ${name}`).toBe(`${digest}  ${name}`)
   }
-  // They come first, in their order: a new one can only be added behind them.
+  // Released migrations come first, in their order. A new one can only follow them.
   const files = readdirSync(MIGRATIONS)
     .filter((name) => name.endsWith('.sql'))
     .sort()
   expect(files.slice(0, released.length)).toEqual(released.map((line) => line.split('  ')[1] ?? ''))
 })
 
-test('a migration that fails half-way leaves the database as it was, and runs whole when it is mended', () => {
+test('a migration that fails leaves the database unchanged, and runs completely once it is mended', () => {
   const own = join(folder, 'migrations')
   migrate(path)
   const before = read(schemaOf)
@@ -58,7 +58,7 @@ test('a migration that fails half-way leaves the database as it was, and runs wh
   expect(read((db) => [schemaOf(db), hasFresh(db)])).toEqual([before + 1, true])
 })
 
-test('a database of a newer program is refused by name and left alone', () => {
+test('a database of a newer program is refused by name and left unchanged', () => {
   read((db) => db.exec('CREATE TABLE account (id TEXT); PRAGMA user_version = 9999'))
   const before = readFileSync(path)
   expect(() => upgrade(path)).toThrow(/newer Tollgate \(schema 9999, this program knows \d+\)/)
@@ -66,7 +66,7 @@ test('a database of a newer program is refused by name and left alone', () => {
   expect(readdirSync(folder)).toEqual(['tollgate.db'])
 })
 
-test('a new database is not kept, nor one that is up to date', () => {
+test('no copy is kept of a new or an up-to-date database', () => {
   writeFileSync(path, '')
   upgrade(path)
   upgrade(path)
@@ -74,7 +74,7 @@ test('a new database is not kept, nor one that is up to date', () => {
   expect(existsSync(`${path}.schema-0`)).toBe(false)
 })
 
-test('a lock that a process on its way out still holds is waited for', async () => {
+test('a lock of a process that is exiting is waited for', async () => {
   migrate(path)
   const lock = `const db = new (require('bun:sqlite').Database)(${JSON.stringify(path)})
     db.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; PRAGMA user_version = 1; COMMIT")
@@ -91,7 +91,7 @@ test('a lock that a process on its way out still holds is waited for', async () 
   expect(existsSync(`${path}.schema-1`)).toBe(true)
 })
 
-test('charges of before become their holds, with what was written off, and leave the journals of bookings', () => {
+test('old charges become their holds, with what was written off, and bookings keep their journals', () => {
   const own = join(folder, 'migrations')
   cpSync(MIGRATIONS, own, { recursive: true })
   for (const name of readdirSync(own).filter((file) => file >= '0016')) rmSync(join(own, name))
@@ -137,22 +137,22 @@ test.each([
   ['a charge of something else', 'UPDATE hold SET settled = 29', 'hold h1, settled are 29, its charge took 30'],
   ['an entry of nothing', "INSERT INTO entry VALUES (9, 'a', 1), (9, 'b', -1)", 'entry of journal 9, there is no such'],
   [
-    'a charge to a third',
+    'a charge to a third account',
     "INSERT INTO entry VALUES (2, 'x', -5), (2, 'system:fees', 5)",
     'charge 2, it has an entry of system:fees',
   ],
   [
-    'a charge of nothing that another paid',
+    'a charge of nothing that another account paid',
     "UPDATE hold SET settled = 0; UPDATE entry SET account_id = 'other' WHERE amount = -30",
     'charge 2, it has an entry of other',
   ],
   [
-    'a charge that gives',
+    'a negative charge',
     'UPDATE hold SET settled = -30; UPDATE entry SET amount = -amount',
     'hold h1, it settled less than nothing',
   ],
   [
-    'a write-off that gives',
+    'a negative write-off',
     "UPDATE entry SET amount = 25 WHERE amount = 30; INSERT INTO entry VALUES (2, 'system:write-off', 5)",
     'hold h1, it settled less than nothing',
   ],
@@ -178,12 +178,12 @@ test.each([
     db.exec(sql)
   })
   expect(() => upgrade(path)).toThrow(`broken, and was left as it is: ${says}`)
-  // Not even the steps before are taken: that version would not know them.
+  // The earlier migrations are not applied either, because the old version would not know them.
   expect(read(schemaOf)).toBe(13)
   migrate(path, own)
 })
 
-test('bookings of before learn the balance after each from the entries, charges between them counted', () => {
+test('old bookings get the balance after each from the entries, including the charges between them', () => {
   const own = join(folder, 'migrations')
   cpSync(MIGRATIONS, own, { recursive: true })
   for (const name of readdirSync(own).filter((file) => file >= '0013')) rmSync(join(own, name))

@@ -29,7 +29,7 @@ function markOf(path: string): number {
   }
 }
 
-test('a database is replaced and kept, and what fails after that takes all of it back', () => {
+test('a database is replaced and kept, and a later failure undoes both', () => {
   make(paths.staged, 2)
   make(paths.path, 1)
   writeFileSync(at('key'), 'old')
@@ -43,7 +43,7 @@ test('a database is replaced and kept, and what fails after that takes all of it
   expect([markOf(paths.path), markOf(paths.staged)]).toEqual([1, 2])
 })
 
-test('where no new database comes, the old one keeps its place and its one name', () => {
+test('without a new database, the old one keeps its place and its name', () => {
   make(paths.path, 1)
   const swap = new FileSwap()
   expect(() => replaceDatabase(swap, paths)).toThrow('ENOENT')
@@ -52,7 +52,7 @@ test('where no new database comes, the old one keeps its place and its one name'
   expect(markOf(paths.path)).toBe(1)
 })
 
-test('a damaged database is kept as it is, and goes back as it was', () => {
+test('a damaged database is kept unchanged, and is restored unchanged', () => {
   const damaged = 'no database at all '.repeat(1000)
   make(paths.staged, 2)
   writeFileSync(paths.path, damaged)
@@ -64,7 +64,7 @@ test('a damaged database is kept as it is, and goes back as it was', () => {
   expect(readdirSync(folder).toSorted()).toEqual(['new.db', 'tollgate.db'])
 })
 
-test('into an empty place: taken back, it is empty again', () => {
+test('an undone restore into an empty folder leaves it empty', () => {
   make(paths.staged, 2)
   const swap = new FileSwap()
   replaceDatabase(swap, paths)
@@ -73,7 +73,7 @@ test('into an empty place: taken back, it is empty again', () => {
   expect(readdirSync(folder)).toEqual(['new.db'])
 })
 
-test('a backup that is damaged, or whose ledger does not add up, is refused by its name', () => {
+test('a damaged backup, or one whose ledger does not add up, is refused by its name', () => {
   const file = at('backup.db')
   const migrations = at('migrations')
   cpSync(join(import.meta.dir, 'migrations'), migrations, { recursive: true })

@@ -42,8 +42,8 @@ async function birds(like: string): Promise<readonly unknown[][]> {
   return rows.map(({ name, eggs, note }) => [name, eggs, note])
 }
 
-// The first: a row with a key that is left over would send each later commit down the slow path, which hides it.
-test('nothing is left for the next commit, also where one was refused', async () => {
+// This test is first. A row with a leftover key would send each later commit down the slow path, which hides it.
+test('nothing is left for the next commit, even after a refused one', async () => {
   await store.write([{ run: statement("CREATE TABLE song (tune TEXT CHECK (tune <> 'none')) STRICT"), bind: [] }])
   const insertSong = rowStatement('song', 'tune')
   const song = (tune: string): WriteStep => ({ run: insertSong, bind: [tune] })
@@ -55,7 +55,7 @@ test('nothing is left for the next commit, also where one was refused', async ()
   expect(tunes.map(({ tune }) => tune)).toEqual(['a', 'b', 'c', 'd', 'e'])
 })
 
-test('rows of one commit are all there, with their own values, however many they are', async () => {
+test('all rows of a commit are written with their own values, for any number of rows', async () => {
   for (const count of [1, 2, 3, 63, 64, 65, 200]) {
     const names = Array.from({ length: count }, (_, i) => `c${count}-${i}`)
     const written = await writeAtOnce(...names.map((name, i) => [bird(name, i, i % 2 === 0 ? null : `"${name}"`)]))
@@ -66,7 +66,7 @@ test('rows of one commit are all there, with their own values, however many they
   }
 })
 
-test('each commit writes its own rows, and those alone', () => {
+test('each commit writes its own rows only', () => {
   const db = new Database(':memory:')
   db.exec('CREATE TABLE bird (name TEXT, eggs INTEGER, note TEXT)')
   const rows = new Rows()
@@ -83,22 +83,22 @@ test('each commit writes its own rows, and those alone', () => {
   db.close()
 })
 
-test('what is the same in every row is said once', async () => {
+test('a value that is the same in every row is stated once', async () => {
   const insertOwl = rowStatement('bird', 'name', { note: "'it''s an owl'", eggs: '2' })
   const owls = ['o1', 'o2', 'o3']
   expect(await writeAtOnce(...owls.map((name) => [{ run: insertOwl, bind: [name] }]))).toEqual([true, true, true])
-  // Also where each is written by itself, because one of them must not be.
+  // This also holds if each row is written by itself, because one of them is refused.
   expect(await writeAtOnce([{ run: insertOwl, bind: ['o4'] }], [bird('o1')])).toEqual([true, false])
   expect(await birds('o%')).toEqual([...owls, 'o4'].map((name) => [name, 2n, "it's an owl"]))
 })
 
-test('numbers beyond 2^53 are added as they are', async () => {
+test('numbers beyond 2^53 are exact', async () => {
   await writeAtOnce([bird('huge', 2n ** 62n)], [bird('safe', 2n ** 53n - 1n)])
   expect(await birds('huge')).toEqual([['huge', 2n ** 62n, null]])
   expect(await birds('safe')).toEqual([['safe', 2n ** 53n - 1n, null]])
 })
 
-test('a row that must not be is refused with its transaction, and with no other', async () => {
+test('a refused row is refused with its transaction only', async () => {
   await writeAtOnce([bird('taken')])
   const written = await writeAtOnce(
     [bird('r1')],
@@ -111,12 +111,12 @@ test('a row that must not be is refused with its transaction, and with no other'
   expect((await birds('r%')).map(([name]) => name)).toEqual(['r1', 'r4', 'r5'])
 })
 
-test('what a refused condition leaves behind it are no rows of its transaction', async () => {
+test('steps after a refused condition write no rows', async () => {
   await writeAtOnce([{ run: insertNest, bind: [1, 2], changes: 1 }])
   const taking = (name: string): WriteStep[] => [{ run: takeRoom, bind: [1], changes: 1 }, bind(name)]
   const bind = (name: string): WriteStep => bird(`n-${name}`)
   expect(await writeAtOnce(taking('a'), taking('b'), taking('c'), [bind('d')])).toEqual([true, true, false, true])
-  // Behind its own row, which was kept for the end of the commit when the condition failed.
+  // Its own row was kept for the end of the commit when the condition failed.
   const late = [bind('e'), ...taking('f')]
   expect(await writeAtOnce([bind('g')], late, [bind('h')])).toEqual([true, false, true])
   expect((await birds('n-%')).map(([name]) => name)).toEqual(['n-a', 'n-b', 'n-d', 'n-g', 'n-h'])

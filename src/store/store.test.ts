@@ -27,7 +27,7 @@ const open = (folder: string): Promise<Store> =>
 
 const insert = (id: string) => ({ run: insertAccount, bind: [id] })
 
-test('a folder that was closed can be opened again at once, with all that was written', async () => {
+test('a closed folder can be opened again at once, with everything that was written', async () => {
   const folder = freshFolder()
   const lives = 60
   for (let life = 0; life < lives; life++) {
@@ -37,12 +37,12 @@ test('a folder that was closed can be opened again at once, with all that was wr
     await store.close()
     expect(await written).toEqual({ kind: 'written' })
     expect(Number((await counted)[0]?.['count'])).toBeGreaterThanOrEqual(life)
-    // The last connection to close takes the log along: one that is still there closes later, in the next life's way.
+    // The last connection to close removes the log. A connection that stays open would disturb the next process.
     expect(readdirSync(folder).filter((name) => name.startsWith('tollgate.db'))).toEqual(['tollgate.db'])
   }
 })
 
-test('a transaction that is refused at a later step leaves nothing behind, and takes no other along', async () => {
+test('a transaction that is refused at a later step leaves nothing, and affects no other', async () => {
   const store = await open(freshFolder())
   const outcomes = await Promise.all([
     store.write([insert('a')]),
@@ -57,7 +57,7 @@ test('a transaction that is refused at a later step leaves nothing behind, and t
 
 test.if(process.platform === 'linux')('the thread that reads for people gives way to all others', async () => {
   const store = await open(freshFolder())
-  // The 19th field of a thread's line; the name in parentheses may hold spaces.
+  // This is the 19th field of a thread’s line. The name in parentheses may contain spaces.
   const niceOf = (stat: string): number => Number(stat.slice(stat.lastIndexOf(')')).split(' ')[17])
   const threads = (): string[] => readdirSync('/proc/self/task')
   const before = threads()
@@ -69,7 +69,7 @@ test.if(process.platform === 'linux')('the thread that reads for people gives wa
   await store.close()
 })
 
-test('what is read apart keeps no other query waiting, and ends with the store', async () => {
+test('a separate reader delays no other query, and ends with the store', async () => {
   const store = await open(freshFolder())
   const slow = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 400000) SELECT max(i) AS i FROM n'
   const order: string[] = []
@@ -89,7 +89,7 @@ test('what is read apart keeps no other query waiting, and ends with the store',
   await closed
 })
 
-test('what is deleted goes back to the disk, also from a copy of a database that could not', async () => {
+test('the space of deleted rows is returned to the disk, even in a copy of an old database', async () => {
   const folder = freshFolder()
   const store = await open(folder)
   const large = statement("INSERT INTO account (id, name, status, created_at) VALUES (?1, ?2, 'active', 0)")
@@ -119,7 +119,7 @@ test('what is deleted goes back to the disk, also from a copy of a database that
   expect(modeOf('second.db')).toEqual({ auto_vacuum: 2 })
 })
 
-test('who asks for much keeps nobody waiting: shares take turns, and what has none goes before', async () => {
+test('a share with many queries delays no other: shares take turns, and queries without one go first', async () => {
   const store = await open(freshFolder())
   const slow = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 40000) SELECT max(i) AS i FROM n'
   const order: string[] = []
@@ -127,7 +127,7 @@ test('who asks for much keeps nobody waiting: shares take turns, and what has no
     store.query(slow, [], share).then(() => order.push(share ?? 'at once'))
   const asked = [...Array.from({ length: 40 }, () => ask('greedy')), ask('modest'), ask()]
   await Promise.all(asked)
-  // Two are with the thread already.
+  // Two queries are already with the thread.
   expect(order.indexOf('at once')).toBeLessThanOrEqual(2)
   expect(order.indexOf('modest')).toBeLessThanOrEqual(4)
   expect(order).toHaveLength(42)
@@ -137,7 +137,7 @@ test('who asks for much keeps nobody waiting: shares take turns, and what has no
   expect(store.query('SELECT 1', [], 'late')).rejects.toThrow('closed')
 })
 
-test('large transactions are not one batch, however many wait: each goes in its turn', async () => {
+test('large transactions do not form one batch, and each goes in its turn', async () => {
   const store = await open(freshFolder())
   const large = statement("INSERT INTO account (id, name, status, created_at) VALUES (?1, ?2, 'active', 0)")
   const name = 'x'.repeat(6_000_000)
@@ -145,15 +145,15 @@ test('large transactions are not one batch, however many wait: each goes in its 
   const write = (id: string): Promise<unknown> =>
     store.write([{ run: large, bind: [id, id + name] }]).then(() => order.push(`${id}, ${store.queued()} left`))
   await Promise.all('abcdefg'.split('').map(write))
-  // Two in a batch; all in one would leave nothing behind the first.
+  // A batch has two of them. If one had all, nothing would be left after the first.
   expect(order).toEqual(['a, 5 left', 'b, 5 left', 'c, 3 left', 'd, 3 left', 'e, 1 left', 'f, 1 left', 'g, 0 left'])
   await store.close()
 })
 
-test('a commit waits a moment, and no longer, for what is about to join it', async () => {
+test('a commit waits a moment, and no longer, for a transaction that is about to join it', async () => {
   const store = await openStore(freshFolder(), () => expect.unreachable(), { deferMs: 60_000 })
   const none = (): never => expect.unreachable()
-  // On a machine that stands still for a millisecond it has left before the other one comes.
+  // If the machine stalls for a millisecond, the commit leaves before the other one arrives.
   const shared: boolean[] = []
   for (let i = 0; i < 20; i++) {
     const joining = store.defer(none, () => undefined)
@@ -171,7 +171,7 @@ test('a commit waits a moment, and no longer, for what is about to join it', asy
   await store.close()
 })
 
-test('what became of a deferred transaction is told to whoever asks, whenever that is, and troubles nobody else', async () => {
+test('the outcome of a deferred transaction is there for any caller at any time, and is never unhandled', async () => {
   const store = await openStore(freshFolder(), () => expect.unreachable(), { deferMs: 1 })
   await store.write([insert('taken')])
   const heard: WriteOutcome['kind'][] = []
@@ -194,7 +194,7 @@ test('what became of a deferred transaction is told to whoever asks, whenever th
   await store.close()
 })
 
-test('a transaction that cannot be sent stops the process: it was decided already', async () => {
+test('a transaction that cannot be sent stops the process, because it was already decided', async () => {
   const fatal = Promise.withResolvers<string>()
   const writer = new Writer(fatal.resolve, 1)
   const circular: Record<string, unknown> = {}

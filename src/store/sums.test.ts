@@ -16,7 +16,7 @@ const take = (sums: AddedSums, step: WriteStep): boolean => sums.take(encodeTx([
 const rowsOf = (sums: AddedSums): unknown => [...sums.steps()].map((step) => bindOf(step, 0))
 const adding = (...bind: SqlValue[]): WriteStep => ({ run: add, bind, changes: 1 })
 
-test('what is added to one row is added once, to each its own, and nothing is left for the next commit', () => {
+test('additions to one row are combined, rows stay separate, and nothing is left for the next commit', () => {
   const sums = new AddedSums()
   sums.define(add.slot, 1)
   const taken = [adding('a', 1, 1), adding('b', 10, 1), adding('a', 2, 1)].map((step) => take(sums, step))
@@ -29,7 +29,7 @@ test('what is added to one row is added once, to each its own, and nothing is le
   expect([...sums.steps()]).toEqual([])
 })
 
-test('other statements, and sums beyond what is exact, are run at once', () => {
+test('other statements, and sums that would not be exact, run at once', () => {
   const sums = new AddedSums()
   sums.define(add.slot, 1)
   const other = statement(SQL)
@@ -48,7 +48,7 @@ test('other statements, and sums beyond what is exact, are run at once', () => {
   }
 })
 
-test('a commit adds what its transactions add, whichever of them are refused', async () => {
+test('a commit adds what its transactions add, for any refused ones among them', async () => {
   const store = await openStore(folder, (message) => {
     throw new Error(message)
   })
@@ -59,12 +59,12 @@ test('a commit adds what its transactions add, whichever of them are refused', a
   const huge = 2n ** 60n
   const rounds: readonly (readonly WriteStep[])[][] = [
     [[adding('a', 1, 1)], [taking('x'), adding('a', 2, 1)], [adding('b', 5, 1)], [adding('a', 4, 1)]],
-    // Refused at its first step: by an error, which has all transactions of the commit run one by one.
+    // It is refused at its first step by an error, so all transactions of the commit run one by one.
     [[adding('a', 8, 1)], [taking('x'), adding('a', 100, 1)], [adding('a', 16, 1)]],
-    // Each may be added, and both together may not: none of the others is refused with them.
+    // Each is possible alone, but not both. No other transaction is refused with them.
     [[adding('a', 600, 1)], [adding('a', 700, 1)], [adding('b', 5, 1)]],
     [[adding('a', huge, 1)], [adding('b', 7, 1)]],
-    // Nothing of what was refused is left.
+    // Nothing of a refused transaction is left.
     [[adding('b', 1, 1)]],
   ]
   const outcomes = []

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { statement, type SqlValue } from './statement.ts'
 import { bindOf, decodeBatch, encodeBatch, encodeTx, stepEnd } from './wire.ts'
 
-test('every value arrives as it was sent, also beyond 2^53', () => {
+test('every value arrives as it was sent, even beyond 2^53', () => {
   const values: SqlValue[] = [
     'ü"\\',
     0,
@@ -27,7 +27,7 @@ test('every value arrives as it was sent, also beyond 2^53', () => {
   expect(stepEnd(tx, at)).toBe(tx.length)
   bindOf(tx, at).forEach((value, i) => {
     const sent = values[i] ?? null
-    // Integers may come as number or bigint: SQLite binds both as INTEGER.
+    // Integers may arrive as number or bigint. SQLite binds both as INTEGER.
     if (typeof sent === 'bigint') expect(BigInt(value as bigint)).toBe(sent)
     else expect(value instanceof Uint8Array ? [...value] : value).toEqual(sent instanceof Uint8Array ? [...sent] : sent)
   })

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { progressOf, waitMs } from './poll-schedule.ts'
 
-test('looks are further and further apart, up to eight times the first, and never at the same time', () => {
+test('polls are further and further apart, up to eight times the first interval, and never at the same time', () => {
   const waits = Array.from({ length: 12 }, (_, looks) => waitMs({ firstMs: 2_000, looks, failures: 0 }, 0.5))
   expect(waits[0]).toBe(2_000)
   expect(waits).toEqual(waits.toSorted((a, b) => a - b))
@@ -11,7 +11,7 @@ test('looks are further and further apart, up to eight times the first, and neve
   ])
 })
 
-test('a vendor that does not answer is given time, a minute at most', () => {
+test('a vendor that does not answer is polled at most every minute', () => {
   const waits = Array.from({ length: 20 }, (_, failures) => waitMs({ firstMs: 2_000, looks: failures, failures }, 0.5))
   expect(waits[1]).toBeGreaterThan(2 * (waits[0] ?? 0))
   expect(Math.max(...waits)).toBe(60_000)
@@ -38,6 +38,6 @@ test('progress rises with time and stage, and only the end is 100', () => {
   ]
   expect(seen).toEqual(seen.toSorted((a, b) => a - b))
   expect([seen[0], seen.at(-1)]).toEqual([0, 95])
-  // A clock that was set back takes nothing away.
+  // A clock that was set back does not reduce the progress.
   expect(at('running', -5_000)).toBe(5)
 })
