@@ -98,5 +98,7 @@ test('one medium has a bound, and all of a request together', async () => {
 }, 60_000)
 
 test('what is no picture is refused', async () => {
-  expect(await inlined('http://a.example/page')).toMatchObject(refused('content[0].image_url.url', 'is not of type image'))
+  expect(await inlined('http://a.example/page')).toMatchObject(
+    refused('content[0].image_url.url', 'is not of type image'),
+  )
 })
