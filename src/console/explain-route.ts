@@ -2,8 +2,9 @@
 import { z } from 'zod'
 import { accountMayUse } from '../domain/account.ts'
 import type { Model, Offer } from '../domain/catalog.ts'
-import { healthy } from '../router/health.ts'
+import { healthy, type OfferHealth } from '../router/health.ts'
 import { planAttempts } from '../router/plan.ts'
+import { policyOf } from '../router/policies.ts'
 import type { ConsoleContext } from './context.ts'
 import { json, missing, route, type ConsoleRoute } from './route.ts'
 import { isoTime } from './shapes.ts'
@@ -21,28 +22,22 @@ const stepShape = z.strictObject({
 /** The offers in the order in which a request would try them now, each with the reason for its place. */
 function explain({ services }: ConsoleContext, model: Model): z.infer<typeof stepShape>[] {
   const nowMs = Date.now()
-  const restUntil = ({ id }: Offer): number => (services.health().get(id) ?? healthy).restUntilMs
+  const health = services.health()
+  const healthOf = ({ id }: Offer): OfferHealth => health.get(id) ?? healthy
+  const restUntil = (offer: Offer): number => healthOf(offer).restUntilMs
   const isReady = (offer: Offer): boolean => isServing(offer) && restUntil(offer) <= nowMs
   const ready = model.offers.filter(isReady)
-  const lowest = Math.min(...ready.map(({ priority }) => priority))
-  const weights = ready.reduce((sum, { priority, weight }) => (priority === lowest ? sum + weight : sum), 0)
+  const policy = policyOf(model)
   // A fixed `random` puts the heavier of two offers of one priority first.
-  const order = planAttempts({ offers: model.offers, health: services.health(), nowMs, random: () => 0.5 })
+  const order = planAttempts({ model, health, nowMs, random: () => 0.5 })
   const steps = order.map((offer, at): z.infer<typeof stepShape> => {
-    const isFirstChoice = isReady(offer) && offer.priority === lowest
-    const share = isFirstChoice ? Math.round((offer.weight * 1_000) / weights) / 10 : at === 0 ? 100 : 0
-    const resting = `rests after failures until ${isoTime(restUntil(offer))}; tried only if no other offer is left`
-    const placed = isFirstChoice
-      ? `priority ${offer.priority}, the lowest; weight ${offer.weight} of ${weights}`
-      : `priority ${offer.priority}; tried after those before it have failed`
-    const verdict = isReady(offer) ? (at === 0 ? 'first' : 'next') : 'last_resort'
-    return {
-      provider: offer.providerId,
-      model: offer.upstreamModel,
-      verdict,
-      share_percent: share,
-      reason: isReady(offer) ? placed : resting,
+    const named = { provider: offer.providerId, model: offer.upstreamModel }
+    if (!isReady(offer)) {
+      const reason = `rests after failures until ${isoTime(restUntil(offer))}; tried only if no other offer is left`
+      return { ...named, verdict: 'last_resort', share_percent: at === 0 ? 100 : 0, reason }
     }
+    const { sharePercent, reason } = policy.explain(offer, ready, healthOf)
+    return { ...named, verdict: at === 0 ? 'first' : 'next', share_percent: sharePercent, reason }
   })
   const skipped = model.offers
     .filter((offer) => !isServing(offer))

@@ -130,7 +130,7 @@ function planFor(relay: Relay, { request, caller }: GatewayRequest, work: Work):
   const { health } = relay
   const { offers: all } = model
   const length = modality.lengthOf(request, model)
-  const plan = planAttempts({ offers: all, health: health.all, nowMs: Date.now(), random: Math.random, length })
+  const plan = planAttempts({ model, health: health.all, nowMs: Date.now(), random: Math.random, length })
   if (plan.length === 0) {
     if (length && all.some(({ state }) => state !== 'drained')) return tooLong(model, request, length)
     const message = `No upstream offers '${model.id}' at the moment.`

@@ -2,6 +2,7 @@
 import type { Offer } from '../domain/catalog.ts'
 import { redactFailure } from '../vendors/redaction.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
+import type { AttemptTimes } from '../router/health.ts'
 import { PRIVATE_CHARS_MAX, PrivateTexts } from '../vendors/kept-words.ts'
 import type { ClientRequest } from '../formats/core/contract.ts'
 import { brokenNote, buildAttemptNote, type AttemptEnd } from '../records/record-builder.ts'
@@ -50,6 +51,12 @@ export function note(
 ): void {
   const tookMs = Math.round(call.elapsedMs() - startedMs)
   call.life.noted(buildAttemptNote(offer, endOf(call, came), { startedMs: Math.round(startedMs), tookMs }))
+}
+
+/** The times of the attempt that served, which is the last one noted. */
+export function timesOf(call: GatewayRequest): AttemptTimes {
+  const { startedMs = 0, tookMs: firstEventMs = 0 } = call.life.attempts.at(-1) ?? {}
+  return { firstEventMs, tookMs: call.elapsedMs() - startedMs }
 }
 
 function endOf(call: GatewayRequest, came: UpstreamFailure | 'full' | 'ok'): AttemptEnd {

@@ -4,7 +4,7 @@ import { isFinalFault, type UpstreamFailure } from '../domain/failure.ts'
 import type { AdaptedReply } from '../formats/core/contract.ts'
 import { refusedField } from '../formats/core/refused-field.ts'
 import type { Admission } from './admit.ts'
-import { discreetly, note } from './attempt-note.ts'
+import { discreetly, note, timesOf } from './attempt-note.ts'
 import type { GatewayRequest, CancelReason } from './call.ts'
 import type { Relay } from './context.ts'
 import { pause } from './pause.ts'
@@ -209,7 +209,7 @@ class Tries {
     // The stream may still break, so it keeps its permit until its end.
     if (tried.kind === 'stream') return { kind: 'stream', open: tried.open, offer, dropped }
     permit.leave()
-    relay.health.succeeded(offer.id)
+    relay.health.succeeded(offer.id, timesOf(call))
     return { kind: 'whole', reply: tried.reply, isCut: tried.isCut ?? false, offer, dropped }
   }
 

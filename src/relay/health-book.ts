@@ -1,5 +1,14 @@
 import type { UpstreamFailure } from '../domain/failure.ts'
-import { afterFailure, afterNothing, healthy, onTrial, type OfferHealth } from '../router/health.ts'
+import {
+  afterFailure,
+  afterNothing,
+  afterResume,
+  afterSuccess,
+  healthy,
+  onTrial,
+  type AttemptTimes,
+  type OfferHealth,
+} from '../router/health.ts'
 
 /** What this process has learned about its offers. It is lost at a restart on purpose, which begins anew. */
 export class HealthBook {
@@ -26,14 +35,20 @@ export class HealthBook {
     if (health) this.offers.set(offerId, afterNothing(health, Date.now()))
   }
 
-  succeeded(offerId: string): void {
-    this.offers.delete(offerId)
+  /** Without times: a task, which goes on after its attempt. */
+  succeeded(offerId: string, times?: AttemptTimes): void {
+    const health = afterSuccess(this.offers.get(offerId) ?? healthy, times)
+    if (health === healthy) this.offers.delete(offerId)
+    else this.offers.set(offerId, health)
   }
 
   /** Ends rests, because the cause is mended or a test is wanted. Returns how many offers rested. */
   resume(offerIds: readonly string[]): number {
     const resting = offerIds.filter((id) => this.isResting(id)).length
-    for (const id of offerIds) this.offers.delete(id)
+    for (const id of offerIds) {
+      const health = this.offers.get(id)
+      if (health) this.offers.set(id, afterResume(health))
+    }
     return resting
   }
 

@@ -12,7 +12,7 @@ import type { RequestRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
 import type { AttemptOutcome, StreamServed } from './attempt.ts'
 import { factsOf } from './prepared-attempt.ts'
-import { discreetly, noteBroken } from './attempt-note.ts'
+import { discreetly, noteBroken, timesOf } from './attempt-note.ts'
 import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
 import { shownEnd } from './conversation.ts'
@@ -274,7 +274,7 @@ export class StreamAnswer {
       if (isCut) this.call.life.cutAt(capOfSpent(this.admission))
       const end = (usage: Usage): string => endOf(served, step, usage)
       const text = await this.settle(served, { outcome: 'completed', isCut, repeatable: true, end })
-      this.relay.health.succeeded(served.offer.id)
+      this.relay.health.succeeded(served.offer.id, timesOf(this.call))
       return text
     }
     const failure = cancelled ? failureOfCancel(cancelled) : inBand(step.failure, served.open.stream)

@@ -16,6 +16,17 @@ export type OfferHealth = {
   readonly isOnTrial: boolean
 }
 
+/** What of it a routing policy may read. When an offer rests is decided outside of the policies. */
+export type OfferSignals = Omit<OfferHealth, 'restUntilMs' | 'isOnTrial'>
+
+/** The times of an attempt that succeeded, in milliseconds from its start. */
+export type AttemptTimes = {
+  /** To the first meaningful event of a stream, or to the whole reply. */
+  readonly firstEventMs: number
+  /** To the end of the answer. A stream goes as fast as its client reads it. */
+  readonly tookMs: number
+}
+
 const FAILURES_UNTIL_REST = limit('offerFailuresMax', 5, 'After this many failures in a row, the offer rests.')
 const REST_MS = limit('offerRestMs', 30_000, 'The first rest of an offer lasts this long. Each further one is longer.')
 const REST_MS_MAX = RETRY_AFTER_MS_MAX
@@ -30,6 +41,15 @@ const RATE_REST_MS = limit(
 const TRIAL_MS = limit('offerTrialMs', 30_000, 'If a trial of an offer takes longer, another request may try it.')
 
 export const healthy: OfferHealth = { failuresInRow: 0, rests: 0, restUntilMs: 0, isOnTrial: false }
+
+/**
+ * The health after a successful attempt. A success forgives all failures. A signal that is measured, such as a latency,
+ * is an optional field of `OfferHealth`, and this is where it is taken from the times.
+ */
+export const afterSuccess = (_before: OfferHealth, _times?: AttemptTimes): OfferHealth => healthy
+
+/** The health after an operator has ended the rest. What was measured stays. */
+export const afterResume = (before: OfferHealth): OfferHealth => ({ ...before, ...healthy })
 
 /** The health after a failed attempt. */
 export function afterFailure(health: OfferHealth, failure: UpstreamFailure, nowMs: number): OfferHealth {
@@ -54,7 +74,7 @@ export function afterFailure(health: OfferHealth, failure: UpstreamFailure, nowM
       const rests = health.rests + 1
       // After a rest, one more failure makes the offer rest again. Only a success restores it fully.
       const restUntilMs = nowMs + Math.min(REST_MS * rests, REST_MS_MAX)
-      return { failuresInRow: FAILURES_UNTIL_REST - 1, rests, restUntilMs, isOnTrial: false }
+      return { ...health, failuresInRow: FAILURES_UNTIL_REST - 1, rests, restUntilMs, isOnTrial: false }
     }
   }
 }

@@ -1,9 +1,10 @@
 import { expect, test } from 'bun:test'
-import type { Offer } from '../domain/catalog.ts'
+import { defaultModelLimits, type Model, type Offer } from '../domain/catalog.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import { unitPrices } from '../domain/price.ts'
-import { afterFailure, afterNothing, healthy, onTrial, type OfferHealth } from './health.ts'
+import { afterFailure, afterNothing, afterResume, healthy, onTrial, type OfferHealth } from './health.ts'
 import { planAttempts } from './plan.ts'
+import { policyOf } from './policies.ts'
 
 const cost = { id: 1, effectiveFromMs: 0, nanoPerMillion: unitPrices({ input: 0n, output: 0n }) }
 const offer = (id: string, priority = 0, weight = 1): Offer => ({
@@ -15,13 +16,16 @@ const offer = (id: string, priority = 0, weight = 1): Offer => ({
   weight,
   cost,
 })
+const model = (offers: readonly Offer[]): Pick<Model, 'offers' | 'limits'> => ({ offers, limits: defaultModelLimits })
 const failure = (kind: UpstreamFailure['kind'], retryAfterMs?: number): UpstreamFailure => ({
   kind,
   message: '',
   ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
 })
 const plan = (offers: Offer[], health: Record<string, OfferHealth> = {}, random = Math.random): string[] =>
-  planAttempts({ offers, health: new Map(Object.entries(health)), nowMs: 1_000, random }).map(({ id }) => id)
+  planAttempts({ model: model(offers), health: new Map(Object.entries(health)), nowMs: 1_000, random }).map(
+    ({ id }) => id,
+  )
 
 test('a lower priority number comes first, whatever the weights', () => {
   for (let i = 0; i < 100; i++) expect(plan([offer('b', 1, 1_000), offer('a', 0, 1)])).toEqual(['a', 'b'])
@@ -31,6 +35,22 @@ test('within a priority, weights share the traffic', () => {
   let first = 0
   for (let i = 0; i < 20_000; i++) if (plan([offer('a', 0, 3), offer('b', 0, 1)])[0] === 'a') first++
   expect(first / 20_000).toBeCloseTo(0.75, 1)
+})
+
+test('a policy says why an offer has its place, and how often it is the first', () => {
+  const offers = [offer('a', 0, 2), offer('b', 0, 1), offer('c', 1)]
+  const { explain } = policyOf(model(offers))
+  expect(offers.map((each) => explain(each, offers, () => healthy))).toEqual([
+    { sharePercent: 66.7, reason: 'priority 0, the lowest; weight 2 of 3' },
+    { sharePercent: 33.3, reason: 'priority 0, the lowest; weight 1 of 3' },
+    { sharePercent: 0, reason: 'priority 1; tried after those before it have failed' },
+  ])
+})
+
+test('an operator ends a rest and what led to it', () => {
+  let health = healthy
+  for (let i = 0; i < 5; i++) health = afterFailure(health, failure('server'), 0)
+  expect(afterResume(health)).toEqual(healthy)
 })
 
 test('a resting offer comes last, soonest back first, and is still there if nothing else is', () => {
@@ -43,7 +63,7 @@ test('a resting offer comes last, soonest back first, and is still there if noth
 test('a drained provider gets nothing, not even as a last resort', () => {
   const drained = { ...offer('a'), state: 'drained' } as const
   const order = (offers: Offer[]): string[] =>
-    planAttempts({ offers, health: new Map(), nowMs: 0, random: Math.random }).map(({ id }) => id)
+    planAttempts({ model: model(offers), health: new Map(), nowMs: 0, random: Math.random }).map(({ id }) => id)
   expect(order([drained, offer('b')])).toEqual(['b'])
   expect(order([drained])).toEqual([])
 })
@@ -103,7 +123,7 @@ test('an offer that is too small for a request is left out, and one that may be 
   const large = offer('large', 1)
   const planFor = (inputTokens: number, outputTokens = 0, offers = [small, large]): string[] =>
     planAttempts({
-      offers,
+      model: model(offers),
       health: new Map(),
       nowMs: 0,
       random: () => 0.5,
