@@ -44,7 +44,7 @@ test('a whole answer that outlasts the time of a request costs its input', async
   const cost = Number(answer.headers.get('x-tollgate-cost-usd'))
   expect([answer.status, cost > 0]).toEqual([504, true])
   const { error } = (await answer.json()) as { error: { message: string } }
-  expect(error.message).toEndWith('Its input and what arrived were charged.')
+  expect(error.message).toEndWith('Its input and the output so far were charged.')
   const [record] = await gateway.operate<{ charged: string }[]>('request.list', { limit: 1 })
   expect(record).toMatchObject({ outcome: 'cut', status: '504', error_code: 'upstream_timeout' })
   expect(Number(record?.charged)).toBeCloseTo(cost * 1e9, 0)

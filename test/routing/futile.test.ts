@@ -29,7 +29,7 @@ test('an account has so many refused in a minute; others are served', async () =
   // It fills up again meanwhile.
   expect(statuses.get(400)).toBeWithin(FUTILE_PER_MINUTE, FUTILE_PER_MINUTE * 1.4)
   const refused = await chat(gateway, { model: 'sandbox-chat' })
-  if (refused.status === 429) expect(await refused.text()).toContain('refused upstream')
+  if (refused.status === 429) expect(await refused.text()).toContain('refused by vendors')
 
   const { id } = await gateway.operate<{ id: string }>('account.create', { name: 'other', balance: '1' })
   const { secret } = await gateway.operate<{ secret: string }>('key.create', { account: id, name: 'k' })
