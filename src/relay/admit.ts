@@ -81,6 +81,8 @@ function takeHold(relay: Relay, call: GatewayRequest, work: Work): HeldWork | Re
   const { model, modality, taskSteps } = work
   const { ledger } = relay
   const { request, limiterPermit } = call
+  // Checked before the hold: what fails after it must be rescued.
+  call.life.expect('received')
   const { lock } = call.life
   const { account } = call.caller
   const unfit = modality.acceptsInput(model, request)

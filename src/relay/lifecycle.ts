@@ -108,6 +108,8 @@ export class RequestLife {
 
   /** An attempt begins. The billing of the attempt before it stands until this one is sent. */
   attempting(permit: Permit): void {
+    // Nobody else would give it back.
+    if (this.current.stage === 'ended') permit.leave()
     this.expect('admitted', 'attempting')
     const billsOn = this.attempt?.billsOn ?? false
     this.current = { stage: 'attempting', attempt: { permit, billsOn, upstreamRequestId: this.upstreamRequestId } }
@@ -180,7 +182,8 @@ export class RequestLife {
     }
   }
 
-  private expect(...stages: readonly RequestState['stage'][]): void {
+  /** Throws unless the request is in one of these stages: a programmer's error. */
+  expect(...stages: readonly RequestState['stage'][]): void {
     const { stage } = this.current
     if (!stages.includes(stage)) throw new Error(`a request cannot take this step from '${stage}'`)
   }

@@ -56,8 +56,9 @@ async function lookFirst(relay: Relay, call: GatewayRequest): Promise<RelayResul
     call.life.ended(undefined)
     return earlier
   }
-  // A shutdown may have begun during the look-up. It would not wait for work that starts now.
-  const refusal = unready(relay)
+  // A shutdown may have begun during the look-up, which would not wait for work that starts now. The key may have been
+  // revoked, and earlier turns are read only for a caller who may have them.
+  const refusal = unready(relay) ?? precheckWait(relay, call)
   if (refusal) return refusedFor(call, refusal)
   const untold =
     call.request.conversation &&
