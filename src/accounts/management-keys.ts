@@ -1,6 +1,6 @@
 /**
  * Keys for management programs, of operators or of an account. This is the port that every store of them implements,
- * and the rules that stores share. `management-keys-contract.ts` is the suite that every implementation passes.
+ * and the rules that stores share. `people-contract.ts` is the suite that every implementation passes.
  *
  * Invariants:
  * - Reads come from memory, in the tick of the call. A revocation is in force from that tick on, for good.

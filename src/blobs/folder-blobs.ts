@@ -46,8 +46,6 @@ class FolderBlobs implements Blobs {
     this.store = store
     this.room = room
     this.folder = join(store.folder, 'blobs')
-    mkdirSync(this.folder, { recursive: true, mode: 0o700 })
-    chmodSync(this.folder, 0o700)
   }
 
   get isShortOfRoom(): boolean {
@@ -143,6 +141,9 @@ class FolderBlobs implements Blobs {
 
   /** A file without a row lost its row to a crash, because only this process stores files. */
   async recover(): Promise<void> {
+    // Made by the server alone: a command that another user runs would own it.
+    mkdirSync(this.folder, { recursive: true, mode: 0o700 })
+    chmodSync(this.folder, 0o700)
     const rows = await this.store.query('SELECT digest FROM blob WHERE removed_at IS NULL')
     const known = new Set(rows.map(({ digest }) => String(digest)))
     for (const name of await readdir(this.folder)) if (!known.has(name)) await this.remove(name)

@@ -192,7 +192,7 @@ export async function findTask(
   id: string,
 ): Promise<TaskListItem | undefined> {
   const { tasks } = context.services
-  const video = await (id.startsWith('req_') ? tasks.ofRequest({ accountId }, id) : tasks.find({ accountId }, id))
+  const video = await tasks.forConsole({ accountId }, id)
   if (video) return (await videoViews(context, accountId, [video]))[0]
   const record = await context.services.records.find(accountId, id)
   return record && IMAGE_ENDPOINTS.includes(String(record['endpoint'])) ? imageTask(context, record) : undefined

@@ -113,9 +113,10 @@ class SqliteTasks implements Tasks {
     return row && taskOf(row)
   }
 
-  async ofRequest({ accountId }: TaskScope, requestId: string): Promise<VideoTask | undefined> {
-    const sql = 'SELECT * FROM video_task WHERE account_id = ? AND request_id = ? AND deleted_at IS NULL'
-    const [row] = await this.store.aside.query(sql, [accountId, requestId], accountId)
+  async forConsole({ accountId }: TaskScope, id: string): Promise<VideoTask | undefined> {
+    const column = id.startsWith('req_') ? 'request_id' : 'id'
+    const sql = `SELECT * FROM video_task WHERE account_id = ? AND ${column} = ? AND deleted_at IS NULL`
+    const [row] = await this.store.aside.query(sql, [accountId, id], accountId)
     return row && taskOf(row)
   }
 

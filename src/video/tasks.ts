@@ -74,8 +74,8 @@ export type Tasks = {
   /** Tasks that have not ended, oldest first, with the attempts of their submission. */
   open(): Promise<{ task: VideoTask; attempts: AttemptNote[] }[]>
   find(scope: TaskScope, id: string): Promise<VideoTask | undefined>
-  /** The task of a request. The request id is not secret, because it gives access to no video. */
-  ofRequest(scope: TaskScope, requestId: string): Promise<VideoTask | undefined>
+  /** A task by its own id or by that of its request, for the console: the reads of requests go first. */
+  forConsole(scope: TaskScope, id: string): Promise<VideoTask | undefined>
   stageOf(id: string): Promise<VideoStage | undefined>
   /** One more than the page has, if there is more. Undefined if `after` is no task of the account. */
   list(scope: TaskScope, page: TaskPageQuery): Promise<VideoTask[] | undefined>
