@@ -100,7 +100,7 @@ const program: Program = {
   async settings() {
     const [{ fixedLimits }, { defaultModelLimits }, { patienceMs }] = await Promise.all([
       import('./fixed-limits.ts'),
-      import('./domain/catalog.ts'),
+      import('./domain/model-limits.ts'),
       import('./vendors/first-token-timeout.ts'),
     ])
     const { host, port, dataFolder, configFile, publicUrl, trustedProxies, limits } = await readConfig()

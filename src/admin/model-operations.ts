@@ -1,17 +1,10 @@
 /** What an operator does to models. */
 import { z } from 'zod'
 import type { Catalog } from '../catalog/catalog.ts'
-import {
-  modelKinds,
-  type Model,
-  type ModelDraft,
-  type ModelKind,
-  type ModelLimits,
-  type Offer,
-} from '../domain/catalog.ts'
-import { firstEventTimeoutOf } from '../vendors/first-token-timeout.ts'
+import { modelKinds, type Model, type ModelDraft, type ModelKind, type Offer } from '../domain/catalog.ts'
+import type { ModelLimits } from '../domain/model-limits.ts'
 import type { LocalizedMessage } from '../lib/primitives/localized-message.ts'
-import { modelLimitChanges, modelLimitFields, modelLimitsOf } from '../vendors/model-limits.ts'
+import { modelLimitChanges, modelLimitFields, modelLimitsOf, modelLimitsView } from '../vendors/model-limits.ts'
 import { lossesOf } from '../domain/below-cost.ts'
 import { priceGapsOf } from '../domain/image.ts'
 import { sayRefusal } from './refusals.ts'
@@ -56,20 +49,6 @@ const offerView = (
   below_cost: lossesOf(kind, sale, cost).map(lossView),
 })
 
-const limitsView = (model: Model): object => ({
-  output_tokens_max: model.limits.outputTokensMax ?? null,
-  output_tokens_default: model.limits.outputTokensDefault ?? null,
-  output_tokens_min: model.limits.outputTokensMin,
-  hidden_reasoning: model.limits.hidesReasoning,
-  image_tokens_max: model.limits.imageTokensMax,
-  first_event_timeout_ms: firstEventTimeoutOf(model),
-  dimensions: model.limits.dimensions ?? null,
-  dimensions_adjustable: model.limits.dimensionsAdjustable,
-  context_tokens: model.limits.contextTokens ?? null,
-  media_input: model.limits.mediaInput,
-  picture_input: model.limits.pictureInput,
-})
-
 const modelView = (model: Model): object => ({
   id: model.id,
   owned_by: model.ownedBy,
@@ -78,7 +57,7 @@ const modelView = (model: Model): object => ({
   price: priceView(model.sale),
   /** What the model can make but has no price for. Such requests are refused. */
   unpriced: priceGapsOf(model),
-  limits: limitsView(model),
+  limits: modelLimitsView(model),
   ...(model.kind === 'image' ? { image: model.limits.image } : {}),
   ...(model.kind === 'video' ? { video: model.limits.video } : {}),
   offers: model.offers.map((each) => offerView(model, each)),

@@ -2,18 +2,17 @@
  * The catalogue on SQLite. All of it is in memory, and is rebuilt from the store after a change. Changes are rare, and
  * every request reads it.
  */
-import {
-  defaultModelLimits,
-  type HangUp,
-  type Model,
-  type ModelDraft,
-  type ModelKind,
-  type ModelLimits,
-  type Offer,
-  type Provider,
-  type ProviderDraft,
-  type ProviderState,
+import type {
+  HangUp,
+  Model,
+  ModelDraft,
+  ModelKind,
+  Offer,
+  Provider,
+  ProviderDraft,
+  ProviderState,
 } from '../domain/catalog.ts'
+import { defaultModelLimits, type ModelLimits } from '../domain/model-limits.ts'
 import type { PriceCard, PriceTier, UnitPrices } from '../domain/price.ts'
 import { seal, unseal } from '../lib/primitives/seal.ts'
 import { type Row, type WriteStep } from '../store/statement.ts'

@@ -1,33 +1,61 @@
 /** Sets and removes the capabilities and limits of a model. */
+import { modelLimitEntries, sortedBy, type LimitValue } from '../domain/model-limits.ts'
 import { command } from './command.ts'
 import { count, countOrNone, statedLimits, NONE } from './limits.ts'
 import { operate, shown, usage } from './outcome.ts'
 import { details } from './table.ts'
 import { text, type ValueRule } from './values.ts'
 
+type ShownLimit = string | number | boolean | null
+
 /** Part of the value of `model.change`. */
-type ModelLimitsChange = {
-  readonly id: string
-  readonly limits: {
-    readonly context_tokens: number | null
-    readonly output_tokens_max: number | null
-    readonly output_tokens_default: number | null
-    readonly output_tokens_min: number
-    readonly hidden_reasoning: boolean
-    readonly image_tokens_max: number
-    readonly first_event_timeout_ms: number
-    readonly dimensions: number | null
-    readonly dimensions_adjustable: boolean
-    readonly picture_input: 'taken' | 'refused'
+type ModelLimitsChange = { readonly id: string; readonly limits: Readonly<Record<string, ShownLimit>> }
+
+/** The help lists the options in this order. An option that is not named comes last. */
+const optionOrder = [
+  'context',
+  'max-output',
+  'default-output',
+  'min-output',
+  'image-tokens',
+  'first-event-timeout',
+  'dimensions',
+  'adjustable-dimensions',
+  'pictures',
+  'hidden-reasoning',
+]
+const settable = sortedBy(
+  modelLimitEntries.flatMap(([, { input, output, option, value }]) =>
+    input === undefined || output === undefined || !option ? [] : [{ input, output, option, value }],
+  ),
+  optionOrder,
+  ({ option }) => option.name,
+)
+
+const wordsOf = (value: LimitValue): readonly string[] => (typeof value === 'string' ? ['yes', 'no'] : value)
+
+function ruleOf(value: LimitValue): ValueRule {
+  if (value === 'count') return countOrNone
+  const words = wordsOf(value)
+  return {
+    placeholder: words.join('|'),
+    problem: (given) =>
+      given === NONE || words.includes(given) ? undefined : `must be ${words.join(', ')} or ${NONE}`,
   }
 }
 
-const yesNoOrNone: ValueRule = {
-  placeholder: 'yes|no',
-  problem: (given) => (['yes', 'no', NONE].includes(given) ? undefined : `must be yes, no or ${NONE}`),
+function statedOf(value: LimitValue, given: string | undefined): ShownLimit | undefined {
+  if (value === 'count') return count(given)
+  if (given === undefined) return undefined
+  if (given === NONE) return null
+  return typeof value === 'string' ? given === 'yes' : given
 }
-const answer = (given: string | undefined): boolean | null | undefined =>
-  given === undefined ? undefined : given === NONE ? null : given === 'yes'
+
+function shownAs(limit: ShownLimit | undefined, unit: string | undefined): string | number {
+  if (limit === null || limit === undefined) return NONE
+  if (typeof limit === 'boolean') return limit ? 'yes' : 'no'
+  return unit === undefined ? limit : `${limit} ${unit}`
+}
 
 export const modelLimits = command({
   name: 'model limits',
@@ -37,58 +65,21 @@ export const modelLimits = command({
     ['tollgate model limits fast --max-output none', 'removes it: there is no limit, or the usual one'],
   ],
   positionals: [{ name: 'id', summary: 'id of a model', value: text('MODEL') }],
-  options: {
-    context: { summary: 'maximum tokens of input and output together', value: countOrNone },
-    'max-output': { summary: 'maximum output tokens of one answer', value: countOrNone },
-    'default-output': {
-      summary: 'output limit of requests that set none (default: no limit)',
-      value: countOrNone,
-    },
-    'min-output': {
-      summary: 'a request that sets no limit is refused if the balance covers less output than this',
-      value: countOrNone,
-    },
-    'image-tokens': { summary: 'maximum tokens that an image in a request counts as', value: countOrNone },
-    'first-event-timeout': {
-      summary: 'milliseconds to wait for the first token (default: 60000, or 300000 if it reasons)',
-      value: countOrNone,
-    },
-    dimensions: { summary: 'length of the vectors of an embedding model', value: countOrNone },
-    'adjustable-dimensions': { summary: 'whether requests may ask for shorter vectors', value: yesNoOrNone },
-    pictures: { summary: 'whether a text model takes pictures as input', value: yesNoOrNone },
-    'hidden-reasoning': { summary: 'whether it bills reasoning that it does not send', value: yesNoOrNone },
-  },
+  options: Object.fromEntries(
+    settable.map(({ option: { name, summary }, value }) => [name, { summary, value: ruleOf(value) }]),
+  ),
   run: async ({ args: { id }, options, program, terminal }) => {
-    const stated = statedLimits({
-      context_tokens: count(options.context),
-      output_tokens_max: count(options['max-output']),
-      output_tokens_default: count(options['default-output']),
-      output_tokens_min: count(options['min-output']),
-      image_tokens_max: count(options['image-tokens']),
-      first_event_timeout_ms: count(options['first-event-timeout']),
-      dimensions: count(options.dimensions),
-      dimensions_adjustable: answer(options['adjustable-dimensions']),
-      pictures: answer(options.pictures),
-      hidden_reasoning: answer(options['hidden-reasoning']),
-    })
+    const stated = statedLimits(
+      Object.fromEntries(settable.map(({ input, option, value }) => [input, statedOf(value, options[option.name])])),
+    )
     if (Object.keys(stated).length === 0)
       return usage('model limits: name a limit, such as --max-output 16384 or --max-output none')
     return operate<ModelLimitsChange>(program, { name: 'model.change', input: { id, ...stated } }, (view) => {
-      const { limits } = view
-      const rows = [
-        ['id', view.id],
-        ['context', limits.context_tokens ?? NONE],
-        ['max output', limits.output_tokens_max ?? NONE],
-        ['default output', limits.output_tokens_default ?? NONE],
-        ['min output', limits.output_tokens_min],
-        ['image tokens', limits.image_tokens_max],
-        ['first event timeout', `${limits.first_event_timeout_ms} ms`],
-        ['dimensions', limits.dimensions ?? NONE],
-        ['adjustable', limits.dimensions_adjustable ? 'yes' : 'no'],
-        ['pictures', limits.picture_input],
-        ['hidden reasoning', limits.hidden_reasoning ? 'yes' : 'no'],
-      ] as const
-      return shown(view, details(rows, terminal))
+      const rows = settable.map(
+        ({ output, option: { name, title = name.replaceAll('-', ' '), unit } }) =>
+          [title, shownAs(view.limits[output], unit)] as const,
+      )
+      return shown(view, details([['id', view.id], ...rows], terminal))
     })
   },
 })

@@ -1,8 +1,12 @@
 /** Models as operators manage them: offers, prices, limits. */
 import { z } from 'zod'
 import { modelKinds, type Model, type Offer } from '../domain/catalog.ts'
-import { firstEventTimeoutOf } from '../vendors/first-token-timeout.ts'
-import { modelLimitChanges, modelLimitFields } from '../vendors/model-limits.ts'
+import {
+  modelLimitChanges,
+  modelLimitFields,
+  operatorLimitsShape,
+  operatorLimitsView,
+} from '../vendors/model-limits.ts'
 import { lossesOf } from '../domain/below-cost.ts'
 import { priceGapsOf } from '../domain/image.ts'
 import { healthy } from '../router/health.ts'
@@ -39,22 +43,10 @@ const offerShape = z
     below_cost: z.array(lossShape).meta({ description: 'the units that are sold for less than this offer costs' }),
   })
   .meta({ id: 'Offer' })
-/** The limits that only operators see. */
-const ownLimitsShape = {
-  output_tokens_default: z
-    .int()
-    .nullable()
-    .meta({ description: 'the output limit of requests that set none; null: no limit' }),
-  output_tokens_min: z
-    .int()
-    .meta({ description: 'a request that sets no limit is refused if the balance covers less output than this' }),
-  image_tokens_max: z.int().meta({ description: 'the most tokens that an image in a request counts as' }),
-  first_event_timeout_ms: z.int().meta({ description: '300 s for models that reason silently, unless it is set' }),
-}
 const modelShape = z
   .strictObject({
     ...factsShape,
-    ...ownLimitsShape,
+    ...operatorLimitsShape,
     origin,
     unpriced: z.array(z.string()).meta({ description: 'images without a price; requests for them are refused' }),
     offers: z.array(offerShape),
@@ -80,10 +72,7 @@ function offerView({ services }: ConsoleContext, { kind, sale }: Model, offer: O
 
 const modelView = (context: ConsoleContext, model: Model): z.infer<typeof modelShape> => ({
   ...factsView(model),
-  output_tokens_default: model.limits.outputTokensDefault ?? null,
-  output_tokens_min: model.limits.outputTokensMin,
-  image_tokens_max: model.limits.imageTokensMax,
-  first_event_timeout_ms: firstEventTimeoutOf(model),
+  ...operatorLimitsView(model),
   origin: model.origin,
   unpriced: priceGapsOf(model),
   offers: model.offers.map((offer) => offerView(context, model, offer)),

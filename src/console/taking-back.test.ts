@@ -1,7 +1,7 @@
 /** Null removes a setting that has a default, and is refused elsewhere. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { openConsole, type Caller, type TestConsole } from '../../test/support/console.ts'
-import { defaultModelLimits, type ModelLimits } from '../domain/catalog.ts'
+import { defaultModelLimits, type ModelLimits } from '../domain/model-limits.ts'
 import { imageFamilies } from '../vendors/image-families.ts'
 import { videoFamilies } from '../vendors/video-families.ts'
 import { modelLimitChanges, modelLimitFields, modelLimitsOf } from '../vendors/model-limits.ts'

@@ -1,6 +1,5 @@
-import { openImageFacts, type ImageFacts } from './image.ts'
+import type { ModelLimits } from './model-limits.ts'
 import type { PriceCard, PriceTier, UnitPrices } from './price.ts'
-import { openVideoFacts, type VideoFacts } from './video.ts'
 
 /** Where something was made: in `tollgate.yaml` or the environment (read-only elsewhere), or in the store. */
 export type PriceOrigin = 'declared' | 'stored'
@@ -89,36 +88,6 @@ export type Offer = {
   readonly state?: ProviderState
 }
 
-export type ModelLimits = {
-  /** The most tokens of one answer. Undefined if unknown. */
-  readonly outputTokensMax: number | undefined
-  /** The operator's limit for answers of clients that set none. Undefined: no limit is set. */
-  readonly outputTokensDefault: number | undefined
-  /** A request without a limit is refused if fewer output tokens than this are affordable. */
-  readonly outputTokensMin: number
-  /** Whether the model bills reasoning that it does not send. The cost of an answer is then unknown before its end. */
-  readonly hidesReasoning: boolean
-  /** The most tokens that one image part counts as. */
-  readonly imageTokensMax: number
-  /**
-   * The silence allowed before the first event. Undefined: the usual time for such a model, see first-token-timeout.ts.
-   */
-  readonly firstEventTimeoutMs: number | undefined
-  /** For an embedding model: the length of its vectors, and whether a request may ask for shorter ones. */
-  readonly dimensions: number | undefined
-  readonly dimensionsAdjustable: boolean
-  /** For an image model: what it can do. */
-  readonly image: ImageFacts
-  /** For a video model: what it can do. */
-  readonly video: VideoFacts
-  /** The longest input and output together, as the vendor states it. It bounds holds, and the vendor enforces it. */
-  readonly contextTokens: number | undefined
-  /** `refused`: audio costs more than the model's input price, so neither audio nor files are accepted. */
-  readonly mediaInput: 'taken' | 'refused'
-  /** For a text model: whether it accepts images. No price list says so, but the operator may. */
-  readonly pictureInput: 'taken' | 'refused'
-}
-
 /** What a model makes. */
 export const modelKinds = ['text', 'embedding', 'image', 'video'] as const
 export type ModelKind = (typeof modelKinds)[number]
@@ -140,19 +109,3 @@ export type Model = {
 /** Whether a model makes images only as part of a turn, in its vendor's own dialect. */
 export const paintsInTurn = ({ kind, limits }: Pick<Model, 'kind' | 'limits'>): boolean =>
   kind === 'image' && limits.image.surface === 'turn'
-
-export const defaultModelLimits: ModelLimits = {
-  outputTokensMax: undefined,
-  outputTokensDefault: undefined,
-  outputTokensMin: 256,
-  hidesReasoning: false,
-  imageTokensMax: 3_000,
-  firstEventTimeoutMs: undefined,
-  dimensions: undefined,
-  dimensionsAdjustable: false,
-  image: openImageFacts,
-  video: openVideoFacts,
-  contextTokens: undefined,
-  mediaInput: 'taken',
-  pictureInput: 'taken',
-}

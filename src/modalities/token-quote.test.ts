@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { defaultModelLimits, type Model, type ModelLimits } from '../domain/catalog.ts'
+import type { Model } from '../domain/catalog.ts'
+import { defaultModelLimits, type ModelLimits } from '../domain/model-limits.ts'
 import { imageFamilies } from '../vendors/image-families.ts'
 import { unitPrices } from '../domain/price.ts'
 import { readChatRequest } from '../../test/support/read-chat.ts'

@@ -2,7 +2,8 @@
  * The quote of work that is sold by tokens: text, embeddings, and images inside a turn. It needs no tokenizer, because
  * a byte of text is never more than one token.
  */
-import type { Model, ModelLimits } from '../domain/catalog.ts'
+import type { Model } from '../domain/catalog.ts'
+import type { ModelLimits } from '../domain/model-limits.ts'
 import { divideUp, millionthUp, type NanoUsd } from '../domain/money.ts'
 import { dearestInput, dearestOutput } from '../domain/price.ts'
 import type { CapReason, Means, OutputCap, Quote, QuotedRequest } from './modality.ts'

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { defaultModelLimits, type Model, type ModelDraft, type Provider } from '../domain/catalog.ts'
+import type { Model, ModelDraft, Provider } from '../domain/catalog.ts'
+import { defaultModelLimits } from '../domain/model-limits.ts'
 import { planImport, type Change, type Difference, type ImportPlan, type ImportRequest } from './import-plan.ts'
 import { priceList } from './price-list.ts'
 import { skipAsListed } from './skips.ts'

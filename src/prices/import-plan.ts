@@ -1,12 +1,6 @@
 /** The plan of an import of list prices: what it would change. */
-import {
-  defaultModelLimits,
-  type Model,
-  type ModelDraft,
-  type ModelLimits,
-  type OfferDraft,
-  type Provider,
-} from '../domain/catalog.ts'
+import type { Model, ModelDraft, OfferDraft, Provider } from '../domain/catalog.ts'
+import { defaultModelLimits, type ModelLimits } from '../domain/model-limits.ts'
 import { type ImageFacts } from '../domain/image.ts'
 import { imageFamilies, imageFamilyNames } from '../vendors/image-families.ts'
 import { formatUsd } from '../domain/money.ts'

@@ -1,5 +1,6 @@
 /** Vendors' models at their list prices, ready to be sold. */
-import type { ModelDraft, ModelLimits } from '../domain/catalog.ts'
+import type { ModelDraft } from '../domain/catalog.ts'
+import type { ModelLimits } from '../domain/model-limits.ts'
 import { imageFamilies } from '../vendors/image-families.ts'
 import { parseUsd } from '../domain/money.ts'
 import { unitPrices, type PriceTier, type UnitPrices } from '../domain/price.ts'

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { defaultModelLimits, type Model, type Offer } from '../domain/catalog.ts'
+import type { Model, Offer } from '../domain/catalog.ts'
+import { defaultModelLimits } from '../domain/model-limits.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import { unitPrices } from '../domain/price.ts'
 import { afterFailure, afterNothing, afterResume, healthy, onTrial, type OfferHealth } from './health.ts'

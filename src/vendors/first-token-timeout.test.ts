@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { defaultModelLimits, type Model, type ModelKind } from '../domain/catalog.ts'
+import type { Model, ModelKind } from '../domain/catalog.ts'
+import { defaultModelLimits } from '../domain/model-limits.ts'
 import { firstEventTimeoutOf } from './first-token-timeout.ts'
 
 type Facts = { readonly kind?: ModelKind; readonly said?: number | undefined }

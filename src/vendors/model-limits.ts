@@ -1,32 +1,65 @@
 /** How an operator declares what a model can do, and its limits, in tollgate.yaml, the console and commands. */
 import { z } from 'zod'
-import { defaultModelLimits, type ModelLimits } from '../domain/catalog.ts'
+import type { Model } from '../domain/catalog.ts'
+import {
+  modelLimitEntries,
+  sortedBy,
+  type LimitValue,
+  type modelLimitRows,
+  type ModelLimits,
+} from '../domain/model-limits.ts'
+import { firstEventTimeoutOf } from './first-token-timeout.ts'
 import { imageDeclaration, imageFactsOf } from './image-facts.ts'
 import { videoDeclaration, videoFactsOf } from './video-facts.ts'
 
-const count = z.int().min(1)
+const shapes = {
+  count: z.int().min(1),
+  yes_no: z.boolean(),
+  acceptance: z.boolean(),
+  image: imageDeclaration,
+  video: videoDeclaration,
+}
+const shapeOf = (value: LimitValue) => (typeof value === 'string' ? shapes[value] : z.enum(value))
 
-export const modelLimitFields = {
-  /** Of an image model: its family, and the facts in which it differs from the family. */
-  image: imageDeclaration.optional(),
-  /** Of a video model: the same. */
-  video: videoDeclaration.optional(),
-  /** Of an embedding model. */
-  dimensions: count.optional(),
-  dimensions_adjustable: z.boolean().optional(),
-  context_tokens: count.optional(),
-  output_tokens_max: count.optional(),
-  output_tokens_default: count.optional(),
-  output_tokens_min: count.optional(),
-  /** Whether it bills reasoning that it does not send. An answer is then held for whole, or has a limit. */
-  hidden_reasoning: z.boolean().optional(),
-  image_tokens_max: count.optional(),
-  /** `false`: a text model that takes none. A request with a picture is refused before it costs anything. */
-  pictures: z.boolean().optional(),
-  first_event_timeout_ms: count.optional(),
+type Rows = typeof modelLimitRows
+type ShapeOf<Value> = Value extends keyof typeof shapes
+  ? (typeof shapes)[Value]
+  : Value extends readonly string[]
+    ? z.ZodEnum<{ readonly [Word in Value[number]]: Word }>
+    : never
+type Fields = {
+  readonly [
+    Name in keyof Rows as Rows[Name] extends { readonly input: infer Input extends string } ? Input : never
+  ]: z.ZodOptional<ShapeOf<Rows[Name]['value']>>
 }
 
-type Fields = typeof modelLimitFields
+/** Messages and documents list the fields in this order. A field that is not named comes last. */
+const fieldOrder = [
+  'image',
+  'video',
+  'dimensions',
+  'dimensions_adjustable',
+  'context_tokens',
+  'output_tokens_max',
+  'output_tokens_default',
+  'output_tokens_min',
+  'hidden_reasoning',
+  'image_tokens_max',
+  'pictures',
+  'first_event_timeout_ms',
+]
+
+/** Every limit that an operator may set, by its name outside. */
+export const modelLimitFields = Object.fromEntries(
+  sortedBy(
+    modelLimitEntries.flatMap(([, { input, value }]) =>
+      input === undefined ? [] : [[input, shapeOf(value).optional()] as const],
+    ),
+    fieldOrder,
+    ([name]) => name,
+  ),
+) as Fields
+
 type Changes = { readonly [Name in keyof Fields]: z.ZodNullable<Fields[Name]> }
 
 /** The same for a change of a model: a field that is left out stays, and null restores the default. */
@@ -40,24 +73,60 @@ const changes = z.object(modelLimitChanges)
 
 /** Declared fields only. A field with null has its default. */
 export function modelLimitsOf(declared: z.infer<typeof changes>): Partial<ModelLimits> {
-  const { pictures } = declared
-  const stated: { readonly [Name in keyof ModelLimits]?: ModelLimits[Name] | null | undefined } = {
-    outputTokensMax: declared.output_tokens_max,
-    outputTokensDefault: declared.output_tokens_default,
-    outputTokensMin: declared.output_tokens_min,
-    hidesReasoning: declared.hidden_reasoning,
-    imageTokensMax: declared.image_tokens_max,
-    pictureInput: typeof pictures === 'boolean' ? (pictures ? 'taken' : 'refused') : pictures,
-    firstEventTimeoutMs: declared.first_event_timeout_ms,
-    contextTokens: declared.context_tokens,
-    image: declared.image && imageFactsOf(declared.image),
-    video: declared.video && videoFactsOf(declared.video),
-    dimensions: declared.dimensions,
-    dimensionsAdjustable: declared.dimensions_adjustable,
-  }
+  const values: Readonly<Record<string, unknown>> = declared
   return Object.fromEntries(
-    Object.entries(stated).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, value ?? defaultModelLimits[name as keyof ModelLimits]]],
-    ),
+    modelLimitEntries.flatMap(([name, row]) => {
+      const stated = row.input === undefined ? undefined : values[row.input]
+      return stated === undefined ? [] : [[name, stated === null ? row.default : limitOf(row.value, stated)]]
+    }),
   )
 }
+
+/** A value as `ModelLimits` has it. */
+function limitOf(value: LimitValue, stated: unknown): unknown {
+  if (value === 'acceptance') return stated === true ? 'taken' : 'refused'
+  if (value === 'image') return imageFactsOf(stated as z.infer<typeof imageDeclaration>)
+  if (value === 'video') return videoFactsOf(stated as z.infer<typeof videoDeclaration>)
+  return stated
+}
+
+/** The limits that are worked out if they are not set. */
+const effective: { readonly [Name in keyof ModelLimits]?: (model: Model) => ModelLimits[Name] } = {
+  firstEventTimeoutMs: firstEventTimeoutOf,
+}
+
+const shownOf = (model: Model, name: keyof ModelLimits): unknown =>
+  effective[name] ? effective[name](model) : (model.limits[name] ?? null)
+
+/** The limits of a model by their names outside. */
+export const modelLimitsView = (model: Model): object =>
+  Object.fromEntries(
+    modelLimitEntries.flatMap(([name, { output }]) => (output === undefined ? [] : [[output, shownOf(model, name)]])),
+  )
+
+type OperatorLimit = {
+  readonly [Name in keyof Rows]: Rows[Name] extends {
+    readonly forOperators: string
+    readonly output: infer Output extends string
+  }
+    ? Output
+    : never
+}[keyof Rows]
+
+const operatorLimits = modelLimitEntries.flatMap(([name, row]) => {
+  const { output, forOperators: description } = row
+  return output === undefined || description === undefined ? [] : [{ ...row, name, output, description }]
+})
+
+/** The limits that only operators see, as the console's routes answer them. */
+export const operatorLimitsShape = Object.fromEntries(
+  operatorLimits.map(({ name, output, value, default: initial, description }) => {
+    const shape: z.ZodType = value === 'count' ? z.int() : shapeOf(value)
+    return [output, (initial === undefined && !effective[name] ? shape.nullable() : shape).meta({ description })]
+  }),
+) as Readonly<Record<OperatorLimit, z.ZodType>>
+
+export const operatorLimitsView = (model: Model): Readonly<Record<OperatorLimit, unknown>> =>
+  Object.fromEntries(operatorLimits.map(({ name, output }) => [output, shownOf(model, name)])) as Readonly<
+    Record<OperatorLimit, unknown>
+  >
