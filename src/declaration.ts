@@ -1,11 +1,12 @@
 /** `tollgate.yaml`: providers, models, prices, offers and accounts, with `${ENV}` substitution and errors by line. */
 import { isScalar, LineCounter, parseDocument, visit, type Document } from 'yaml'
 import { z } from 'zod'
-import { modelKinds, type ModelDraft, type ProviderDraft, type ProviderReach } from './domain/catalog.ts'
+import { modelKinds, saleOfKind, type ModelDraft, type ProviderDraft, type ProviderReach } from './domain/catalog.ts'
 import { NO_LIMITS, type Limits } from './domain/limits.ts'
 import { parseUsd, type NanoUsd } from './domain/money.ts'
 import { unitPrices, type PriceTier, type UnitPrices } from './domain/price.ts'
 import { checkBaseUrl } from './outbound/guard.ts'
+import { problemOfDeclared } from './prices/stated-prices.ts'
 import { listedCost } from './prices/vendor-models.ts'
 import { imageFactsOf } from './vendors/image-facts.ts'
 import { modelLimitFields, modelLimitsOf } from './vendors/model-limits.ts'
@@ -204,22 +205,10 @@ function resolve(read: z.infer<typeof declaration>, env: Env, fail: FailAt): Dec
     return { id, preset, baseUrl, reach, secret, hangUp, concurrentRequests }
   })
   const modelOf = ([id, declared]: [string, z.infer<typeof model>]): ModelDraft => {
+    const paintsInTurn = declared.image !== undefined && imageFactsOf(declared.image).surface === 'turn'
     const unitsOf = (stated: z.infer<typeof units>, path: readonly PropertyKey[]): UnitPrices => {
-      // A model without a price would be served for free.
-      const isText = declared.kind === 'text'
-      if (isText && stated.output === undefined) fail(path, 'output: a text model needs its price')
-      const hasPieces = Object.keys(stated.each ?? {}).length > 0
-      const isTurnImage = declared.image !== undefined && imageFactsOf(declared.image).surface === 'turn'
-      if (isTurnImage && stated.output === undefined) fail(path, 'output: such a model also answers with text')
-      if (isTurnImage && hasPieces) fail(path, 'each: such a model is sold by tokens')
-      const isByPiece = declared.kind === 'image' || declared.kind === 'video'
-      const isByToken = declared.kind === 'video' && stated.output !== undefined
-      const isPriced = stated.input !== undefined || isByToken || (isByPiece && hasPieces)
-      if (!isPriced)
-        fail(
-          path,
-          isByPiece ? 'a model needs a price: input, or each' : `input: a ${declared.kind} model needs its price`,
-        )
+      const problem = problemOfDeclared(stated, { kind: declared.kind, ...saleOfKind(declared.kind), paintsInTurn })
+      if (problem !== undefined) fail(path, problem)
       return pricesOf(stated)
     }
     const priceOf = (stated: z.infer<typeof price>, path: readonly PropertyKey[]): CardPrices => ({

@@ -1,7 +1,7 @@
 /** What an operator does to models. */
 import { z } from 'zod'
 import type { Catalog } from '../catalog/catalog.ts'
-import { modelKinds, type Model, type ModelDraft, type ModelKind, type Offer } from '../domain/catalog.ts'
+import { modelKinds, saleOfKind, type Model, type ModelDraft, type ModelKind, type Offer } from '../domain/catalog.ts'
 import type { ModelLimits } from '../domain/model-limits.ts'
 import type { LocalizedMessage } from '../lib/primitives/localized-message.ts'
 import { modelLimitChanges, modelLimitFields, modelLimitsOf, modelLimitsView } from '../vendors/model-limits.ts'
@@ -80,7 +80,7 @@ function misfitOf(
   { kind, limits, price: { inputFresh, ...prices } }: Pick<ModelDraft, 'limits' | 'price'> & { kind: ModelKind },
 ): LocalizedMessage | undefined {
   const isSold = inputFresh > 0n || Object.values(prices).some((amount) => amount > 0n)
-  if (!isSold && (kind === 'image' || kind === 'video')) return sayRefusal('price_needed', { kind })
+  if (!isSold && saleOfKind(kind).soldBy !== 'tokens') return sayRefusal('price_needed', { kind })
   const hasPieces = Object.keys(prices).some((unit) => unit.startsWith('piece:'))
   if (kind === 'image' && limits.image?.surface === 'turn' && hasPieces) {
     return sayRefusal('sold_by_tokens')

@@ -1,7 +1,7 @@
 /** Prices as operations take them: exact decimal dollars per million tokens or for one piece. */
 import { z } from 'zod'
 import type { Catalog } from '../catalog/catalog.ts'
-import type { Model, ModelKind, OfferDraft } from '../domain/catalog.ts'
+import { saleOfKind, type Model, type ModelKind, type OfferDraft } from '../domain/catalog.ts'
 import { parseUsd } from '../domain/money.ts'
 import type { PriceCard } from '../domain/price.ts'
 import { missingUnit, pricesFrom, type Prices, type PricesBefore } from '../prices/stated-prices.ts'
@@ -52,7 +52,7 @@ export function pricesOf(
   sold: PricedKind,
   { at, before }: { readonly at: string; readonly before?: PricesBefore | undefined },
 ): Prices | OperationRefusal {
-  const missing = missingUnit(stated, sold, before)
+  const missing = missingUnit(stated, { ...saleOfKind(sold.kind), paintsInTurn: sold.paintsInTurn }, before)
   if (!missing) return pricesFrom(stated, before)
   const param = [at, ...missing.path].join('.')
   return { ...refused('invalid_input', sayRefusal('unit_needed', { unit: param, kind: sold.kind })), param }

@@ -1,4 +1,4 @@
-import { modelKinds } from '../domain/catalog.ts'
+import { modelKinds, saleOfKind, type ModelKind } from '../domain/catalog.ts'
 import { gapText, lossWarning, type BelowCost } from './price-faults.ts'
 import { command, group } from './command.ts'
 import { modelLimits } from './model-limits.ts'
@@ -18,7 +18,7 @@ type ModelView = {
   readonly id: string
   readonly owned_by: string
   readonly origin: string
-  readonly kind: string
+  readonly kind: ModelKind
   readonly price: Prices
   /** What the model can make but has no price for. */
   readonly unpriced: readonly string[]
@@ -44,9 +44,9 @@ const othersOf = (card: Prices): string | undefined =>
   [otherPrices(card, OTHERS_SHOWN), ...card.tiers.map(tierText)].filter((part) => part !== undefined).join(', ') ||
   undefined
 
-/** Embeddings have no output price. */
+/** A kind without output has no price for it. */
 const outputPrice = ({ kind: of, price: card }: ModelView): string | undefined =>
-  of === 'embedding' ? undefined : tokenPrice(card, card.output_usd_per_million)
+  !saleOfKind(of).counts.includes('output') ? undefined : tokenPrice(card, card.output_usd_per_million)
 
 const columns: readonly Column<ModelView>[] = [
   { title: 'id', of: ({ id }) => id },
@@ -61,6 +61,9 @@ const columns: readonly Column<ModelView>[] = [
 const draw = (views: readonly ModelView[], terminal: Terminal): string => table(views, columns, terminal)
 
 const kinds: readonly string[] = modelKinds
+const [usual, ...others] = modelKinds
+/** The kinds in words. */
+const KINDS = `${usual} (default), ${others.slice(0, -1).join(', ')} or ${others.at(-1)}`
 const kind: ValueRule = {
   placeholder: 'KIND',
   problem: (given) => (kinds.includes(given) ? undefined : `must be one of ${kinds.join(', ')}`),
@@ -99,7 +102,7 @@ const add = command({
   options: {
     ...priceOptions,
     offer: { summary: 'an offer that serves it', value: offerRule, takes: 'many' },
-    kind: { summary: 'what it makes: text (default), embedding, image or video', value: kind },
+    kind: { summary: `what it makes: ${KINDS}`, value: kind },
     family: {
       summary: 'capabilities of an image or video model, such as gpt-image or seedance-2',
       value: text('FAMILY'),

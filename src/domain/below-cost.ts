@@ -1,6 +1,6 @@
 /** Finds models that are sold for less than an offer of them costs, for every unit in every tier. */
 import { usageBuckets, type PieceUnit, type UsageBucket } from './usage.ts'
-import type { Model, ModelKind } from './catalog.ts'
+import { saleOfKind, type KindSale, type Model, type ModelKind } from './catalog.ts'
 import { unitPriceOfPiece, type PriceCard, type UnitPrices } from './price.ts'
 import { priceUnits } from './price-units.ts'
 
@@ -18,9 +18,12 @@ const outputUnits: ReadonlySet<UsageBucket> = new Set(['outputText', 'outputReas
 
 /** The units that a model of a kind ever counts. */
 function unitsOf(kind: ModelKind): readonly UsageBucket[] {
-  if (kind === 'image') return usageBuckets
-  return usageBuckets.filter((unit) => !imageUnits.has(unit) && !(kind === 'embedding' && outputUnits.has(unit)))
+  const { counts } = saleOfKind(kind)
+  return usageBuckets.filter((unit) => counts.includes(tokensOf(unit)))
 }
+
+const tokensOf = (unit: UsageBucket): KindSale['counts'][number] =>
+  imageUnits.has(unit) ? 'image' : outputUnits.has(unit) ? 'output' : 'input'
 
 /** The prices of requests with just more input tokens. */
 const pricesAbove = ({ nanoPerMillion, tiers = [] }: PriceCard, tokens: number): UnitPrices =>

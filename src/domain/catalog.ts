@@ -88,9 +88,30 @@ export type Offer = {
   readonly state?: ProviderState
 }
 
+/** How the work of a kind is sold. `src/modalities/` answers everything else about a kind. */
+export type KindSale = {
+  /**
+   * `tokens`: a price card states each of `tokenPrices`. `pieces`: it states pieces. `either`: it states pieces or one
+   * of `tokenPrices`. Only work that is sold by tokens may have a price of zero.
+   */
+  readonly soldBy: 'tokens' | 'pieces' | 'either'
+  readonly tokenPrices: readonly ('input' | 'output')[]
+  /** The tokens that a usage of this kind can count. */
+  readonly counts: readonly ('input' | 'output' | 'image')[]
+}
+
 /** What a model makes. */
-export const modelKinds = ['text', 'embedding', 'image', 'video'] as const
-export type ModelKind = (typeof modelKinds)[number]
+const kinds = {
+  text: { soldBy: 'tokens', tokenPrices: ['input', 'output'], counts: ['input', 'output'] },
+  embedding: { soldBy: 'tokens', tokenPrices: ['input'], counts: ['input'] },
+  image: { soldBy: 'either', tokenPrices: ['input'], counts: ['input', 'output', 'image'] },
+  video: { soldBy: 'either', tokenPrices: ['input', 'output'], counts: ['input', 'output'] },
+} as const satisfies Readonly<Record<string, KindSale>>
+
+export type ModelKind = keyof typeof kinds
+export const modelKinds = Object.keys(kinds) as readonly ModelKind[]
+
+export const saleOfKind = (kind: ModelKind): KindSale => kinds[kind]
 
 /** A public model: the id that clients send, its sale price, and the offers that can serve it. */
 export type Model = {

@@ -1,5 +1,5 @@
 /** Merges stated prices into the prices before. Prices that are not stated stay. */
-import type { ModelKind } from '../domain/catalog.ts'
+import type { KindSale } from '../domain/catalog.ts'
 import { unitPrices, type PriceTier, type UnitPrices } from '../domain/price.ts'
 import { isStated, priceUnits } from '../domain/price-units.ts'
 
@@ -81,8 +81,7 @@ export function pricesFrom(stated: CardStatement, before?: PricesBefore): Prices
   return { units, tiers: tiers.toSorted((a, b) => a.aboveInputTokens - b.aboveInputTokens) }
 }
 
-type PricedModel = {
-  readonly kind: ModelKind
+type PricedModel = Pick<KindSale, 'soldBy' | 'tokenPrices'> & {
   /** Whether it is an image model that also answers with text. */
   readonly paintsInTurn: boolean
 }
@@ -100,10 +99,31 @@ export function missingUnit(stated: CardStatement, sold: PricedModel, before?: P
   return undefined
 }
 
-function missingOf(stated: StatedUnits, { kind, paintsInTurn }: PricedModel, before: UnitPrices | undefined) {
+function missingOf(stated: StatedUnits, sold: PricedModel, before: UnitPrices | undefined): string | undefined {
+  const { soldBy, tokenPrices, paintsInTurn } = sold
   const isThere = before !== undefined && !isByPieceAlone(stated)
   const lacks = (name: 'input' | 'output'): boolean => (stated[name] === undefined ? !isThere : stated[name] === null)
-  if ((kind === 'text' || kind === 'embedding') && lacks('input')) return 'input'
-  if ((kind === 'text' || paintsInTurn) && lacks('output')) return 'output'
-  return hasPieces(stated) || hasTokens(stated) || before !== undefined ? undefined : 'input'
+  const unstated = soldBy === 'tokens' ? tokenPrices.find(lacks) : undefined
+  if (unstated !== undefined) return unstated
+  if (paintsInTurn && lacks('output')) return 'output'
+  if (hasPieces(stated) || before !== undefined) return undefined
+  if (soldBy === 'pieces') return 'each'
+  return hasTokens(stated) ? undefined : 'input'
+}
+
+/**
+ * The problem of the prices that `tollgate.yaml` states for a model or a tier: the model would be served for free, or a
+ * price could not be charged. Undefined if there is none.
+ */
+export function problemOfDeclared(stated: StatedUnits, sold: PricedModel & { readonly kind: string }) {
+  const { kind, soldBy, tokenPrices, paintsInTurn } = sold
+  const missing = tokenPrices.filter((name) => stated[name] === undefined)
+  const isByToken = soldBy === 'tokens'
+  if (isByToken && missing.includes('output')) return `output: a ${kind} model needs its price`
+  if (paintsInTurn && stated.output === undefined) return 'output: such a model also answers with text'
+  if (paintsInTurn && hasPieces(stated)) return 'each: such a model is sold by tokens'
+  if (isByToken) return missing.includes('input') ? `input: a ${kind} model needs its price` : undefined
+  if (hasPieces(stated)) return undefined
+  if (soldBy === 'pieces') return `each: a ${kind} model needs its price`
+  return missing.length < tokenPrices.length ? undefined : 'a model needs a price: input, or each'
 }
