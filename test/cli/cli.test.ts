@@ -185,7 +185,7 @@ describe('before anything is there', () => {
     const folder = join(freshFolder(), 'nowhere')
     const { code, out, err } = await run(folder, ['account', 'list'], { cwd: tmpdir() })
     expect({ code, out }).toEqual({ code: 1, out: '' })
-    expect(err).toContain('no data folder')
+    expect(err).toContain('nowhere is not a data folder')
     expect(existsSync(folder)).toBe(false)
     expect(await errorOf(folder, ['account', 'list'], { cwd: tmpdir() })).toEqual({ code: 'no_data_folder', exit: 1 })
     // What the program knows without one is told without one.
