@@ -71,7 +71,7 @@ function create({ body, faults }: SandboxCall, jobs: Jobs): SandboxReply {
     film: made.film,
     faults,
     said: knobsIn(body),
-    likeness: { ...request, content },
+    fingerprint: { ...request, content },
     about: made.about,
     expiresMs: expiresAfter * 1000,
   })

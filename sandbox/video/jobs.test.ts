@@ -5,8 +5,8 @@ import { Jobs, jobStateOf, type SandboxJob } from './jobs.ts'
 import { Shelf } from './shelf.ts'
 
 const film: Film = { width: 64, height: 64, fps: 1, seconds: 1, seed: 0, audio: 'none' }
-const start = (jobs: Jobs, likeness: unknown, faults: Knobs = {}): SandboxJob =>
-  jobs.start({ prefix: 'job-', stage: 'generate', film, faults, said: {}, likeness, about: {}, expiresMs: 50_000 })
+const start = (jobs: Jobs, fingerprint: unknown, faults: Knobs = {}): SandboxJob =>
+  jobs.start({ prefix: 'job-', stage: 'generate', film, faults, said: {}, fingerprint, about: {}, expiresMs: 50_000 })
 
 afterEach(() => {
   setSystemTime()
@@ -55,7 +55,7 @@ test('records go after a week, and the oldest beyond 20,000', () => {
 
 test('a request that comes twice is counted as sent twice', () => {
   const jobs = new Jobs(10)
-  for (const likeness of ['a', 'b', 'a', 'a']) start(jobs, likeness)
+  for (const fingerprint of ['a', 'b', 'a', 'a']) start(jobs, fingerprint)
   expect(jobs.report()).toMatchObject({ generations: { submitted: 4, duplicates: 2 } })
 })
 

@@ -38,8 +38,8 @@ export type JobRequest = {
   /** Knobs that work on its creation, and knobs in its request. */
   readonly faults: Knobs
   readonly said: Knobs
-  /** Two requests with the same likeness are one request that was sent twice. */
-  readonly likeness: unknown
+  /** Two requests with the same fingerprint are one request that was sent twice. */
+  readonly fingerprint: unknown
   readonly about: SandboxJob['about']
   readonly expiresMs?: number | undefined
   /** The input is unusable, which shows only during the work. */
@@ -68,7 +68,7 @@ export class Jobs {
     this.#taskMs = taskMs
   }
 
-  start({ prefix, stage, film, faults, said, likeness, about, ...rest }: JobRequest): SandboxJob {
+  start({ prefix, stage, film, faults, said, fingerprint, about, ...rest }: JobRequest): SandboxJob {
     const createdMs = Date.now()
     const job: SandboxJob = {
       id: randomIdOf(prefix),
@@ -88,7 +88,7 @@ export class Jobs {
       isCancelled: false,
       isDeleted: false,
     }
-    this.#count(stage, likeness)
+    this.#count(stage, fingerprint)
     this.#jobs.set(job.id, job)
     for (const [oldest, { createdMs: since }] of this.#jobs) {
       if (this.#jobs.size <= JOBS_MAX && createdMs - since <= AGE_MAX_MS) break
@@ -122,8 +122,8 @@ export class Jobs {
     return { generations: { ...generations }, enhancements: { ...enhancements }, states }
   }
 
-  #count(stage: Stage, likeness: unknown): void {
-    const hash = BigInt(Bun.hash(JSON.stringify([stage, likeness])))
+  #count(stage: Stage, fingerprint: unknown): void {
+    const hash = BigInt(Bun.hash(JSON.stringify([stage, fingerprint])))
     const counts = this.#counts[stage]
     counts.submitted += 1
     if (this.#likenesses.has(hash)) counts.duplicates += 1

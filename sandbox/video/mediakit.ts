@@ -75,7 +75,7 @@ function enhance({ body, faults }: SandboxCall, jobs: Jobs, idByToken: Map<strin
     film: source ? better(source.film, request) : NOTHING,
     faults,
     said: source?.later ?? {},
-    likeness: source ? [source.id, wish] : [link, wish],
+    fingerprint: source ? [source.id, wish] : [link, wish],
     about: {},
     isUnreadable: source === undefined,
   })

@@ -94,7 +94,7 @@ function create({ body, tail, faults }: SandboxCall, jobs: Jobs, folder: string)
     film: filmOf(parsed.data),
     faults,
     said: said.kind === 'knobs' ? said.knobs : {},
-    likeness: [model, parsed.data],
+    fingerprint: [model, parsed.data],
     about: {},
   })
   return { kind: 'json', status: 200, body: { name: `${folder}${splitModelId(tail).name}${OPERATIONS}${job.id}` } }

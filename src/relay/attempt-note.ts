@@ -18,7 +18,7 @@ export type OfferExchange = {
 }
 
 /** A failure of this call in a form that may be passed on and kept. */
-export function discreetly(
+export function redactedFailure(
   relay: Relay,
   call: GatewayRequest,
   failure: UpstreamFailure,

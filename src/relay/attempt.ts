@@ -4,7 +4,7 @@ import { isFinalFault, type UpstreamFailure } from '../domain/failure.ts'
 import type { AdaptedReply } from '../formats/core/contract.ts'
 import { refusedField } from '../formats/core/refused-field.ts'
 import type { Admission } from './admit.ts'
-import { discreetly, note, timesOf } from './attempt-note.ts'
+import { redactedFailure, note, timesOf } from './attempt-note.ts'
 import type { GatewayRequest, CancelReason } from './call.ts'
 import type { Relay } from './context.ts'
 import { pause } from './pause.ts'
@@ -13,7 +13,7 @@ import { FULL, type Permit } from './provider-concurrency.ts'
 import {
   capOf,
   carriedOut,
-  isForNobody,
+  isAbandoned,
   prepareAttempt,
   type FailedAttempt,
   type OpenStream,
@@ -21,7 +21,7 @@ import {
   type AttemptResult,
 } from './prepared-attempt.ts'
 import { limit } from '../lib/primitives/limit.ts'
-import { type OfferChoice, dialectsOf, isAsItWas, offerChoiceOf } from './offer-choice.ts'
+import { type OfferChoice, dialectsOf, isUnchanged, offerChoiceOf } from './offer-choice.ts'
 
 export type ServedOffer = {
   readonly offer: Offer
@@ -73,11 +73,11 @@ type AttemptedOffer = {
 
 export function tryOffers(relay: Relay, call: GatewayRequest, admission: Admission): Promise<AttemptOutcome> {
   relay.retries.earn()
-  return Promise.resolve(new Tries(relay, call, admission).goOn())
+  return Promise.resolve(new AttemptLoop(relay, call, admission).goOn())
 }
 
 /** The way of one call from offer to offer. Each step ends with the next one, so the usual way has a single step. */
-class Tries {
+class AttemptLoop {
   private readonly relay: Relay
   private readonly call: GatewayRequest
   private readonly admission: Admission
@@ -143,7 +143,7 @@ class Tries {
     return { ...this.failed, failure: FULL }
   }
 
-  /** Tries the last offer once more after a passing failure. */
+  /** AttemptLoop the last offer once more after a passing failure. */
   private async repeat({ offer, waitMs }: NonNullable<typeof this.again>): Promise<AttemptOutcome> {
     const { relay, call } = this
     this.again = undefined
@@ -152,7 +152,7 @@ class Tries {
     call.life.waiting()
     await pause(call, waitMs)
     const choice = offerChoiceOf(relay, offer)
-    const permit = isForNobody(call) ? undefined : choice && relay.concurrency.take(choice.provider)
+    const permit = isAbandoned(call) ? undefined : choice && relay.concurrency.take(choice.provider)
     if (!choice || !permit) return { ...this.failed, cancelled: call.cancelled, stopped: call.upstreamStopped }
     this.left--
     return this.tryOffer(choice, permit)
@@ -160,7 +160,7 @@ class Tries {
 
   private ask(choice: OfferChoice, permit: Permit): AttemptOutcome | Promise<AttemptOutcome> {
     const { relay, call } = this
-    const isOver = this.left === 0 || (this.full.length > 0 && isForNobody(call))
+    const isOver = this.left === 0 || (this.full.length > 0 && isAbandoned(call))
     // After an offer that the request did not fit, the next attempt puts no load on a failing vendor.
     const isFree = !this.failed.last || isBeyond(this.failed.failure)
     if (isOver || (!isFree && !relay.retries.spend(performance.now()))) {
@@ -191,7 +191,7 @@ class Tries {
     const asked = { choice, permit, startedMs, dropped: trial.request.dropped, isWhole: trial.isWhole }
     const isCollected = trial.destination.collected === true
     return carriedOut(call, trial).then((tried) => {
-      if (tried.kind !== 'failed') return this.cameOf(asked, tried)
+      if (tried.kind !== 'failed') return this.resultOf(asked, tried)
       if (isCollected && refusesStream(tried)) return this.askWhole(asked, tried)
       const { passesFields } = admission.modality
       const field =
@@ -200,7 +200,7 @@ class Tries {
     })
   }
 
-  private cameOf(asked: AttemptedOffer, tried: AttemptResult): AttemptOutcome | Promise<AttemptOutcome> {
+  private resultOf(asked: AttemptedOffer, tried: AttemptResult): AttemptOutcome | Promise<AttemptOutcome> {
     if (tried.kind === 'failed') return this.failedAt(tried, asked)
     const { relay, call } = this
     const { choice, permit, startedMs, dropped } = asked
@@ -217,13 +217,13 @@ class Tries {
   private async askWhole(asked: AttemptedOffer, tried: FailedAttempt): Promise<AttemptOutcome> {
     const { relay, call, admission } = this
     const { choice, permit, startedMs } = asked
-    if (isForNobody(call)) return this.failedAt(tried, asked)
-    note(call, choice.offer, startedMs, discreetly(relay, call, tried.failure, { offer: choice.offer }))
+    if (isAbandoned(call)) return this.failedAt(tried, asked)
+    note(call, choice.offer, startedMs, redactedFailure(relay, call, tried.failure, { offer: choice.offer }))
     await admission.growing?.coverUnseen()
     return this.tryOffer(choice, permit)
   }
 
-  /** Tries the same offer again without the fields that it refused. A refusal is never billed. */
+  /** AttemptLoop the same offer again without the fields that it refused. A refusal is never billed. */
   private askWithout(
     field: string,
     asked: AttemptedOffer,
@@ -231,8 +231,8 @@ class Tries {
   ): AttemptOutcome | Promise<AttemptOutcome> {
     const { relay, call } = this
     const { choice, permit, startedMs } = asked
-    if (isForNobody(call)) return this.failedAt(tried, asked)
-    note(call, choice.offer, startedMs, discreetly(relay, call, tried.failure, { offer: choice.offer }))
+    if (isAbandoned(call)) return this.failedAt(tried, asked)
+    note(call, choice.offer, startedMs, redactedFailure(relay, call, tried.failure, { offer: choice.offer }))
     this.without = [...this.without, field]
     return this.tryOffer(choice, permit)
   }
@@ -244,21 +244,21 @@ class Tries {
     const { relay, call } = this
     const { choice, permit, startedMs, dropped, isWhole } = asked
     const { offer, provider } = choice
-    const failure = discreetly(relay, call, said, { offer })
+    const failure = redactedFailure(relay, call, said, { offer })
     note(call, offer, startedMs, failure)
     call.replyMemory?.forget()
     permit.leave()
     const last = { offer, dropped }
     const came = { last, progress, cancelled: call.cancelled, stopped: call.upstreamStopped }
     // The request does not fit this offer. Whether it fits none is only known if no other offer failed otherwise.
-    const isMoot = isBeyond(failure) && this.failed.last && !isBeyond(this.failed.failure)
-    this.failed = { kind: 'failed', ...came, failure: isMoot ? this.failed.failure : failure }
-    if (isForNobody(call)) {
+    const isNeutral = isBeyond(failure) && this.failed.last && !isBeyond(this.failed.failure)
+    this.failed = { kind: 'failed', ...came, failure: isNeutral ? this.failed.failure : failure }
+    if (isAbandoned(call)) {
       relay.health.ended(offer.id)
       return this.failed
     }
     // If the provider was changed meanwhile, the failure belongs to its former configuration.
-    if (isAsItWas(relay, provider)) relay.health.failed(offer.id, failure)
+    if (isUnchanged(relay, provider)) relay.health.failed(offer.id, failure)
     if (isLast(failure, isWhole)) return this.failed
     // However many offers are too small, the call must reach one that is not.
     if (isBeyond(failure)) this.left++

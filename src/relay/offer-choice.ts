@@ -26,7 +26,7 @@ export function dialectsOf(
   return isForResponses(rulesFor(id, offer.upstreamModel), asked) ? ['responses'] : dialects
 }
 
-export const isAsItWas = ({ catalog }: Relay, { id, secret, baseUrl }: Provider): boolean => {
+export const isUnchanged = ({ catalog }: Relay, { id, secret, baseUrl }: Provider): boolean => {
   const now = catalog.provider(id)
   return now?.secret === secret && now?.baseUrl === baseUrl
 }

@@ -67,7 +67,7 @@ const PRELUDE_CHARS_MAX = limit(
 )
 
 /** Whether nobody waits for the answer. A client that announced a repetition counts as waiting. */
-export const isForNobody = ({ cancelled, upstreamStopped, life }: GatewayRequest): boolean =>
+export const isAbandoned = ({ cancelled, upstreamStopped, life }: GatewayRequest): boolean =>
   cancelled !== undefined && (upstreamStopped || !life.isAwaited)
 
 /** The facts that an answer to this call states about itself. */
@@ -147,7 +147,7 @@ const triedOf = (read: ReadReply): AttemptResult =>
 /** An error is never longer. A long reply is parsed by another thread, and not here. */
 const ERROR_CHARS_MAX = 64 * KIB
 
-/** Tries a request that must be sent to this upstream in several parts. */
+/** AttemptLoop a request that must be sent to this upstream in several parts. */
 async function tryParts({ target, adapter, destination, request, limits }: PreparedAttempt): Promise<AttemptResult> {
   const texts: string[] = []
   const parts = adapter.split?.(destination) ?? [request]

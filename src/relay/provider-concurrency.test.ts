@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { seatBounds, ProviderConcurrency } from './provider-concurrency.ts'
+import { concurrencyBounds, ProviderConcurrency } from './provider-concurrency.ts'
 
 const one = { id: 'vendor', concurrentRequests: 1 }
 /** A call that continues. */
@@ -55,7 +55,7 @@ test('a request that waits in vain learns it, and takes no permit later', async 
   expect(concurrency.isOpenTo(one, 'greedy')).toBe(false)
   expect(concurrency.isOpenTo(one, 'fourth')).toBe(true)
   expect(await concurrency.wait([one], 'greedy', call)).toBeUndefined()
-  expect(performance.now() - startedMs).toBeLessThan(seatBounds.waitMs)
+  expect(performance.now() - startedMs).toBeLessThan(concurrencyBounds.waitMs)
   expect(await Promise.all(waiting)).toEqual([undefined, undefined, undefined])
   taken?.leave()
   expect(concurrency.take(one)).toBeDefined()
@@ -114,7 +114,7 @@ test('a stopped call does not wait, whether it stops before or meanwhile', async
   expect(owner.waiting).toBeUndefined()
   owner.upstreamStopped = true
   expect(await concurrency.wait([one], 'acct', owner)).toBeUndefined()
-  expect(performance.now() - startedMs).toBeLessThan(seatBounds.waitMs)
+  expect(performance.now() - startedMs).toBeLessThan(concurrencyBounds.waitMs)
   taken?.leave()
   expect(concurrency.take(one)).toBeDefined()
 })

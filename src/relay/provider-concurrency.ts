@@ -7,7 +7,7 @@ import { FairQueue } from '../lib/primitives/fair-queue.ts'
 import type { Stoppable } from '../upstream/in-flight-attempt.ts'
 import { limit } from '../lib/primitives/limit.ts'
 
-export const seatBounds = {
+export const concurrencyBounds = {
   /** For a provider without a limit of its own. */
   requestsMax: limit('providerRequestsMax', 4_096, 'A further request goes to the next offer, or waits.'),
   /** For a request without another offer. */
@@ -139,7 +139,7 @@ export class ProviderConcurrency {
     let isWaiting = false
     for (const queue of queues.keys()) isWaiting = queue.await(account, taker) || isWaiting
     if (!isWaiting) return undefined
-    const timer = setTimeout(end, seatBounds.waitMs)
+    const timer = setTimeout(end, concurrencyBounds.waitMs)
     const waiting = { abort: () => end() }
     call.took(waiting)
     if (call.upstreamStopped) end()
@@ -149,7 +149,7 @@ export class ProviderConcurrency {
     return got
   }
 
-  private queueOf({ id, concurrentRequests = seatBounds.requestsMax }: LimitedProvider): ProviderQueue {
+  private queueOf({ id, concurrentRequests = concurrencyBounds.requestsMax }: LimitedProvider): ProviderQueue {
     let queue = this.queues.get(id)
     if (!queue) this.queues.set(id, (queue = new ProviderQueue()))
     return queue.limitTo(concurrentRequests)

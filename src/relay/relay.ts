@@ -60,17 +60,17 @@ async function lookFirst(relay: Relay, call: GatewayRequest): Promise<RelayResul
   // revoked, and earlier turns are read only for a caller who may have them.
   const refusal = unready(relay) ?? precheckWait(relay, call)
   if (refusal) return refusedFor(call, refusal)
-  const untold =
+  const earlyFailure =
     call.request.conversation &&
     ((await prepare(relay, call)) ?? backgroundObstacle(relay, call) ?? makeTurnRoom(relay, call))
-  return carryOut(relay, call, untold)
+  return carryOut(relay, call, earlyFailure)
 }
 
-/** Carries the request out. `untold` is a known reason for refusing it. */
-async function carryOut(relay: Relay, call: GatewayRequest, untold?: Failure): Promise<RelayResult> {
+/** Carries the request out. `earlyFailure` is a known reason for refusing it. */
+async function carryOut(relay: Relay, call: GatewayRequest, earlyFailure?: Failure): Promise<RelayResult> {
   const { conversation, stream } = call.request
   if (deliveryOf(call.request) === 'task') return relayTask(relay, call)
-  const admission = untold ? { kind: 'refused' as const, failure: untold } : admit(relay, call)
+  const admission = earlyFailure ? { kind: 'refused' as const, failure: earlyFailure } : admit(relay, call)
   if (admission.kind === 'refused') {
     relay.live.delete(call)
     if (conversation) relay.turns.release({ accountId: call.caller.account.id }, call.id)

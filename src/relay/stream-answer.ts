@@ -12,7 +12,7 @@ import type { RequestRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
 import type { AttemptOutcome, StreamServed } from './attempt.ts'
 import { factsOf } from './prepared-attempt.ts'
-import { discreetly, noteBroken, timesOf } from './attempt-note.ts'
+import { redactedFailure, noteBroken, timesOf } from './attempt-note.ts'
 import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
 import { shownEnd } from './conversation.ts'
@@ -280,7 +280,7 @@ export class StreamAnswer {
     const failure = cancelled ? failureOfCancel(cancelled) : inBand(step.failure, served.open.stream)
     const { produced, thoughts = '' } = served.open.stream
     const output = [produced, thoughts].map((text) => asGeneratedText(text).text)
-    const told = discreetly(this.relay, this.call, step.failure, { offer: served.offer, output })
+    const told = redactedFailure(this.relay, this.call, step.failure, { offer: served.offer, output })
     if (!cancelled) noteBroken(this.call, told)
     const text = await this.settle(served, {
       outcome: cancelled ? outcomeOf(cancelled) : 'cut',

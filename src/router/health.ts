@@ -31,7 +31,11 @@ const FAILURES_UNTIL_REST = limit('offerFailuresMax', 5, 'After this many failur
 const REST_MS = limit('offerRestMs', 30_000, 'The first rest of an offer lasts this long. Each further one is longer.')
 const REST_MS_MAX = RETRY_AFTER_MS_MAX
 /** A wrong credential, an empty account or a missing model is not fixed in seconds. */
-const BENCH_MS = limit('offerFaultRestMs', 300_000, 'An offer whose key, money or model is missing rests this long.')
+const FAULT_REST_MS = limit(
+  'offerFaultRestMs',
+  300_000,
+  'An offer whose key, money or model is missing rests this long.',
+)
 const RATE_REST_MS = limit(
   'offerRateRestMs',
   5_000,
@@ -63,7 +67,7 @@ export function afterFailure(health: OfferHealth, failure: UpstreamFailure, nowM
     case 'auth':
     case 'funds':
     case 'model_gone':
-      return rest(BENCH_MS)
+      return rest(FAULT_REST_MS)
     case 'rate':
       return rest(Math.min(failure.retryAfterMs ?? RATE_REST_MS, REST_MS_MAX))
     default: {

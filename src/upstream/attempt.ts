@@ -51,7 +51,7 @@ type PreparedSend = {
 type RequestTemplate = Pick<OutboundRequest, 'url' | 'headers'> & { readonly own: Headers }
 
 /** The last template by credential. Requests to a provider are mostly of one kind. */
-const letterheads = new WeakMap<Headers, RequestTemplate>()
+const requestTemplates = new WeakMap<Headers, RequestTemplate>()
 
 function requestTemplateOf(
   provider: Provider,
@@ -59,12 +59,12 @@ function requestTemplateOf(
   credential: Headers,
 ): RequestTemplate {
   const url = provider.baseUrl + path
-  const last = upload ? undefined : letterheads.get(credential)
+  const last = upload ? undefined : requestTemplates.get(credential)
   // An exchanged credential stays valid when its provider's address changes.
   if (last?.url === url && last.own === own) return last
   const headers = { 'content-type': upload?.contentType ?? 'application/json', ...own, ...credential }
   const made = { own, url, headers }
-  if (!upload) letterheads.set(credential, made)
+  if (!upload) requestTemplates.set(credential, made)
   return made
 }
 

@@ -6,7 +6,7 @@ import type { ReadState, ReadSubmission, UpscaleOrder, VideoSource, VideoState }
 import { checkUrl } from '../outbound/guard.ts'
 import { chosenOffer, completeTask, failTask } from './ending.ts'
 import { bringFile, TOO_LARGE } from './file.ts'
-import { taskFields, type VideoJob, type Workshop } from './job.ts'
+import { taskFields, type VideoJob, type VideoWorkerDeps } from './job.ts'
 import { progressOf } from './poll-schedule.ts'
 import {
   askState,
@@ -19,100 +19,100 @@ import {
 } from './vendor.ts'
 
 /** Polls once. An error of a vendor is retried. Only a vendor's verdict or the deadline ends a task. */
-export async function advanceTask(shop: Workshop, job: VideoJob): Promise<void> {
+export async function advanceTask(deps: VideoWorkerDeps, job: VideoJob): Promise<void> {
   const { stage } = job.task
   const before = stage
   job.looks++
-  if (stage === 'submitting') await lookFor(shop, job)
-  else await follow(shop, job)
-  if (job.isEnded || shop.halt.upstreamStopped) return
+  if (stage === 'submitting') await lookFor(deps, job)
+  else await follow(deps, job)
+  if (job.isEnded || deps.halt.upstreamStopped) return
   if (job.task.stage !== before) Object.assign(job, { looks: 0, failures: 0 })
   if (Date.now() >= job.task.deadlineAtMs) {
     const orphan = 'it was not made in time and may still be made'
-    await failTask(shop, job, { reason: reasons.overdue, orphan })
+    await failTask(deps, job, { reason: reasons.overdue, orphan })
   }
 }
 
 /** Searches for a task whose submission broke or whose process died. If found, it continues. It is never sent again. */
-async function lookFor(shop: Workshop, job: VideoJob): Promise<void> {
+async function lookFor(deps: VideoWorkerDeps, job: VideoJob): Promise<void> {
   const { task } = job
   const unsure = 'it may have been submitted, but is not among the newest tasks there'
   let mayBeListed = false
   for (const offer of task.terms.offers) {
-    const vendor = videoVendor(shop, offer.providerId)
+    const vendor = videoVendor(deps, offer.providerId)
     const find = vendor?.adapter.find
     if (!vendor || !find) continue
     mayBeListed = true
-    const text = await askText(shop, vendor, find.request(offer.upstreamModel))
+    const text = await askText(deps, vendor, find.request(offer.upstreamModel))
     const found = text === undefined ? undefined : find.read(text, task)
-    const known = await shop.tasks.knows(found ?? [])
+    const known = await deps.tasks.knows(found ?? [])
     const free = (found ?? []).filter((id) => !known.has(id))
     const [upstreamId] = free
     // Two candidates count as none, because the right one cannot be told.
     if (upstreamId === undefined || free.length > 1) continue
     const { attempts } = job
-    if (!(await shop.tasks.accepted(task, { offerId: offer.id, upstreamId, attempts }))) continue
+    if (!(await deps.tasks.accepted(task, { offerId: offer.id, upstreamId, attempts }))) continue
     job.task = { ...task, stage: 'queued', offerId: offer.id, upstreamId }
-    return shop.log('warn', 'video.found', taskFields(job))
+    return deps.log('warn', 'video.found', taskFields(job))
   }
-  if (shop.halt.upstreamStopped) return
+  if (deps.halt.upstreamStopped) return
   if (mayBeListed && job.looks < videoBounds.looksMax) return
-  await failTask(shop, job, { reason: reasons.unsure, orphan: unsure })
+  await failTask(deps, job, { reason: reasons.unsure, orphan: unsure })
 }
 
 /** Asks the vendor that works on the task. */
-async function follow(shop: Workshop, job: VideoJob): Promise<void> {
+async function follow(deps: VideoWorkerDeps, job: VideoJob): Promise<void> {
   const { task } = job
   const offer = chosenOffer(task)
-  const maker = offer && videoVendor(shop, offer.providerId)
+  const maker = offer && videoVendor(deps, offer.providerId)
   const isUpscaled = task.wish.upscale !== undefined
-  const upscaler = isUpscaled ? upscaleVendor(shop, task.terms.upscaler) : undefined
+  const upscaler = isUpscaled ? upscaleVendor(deps, task.terms.upscaler) : undefined
   // Without its provider the task waits. The operator may bring the provider back before the deadline.
   if (!offer || !maker || task.upstreamId === undefined || (isUpscaled && !upscaler)) return void job.failures++
   const { upscaleId, upstreamId } = task
   const read =
     upscaler && upscaleId !== undefined
-      ? await askState(shop, upscaler, { upstreamId: upscaleId, upstreamModel: '' })
-      : await askState(shop, maker, { upstreamId, upstreamModel: offer.upstreamModel })
-  if (shop.halt.upstreamStopped) return
-  const state = await heard(shop, job, read)
+      ? await askState(deps, upscaler, { upstreamId: upscaleId, upstreamModel: '' })
+      : await askState(deps, maker, { upstreamId, upstreamModel: offer.upstreamModel })
+  if (deps.halt.upstreamStopped) return
+  const state = await heard(deps, job, read)
   if (!state) return
-  if (state.kind !== 'done') return note(shop, job, state)
-  if (upscaler && upscaleId === undefined) return beginUpscaling(shop, job, { upscaler, maker, state })
-  await bring(shop, job, { state, vendor: upscaler ?? maker })
+  if (state.kind !== 'done') return note(deps, job, state)
+  if (upscaler && upscaleId === undefined) return beginUpscaling(deps, job, { upscaler, maker, state })
+  await bring(deps, job, { state, vendor: upscaler ?? maker })
 }
 
 /** The state that the vendor gave, if it gave one. A task that it does not know three times in a row has failed. */
-async function heard(shop: Workshop, job: VideoJob, read: ReadState): Promise<VideoState | undefined> {
+async function heard(deps: VideoWorkerDeps, job: VideoJob, read: ReadState): Promise<VideoState | undefined> {
   if (read.kind === 'state') {
     Object.assign(job, { failures: 0, misses: 0 })
     return read.state
   }
   const { failure } = read
   job.failures++
-  shop.log('info', 'video.status_unavailable', { ...taskFields(job), result: failure.kind, status: failure.status })
+  deps.log('info', 'video.status_unavailable', { ...taskFields(job), result: failure.kind, status: failure.status })
   job.misses = failure.status === 404 ? job.misses + 1 : 0
   if (job.misses < videoBounds.missesMax) return undefined
-  await failTask(shop, job, { reason: reasons.gone, orphan: 'its vendor no longer knows it' })
+  await failTask(deps, job, { reason: reasons.gone, orphan: 'its vendor no longer knows it' })
   return undefined
 }
 
 /** Notes the state of a task that continues or has failed. */
-async function note(shop: Workshop, job: VideoJob, state: Exclude<VideoState, { kind: 'done' }>): Promise<void> {
+async function note(deps: VideoWorkerDeps, job: VideoJob, state: Exclude<VideoState, { kind: 'done' }>): Promise<void> {
   const { task } = job
   if (state.kind === 'failed') {
-    shop.log('warn', 'video.failed', { ...taskFields(job), why: state.why, code: state.code })
+    deps.log('warn', 'video.failed', { ...taskFields(job), why: state.why, code: state.code })
     const { offers } = task.terms
     job.attempts.push(...offers.filter(({ id }) => id === task.offerId).map((offer) => verdict(task, offer.id, state)))
     const reason = task.stage === 'upscaling' && state.why === 'fault' ? reasons.upscaling : reasons[state.why]
-    return failTask(shop, job, { reason })
+    return failTask(deps, job, { reason })
   }
   if (state.kind === 'queued') return
   const startedAtMs = task.startedAtMs ?? Date.now()
   const stage = task.stage === 'queued' ? 'running' : task.stage
   const progress = Math.max(task.progress, progressOf({ ...task, stage }, Date.now() - startedAtMs))
-  if (task.stage === 'queued') await shop.tasks.running(task, progress)
-  else if (progress > task.progress) await shop.tasks.raised(task, progress)
+  if (task.stage === 'queued') await deps.tasks.running(task, progress)
+  else if (progress > task.progress) await deps.tasks.raised(task, progress)
   job.task = { ...task, stage, startedAtMs, progress }
 }
 
@@ -140,24 +140,28 @@ type UpscaleStart = {
 }
 
 /** Passes the finished video on. Every try has the same token, so the vendor carries it out once. */
-async function beginUpscaling(shop: Workshop, job: VideoJob, { upscaler, maker, state }: UpscaleStart): Promise<void> {
+async function beginUpscaling(
+  deps: VideoWorkerDeps,
+  job: VideoJob,
+  { upscaler, maker, state }: UpscaleStart,
+): Promise<void> {
   const { task } = job
   if (task.stage !== 'upscaling') {
     const progress = Math.max(task.progress, progressOf({ ...task, stage: 'upscaling' }, 0))
-    await shop.tasks.upscaling(task, state.made, progress)
+    await deps.tasks.upscaling(task, state.made, progress)
     job.task = { ...task, stage: 'upscaling', made: state.made, progress }
   }
   const order = orderOf(task, state.source, maker)
-  const sent = order ? await submitOrder<UpscaleOrder>(shop, upscaler, order) : unreachable
+  const sent = order ? await submitOrder<UpscaleOrder>(deps, upscaler, order) : unreachable
   if (sent.kind === 'accepted') {
-    await shop.tasks.acceptedUpscale(job.task, sent.upstreamId)
+    await deps.tasks.acceptedUpscale(job.task, sent.upstreamId)
     job.task = { ...job.task, upscaleId: sent.upstreamId }
     return
   }
   const { failure } = sent
   job.failures++
-  shop.log('info', 'video.status_unavailable', { ...taskFields(job), result: failure.kind, status: failure.status })
-  if (isFinal(failure)) await failTask(shop, job, { reason: reasons.upscaling })
+  deps.log('info', 'video.status_unavailable', { ...taskFields(job), result: failure.kind, status: failure.status })
+  if (isFinal(failure)) await failTask(deps, job, { reason: reasons.upscaling })
 }
 
 const unreachable: ReadSubmission = {
@@ -179,7 +183,7 @@ function orderOf(task: VideoTask, source: VideoSource, { provider }: UpscaleStar
 
 /** Stores the finished file, and charges for it once it is on disk. */
 async function bring(
-  shop: Workshop,
+  deps: VideoWorkerDeps,
   job: VideoJob,
   { state, vendor }: { readonly state: DoneState; readonly vendor: VideoVendor<unknown> },
 ): Promise<void> {
@@ -188,24 +192,24 @@ async function bring(
     // The first stage says what was made. The second only makes it larger.
     const made = task.made ?? state.made
     const progress = Math.max(task.progress, progressOf({ ...task, stage: 'storing' }, 0))
-    await shop.tasks.storing(task, made, progress)
+    await deps.tasks.storing(task, made, progress)
     job.task = { ...task, stage: 'storing', made, progress, startedAtMs: task.startedAtMs ?? Date.now() }
   }
   const { accountId, id } = task
-  const draft = { accountId, purpose: 'video', contentType: 'video/mp4', keptMs: shop.keptMs } as const
-  const blob = shop.blobs.begin(id, draft)
-  const bringing = () => bringFile(shop, blob, { source: state.source, vendor })
+  const draft = { accountId, purpose: 'video', contentType: 'video/mp4', keptMs: deps.keptMs } as const
+  const blob = deps.blobs.begin(id, draft)
+  const bringing = () => bringFile(deps, blob, { source: state.source, vendor })
   // A file that is already in memory must not wait there.
-  const brought = await (state.source.kind === 'inline' ? bringing() : shop.downloads.run(bringing))
-  if (shop.halt.upstreamStopped) return
+  const brought = await (state.source.kind === 'inline' ? bringing() : deps.downloads.run(bringing))
+  if (deps.halt.upstreamStopped) return
   if (brought.kind === 'failed') {
     job.failures++
     job.downloads++
-    shop.log('warn', 'video.download_failed', { ...taskFields(job), message: brought.message })
+    deps.log('warn', 'video.download_failed', { ...taskFields(job), message: brought.message })
     await blob.discard()
     if (job.downloads < videoBounds.downloadTriesMax && brought.message !== TOO_LARGE) return
-    return failTask(shop, job, { reason: reasons.unusable })
+    return failTask(deps, job, { reason: reasons.unusable })
   }
   const { steps } = await blob.finish()
-  await completeTask(shop, job, { fileSeconds: brought.seconds, fileSteps: steps })
+  await completeTask(deps, job, { fileSeconds: brought.seconds, fileSteps: steps })
 }

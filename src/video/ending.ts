@@ -13,7 +13,7 @@ import type { Hold } from '../ledger/ledger.ts'
 import { buildRecord, type RecordAmounts, type RecordStart } from '../records/record-builder.ts'
 import type { Outcome, RequestRecord } from '../records/records.ts'
 import type { WriteStep } from '../store/statement.ts'
-import { taskFields, type VideoJob, type Workshop } from './job.ts'
+import { taskFields, type VideoJob, type VideoWorkerDeps } from './job.ts'
 
 const holdOf = ({ requestId, accountId, held, createdAtMs }: VideoTask): Hold => ({
   id: requestId,
@@ -77,14 +77,14 @@ export type FinishedVideo = {
 
 /** Charges a finished video at the prices of its creation. Its upscaling is charged on a separate line. */
 export async function completeTask(
-  shop: Workshop,
+  deps: VideoWorkerDeps,
   job: VideoJob,
   { fileSeconds, fileSteps }: FinishedVideo,
 ): Promise<void> {
   const { task } = job
   const { terms, wish, requestId, accountId, createdAtMs } = task
   const metered = meterVideo(task, task.made ?? { tokens: undefined, seconds: undefined }, fileSeconds)
-  if (metered.isImplausible) shop.log('error', 'usage.implausible', { ...taskFields(job), ...task.made })
+  if (metered.isImplausible) deps.log('error', 'usage.implausible', { ...taskFields(job), ...task.made })
   const endedAtMs = Date.now()
   const ending = { ...COMPLETED, endedAtMs }
   const ended: VideoTask = {
@@ -98,7 +98,7 @@ export async function completeTask(
   const priceCardId = terms.sale.id
   const owed = chosenOffer(task)?.cost ?? terms.sale
   const cost = priceOf(metered.usage, terms.sale)
-  await shop.ledger.settle(holdOf(task), { cost, priceCardId }, ({ charged, writtenOff }) => {
+  await deps.ledger.settle(holdOf(task), { cost, priceCardId }, ({ charged, writtenOff }) => {
     const { usage, source } = metered
     const line = { hold: holdOf(task), endpoint: MAKING, usage, source }
     records.push(recordOf(job, line, { charged, writtenOff, upstreamCost: costOf(task, owed, metered) }, ending))
@@ -107,18 +107,18 @@ export async function completeTask(
     job.reservation?.settle(all, 0)
     return [
       ...steps,
-      ...records.flatMap((record) => shop.records.steps(record)),
-      ...shop.tasks.completeSteps(ended),
+      ...records.flatMap((record) => deps.records.steps(record)),
+      ...deps.tasks.completeSteps(ended),
       ...fileSteps,
     ]
   })
-  conclude(shop, job, { ended, records })
+  conclude(deps, job, { ended, records })
 
   function upscaleLine(): readonly WriteStep[] {
     if (!wish.upscale) return []
     const usage = usageOfUpscaling(wish.resolution, wish.upscale, metered.seconds)
     const id = upscaleLineId(requestId)
-    const made = shop.ledger.line({ id, accountId, cost: priceOf(usage, terms.sale), priceCardId, createdAtMs })
+    const made = deps.ledger.line({ id, accountId, cost: priceOf(usage, terms.sale), priceCardId, createdAtMs })
     const hold = { id, accountId, amount: 0n, createdAtMs }
     const line = { hold, endpoint: UPSCALING, usage, source: 'reported' } as const
     const { charged, writtenOff, steps } = made
@@ -135,29 +135,29 @@ type TaskFailure = {
 }
 
 /** Ends a task without a result. The hold is released in full. */
-export async function failTask(shop: Workshop, job: VideoJob, { reason, orphan }: TaskFailure): Promise<void> {
+export async function failTask(deps: VideoWorkerDeps, job: VideoJob, { reason, orphan }: TaskFailure): Promise<void> {
   const endedAtMs = Date.now()
   const ended: VideoTask = { ...job.task, stage: 'failed', reason, endedAtMs }
   const ending = { outcome: 'failed', status: 200, errorCode: FAILED_CODE, endedAtMs } as const
   const record = recordOf(job, nothingOf(job), { charged: 0n, writtenOff: 0n, upstreamCost: spentOn(job) }, ending)
   job.reservation?.settle(0n, 0)
-  if (orphan !== undefined) shop.log('warn', 'video.orphan', { ...taskFields(job), why: orphan })
-  await shop.ledger.release(holdOf(job.task), [...shop.records.steps(record), ...shop.tasks.failSteps(ended, orphan)])
-  conclude(shop, job, { ended, records: [record] })
+  if (orphan !== undefined) deps.log('warn', 'video.orphan', { ...taskFields(job), why: orphan })
+  await deps.ledger.release(holdOf(job.task), [...deps.records.steps(record), ...deps.tasks.failSteps(ended, orphan)])
+  conclude(deps, job, { ended, records: [record] })
 }
 
 /** Ends a task that no vendor took and that its client never learned of. What remains is a failed request. */
-export async function forgetTask(shop: Workshop, job: VideoJob, failure: UpstreamFailure): Promise<void> {
+export async function forgetTask(deps: VideoWorkerDeps, job: VideoJob, failure: UpstreamFailure): Promise<void> {
   const { status, code } = writeFailure(failureForClient(failure))
   const ending = { outcome: 'failed', status, errorCode: code, endedAtMs: Date.now() } as const
   const record = recordOf(job, nothingOf(job), { charged: 0n, writtenOff: 0n, upstreamCost: 0n }, ending)
   job.reservation?.settle(0n, 0)
-  await shop.ledger.release(holdOf(job.task), [
-    ...shop.records.steps(record),
-    ...shop.tasks.forgetSteps(job.task),
+  await deps.ledger.release(holdOf(job.task), [
+    ...deps.records.steps(record),
+    ...deps.tasks.forgetSteps(job.task),
     ...job.undo,
   ])
-  conclude(shop, job, { ended: job.task, records: [record] })
+  conclude(deps, job, { ended: job.task, records: [record] })
 }
 
 const nothingOf = ({ task }: VideoJob): ChargeLine => ({
@@ -178,7 +178,7 @@ const costOf = ({ wish }: VideoTask, card: PriceCard, metered: VideoUsage): Nano
   priceOf(usageOfVideo(card, wish, metered), card)
 
 function conclude(
-  { onRecord }: Workshop,
+  { onRecord }: VideoWorkerDeps,
   job: VideoJob,
   { ended, records }: { readonly ended: VideoTask; readonly records: readonly RequestRecord[] },
 ): void {

@@ -10,7 +10,7 @@ import { follow } from '../outbound/follow.ts'
 import { outbound } from '../outbound/send.ts'
 import { sendAs, type Headers } from '../upstream/credentials.ts'
 import { InFlightAttempt } from '../upstream/in-flight-attempt.ts'
-import type { Workshop } from './job.ts'
+import type { VideoWorkerDeps } from './job.ts'
 import type { VideoVendor } from './vendor.ts'
 import { KIB } from '../lib/primitives/units.ts'
 
@@ -26,12 +26,12 @@ const failed = (message: string): BroughtFile => ({ kind: 'failed', message })
 type From = { readonly source: VideoSource; readonly vendor: Pick<VideoVendor<unknown>, 'provider' | 'preset'> }
 
 /** Downloads the file of a finished video. */
-export async function bringFile(shop: Workshop, blob: UnfinishedBlob, from: From): Promise<BroughtFile> {
+export async function bringFile(deps: VideoWorkerDeps, blob: UnfinishedBlob, from: From): Promise<BroughtFile> {
   const { source } = from
   const problem =
     source.kind === 'inline'
       ? writeInline(blob.path, source.base64)
-      : await download(shop, blob.path, source, from.vendor)
+      : await download(deps, blob.path, source, from.vendor)
   if (problem !== undefined) return failed(problem)
   const file = await open(blob.path, 'r')
   try {
@@ -65,7 +65,7 @@ type UrlSource = Extract<VideoSource, { kind: 'url' }>
 
 /** Downloads the file. Returns the problem, or undefined if the whole file is there. */
 async function download(
-  { halt }: Workshop,
+  { halt }: VideoWorkerDeps,
   path: string,
   { url, credential }: UrlSource,
   vendor: From['vendor'],

@@ -51,7 +51,7 @@ export const jobOf = ({ body, undo = [], ...start }: JobStart): VideoJob => ({
 })
 
 /** The parts of the gateway that the work on tasks uses. */
-export type Workshop = {
+export type VideoWorkerDeps = {
   readonly tasks: Tasks
   readonly catalog: Pick<Catalog, 'provider'>
   readonly ledger: Ledger

@@ -8,7 +8,7 @@ import { follow } from '../outbound/follow.ts'
 import { faultOfClientUrl } from '../outbound/guard.ts'
 import { outbound, type Outbound } from '../outbound/send.ts'
 import { InFlightAttempt } from '../upstream/in-flight-attempt.ts'
-import type { Workshop } from './job.ts'
+import type { VideoWorkerDeps } from './job.ts'
 import { MIB } from '../lib/primitives/units.ts'
 
 const HOPS_MAX = 3
@@ -22,7 +22,7 @@ export const namesMedia = ({ media }: VideoBody): boolean => media.some(({ url }
 
 /** Fetches media one after the other, so that their total size is known before the next fetch. */
 export async function inlineMedia(
-  shop: Pick<Workshop, 'halt'>,
+  deps: Pick<VideoWorkerDeps, 'halt'>,
   body: VideoBody,
   client: Client = outbound,
 ): Promise<VideoBody | Unusable> {
@@ -33,7 +33,7 @@ export async function inlineMedia(
       media.push(medium)
       continue
     }
-    const fetched = await fetchMedium(shop, medium, { client, room })
+    const fetched = await fetchMedium(deps, medium, { client, room })
     if ('failure' in fetched) return fetched
     const { type, bytes } = fetched
     room -= bytes.length
@@ -46,7 +46,7 @@ type Means = { readonly client: Client; readonly room: number }
 
 /** Fetches one medium. The address is the client's, so only web servers of the public Internet are called. */
 async function fetchMedium(
-  { halt }: Pick<Workshop, 'halt'>,
+  { halt }: Pick<VideoWorkerDeps, 'halt'>,
   { url, kind, param }: VideoMedium,
   { client, room }: Means,
 ): Promise<DownloadedMedia | Unusable> {

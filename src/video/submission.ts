@@ -8,7 +8,7 @@ import type { VideoBody } from '../formats/core/video-body.ts'
 import type { ReadSubmission } from '../formats/videos/adapter.ts'
 import { buildAttemptNote, type AttemptEnd } from '../records/record-builder.ts'
 import { inlineMedia, namesMedia } from './media.ts'
-import type { VideoJob, Workshop } from './job.ts'
+import type { VideoJob, VideoWorkerDeps } from './job.ts'
 import { isSubmissionRefusal, submitOrder, videoVendor } from './vendor.ts'
 
 export type SubmissionResult =
@@ -18,7 +18,7 @@ export type SubmissionResult =
   /** A vendor may have the task, so it is not sent again. */
   | { readonly kind: 'unknown'; readonly failure: UpstreamFailure; readonly offer: Offer }
 
-export async function submitTask(shop: Workshop, job: VideoJob, body: VideoBody): Promise<SubmissionResult> {
+export async function submitTask(deps: VideoWorkerDeps, job: VideoJob, body: VideoBody): Promise<SubmissionResult> {
   let last: SubmissionResult = {
     kind: 'refused',
     failure: { kind: 'model_gone', message: 'no offer could be tried' },
@@ -26,16 +26,16 @@ export async function submitTask(shop: Workshop, job: VideoJob, body: VideoBody)
   }
   for (const offer of job.task.terms.offers) {
     const startedMs = Date.now() - job.task.createdAtMs
-    const result = await submitTo(shop, job, { offer, body })
+    const result = await submitTo(deps, job, { offer, body })
     if (!result) continue
     note(job, offer, startedMs, result)
     if (result.kind === 'accepted') {
-      shop.learn(offer.id, undefined)
+      deps.learn(offer.id, undefined)
       return { ...result, offer }
     }
     const { failure } = result
-    if (shop.halt.upstreamStopped && !isSubmissionRefusal(failure)) return { kind: 'unknown', failure, offer }
-    shop.learn(offer.id, failure)
+    if (deps.halt.upstreamStopped && !isSubmissionRefusal(failure)) return { kind: 'unknown', failure, offer }
+    deps.learn(offer.id, failure)
     if (!isSubmissionRefusal(failure)) return { kind: 'unknown', failure, offer }
     last = { kind: 'refused', failure, offer }
     if (isFinalFault(failure.kind)) break
@@ -46,27 +46,31 @@ export async function submitTask(shop: Workshop, job: VideoJob, body: VideoBody)
 type Try = { readonly offer: Offer; readonly body: VideoBody }
 
 /** Returns undefined if the offer's provider makes no videos, or makes none any more. */
-async function submitTo(shop: Workshop, job: VideoJob, { offer, body }: Try): Promise<ReadSubmission | undefined> {
-  const vendor = videoVendor(shop, offer.providerId)
+async function submitTo(
+  deps: VideoWorkerDeps,
+  job: VideoJob,
+  { offer, body }: Try,
+): Promise<ReadSubmission | undefined> {
+  const vendor = videoVendor(deps, offer.providerId)
   if (!vendor) return undefined
   const { wish, accountId } = job.task
   const submit = async (whole: VideoBody): Promise<ReadSubmission> => {
-    const sent = await submitOrder(shop, vendor, { body: whole, wish, upstreamModel: offer.upstreamModel })
+    const sent = await submitOrder(deps, vendor, { body: whole, wish, upstreamModel: offer.upstreamModel })
     if (sent.kind !== 'failed') return sent
     const addresses = body.media.flatMap(({ url }) => (isInline(url) ? [] : [url]))
     const failure = redactFailure(sent.failure, {
       secret: vendor.provider.secret,
       texts: new PrivateTexts([body.prompt, ...addresses]),
       known: [offer.upstreamModel, offer.modelId],
-      keepsMessages: shop.upstreamMessages === 'kept',
+      keepsMessages: deps.upstreamMessages === 'kept',
     })
     return { ...sent, failure }
   }
   if (vendor.adapter.media !== 'inline' || !namesMedia(body)) return submit(body)
   // The slot is kept until the vendor has the task, because the fetched media stay in memory until then.
-  return shop.inlining.run(
+  return deps.inlining.run(
     async () => {
-      const inlined = await inlineMedia(shop, body)
+      const inlined = await inlineMedia(deps, body)
       return 'failure' in inlined ? { kind: 'failed', failure: inlined.failure } : submit(inlined)
     },
     { share: accountId },

@@ -15,20 +15,20 @@ import { upscaleAdapters, videoAdapters } from '../formats/videos/adapters.ts'
 import type { Preset } from '../vendors/preset.ts'
 import { findPreset } from '../vendors/presets.ts'
 import { asReply, attemptWhole, type WholeAttempt } from '../upstream/attempt.ts'
-import type { Workshop } from './job.ts'
+import type { VideoWorkerDeps } from './job.ts'
 
 /** A provider and the adapter that speaks to it. */
 export type VideoVendor<Adapter> = { readonly provider: Provider; readonly preset: Preset; readonly adapter: Adapter }
 
 /** The vendor of videos behind a provider's id, or undefined if there is none, or none any more. */
-export function videoVendor({ catalog }: Workshop, providerId: string): VideoVendor<VideoAdapter> | undefined {
+export function videoVendor({ catalog }: VideoWorkerDeps, providerId: string): VideoVendor<VideoAdapter> | undefined {
   const provider = catalog.provider(providerId)
   const preset = provider && findPreset(provider.preset)
   return provider && preset?.videoApi && { provider, preset, adapter: videoAdapters[preset.videoApi] }
 }
 
 export function upscaleVendor(
-  { catalog }: Workshop,
+  { catalog }: VideoWorkerDeps,
   providerId: string | undefined,
 ): VideoVendor<TaskAdapter<UpscaleOrder>> | undefined {
   const provider = providerId === undefined ? undefined : catalog.provider(providerId)
@@ -39,7 +39,7 @@ export function upscaleVendor(
 type SendOptions = { readonly timeoutMs: number; readonly bytesMax: number; readonly sendOnce?: boolean }
 
 function send<Order>(
-  { halt }: Workshop,
+  { halt }: VideoWorkerDeps,
   { provider, preset, adapter }: VideoVendor<Pick<TaskAdapter<Order>, 'failures'>>,
   request: UpstreamRequest,
   { timeoutMs, bytesMax, sendOnce }: SendOptions,
@@ -56,18 +56,18 @@ function send<Order>(
 }
 
 export async function submitOrder<Order>(
-  shop: Workshop,
+  deps: VideoWorkerDeps,
   vendor: VideoVendor<TaskAdapter<Order>>,
   order: Order,
 ): Promise<ReadSubmission> {
   const { submitTimeoutMs: timeoutMs, pollBytesMax: bytesMax } = videoBounds
-  const sent = await send(shop, vendor, vendor.adapter.submit(order), { timeoutMs, bytesMax, sendOnce: true })
+  const sent = await send(deps, vendor, vendor.adapter.submit(order), { timeoutMs, bytesMax, sendOnce: true })
   return sent.kind === 'failed' ? sent : vendor.adapter.readSubmission(sent.text)
 }
 
 /** The state of a task. Polls share a number of slots. Those whose answers may hold a video share fewer. */
 export function askState<Order>(
-  shop: Workshop,
+  deps: VideoWorkerDeps,
   vendor: VideoVendor<TaskAdapter<Order>>,
   ref: VideoRef,
 ): Promise<ReadState> {
@@ -77,20 +77,20 @@ export function askState<Order>(
   const sending = isHeavy
     ? { timeoutMs: submitTimeoutMs, bytesMax: heavyPollBytesMax }
     : { timeoutMs: pollTimeoutMs, bytesMax: pollBytesMax }
-  return (isHeavy ? shop.downloads : shop.polls).run(async () => {
-    const sent = await send(shop, vendor, adapter.poll(ref), sending)
+  return (isHeavy ? deps.downloads : deps.polls).run(async () => {
+    const sent = await send(deps, vendor, adapter.poll(ref), sending)
     return sent.kind === 'failed' ? sent : adapter.readState(sent.text)
   })
 }
 
 /** The text of another answer. */
 export async function askText(
-  shop: Workshop,
+  deps: VideoWorkerDeps,
   vendor: VideoVendor<VideoAdapter>,
   request: UpstreamRequest,
 ): Promise<string | undefined> {
   const { pollTimeoutMs: timeoutMs, pollBytesMax: bytesMax } = videoBounds
-  const sent = await shop.polls.run(() => send(shop, vendor, request, { timeoutMs, bytesMax }))
+  const sent = await deps.polls.run(() => send(deps, vendor, request, { timeoutMs, bytesMax }))
   return sent.kind === 'failed' ? undefined : sent.text
 }
 

@@ -11,13 +11,13 @@ import { Slots } from '../lib/primitives/slots.ts'
 import { advanceTask } from './advance.ts'
 import { failTask, forgetTask } from './ending.ts'
 import { AbortGroup } from './abort-group.ts'
-import { jobOf, taskFields, type VideoJob, type JobStart, type Reservation, type Workshop } from './job.ts'
+import { jobOf, taskFields, type VideoJob, type JobStart, type Reservation, type VideoWorkerDeps } from './job.ts'
 import { waitMs } from './poll-schedule.ts'
 import { submitTask, type SubmissionResult } from './submission.ts'
 import type { TaskScope } from './tasks.ts'
 import { MINUTE_MS } from '../lib/primitives/units.ts'
 
-export type VideosOptions = Omit<Workshop, 'halt' | 'polls' | 'downloads' | 'inlining'> & {
+export type VideosOptions = Omit<VideoWorkerDeps, 'halt' | 'polls' | 'downloads' | 'inlining'> & {
   /** The interval before the first poll of a task. Later ones are longer. */
   readonly pollMs: number
   /** Reserves the limits for a task of a former process, if its account and key still exist. */
@@ -44,9 +44,9 @@ const TICK_MS = 100
 const STANDS: Acceptance = { kind: 'stands' }
 
 export class Videos {
-  readonly tasks: Workshop['tasks']
+  readonly tasks: VideoWorkerDeps['tasks']
   private readonly options: VideosOptions
-  private readonly shop: Workshop
+  private readonly deps: VideoWorkerDeps
   private readonly halt = new AbortGroup()
   /** Running tasks, with the time of their next poll. Tasks that are being worked on are kept separately. */
   private readonly due = new Map<VideoJob, number>()
@@ -58,7 +58,7 @@ export class Videos {
     this.tasks = options.tasks
     const { pollsMax, downloadsMax, inliningMax, inliningPerAccountMax } = videoBounds
     const inlining = new Slots(inliningMax, inliningPerAccountMax)
-    this.shop = {
+    this.deps = {
       ...options,
       halt: this.halt,
       polls: new Slots(pollsMax),
@@ -74,7 +74,7 @@ export class Videos {
 
   /** The reason why no further task may begin at the moment, if there is one. */
   obstacle(): Failure | undefined {
-    if (this.shop.blobs.isShortOfRoom) return NO_ROOM
+    if (this.deps.blobs.isShortOfRoom) return NO_ROOM
     if (this.size < videoBounds.tasksMax) return undefined
     return { kind: 'unavailable', message: 'Too many videos are being made. Try again later.', retryAfterMs: MINUTE_MS }
   }
@@ -87,7 +87,7 @@ export class Videos {
       // The polls are spread out, so that a vendor does not notice the restart.
       this.schedule(job, Math.random() * this.options.pollMs * 2)
     }
-    if (open.length > 0) this.shop.log('info', 'video.resumed', { tasks: open.length })
+    if (open.length > 0) this.deps.log('info', 'video.resumed', { tasks: open.length })
   }
 
   /**
@@ -111,7 +111,7 @@ export class Videos {
 
   /** Deletes an ended task and its file. Resolves to false if there is none. */
   async delete(scope: TaskScope, id: string): Promise<boolean> {
-    const { blobs } = this.shop
+    const { blobs } = this.deps
     if (!(await this.tasks.delete(scope, id, blobs.withdrawSteps(id)))) return false
     await blobs.removeFile(id)
     return true
@@ -139,23 +139,23 @@ export class Videos {
   }
 
   private async submitted(job: VideoJob): Promise<Acceptance> {
-    const { shop } = this
+    const { deps } = this
     const { body } = job
     const result = body
-      ? await submitTask(shop, job, body)
+      ? await submitTask(deps, job, body)
       : ({ kind: 'refused', failure: { kind: 'model_gone', message: 'nothing to send' }, offer: undefined } as const)
     // Prompts and media are only in memory, and only as long as they are needed.
     job.body = undefined
     if (result.kind === 'refused') {
-      if (job.isKnown) await failTask(shop, job, { reason: videoFaults.fault })
-      else await forgetTask(shop, job, result.failure)
+      if (job.isKnown) await failTask(deps, job, { reason: videoFaults.fault })
+      else await forgetTask(deps, job, result.failure)
       return result
     }
     if (result.kind === 'unknown')
-      shop.log('warn', 'video.submission_unknown', { ...taskFields(job), result: result.failure.kind })
-    else if (await shop.tasks.accepted(job.task, { ...taken(result), attempts: job.attempts })) {
+      deps.log('warn', 'video.submission_unknown', { ...taskFields(job), result: result.failure.kind })
+    else if (await deps.tasks.accepted(job.task, { ...taken(result), attempts: job.attempts })) {
       job.task = { ...job.task, stage: 'queued', ...taken(result) }
-    } else shop.log('error', 'video.submission_unknown', { ...taskFields(job), result: 'task of another request' })
+    } else deps.log('error', 'video.submission_unknown', { ...taskFields(job), result: 'task of another request' })
     job.isKnown = true
     return STANDS
   }
@@ -171,7 +171,7 @@ export class Videos {
     for (const [job, dueMs] of this.due) {
       if (dueMs > nowMs) continue
       this.due.delete(job)
-      this.work(job, () => advanceTask(this.shop, job))
+      this.work(job, () => advanceTask(this.deps, job))
     }
     if (this.due.size > 0 || this.busy.size > 0) return
     clearInterval(this.timer)
@@ -191,7 +191,7 @@ export class Videos {
     } catch (error) {
       job.failures++
       const { stack = '' } = error as Error
-      this.shop.log('error', 'video.internal', { ...taskFields(job), message: String(error), stack })
+      this.deps.log('error', 'video.internal', { ...taskFields(job), message: String(error), stack })
     }
     const { looks, failures } = job
     this.schedule(job, waitMs({ firstMs: this.options.pollMs, looks, failures }, Math.random()))
