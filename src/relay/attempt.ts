@@ -143,7 +143,7 @@ class AttemptLoop {
     return { ...this.failed, failure: FULL }
   }
 
-  /** AttemptLoop the last offer once more after a passing failure. */
+  /** Tries the last offer once more after a passing failure. */
   private async repeat({ offer, waitMs }: NonNullable<typeof this.again>): Promise<AttemptOutcome> {
     const { relay, call } = this
     this.again = undefined
@@ -223,7 +223,7 @@ class AttemptLoop {
     return this.tryOffer(choice, permit)
   }
 
-  /** AttemptLoop the same offer again without the fields that it refused. A refusal is never billed. */
+  /** Tries the same offer again without the fields that it refused. A refusal is never billed. */
   private askWithout(
     field: string,
     asked: AttemptedOffer,

@@ -147,7 +147,7 @@ const triedOf = (read: ReadReply): AttemptResult =>
 /** An error is never longer. A long reply is parsed by another thread, and not here. */
 const ERROR_CHARS_MAX = 64 * KIB
 
-/** AttemptLoop a request that must be sent to this upstream in several parts. */
+/** Tries a request that must be sent to this upstream in several parts. */
 async function tryParts({ target, adapter, destination, request, limits }: PreparedAttempt): Promise<AttemptResult> {
   const texts: string[] = []
   const parts = adapter.split?.(destination) ?? [request]
