@@ -42,7 +42,7 @@ const isDocument = (path: string): boolean =>
 function documentsOf(log: Log): (exchange: ServerExchange) => void {
   const load = async () => {
     const { makeDocuments, replyWithDocument } = await import('./edge/documents.ts')
-    const documents = makeDocuments(manifest.version)
+    const documents = await makeDocuments(manifest.version)
     return (exchange: ServerExchange): void => replyWithDocument(exchange, documents)
   }
   let loaded: ReturnType<typeof load> | undefined

@@ -8,26 +8,26 @@ type Document = {
 }
 
 test('docs/openapi.json is what `npm run openapi` writes', async () => {
-  expect(await Bun.file(FILE).text()).toBe(writeDocument())
+  expect(await Bun.file(FILE).text()).toBe(await writeDocument())
 })
 
-test('it has every route of the API', () => {
-  const { paths } = JSON.parse(writeDocument()) as Document
+test('it has every route of the API', async () => {
+  const { paths } = JSON.parse(await writeDocument()) as Document
   for (const { path, method } of publicRoutes) {
     if (path.startsWith('/v1')) expect(Object.keys(paths[path] ?? {})).toContain(method.toLowerCase())
   }
 })
 
-test('it has every field of a video with its bounds', () => {
-  const { components } = JSON.parse(writeDocument()) as Document
+test('it has every field of a video with its bounds', async () => {
+  const { components } = JSON.parse(await writeDocument()) as Document
   const { properties, required } = components.schemas.VideoRequest
   expect(required).toEqual(['model', 'content'])
   expect(JSON.stringify(properties['duration'])).toContain('"maximum":15')
   expect(JSON.stringify(properties['super_resolution_config'])).toContain('"maximum":2160')
 })
 
-test('every reference has a target', () => {
-  const text = writeDocument()
+test('every reference has a target', async () => {
+  const text = await writeDocument()
   const { components } = JSON.parse(text) as { components: { schemas: object } }
   const named = new Set([...text.matchAll(/#\/components\/schemas\/(\w+)/g)].map(([, name]) => name))
   expect(named).toEqual(new Set(Object.keys(components.schemas)))

@@ -8,6 +8,7 @@ import { publicOpenApi } from '../src/edge/openapi.ts'
 export const FILE = `${import.meta.dir}/../docs/openapi.json`
 
 /** The document as text. */
-export const writeDocument = (): string => `${JSON.stringify(publicOpenApi(manifest.version), null, 2)}\n`
+export const writeDocument = async (): Promise<string> =>
+  `${JSON.stringify(await publicOpenApi(manifest.version), null, 2)}\n`
 
-if (import.meta.main) await Bun.write(FILE, writeDocument())
+if (import.meta.main) await Bun.write(FILE, await writeDocument())

@@ -122,7 +122,7 @@ ${guides.map(({ name, title }) => `- [${title}](docs/${name}.md)`).join('\n')}
 const HTML = 'text/html; charset=utf-8'
 
 /** Builds all documents once. */
-export function makeDocuments(version: string): ReadonlyMap<string, Document> {
+export async function makeDocuments(version: string): Promise<ReadonlyMap<string, Document>> {
   const packed = `${VIEWER}.gz`
   const hasViewer = existsSync(packed)
   const guides = readGuides()
@@ -130,7 +130,7 @@ export function makeDocuments(version: string): ReadonlyMap<string, Document> {
   const documents = new Map<string, Document>([
     ['/docs', html],
     ['/docs/theme.js', { type: 'text/javascript; charset=utf-8', body: themeScript }],
-    ['/openapi.json', { type: 'application/json; charset=utf-8', body: JSON.stringify(publicOpenApi(version)) }],
+    ['/openapi.json', { type: 'application/json; charset=utf-8', body: JSON.stringify(await publicOpenApi(version)) }],
     ['/llms.txt', { type: 'text/plain; charset=utf-8', body: summary(guides) }],
   ])
   for (const guide of guides) {

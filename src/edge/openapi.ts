@@ -6,7 +6,6 @@ import { z } from 'zod'
 import type { FailureKind } from '../domain/failure.ts'
 import { envelopeOf, type Envelope } from './envelope.ts'
 import { answerShapes, failureShapes } from './public-answers.ts'
-import { requestShapes } from './public-requests.ts'
 import { routeLimits, type PublicRoute, type RouteDocumentation } from './route.ts'
 import { publicRoutes } from './routes.ts'
 
@@ -158,7 +157,21 @@ const failuresByName = Object.fromEntries(
   Object.entries(failureShapes).map(([dialect, shape]) => [errorNames[dialect as Envelope['dialect']], shape]),
 )
 
-export function publicOpenApi(version: string): object {
+/** The schemas of request bodies by their names. */
+async function requestShapes(): Promise<Readonly<Record<string, z.ZodType>>> {
+  const shapes = new Map<string, z.ZodType>()
+  for (const { documentation } of documentedRoutes) {
+    const { request } = documentation
+    if (!request || 'form' in request) continue
+    const schema = await request.schema()
+    const known = shapes.get(request.shape) ?? schema
+    if (known !== schema) throw new Error(`two schemas have the name ${request.shape}`)
+    shapes.set(request.shape, schema)
+  }
+  return Object.fromEntries(shapes)
+}
+
+export async function publicOpenApi(version: string): Promise<object> {
   const paths = Object.groupBy(documentedRoutes, ({ path }) => path)
   return {
     openapi: '3.1.0',
@@ -181,7 +194,7 @@ export function publicOpenApi(version: string): object {
     ),
     components: {
       schemas: {
-        ...schemasOf(requestShapes, 'input'),
+        ...schemasOf(await requestShapes(), 'input'),
         ...schemasOf(answerShapes, 'output'),
         ...schemasOf(failuresByName, 'output'),
       },

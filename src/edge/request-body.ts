@@ -3,6 +3,7 @@ import type { Failure } from '../domain/failure.ts'
 import type { ClientRequest } from '../formats/core/contract.ts'
 import type { EditForm } from '../formats/images/edit.ts'
 import type { ServerExchange } from '../inbound/exchange.ts'
+import type { Late } from '../lib/primitives/lazy.ts'
 import type { SlotClaim } from '../lib/primitives/slots.ts'
 
 export type ReadClientRequest =
@@ -14,23 +15,50 @@ type Body = { readonly text: string; readonly bytes: number }
 /** The parts of a request besides its body that a dialect reads. */
 export type DialectHead = Pick<ServerExchange, 'head' | 'header'>
 
+/**
+ * Loads the module that reads a body: soon after the start, or at its first use. Its schemas and the schema library
+ * would take a quarter of the start.
+ */
+type LoadReader = () => Promise<unknown>
+
 export type JsonBody = {
   readonly kind: 'json'
   /** Parses a body that is valid UTF-8. */
   readonly read: (body: Body, head: DialectHead) => ReadClientRequest | Promise<ReadClientRequest>
   /** Set if a body may be larger than the operator's general limit. */
   readonly bytesMax: number | undefined
+  readonly load: LoadReader
 }
 
 /** Reads a form with files, or JSON with the same content. */
 export type FormBody = {
   readonly kind: 'form'
   readonly read: (form: EditForm, claim: SlotClaim) => ReadClientRequest | Promise<ReadClientRequest>
+  readonly load: LoadReader
 }
 
 export type RequestBody = JsonBody | FormBody
 
-export const jsonBody = (read: JsonBody['read'], bytesMax?: number): JsonBody => ({ kind: 'json', read, bytesMax })
-export const formBody = (read: FormBody['read']): FormBody => ({ kind: 'form', read })
+/** A JSON body that a late module reads. */
+export const jsonBody = <M>(
+  reader: Late<M>,
+  read: (module: M, body: Body, head: DialectHead) => ReadClientRequest | Promise<ReadClientRequest>,
+  { bytesMax }: { readonly bytesMax?: number } = {},
+): JsonBody => ({
+  kind: 'json',
+  read: (body, head) => reader((module) => read(module, body, head)),
+  bytesMax,
+  load: reader.load,
+})
+
+/** A form that a late module reads. */
+export const formBody = <M>(
+  reader: Late<M>,
+  read: (module: M, form: EditForm, claim: SlotClaim) => ReadClientRequest | Promise<ReadClientRequest>,
+): FormBody => ({
+  kind: 'form',
+  read: (form, claim) => reader((module) => read(module, form, claim)),
+  load: reader.load,
+})
 /** A route without a body. The gateway does not read what a client sends. */
 export const noBody = { kind: 'none' } as const

@@ -1,10 +1,10 @@
 /** Routes as data. They are the source of the router, the OpenAPI document, the docs page and `tollgate doctor`. */
+import type { z } from 'zod'
 import type { Failure, FailureKind } from '../domain/failure.ts'
 import type { RequestBody, JsonBody, noBody } from './request-body.ts'
 import type { EdgeServices } from './edge-options.ts'
 import type { Media, Recipient } from './media.ts'
 import type { answerShapes } from './public-answers.ts'
-import type { requestShapes } from './public-requests.ts'
 import type { RequestContext } from './request-context.ts'
 import type { StateHandler } from './state.ts'
 import type { FreeRoutes } from './unbilled-routes.ts'
@@ -17,12 +17,21 @@ type JsonSchema = Readonly<Record<string, unknown>>
 /** An optional parameter. */
 export type RouteParameter = { readonly name: string; readonly in: 'query' | 'header'; readonly schema: JsonSchema }
 
+/** A JSON body. Its schema is the one that checks requests. It is loaded for the documents only, not by a start. */
+export type DocumentedRequest = {
+  /** The name of the schema in the OpenAPI document. */
+  readonly shape: string
+  readonly schema: () => Promise<z.ZodType>
+  readonly example: object
+}
+
 export type RouteDocumentation = {
-  readonly tag: 'Text' | 'Embeddings' | 'Images' | 'Videos' | 'Account' | 'Operation'
+  /** The group of the route in the documents. */
+  readonly tag: string
   readonly summary: string
-  /** The body of a request. Schemas are named, so that a start does not load them. */
+  /** The body of a request. */
   readonly request?:
-    | { readonly shape: keyof typeof requestShapes; readonly example: object }
+    | DocumentedRequest
     /** A form with files. */
     | { readonly form: JsonSchema }
   /** `events`: the answer is always a stream. `text`: the route is for programs of the operator. */

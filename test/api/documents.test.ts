@@ -4,7 +4,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { documentedRoutes, publicOpenApi } from '../../src/edge/openapi.ts'
 import { answerShapes, failureShapes } from '../../src/edge/public-answers.ts'
-import { requestShapes } from '../../src/edge/public-requests.ts'
 import type { PublicRoute } from '../../src/edge/route.ts'
 import { publicRoutes } from '../../src/edge/routes.ts'
 import { failureCodes } from '../../src/formats/core/openai-failure.ts'
@@ -51,7 +50,7 @@ describe.each(whole.map((route) => [`${route.method} ${route.path}`, route] as c
     expect(request === undefined).toBe(route.reads.kind === 'none')
     const example = request && 'example' in request ? request : undefined
     const body = example && JSON.stringify(example.example)
-    if (example) expect(requestShapes[example.shape].safeParse(example.example).success).toBe(true)
+    if (example) expect((await example.schema()).safeParse(example.example).success).toBe(true)
     const { method } = route
     const answer = await fetch(addressOf(route), { method, headers: headers(), ...(body ? { body } : {}) })
     if (wanted === 'events') return expect(answer.headers.get('content-type')).toContain('text/event-stream')
@@ -76,10 +75,12 @@ test('an edit, as a form', async () => {
   expect(answerShapes.Images.safeParse(await answer.json()).success).toBe(true)
 })
 
+const openApi = JSON.stringify(await publicOpenApi('0'))
+
 describe('a refusal is in the envelope of the path', () => {
   const envelopes = { chat: 'Error', messages: 'MessagesError', gemini: 'GeminiError' } as const
   type Paths = Readonly<Record<string, Readonly<Record<string, { responses: { default: object } }>>>>
-  const { paths } = JSON.parse(JSON.stringify(publicOpenApi('0'))) as { paths: Paths }
+  const { paths } = JSON.parse(openApi) as { paths: Paths }
   const dialectOf = (path: string): keyof typeof envelopes => {
     if (/^\/v1\/messages(?:\/|$)/.test(path)) return 'messages'
     return path.startsWith('/v1beta') || /:(?:stream)?[gG]enerateContent$/.test(path) ? 'gemini' : 'chat'
@@ -136,7 +137,7 @@ describe('a refusal is in the envelope of the path', () => {
 })
 
 test('every route of the API is described', () => {
-  const { paths } = JSON.parse(JSON.stringify(publicOpenApi('0'))) as { paths: Record<string, Record<string, unknown>> }
+  const { paths } = JSON.parse(openApi) as { paths: Record<string, Record<string, unknown>> }
   const described = Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   )
@@ -159,7 +160,7 @@ describe('the documents', () => {
   test('are one OpenAPI document, a page and a summary, without anything of another host', async () => {
     const served = await fetch(`${origin}/openapi.json`)
     const document = (await served.json()) as { openapi: string; info: { version: string } }
-    expect(document).toEqual(JSON.parse(JSON.stringify(publicOpenApi(document.info.version))) as typeof document)
+    expect(document).toEqual(JSON.parse(JSON.stringify(await publicOpenApi(document.info.version))) as typeof document)
     expect(document.openapi).toBe('3.1.0')
     const page = await fetch(`${origin}/docs`)
     const html = await page.text()

@@ -1,23 +1,26 @@
 /** Routes of embeddings, images and videos. */
 import { videoBounds } from '../../domain/video.ts'
+import { late } from '../../lib/primitives/lazy.ts'
 import { formBody, jsonBody, noBody } from '../request-body.ts'
 import { generate } from '../generate.ts'
-import { readers } from '../lazy-parsers.ts'
 import { serveImage, serveVideo } from '../media.ts'
-import type { PublicRoute } from '../route.ts'
+import type { DocumentedRequest, PublicRoute } from '../route.ts'
 import { deleteVideo, listVideos, NO_TASK, showVideo, showVideoAlias } from '../videos.ts'
 import { googleAction } from './google-action.ts'
 import { listParameters } from './list-parameters.ts'
 
-const googleEmbeddings = jsonBody(({ text }, { head: { path } }) =>
-  readers.geminiEmbeddings(({ readGeminiEmbeddings }) => readGeminiEmbeddings({ text, path })),
+const embeddingsReader = late(() => import('../../formats/embeddings/request.ts'))
+const geminiEmbeddingsReader = late(() => import('../../formats/embeddings/gemini.ts'))
+
+const googleEmbeddings = jsonBody(geminiEmbeddingsReader, ({ readGeminiEmbeddings }, { text }, { head: { path } }) =>
+  readGeminiEmbeddings({ text, path }),
 )
 
 const embeddings: readonly PublicRoute[] = [
   {
     method: 'POST',
     path: '/v1/embeddings',
-    reads: jsonBody(({ text }) => readers.embeddings(({ readEmbeddingClient }) => readEmbeddingClient(text))),
+    reads: jsonBody(embeddingsReader, ({ readEmbeddingClient }, { text }) => readEmbeddingClient(text)),
     limits: 'key_and_account',
     handler: generate,
     recordedAs: 'embeddings',
@@ -26,6 +29,7 @@ const embeddings: readonly PublicRoute[] = [
       summary: 'Create embeddings of one or more texts or token arrays.',
       request: {
         shape: 'EmbeddingRequest',
+        schema: async () => (await embeddingsReader.load()).documentedEmbeddingRequest,
         example: { model: 'sandbox-embedding-small', input: ['one', 'two'] },
       },
       answer: 'Embeddings',
@@ -42,7 +46,11 @@ const embeddings: readonly PublicRoute[] = [
       tag: 'Embeddings',
       summary: 'Create the embedding of a text in Gemini’s format.',
       model: 'sandbox-embedding-small',
-      request: { shape: 'EmbedContentRequest', example: { content: { parts: [{ text: 'one' }] } } },
+      request: {
+        shape: 'EmbedContentRequest',
+        schema: async () => (await geminiEmbeddingsReader.load()).embedContentSchema,
+        example: { content: { parts: [{ text: 'one' }] } },
+      },
       answer: 'ContentEmbedding',
     },
   },
@@ -59,12 +67,16 @@ const embeddings: readonly PublicRoute[] = [
       model: 'sandbox-embedding-small',
       request: {
         shape: 'BatchEmbedContentsRequest',
+        schema: async () => (await geminiEmbeddingsReader.load()).batchEmbedSchema,
         example: { requests: [{ content: { parts: [{ text: 'one' }] } }] },
       },
       answer: 'ContentEmbeddings',
     },
   },
 ]
+
+const imagesReader = late(() => import('../../formats/images/client.ts'))
+const editsReader = late(() => import('../../formats/images/edit.ts'))
 
 const file = { type: 'string', format: 'binary' }
 const editForm = {
@@ -85,7 +97,7 @@ const images: readonly PublicRoute[] = [
   {
     method: 'POST',
     path: '/v1/images/generations',
-    reads: jsonBody(({ text }) => readers.images(({ readImageClient }) => readImageClient(text))),
+    reads: jsonBody(imagesReader, ({ readImageClient }, { text }) => readImageClient(text)),
     limits: 'key_and_account',
     handler: generate,
     recordedAs: 'images.generations',
@@ -94,6 +106,7 @@ const images: readonly PublicRoute[] = [
       summary: 'Create images from a prompt.',
       request: {
         shape: 'ImageRequest',
+        schema: async () => (await import('../../formats/images/request.ts')).imageRequestSchema,
         example: { model: 'sandbox-image', prompt: 'a lighthouse', size: '1024x1024' },
       },
       answer: 'Images',
@@ -103,7 +116,7 @@ const images: readonly PublicRoute[] = [
   {
     method: 'POST',
     path: '/v1/images/edits',
-    reads: formBody((form, claim) => readers.edits(({ readEditClient }) => readEditClient(form, claim))),
+    reads: formBody(editsReader, ({ readEditClient }, form, claim) => readEditClient(form, claim)),
     limits: 'key_and_account',
     handler: generate,
     recordedAs: 'images.edits',
@@ -130,14 +143,16 @@ const images: readonly PublicRoute[] = [
   },
 ]
 
-const videoBody = jsonBody(
-  ({ text, bytes }) => readers.videos(({ readVideoClient }) => readVideoClient(text, bytes)),
-  videoBounds.bodyBytesMax,
-)
-const film = {
+const videosReader = late(() => import('../../formats/videos/client.ts'))
+
+const videoBody = jsonBody(videosReader, ({ readVideoClient }, { text, bytes }) => readVideoClient(text, bytes), {
+  bytesMax: videoBounds.bodyBytesMax,
+})
+const film: DocumentedRequest = {
   shape: 'VideoRequest',
+  schema: async () => (await import('../../formats/videos/request.ts')).videoRequest,
   example: { model: 'sandbox-video-fast', content: [{ type: 'text', text: 'a lighthouse' }], duration: 4 },
-} as const
+}
 
 const videos: readonly PublicRoute[] = [
   {

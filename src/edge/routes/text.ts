@@ -1,9 +1,9 @@
 /** Routes of text: chat completions, responses, messages and Google's content. */
-import { readChatClient } from '../../formats/chat/client.ts'
+import { chatBySchema, readChatClient } from '../../formats/chat/client.ts'
+import { late } from '../../lib/primitives/lazy.ts'
 import { jsonBody, noBody, type JsonBody } from '../request-body.ts'
 import { generate } from '../generate.ts'
-import { readers } from '../lazy-parsers.ts'
-import type { PublicRoute } from '../route.ts'
+import type { DocumentedRequest, PublicRoute } from '../route.ts'
 import { cancelResponse, deleteResponse, inputBytes, listInputItems, showResponse } from '../state.ts'
 import type { FreeRoutes } from '../unbilled-routes.ts'
 import type { RequestContext } from '../request-context.ts'
@@ -11,11 +11,25 @@ import { googleAction } from './google-action.ts'
 import { listParameters } from './list-parameters.ts'
 
 const hello = [{ role: 'user', content: 'Hello' }]
-const helloGoogle = { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] }
 
-const content = jsonBody((body, { head: { path, query } }) =>
-  readers.gemini(({ readGeminiClient }) => readGeminiClient({ ...body, path, query })),
+const responsesReader = late(() => import('../../formats/responses/client.ts'))
+const messagesReader = late(() => import('../../formats/messages/client.ts'))
+const geminiReader = late(() => import('../../formats/gemini/endpoint.ts'))
+
+const content = jsonBody(geminiReader, ({ readGeminiClient }, body, { head: { path, query } }) =>
+  readGeminiClient({ ...body, path, query }),
 )
+
+const responseRequest: DocumentedRequest = {
+  shape: 'ResponseRequest',
+  schema: async () => (await import('../../formats/responses/request.ts')).responsesRequestSchema,
+  example: { model: 'sandbox-chat', input: 'Hello' },
+}
+const contentRequest: DocumentedRequest = {
+  shape: 'ContentRequest',
+  schema: async () => (await import('../../formats/gemini/request.ts')).geminiRequestSchema,
+  example: { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] },
+}
 
 /** Answers with the number of tokens in the format of a dialect. */
 const countAs =
@@ -27,14 +41,24 @@ const chat: readonly PublicRoute[] = [
   {
     method: 'POST',
     path: '/v1/chat/completions',
-    reads: jsonBody(({ text, bytes }) => readChatClient(text, bytes)),
+    // The reader of ordinary requests is there at the start. Other requests need the schema.
+    reads: {
+      kind: 'json',
+      read: ({ text, bytes }) => readChatClient(text, bytes),
+      bytesMax: undefined,
+      load: chatBySchema.load,
+    },
     limits: 'key_and_account',
     handler: generate,
     recordedAs: 'chat.completions',
     documentation: {
       tag: 'Text',
       summary: 'Create a chat completion.',
-      request: { shape: 'ChatRequest', example: { model: 'sandbox-chat', messages: hello, max_tokens: 50 } },
+      request: {
+        shape: 'ChatRequest',
+        schema: async () => (await import('../../formats/chat/schema.ts')).chatRequestSchema,
+        example: { model: 'sandbox-chat', messages: hello, max_tokens: 50 },
+      },
       answer: 'ChatCompletion',
       stream: 'chunks (`chat.completion.chunk`), then `data: [DONE]`',
     },
@@ -45,14 +69,14 @@ const responses: readonly PublicRoute[] = [
   {
     method: 'POST',
     path: '/v1/responses',
-    reads: jsonBody(({ text, bytes }) => readers.responses((one) => one.readResponsesClient(text, bytes))),
+    reads: jsonBody(responsesReader, (one, { text, bytes }) => one.readResponsesClient(text, bytes)),
     limits: 'key_and_account',
     handler: generate,
     recordedAs: 'responses',
     documentation: {
       tag: 'Text',
       summary: 'Create a response. The gateway stores it for 30 days unless `store` is false.',
-      request: { shape: 'ResponseRequest', example: { model: 'sandbox-chat', input: 'Hello' } },
+      request: responseRequest,
       answer: 'Response',
       stream: 'events (`response.created` … `response.completed`), then `data: [DONE]`',
       failures: ['previous_response_not_found'],
@@ -61,14 +85,18 @@ const responses: readonly PublicRoute[] = [
   {
     method: 'POST',
     path: '/v1/responses/compact',
-    reads: jsonBody(({ text, bytes }) => readers.responses((one) => one.readCompactionClient(text, bytes))),
+    reads: jsonBody(responsesReader, (one, { text, bytes }) => one.readCompactionClient(text, bytes)),
     limits: 'key_and_account',
     handler: generate,
     recordedAs: 'responses',
     documentation: {
       tag: 'Text',
       summary: 'Compact a conversation into the user’s messages and one item for everything else.',
-      request: { shape: 'CompactionRequest', example: { model: 'sandbox-chat', input: 'Hello' } },
+      request: {
+        shape: 'CompactionRequest',
+        schema: async () => (await import('../../formats/responses/request.ts')).compactionRequestSchema,
+        example: { model: 'sandbox-chat', input: 'Hello' },
+      },
       answer: 'Compaction',
       failures: ['previous_response_not_found'],
     },
@@ -130,13 +158,13 @@ const responses: readonly PublicRoute[] = [
   {
     method: 'POST',
     path: '/v1/responses/input_tokens',
-    reads: jsonBody(({ text, bytes }) => readers.responses((one) => one.readCountedClient(text, bytes))),
+    reads: jsonBody(responsesReader, (one, { text, bytes }) => one.readCountedClient(text, bytes)),
     limits: 'free_counts',
     handler: (free, context, reads) => free.countResponse(context, reads),
     documentation: {
       tag: 'Text',
       summary: 'Count the input tokens of a request.',
-      request: { shape: 'ResponseRequest', example: { model: 'sandbox-chat', input: 'Hello' } },
+      request: responseRequest,
       answer: 'InputTokens',
       failures: ['previous_response_not_found'],
     },
@@ -147,8 +175,8 @@ const messages: readonly PublicRoute[] = [
   {
     method: 'POST',
     path: '/v1/messages',
-    reads: jsonBody(({ text, bytes }, head) =>
-      readers.messages((one) => one.readMessagesClient(text, bytes, head.header('anthropic-beta'))),
+    reads: jsonBody(messagesReader, (one, { text, bytes }, head) =>
+      one.readMessagesClient(text, bytes, head.header('anthropic-beta')),
     ),
     limits: 'key_and_account',
     handler: generate,
@@ -156,7 +184,11 @@ const messages: readonly PublicRoute[] = [
     documentation: {
       tag: 'Text',
       summary: 'Create a message in Anthropic’s format, with any model.',
-      request: { shape: 'MessageRequest', example: { model: 'sandbox-chat', max_tokens: 50, messages: hello } },
+      request: {
+        shape: 'MessageRequest',
+        schema: async () => (await import('../../formats/messages/request.ts')).messagesSchema,
+        example: { model: 'sandbox-chat', max_tokens: 50, messages: hello },
+      },
       answer: 'Message',
       stream: 'events (`message_start` … `message_stop`)',
     },
@@ -164,13 +196,17 @@ const messages: readonly PublicRoute[] = [
   {
     method: 'POST',
     path: '/v1/messages/count_tokens',
-    reads: jsonBody(({ text, bytes }) => readers.messages((one) => one.readMessagesCount(text, bytes))),
+    reads: jsonBody(messagesReader, (one, { text, bytes }) => one.readMessagesCount(text, bytes)),
     limits: 'free_counts',
     handler: countAs((tokens) => ({ input_tokens: tokens })),
     documentation: {
       tag: 'Text',
       summary: 'Count the input tokens of a message.',
-      request: { shape: 'MessageCountRequest', example: { model: 'sandbox-chat', messages: hello } },
+      request: {
+        shape: 'MessageCountRequest',
+        schema: async () => (await import('../../formats/messages/request.ts')).countSchema,
+        example: { model: 'sandbox-chat', messages: hello },
+      },
       answer: 'InputTokens',
     },
   },
@@ -187,7 +223,7 @@ const google: readonly PublicRoute[] = [
     documentation: {
       tag: 'Text',
       summary: 'Generate content in Gemini’s format, with any model.',
-      request: { shape: 'ContentRequest', example: helloGoogle },
+      request: contentRequest,
       answer: 'Content',
     },
   },
@@ -202,7 +238,7 @@ const google: readonly PublicRoute[] = [
       tag: 'Text',
       summary: 'Generate content in Gemini’s format as a stream of server-sent events.',
       query: { alt: 'sse' },
-      request: { shape: 'ContentRequest', example: helloGoogle },
+      request: contentRequest,
       answer: 'events',
       stream: 'events in the shape of the whole answer',
     },
@@ -210,15 +246,15 @@ const google: readonly PublicRoute[] = [
   {
     method: 'POST',
     ...googleAction('countTokens'),
-    reads: jsonBody((body, { head: { path, query } }) =>
-      readers.gemini(({ readGeminiCount }) => readGeminiCount({ ...body, path, query })),
+    reads: jsonBody(geminiReader, ({ readGeminiCount }, body, { head: { path, query } }) =>
+      readGeminiCount({ ...body, path, query }),
     ),
     limits: 'free_counts',
     handler: countAs((totalTokens) => ({ totalTokens })),
     documentation: {
       tag: 'Text',
       summary: 'Count the input tokens of content in Gemini’s format.',
-      request: { shape: 'ContentRequest', example: helloGoogle },
+      request: contentRequest,
       answer: 'TotalTokens',
     },
   },

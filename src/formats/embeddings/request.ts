@@ -21,6 +21,17 @@ export const embeddingRequestSchema = z.looseObject({
   dimensions: z.int().min(1).max(65_536).nullable().optional(),
   user: z.string().nullable().optional(),
 })
+
+/** The schema of the documents. It also describes the input. */
+export const documentedEmbeddingRequest = embeddingRequestSchema.extend({
+  input: z.union([
+    z.string(),
+    z.array(z.string()),
+    z.array(z.int()).meta({ description: 'A text as token numbers.' }),
+    z.array(z.array(z.int())),
+  ]),
+})
+
 /** Fields by which an answer would cost more than its model's price says. */
 const dearerFields = ['models', 'best_of', 'service_tier']
 

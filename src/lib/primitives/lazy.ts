@@ -4,7 +4,7 @@
  */
 export type Late<M> = {
   <T>(use: (module: M) => T | Promise<T>): T | Promise<T>
-  load(): Promise<M>
+  readonly load: () => Promise<M>
 }
 
 export function late<M>(load: () => Promise<M>): Late<M> {
