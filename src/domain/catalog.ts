@@ -92,7 +92,7 @@ export type Offer = {
 export type KindSale = {
   /**
    * `tokens`: a price card states each of `tokenPrices`. `pieces`: it states pieces. `either`: it states pieces or one
-   * of `tokenPrices`. Only work that is sold by tokens may have a price of zero.
+   * of `tokenPrices`. An operation accepts a price of zero only for work that is sold by tokens.
    */
   readonly soldBy: 'tokens' | 'pieces' | 'either'
   readonly tokenPrices: readonly ('input' | 'output')[]
