@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Model as Shown, VideoFacts as ShownFacts } from '../../lib/api-types.gen.ts'
-import { defaultModelLimits, type Model } from '../../../../src/domain/catalog.ts'
+import { defaultModelLimits, type Model } from '../../../../src/domain/model-limits.ts'
 import { unitPrices, type UnitPrices } from '../../../../src/domain/price.ts'
 import { type VideoFacts } from '../../../../src/domain/video.ts'
 import { videoFamilies, videoFamilyNames } from '../../../../src/vendors/video-families.ts'
