@@ -1,6 +1,6 @@
 /**
- * What vendors and families of models refuse in the formats of chat, responses and embeddings, as data. Each row has its
- * public source and the date on which it was read.
+ * What vendors and families of models refuse in the formats of chat, responses and embeddings, as data. Each row has
+ * its public source and the date on which it was read.
  */
 import type { Effort } from '../domain/turn.ts'
 
