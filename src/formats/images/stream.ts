@@ -5,6 +5,7 @@
 import type { Failure, UpstreamFailure } from '../../domain/failure.ts'
 import { imagesOf } from '../../domain/image.ts'
 import type { Usage } from '../../domain/usage.ts'
+import { nextTurn } from '../../lib/runtime/end-of-tick.ts'
 import { dataEvent, namedEvent, type SseEvent } from '../../lib/http/sse.ts'
 import { readUpstreamError, writeFailure } from '../core/openai-failure.ts'
 import { asFields, asText, numberIn, parseLongFields, type Fields } from '../core/fields.ts'
@@ -33,6 +34,7 @@ type PreparedEvent =
   | { readonly kind: 'failed'; readonly failure: UpstreamFailure }
 
 const DONE = dataEvent('[DONE]')
+const EVENTS_PER_TICK = 256
 const NOTHING: ReadEvent = { kind: 'chunk', text: '', meaningful: false }
 
 const failed = (message: string): PreparedEvent => ({
@@ -53,6 +55,7 @@ export class ImageStream implements AdaptedStream {
   private readonly imageService: ImageService
   private readonly name: string
   private readonly prepared = new WeakMap<SseEvent, PreparedEvent>()
+  private preparedEvents = 0
   /** The image that came last. It waits for the next one or for the settlement. */
   private kept: Extract<PreparedEvent, { kind: 'completed' }> | undefined
 
@@ -70,6 +73,8 @@ export class ImageStream implements AdaptedStream {
   }
 
   async prepare(event: SseEvent): Promise<void> {
+    // One read may bring thousands of small events.
+    if (++this.preparedEvents % EVENTS_PER_TICK === 0) await nextTurn()
     this.prepared.set(event, await this.look(event.data))
   }
 
