@@ -111,8 +111,8 @@ describe('a backup of a serving gateway', () => {
     const filesOpen = (): number => readdirSync(`/proc/${gateway.pid}/fd`).length
     const before = filesOpen()
     for (let i = 0; i < 6; i++) await runJson(gateway.folder, ['backup', join(vault, `${i}.db`)])
-    // SQLite keeps one descriptor for the next connection; ended threads take a moment to give theirs back. The server may
-    // open a file for an instant at any time, so one look within the bound is enough.
+    // SQLite keeps one descriptor for the next connection; ended threads take a moment to give theirs back. The server
+    // may open a file for an instant at any time, so one look within the bound is enough.
     let open = filesOpen()
     for (let i = 0; i < 50 && open > before + 1; i++) {
       await Bun.sleep(100)
