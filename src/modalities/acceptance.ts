@@ -11,7 +11,7 @@ export const kindOf = ({ kind = 'text' }: Pick<ClientRequest, 'kind'>): ModelKin
 export function acceptsKind(model: Model, request: ClientRequest): Failure | undefined {
   const kind = kindOf(request)
   if (model.kind === kind) return undefined
-  const message = `The model '${model.id}' makes ${model.kind}: this endpoint is for models that make ${kind}.`
+  const message = `The model '${model.id}' is for ${model.kind}. This endpoint is for ${kind} models.`
   return { kind: 'model_not_supported', message, param: 'model' }
 }
 
