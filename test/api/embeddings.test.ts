@@ -459,6 +459,9 @@ describe('what is refused', () => {
       headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     })
-    expect([counted.status, await counted.text()]).toEqual([400, expect.stringContaining('is for embedding. This endpoint is for text models.')])
+    expect([counted.status, await counted.text()]).toEqual([
+      400,
+      expect.stringContaining('is for embedding. This endpoint is for text models.'),
+    ])
   })
 })
