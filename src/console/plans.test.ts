@@ -16,7 +16,7 @@ function listen(queryable: Queryable): void {
   const asked: { query: Queryable['query'] } = queryable
   const { query } = asked
   asked.query = (sql, bind = []) => {
-    seen.push({ sql, bind })
+    seen.push({ sql: typeof sql === 'string' ? sql : sql.sqlite, bind })
     return query(sql, bind)
   }
 }

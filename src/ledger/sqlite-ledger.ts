@@ -7,7 +7,7 @@ import type { NanoUsd } from '../domain/money.ts'
 import { violates } from '../store/constraint.ts'
 import type { WriteStep, WriteOutcome } from '../store/statement.ts'
 import { mustWrite, type Store } from '../store/store.ts'
-import type { DeferredWrite } from '../store/writer.ts'
+import type { DeferredWrite } from '../store/write-queue.ts'
 import {
   adjustmentRefusal,
   settlementOf,

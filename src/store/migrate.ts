@@ -6,8 +6,12 @@ const FOLDER = join(import.meta.dir, 'migrations')
 /** An older SQLite can corrupt a WAL database when a checkpoint races a write (fixed in 3.51.3). */
 const SQLITE_MIN = [3, 51, 3] as const
 
-class DatabaseTooNew extends Error {
+export class DatabaseTooNew extends Error {
   override readonly name = 'DatabaseTooNew'
+
+  constructor(schema: number, known: number) {
+    super(`the database is of a newer Tollgate (schema ${schema}, this program knows ${known}); nothing was changed`)
+  }
 }
 
 /** The number of migrations that a database has had, which is the number of its schema. */
@@ -64,11 +68,7 @@ function withDatabase<T>(path: string, use: (db: Database) => T): T {
 function migrateOpened(db: Database, folder: string): void {
   const files = migrationsIn(folder)
   const applied = schemaOf(db)
-  if (applied > files.length) {
-    throw new DatabaseTooNew(
-      `the database is of a newer Tollgate (schema ${applied}, this program knows ${files.length}); nothing was changed`,
-    )
-  }
+  if (applied > files.length) throw new DatabaseTooNew(applied, files.length)
   // This must come before the first table. With it, the space of deleted rows can be returned to the disk in steps.
   if (applied === 0) db.exec('PRAGMA auto_vacuum = INCREMENTAL')
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')

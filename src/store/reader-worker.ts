@@ -1,7 +1,6 @@
 /** The reader thread. `bun:sqlite` is synchronous, so a query of a few milliseconds would stall every open stream. */
 import { Database } from 'bun:sqlite'
-import { readlinkSync } from 'node:fs'
-import { getPriority, setPriority } from 'node:os'
+import { giveWay } from './give-way.ts'
 import type { Row, SqlValue } from './statement.ts'
 
 declare const self: Worker
@@ -10,7 +9,8 @@ declare const self: Worker
 export type ThreadPriority = 'first' | 'last'
 export type Query = { readonly sql: string; readonly bind: readonly SqlValue[] }
 export type ReaderRequest =
-  | { readonly kind: 'open'; readonly path: string; readonly turn: ThreadPriority }
+  /** `database` is the file of SQLite, or the URL of PostgreSQL. */
+  | { readonly kind: 'open'; readonly database: string; readonly turn: ThreadPriority }
   | { readonly kind: 'close' }
   /** All queries read one state of the database. */
   | { readonly kind: 'query'; readonly id: number; readonly queries: readonly Query[] }
@@ -24,7 +24,7 @@ let db: Database
 
 function handle(request: ReaderRequest): ReaderReply {
   if (request.kind === 'open') {
-    db = new Database(request.path, { readonly: true, safeIntegers: true })
+    db = new Database(request.database, { readonly: true, safeIntegers: true })
     db.exec('PRAGMA busy_timeout = 5000')
     if (request.turn === 'last') giveWay()
     return { kind: 'ready' }
@@ -39,20 +39,6 @@ function handle(request: ReaderRequest): ReaderReply {
     return { kind: 'rows', id, results: queries.length === 1 ? ask() : db.transaction(ask)() }
   } catch (error) {
     return { kind: 'failed', id: request.id, message: String(error) }
-  }
-}
-
-const NICE_MAX = 19
-/** A thread that yields gets about a tenth of a core beside a thread that wants all of it. */
-const GIVES_WAY_BY = 10
-
-/** Lets the other threads go first. It still gets a part of a busy machine. Only Linux has priorities of threads. */
-function giveWay(): void {
-  try {
-    const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1))
-    setPriority(thread, Math.min(NICE_MAX, getPriority() + GIVES_WAY_BY))
-  } catch {
-    // Other systems run this thread with the same priority as the others.
   }
 }
 

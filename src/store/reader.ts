@@ -1,6 +1,9 @@
 import { FairQueue } from '../lib/primitives/fair-queue.ts'
-import type { Row, SqlValue } from './statement.ts'
+import type { Row, Sql, SqlValue } from './statement.ts'
 import type { Query, ReaderReply, ReaderRequest, ThreadPriority } from './reader-worker.ts'
+
+/** A query of `together`. */
+export type StoreQuery = { readonly sql: Sql; readonly bind: readonly SqlValue[] }
 
 type PendingRead = {
   readonly queries: readonly Query[]
@@ -12,9 +15,18 @@ type PendingRead = {
 /** The number of shared queries that the thread has at once. Any other query waits for at most this many. */
 const SHARED_MAX = 2
 
+/** The thread that reads a kind of database, and which text it takes. */
+export type ReaderThread = { readonly worker: URL; readonly textOf: (sql: Sql) => string }
+
+const sqliteThread: ReaderThread = {
+  worker: new URL('./reader-worker.ts', import.meta.url),
+  textOf: (sql) => (typeof sql === 'string' ? sql : sql.sqlite),
+}
+
 /** The serving thread's side of the reader. */
 export class StoreReader {
-  private readonly worker = new Worker(new URL('./reader-worker.ts', import.meta.url).href)
+  private readonly worker: Worker
+  private readonly textOf: ReaderThread['textOf']
   private readonly waiting = new Map<number, PendingRead>()
   /** Queries that wait for their turn. */
   private readonly shared = new FairQueue<PendingRead>()
@@ -24,15 +36,17 @@ export class StoreReader {
   private closed: (() => void) | undefined
   private closing: Promise<void> | undefined
 
-  constructor() {
+  constructor(thread = sqliteThread) {
+    this.worker = new Worker(thread.worker.href)
+    this.textOf = thread.textOf
     this.worker.onmessage = ({ data }: MessageEvent<ReaderReply>) => this.receive(data)
   }
 
   /** Opens an existing database. */
-  open(path: string, turn: ThreadPriority): Promise<void> {
+  open(database: string, turn: ThreadPriority): Promise<void> {
     return new Promise((resolve) => {
       this.opened = resolve
-      this.worker.postMessage({ kind: 'open', path, turn } satisfies ReaderRequest)
+      this.worker.postMessage({ kind: 'open', database, turn } satisfies ReaderRequest)
     })
   }
 
@@ -41,16 +55,17 @@ export class StoreReader {
    * `close`. A query that may take long has a share, such as an account. Shares take turns, so that a large query
    * delays no other share. Queries without a share go first.
    */
-  async query(sql: string, bind: readonly SqlValue[] = [], share?: string): Promise<readonly Row[]> {
+  async query(sql: Sql, bind: readonly SqlValue[] = [], share?: string): Promise<readonly Row[]> {
     const [rows = []] = await this.together([{ sql, bind }], share)
     return rows
   }
 
   /** Runs several queries on one state of the database. A concurrent write is in all of the results or in none. */
-  together(queries: readonly Query[], share?: string): Promise<readonly (readonly Row[])[]> {
+  together(queries: readonly StoreQuery[], share?: string): Promise<readonly (readonly Row[])[]> {
     if (this.closing) return Promise.reject(new Error('the database is closed'))
     return new Promise((resolve, reject) => {
-      const query = { queries, share, resolve, reject }
+      const texts = queries.map(({ sql, bind }) => ({ sql: this.textOf(sql), bind }))
+      const query = { queries: texts, share, resolve, reject }
       if (share === undefined) return this.ask(query)
       this.shared.add(share, query)
       this.askShared()

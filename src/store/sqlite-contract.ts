@@ -6,7 +6,9 @@ import type { PortUnderTest } from './port-contract.ts'
 import { statement } from './statement.ts'
 import { mustWrite, openStore, type Store } from './store.ts'
 
-const insertAccount = statement("INSERT INTO account (id, name, status, created_at) VALUES (?1, ?1, 'active', ?2)")
+export const insertAccount = statement(
+  "INSERT INTO account (id, name, status, created_at) VALUES (?1, ?1, 'active', ?2)",
+)
 
 /** Opens a port of SQLite for a contract suite. */
 export const onSqlite =

@@ -4,10 +4,19 @@ export type SqlValue = string | number | bigint | Uint8Array | null
 /** A row as the store returns it. The folder that owns the table gives it a type. */
 export type Row = Readonly<Record<string, SqlValue>>
 
+/**
+ * SQL text. Most texts serve both databases. Where the databases differ, each has its own text with the same values in
+ * the same order. Values are written `?` or `?1` for both.
+ */
+export type Sql = string | { readonly sqlite: string; readonly postgres: string }
+
 /** SQL text with a small number, its slot. A frequent statement is sent to the writer thread as that number. */
 export type Statement = {
   readonly slot: number
+  /** The text for SQLite. */
   readonly sql: string
+  /** The text for PostgreSQL, where it differs. */
+  readonly postgres?: string
   /** See `addingStatement`. */
   readonly keys?: number
   /** See `rowStatement`. */
@@ -19,17 +28,17 @@ export type Statement = {
 const interned: Statement[] = []
 
 /** Registers SQL once, at the module level of the folder that owns the table. */
-export const statement = (sql: string): Statement => intern({ slot: interned.length, sql })
+export const statement = (sql: Sql): Statement => intern(textsOf(sql))
 
 /**
  * A statement that adds to a row. Its first `keys` values name the row and the way of adding, and the others are added.
  * Steps of a commit with equal first values may run as one step with the sums of the others. That step runs late: only
  * a `readingStatement` sees what the commit has added to the row so far.
  */
-export const addingStatement = (sql: string, keys: number): Statement => intern({ slot: interned.length, sql, keys })
+export const addingStatement = (sql: Sql, keys: number): Statement => intern({ ...textsOf(sql), keys })
 
 /** A statement that reads a row that others add to. Additions of the same commit are written before it runs. */
-export const readingStatement = (sql: string): Statement => intern({ slot: interned.length, sql, readsSums: true })
+export const readingStatement = (sql: Sql): Statement => intern({ ...textsOf(sql), readsSums: true })
 
 /**
  * A statement that inserts a row and depends on no other statement of its commit. The inserts of a commit may run as
@@ -39,12 +48,16 @@ export const readingStatement = (sql: string): Statement => intern({ slot: inter
 export function rowStatement(table: string, columns: string, fixed: Readonly<Record<string, string>> = {}): Statement {
   const names = [columns, ...Object.keys(fixed)].join(', ')
   const tuple = `(${[columns.replace(/\w+/g, '?'), ...Object.values(fixed)].join(', ')})`
-  return intern({ slot: interned.length, sql: `INSERT INTO ${table} (${names}) VALUES ${tuple}`, tuple })
+  return intern({ sql: `INSERT INTO ${table} (${names}) VALUES ${tuple}`, tuple })
 }
 
-function intern(made: Statement): Statement {
-  interned.push(made)
-  return made
+const textsOf = (sql: Sql): Pick<Statement, 'sql' | 'postgres'> =>
+  typeof sql === 'string' ? { sql } : { sql: sql.sqlite, postgres: sql.postgres }
+
+function intern(made: Omit<Statement, 'slot'>): Statement {
+  const numbered = { slot: interned.length, ...made }
+  interned.push(numbered)
+  return numbered
 }
 
 /**

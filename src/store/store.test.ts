@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { copyDatabase } from './copy.ts'
 import { statement, type WriteOutcome } from './statement.ts'
 import { DATABASE, openStore, type Store } from './store.ts'
-import { Writer, type DeferredWrite } from './writer.ts'
+import type { DeferredWrite } from './write-queue.ts'
+import { Writer } from './writer.ts'
 
 const insertAccount = statement("INSERT INTO account (id, name, status, created_at) VALUES (?1, ?1, 'active', 0)")
 const renameAccount = statement('UPDATE account SET name = ?2 WHERE id = ?1')

@@ -4,8 +4,9 @@ import { copyDatabase } from './copy.ts'
 import { lockFolder } from './lock.ts'
 import { upgrade, type Upgrade } from './migrate.ts'
 import { StoreReader } from './reader.ts'
-import { statement, type Row, type SqlValue, type WriteStep, type WriteOutcome } from './statement.ts'
-import { Writer, type DeferredWrite, type OutcomeListener } from './writer.ts'
+import { statement, type Row, type Sql, type SqlValue, type WriteStep, type WriteOutcome } from './statement.ts'
+import { Writer } from './writer.ts'
+import type { DeferredWrite, OutcomeListener } from './write-queue.ts'
 
 /** Durable storage for one process. It moves rows. The folders above know their meaning. */
 export type Store = {
@@ -15,7 +16,7 @@ export type Store = {
   /** Queues a transaction that is written within milliseconds, or is replaced by a more complete one before. */
   defer(stepsOf: () => readonly WriteStep[], heard: OutcomeListener): DeferredWrite
   /** A query that may take long has a share, such as an account. Shares take turns. Other queries go first. */
-  query(sql: string, bind?: readonly SqlValue[], share?: string): Promise<readonly Row[]>
+  query(sql: Sql, bind?: readonly SqlValue[], share?: string): Promise<readonly Row[]>
   /**
    * Runs long queries on a connection and a thread of their own, which end with `use`. No request waits for them. If
    * the store is closed meanwhile, the current query ends and the next one rejects.

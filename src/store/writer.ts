@@ -1,59 +1,20 @@
-import { NOWHERE, Roster, type RosterMember } from '../lib/primitives/roster.ts'
-import type { Statement, WriteStep, WriteOutcome } from './statement.ts'
+import type { Statement, WriteOutcome, WriteStep } from './statement.ts'
 import { encodeBatch, encodeTx } from './wire.ts'
+import { WriteQueue, type DeferredWrite, type OutcomeListener, type PendingWrite } from './write-queue.ts'
 import type { WriterReply, WriterRequest } from './writer-worker.ts'
-import { MIB } from '../lib/primitives/units.ts'
 
-type PendingWrite = { steps: readonly WriteStep[]; resolve(outcome: WriteOutcome): void }
-
-/** Receives an outcome. Returns the error for callers who wait for another outcome, if there is one. */
-export type OutcomeListener = (outcome: WriteOutcome) => Error | undefined
-
-/** A transaction that may wait for a short time and be replaced meanwhile. */
-export type DeferredWrite = {
-  /** Resolves when the transaction that was written in the end is durable. Rejects if `heard` returns an error. */
-  readonly written: Promise<void>
-  /** Replaces the steps and queues them at once. Returns false if the transaction is already in flight. */
-  replace(steps: readonly WriteStep[]): boolean
-}
-
-const WRITTEN: WriteOutcome = { kind: 'written' }
-const BATCH_MAX = 512
-/**
- * A batch is one text. With 512 conversations of megabytes it would exceed the maximum length of a text. A batch with
- * this many characters of values is full. A single transaction is sent whatever its size.
- */
-const BATCH_CHARS_MAX = 16 * MIB
-/** How long a small batch waits for deferred transactions. Those of a fast vendor are replaced within this time. */
-const COMPANY_WAIT_MS = 1
-/** A batch above this size already shares its commit widely. Waiting would only leave the writer idle. */
-const LARGE_BATCH = 32
-
-/**
- * The serving thread's side of the writer. One batch is in flight, and transactions that arrive during its commit form
- * the next batch. That batch leaves when no deferred transaction is left that could join it, or after a millisecond. An
- * idle gateway pays one fdatasync of latency. Whole replies of a fast vendor fall into step and share one commit.
- * (Waiting 2 ms between batches cost 32 clients half of their throughput and 10 % more CPU per request.)
- */
+/** The serving thread's side of the writer of SQLite: a queue in front of a thread that has the connection. */
 export class Writer {
   private readonly worker = new Worker(new URL('./writer-worker.ts', import.meta.url).href)
-  private readonly urgent: PendingWrite[] = []
-  private readonly bulk: PendingWrite[] = []
-  private readonly deferred = new Roster<DelayedWrite>()
-  private readonly deferMs: number
-  private deferTimer: Timer | undefined
+  private readonly queue: WriteQueue
   private readonly defined = new Set<number>()
-  private sentMs = 0
-  private inFlight: readonly PendingWrite[] = []
-  private scheduled = false
-  private companyTimer: Timer | undefined
   private control: ((reply: Exclude<WriterReply, 'written'>) => void) | undefined
   private readonly onFatal: (message: string) => void
 
   /** `onFatal` is called when a commit fails. Memory is then ahead of the disk, so the process must stop. */
   constructor(onFatal: (message: string) => void, deferMs: number) {
     this.onFatal = onFatal
-    this.deferMs = deferMs
+    this.queue = new WriteQueue((batch) => this.send(batch), deferMs)
     this.worker.onmessage = ({ data }: MessageEvent<WriterReply>) => this.receive(data)
     this.worker.onerror = ({ message }) => onFatal(message)
   }
@@ -64,72 +25,26 @@ export class Writer {
 
   /** Waits until all queued transactions are written, then closes the database. */
   async close(): Promise<void> {
-    this.undefer(Number.POSITIVE_INFINITY)
-    while (this.queued > 0) await new Promise((resolve) => setTimeout(resolve, 2))
+    await this.queue.close()
     await this.command({ kind: 'close' })
     this.worker.terminate()
   }
 
   get queued(): number {
-    return this.urgent.length + this.bulk.length + this.deferred.size + this.inFlight.length
+    return this.queue.queued
   }
 
-  /** How long the current batch has been in flight. A disk that does not answer reports no error. */
   get waitingMs(): number {
-    return this.inFlight.length === 0 ? 0 : performance.now() - this.sentMs
+    return this.queue.waitingMs
   }
 
-  /**
-   * Queues one transaction. It resolves when the transaction is durable or refused. Bulk work yields to urgent work.
-   */
-  write(steps: readonly WriteStep[], lane: 'urgent' | 'bulk' = 'urgent'): Promise<WriteOutcome> {
-    return new Promise((resolve) => {
-      ;(lane === 'urgent' ? this.urgent : this.bulk).push({ steps, resolve })
-      this.schedule()
-    })
+  write(steps: readonly WriteStep[], lane?: 'urgent' | 'bulk'): Promise<WriteOutcome> {
+    return this.queue.write(steps, lane)
   }
 
-  /**
-   * Queues one transaction that is written within `deferMs`, or replaced before. Most are replaced, so `stepsOf` is
-   * only called for those that are not. `heard` is called at once with the outcome of the transaction that was written.
-   */
   defer(stepsOf: () => readonly WriteStep[], heard: OutcomeListener): DeferredWrite {
-    const waiting = new DelayedWrite(stepsOf, heard, { writer: this, untilMs: performance.now() + this.deferMs })
-    this.deferred.add(waiting)
-    this.deferTimer ??= setTimeout(this.undeferDue, this.deferMs)
-    return waiting
+    return this.queue.defer(stepsOf, heard)
   }
-
-  /** Queues a deferred transaction with other steps. Returns false if it is already in flight. */
-  hurry(pending: DelayedWrite, steps: readonly WriteStep[]): boolean {
-    if (!this.deferred.delete(pending)) return false
-    pending.steps = steps
-    this.urgent.push(pending)
-    this.schedule()
-    return true
-  }
-
-  /**
-   * Queues transactions that have waited long enough. Their order does not matter: they are the first of their
-   * requests, and no other transaction waits for one of them. One timer serves all. It runs again for those that
-   * arrived meanwhile.
-   */
-  private undefer(nowMs: number): void {
-    clearTimeout(this.deferTimer)
-    this.deferTimer = undefined
-    let soonestMs = Number.POSITIVE_INFINITY
-    for (const waiting of this.deferred) {
-      if (waiting.untilMs > nowMs) soonestMs = Math.min(soonestMs, waiting.untilMs)
-      else {
-        this.deferred.delete(waiting)
-        this.urgent.push(waiting)
-      }
-    }
-    if (this.deferred.size > 0) this.deferTimer = setTimeout(this.undeferDue, Math.ceil(soonestMs - nowMs))
-    this.schedule()
-  }
-
-  private readonly undeferDue = (): void => this.undefer(performance.now())
 
   private command(request: WriterRequest): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -142,35 +57,11 @@ export class Writer {
     this.worker.postMessage(request)
   }
 
-  /** Sends at the end of the tick or a little later, so that all transactions of one tick share a commit. */
-  private schedule(): void {
-    if (this.scheduled || this.inFlight.length > 0 || this.urgent.length + this.bulk.length === 0) return
-    const count = this.urgent.length
-    if (this.deferred.size > 0 && count > 0 && count <= LARGE_BATCH)
-      this.companyTimer ??= setTimeout(this.sendScheduled, COMPANY_WAIT_MS)
-    else {
-      this.scheduled = true
-      setImmediate(this.sendScheduled)
-    }
-  }
-
-  private readonly sendScheduled = (): void => {
-    this.scheduled = false
-    clearTimeout(this.companyTimer)
-    this.companyTimer = undefined
-    this.send()
-  }
-
-  private send(): void {
-    if (this.inFlight.length > 0 || this.control) return
-    const lane = this.urgent.length > 0 ? this.urgent : this.bulk
-    if (lane.length === 0) return
-    this.inFlight = lane.splice(0, lane === this.urgent ? fitting(lane) : 1)
-    this.sentMs = performance.now()
+  private send(batch: readonly PendingWrite[]): void {
     const define: Statement[] = []
-    for (const { steps } of this.inFlight) for (const { run } of steps) this.define(run, define)
+    for (const { steps } of batch) for (const { run } of steps) this.define(run, define)
     try {
-      this.post(encodeBatch({ define, txs: this.inFlight.map(({ steps }) => encodeTx(steps)) }))
+      this.post(encodeBatch({ define, txs: batch.map(({ steps }) => encodeTx(steps)) }))
     } catch (error) {
       // The transactions are decided but cannot be written, so memory is ahead of the disk.
       this.onFatal(String(error))
@@ -184,88 +75,13 @@ export class Writer {
   }
 
   private receive(reply: WriterReply): void {
-    if (reply === 'written') this.ended()
-    else if (reply.kind === 'outcomes') this.ended(new Map(reply.refused))
+    if (reply === 'written') this.queue.ended()
+    else if (reply.kind === 'outcomes') this.queue.ended(new Map(reply.refused))
     else {
       const answer = this.control
       this.control = undefined
       answer?.(reply)
-      if (reply.kind === 'fatal' && (!answer || this.inFlight.length > 0)) return this.onFatal(reply.message)
+      if (reply.kind === 'fatal' && (!answer || this.queue.isBusy)) this.onFatal(reply.message)
     }
-    this.schedule()
   }
-
-  private ended(refused?: ReadonlyMap<number, WriteOutcome>): void {
-    const done = this.inFlight
-    this.inFlight = []
-    done.forEach((pending, i) => pending.resolve(refused?.get(i) ?? WRITTEN))
-  }
-}
-
-class DelayedWrite implements DeferredWrite, PendingWrite, RosterMember {
-  place = NOWHERE
-  /** The time at which it is queued if it was not replaced. */
-  readonly untilMs: number
-  private readonly stepsOf: () => readonly WriteStep[]
-  private readonly heard: OutcomeListener
-  private readonly writer: Writer
-  private given: readonly WriteStep[] | undefined
-  private ended: { readonly error: Error | undefined } | undefined
-  /** Made when first needed. Otherwise an error that nobody waits for would be an unhandled rejection. */
-  private asked: PromiseWithResolvers<void> | undefined
-
-  constructor(
-    stepsOf: () => readonly WriteStep[],
-    heard: OutcomeListener,
-    { writer, untilMs }: { readonly writer: Writer; readonly untilMs: number },
-  ) {
-    this.stepsOf = stepsOf
-    this.heard = heard
-    this.writer = writer
-    this.untilMs = untilMs
-  }
-
-  get written(): Promise<void> {
-    if (!this.asked) {
-      this.asked = Promise.withResolvers()
-      this.tell()
-    }
-    return this.asked.promise
-  }
-
-  get steps(): readonly WriteStep[] {
-    return (this.given ??= this.stepsOf())
-  }
-
-  set steps(steps: readonly WriteStep[]) {
-    this.given = steps
-  }
-
-  resolve(outcome: WriteOutcome): void {
-    this.ended = { error: this.heard(outcome) }
-    this.tell()
-  }
-
-  private tell(): void {
-    if (!this.ended) return
-    const { error } = this.ended
-    if (error) this.asked?.reject(error)
-    else this.asked?.resolve()
-  }
-
-  replace(steps: readonly WriteStep[]): boolean {
-    return this.writer.hurry(this, steps)
-  }
-}
-
-/** How many transactions from the front of the queue fit into a batch. */
-function fitting(queue: readonly PendingWrite[]): number {
-  let chars = 0
-  let count = 0
-  for (const { steps } of queue) {
-    for (const { bind } of steps) for (const value of bind) if (typeof value === 'string') chars += value.length
-    if (count === BATCH_MAX || (count > 0 && chars > BATCH_CHARS_MAX)) break
-    count++
-  }
-  return count
 }

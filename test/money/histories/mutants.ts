@@ -9,6 +9,7 @@ export type Mutant = { readonly name: string; readonly edits: readonly Edit[] }
 const RULES = 'src/ledger/ledger.ts'
 const LEDGER = 'src/ledger/sqlite-ledger.ts'
 const WRITER = 'src/store/writer.ts'
+const QUEUE = 'src/store/write-queue.ts'
 const WRITER_THREAD = 'src/store/writer-worker.ts'
 const SCHEMA = 'src/store/migrations/0016_charges.sql'
 
@@ -44,8 +45,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: WRITER,
-        from: 'txs: this.inFlight.map(',
-        to: 'txs: this.inFlight.slice(0, 20).map(',
+        from: 'txs: batch.map(',
+        to: 'txs: batch.slice(0, 20).map(',
       },
     ],
   },
@@ -107,9 +108,9 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a hold that waited is written as well as its end',
     edits: [
-      { file: WRITER, from: 'if (!this.deferred.delete(pending)) return false', to: 'this.deferred.delete(pending)' },
+      { file: QUEUE, from: 'if (!this.deferred.delete(pending)) return false', to: 'this.deferred.delete(pending)' },
       {
-        file: WRITER,
+        file: QUEUE,
         from: 'pending.steps = steps\n    this.urgent.push(pending)',
         to: 'this.urgent.push({ ...pending }, { ...pending, steps })',
       },
@@ -119,7 +120,7 @@ export const mutants: readonly Mutant[] = [
     name: 'a hold that waited is forgotten with its end',
     edits: [
       {
-        file: WRITER,
+        file: QUEUE,
         from: 'pending.steps = steps\n    this.urgent.push(pending)',
         to: 'pending.resolve(WRITTEN)',
       },

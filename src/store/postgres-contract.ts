@@ -1,0 +1,37 @@
+/** Runs contract suites on PostgreSQL. Each port gets its own database, which is deleted with it. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openTestPostgres } from '../../test/support/postgres.ts'
+import type { PortUnderTest } from './port-contract.ts'
+import { openPostgresStore } from './postgres/store.ts'
+import { insertAccount } from './sqlite-contract.ts'
+import { mustWrite, type Store } from './store.ts'
+
+/** Opens a port of PostgreSQL for a contract suite. */
+export const onPostgres =
+  <Port>(openPort: (store: Store) => Port | Promise<Port>) =>
+  async (): Promise<PortUnderTest<Port> & { readonly store: Store }> => {
+    const database = await openTestPostgres()
+    const folder = mkdtempSync(join(tmpdir(), 'tollgate-contract-'))
+    const store = await openPostgresStore(database.url, {
+      folder,
+      onFatal(message) {
+        throw new Error(message)
+      },
+    })
+    return {
+      port: await openPort(store),
+      store,
+      async addAccount(id) {
+        await mustWrite(store, [{ run: insertAccount, bind: [id, Date.now()], changes: 1 }])
+      },
+      write: (steps) => store.write(steps),
+      reopen: async () => openPort(store),
+      async close() {
+        await store.close()
+        await database.close()
+        rmSync(folder, { recursive: true })
+      },
+    }
+  }

@@ -1,0 +1,74 @@
+/** The store on PostgreSQL. It is loaded only where the URL of a database is set. */
+import { StoreReader, type ReaderThread } from '../reader.ts'
+import type { Store } from '../store.ts'
+import { openClient } from './client.ts'
+import { migratePostgres } from './migrate.ts'
+import { postgresText } from './text.ts'
+import { PostgresWriter } from './writer.ts'
+
+export type PostgresOptions = {
+  /** The folder of the files that stand beside the database. */
+  readonly folder: string
+  /** Called when a commit fails. The caller must then stop the process. */
+  readonly onFatal: (message: string) => void
+  /** How long a deferred transaction waits to be replaced. */
+  readonly deferMs?: number | undefined
+}
+
+const DEFER_MS = 20
+
+const postgresThread: ReaderThread = {
+  worker: new URL('./postgres-reader-worker.ts', import.meta.url),
+  textOf: postgresText,
+}
+
+/** Opens the database of a URL: migrations, the connection that writes, and the threads that read. */
+export async function openPostgresStore(
+  url: string,
+  { folder, onFatal, deferMs = DEFER_MS }: PostgresOptions,
+): Promise<Store> {
+  const sql = openClient(url, 'writer', { max: 1 })
+  await migratePostgres(sql)
+  const writer = new PostgresWriter(await sql.reserve(), { onFatal, deferMs })
+  const readers = new Set<StoreReader>()
+  const openReader = async (turn: 'first' | 'last'): Promise<StoreReader> => {
+    const own = new StoreReader(postgresThread)
+    readers.add(own)
+    await own.open(url, turn)
+    return own
+  }
+  const reader = await openReader('first')
+  let aside: Promise<StoreReader> | undefined
+  const openedAside = (): Promise<StoreReader> => (aside ??= openReader('last'))
+  return {
+    folder,
+    write: (steps, lane) => writer.write(steps, lane),
+    defer: (stepsOf, heard) => writer.defer(stepsOf, heard),
+    query: (text, bind, share) => reader.query(text, bind, share),
+    async apart(use) {
+      const own = await openReader('last')
+      try {
+        return await use(own)
+      } finally {
+        await own.close()
+        readers.delete(own)
+      }
+    },
+    aside: {
+      query: async (text, bind, share) => (await openedAside()).query(text, bind, share),
+      together: async (queries, share) => (await openedAside()).together(queries, share),
+    },
+    queued: () => writer.queued,
+    waitingMs: () => writer.waitingMs,
+    copy: () => Promise.reject(new Error(NO_COPY)),
+    // PostgreSQL returns the space of deleted rows by itself.
+    shrink: () => Promise.resolve(),
+    async close() {
+      await Promise.all([...readers].map((each) => each.close()))
+      await writer.close()
+      await sql.close()
+    },
+  }
+}
+
+const NO_COPY = "PostgreSQL is backed up with its own tools, such as pg_basebackup or the provider's backups"
