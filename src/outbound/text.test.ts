@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { IncomingResponse, Sink } from './exchange.ts'
+import { ReplyMemory } from '../lib/runtime/reply-memory.ts'
 import { collectText, readText } from './text.ts'
 
 const lenient = new TextDecoder()
@@ -72,4 +73,24 @@ test('a body that is too long or breaks off gives no text', async () => {
   whole.sink().part(Buffer.from('123456'))
   whole.sink().end(Buffer.from('7890'))
   expect(await exact).toBe('1234567890')
+})
+
+test.each([
+  ['x', 1],
+  ['é', 1],
+  ['漢', 2 / 3],
+])('a long body takes memory for all of its text, its last bytes included: %s', (sign, memoryOfAByte) => {
+  const bytes = Buffer.from(sign.repeat((3.5 * BLOCK) / Buffer.byteLength(sign)))
+  for (const size of [100_000, BLOCK - 1, BLOCK, 1.4 * BLOCK]) {
+    const memory = new ReplyMemory({ max: 100 * BLOCK, shareMax: 100 * BLOCK })
+    const { response, sink } = answer()
+    const reader = { claimMemory: () => memory.claim('a'), waits: () => undefined }
+    collectText(response, 4 * BLOCK, { text: () => undefined }, reader)
+    for (let at = 0; at < bytes.length; at += size) {
+      const read = bytes.subarray(at, at + size)
+      if (at + size < bytes.length) sink().part(Buffer.from(read))
+      else sink().endIn?.(read, 0, read.length)
+    }
+    expect([size, memory.bytes]).toEqual([size, bytes.length * memoryOfAByte])
+  }
 })

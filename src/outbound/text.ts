@@ -16,6 +16,9 @@ export type TextReader = {
 
 const BLOCK_BYTES = MIB
 
+/** One character beyond Latin-1 makes every character of a text take two bytes. */
+const memoryOf = (text: string, utf8Bytes: number): number => (text.length === utf8Bytes ? utf8Bytes : 2 * text.length)
+
 /**
  * Collects a body as UTF-8. It is lenient like `fetch`, so an invalid byte becomes a replacement character. A body that
  * comes in one read is decoded in place. A long one is decoded block by block: 32 MB at once take 30 ms, or 500 ms if
@@ -59,8 +62,8 @@ class TextSink implements Sink {
     this.parts = [Buffer.from(block.subarray(end))]
     this.partBytes = block.length - end
     this.memory ??= this.reader?.claimMemory()
-    // One character beyond Latin-1 makes every character of its block take two bytes. The rest is assumed to be alike.
-    const taken = text.length === end ? end : 2 * text.length
+    const taken = memoryOf(text, end)
+    // The rest is assumed to be alike.
     const toCome = Math.ceil(((this.most - this.bytes) * taken) / end)
     if (this.memory?.grow(taken, toCome, () => this.setWaiting(false)) === false) this.setWaiting(true)
   }
@@ -82,11 +85,14 @@ class TextSink implements Sink {
   }
 
   endIn(bytes: Buffer, from: number, to: number): void {
-    this.memory?.settle()
-    if (this.bytes + to - from > this.bytesMax) return this.taker.text(undefined)
+    if (this.bytes + to - from > this.bytesMax) {
+      this.memory?.settle()
+      return this.taker.text(undefined)
+    }
     const rest = this.parts
       ? Buffer.concat([...this.parts, bytes.subarray(from, to)]).toString('utf8')
       : bytes.toString('utf8', from, to)
+    this.memory?.settle(memoryOf(rest, this.partBytes + to - from))
     this.add(rest)
     this.taker.text(this.blocks.length === 1 ? this.blocks[0] : this.blocks.join(''))
   }

@@ -134,10 +134,12 @@ export class ReplyClaim {
     this.isMoving = true
   }
 
-  /** Ends the current reply, because it is complete or broke off. */
-  settle(): void {
+  /** Ends the current reply, because it is complete or broke off. `lastBytes` have arrived since it last grew. */
+  settle(lastBytes = 0): void {
     if (this.state === 'over') return
     this.giveWay()
+    this.memory.take(lastBytes)
+    this.bytes += lastBytes
     this.lacking = 0
     this.tell = undefined
     this.setFirm(this.bytes)
