@@ -1,5 +1,5 @@
-import type { LimitViolation, SpendLimited } from './limit-status.ts'
 import type { Failure } from '../domain/failure.ts'
+import type { LimitViolation, SpendLimited } from '../domain/limit-violation.ts'
 import { formatUsd } from '../domain/money.ts'
 import { usualWords, type RequestWords } from '../formats/core/request-words.ts'
 

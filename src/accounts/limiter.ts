@@ -13,8 +13,10 @@
  * Money is nano-USD, times are milliseconds.
  */
 import type { Caller } from '../domain/account.ts'
+import type { LimitViolation, SpendLimited } from '../domain/limit-violation.ts'
 import type { NanoUsd } from '../domain/money.ts'
-import type { LimitStatus, LimitViolation, SpendLimited } from './limit-status.ts'
+import type { WriteStep } from '../store/statement.ts'
+import type { LimitStatus } from './limit-status.ts'
 
 /** The charges of the current month before this start. */
 export type PastSpend = {
@@ -64,15 +66,23 @@ export type LimiterPermit = {
   forecast(known: number, outputMax: number): number
   /** Why this much spend and these tokens are not available. Undefined if they are, for the rest of this tick. */
   obstacle(amount: NanoUsd, tokens: number): LimitViolation | undefined
-  /** Reserves what `obstacle` found available. `isForecast`: whether a part of the tokens is a forecast. */
-  reserve(amount: NanoUsd, tokens: number, isForecast?: boolean): void
-  /** Reserves `amount` more of spend if the limits allow it. */
-  extend(amount: NanoUsd): boolean
+  /**
+   * Reserves what `obstacle` found available. `isForecast`: whether a part of the tokens is a forecast. A limiter whose
+   * store decides returns its claim, for the transaction of the hold.
+   */
+  reserve(amount: NanoUsd, tokens: number, isForecast?: boolean): LimitClaim | undefined
+  /** Takes the reservation back, because its hold was refused. A second call does nothing. */
+  withdraw(): void
+  /** Reserves `amount` more of spend if the limits allow it. The claim is for the transaction of the extension. */
+  extend(amount: NanoUsd): LimitExtension
+  /** Takes back an extension that was refused. */
+  retract(amount: NanoUsd): void
   /**
    * Replaces the reservation by what was charged and used. Both are zero if the request was not charged. `output` is
-   * the output of a complete answer, in tokens. A second call does nothing.
+   * the output of a complete answer, in tokens. Returns the steps for the transaction that ends the hold. A second call
+   * does nothing and returns none.
    */
-  settle(charged: NanoUsd, tokens: number, output?: number): void
+  settle(charged: NanoUsd, tokens: number, output?: number): readonly WriteStep[]
   /** Counts a request that a vendor refused without a charge. */
   wasFutile(): void
   /** Ends the permit. A second call is safe. */
@@ -80,6 +90,20 @@ export type LimiterPermit = {
   /** Adds `x-ratelimit-*` to headers. For each unit, the scope with less left counts. Without limits, adds nothing. */
   withRates(headers?: Record<string, string>): Record<string, string>
 }
+
+/** What a reservation takes of limits that the store decides: steps that the store may refuse. */
+export type LimitClaim = {
+  readonly steps: readonly WriteStep[]
+  /** Whether a refusal is so unlikely that a vendor may be asked before the steps are written. */
+  readonly isSure: boolean
+  /** The reason, once the store has refused one of the steps. */
+  readonly violation: () => Promise<LimitViolation>
+}
+
+/** An extension, with its claim if the store decides it. */
+export type LimitExtension =
+  | { readonly kind: 'extended'; readonly claim?: LimitClaim | undefined }
+  | { readonly kind: 'limited' }
 
 type SpendNeeded = { readonly limit: NanoUsd; readonly spent: NanoUsd; readonly amount: NanoUsd }
 

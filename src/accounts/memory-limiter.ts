@@ -4,13 +4,22 @@
  * Over 300 lines: a permit and the limiter that gave it change the same counts.
  */
 import type { Caller } from '../domain/account.ts'
+import type { LimitScope, LimitViolation, SpendLimited } from '../domain/limit-violation.ts'
 import { FUTILE_PER_MINUTE, NO_LIMITS, type Limits } from '../domain/limits.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import { TokenBucket } from '../lib/primitives/token-bucket.ts'
 import { Calendar } from './calendar.ts'
-import type { LimitViolation, LimitScope, SpendLimited, LimitStatus } from './limit-status.ts'
-import { spendFreedBy, type Limiter, type LimiterOptions, type LimiterPermit, type PastSpend } from './limiter.ts'
+import type { LimitStatus } from './limit-status.ts'
+import {
+  spendFreedBy,
+  type LimitExtension,
+  type Limiter,
+  type LimiterOptions,
+  type LimiterPermit,
+  type PastSpend,
+} from './limiter.ts'
 import { perMinute, rateHeaders, UNITS } from './rate-headers.ts'
+import type { WriteStep } from '../store/statement.ts'
 import { UsualOutput } from './usual-output.ts'
 
 type Amounts = { spent: NanoUsd; held: NanoUsd }
@@ -30,6 +39,11 @@ type Subject = {
 }
 /** A subject with its current limits. */
 type SubjectLimits = { readonly scope: LimitScope; readonly limits: Limits; readonly subject: Subject }
+
+/** Memory decides, so no reservation takes part in a transaction. */
+const NO_STEPS: readonly WriteStep[] = []
+const EXTENDED: LimitExtension = { kind: 'extended' }
+const LIMITED: LimitExtension = { kind: 'limited' }
 
 const PERIODS = ['day', 'month'] as const
 const spendPer = { day: 'spendPerDay', month: 'spendPerMonth' } as const
@@ -283,7 +297,7 @@ class MemoryPermit implements LimiterPermit {
     return undefined
   }
 
-  reserve(amount: NanoUsd, tokens: number, isForecast = false): void {
+  reserve(amount: NanoUsd, tokens: number, isForecast = false): undefined {
     const nowMs = this.limiter.now()
     const days: Day[] = []
     for (const { limits, subject } of this.stands) {
@@ -295,21 +309,33 @@ class MemoryPermit implements LimiterPermit {
     this.reserved = { amount, tokens, isForecast, days }
   }
 
-  extend(amount: NanoUsd): boolean {
+  withdraw(): void {
+    this.settle(0n, 0)
+  }
+
+  extend(amount: NanoUsd): LimitExtension {
     const { reserved } = this
-    if (!reserved) return false
-    if (this.hasLimits && this.limiter.spendLimited(this.stands, amount, this.limiter.now())) return false
+    if (!reserved) return LIMITED
+    if (this.hasLimits && this.limiter.spendLimited(this.stands, amount, this.limiter.now())) return LIMITED
+    this.hold(reserved, amount)
+    return EXTENDED
+  }
+
+  retract(amount: NanoUsd): void {
+    if (this.reserved) this.hold(this.reserved, -amount)
+  }
+
+  private hold(reserved: Reservation, amount: NanoUsd): void {
     for (let i = 0; i < this.stands.length; i++) {
       const amounts = countedIn((this.stands[i] as SubjectLimits).subject, reserved.days[i] as Day)
       if (amounts) amounts.held += amount
     }
     this.reserved = { ...reserved, amount: reserved.amount + amount }
-    return true
   }
 
-  settle(charged: NanoUsd, tokens: number, output?: number): void {
+  settle(charged: NanoUsd, tokens: number, output?: number): readonly WriteStep[] {
     const { reserved } = this
-    if (!reserved) return
+    if (!reserved) return NO_STEPS
     this.reserved = undefined
     for (let i = 0; i < this.stands.length; i++) {
       const amounts = countedIn((this.stands[i] as SubjectLimits).subject, reserved.days[i] as Day)
@@ -317,13 +343,14 @@ class MemoryPermit implements LimiterPermit {
       amounts.held -= reserved.amount
       amounts.spent += charged
     }
-    if (!this.hasLimits) return
+    if (!this.hasLimits) return NO_STEPS
     const nowMs = this.limiter.now()
     for (const { limits, subject } of this.stands) {
       if (limits.tokensPerMinute === undefined) continue
       subject.tokens.take(limits.tokensPerMinute, nowMs, tokens - reserved.tokens)
       if (reserved.isForecast && output !== undefined) subject.usual.learn(output)
     }
+    return NO_STEPS
   }
 
   wasFutile(): void {

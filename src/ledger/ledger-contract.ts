@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import type { Finding } from '../lib/primitives/checks.ts'
 import type { WriteStep } from '../store/statement.ts'
 import type { LedgerQueries } from './ledger-queries.ts'
-import { BALANCE_MAX, type Adjustment, type Hold, type Ledger, type Settlement } from './ledger.ts'
+import { BALANCE_MAX, type Adjustment, type Hold, type HoldResult, type Ledger, type Settlement } from './ledger.ts'
 
 /** Books that one process has open. */
 export type BooksUnderTest = {
@@ -58,7 +58,7 @@ class Driver {
     return (await this.ledger.adjust({ accountId, amount, kind: 'credit', ref, reason: 'test', ...more })).kind
   }
 
-  hold(accountId: string, amount: bigint, livesWith?: 'task'): { hold: Hold; durable: Promise<void> } {
+  hold(accountId: string, amount: bigint, livesWith?: 'task'): HeldMoney {
     const result = this.ledger.hold({ id: this.nextId('req_'), accountId, amount, livesWith })
     if (result.kind !== 'held') throw new Error(`${amount} is not available`)
     return result
@@ -80,6 +80,8 @@ class Driver {
     return expired
   }
 }
+
+type HeldMoney = Extract<HoldResult, { kind: 'held' }>
 
 const balanceOf = (posted: bigint, held = 0n) => ({ posted, held, available: posted - held })
 

@@ -7,11 +7,14 @@
  * Invariants:
  * - `posted - held` of an account is never below zero, and neither is `held`.
  * - A hold is resolved once: settled, released or expired.
- * - `hold` and `extend` decide in the tick of the call. If two calls want the last dollar, the first one gets it.
+ * - If two calls want the last dollar, the first one gets it. A store that one process owns decides at once, in the
+ *   tick of the call. A store that several processes share decides when it writes, and `durable` resolves to that.
+ * - A hold that is refused at any moment leaves nothing behind, and nothing is ever charged for it.
  * - What a returned promise reported survives the end of the process.
  *
  * Amounts are nano-USD, times are Unix milliseconds.
  */
+import type { LimitViolation } from '../domain/limit-violation.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import type { WriteStep } from '../store/statement.ts'
 
@@ -35,12 +38,18 @@ export type HoldRequest = {
   readonly id: string
   readonly accountId: string
   readonly amount: NanoUsd
+  /** The key of the request, and the tokens that its limits counted. They are given back when the hold expires. */
+  readonly keyId?: string | undefined
+  readonly tokens?: number | undefined
   /**
    * With `soon`, nothing may reach the client before the hold ends. The hold is written within milliseconds, or
    * together with its end if that comes first. A request that fails or is answered at once is then one commit instead
-   * of two. Such a hold has no `also` and cannot be extended.
+   * of two. Such a hold has no `also` and no `conditions`, and cannot be extended. A store that decides when it writes
+   * writes it now.
    */
   readonly written?: 'now' | 'soon' | undefined
+  /** What the store must accept beside the amount, in the same transaction. */
+  readonly conditions?: readonly HoldCondition[] | undefined
   /** Further steps of the same transaction. */
   readonly also?: readonly WriteStep[] | undefined
   /** When the hold is made. The default is now. */
@@ -49,17 +58,44 @@ export type HoldRequest = {
   readonly livesWith?: 'process' | 'task' | undefined
 }
 
+/** A condition of a hold beside the balance: steps of its transaction that the store may refuse. */
+export type HoldCondition = {
+  readonly steps: readonly WriteStep[]
+  /** Whether a refusal is so unlikely that a vendor may be asked before the hold is on disk. */
+  readonly isSure: boolean
+  /** The reason, once the store has refused one of the steps. */
+  readonly refusal: () => Promise<HoldRefusal>
+}
+
+/** Why a hold or an extension is refused. */
+export type HoldRefusal =
+  | { readonly kind: 'insufficient'; readonly balance: Balance }
+  | { readonly kind: 'limited'; readonly violation: LimitViolation }
+  /** Another request has claimed the idempotency key first. */
+  | { readonly kind: 'key_taken' }
+
+/** How the write of a hold or an extension ended. After a refusal nothing of it is on disk. */
+export type HoldOutcome = { readonly kind: 'durable' } | { readonly kind: 'refused'; readonly refusal: HoldRefusal }
+
 export type HoldResult =
   | {
       readonly kind: 'held'
       readonly hold: Hold
-      /** Resolves when the hold is on disk. Nothing may reach the client before. */
-      readonly durable: Promise<void>
+      /**
+       * Whether a refusal is so unlikely that a vendor may be asked before the hold is on disk. Always true if the
+       * ledger decides at once.
+       */
+      readonly isSure: boolean
+      /**
+       * Resolves when the hold is on disk, or when the store has refused it. Nothing may reach the client before. A
+       * ledger that decides at once never refuses here.
+       */
+      readonly durable: Promise<HoldOutcome>
     }
   | { readonly kind: 'insufficient'; readonly balance: Balance }
 
 export type ExtendResult =
-  | { readonly kind: 'held'; readonly durable: Promise<void> }
+  | { readonly kind: 'held'; readonly durable: Promise<HoldOutcome> }
   | { readonly kind: 'insufficient' }
 
 export type Charge = { readonly cost: NanoUsd; readonly priceCardId: number }
@@ -92,6 +128,13 @@ export type AdjustmentResult = {
 
 /** Methods that name an account throw if it is not registered. `adjust` returns a result instead. */
 export type Ledger = {
+  /**
+   * `at_once`: `hold` and `extend` decide in the tick of the call, and what they held stays held. `when_written`: the
+   * store decides, because other processes use the same balances. `hold` and `extend` then answer by what this process
+   * knows last, and `durable` resolves to the decision.
+   */
+  readonly decides: 'at_once' | 'when_written'
+  /** The balance, or what this process knows last of it if the store decides. */
   balance(accountId: string): Balance
   /** Whether the booked balance is zero, whatever is held. */
   isEmpty(accountId: string): boolean
@@ -100,15 +143,16 @@ export type Ledger = {
   /** Throws a RangeError for an amount below zero. */
   hold(request: HoldRequest): HoldResult
   /**
-   * Adds `amount` to an open hold, in the tick. What the addition pays for must not reach the client before `durable`.
-   * Refused if the balance does not cover it or the hold is resolved. The hold then stays unchanged. Throws a
+   * Adds `amount` to an open hold. What the addition pays for must not reach the client before `durable`. Refused if
+   * the balance or a condition does not allow it, or the hold is resolved. The hold then stays unchanged. Throws a
    * RangeError for an amount below zero, and an Error for a hold that is written `soon`.
    */
-  extend(hold: Hold, amount: NanoUsd): ExtendResult
+  extend(hold: Hold, amount: NanoUsd, conditions?: readonly HoldCondition[]): ExtendResult
   /**
    * Charges `cost` against a hold, once. The cost may exceed the hold (see `settlementOf`). `hold` is the object that
    * `hold` returned or, for the hold of a task, one with the same members. `also` returns steps of the same
-   * transaction. An error that it throws is thrown. Rejects and changes nothing if the hold is not open.
+   * transaction. It runs before the promise resolves, once. An error that it throws is thrown. Rejects and changes
+   * nothing if the hold is not open. If the store decides, the hold must be durable.
    */
   settle(hold: Hold, charge: Charge, also: (settlement: Settlement) => readonly WriteStep[]): Promise<void>
   /**
@@ -116,7 +160,7 @@ export type Ledger = {
    * `settle`, which must return the steps.
    */
   line(line: FurtherCharge): Settlement & { readonly steps: readonly WriteStep[] }
-  /** Releases a hold, once. Rejects and changes nothing if the hold is not open. */
+  /** Releases a hold, once. The same conditions apply. */
   release(hold: Hold, also: readonly WriteStep[]): Promise<void>
   /** Books a credit, a debit or a refund. Throws a RangeError for an amount of zero or less. */
   adjust(adjustment: Adjustment): Promise<AdjustmentResult>

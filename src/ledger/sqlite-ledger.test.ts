@@ -47,7 +47,7 @@ async function account(store: Store, ledger: Ledger, id: string, amount: bigint)
   if (amount > 0n) await ledger.adjust({ accountId: id, amount, kind: 'credit', ref: `open:${id}`, reason: 'test' })
 }
 
-type DurableHold = { hold: Hold; durable: Promise<void> }
+type DurableHold = { hold: Hold; durable: Promise<unknown> }
 
 function held(ledger: Ledger, id: string, accountId: string, amount: bigint, written?: 'now' | 'soon'): DurableHold {
   const result = ledger.hold({ id, accountId, amount, written })

@@ -6,8 +6,8 @@
 import type { NanoUsd } from '../domain/money.ts'
 import { violates } from '../store/constraint.ts'
 import type { WriteStep, WriteOutcome } from '../store/statement.ts'
-import { mustWrite, type Store } from '../store/store.ts'
-import type { DeferredWrite } from '../store/write-queue.ts'
+import type { Store } from '../store/store.ts'
+import { expireOrphans, TASK_OWNER } from './sqlite-expiry.ts'
 import {
   adjustmentRefusal,
   settlementOf,
@@ -18,6 +18,8 @@ import {
   type ExtendResult,
   type FurtherCharge,
   type Hold,
+  type HoldCondition,
+  type HoldOutcome,
   type HoldRequest,
   type HoldResult,
   type Ledger,
@@ -40,9 +42,7 @@ import {
   settleStep,
   type ChargeRow,
 } from './steps.ts'
-
-/** The owner of a hold that lives as long as its task, beyond any process. */
-const TASK_OWNER = 'task'
+import { DURABLE, WaitingHold, waitingOf, type SqliteHold } from './waiting-hold.ts'
 
 /**
  * A system account. System accounts have entries but no balance row, because their balances are derived. What was
@@ -53,11 +53,10 @@ const FUNDING = 'system:funding'
 /** A reference is booked at most once. */
 const REF_KEY = 'journal(ref)'
 
+const UNCONDITIONAL: readonly HoldCondition[] = []
+
 /** The funds change in the tick of a decision. */
 type MutableFunds = { posted: NanoUsd; held: NanoUsd }
-
-/** A hold of this ledger. `waiting` is its deferred write, if the hold is to be written with its end. */
-type SqliteHold = Hold & { readonly waiting?: DeferredWrite | undefined }
 
 /**
  * Opens the ledger and loads the balances. Open holds of a former process have lost their owner. They expire here in
@@ -76,6 +75,7 @@ export async function openSqliteLedger(store: Store, options: LedgerOptions): Pr
 }
 
 class SqliteLedger implements Ledger {
+  readonly decides = 'at_once'
   private readonly store: Store
   private readonly options: LedgerOptions
   private readonly funds: Map<string, MutableFunds>
@@ -117,13 +117,14 @@ class SqliteLedger implements Ledger {
   }
 
   hold(request: HoldRequest): HoldResult {
-    const { id, accountId, amount, written = 'now', also = [], createdAtMs = Date.now() } = request
+    const { id, accountId, amount, written = 'now', also = [], conditions = UNCONDITIONAL } = request
+    const { createdAtMs = Date.now() } = request
     const owner = request.livesWith === 'task' ? TASK_OWNER : this.options.owner
     const funds = this.of(accountId)
     if (amount < 0n) throw new RangeError('a hold is never negative')
     if (funds.posted - funds.held < amount) return { kind: 'insufficient', balance: this.balance(accountId) }
     // The deferred write may be replaced by that of the end, which would lose these steps.
-    if (written === 'soon' && also.length > 0) throw new Error('a hold that waits is written alone')
+    if (written === 'soon' && also.length + conditions.length > 0) throw new Error('a hold that waits is written alone')
     funds.held += amount
     const begun = { id, accountId, amount, createdAtMs }
     this.open.add(id)
@@ -131,21 +132,22 @@ class SqliteLedger implements Ledger {
       const waiting = this.store.defer(() => this.begun(begun, owner), this.hear)
       return new WaitingHold({ id, accountId, amount, createdAtMs, waiting }, waiting)
     }
-    const durable = this.commit([...this.begun(begun, owner), ...also])
+    const durable = this.commitHold([...this.begun(begun, owner), ...stepsOf(conditions), ...also])
     const hold: SqliteHold = { ...begun, waiting: undefined }
-    return { kind: 'held', hold, durable }
+    return { kind: 'held', hold, isSure: true, durable }
   }
 
-  extend(hold: Hold, amount: NanoUsd): ExtendResult {
+  extend(hold: Hold, amount: NanoUsd, conditions = UNCONDITIONAL): ExtendResult {
     if (amount < 0n) throw new RangeError('a hold never shrinks')
     if (waitingOf(hold)) throw new Error('a hold that waits is written with its end')
     const funds = this.of(hold.accountId)
     if (!this.open.has(hold.id) || funds.posted - funds.held < amount) return { kind: 'insufficient' }
     funds.held += amount
     ;(hold as { amount: NanoUsd }).amount += amount
-    const durable = this.commit([
+    const durable = this.commitHold([
       { run: holdFunds, bind: [amount, hold.accountId], changes: 1 },
       { run: extendHold, bind: [hold.id, amount], changes: 1 },
+      ...stepsOf(conditions),
     ])
     return { kind: 'held', durable }
   }
@@ -230,6 +232,10 @@ class SqliteLedger implements Ledger {
     return this.store.write(steps).then(this.check)
   }
 
+  private commitHold(steps: readonly WriteStep[]): Promise<HoldOutcome> {
+    return this.store.write(steps).then(this.checkHold)
+  }
+
   /** A refusal stops the process. The error is for the callers that wait. */
   private readonly hear = (outcome: WriteOutcome): Error | undefined => {
     if (outcome.kind === 'written') return undefined
@@ -240,6 +246,11 @@ class SqliteLedger implements Ledger {
   private readonly check = (outcome: WriteOutcome): void => {
     const error = this.hear(outcome)
     if (error) throw error
+  }
+
+  private readonly checkHold = (outcome: WriteOutcome): HoldOutcome => {
+    this.check(outcome)
+    return DURABLE
   }
 
   private of(accountId: string): MutableFunds {
@@ -264,36 +275,7 @@ function take(funds: MutableFunds, { cost, priceCardId }: Charge): ChargeRow {
   return { cost, charged, writtenOff, priceCardId }
 }
 
-const waitingOf = (hold: SqliteHold): DeferredWrite | undefined => hold.waiting
+/** Memory has decided these, too: the store has one process, which knows its keys and limits. */
+const stepsOf = (conditions: readonly HoldCondition[]): readonly WriteStep[] => conditions.flatMap(({ steps }) => steps)
 
 const notOpen = ({ id }: Hold): Promise<never> => Promise.reject(new Error(`hold ${id} is not open`))
-
-/** A hold that is written with its end, or by itself if the end takes longer. */
-class WaitingHold {
-  readonly kind = 'held'
-  readonly hold: SqliteHold
-  private readonly waiting: DeferredWrite
-
-  constructor(hold: SqliteHold, waiting: DeferredWrite) {
-    this.hold = hold
-    this.waiting = waiting
-  }
-
-  /** The promise is made only when it is read, which is rare. */
-  get durable(): Promise<void> {
-    return this.waiting.written
-  }
-}
-
-async function expireOrphans(store: Store, also: LedgerOptions['alsoOnExpiry']): Promise<number> {
-  const sql = "SELECT id, account_id, amount FROM hold WHERE state = 'open' AND owner <> ?"
-  const orphans = await store.query(sql, [TASK_OWNER])
-  for (const { id, account_id: accountId, amount } of orphans) {
-    await mustWrite(store, [
-      { run: resolveHold, bind: [id as string, 'expired', Date.now()], changes: 1 },
-      { run: moveFunds, bind: [0n, amount as bigint, accountId as string], changes: 1 },
-      ...(also?.(id as string) ?? []),
-    ])
-  }
-  return orphans.length
-}

@@ -5,7 +5,7 @@ import type { Failure } from '../domain/failure.ts'
 import { formatUsd, type NanoUsd } from '../domain/money.ts'
 import type { ClientRequest } from '../formats/core/contract.ts'
 import { wordsOf } from '../formats/core/request-words.ts'
-import type { Balance, Hold, HoldRequest, HoldResult } from '../ledger/ledger.ts'
+import type { Balance, Hold, HoldCondition, HoldRequest, HoldResult } from '../ledger/ledger.ts'
 import { modalityOf } from '../modalities/modalities.ts'
 import type { AnswerModality, Modality, Quote, TokenLength } from '../modalities/modality.ts'
 import { planAttempts } from '../router/plan.ts'
@@ -13,6 +13,7 @@ import type { GatewayRequest } from './call.ts'
 import { adviceOf, limitFailure, type AffordableSize } from '../accounts/limit-failure.ts'
 import { begunSteps } from './conversation.ts'
 import { GrowingHold } from './growing-hold.ts'
+import { keyCondition, limitCondition } from './hold-conditions.ts'
 import type { Relay } from './context.ts'
 import { authorize } from './permission.ts'
 import { FULL } from './provider-concurrency.ts'
@@ -28,8 +29,8 @@ export type Admission = {
   readonly quoted: Quote & { readonly kind: 'quoted' }
   /** Present if the hold covers only the beginning of the answer. */
   readonly growing?: GrowingHold | undefined
-  /** `durable` resolves when the hold is on disk. */
-  readonly held: Pick<Extract<HoldResult, { kind: 'held' }>, 'durable'>
+  /** `durable` resolves when the hold is on disk, or refused. */
+  readonly held: Pick<Extract<HoldResult, { kind: 'held' }>, 'durable' | 'isSure'>
 }
 export type Refusal = { readonly kind: 'refused'; readonly failure: Failure }
 
@@ -107,21 +108,26 @@ function takeHold(relay: Relay, call: GatewayRequest, work: Work): HeldWork | Re
   const obstacle = limiterPermit.obstacle(quoted.amount, tokens)
   if (obstacle) return refuse(limitFailure(obstacle, { words: wordsOf(request), tokens: 0 }))
   // The client sees nothing of a whole reply before its settlement, which is written after the hold or with it.
-  const isNow = request.stream || quoted.grows || modality.needsDurableHold || lock
+  const claim = limiterPermit.reserve(quoted.amount, tokens, isOpen)
+  const isNow = request.stream || quoted.grows || modality.needsDurableHold || lock || claim
   const written = isNow ? 'now' : 'soon'
   const createdAtMs = Date.now()
   // A task tries at most this many offers. A call also goes on to the next offer if one is only full.
   const { attemptsMax } = relay.limits
   const offers = taskSteps && planned.length > attemptsMax ? planned.slice(0, attemptsMax) : planned
-  const also: Steps[number][] = []
-  if (lock) also.push(...lock.begin(call.id))
-  also.push(...begunSteps(relay, call, { model, createdAtMs }))
+  const conditions: HoldCondition[] = []
+  if (lock) conditions.push(keyCondition(lock, call.id))
+  if (claim) conditions.push(limitCondition(claim))
+  const also = [...begunSteps(relay, call, { model, createdAtMs })]
   if (taskSteps) also.push(...taskSteps({ model, offers, quoted, createdAtMs }))
   const { amount } = quoted
   const livesWith = taskSteps ? 'task' : 'process'
-  const held = ledger.hold({ id: call.id, accountId: account.id, amount, written, also, createdAtMs, livesWith })
-  if (held.kind === 'insufficient') return refuse(insufficient(held.balance, amount))
-  limiterPermit.reserve(amount, tokens, isOpen)
+  const whose = { id: call.id, accountId: account.id, keyId: call.caller.key.id, tokens }
+  const held = ledger.hold({ ...whose, amount, written, conditions, also, createdAtMs, livesWith })
+  if (held.kind === 'insufficient') {
+    limiterPermit.withdraw()
+    return refuse(insufficient(held.balance, amount))
+  }
   call.life.admitted(quoted.cap)
   return { kind: 'held', offers, quoted, held }
 }
@@ -165,7 +171,7 @@ const NO_FILES: Failure = {
 }
 
 /** States what is available, what is needed and what would fit. If only open holds are in the way, waiting helps. */
-function insufficient(balance: Balance, needed: NanoUsd, fitting?: AffordableSize): Failure {
+export function insufficient(balance: Balance, needed: NanoUsd, fitting?: AffordableSize): Failure {
   const { posted, held, available } = balance
   const amounts = `available $${formatUsd(available)}, held $${formatUsd(held)}, needed $${formatUsd(needed)}`
   const message = `The account balance does not cover this request: ${amounts}.${adviceOf(fitting)}`

@@ -42,6 +42,8 @@ export class GatewayRequest implements Stoppable, RosterMember {
   readonly life = new RequestLife(this)
   cancelled: CancelReason | undefined
   upstreamStopped = false
+  /** Whether its hold was refused. Nobody waits for its answer. */
+  isDropped = false
   /** The memory of its long replies, if there are any. */
   replyMemory: ReplyClaim | undefined
   private readonly replies: ReplyMemory | undefined
@@ -68,6 +70,12 @@ export class GatewayRequest implements Stoppable, RosterMember {
     if (this.cancelled) return
     this.cancelled = reason
     this.onCancelled?.(reason)
+  }
+
+  /** Its hold was refused, so its attempts end. */
+  drop(): void {
+    this.isDropped = true
+    this.stopUpstream()
   }
 
   stopUpstream(): void {

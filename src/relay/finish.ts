@@ -39,7 +39,7 @@ export function settle(relay: Relay, call: GatewayRequest, ending: RequestEnd): 
   const cost = priceOf(metered.usage, admission.model.sale)
   const upstreamCost = served ? priceOf(metered.usage, served.offer.cost) : 0n
   const charge = { cost, priceCardId: admission.model.sale.id }
-  // The callback of `settle` runs before `settle` returns, so the record exists then.
+  // The callback runs before `settle` resolves, so the record exists then.
   let record!: SettledRecord
   const written = relay.ledger.settle(admission.hold, charge, ({ charged, writtenOff }) => {
     if (writtenOff > 0n)
@@ -49,12 +49,10 @@ export function settle(relay: Relay, call: GatewayRequest, ending: RequestEnd): 
     const output = outputTokens(metered.usage)
     // The next hold for this model must cover the whole answer.
     if (admission.growing?.cannotFollow(metered.usage)) relay.hiddenReasoners.add(admission.model.id)
-    call.limiterPermit.settle(
-      charged,
-      inputTokens(metered.usage) + output,
-      outcome === 'completed' ? output : undefined,
-    )
+    const used = inputTokens(metered.usage) + output
+    const limitSteps = call.limiterPermit.settle(charged, used, outcome === 'completed' ? output : undefined)
     const steps = relay.records.steps(record)
+    steps.push(...limitSteps)
     const { lock } = call.life
     if (lock) steps.push(...lock.keep(ending.answer?.(record) ?? NOT_REPEATABLE))
     steps.push(...endedSteps(relay, call, 'served'))
@@ -170,9 +168,20 @@ export const INTERNAL: Failure = { kind: 'internal', message: 'Internal error.' 
 
 /** Releases the hold after a programmer's error. It must not stay open as long as the process lives. */
 export async function rescue(relay: Relay, call: GatewayRequest, admission: Admission): Promise<void> {
-  if (!relay.ledger.isOpen(admission.hold)) return
+  const { ledger } = relay
+  const isRefused = ledger.decides === 'when_written' && (await admission.held.durable).kind === 'refused'
+  if (isRefused) return dropUnheld(relay, call)
+  if (!ledger.isOpen(admission.hold)) return
   if (call.isBackground) call.request.failStream(INTERNAL, factsOf(call, admission))
   await giveBack(relay, call, { admission, failure: INTERNAL })
+}
+
+/** Forgets a request whose hold was refused. Nothing of it is on disk. */
+export function dropUnheld(relay: Relay, call: GatewayRequest): void {
+  call.limiterPermit.withdraw()
+  if (call.request.conversation) relay.turns.release({ accountId: call.caller.account.id }, call.id)
+  relay.live.delete(call)
+  call.life.ended(undefined)
 }
 
 async function giveBack(
@@ -187,9 +196,9 @@ async function giveBack(
       : { outcome: 'failed' as const, failure }
   const ending = { admission, served: undefined, metered: nothing, ...ended } as const
   const record = recordOf(call, ending, { charged: 0n, writtenOff: 0n, upstreamCost: 0n })
-  call.limiterPermit.settle(0n, 0)
   await relay.ledger.release(admission.hold, [
     ...relay.records.steps(record),
+    ...call.limiterPermit.settle(0n, 0),
     ...(call.life.lock?.drop() ?? []),
     ...endedSteps(relay, call, 'unserved'),
   ])

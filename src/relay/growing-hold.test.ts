@@ -64,7 +64,7 @@ const tokens = { count: async (texts: string[]) => (await Bun.sleep(0), texts.ma
 type Stream = { produced: string; thoughts: string }
 type Answer = {
   readonly hold: Hold
-  readonly durable: Promise<void>
+  readonly durable: Promise<unknown>
   readonly growing: GrowingHold
   readonly stream: Stream
   /** The number of characters that have left. */

@@ -11,6 +11,7 @@ import { asGeneratedText, scaledTokens, type GeneratedText } from '../formats/co
 import type { Hold } from '../ledger/ledger.ts'
 import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
+import { limitCondition } from './hold-conditions.ts'
 import type { OutputCap } from '../modalities/modality.ts'
 import { heldFor, cappedShareOf, STEP_TOKENS, stepOf, tokensFor } from '../modalities/token-quote.ts'
 
@@ -18,6 +19,8 @@ import { heldFor, cappedShareOf, STEP_TOKENS, stepOf, tokensFor } from '../modal
 const SHARE_OF_HELD = 4
 /** Vendors also count tokens that are not sent, of tools and the like. More than this is hidden reasoning. */
 const UNSEEN_TOKENS = 256
+/** The tries of one extension, if the store refuses it. Each is smaller than the one before. */
+const TRIES_MAX = 3
 /** Vendors count the same text differently. For each token of our count, this many quarters are held. */
 const MARGIN_QUARTERS = 5
 
@@ -103,12 +106,18 @@ export class GrowingHold {
 
   private async grow(source: AnswerProgress): Promise<'covered' | 'spent'> {
     await this.count(source)
+    // After a refusal of the store, the balance is known better.
+    for (let tries = 0; tries < TRIES_MAX && (await this.grown()) === 'refused'; tries++);
+    return this.counted.tokens <= this.tokens ? this.cleared(source) : 'spent'
+  }
+
+  private async grown(): Promise<'as_possible' | 'refused'> {
     const affordable = this.affordable()
     const most = Math.max(STEP_TOKENS, Math.ceil(this.tokens / SHARE_OF_HELD))
     const step = stepOf(affordable, most)
     const needed = Math.ceil((this.counted.tokens * MARGIN_QUARTERS) / 4) + Math.floor(step / 4)
-    if (needed > this.tokens) await this.extend(Math.min(needed + step, this.tokens + affordable))
-    return this.counted.tokens <= this.tokens ? this.cleared(source) : 'spent'
+    if (needed <= this.tokens) return 'as_possible'
+    return this.extend(Math.min(needed + step, this.tokens + affordable))
   }
 
   private cleared({ produced, thoughts = '' }: AnswerProgress): 'covered' {
@@ -131,15 +140,27 @@ export class GrowingHold {
     this.counted = { bytes, tokens: Math.max(tokens, reported) }
   }
 
-  /** Extends the hold to this many tokens, in the tick in which they were affordable. Resolves when that is on disk. */
-  private async extend(tokens: number): Promise<void> {
+  /**
+   * Extends the hold to this many tokens, in the tick in which they were affordable. Resolves when that is on disk, or
+   * when the store has refused it.
+   */
+  private async extend(tokens: number): Promise<'as_possible' | 'refused'> {
     const { relay, call, hold, model } = this
+    const { ledger } = relay
     const amount = heldFor(call.request, model, tokens) - hold.amount
-    if (tokens <= this.tokens || !call.limiterPermit.extend(amount)) return
-    const extended = relay.ledger.extend(hold, amount)
-    if (extended.kind === 'insufficient') throw new Error('the ledger refused an amount that was available')
-    this.tokens = tokens
-    await extended.durable
+    if (tokens <= this.tokens) return 'as_possible'
+    const reserved = call.limiterPermit.extend(amount)
+    if (reserved.kind === 'limited') return 'as_possible'
+    const { claim } = reserved
+    const extended = ledger.extend(hold, amount, claim && [limitCondition(claim)])
+    if (extended.kind === 'insufficient' && ledger.decides === 'at_once')
+      throw new Error('the ledger refused an amount that was available')
+    if (extended.kind === 'held' && (await extended.durable).kind === 'durable') {
+      this.tokens = tokens
+      return 'as_possible'
+    }
+    call.limiterPermit.retract(amount)
+    return 'refused'
   }
 
   private affordable(): number {

@@ -1,9 +1,10 @@
 /** Requests with an idempotency key. The first is carried out, and a repetition gets its answer. */
 import type { Failure } from '../domain/failure.ts'
-import type { IdempotencyKey, KeptAnswer } from '../records/idempotency.ts'
+import type { IdempotencyKey, KeptAnswer, LockOutcome } from '../records/idempotency.ts'
 import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
 import { limit } from '../lib/primitives/limit.ts'
+import { SECOND_MS } from '../lib/primitives/units.ts'
 
 /** The answer to an earlier request with the same key, as it was sent then. */
 export type ReplayedAnswer = {
@@ -13,17 +14,32 @@ export type ReplayedAnswer = {
   readonly requestId: string
 }
 
+type EarlierAnswer = ReplayedAnswer | { readonly kind: 'failure'; readonly failure: Failure }
+
 /** Claims the key for this call. Returns another answer if the call must not be carried out. */
 export async function claimOnce(
   relay: Relay,
   call: GatewayRequest,
   wanted: IdempotencyKey,
-): Promise<ReplayedAnswer | { readonly kind: 'failure'; readonly failure: Failure } | undefined> {
+): Promise<EarlierAnswer | undefined> {
   const claimed = await relay.idempotency.claim(call.caller.account.id, wanted)
+  if (claimed.kind !== 'claimed') return answerTo(claimed)
+  call.life.locked(claimed.claim)
+  return undefined
+}
+
+/** The answer to a call whose key another instance has claimed first, as the store showed with the hold. */
+export async function answerOfOther(relay: Relay, { caller, once }: GatewayRequest): Promise<EarlierAnswer> {
+  if (!once) throw new Error('a request without a key claims none')
+  const claimed = await relay.idempotency.claim(caller.account.id, once)
+  if (claimed.kind !== 'claimed') return answerTo(claimed)
+  // The other request has ended without a charge meanwhile. A repetition may be carried out.
+  claimed.claim.end()
+  return { kind: 'failure', failure: runningFor(SECOND_MS) }
+}
+
+function answerTo(claimed: Exclude<LockOutcome, { kind: 'claimed' }>): EarlierAnswer {
   switch (claimed.kind) {
-    case 'claimed':
-      call.life.locked(claimed.claim)
-      return undefined
     case 'running':
       return { kind: 'failure', failure: runningFor(claimed.forMs) }
     case 'mismatch':

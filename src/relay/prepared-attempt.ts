@@ -67,8 +67,8 @@ const PRELUDE_CHARS_MAX = limit(
 )
 
 /** Whether nobody waits for the answer. A client that announced a repetition counts as waiting. */
-export const isAbandoned = ({ cancelled, upstreamStopped, life }: GatewayRequest): boolean =>
-  cancelled !== undefined && (upstreamStopped || !life.isAwaited)
+export const isAbandoned = ({ cancelled, upstreamStopped, life, isDropped }: GatewayRequest): boolean =>
+  isDropped || (cancelled !== undefined && (upstreamStopped || !life.isAwaited))
 
 /** The facts that an answer to this call states about itself. */
 export const factsOf = ({ id }: GatewayRequest, { model, hold }: Admission): AnswerFacts => ({

@@ -1,9 +1,11 @@
 import { expect, test } from 'bun:test'
+import type { LockOutcome } from '../records/idempotency.ts'
 import { openSqliteIdempotency } from '../records/sqlite-idempotency.ts'
 import type { Row } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
 import { GatewayRequest, type CallStart } from './call.ts'
 import type { Relay } from './context.ts'
+import { answerOfOther } from './idempotency.ts'
 import { relayRequest } from './relay.ts'
 
 const account = { id: 'acct', status: 'active' }
@@ -32,4 +34,25 @@ test('a shutdown that begins while an idempotency key is looked up refuses the r
   expect(await second).toMatchObject({ kind: 'running' })
   expect(await relayed).toEqual({ kind: 'failure', failure: failure as never })
   expect(await idempotency.claim('acct', once)).toMatchObject({ kind: 'claimed' })
+})
+
+test('a key that another instance claimed first is answered by what the store has of it', async () => {
+  const answer = { status: 200, headers: { a: 'b' }, body: 'text' }
+  const kept = { kind: 'kept', requestId: 'other', answer } as const
+  const claims = { kept, mismatch: { kind: 'mismatch' }, running: { kind: 'running', forMs: 90_000 } } as const
+  let ended = 0
+  const free = { kind: 'claimed', claim: { end: () => void ended++ } } as unknown as LockOutcome
+  const start = { id: 'req', caller: { key, account }, once } as unknown as CallStart
+  const answered = (claimed: LockOutcome) => {
+    const relay = { idempotency: { claim: () => Promise.resolve(claimed) } } as unknown as Relay
+    return answerOfOther(relay, new GatewayRequest(start))
+  }
+  expect(await answered(claims.kept)).toEqual({ kind: 'repeated', answer, requestId: 'other' })
+  expect(await answered(claims.mismatch)).toMatchObject({ failure: { kind: 'idempotency_mismatch' } })
+  expect(await answered(claims.running)).toMatchObject({
+    failure: { kind: 'idempotency_running', retryAfterMs: 30_000 },
+  })
+  // The other request left no charge, so a repetition may be carried out.
+  expect(await answered(free)).toMatchObject({ failure: { kind: 'idempotency_running', retryAfterMs: 1_000 } })
+  expect(ended).toBe(1)
 })

@@ -18,6 +18,7 @@ import { failureHeaders } from './headers.ts'
 import { claimOnce, type ReplayedAnswer } from './idempotency.ts'
 import { fail, rescue } from './finish.ts'
 import { precheckWait, unready } from './permission.ts'
+import { endUnheld, heldFirst, waitsForHold } from './refused-hold.ts'
 import { relayTask } from './video.ts'
 
 export type RelayResult =
@@ -78,24 +79,29 @@ async function carryOut(relay: Relay, call: GatewayRequest, earlyFailure?: Failu
   }
   relay.live.add(call)
   try {
+    const needed = admission.quoted.amount
+    if (waitsForHold(relay, call, admission)) {
+      const outcome = await admission.held.durable
+      if (outcome.kind === 'refused') return await endUnheld(relay, call, { refusal: outcome.refusal, needed })
+    }
     if (conversation && call.isBackground) return await detach(relay, call, { admission, conversation })
-    if (admission.modality.needsDurableHold) await admission.held.durable
     // The upstream is called while the hold is being written. Nothing reaches the client before both are done.
     const attempts = tryOffers(relay, call, admission)
-    const ready = stream ? Promise.all([attempts, admission.held.durable]).then(([attempted]) => attempted) : attempts
-    const attempted = stream ? await soon(ready, relay.limits.heartbeatMs) : await ready
+    const ready = heldFirst(relay, call, { admission, attempts })
+    let attempted = stream ? await soon(ready, relay.limits.heartbeatMs) : await ready
+    // A stream also goes on if its upstream is slow to begin. It gets its headers as soon as its hold is on disk, and
+    // the rest happens inside it.
+    if (!attempted && (await admission.held.durable).kind === 'refused') attempted = await ready
+    if (attempted?.kind === 'unheld') return await endUnheld(relay, call, { refusal: attempted.refusal, needed })
     if (attempted?.kind === 'failed') {
       return failureOf(call, await fail(relay, call, { admission, attempted }))
     }
     if (attempted?.kind === 'whole') {
       return { kind: 'answer', answer: await answerWhole(relay, call, { admission, served: attempted }) }
     }
-    // A stream also goes on here if its upstream is slow to begin. It gets its headers as soon as its hold is on disk,
-    // and the rest happens inside it.
-    if (!attempted) await admission.held.durable
     const begun = attempted ? 'answering' : 'waiting'
     const { dropped = [] } = attempted ?? {}
-    return { kind: 'answer', answer: answerStream(relay, call, { admission, ready, begun, dropped }) }
+    return { kind: 'answer', answer: answerStream(relay, call, { admission, ready: attempts, begun, dropped }) }
   } catch (error) {
     await rescue(relay, call, admission)
     throw error

@@ -15,6 +15,8 @@ import type { Acceptance } from '../video/videos.ts'
 import { admitTask, type HoldTerms } from './admit.ts'
 import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
+import type { ReplayedAnswer } from './idempotency.ts'
+import { endUnheld } from './refused-hold.ts'
 import { scrubbed } from './scrubbed.ts'
 import { JSON_TYPE } from '../lib/http/content-types.ts'
 import type { Answer } from './answer.ts'
@@ -22,6 +24,7 @@ import type { Answer } from './answer.ts'
 type VideoResult =
   | { readonly kind: 'answer'; readonly answer: Answer }
   | { readonly kind: 'failure'; readonly failure: Failure }
+  | ReplayedAnswer
 
 /** Makes the task. Row and hold are on disk before anything is sent. It continues whether its client waits or not. */
 export async function relayTask(relay: Relay, call: GatewayRequest): Promise<VideoResult> {
@@ -45,7 +48,8 @@ export async function relayTask(relay: Relay, call: GatewayRequest): Promise<Vid
   }
   relay.live.add(call)
   try {
-    await admission.held.durable
+    const outcome = await admission.held.durable
+    if (outcome.kind === 'refused') return await endUnheld(relay, call, { refusal: outcome.refusal, needed: task.held })
     const reservation = call.limiterPermit
     const accepted = await relay.videos.begin({ task, body: fit.body, reservation, undo: call.life.lock?.drop() ?? [] })
     if (accepted.kind === 'refused') return { kind: 'failure', failure: failureOf(relay, accepted) }

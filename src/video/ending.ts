@@ -104,9 +104,9 @@ export async function completeTask(
     records.push(recordOf(job, line, { charged, writtenOff, upstreamCost: costOf(task, owed, metered) }, ending))
     const steps = wish.upscale ? upscaleLine() : []
     const all = records.reduce((sum, record) => sum + record.charged, 0n)
-    job.reservation?.settle(all, 0)
     return [
       ...steps,
+      ...(job.reservation?.settle(all, 0) ?? []),
       ...records.flatMap((record) => deps.records.steps(record)),
       ...deps.tasks.completeSteps(ended),
       ...fileSteps,
@@ -140,9 +140,12 @@ export async function failTask(deps: VideoWorkerDeps, job: VideoJob, { reason, o
   const ended: VideoTask = { ...job.task, stage: 'failed', reason, endedAtMs }
   const ending = { outcome: 'failed', status: 200, errorCode: FAILED_CODE, endedAtMs } as const
   const record = recordOf(job, nothingOf(job), { charged: 0n, writtenOff: 0n, upstreamCost: spentOn(job) }, ending)
-  job.reservation?.settle(0n, 0)
   if (orphan !== undefined) deps.log('warn', 'video.orphan', { ...taskFields(job), why: orphan })
-  await deps.ledger.release(holdOf(job.task), [...deps.records.steps(record), ...deps.tasks.failSteps(ended, orphan)])
+  await deps.ledger.release(holdOf(job.task), [
+    ...deps.records.steps(record),
+    ...(job.reservation?.settle(0n, 0) ?? []),
+    ...deps.tasks.failSteps(ended, orphan),
+  ])
   conclude(deps, job, { ended, records: [record] })
 }
 
@@ -151,9 +154,9 @@ export async function forgetTask(deps: VideoWorkerDeps, job: VideoJob, failure: 
   const { status, code } = writeFailure(failureForClient(failure))
   const ending = { outcome: 'failed', status, errorCode: code, endedAtMs: Date.now() } as const
   const record = recordOf(job, nothingOf(job), { charged: 0n, writtenOff: 0n, upstreamCost: 0n }, ending)
-  job.reservation?.settle(0n, 0)
   await deps.ledger.release(holdOf(job.task), [
     ...deps.records.steps(record),
+    ...(job.reservation?.settle(0n, 0) ?? []),
     ...deps.tasks.forgetSteps(job.task),
     ...job.undo,
   ])

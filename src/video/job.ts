@@ -14,7 +14,7 @@ import type { Stoppable } from '../upstream/in-flight-attempt.ts'
 import type { Tasks } from './tasks.ts'
 
 /** What the task reserves of its account's limits. */
-export type Reservation = { settle(charged: NanoUsd, tokens: number): void }
+export type Reservation = { settle(charged: NanoUsd, tokens: number): readonly WriteStep[] }
 
 export type VideoJob = {
   /** The task as it is on disk. */

@@ -95,10 +95,11 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a hold that expires is charged',
     edits: [
-      inLedger(
-        'bind: [0n, amount as bigint, accountId as string], changes: 1 },\n      ...(also',
-        'bind: [-(amount as bigint), amount as bigint, accountId as string], changes: 1 },\n      ...(also',
-      ),
+      {
+        file: 'src/ledger/sqlite-expiry.ts',
+        from: 'bind: [0n, amount as bigint, accountId as string], changes: 1 },\n      ...(also',
+        to: 'bind: [-(amount as bigint), amount as bigint, accountId as string], changes: 1 },\n      ...(also',
+      },
     ],
   },
   {
