@@ -46,6 +46,8 @@ export type Config = {
   readonly host: string
   readonly port: number
   readonly dataFolder: string
+  /** The PostgreSQL database that several instances share. Without it, the data folder holds everything. */
+  readonly databaseUrl: string | undefined
   /** Base of the links that the gateway hands out. Without it, and on a loopback address, the request names it. */
   readonly publicUrl: string | undefined
   /** Whether people who are not signed in see models and their prices. */
@@ -114,6 +116,21 @@ function publicUrl(env: Environment): string | undefined {
   if (url && `${url.username}${url.password}${url.search}${url.hash}` === '') return text.replace(/\/+$/, '')
   const wanted = 'an absolute http(s) address without a user, a query or a fragment'
   throw new ConfigError(`TOLLGATE_PUBLIC_URL must be ${wanted}, not '${maskedAddress(text)}'`)
+}
+
+const SECRETS = ['TOLLGATE_KEY_PEPPER', 'TOLLGATE_MASTER_KEY'] as const
+
+/** Secrets that one instance made would be unknown to the others, so a shared database needs given ones. */
+function databaseUrl(env: Environment): string | undefined {
+  const text = env['TOLLGATE_DATABASE_URL']
+  if (!text) return undefined
+  if (!URL.canParse(text) || !/^postgres(?:ql)?:$/.test(new URL(text).protocol)) {
+    const wanted = 'an address such as postgres://user:password@host:5432/database'
+    throw new ConfigError(`TOLLGATE_DATABASE_URL must be ${wanted}, not '${maskedAddress(text)}'`)
+  }
+  const missing = SECRETS.filter((name) => !env[name])
+  if (missing.length === 0) return text
+  throw new ConfigError(`with TOLLGATE_DATABASE_URL, set ${missing.join(' and ')} too (openssl rand -hex 32)`)
 }
 
 function limitsOf(env: Environment): ConfiguredLimits {
@@ -198,6 +215,7 @@ export async function loadConfig(env: Environment): Promise<Config> {
   return Object.freeze({
     ...listening(env),
     dataFolder: resolve(env['TOLLGATE_DATA'] || 'data'),
+    databaseUrl: databaseUrl(env),
     publicUrl: publicUrl(env),
     publicModels: publicModels(env),
     corsOrigins: corsOrigins(env),

@@ -1,5 +1,5 @@
 /** The wiring from a `Config` to a gateway. `serve` adds the servers. A single command needs no servers. */
-import type { AccountDraft, Accounts } from './accounts/accounts.ts'
+import type { Accounts } from './accounts/accounts.ts'
 import { openSqliteAccounts } from './accounts/sqlite-accounts.ts'
 import { openSqliteManagementKeys } from './accounts/sqlite-management-keys.ts'
 import { openSqliteSavedViews } from './accounts/sqlite-saved-views.ts'
@@ -15,16 +15,16 @@ import { openFolderBlobs } from './blobs/folder-blobs.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import { openSqliteCatalog } from './catalog/sqlite-catalog.ts'
 import type { Config } from './config.ts'
+import { openConfiguredStore } from './configured-store.ts'
+import { appliesDeclaration, applyAccounts, makeAccount, type DeclarationOptions } from './declaration-start.ts'
 import { accountCallsMax, connectionsMaxOf } from './connection-limit.ts'
 import { DIED } from './formats/responses/conversation.ts'
 import { timeOrderedId } from './lib/primitives/ids.ts'
 import { DiskRoom } from './lib/runtime/disk-room.ts'
-import type { Log } from './lib/runtime/log.ts'
 import { openSqliteCodes } from './ledger/sqlite-codes.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import { openSqliteLedgerQueries } from './ledger/sqlite-ledger-queries.ts'
 import { openSqliteLedger } from './ledger/sqlite-ledger.ts'
-import { OPENING } from './ledger/system-reasons.ts'
 import { holdLifeCheck, ledgerChecks } from './ledger/verify.ts'
 import { findingsOf, type Check, type Finding } from './lib/primitives/checks.ts'
 import { keptAnswerBounds, type Idempotency } from './records/idempotency.ts'
@@ -46,7 +46,7 @@ import { ProviderTally } from './relay/provider-tally.ts'
 import { failExpired, openSqliteTurns, turnCheck } from './responses/sqlite-turns.ts'
 import type { Turns } from './responses/turns.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
-import { openStore, type Store } from './store/store.ts'
+import type { Store } from './store/store.ts'
 import { openSqliteTasks, taskChecks } from './video/sqlite-tasks.ts'
 import type { Tasks } from './video/tasks.ts'
 
@@ -71,8 +71,7 @@ export type Gateway = {
   readonly firstKey: string | undefined
 }
 
-export type OpenOptions = {
-  readonly log: Log
+export type OpenOptions = DeclarationOptions & {
   /** The address of the built-in sandbox, or undefined if it does not run. */
   readonly sandboxUrl: () => string | undefined
   /** Whether an empty store gets its first account and key. */
@@ -83,16 +82,15 @@ const FIRST_ACCOUNT = 'default'
 const FIRST_BALANCE_NANO_USD = 1_000_000_000n
 
 /** Opens the data folder. Throws `FolderInUse` when another process uses it. */
-export async function openGateway(config: Config, { log, sandboxUrl, firstAccount }: OpenOptions): Promise<Gateway> {
+export async function openGateway(config: Config, options: OpenOptions): Promise<Gateway> {
+  const { log, sandboxUrl, firstAccount } = options
   // Memory and disk disagree, so nothing more may be promised to a client.
   const stop = (event: string, message: string): never => {
     log('error', event, { message })
     process.exit(1)
   }
   const onFatal = (message: string): never => stop('store.fatal', fatalText(message, config))
-  const store = await openStore(config.dataFolder, onFatal, {
-    onUpgrade: (upgrade) => log('warn', 'store.upgraded', { ...upgrade }),
-  })
+  const store = await openConfiguredStore(config, { log, onFatal })
   const room = new DiskRoom(config.dataFolder, config.limits.diskFloorBytes)
   const live = new LiveCalls(detachedBounds)
   const secrets = await openSecrets(config, store)
@@ -108,12 +106,14 @@ export async function openGateway(config: Config, { log, sandboxUrl, firstAccoun
   })
   if (expired > 0) log('warn', 'ledger.expired', { holds: expired })
   const people = await openPeople(store)
+  const applies = await appliesDeclaration(store, config, options)
   const catalog = await openSqliteCatalog(store, {
     masterKey: secrets.master_key,
     sandboxUrl,
     declared: config.declared,
+    applies,
   })
-  await declareAccounts(config, accounts, ledger)
+  if (applies) await applyAccounts(config, { store, accounts, ledger })
   const requests = await openRequestPorts(store, room)
   const limiter = openMemoryLimiter(await requests.rollups.chargedByDay(monthStartHour(Date.now())), {
     accountMax: accountCallsMax(config),
@@ -250,39 +250,6 @@ function fatalText(message: string, { dataFolder }: Config): string {
     ? `; the disk that holds ${dataFolder} is full: make room and start`
     : ''
   return `${message}${help}. The process ends; everything that was answered is on disk`
-}
-
-async function makeAccount(
-  accounts: Accounts,
-  ledger: Ledger,
-  account: AccountDraft & { readonly openingBalance: bigint },
-): Promise<string> {
-  const { id } = await accounts.create(account)
-  ledger.register(id)
-  if (account.openingBalance > 0n) {
-    const booking = { accountId: id, amount: account.openingBalance, ref: `opening:${id}`, reason: OPENING }
-    await ledger.adjust({ ...booking, kind: 'credit' })
-  }
-  return id
-}
-
-/**
- * Makes the accounts of the declaration. Each is made once, with its opening balance. Its allow-list and its limits
- * follow the file. An account that leaves the file keeps its keys, its money and its last limits. From then on it is
- * changed by command.
- */
-async function declareAccounts({ declared }: Config, accounts: Accounts, ledger: Ledger): Promise<void> {
-  const names = new Set(declared.accounts.map(({ name }) => name))
-  for (const { id, name, origin } of accounts.list()) {
-    if (origin === 'declared' && !names.has(name)) await accounts.update(id, { origin: 'stored' })
-  }
-  for (const draft of declared.accounts) {
-    const known = accounts.find(draft.name)
-    const { allowedModels = null, limits } = draft
-    const change = { allowedModels, limits, origin: 'declared' } as const
-    if (known) await accounts.update(known.id, change)
-    else await makeAccount(accounts, ledger, { ...draft, origin: 'declared' })
-  }
 }
 
 /** Gives an empty store an account with a little money and a key, so that the first call is not refused with 401. */

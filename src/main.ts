@@ -28,7 +28,7 @@ async function operate(name: string, input: unknown): Promise<ControlAnswer> {
   for (const startedMs = Date.now(); ; await Bun.sleep(FOLDER_POLL_MS)) {
     const answered = await callControl(config.dataFolder, name, input)
     if (answered) return answered
-    if (!existsSync(join(config.dataFolder, 'tollgate.db'))) return noFolder(config)
+    if (isMissing(config)) return noFolder(config)
     try {
       return await onFolder(config, 'leave', ({ services }) => runOperation(services, name, input))
     } catch (error) {
@@ -37,6 +37,9 @@ async function operate(name: string, input: unknown): Promise<ControlAnswer> {
     }
   }
 }
+
+const isMissing = ({ databaseUrl, dataFolder }: Config): boolean =>
+  databaseUrl === undefined && !existsSync(join(dataFolder, 'tollgate.db'))
 
 const noFolder = ({ dataFolder }: Config): ControlAnswer => ({
   ok: false,
@@ -127,21 +130,18 @@ const program: Program = {
     return restoreBackup(config, request)
   },
   async adoptSecrets() {
-    const [config, { openStore }, secrets, { createLog }] = await Promise.all([
+    const [config, { openConfiguredStore }, secrets, { createLog }] = await Promise.all([
       readConfig(),
-      import('./store/store.ts'),
+      import('./configured-store.ts'),
       import('./secrets.ts'),
       import('./lib/runtime/log.ts'),
     ])
-    if (!existsSync(join(config.dataFolder, 'tollgate.db'))) return noFolder(config)
+    if (isMissing(config)) return noFolder(config)
     const onFatal = (message: string): never => {
       process.stderr.write(`tollgate: ${message}\n`)
       process.exit(1)
     }
-    const log = createLog('warn')
-    const store = await openStore(config.dataFolder, onFatal, {
-      onUpgrade: (upgrade) => log('warn', 'store.upgraded', { ...upgrade }),
-    })
+    const store = await openConfiguredStore(config, { log: createLog('warn'), onFatal })
     try {
       return { ok: true, value: await secrets.adoptSecrets(config, store) }
     } finally {

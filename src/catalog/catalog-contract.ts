@@ -64,6 +64,7 @@ export function describeCatalogContract(
     let current: CatalogUnderTest
     const optionsOf = (declared: Declaration, masterKey: Uint8Array = MASTER_KEY): CatalogOptions => ({
       masterKey,
+      applies: true,
       sandboxUrl: () => sandboxUrl,
       declared,
     })

@@ -6,7 +6,7 @@
  * - Reads come from memory, in the tick of the call. A change is visible once its promise resolves, whole or not at
  *   all.
  * - A price card never changes. A changed price is a new card with a later date.
- * - Declared objects follow the declaration at every start. Stored objects stay until they are removed.
+ * - Declared objects follow the declaration that was applied last. Stored objects stay until they are removed.
  * - A stored secret is sealed to the origin of its provider. A declared secret is not stored.
  */
 import type { Model, ModelDraft, OfferDraft, Provider, ProviderDraft, ProviderState } from '../domain/catalog.ts'
@@ -45,6 +45,8 @@ export type CatalogOptions = {
   readonly masterKey: Uint8Array
   /** The address of the built-in sandbox, if it runs. A new thread of it may have a new port. */
   readonly sandboxUrl: () => string | undefined
+  /** Whether the declaration is applied now. Otherwise only its secrets are used. */
+  readonly applies: boolean
   readonly declared: {
     readonly providers: readonly ProviderDraft[]
     readonly models: readonly ModelDraft[]

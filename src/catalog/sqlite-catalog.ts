@@ -30,11 +30,13 @@ import {
 } from './catalog.ts'
 import * as sql from './statements.ts'
 
-/** Loads the catalogue and applies the declaration. Declared objects that left the declaration are withdrawn. */
+/**
+ * Loads the catalogue and, with `applies`, applies the declaration. Declared objects that left it are then withdrawn.
+ */
 export async function openSqliteCatalog(store: Store, options: CatalogOptions): Promise<Catalog> {
   const catalog = new SqliteCatalog(store, options)
   await catalog.reload()
-  await catalog.applyDeclared()
+  if (options.applies) await catalog.applyDeclared()
   return catalog
 }
 

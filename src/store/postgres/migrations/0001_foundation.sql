@@ -506,8 +506,7 @@ CREATE TABLE instance (
   batch         bigint NOT NULL DEFAULT 0,
   beat          timestamptz NOT NULL DEFAULT clock_timestamp(),
   version       text COLLATE "C",
-  address       text COLLATE "C",
-  declared_hash bytea
+  address       text COLLATE "C"
 ) WITH (fillfactor = 20);
 
 -- What a key or an account with limits has used. The limits stand beside it, so that one row decides.
@@ -549,6 +548,13 @@ BEGIN
   RETURN NULL;
 END $$;
 CREATE TRIGGER change_is_told AFTER INSERT ON change FOR EACH STATEMENT EXECUTE FUNCTION notify_change();
+
+-- The declaration that `tollgate apply` wrote last. Instances with another one warn.
+CREATE TABLE applied_declaration (
+  id            bigint CONSTRAINT "applied_declaration(id)" PRIMARY KEY CHECK (id = 1),
+  digest        text COLLATE "C" NOT NULL, -- SHA-256, hexadecimal
+  applied_at    bigint NOT NULL
+);
 
 -- Periodic work that one instance does for all.
 CREATE TABLE chore (
