@@ -191,7 +191,8 @@ function* checkImports({ path, imports }: Source): Generator<Finding> {
 
 /** The files that put a gateway together: they alone choose the technology behind a port. */
 const wiring = ['gateway', 'serve']
-const isStore = (path: string): boolean => /^src\/(?!lib\/).*\/(?:sqlite|folder|local|memory)-[\w-]+\.ts$/.test(path)
+const isStore = (path: string): boolean =>
+  /^src\/(?!lib\/).*\/(?:sqlite|sql|postgres|folder|s3|local|memory)-[\w-]+\.ts$/.test(path)
 
 /** Two dialects share code only through formats/core, so that each can be read, and removed, without the others. */
 function isSibling(path: string, target: string): boolean {
