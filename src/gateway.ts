@@ -167,7 +167,7 @@ async function openRequestPorts(store: Store, room: DiskRoom): Promise<RequestPo
 /** Opens users, sessions and management keys. When a user is barred, all sessions of the user end. */
 async function openPeople(store: Store): Promise<Pick<AdminServices, 'users' | 'sessions' | 'managementKeys'>> {
   const sessions = await openSqliteSessions(store)
-  const users = await openSqliteUsers(store, (userId) => sessions.endAllOf(userId))
+  const users = await openSqliteUsers(store, (userId, write) => sessions.endAllOf(userId, write))
   return { users, sessions, managementKeys: await openSqliteManagementKeys(store) }
 }
 

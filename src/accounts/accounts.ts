@@ -66,6 +66,8 @@ export type PassTerms = { readonly untilMs: number; readonly isValid: () => bool
 export type Accounts = {
   /** The caller with a presented key, or undefined if the key is malformed, unknown or revoked. */
   authenticate(presented: string): Caller | undefined
+  /** Waits for the news of a key that another instance may have made. Undefined if there is nothing to wait for. */
+  awaitKey(presented: string): Promise<void> | undefined
   /** The caller with a key by its id, or undefined once the key is revoked. */
   callerOf(keyId: string): Caller | undefined
   list(): readonly Account[]

@@ -10,6 +10,7 @@ import { HOUR_MS } from '../lib/primitives/units.ts'
 import { keyStatus, type ManagementKeys } from './management-keys.ts'
 import { SAVED_VIEWS_MAX, type SavedView, type SavedViews } from './saved-views.ts'
 import { PER_USER_MAX, sessionBounds, type Sessions } from './sessions.ts'
+import type { WriteStep } from '../store/statement.ts'
 import type { Users } from './users.ts'
 
 /** The ports that one process has open. A barred user loses all sessions. */
@@ -20,6 +21,8 @@ export type PeopleUnderTest = {
   readonly savedViews: SavedViews
   /** Makes an account in the store. */
   addAccount(id: string): Promise<void>
+  /** Runs steps that must succeed as one transaction. */
+  write(steps: readonly WriteStep[]): Promise<void>
   /** Ends this run of the process and begins the next one on the same store. */
   restart(): Promise<PeopleUnderTest>
   /** Everything in the store about people, as text. */
@@ -282,7 +285,7 @@ function testSessionLists(bound: Bound): void {
     ).toEqual([two.session.id, three.session.id])
     await now().sessions.sweep(two.session.createdAtMs + sessionBounds.idleMs - 1)
     expect(now().sessions.listOf(id, two.session.createdAtMs)).toHaveLength(2)
-    await now().sessions.endAllOf(id)
+    await now().sessions.endAllOf(id, (steps) => now().write(steps))
     await restart()
     expect(now().sessions.listOf(id)).toEqual([])
     const last = await now().sessions.begin(id, FROM)

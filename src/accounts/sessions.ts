@@ -11,6 +11,7 @@ import type { User } from '../domain/user.ts'
 import { HOUR_MS, MINUTE_MS } from '../lib/primitives/units.ts'
 import type { UserDirectory } from './users.ts'
 import { limit } from '../lib/primitives/limit.ts'
+import type { WriteStep } from '../store/statement.ts'
 
 /** A session ends after half an hour without a request, or after a working day. */
 export const sessionBounds = {
@@ -46,8 +47,11 @@ export type NewSession = {
 export type SignedInUser = { readonly session: Session; readonly user: User }
 
 export type Sessions = {
-  /** Signs a user in, in the tick of the call. */
-  begin(userId: string, from: SessionOrigin): Promise<NewSession>
+  /**
+   * Signs a user in, in the tick of the call. With the hash of the password that was verified, rejects if the user has
+   * another one by now.
+   */
+  begin(userId: string, from: SessionOrigin, passwordHash?: string): Promise<NewSession>
   /**
    * The session of a token and its user, or undefined if the session has ended or the user is not active. Use by a
    * person extends the session.
@@ -56,10 +60,11 @@ export type Sessions = {
   /** The sessions of a user that have not ended, oldest first. */
   listOf(userId: string, nowMs?: number): readonly Session[]
   /** Ends sessions. Sessions that have already ended are no error. */
-  end(sessions: readonly Pick<Session, 'id'>[]): Promise<void>
-  endAllOf(userId: string): Promise<void>
+  end(sessions: readonly Pick<Session, 'id' | 'userId'>[]): Promise<void>
+  /** Ends all sessions of a user, in the tick of the call. `write` runs the steps, perhaps with others. */
+  endAllOf(userId: string, write: (steps: readonly WriteStep[]) => Promise<void>): Promise<void>
   /** Shows an operator an account as its members see it. Undefined returns to the operator's own view. */
-  lookAs(session: Pick<Session, 'id'>, accountId: string | undefined): Promise<void>
+  lookAs(session: Pick<Session, 'id' | 'userId'>, accountId: string | undefined): Promise<void>
   /** Deletes expired sessions. */
   sweep(nowMs?: number): Promise<void>
 }

@@ -1,19 +1,12 @@
-import { afterAll } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { openStore } from '../store/store.ts'
+import { makePostgresDatabase } from '../store/postgres-contract.ts'
+import type { DatabaseUnderTest } from '../store/port-contract.ts'
+import { makeSqliteDatabase } from '../store/sqlite-contract.ts'
 import { describeAccountsContract, type AccountsUnderTest } from './accounts-contract.ts'
 import type { AccountsOptions } from './accounts.ts'
 import { openSqliteAccounts } from './sqlite-accounts.ts'
 
-const folders: string[] = []
-afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true })))
-
-async function openFolder(folder: string, options: AccountsOptions): Promise<AccountsUnderTest> {
-  const store = await openStore(folder, (message) => {
-    throw new Error(message)
-  })
+async function openOn(database: DatabaseUnderTest, options: AccountsOptions): Promise<AccountsUnderTest> {
+  const store = await database.open()
   const text = (_: string, value: unknown): unknown => {
     if (typeof value === 'bigint') return value.toString()
     return value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value
@@ -22,15 +15,17 @@ async function openFolder(folder: string, options: AccountsOptions): Promise<Acc
     accounts: await openSqliteAccounts(store, options),
     async restart(next) {
       await store.close()
-      return openFolder(folder, next)
+      return openOn(database, next)
     },
     stored: async () => JSON.stringify([await store.query('SELECT * FROM api_key')], text),
-    close: () => store.close(),
+    async close() {
+      await store.close()
+      await database.remove()
+    },
   }
 }
 
-describeAccountsContract('SqliteAccounts', async (options) => {
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-accounts-'))
-  folders.push(folder)
-  return openFolder(folder, options)
-})
+describeAccountsContract('SqliteAccounts on SQLite', (options) => openOn(makeSqliteDatabase(), options))
+describeAccountsContract('SqliteAccounts on PostgreSQL', async (options) =>
+  openOn(await makePostgresDatabase(), options),
+)

@@ -1,13 +1,14 @@
 /**
- * Accounts and keys on SQLite. All of them are in memory. A request is authenticated without a query, and a revocation
- * is in force from the tick of the call. On disk a key is the HMAC of its secret.
+ * Accounts and keys in SQL. All of them are in memory. A request is authenticated without a query, and a revocation is
+ * in force from the tick of the call. In the database a key is the HMAC of its secret.
  */
-import type { Account, AccountStatus, ApiKey, Caller } from '../domain/account.ts'
-import type { PriceOrigin } from '../domain/catalog.ts'
-import { limitsOf, limitsText, NO_LIMITS } from '../domain/limits.ts'
+import type { Account, ApiKey, Caller } from '../domain/account.ts'
+import { limitsText, NO_LIMITS } from '../domain/limits.ts'
 import { timeOrderedId } from '../lib/primitives/ids.ts'
-import { statement, type Row, type WriteStep } from '../store/statement.ts'
-import { mustWrite, type Store } from '../store/store.ts'
+import { SharedRows } from '../store/shared-rows.ts'
+import type { Row } from '../store/statement.ts'
+import type { Store } from '../store/store.ts'
+import * as rows from './account-rows.ts'
 import {
   changedAccount,
   changedKey,
@@ -22,54 +23,12 @@ import {
 } from './accounts.ts'
 import { isKeyShaped, makeKey } from './key-format.ts'
 
-const insertAccount = statement(
-  'INSERT INTO account (id, name, status, allowed_models, limits, declared, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
-)
-const updateAccount = statement(
-  'UPDATE account SET status = ?, allowed_models = ?, limits = ?, low_balance = ?, declared = ? WHERE id = ?',
-)
-const updateKey = statement('UPDATE api_key SET name = ?, allowed_models = ?, limits = ? WHERE id = ?')
-const insertKey = statement(
-  'INSERT INTO api_key (id, account_id, name, kind, digest, last4, allowed_models, limits, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
-)
-const revokeKeyStatement = statement('UPDATE api_key SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL')
-
-const listOf = (text: unknown): readonly string[] | undefined =>
-  typeof text === 'string' ? (JSON.parse(text) as string[]) : undefined
-const jsonOf = (list: readonly string[] | undefined): string | null => (list ? JSON.stringify(list) : null)
-
-const declaredFlag = (origin: PriceOrigin): 0 | 1 => (origin === 'declared' ? 1 : 0)
-
-const accountOf = (row: Row): Account => ({
-  id: row['id'] as string,
-  name: row['name'] as string,
-  status: row['status'] as AccountStatus,
-  allowedModels: listOf(row['allowed_models']),
-  limits: limitsOf(row['limits'] as string | null),
-  lowBalance: (row['low_balance'] as bigint | null) ?? undefined,
-  origin: row['declared'] === 1n ? 'declared' : 'stored',
-  createdAtMs: Number(row['created_at']),
-})
-
-const keyOf = (row: Row): ApiKey => ({
-  id: row['id'] as string,
-  accountId: row['account_id'] as string,
-  name: row['name'] as string,
-  kind: row['kind'] as ApiKey['kind'],
-  last4: row['last4'] as string,
-  allowedModels: listOf(row['allowed_models']),
-  limits: limitsOf(row['limits'] as string | null),
-  createdAtMs: Number(row['created_at']),
-  revokedAtMs: row['revoked_at'] === null ? undefined : Number(row['revoked_at']),
-})
-
 /** Opens the port. Loads accounts and keys. */
 export async function openSqliteAccounts(store: Store, options: AccountsOptions): Promise<Accounts> {
-  const [accounts, keys] = [await store.query('SELECT * FROM account'), await store.query('SELECT * FROM api_key')]
-  return new SqliteAccounts(store, options, { accounts, keys })
+  const accounts = new SqliteAccounts(store, options)
+  await accounts.open()
+  return accounts
 }
-
-type StoredRows = { readonly accounts: readonly Row[]; readonly keys: readonly Row[] }
 
 class SqliteAccounts implements Accounts {
   private readonly store: Store
@@ -84,19 +43,49 @@ class SqliteAccounts implements Accounts {
   private readonly keyIdByDigest = new Map<string, string>()
   private readonly passes = new Map<string, PassTerms & { readonly keyId: string }>()
   private readonly playgroundKeys = new Map<string, Promise<NewKey>>()
+  private readonly accountRows: SharedRows
+  private readonly keyRows: SharedRows
 
-  constructor(store: Store, options: AccountsOptions, rows: StoredRows) {
+  constructor(store: Store, options: AccountsOptions) {
     this.store = store
     this.options = options
-    for (const row of rows.accounts) this.accounts.set(row['id'] as string, accountOf(row))
+    const subjectOf = (row: Row): string => row['id'] as string
+    this.accountRows = new SharedRows(store, {
+      kind: 'account',
+      all: 'SELECT * FROM account ORDER BY id',
+      one: 'SELECT * FROM account WHERE id = ?',
+      subjectOf,
+      take: (_, [row]) => row && this.takeAccount(rows.readAccount(row)),
+    })
+    this.keyRows = new SharedRows(store, {
+      kind: 'api_key',
+      all: 'SELECT * FROM api_key ORDER BY id',
+      one: 'SELECT * FROM api_key WHERE id = ?',
+      subjectOf,
+      take: (_, [row]) => row && this.takeKey(rows.readKey(row), row['digest'] as Uint8Array),
+    })
+  }
+
+  async open(): Promise<void> {
+    await this.store.changes.watch(this.accountRows)
+    await this.store.changes.watch(this.keyRows)
+  }
+
+  private takeAccount(account: Account): void {
+    const before = this.accounts.get(account.id)
     // Ids sort by time.
-    const first = this.accounts.get([...this.accounts.keys()].toSorted()[0] ?? '')
-    if (first) this.accounts.set(first.id, { ...first, isFirst: true })
-    for (const row of rows.keys) {
-      const key = keyOf(row)
-      this.addKey(key)
-      this.keyIdByDigest.set(Buffer.from(row['digest'] as Uint8Array).toString('hex'), key.id)
-    }
+    const isFirst = before ? before.isFirst : this.accounts.size === 0
+    this.accounts.set(account.id, isFirst ? { ...account, isFirst } : account)
+    const isBarred = account.status === 'suspended' && before?.status === 'active'
+    if (isBarred) this.options.onBarred({ accountId: account.id })
+  }
+
+  private takeKey(key: ApiKey, digest: Uint8Array): void {
+    const before = this.keys.get(key.id)
+    this.addKey(key)
+    this.keyIdByDigest.set(Buffer.from(digest).toString('hex'), key.id)
+    const isBarred = key.revokedAtMs !== undefined && before && before.revokedAtMs === undefined
+    if (isBarred) this.options.onBarred({ keyId: key.id })
   }
 
   authenticate(presented: string): Caller | undefined {
@@ -104,6 +93,12 @@ class SqliteAccounts implements Accounts {
     const digest = this.digestOf(presented)
     const keyId = this.keyIdByDigest.get(digest)
     return keyId === undefined ? this.callerWithPass(digest) : this.callerOf(keyId)
+  }
+
+  awaitKey(presented: string): Promise<void> | undefined {
+    const { changes } = this.store
+    if (!changes.isShared || !isKeyShaped(presented)) return undefined
+    return this.keyIdByDigest.has(this.digestOf(presented)) ? undefined : changes.catchUp()
   }
 
   callerOf(keyId: string): Caller | undefined {
@@ -136,11 +131,11 @@ class SqliteAccounts implements Accounts {
       isFirst: this.accounts.size + this.making.size === 0,
     }
     const { id, status, createdAtMs } = account
-    const declared = declaredFlag(origin)
-    const bind = [id, name, status, jsonOf(allowedModels), limitsText(limits), declared, createdAtMs]
+    const declared = rows.declaredFlag(origin)
+    const bind = [id, name, status, rows.jsonOf(allowedModels), limitsText(limits), declared, createdAtMs]
     this.making.add(name)
     try {
-      await this.write({ run: insertAccount, bind })
+      await this.accountRows.write(id, [{ run: rows.insertAccount, bind }])
       this.accounts.set(id, account)
     } finally {
       this.making.delete(name)
@@ -155,15 +150,15 @@ class SqliteAccounts implements Accounts {
     // Memory changes first, because a suspended account must not start another request while the disk works.
     this.accounts.set(id, account)
     if (account.status === 'suspended') this.options.onBarred({ accountId: id })
-    const bind = [
-      account.status,
-      jsonOf(account.allowedModels),
-      limitsText(account.limits),
-      account.lowBalance ?? null,
-      declaredFlag(account.origin),
-      id,
-    ]
-    await this.write({ run: updateAccount, bind, changes: 1 })
+    const { status, allowedModels, limits, lowBalance, origin } = change
+    const steps = rows.fieldSteps(id, rows.update.account, {
+      status,
+      allowedModels: allowedModels && rows.jsonOf(allowedModels),
+      limits: limits && limitsText(limits),
+      lowBalance,
+      origin: origin && rows.declaredFlag(origin),
+    })
+    if (steps.length > 0) await this.accountRows.write(id, steps)
     return account
   }
 
@@ -201,10 +196,10 @@ class SqliteAccounts implements Accounts {
       createdAtMs: Date.now(),
       revokedAtMs: undefined,
     }
-    const allowed = jsonOf(allowedModels)
+    const allowed = rows.jsonOf(allowedModels)
     const stored = Buffer.from(digest, 'hex')
     const bind = [key.id, accountId, name, kind, stored, key.last4, allowed, limitsText(limits), key.createdAtMs]
-    await this.write({ run: insertKey, bind })
+    await this.keyRows.write(key.id, [{ run: rows.insertKey, bind }])
     this.addKey(key)
     if (kind === 'client') this.keyIdByDigest.set(digest, key.id)
     return { key, secret }
@@ -215,8 +210,13 @@ class SqliteAccounts implements Accounts {
     if (!before) throw new Error(`no key ${id}`)
     const key = changedKey(before, change)
     this.keys.set(id, key)
-    const bind = [key.name, jsonOf(key.allowedModels), limitsText(key.limits), id]
-    await this.write({ run: updateKey, bind, changes: 1 })
+    const { name, allowedModels, limits } = change
+    const steps = rows.fieldSteps(id, rows.update.key, {
+      name,
+      allowedModels: allowedModels && rows.jsonOf(allowedModels),
+      limits: limits && limitsText(limits),
+    })
+    if (steps.length > 0) await this.keyRows.write(id, steps)
     return key
   }
 
@@ -234,8 +234,9 @@ class SqliteAccounts implements Accounts {
     const revokedAtMs = Date.now()
     this.keys.set(id, { ...key, revokedAtMs })
     this.options.onBarred({ keyId: id })
-    await this.write({ run: revokeKeyStatement, bind: [revokedAtMs, id], changes: 1 })
-    return true
+    // Another instance may have been faster.
+    const outcome = await this.keyRows.tryWrite(id, [{ run: rows.revokeKey, bind: [revokedAtMs, id], changes: 1 }])
+    return outcome.kind === 'written'
   }
 
   private callerWithPass(digest: string): Caller | undefined {
@@ -256,7 +257,9 @@ class SqliteAccounts implements Accounts {
   }
 
   private addKey(key: ApiKey): void {
+    const isNew = !this.keys.has(key.id)
     this.keys.set(key.id, key)
+    if (!isNew) return
     const own = this.keyIdsByAccount.get(key.accountId)
     if (own) own.push(key.id)
     else this.keyIdsByAccount.set(key.accountId, [key.id])
@@ -268,9 +271,5 @@ class SqliteAccounts implements Accounts {
 
   private digestOf(secret: string): string {
     return new Bun.CryptoHasher('sha256', this.options.pepper).update(secret).digest('hex')
-  }
-
-  private write(step: WriteStep): Promise<void> {
-    return mustWrite(this.store, [step])
   }
 }

@@ -1,8 +1,9 @@
-/** Management keys on SQLite. They are in memory, and on disk by digest. */
+/** Management keys in SQL. They are in memory, and in the database by digest. */
 import { timeOrderedId } from '../lib/primitives/ids.ts'
 import { makeToken, tokenDigest } from '../lib/primitives/token.ts'
+import { SharedRows } from '../store/shared-rows.ts'
 import { statement, type Row } from '../store/statement.ts'
-import { mustWrite, type Store } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
 import {
   keyStatus,
   type ManagementKey,
@@ -19,21 +20,36 @@ const revoke = statement('UPDATE management_key SET revoked_at = ? WHERE id = ? 
 
 /** Opens the port. Loads the management keys. */
 export async function openSqliteManagementKeys(store: Store): Promise<ManagementKeys> {
-  return new SqliteManagementKeys(store, await store.query('SELECT * FROM management_key ORDER BY id'))
+  const keys = new SqliteManagementKeys(store)
+  await keys.open()
+  return keys
 }
 
 class SqliteManagementKeys implements ManagementKeys {
   private readonly store: Store
   private readonly keys = new Map<string, ManagementKey>()
   private readonly idByDigest = new Map<string, string>()
+  private readonly rows: SharedRows
 
-  constructor(store: Store, rows: readonly Row[]) {
+  constructor(store: Store) {
     this.store = store
-    for (const row of rows) {
-      const key = keyOf(row)
-      this.keys.set(key.id, key)
-      if (key.revokedAtMs === undefined) this.idByDigest.set(row['digest'] as string, key.id)
-    }
+    this.rows = new SharedRows(store, {
+      kind: 'management_key',
+      all: 'SELECT * FROM management_key ORDER BY id',
+      one: 'SELECT * FROM management_key WHERE id = ?',
+      subjectOf: (row) => row['id'] as string,
+      take: (_, [row]) => row && this.keep(keyOf(row), row['digest'] as string),
+    })
+  }
+
+  open(): Promise<void> {
+    return this.store.changes.watch(this.rows)
+  }
+
+  private keep(key: ManagementKey, digest: string): void {
+    this.keys.set(key.id, key)
+    if (key.revokedAtMs === undefined) this.idByDigest.set(digest, key.id)
+    else this.idByDigest.delete(digest)
   }
 
   authenticate(secret: string, users: UserDirectory): ManagementKey | undefined {
@@ -66,9 +82,8 @@ class SqliteManagementKeys implements ManagementKeys {
     const key = { ...made, last4: secret.slice(-4), revokedAtMs: undefined }
     const digest = tokenDigest(secret)
     const bind = [id, accountId ?? null, name, digest, key.last4, createdBy ?? null, key.createdAtMs]
-    await mustWrite(this.store, [{ run: insert, bind }])
-    this.keys.set(id, key)
-    this.idByDigest.set(digest, id)
+    await this.rows.write(id, [{ run: insert, bind }])
+    this.keep(key, digest)
     return { key, secret }
   }
 
@@ -78,8 +93,9 @@ class SqliteManagementKeys implements ManagementKeys {
     const revoked = { ...key, revokedAtMs: Date.now() }
     this.keys.set(id, revoked)
     for (const [digest, keyId] of this.idByDigest) if (keyId === id) this.idByDigest.delete(digest)
-    await mustWrite(this.store, [{ run: revoke, bind: [revoked.revokedAtMs, id], changes: 1 }])
-    return revoked
+    // If another instance was faster, memory has its time afterwards.
+    await this.rows.tryWrite(id, [{ run: revoke, bind: [revoked.revokedAtMs, id], changes: 1 }])
+    return this.keys.get(id)
   }
 }
 

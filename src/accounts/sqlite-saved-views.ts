@@ -1,4 +1,4 @@
-/** Saved views on SQLite. They are read only for people, on a thread of their own. */
+/** Saved views in SQL. They are read only for people, on a thread of their own. */
 import { timeOrderedId } from '../lib/primitives/ids.ts'
 import { violates } from '../store/constraint.ts'
 import { statement } from '../store/statement.ts'
@@ -15,7 +15,8 @@ import {
 /** A user has each name once. */
 const NAME_KEY = 'saved_view(user_id, name)'
 
-const insert = statement(`INSERT INTO saved_view (user_id, id, name, query, created_at) SELECT ?1, ?2, ?3, ?4, ?5
+const insert =
+  statement(`INSERT INTO saved_view (user_id, id, name, query, created_at) SELECT ?1, ?2, ?3, ?4, CAST(?5 AS bigint)
   WHERE (SELECT count(*) FROM saved_view WHERE user_id = ?1) < ${SAVED_VIEWS_MAX}`)
 const rename = statement('UPDATE saved_view SET name = ?3 WHERE user_id = ?1 AND id = ?2')
 const remove = statement('DELETE FROM saved_view WHERE user_id = ? AND id = ?')

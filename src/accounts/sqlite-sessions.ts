@@ -1,12 +1,14 @@
-/** Sessions on SQLite. They are in memory, and on disk by digest, so that a restart ends no session. */
+/** Sessions in SQL. They are in memory, and in the database by digest, so that a restart ends no session. */
 import { timeOrderedId } from '../lib/primitives/ids.ts'
 import { makeToken, tokenDigest } from '../lib/primitives/token.ts'
 import { MINUTE_MS } from '../lib/primitives/units.ts'
+import { SharedRows } from '../store/shared-rows.ts'
 import { statement, type Row, type WriteStep } from '../store/statement.ts'
-import { mustWrite, type Store } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
 import {
   hasEnded,
   PER_USER_MAX,
+  sessionBounds,
   type NewSession,
   type Session,
   type SessionOrigin,
@@ -16,12 +18,18 @@ import {
 } from './sessions.ts'
 import type { UserDirectory } from './users.ts'
 
-const insert = statement(
-  'INSERT INTO session (id, digest, user_id, address, agent, created_at, seen_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
-)
-const touch = statement('UPDATE session SET seen_at = ? WHERE id = ?')
+/** A session of a user who is disabled or has got another password is not begun. */
+const insertText = `INSERT INTO session (id, digest, user_id, address, agent, created_at, seen_at)
+  SELECT ?1, ?2, id, ?4, ?5, CAST(?6 AS bigint), CAST(?6 AS bigint) FROM "user"
+  WHERE id = ?3 AND disabled_at IS NULL AND coalesce(?7, password, '') = coalesce(password, '')`
+/** With the lock, a change of the password sees this session and ends it, or this statement sees the change. */
+const insert = statement({ sqlite: insertText, postgres: `${insertText} FOR SHARE` })
+const touch = statement('UPDATE session SET seen_at = ? WHERE id = ? AND seen_at < ?1')
 const setView = statement('UPDATE session SET view_as = ? WHERE id = ?')
 const remove = statement('DELETE FROM session WHERE id = ?')
+const removeAll = statement('DELETE FROM session WHERE user_id = ?')
+/** Another instance may have seen the user later. */
+const removeEnded = statement('DELETE FROM session WHERE id = ? AND (seen_at <= ? OR created_at <= ?)')
 
 /** How far `seen_at` on disk may lag behind. */
 const TOUCH_MS = MINUTE_MS
@@ -34,22 +42,42 @@ type StoredSession = Session & {
 
 /** Opens the port. Loads the sessions. */
 export async function openSqliteSessions(store: Store): Promise<Sessions> {
-  return new SqliteSessions(store, await store.query('SELECT * FROM session ORDER BY id'))
+  const sessions = new SqliteSessions(store)
+  await sessions.open()
+  return sessions
 }
 
 class SqliteSessions implements Sessions {
   private readonly store: Store
   private readonly byDigest = new Map<string, StoredSession>()
+  /** The sessions of one user are read together. */
+  private readonly rows: SharedRows
 
-  constructor(store: Store, rows: readonly Row[]) {
+  constructor(store: Store) {
     this.store = store
-    for (const row of rows) {
-      const session = sessionOf(row)
-      this.byDigest.set(session.digest, session)
+    this.rows = new SharedRows(store, {
+      kind: 'session',
+      all: 'SELECT * FROM session ORDER BY id',
+      one: 'SELECT * FROM session WHERE user_id = ? ORDER BY id',
+      subjectOf: (row) => row['user_id'] as string,
+      take: (userId, rows) => this.takeSessions(userId, rows.map(sessionOf)),
+    })
+  }
+
+  open(): Promise<void> {
+    return this.store.changes.watch(this.rows)
+  }
+
+  private takeSessions(userId: string, sessions: readonly StoredSession[]): void {
+    const known = new Map(this.byDigest.entries().filter(([, kept]) => kept.userId === userId))
+    for (const digest of known.keys()) this.byDigest.delete(digest)
+    for (const session of sessions) {
+      const seenAtMs = Math.max(session.seenAtMs, known.get(session.digest)?.seenAtMs ?? 0)
+      this.byDigest.set(session.digest, { ...session, seenAtMs })
     }
   }
 
-  async begin(userId: string, from: SessionOrigin): Promise<NewSession> {
+  async begin(userId: string, from: SessionOrigin, passwordHash?: string): Promise<NewSession> {
     const own = this.listOf(userId)
     const gone = this.forget(own.slice(0, Math.max(0, own.length - PER_USER_MAX + 1)))
     const token = makeToken()
@@ -66,8 +94,8 @@ class SqliteSessions implements Sessions {
       viewAs: undefined,
     }
     this.byDigest.set(kept.digest, kept)
-    const bind = [kept.id, kept.digest, userId, kept.address, kept.agent, nowMs, nowMs]
-    await mustWrite(this.store, [...gone, { run: insert, bind }])
+    const bind = [kept.id, kept.digest, userId, kept.address, kept.agent, nowMs, passwordHash ?? null]
+    await this.rows.write(userId, [...gone, { run: insert, bind, changes: 1 }])
     return { token, session: kept }
   }
 
@@ -84,7 +112,8 @@ class SqliteSessions implements Sessions {
     if (nowMs - kept.touchedAtMs >= TOUCH_MS) {
       kept.touchedAtMs = nowMs
       // A lost write is harmless, because `seen_at` is written again a minute later.
-      this.store.write([{ run: touch, bind: [nowMs, kept.id] }], 'bulk').catch(() => undefined)
+      const steps = [{ run: touch, bind: [nowMs, kept.id] }, ...this.rows.announce(kept.userId)]
+      this.store.write(steps, 'bulk').catch(() => undefined)
     }
     return { session: kept, user }
   }
@@ -93,29 +122,39 @@ class SqliteSessions implements Sessions {
     return [...this.byDigest.values()].filter((kept) => kept.userId === userId && !hasEnded(kept, nowMs))
   }
 
-  async end(sessions: readonly Pick<Session, 'id'>[]): Promise<void> {
-    const steps = this.forget(sessions)
-    if (steps.length > 0) await mustWrite(this.store, steps)
+  async end(sessions: readonly Pick<Session, 'id' | 'userId'>[]): Promise<void> {
+    const byUser = Map.groupBy(sessions, ({ userId }) => userId)
+    await Promise.all([...byUser].map(([userId, own]) => this.rows.write(userId, this.forget(own))))
   }
 
-  /** Ends sessions in memory, and returns the steps for the disk. */
+  /** Ends sessions in memory, and returns the steps for the database. */
   private forget(sessions: readonly Pick<Session, 'id'>[]): WriteStep[] {
     const ids = new Set(sessions.map(({ id }) => id))
     for (const [digest, { id }] of this.byDigest) if (ids.has(id)) this.byDigest.delete(digest)
     return [...ids].map((id) => ({ run: remove, bind: [id] }))
   }
 
-  endAllOf(userId: string): Promise<void> {
-    return this.end([...this.byDigest.values()].filter((kept) => kept.userId === userId))
+  endAllOf(userId: string, write: (steps: readonly WriteStep[]) => Promise<void>): Promise<void> {
+    this.takeSessions(userId, [])
+    return this.rows.during(userId, () => write([{ run: removeAll, bind: [userId] }, ...this.rows.announce(userId)]))
   }
 
-  async lookAs({ id }: Pick<Session, 'id'>, accountId: string | undefined): Promise<void> {
+  async lookAs({ id, userId }: Pick<Session, 'id' | 'userId'>, accountId: string | undefined): Promise<void> {
     for (const kept of this.byDigest.values()) if (kept.id === id) kept.viewAs = accountId
-    await mustWrite(this.store, [{ run: setView, bind: [accountId ?? null, id] }])
+    await this.rows.write(userId, [{ run: setView, bind: [accountId ?? null, id] }])
   }
 
-  sweep(nowMs = Date.now()): Promise<void> {
-    return this.end([...this.byDigest.values()].filter((kept) => hasEnded(kept, nowMs)))
+  async sweep(nowMs = Date.now()): Promise<void> {
+    const ended = [...this.byDigest.values()].filter((kept) => hasEnded(kept, nowMs))
+    const { idleMs, absoluteMs } = sessionBounds
+    const byUser = Map.groupBy(ended, ({ userId }) => userId)
+    await Promise.all(
+      [...byUser].map(([userId, own]) => {
+        this.forget(own)
+        const steps = own.map(({ id }) => ({ run: removeEnded, bind: [id, nowMs - idleMs, nowMs - absoluteMs] }))
+        return this.rows.write(userId, steps)
+      }),
+    )
   }
 }
 

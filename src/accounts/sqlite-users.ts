@@ -1,9 +1,11 @@
-/** Users and their links on SQLite. All of them are in memory, because there are few. On disk a link is its digest. */
+/** Users and their links in SQL. All of them are in memory, because there are few. A link is stored as its digest. */
 import type { User, UserRole } from '../domain/user.ts'
 import { timeOrderedId } from '../lib/primitives/ids.ts'
 import { makeToken, tokenDigest } from '../lib/primitives/token.ts'
-import { statement, type Row } from '../store/statement.ts'
-import { mustWrite, type Store } from '../store/store.ts'
+import { violates } from '../store/constraint.ts'
+import { SharedRows } from '../store/shared-rows.ts'
+import { statement, type Row, type WriteStep } from '../store/statement.ts'
+import type { Store } from '../store/store.ts'
 import {
   changedUser,
   linkLifeMs,
@@ -18,25 +20,32 @@ import {
   type Users,
 } from './users.ts'
 
-const insertUser = statement('INSERT INTO user (id, name, role, account_id, created_at) VALUES (?, ?, ?, ?, ?)')
-const updateUser = statement('UPDATE user SET role = ?, disabled_at = ? WHERE id = ?')
-const updatePassword = statement('UPDATE user SET password = ? WHERE id = ?')
+const insertUser = statement('INSERT INTO "user" (id, name, role, account_id, created_at) VALUES (?, ?, ?, ?, ?)')
+const updateRole = statement('UPDATE "user" SET role = ? WHERE id = ?')
+const updateDisabled = statement('UPDATE "user" SET disabled_at = ? WHERE id = ?')
+const updatePassword = statement('UPDATE "user" SET password = ? WHERE id = ?')
 const insertLink = statement('INSERT INTO setup_link (digest, user_id, created_at, expires_at) VALUES (?, ?, ?, ?)')
 const useLink = statement('UPDATE setup_link SET used_at = ? WHERE digest = ? AND used_at IS NULL')
-const dropLinks = statement('DELETE FROM setup_link WHERE user_id IS ? OR used_at IS NOT NULL OR expires_at < ?')
+const dropLinks = statement(
+  'DELETE FROM setup_link WHERE user_id IS NOT DISTINCT FROM ? OR used_at IS NOT NULL OR expires_at < ?',
+)
+
+/** A user has each name once, whatever its case. */
+const NAME_KEY = 'user(name)'
+/** Links of the first operator have no user. */
+const NO_USER = ''
+const selectLinks = 'SELECT * FROM setup_link WHERE used_at IS NULL'
 
 type StoredUser = { readonly user: User; readonly password: string | undefined }
 type Link = { readonly userId: string | undefined; readonly expiresAtMs: number }
-
-type StoredRows = { readonly users: readonly Row[]; readonly links: readonly Row[] }
 
 const digestOf = tokenDigest
 
 /** Opens the port. Loads users and their links. */
 export async function openSqliteUsers(store: Store, onBarred: OnUserBarred): Promise<Users> {
-  const users = await store.query('SELECT * FROM user ORDER BY id')
-  const links = await store.query('SELECT * FROM setup_link WHERE used_at IS NULL')
-  return new SqliteUsers(store, onBarred, { users, links })
+  const users = new SqliteUsers(store, onBarred)
+  await users.open()
+  return users
 }
 
 class SqliteUsers implements Users {
@@ -44,13 +53,37 @@ class SqliteUsers implements Users {
   private readonly users = new Map<string, StoredUser>()
   private readonly links = new Map<string, Link>()
   private readonly onBarred: OnUserBarred
+  private readonly userRows: SharedRows
+  private readonly linkRows: SharedRows
 
-  constructor(store: Store, onBarred: OnUserBarred, rows: StoredRows) {
+  constructor(store: Store, onBarred: OnUserBarred) {
     this.store = store
     this.onBarred = onBarred
-    for (const row of rows.users) this.keep(keptOf(row))
-    for (const row of rows.links) {
-      const userId = (row['user_id'] as string | null) ?? undefined
+    this.userRows = new SharedRows(store, {
+      kind: 'user',
+      all: 'SELECT * FROM "user" ORDER BY id',
+      one: 'SELECT * FROM "user" WHERE id = ?',
+      subjectOf: (row) => row['id'] as string,
+      take: (id, [row]) => (row ? this.keep(keptOf(row)) : this.users.delete(id)),
+    })
+    this.linkRows = new SharedRows(store, {
+      kind: 'setup_link',
+      all: selectLinks,
+      one: `${selectLinks} AND coalesce(user_id, '${NO_USER}') = ?`,
+      subjectOf: (row) => linkSubject((row['user_id'] as string | null) ?? undefined),
+      take: (subject, rows) => this.takeLinks(subject, rows),
+    })
+  }
+
+  async open(): Promise<void> {
+    await this.store.changes.watch(this.userRows)
+    await this.store.changes.watch(this.linkRows)
+  }
+
+  private takeLinks(subject: string, rows: readonly Row[]): void {
+    const userId = subject === NO_USER ? undefined : subject
+    this.forgetLinks(userId)
+    for (const row of rows) {
       this.links.set(row['digest'] as string, { userId, expiresAtMs: Number(row['expires_at']) })
     }
   }
@@ -83,21 +116,28 @@ class SqliteUsers implements Users {
     const createdAtMs = Date.now()
     const user: User = { id, name, role, accountId, status: 'invited', createdAtMs }
     this.keep({ user, password: undefined })
-    await mustWrite(this.store, [{ run: insertUser, bind: [id, name, role, accountId ?? null, createdAtMs] }])
-    return user
+    const bind = [id, name, role, accountId ?? null, createdAtMs]
+    const outcome = await this.userRows.tryWrite(id, [{ run: insertUser, bind }])
+    if (outcome.kind === 'written') return user
+    // Another instance may have taken the name.
+    if (violates(outcome, NAME_KEY)) return undefined
+    throw new Error(outcome.reason)
   }
 
   async update(id: string, { role, status }: UserChange): Promise<User> {
     const { user: before, password } = this.known(id)
     const changed = changedUser(before, { role, status }, password)
     this.keep({ user: changed, password })
-    if (changed.status === 'disabled') this.forgetLinks(id)
-    if (changed.role !== before.role || changed.status === 'disabled') await this.onBarred(id)
-    const disabledAt = changed.status === 'disabled' ? Date.now() : null
-    await mustWrite(this.store, [
-      { run: updateUser, bind: [changed.role, disabledAt, id], changes: 1 },
-      ...(disabledAt === null ? [] : [{ run: dropLinks, bind: [id, disabledAt] }]),
-    ])
+    const isDisabled = changed.status === 'disabled'
+    if (isDisabled) this.forgetLinks(id)
+    const nowMs = Date.now()
+    const steps = [
+      ...(role === undefined ? [] : [{ run: updateRole, bind: [role, id], changes: 1 }]),
+      ...(status === undefined ? [] : [{ run: updateDisabled, bind: [isDisabled ? nowMs : null, id], changes: 1 }]),
+    ]
+    if (isDisabled) await this.writeBarred(id, [...steps, ...this.dropLinksSteps(id, nowMs)])
+    else if (changed.role !== before.role) await this.writeBarred(id, steps)
+    else if (steps.length > 0) await this.userRows.write(id, steps)
     return changed
   }
 
@@ -105,11 +145,17 @@ class SqliteUsers implements Users {
     const { user } = this.known(id)
     this.keep({ user: { ...user, status: user.status === 'invited' ? 'active' : user.status }, password: hash })
     this.forgetLinks(id)
-    await this.onBarred(id)
-    await mustWrite(this.store, [
-      { run: updatePassword, bind: [hash, id], changes: 1 },
-      { run: dropLinks, bind: [id, Date.now()] },
-    ])
+    const step = { run: updatePassword, bind: [hash, id], changes: 1 }
+    await this.writeBarred(id, [step, ...this.dropLinksSteps(id, Date.now())])
+  }
+
+  /** Writes a user who is signed out everywhere, with the ends of the sessions. */
+  private writeBarred(id: string, steps: readonly WriteStep[]): Promise<void> {
+    return this.onBarred(id, (more) => this.linkRows.during(id, () => this.userRows.write(id, [...steps, ...more])))
+  }
+
+  private dropLinksSteps(userId: string, nowMs: number): readonly WriteStep[] {
+    return [{ run: dropLinks, bind: [userId, nowMs] }, ...this.linkRows.announce(userId)]
   }
 
   async makeLink(userId: string | undefined): Promise<string> {
@@ -118,7 +164,7 @@ class SqliteUsers implements Users {
     const expiresAtMs = nowMs + linkLifeMs(userId === undefined ? undefined : this.find(userId))
     this.forgetLinks(userId)
     this.links.set(digestOf(token), { userId, expiresAtMs })
-    await mustWrite(this.store, [
+    await this.linkRows.write(linkSubject(userId), [
       { run: dropLinks, bind: [userId ?? null, nowMs] },
       { run: insertLink, bind: [digestOf(token), userId ?? null, nowMs, expiresAtMs] },
     ])
@@ -142,7 +188,10 @@ class SqliteUsers implements Users {
     if (!holder) return { kind: 'void' }
     if (holder.kind === 'first' && (name === undefined || this.named(name))) return { kind: 'name_needed' }
     this.links.delete(digestOf(token))
-    await mustWrite(this.store, [{ run: useLink, bind: [Date.now(), digestOf(token)], changes: 1 }])
+    const subject = linkSubject(holder.kind === 'user' ? holder.user.id : undefined)
+    const use = { run: useLink, bind: [Date.now(), digestOf(token)], changes: 1 }
+    // Another instance may have been faster.
+    if ((await this.linkRows.tryWrite(subject, [use])).kind === 'refused') return { kind: 'void' }
     const user = holder.kind === 'user' ? holder.user : await this.firstOperator(name ?? '')
     if (!user) return { kind: 'name_needed' }
     await this.setPassword(user.id, hash)
@@ -167,6 +216,8 @@ class SqliteUsers implements Users {
     this.users.set(kept.user.id, kept)
   }
 }
+
+const linkSubject = (userId: string | undefined): string => userId ?? NO_USER
 
 function keptOf(row: Row): StoredUser {
   const password = (row['password'] as string | null) ?? undefined

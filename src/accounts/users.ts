@@ -11,6 +11,7 @@
 import type { User, UserRole } from '../domain/user.ts'
 import { HOUR_MS } from '../lib/primitives/units.ts'
 import { limit } from '../lib/primitives/limit.ts'
+import type { WriteStep } from '../store/statement.ts'
 
 /** An invitation may stay unread in a mailbox for a while. A user who requests another link is waiting for it. */
 const LINK_MS = {
@@ -36,8 +37,8 @@ export type LinkRedemption =
   /** The first operator must choose a free name. */
   | { readonly kind: 'name_needed' }
 
-/** Called when a user must be signed out everywhere. The change waits until this is done. */
-export type OnUserBarred = (userId: string) => Promise<void>
+/** Signs a user out everywhere, in the tick of the call, and passes the steps on to the transaction of the user. */
+export type OnUserBarred = (userId: string, write: (steps: readonly WriteStep[]) => Promise<void>) => Promise<void>
 
 /** The look-up of a user by id. */
 export type UserDirectory = Pick<Users, 'find'>

@@ -1,19 +1,12 @@
-import { afterAll } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { openStore } from '../store/store.ts'
+import { makePostgresDatabase } from '../store/postgres-contract.ts'
+import type { DatabaseUnderTest } from '../store/port-contract.ts'
+import { makeSqliteDatabase } from '../store/sqlite-contract.ts'
 import { describeCatalogContract, type CatalogUnderTest } from './catalog-contract.ts'
 import type { CatalogOptions } from './catalog.ts'
 import { openSqliteCatalog } from './sqlite-catalog.ts'
 
-const folders: string[] = []
-afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true })))
-
-async function openFolder(folder: string, options: CatalogOptions): Promise<CatalogUnderTest> {
-  const store = await openStore(folder, (message) => {
-    throw new Error(message)
-  })
+async function openOn(database: DatabaseUnderTest, options: CatalogOptions): Promise<CatalogUnderTest> {
+  const store = await database.open()
   const text = (_: string, value: unknown): unknown => {
     if (typeof value === 'bigint') return value.toString()
     return value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value
@@ -22,15 +15,15 @@ async function openFolder(folder: string, options: CatalogOptions): Promise<Cata
     catalog: await openSqliteCatalog(store, options),
     async restart(next) {
       await store.close()
-      return openFolder(folder, next)
+      return openOn(database, next)
     },
     stored: async () => JSON.stringify(await store.query('SELECT * FROM provider'), text),
-    close: () => store.close(),
+    async close() {
+      await store.close()
+      await database.remove()
+    },
   }
 }
 
-describeCatalogContract('SqliteCatalog', async (options) => {
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-catalog-'))
-  folders.push(folder)
-  return openFolder(folder, options)
-})
+describeCatalogContract('SqliteCatalog on SQLite', (options) => openOn(makeSqliteDatabase(), options))
+describeCatalogContract('SqliteCatalog on PostgreSQL', async (options) => openOn(await makePostgresDatabase(), options))

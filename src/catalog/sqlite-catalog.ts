@@ -1,5 +1,5 @@
 /**
- * The catalogue on SQLite. All of it is in memory, and is rebuilt from the store after a change. Changes are rare, and
+ * The catalogue in SQL. All of it is in memory, and is rebuilt from the store after a change. Changes are rare, and
  * every request reads it.
  */
 import type {
@@ -15,8 +15,9 @@ import type {
 import { defaultModelLimits, type ModelLimits } from '../domain/model-limits.ts'
 import type { PriceCard, PriceTier, UnitPrices } from '../domain/price.ts'
 import { seal, unseal } from '../lib/primitives/seal.ts'
-import { type Row, type WriteStep } from '../store/statement.ts'
-import { mustWrite, type Store } from '../store/store.ts'
+import type { ChangeWatcher } from '../store/change-log.ts'
+import type { Row, WriteStep } from '../store/statement.ts'
+import type { Store } from '../store/store.ts'
 import { isOwnAddress } from '../vendors/presets.ts'
 import { priceRows, readCards, saysSame, type DatedCard } from './cards.ts'
 import {
@@ -30,20 +31,25 @@ import {
 } from './catalog.ts'
 import * as sql from './statements.ts'
 
+/** How often a change of prices starts again because another instance was faster. */
+const TRIES_MAX = 5
+
 /**
  * Loads the catalogue and, with `applies`, applies the declaration. Declared objects that left it are then withdrawn.
  */
 export async function openSqliteCatalog(store: Store, options: CatalogOptions): Promise<Catalog> {
   const catalog = new SqliteCatalog(store, options)
-  await catalog.reload()
+  await store.changes.watch(catalog)
   if (options.applies) await catalog.applyDeclared()
   return catalog
 }
 
 type Prices = { readonly prices: UnitPrices; readonly tiers: readonly PriceTier[] | undefined }
+/** The current card of every model and offer, by `subject:id`. */
 type Cards = ReadonlyMap<string, PriceCard>
 
-class SqliteCatalog implements Catalog {
+class SqliteCatalog implements Catalog, ChangeWatcher {
+  readonly kind = 'catalog'
   private readonly store: Store
   private readonly options: CatalogOptions
   private readonly declaredSecrets: ReadonlyMap<string, string | undefined>
@@ -54,6 +60,7 @@ class SqliteCatalog implements Catalog {
   private cards: Cards = new Map()
   /** Whether there is a vendor beside the built-in sandbox. */
   private hasVendor = false
+  private loading: Promise<void> = Promise.resolve()
 
   constructor(store: Store, options: CatalogOptions) {
     this.store = store
@@ -80,12 +87,12 @@ class SqliteCatalog implements Catalog {
   }
 
   async putProvider(draft: ProviderDraft): Promise<void> {
-    await this.change([this.providerStep(draft, 0)])
+    await this.change(() => [this.providerStep(draft, 0)])
   }
 
   async removeProvider(id: string): Promise<boolean> {
     if (!this.providersById.has(id)) return false
-    await this.change([
+    await this.change(() => [
       { run: sql.withdrawOffersOfProvider, bind: [Date.now(), id] },
       { run: sql.withdrawProvider, bind: [Date.now(), id], changes: 1 },
     ])
@@ -93,7 +100,9 @@ class SqliteCatalog implements Catalog {
   }
 
   async setProviderState(id: string, state: ProviderState): Promise<void> {
-    await this.change([{ run: sql.drainProvider, bind: [state === 'drained' ? Date.now() : null, id], changes: 1 }])
+    await this.change(() => [
+      { run: sql.drainProvider, bind: [state === 'drained' ? Date.now() : null, id], changes: 1 },
+    ])
   }
 
   async putModel(draft: ModelDraft): Promise<void> {
@@ -101,12 +110,14 @@ class SqliteCatalog implements Catalog {
   }
 
   async putModels(drafts: readonly ModelDraft[]): Promise<void> {
-    await this.change(drafts.flatMap((draft) => this.modelSteps(draft, 0)))
+    // In one order, so that two instances never wait for each other's models.
+    const ordered = drafts.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    await this.change(() => ordered.flatMap((draft) => this.modelSteps(draft, 0)))
   }
 
   async removeModel(id: string): Promise<boolean> {
     if (!this.modelsById.has(id)) return false
-    await this.change([{ run: sql.withdrawModel, bind: [Date.now(), id], changes: 1 }])
+    await this.change(() => [{ run: sql.withdrawModel, bind: [Date.now(), id], changes: 1 }])
     return true
   }
 
@@ -120,19 +131,33 @@ class SqliteCatalog implements Catalog {
 
   async applyDeclared(): Promise<void> {
     const { providers, models: declared, vendorModels } = this.options.declared
-    const models = declaredModels({ models: declared, vendorModels }, (id) => this.modelsById.get(id))
-    const nowMs = Date.now()
-    await this.change([
-      { run: sql.withdrawDeclaredModels, bind: [nowMs, JSON.stringify(models.map(({ id }) => id))] },
-      { run: sql.withdrawDeclaredProviders, bind: [nowMs, JSON.stringify(providers.map(({ id }) => id))] },
-      ...providers.map((provider) => this.providerStep(provider, 1)),
-      ...models.flatMap((model) => this.modelSteps(model, 1, nowMs)),
-    ])
+    await this.change(() => {
+      const models = declaredModels({ models: declared, vendorModels }, (id) => this.modelsById.get(id))
+      const nowMs = Date.now()
+      return [
+        { run: sql.withdrawDeclaredModels, bind: [nowMs, JSON.stringify(models.map(({ id }) => id))] },
+        { run: sql.withdrawDeclaredProviders, bind: [nowMs, JSON.stringify(providers.map(({ id }) => id))] },
+        ...providers.map((provider) => this.providerStep(provider, 1)),
+        ...models.flatMap((model) => this.modelSteps(model, 1, nowMs)),
+      ]
+    })
   }
 
-  private async change(steps: readonly WriteStep[]): Promise<void> {
-    await mustWrite(this.store, steps)
-    await this.reload()
+  /**
+   * Writes a change and reads it. If another instance has changed a price since memory was read, the steps are made
+   * again: they compare with prices in memory.
+   */
+  private async change(stepsOf: () => readonly WriteStep[]): Promise<void> {
+    for (let triesLeft = this.store.changes.isShared ? TRIES_MAX : 1; triesLeft > 0; triesLeft--) {
+      const steps = [...stepsOf(), ...this.store.changes.announce('catalog', '')]
+      const outcome = await this.store.write(steps)
+      await this.reload()
+      if (outcome.kind === 'written') return
+      const isOutdated = Object.values(sql.isNewestCard).some((guard) => guard === steps[outcome.step]?.run)
+      if (!isOutdated || triesLeft === 1) {
+        throw new Error(`transaction refused at step ${outcome.step}: ${outcome.reason}`)
+      }
+    }
   }
 
   private providerStep(draft: ProviderDraft, declared: 0 | 1): WriteStep {
@@ -166,20 +191,29 @@ class SqliteCatalog implements Catalog {
   /** Steps for a new dated card, if it differs from the current one. */
   private priceSteps(subject: 'model' | 'offer', id: string, { prices, tiers }: Prices): WriteStep[] {
     const current = this.cards.get(`${subject}:${id}`)
-    if (current && saysSame(current, prices, tiers)) return []
+    const { isShared } = this.store.changes
+    const guard = isShared ? [{ run: sql.isNewestCard[subject], bind: [id, current?.id ?? 0], changes: 1 }] : []
+    if (current && saysSame(current, prices, tiers)) return guard
     return [
+      ...guard,
       { run: sql.insertCard, bind: [subject, id, Date.now()] },
       ...priceRows(prices, tiers).map((row) => ({ run: sql.insertPrice, bind: [subject, id, ...row] })),
     ]
   }
 
-  async reload(): Promise<void> {
-    const [cards, providers, models, offers] = await Promise.all([
-      loadCards(this.store, Date.now()),
-      this.store.query(sql.selectProviders),
-      this.store.query(sql.selectModels),
-      this.store.query(sql.selectOffers),
-    ])
+  /** Each reload begins after the one before has ended, so that an old state never replaces a newer one. */
+  reload(): Promise<void> {
+    this.loading = this.loading.catch(() => undefined).then(() => this.load())
+    return this.loading
+  }
+
+  async load(): Promise<void> {
+    const queries = [sql.selectCurrentPrices, sql.selectProviders, sql.selectModels, sql.selectOffers]
+    const results = await this.store.together(queries.map((text) => ({ sql: text, bind: [] })))
+    const [prices = [], providers = [], models = [], offers = []] = results
+    const cards: Cards = new Map(
+      readCards(prices).map(({ subject, subjectId, card }) => [`${subject}:${subjectId}`, card]),
+    )
     this.cards = cards
     this.hasVendor = providers.some((row) => row['preset'] !== SANDBOX_PRESET)
     this.providersById = new Map(providers.map((row) => [row['id'] as string, this.providerOf(row)]))
@@ -262,9 +296,3 @@ class SqliteCatalog implements Catalog {
 }
 
 const stateOf = (row: Row): ProviderState => (row['drained_at'] === null ? 'serving' : 'drained')
-
-/** The current card of every model and offer, by `subject:id`. */
-async function loadCards(store: Store, nowMs: number): Promise<Cards> {
-  const cards = readCards(await store.query(sql.selectCurrentPrices, [nowMs]))
-  return new Map(cards.map(({ subject, subjectId, card }) => [`${subject}:${subjectId}`, card]))
-}

@@ -12,20 +12,14 @@ export const withdrawProvider = statement('UPDATE provider SET removed_at = ?, s
 export const withdrawOffersOfProvider = statement(
   'UPDATE offer SET removed_at = ? WHERE provider_id = ? AND removed_at IS NULL',
 )
-export const withdrawDeclaredProviders = statement(
-  `UPDATE provider SET removed_at = ? WHERE declared = 1 AND removed_at IS NULL
-     AND id NOT IN (SELECT value FROM json_each(?))`,
-)
+export const withdrawDeclaredProviders = withdrawDeclared('provider')
 export const upsertModel = statement(
   `INSERT INTO model (id, owned_by, kind, limits, declared, created_at) VALUES (?, ?, ?, ?, ?, ?)
    ON CONFLICT (id) DO UPDATE SET owned_by = excluded.owned_by, kind = excluded.kind, limits = excluded.limits,
      declared = excluded.declared, removed_at = NULL`,
 )
 export const withdrawModel = statement('UPDATE model SET removed_at = ? WHERE id = ?')
-export const withdrawDeclaredModels = statement(
-  `UPDATE model SET removed_at = ? WHERE declared = 1 AND removed_at IS NULL
-     AND id NOT IN (SELECT value FROM json_each(?))`,
-)
+export const withdrawDeclaredModels = withdrawDeclared('model')
 export const upsertOffer = statement(
   `INSERT INTO offer (id, model_id, provider_id, upstream_model, priority, weight, context_tokens)
    VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -34,9 +28,13 @@ export const upsertOffer = statement(
 )
 export const withdrawOffers = statement('UPDATE offer SET removed_at = ? WHERE model_id = ? AND removed_at IS NULL')
 export const insertCard = statement('INSERT INTO price_card (subject, subject_id, effective_from) VALUES (?, ?, ?)')
+
+/** A condition: a card is the newest of a model or an offer. 0: it has none. The row of the model is locked before. */
+export const isNewestCard = { model: isNewestCardOf('model', 'owned_by'), offer: isNewestCardOf('offer', 'weight') }
+
 export const insertPrice = statement(
   `INSERT INTO price (card_id, tier, unit, nano_per_million)
-   SELECT max(id), ?3, ?4, ?5 FROM price_card WHERE subject = ?1 AND subject_id = ?2`,
+   SELECT max(id), ?3, ?4, CAST(?5 AS bigint) FROM price_card WHERE subject = ?1 AND subject_id = ?2`,
 )
 
 export const drainProvider = statement('UPDATE provider SET drained_at = ? WHERE id = ?')
@@ -45,12 +43,12 @@ export const selectProviders = 'SELECT * FROM provider WHERE removed_at IS NULL 
 export const selectModels = 'SELECT * FROM model WHERE removed_at IS NULL ORDER BY created_at, id'
 export const selectOffers = `SELECT offer.*, provider.drained_at FROM offer JOIN provider ON provider.id = offer.provider_id
   WHERE offer.removed_at IS NULL AND provider.removed_at IS NULL ORDER BY offer.priority, offer.id`
+/** The newest card is the current one. Instances may differ in their clocks, so its date does not decide. */
 export const selectCurrentPrices = `SELECT card.id, card.subject, card.subject_id, card.effective_from,
     price.tier, price.unit, price.nano_per_million
   FROM price_card AS card JOIN price ON price.card_id = card.id
   WHERE card.id = (SELECT id FROM price_card AS newest
-    WHERE newest.subject = card.subject AND newest.subject_id = card.subject_id AND newest.effective_from <= ?
-    ORDER BY newest.effective_from DESC, newest.id DESC LIMIT 1)`
+    WHERE newest.subject = card.subject AND newest.subject_id = card.subject_id ORDER BY newest.id DESC LIMIT 1)`
 /** All cards that a model and its offers ever had, newest first. */
 export const selectPriceHistory = `SELECT card.id, card.subject, card.subject_id, card.effective_from,
     price.tier, price.unit, price.nano_per_million
@@ -62,3 +60,18 @@ export const selectPriceHistory = `SELECT card.id, card.subject, card.subject_id
 export const selectCard = `SELECT card.id, card.subject, card.subject_id, card.effective_from,
     price.tier, price.unit, price.nano_per_million
   FROM price_card AS card JOIN price ON price.card_id = card.id WHERE card.id = ?`
+
+function withdrawDeclared(table: 'model' | 'provider') {
+  const text = `UPDATE ${table} SET removed_at = ? WHERE declared = 1 AND removed_at IS NULL AND id NOT IN`
+  return statement({
+    sqlite: `${text} (SELECT value FROM json_each(?))`,
+    postgres: `${text} (SELECT jsonb_array_elements_text(?::text::jsonb))`,
+  })
+}
+
+function isNewestCardOf(table: 'model' | 'offer', column: string) {
+  return statement(
+    `UPDATE ${table} SET ${column} = ${column} WHERE id = ?1 AND ?2 =
+       (SELECT coalesce(max(id), 0) FROM price_card WHERE subject = '${table}' AND subject_id = ?1)`,
+  )
+}

@@ -1,35 +1,26 @@
-import { Database } from 'bun:sqlite'
-import { afterAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { statement } from '../store/statement.ts'
-import { DATABASE, mustWrite, openStore } from '../store/store.ts'
+import { expect, test } from 'bun:test'
+import { makePostgresDatabase } from '../store/postgres-contract.ts'
+import type { DatabaseUnderTest } from '../store/port-contract.ts'
+import { insertAccount, makeSqliteDatabase } from '../store/sqlite-contract.ts'
+import { mustWrite, type Store } from '../store/store.ts'
 import { describeCodesContract, type CodesUnderTest } from './codes-contract.ts'
 import { openSqliteCodes } from './sqlite-codes.ts'
 import { openSqliteLedger } from './sqlite-ledger.ts'
 import { verifyLedger } from './verify.ts'
 
-const insertAccount = statement("INSERT INTO account (id, name, status, created_at) VALUES (?1, ?1, 'active', 0)")
-
-const folders: string[] = []
-afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true })))
-
 const fatal = (message: string): never => {
   throw new Error(message)
 }
 
-async function open(): Promise<CodesUnderTest & { readonly folder: string }> {
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-codes-'))
-  folders.push(folder)
-  const store = await openStore(folder, fatal)
+async function openOn(database: DatabaseUnderTest): Promise<CodesUnderTest & { readonly store: Store }> {
+  const store = await database.open()
   const { ledger } = await openSqliteLedger(store, { owner: 'test', onBroken: fatal })
   for (const id of ['a', 'b']) {
-    await mustWrite(store, [{ run: insertAccount, bind: [id] }])
+    await mustWrite(store, [{ run: insertAccount, bind: [id, 0] }])
     ledger.register(id)
   }
   return {
-    folder,
+    store,
     codes: openSqliteCodes(store, ledger),
     ledger,
     stored: async () =>
@@ -37,28 +28,36 @@ async function open(): Promise<CodesUnderTest & { readonly folder: string }> {
         typeof value === 'bigint' ? value.toString() : value,
       ),
     findings: () => verifyLedger(store),
-    close: () => store.close(),
+    async close() {
+      await store.close()
+      await database.remove()
+    },
   }
 }
 
-describeCodesContract('SqliteCodes', open)
+const openings: [string, () => Promise<CodesUnderTest & { readonly store: Store }>][] = [
+  ['SQLite', () => openOn(makeSqliteDatabase())],
+  ['PostgreSQL', async () => openOn(await makePostgresDatabase())],
+]
+// The checks of the books do not run on PostgreSQL yet.
+describeCodesContract('SqliteCodes on SQLite', () => openOn(makeSqliteDatabase()))
 
-test('a crash between redeeming and booking is not possible: both are one transaction', async () => {
-  const books = await open()
-  const { codes, folder } = books
-  const { secret, id } =
-    (await codes.create({ count: 1, amount: 5n, note: 'launch', expiresAtMs: undefined })).codes[0] ??
-    expect.unreachable()
-  await codes.redeem(secret, { accountId: 'b' })
-  const db = new Database(join(folder, DATABASE), { readonly: true })
-  expect(db.query('SELECT redeemed_by FROM redemption_code WHERE id = ?').get(id)).toEqual({ redeemed_by: 'b' })
-  expect(db.query('SELECT ref, kind FROM journal WHERE ref = ?').get(`code:${id}`)).toEqual({
-    ref: `code:${id}`,
-    kind: 'credit',
-  })
-  const unbooked = `SELECT count(*) AS n FROM redemption_code c LEFT JOIN journal j ON j.ref = 'code:' || c.id
+test.each(openings)(
+  'a crash between redeeming and booking is not possible on %s: both are one transaction',
+  async (_, open) => {
+    const books = await open()
+    const { codes, store } = books
+    const { secret, id } =
+      (await codes.create({ count: 1, amount: 5n, note: 'launch', expiresAtMs: undefined })).codes[0] ??
+      expect.unreachable()
+    await codes.redeem(secret, { accountId: 'b' })
+    const redeemed = await store.query('SELECT redeemed_by FROM redemption_code WHERE id = ?', [id])
+    expect(redeemed).toEqual([{ redeemed_by: 'b' }])
+    const booked = await store.query('SELECT ref, kind FROM journal WHERE ref = ?', [`code:${id}`])
+    expect(booked).toEqual([{ ref: `code:${id}`, kind: 'credit' }])
+    const unbooked = `SELECT count(*) AS n FROM redemption_code c LEFT JOIN journal j ON j.ref = 'code:' || c.id
     WHERE (c.redeemed_at IS NULL) <> (j.id IS NULL)`
-  expect(db.query(unbooked).get()).toEqual({ n: 0 })
-  db.close()
-  await books.close()
-})
+    expect(await store.query(unbooked)).toEqual([{ n: 0n }])
+    await books.close()
+  },
+)

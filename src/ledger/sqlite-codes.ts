@@ -1,4 +1,4 @@
-/** Codes on SQLite. They are stored by digest, like every secret that gives access to something. */
+/** Codes in SQL. They are stored by digest, like every secret that gives access to something. */
 import { timeOrderedId } from '../lib/primitives/ids.ts'
 import { makeVoucher, voucherOf } from '../lib/primitives/signed-token.ts'
 import { tokenDigest } from '../lib/primitives/token.ts'
@@ -95,23 +95,35 @@ class SqliteCodes implements Codes {
 }
 
 const OPEN = 'redeemed_at IS NULL AND voided_at IS NULL'
-const states: Readonly<Record<Code['state'], string>> = {
-  open: `${OPEN} AND (expires_at IS NULL OR expires_at > ?)`,
-  expired: `${OPEN} AND expires_at <= ?`,
-  redeemed: 'redeemed_at IS NOT NULL AND ? IS NOT NULL',
-  voided: 'redeemed_at IS NULL AND voided_at IS NOT NULL AND ? IS NOT NULL',
+/** The databases have no function in common that looks for a text in a text, except this one. */
+const SHOWN = "lower(note || ' …' || last4)"
+const FOUND = `replace(${SHOWN}, ?, '') <> ${SHOWN}`
+
+type Condition = { readonly sql: string; readonly bind: readonly SqlValue[] }
+
+function inState(state: Code['state'], nowMs: number): Condition {
+  switch (state) {
+    case 'open':
+      return { sql: `${OPEN} AND (expires_at IS NULL OR expires_at > ?)`, bind: [nowMs] }
+    case 'expired':
+      return { sql: `${OPEN} AND expires_at <= ?`, bind: [nowMs] }
+    case 'redeemed':
+      return { sql: 'redeemed_at IS NOT NULL', bind: [] }
+    case 'voided':
+      return { sql: 'redeemed_at IS NULL AND voided_at IS NOT NULL', bind: [] }
+  }
 }
 
 function conditionsOf({ batchId, state, text }: CodeFilter): { readonly where: string; readonly bind: SqlValue[] } {
   const wanted = text?.trim().toLowerCase()
-  const conditions: [string, SqlValue][] = [
-    ...(batchId === undefined ? [] : [['batch_id = ?', batchId] as [string, SqlValue]]),
-    ...(state === undefined ? [] : [[states[state], Date.now()] as [string, SqlValue]]),
-    ...(wanted ? [["instr(lower(note || ' …' || last4), ?) > 0", wanted] as [string, SqlValue]] : []),
+  const conditions: Condition[] = [
+    ...(batchId === undefined ? [] : [{ sql: 'batch_id = ?', bind: [batchId] }]),
+    ...(state === undefined ? [] : [inState(state, Date.now())]),
+    ...(wanted ? [{ sql: FOUND, bind: [wanted] }] : []),
   ]
   return {
-    where: ['TRUE', ...conditions.map(([sql]) => sql)].join(' AND '),
-    bind: conditions.map(([, value]) => value),
+    where: ['TRUE', ...conditions.map(({ sql }) => sql)].join(' AND '),
+    bind: conditions.flatMap(({ bind }) => bind),
   }
 }
 

@@ -1,4 +1,4 @@
-/** The audit log on SQLite. */
+/** The audit log in SQL. */
 import { timeOrderedId } from '../lib/primitives/ids.ts'
 import { statement, type Row } from '../store/statement.ts'
 import { mustWrite, type Store } from '../store/store.ts'
@@ -58,7 +58,7 @@ class SqliteAudit implements Audit {
 
   async count(filter: AuditFilter, max: number): Promise<number | undefined> {
     const { where, bind } = conditionsOf(filter)
-    const sql = `SELECT count(*) AS n FROM (SELECT 1 FROM audit WHERE ${where} LIMIT ?)`
+    const sql = `SELECT count(*) AS n FROM (SELECT 1 FROM audit WHERE ${where} LIMIT ?) AS found`
     const [row] = await this.store.query(sql, [...bind, max + 1])
     const count = Number(row?.['n'] ?? 0)
     return count > max ? undefined : count

@@ -3,6 +3,7 @@
  * the same suite unchanged. The clock of every port is `Date.now` of this process, which a suite may shift.
  */
 import type { WriteOutcome, WriteStep } from './statement.ts'
+import type { Store } from './store.ts'
 
 /** A port on its own, empty store. */
 export type PortUnderTest<Port> = {
@@ -14,6 +15,13 @@ export type PortUnderTest<Port> = {
   /** Opens the port on the same store, as the next process does. */
   reopen(): Promise<Port>
   close(): Promise<void>
+}
+
+/** An empty database, which stores open one after another. On PostgreSQL, several have it open at once. */
+export type DatabaseUnderTest = {
+  open(): Promise<Store>
+  /** Deletes the database. Its stores must be closed. */
+  remove(): Promise<void>
 }
 
 /** Opens a port, lets a test use it, and closes it even if the test fails. */

@@ -3,23 +3,34 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openTestPostgres } from '../../test/support/postgres.ts'
-import type { PortUnderTest } from './port-contract.ts'
+import type { DatabaseUnderTest, PortUnderTest } from './port-contract.ts'
 import { openPostgresStore } from './postgres/store.ts'
 import { insertAccount } from './sqlite-contract.ts'
 import { mustWrite, type Store } from './store.ts'
+
+const onFatal = (message: string): never => {
+  throw new Error(message)
+}
+
+/** Makes an empty database of PostgreSQL. */
+export async function makePostgresDatabase(): Promise<DatabaseUnderTest> {
+  const database = await openTestPostgres()
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-contract-'))
+  return {
+    open: () => openPostgresStore(database.url, { folder, onFatal }),
+    async remove() {
+      await database.close()
+      rmSync(folder, { recursive: true })
+    },
+  }
+}
 
 /** Opens a port of PostgreSQL for a contract suite. */
 export const onPostgres =
   <Port>(openPort: (store: Store) => Port | Promise<Port>) =>
   async (): Promise<PortUnderTest<Port> & { readonly store: Store }> => {
-    const database = await openTestPostgres()
-    const folder = mkdtempSync(join(tmpdir(), 'tollgate-contract-'))
-    const store = await openPostgresStore(database.url, {
-      folder,
-      onFatal(message) {
-        throw new Error(message)
-      },
-    })
+    const database = await makePostgresDatabase()
+    const store = await database.open()
     return {
       port: await openPort(store),
       store,
@@ -30,8 +41,7 @@ export const onPostgres =
       reopen: async () => openPort(store),
       async close() {
         await store.close()
-        await database.close()
-        rmSync(folder, { recursive: true })
+        await database.remove()
       },
     }
   }

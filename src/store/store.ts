@@ -1,5 +1,6 @@
 import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
+import { noChanges, type ChangeLog } from './change-log.ts'
 import { copyDatabase } from './copy.ts'
 import { lockFolder } from './lock.ts'
 import { upgrade, type Upgrade } from './migrate.ts'
@@ -17,6 +18,8 @@ export type Store = {
   defer(stepsOf: () => readonly WriteStep[], heard: OutcomeListener): DeferredWrite
   /** A query that may take long has a share, such as an account. Shares take turns. Other queries go first. */
   query(sql: Sql, bind?: readonly SqlValue[], share?: string): Promise<readonly Row[]>
+  /** Queries on one state of the database. */
+  together: StoreReader['together']
   /**
    * Runs long queries on a connection and a thread of their own, which end with `use`. No request waits for them. If
    * the store is closed meanwhile, the current query ends and the next one rejects.
@@ -24,6 +27,8 @@ export type Store = {
   apart<T>(use: (reader: Queryable) => Promise<T>): Promise<T>
   /** Queries for the console, on a connection and a thread of their own. No request waits for them. */
   readonly aside: Queryable & Pick<StoreReader, 'together'>
+  /** What instances tell each other. */
+  readonly changes: ChangeLog
   /** Transactions that wait or are in flight. The gauge shows whether the disk is the bottleneck. */
   queued(): number
   /** How long the current batch has waited for the disk, or 0 if none is in flight. */
@@ -95,6 +100,8 @@ export async function openStore(
     write: (steps, lane) => writer.write(steps, lane),
     defer: (stepsOf, heard) => writer.defer(stepsOf, heard),
     query: (sql, bind, share) => reader.query(sql, bind, share),
+    together: (queries, share) => reader.together(queries, share),
+    changes: noChanges,
     async apart(use) {
       const own = await openApart()
       try {

@@ -3,6 +3,7 @@ import { StoreReader, type ReaderThread } from '../reader.ts'
 import type { Store } from '../store.ts'
 import { openClient } from './client.ts'
 import { migratePostgres } from './migrate.ts'
+import { PolledChangeLog } from './polled-change-log.ts'
 import { postgresText } from './text.ts'
 import { PostgresWriter } from './writer.ts'
 
@@ -40,11 +41,17 @@ export async function openPostgresStore(
   const reader = await openReader('first')
   let aside: Promise<StoreReader> | undefined
   const openedAside = (): Promise<StoreReader> => (aside ??= openReader('last'))
+  const rows: Pick<Store, 'query' | 'write'> = {
+    write: (steps, lane) => writer.write(steps, lane),
+    query: (text, bind, share) => reader.query(text, bind, share),
+  }
+  const changes = await PolledChangeLog.open(url, rows, { onFatal })
   return {
     folder,
-    write: (steps, lane) => writer.write(steps, lane),
+    ...rows,
+    changes,
     defer: (stepsOf, heard) => writer.defer(stepsOf, heard),
-    query: (text, bind, share) => reader.query(text, bind, share),
+    together: (queries, share) => reader.together(queries, share),
     async apart(use) {
       const own = await openReader('last')
       try {
@@ -64,6 +71,7 @@ export async function openPostgresStore(
     // PostgreSQL returns the space of deleted rows by itself.
     shrink: () => Promise.resolve(),
     async close() {
+      await changes.close()
       await Promise.all([...readers].map((each) => each.close()))
       await writer.close()
       await sql.close()
