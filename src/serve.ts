@@ -245,9 +245,9 @@ function openVideos(gateway: Gateway, { health, config, ...shared }: VideoParts)
     pollMs: limits.videoPollMs,
     keptMs: limits.videoKeptMs,
     learn: (offerId, failure) => (failure ? health.failed(offerId, failure) : health.succeeded(offerId)),
-    reserve: ({ keyId, accountId, held }) => {
+    reserve: ({ keyId, accountId, requestId, held }) => {
       const [key, account] = [accounts.findKey(keyId), accounts.find(accountId)]
-      return key && account && limiter.resume({ key, account }, held)
+      return key && account && limiter.resume({ key, account }, { id: requestId, amount: held })
     },
   })
 }

@@ -128,19 +128,19 @@ function testTokensAMinute(open: OpenLimiter): void {
     for (let i = 0; i < 12; i++) {
       clock.nowMs += 60_000
       const one = enter(who)
-      one.reserve(0n, one.forecast(10, 8_000), true)
+      one.reserve(0n, one.forecast(10, 8_000), 'forecast')
       one.settle(0n, 4_010, 4_000)
       one.leave()
     }
     expect(first.forecast(10, 8_000)).toBeWithin(3_800, 4_011)
     // Answers that were limited or cut off do not change the forecast.
-    for (const [isForecast, output] of [
-      [false, 20],
-      [true, undefined],
+    for (const [kind, output] of [
+      ['known', 20],
+      ['forecast', undefined],
     ] as const) {
       clock.nowMs += 60_000
       const one = enter(who)
-      one.reserve(0n, 20, isForecast)
+      one.reserve(0n, 20, kind)
       one.settle(0n, 20, output)
     }
     expect(first.forecast(10, 8_000)).toBeWithin(3_800, 4_011)

@@ -43,8 +43,8 @@ export type Limiter = {
    * requests, but free requests are counted separately. Spend does not matter.
    */
   enterFree(caller: Caller): LimitViolation | undefined
-  /** The permit of work that a former process admitted and that continues. Its spend counts as held. */
-  resume(caller: Caller, amount: NanoUsd): Pick<LimiterPermit, 'settle'>
+  /** The permit of work that a former process admitted and that continues. Its hold has the id of the request. */
+  resume(caller: Caller, hold: ResumedHold): Pick<LimiterPermit, 'settle'>
   /** The `x-ratelimit-*` headers for a refused caller. */
   headers(caller: Caller): Record<string, string>
   /** The number of requests in flight of a key or an account. */
@@ -67,10 +67,10 @@ export type LimiterPermit = {
   /** Why this much spend and these tokens are not available. Undefined if they are, for the rest of this tick. */
   obstacle(amount: NanoUsd, tokens: number): LimitViolation | undefined
   /**
-   * Reserves what `obstacle` found available. `isForecast`: whether a part of the tokens is a forecast. A limiter whose
-   * store decides returns its claim, for the transaction of the hold.
+   * Reserves what `obstacle` found available. A limiter whose store decides returns its claim, for the transaction of
+   * the hold.
    */
-  reserve(amount: NanoUsd, tokens: number, isForecast?: boolean): LimitClaim | undefined
+  reserve(amount: NanoUsd, tokens: number, kind?: ReservationKind): LimitClaim | undefined
   /** Takes the reservation back, because its hold was refused. A second call does nothing. */
   withdraw(): void
   /** Reserves `amount` more of spend if the limits allow it. The claim is for the transaction of the extension. */
@@ -91,8 +91,16 @@ export type LimiterPermit = {
   withRates(headers?: Record<string, string>): Record<string, string>
 }
 
+/** The hold of a request whose process is gone. */
+export type ResumedHold = { readonly id: string; readonly amount: NanoUsd }
+
+/** `forecast`: a part of the tokens is a forecast. `task`: the work outlives its request, which alone is in flight. */
+export type ReservationKind = 'known' | 'forecast' | 'task'
+
 /** What a reservation takes of limits that the store decides: steps that the store may refuse. */
 export type LimitClaim = {
+  /** The meters of the store that count the request, the Unix day on which they do, and the tokens that they took. */
+  readonly metered: { readonly meters: readonly string[]; readonly day: number; readonly tokens: number }
   readonly steps: readonly WriteStep[]
   /** Whether a refusal is so unlikely that a vendor may be asked before the steps are written. */
   readonly isSure: boolean

@@ -17,6 +17,8 @@ import {
   type LimiterOptions,
   type LimiterPermit,
   type PastSpend,
+  type ReservationKind,
+  type ResumedHold,
 } from './limiter.ts'
 import { perMinute, rateHeaders, UNITS } from './rate-headers.ts'
 import type { WriteStep } from '../store/statement.ts'
@@ -105,7 +107,7 @@ class MemoryLimiter implements Limiter {
     return undefined
   }
 
-  resume(caller: Caller, amount: NanoUsd): Pick<LimiterPermit, 'settle'> {
+  resume(caller: Caller, { amount }: ResumedHold): Pick<LimiterPermit, 'settle'> {
     const entry = new MemoryPermit(this, this.standsOf(caller, this.now()))
     entry.reserve(amount, 0)
     return entry
@@ -297,7 +299,7 @@ class MemoryPermit implements LimiterPermit {
     return undefined
   }
 
-  reserve(amount: NanoUsd, tokens: number, isForecast = false): undefined {
+  reserve(amount: NanoUsd, tokens: number, kind: ReservationKind = 'known'): undefined {
     const nowMs = this.limiter.now()
     const days: Day[] = []
     for (const { limits, subject } of this.stands) {
@@ -306,7 +308,7 @@ class MemoryPermit implements LimiterPermit {
       days.push(today)
       if (limits.tokensPerMinute !== undefined) subject.tokens.take(limits.tokensPerMinute, nowMs, tokens)
     }
-    this.reserved = { amount, tokens, isForecast, days }
+    this.reserved = { amount, tokens, isForecast: kind === 'forecast', days }
   }
 
   withdraw(): void {

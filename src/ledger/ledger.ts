@@ -38,9 +38,8 @@ export type HoldRequest = {
   readonly id: string
   readonly accountId: string
   readonly amount: NanoUsd
-  /** The key of the request, and the tokens that its limits counted. They are given back when the hold expires. */
-  readonly keyId?: string | undefined
-  readonly tokens?: number | undefined
+  /** What the hold takes of limits that the store keeps. It is given back when the hold expires. */
+  readonly metered?: MeteredHold | undefined
   /**
    * With `soon`, nothing may reach the client before the hold ends. The hold is written within milliseconds, or
    * together with its end if that comes first. A request that fails or is answered at once is then one commit instead
@@ -57,6 +56,9 @@ export type HoldRequest = {
   /** With `task`, the hold outlives this process, because its task does. The owner of the task ends it. */
   readonly livesWith?: 'process' | 'task' | undefined
 }
+
+/** The meters of the store that count a hold, the Unix day on which they do, and the tokens that they took. */
+export type MeteredHold = { readonly meters: readonly string[]; readonly day: number; readonly tokens: number }
 
 /** A condition of a hold beside the balance: steps of its transaction that the store may refuse. */
 export type HoldCondition = {

@@ -108,7 +108,7 @@ function takeHold(relay: Relay, call: GatewayRequest, work: Work): HeldWork | Re
   const obstacle = limiterPermit.obstacle(quoted.amount, tokens)
   if (obstacle) return refuse(limitFailure(obstacle, { words: wordsOf(request), tokens: 0 }))
   // The client sees nothing of a whole reply before its settlement, which is written after the hold or with it.
-  const claim = limiterPermit.reserve(quoted.amount, tokens, isOpen)
+  const claim = limiterPermit.reserve(quoted.amount, tokens, taskSteps ? 'task' : isOpen ? 'forecast' : 'known')
   const isNow = request.stream || quoted.grows || modality.needsDurableHold || lock || claim
   const written = isNow ? 'now' : 'soon'
   const createdAtMs = Date.now()
@@ -122,8 +122,8 @@ function takeHold(relay: Relay, call: GatewayRequest, work: Work): HeldWork | Re
   if (taskSteps) also.push(...taskSteps({ model, offers, quoted, createdAtMs }))
   const { amount } = quoted
   const livesWith = taskSteps ? 'task' : 'process'
-  const whose = { id: call.id, accountId: account.id, keyId: call.caller.key.id, tokens }
-  const held = ledger.hold({ ...whose, amount, written, conditions, also, createdAtMs, livesWith })
+  const whose = { id: call.id, accountId: account.id, metered: claim?.metered }
+  const held = ledger.hold({ ...whose, livesWith, amount, written, conditions, also, createdAtMs })
   if (held.kind === 'insufficient') {
     limiterPermit.withdraw()
     return refuse(insufficient(held.balance, amount))

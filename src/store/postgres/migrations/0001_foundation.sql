@@ -114,7 +114,10 @@ CREATE TABLE hold (
   written_off   bigint CHECK ((state = 'settled') = (written_off IS NOT NULL) AND written_off >= 0),
   price_card_id bigint CHECK (state = 'settled' OR price_card_id IS NULL),
   owner         text COLLATE "C" NOT NULL, -- An instance, 'task' (a video), or nobody: it was never open on disk.
-  key_id        text COLLATE "C",          -- What its meter took, for the reaper to give back.
+  -- The meters that count it, separated by blanks, the day on which they do, and the tokens that they took. What expires
+  -- is given back to them. NULL: no limits.
+  meters        text COLLATE "C",
+  meter_day     bigint,
   tokens        bigint,
   created_at    bigint NOT NULL,
   resolved_at   bigint CHECK ((state = 'open') = (resolved_at IS NULL)),
@@ -509,24 +512,19 @@ CREATE TABLE instance (
   address       text COLLATE "C"
 ) WITH (fillfactor = 20);
 
--- What a key or an account with limits has used. The limits stand beside it, so that one row decides.
+-- What a key or an account with limits has used. One row decides. The limits themselves come with each request.
 CREATE TABLE meter (
   id            text COLLATE "C" CONSTRAINT "meter(id)" PRIMARY KEY,
-  rpm           double precision, -- NULL: no limit
-  tpm           double precision,
-  concurrent    bigint,
-  spend_day     bigint,
-  spend_month   bigint,
-  req           double precision NOT NULL DEFAULT 0,
-  tok           double precision NOT NULL DEFAULT 0,
-  at            timestamptz NOT NULL DEFAULT clock_timestamp(),
-  in_flight     bigint NOT NULL DEFAULT 0 CHECK (in_flight >= 0),
-  day           bigint NOT NULL DEFAULT 0, -- Unix days, in UTC
-  day_spent     bigint NOT NULL DEFAULT 0,
-  day_held      bigint NOT NULL DEFAULT 0,
-  month         bigint NOT NULL DEFAULT 0,
-  month_spent   bigint NOT NULL DEFAULT 0,
-  month_held    bigint NOT NULL DEFAULT 0
+  req           double precision NOT NULL DEFAULT 'Infinity', -- What is left of the minute. Full under any limit.
+  tok           double precision NOT NULL DEFAULT 'Infinity', -- It may be below zero: use beyond a forecast is owed.
+  at            timestamptz NOT NULL DEFAULT clock_timestamp(), -- When these two were refilled.
+  in_flight     bigint NOT NULL DEFAULT 0 CHECK (in_flight >= 0), -- Open holds, except those of tasks.
+  day           bigint NOT NULL, -- Unix days, in UTC
+  day_spent     bigint NOT NULL DEFAULT 0 CHECK (day_spent >= 0),
+  day_held      bigint NOT NULL DEFAULT 0 CHECK (day_held >= 0),
+  month         bigint NOT NULL, -- Of that day: 12 times the year and the months since its start.
+  month_spent   bigint NOT NULL DEFAULT 0 CHECK (month_spent >= 0),
+  month_held    bigint NOT NULL DEFAULT 0 CHECK (month_held >= 0)
 ) WITH (fillfactor = 20);
 
 -- Numbered news for the memory of the other instances. The number comes from a row, not from a sequence: the order of
