@@ -109,9 +109,10 @@ function answer(
     case 'answer': {
       const { answer: given } = relayed
       const headers = limiterPermit.withRates(given.headers)
-      if (given.kind !== 'stream') return responder.write(context, 200, headers, given.text)
-      const { events, begun } = given
-      return responder.replyWithStream(context, call, { events, headers, begun, heartbeat: call.request.heartbeat })
+      if (given.kind !== 'stream') return responder.write(context, 200, headers, given.content)
+      const { events, begun, contentType } = given
+      const { heartbeat } = call.request
+      return responder.replyWithStream(context, call, { events, headers, begun, contentType, heartbeat })
     }
   }
 }

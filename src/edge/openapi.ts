@@ -94,7 +94,8 @@ function refusalsOf({ path, reads, limits, documentation: { failures = [] } }: P
   }
 }
 
-const anyFile = { '*/*': { schema: { type: 'string', format: 'binary' } } }
+const binary = { schema: { type: 'string', format: 'binary' } }
+const anyFile = { '*/*': binary }
 const ofFiles = {
   200: { description: 'The file.', content: anyFile },
   206: { description: 'A part of the file.', content: anyFile },
@@ -102,9 +103,14 @@ const ofFiles = {
   416: { description: 'The file has no such part.', content: jsonOf('Error') },
 }
 
+function wholeOf(answer: Exclude<RouteDocumentation['answer'], 'file'>): object {
+  if (typeof answer === 'object') return Object.fromEntries(answer.bytes.map((type) => [type, binary]))
+  return answer === 'events' || answer === 'text' ? {} : jsonOf(answer)
+}
+
 function answersOf({ answer, stream }: RouteDocumentation): object {
   if (answer === 'file') return ofFiles
-  const whole = answer === 'events' || answer === 'text' ? {} : jsonOf(answer)
+  const whole = wholeOf(answer)
   const streamed =
     stream === undefined ? {} : { 'text/event-stream': { schema: { type: 'string', description: stream } } }
   return { 200: { description: 'The answer.', content: { ...whole, ...streamed } } }

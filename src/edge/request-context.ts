@@ -4,6 +4,7 @@ import type { Failure } from '../domain/failure.ts'
 import type { ClientRequest, FailureWriter } from '../formats/core/contract.ts'
 import type { ServerExchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
+import type { MessageContent } from '../lib/http/message-content.ts'
 import type { LogFields } from '../lib/runtime/log.ts'
 import type { ReplyEvents, StreamClient, StreamOptions } from './stream-reply.ts'
 import type { EnvelopeDialect } from './model-view.ts'
@@ -66,7 +67,7 @@ export type Responder = {
   clientOf(context: RequestContext): string
   /** Writes a failure and its log line. */
   refuse(context: RequestContext, failure: Failure, extra?: ReplyHeaders): void
-  write(context: RequestContext, status: number, headers: ReplyHeaders, body: string): void
+  write(context: RequestContext, status: number, headers: ReplyHeaders, body: MessageContent): void
   reply(context: RequestContext, status: number, body: object): void
   /** Answers with JSON text. */
   replyText(context: RequestContext, text: string): void
@@ -75,4 +76,4 @@ export type Responder = {
   replyWithEvents(context: RequestContext, events: ReplyEvents, headers: ReplyHeaders): Promise<void>
 }
 
-export type ReplyStream = Pick<StreamOptions, 'events' | 'headers' | 'heartbeat' | 'begun'>
+export type ReplyStream = Pick<StreamOptions, 'events' | 'headers' | 'contentType' | 'heartbeat' | 'begun'>

@@ -1,9 +1,10 @@
-/** Answers requests with JSON, events or a failure. */
+/** Answers requests with JSON, events, bytes or a failure. */
 import type { Caller } from '../domain/account.ts'
 import type { Failure } from '../domain/failure.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
 import { INVALID_KEY, SUSPENDED } from '../domain/account-failures.ts'
 import { JSON_TYPE } from '../lib/http/content-types.ts'
+import type { MessageContent } from '../lib/http/message-content.ts'
 import type { EdgeOptions } from './edge-options.ts'
 import { bearerOf, presentedKey } from './presented-key.ts'
 import type { RefusalLog } from './refusal-log.ts'
@@ -11,7 +12,7 @@ import { refusedNote } from './refused-note.ts'
 import { refusedLine, type ReplyStream, type RequestContext, type Responder } from './request-context.ts'
 import { presenceOf, replyWithStream, type ReplyEvents, type StreamClient } from './stream-reply.ts'
 
-const STREAM_TYPE = {
+const EVENTS_TYPE = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache',
   'x-accel-buffering': 'no',
@@ -44,11 +45,13 @@ export class EdgeResponder implements Responder {
   }
 
   replyWithStream(context: RequestContext, client: StreamClient, { headers, ...stream }: ReplyStream): Promise<void> {
+    const { contentType } = stream
+    const type = contentType === undefined ? EVENTS_TYPE : { 'content-type': contentType }
     const { log, metrics, relay } = this.options
     metrics.answered(200)
     return replyWithStream(context.exchange, client, {
       ...stream,
-      headers: { ...STREAM_TYPE, ...headers, ...context.headers },
+      headers: { ...type, ...headers, ...context.headers },
       heartbeatMs: relay.heartbeatMs,
       onError: (error) => log('error', 'edge.stream', { request: context.id, message: String(error) }),
     })
@@ -90,7 +93,12 @@ export class EdgeResponder implements Responder {
     return caller.account.status === 'suspended' ? SUSPENDED : caller
   }
 
-  write({ exchange, headers: always }: RequestContext, status: number, headers: ReplyHeaders, body: string): void {
+  write(
+    { exchange, headers: always }: RequestContext,
+    status: number,
+    headers: ReplyHeaders,
+    body: MessageContent,
+  ): void {
     this.options.metrics.answered(status)
     exchange.reply(status, headers, body, always)
   }

@@ -34,8 +34,11 @@ export type RouteDocumentation = {
     | DocumentedRequest
     /** A form with files. */
     | { readonly form: JsonSchema }
-  /** `events`: the answer is always a stream. `text`: the route is for programs of the operator. */
-  readonly answer: keyof typeof answerShapes | 'file' | 'events' | 'text'
+  /**
+   * `file`: a stored file, whole or in part. `events`: the answer is always a stream. `text`: the route is for programs
+   * of the operator. `bytes`: the content types that the answer can have.
+   */
+  readonly answer: keyof typeof answerShapes | 'file' | 'events' | 'text' | { readonly bytes: readonly string[] }
   /** The content of the stream, if the answer can be a stream. */
   readonly stream?: string
   /** The model of the example, if the path has a model that is not for text. */

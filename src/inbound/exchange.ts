@@ -2,6 +2,7 @@
  * One request and its answer, as the handler sees them.
  * Over 300 lines: the states of one exchange depend on each other.
  */
+import { contentBytes, type MessageContent } from '../lib/http/message-content.ts'
 import type { Framing } from '../lib/http/http1.ts'
 import { joinInOwnTurn } from '../lib/primitives/long-text.ts'
 import type { BudgetShare } from '../lib/primitives/shared-budget.ts'
@@ -164,12 +165,12 @@ export class ServerExchange {
   /**
    * Answers with a whole body, or with none if the status has none. `always`: further headers, which take precedence.
    */
-  reply(status: number, headers: ReplyHeaders, body: string | Uint8Array, always?: ReplyHeaders): void {
+  reply(status: number, headers: ReplyHeaders, body: MessageContent, always?: ReplyHeaders): void {
     if (this.state !== 'waiting') throw new Error('this request has an answer already')
     const { connection, head } = this
     // Both end with their heads. A 204 has no length, and the length of a 304 would be the file's (RFC 9110, 8.6).
     const isEmpty = status === 204 || status === 304
-    const bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.length
+    const bytes = contentBytes(body)
     const length = isEmpty ? '' : `content-length: ${bytes}\r\n`
     const text = replyHead(status, headers, length + connection.persistence(this), always)
     this.state = 'answered'
@@ -219,10 +220,25 @@ export class ServerExchange {
   }
 
   /** Sends a piece. False if the client has not taken everything yet. Then wait for `drained` before the next piece. */
-  send(text: string): boolean {
+  send(content: MessageContent): boolean {
     if (this.state !== 'streaming') return true
+    if (typeof content !== 'string') return this.sendPiece(content)
+    const text = content
     const isLarge = text.length >= LARGE_CHARS_MIN && text.length <= LARGE_CHARS_MAX && this.heldHead === ''
     return this.connection.write(isLarge && this.isChunked ? chunkOf(text) : this.take(this.framed(text)))
+  }
+
+  /** Sends a piece that is bytes. */
+  private sendPiece(bytes: Uint8Array): boolean {
+    const { connection } = this
+    if (this.heldHead !== '') connection.write(this.take(''))
+    if (bytes.length === 0 || this.head.method === 'HEAD') return true
+    if (!this.isChunked) return connection.write(bytes)
+    let isTaken = true
+    for (let at = 0; at < bytes.length; at += LARGE_CHARS_MAX) {
+      isTaken = connection.write(chunkOf(bytes.subarray(at, at + LARGE_CHARS_MAX)))
+    }
+    return isTaken
   }
 
   /** Resolves when the client has taken everything, or is gone. */
@@ -231,8 +247,10 @@ export class ServerExchange {
   }
 
   /** Sends the last piece and ends the answer. */
-  end(text = ''): void {
+  end(content: MessageContent = ''): void {
     if (this.state !== 'streaming') return
+    if (typeof content !== 'string') this.sendPiece(content)
+    const text = typeof content === 'string' ? content : ''
     this.state = 'answered'
     this.connection.write(this.take(this.framed(text) + (this.isChunked ? '0\r\n\r\n' : '')))
     this.connection.answered(this)
@@ -351,12 +369,13 @@ const LARGE_CHARS_MAX = MIB
 let chunk = NO_BYTES
 
 /** A large chunk as bytes, which the next one overwrites. Framing it as text would copy it twice more. */
-function chunkOf(text: string): Buffer {
-  const bytes = Buffer.byteLength(text)
+function chunkOf(content: MessageContent): Buffer {
+  const bytes = contentBytes(content)
   const size = `${bytes.toString(16)}\r\n`
   if (chunk.length < size.length + bytes + 2) chunk = Buffer.allocUnsafeSlow(size.length + bytes + 2)
   chunk.write(size, 'latin1')
-  chunk.write(text, size.length)
+  if (typeof content === 'string') chunk.write(content, size.length)
+  else chunk.set(content, size.length)
   chunk.write('\r\n', size.length + bytes)
   return chunk.subarray(0, size.length + bytes + 2)
 }

@@ -18,7 +18,7 @@ import {
 import { checkUrl, needsAllowance, type AddressReach } from './guard.ts'
 import { Pool, type PoolOptions } from './pool.ts'
 import type { Stop } from './stop.ts'
-import { collectText, type TextReader, type TextTaker } from './text.ts'
+import { collectText, type LongBodyReader, type TextTaker } from './text.ts'
 import { KIB } from '../lib/primitives/units.ts'
 import { limit } from '../lib/primitives/limit.ts'
 
@@ -83,10 +83,10 @@ export const ERROR_BYTES_MAX = limit(
 class WholeAsker implements Asker, TextTaker {
   private readonly bytesMax: number
   private readonly resolve: (whole: WholeResult) => void
-  private readonly reader: TextReader | undefined
+  private readonly reader: LongBodyReader | undefined
   private response!: IncomingResponse
 
-  constructor(bytesMax: number, resolve: (whole: WholeResult) => void, reader: TextReader | undefined) {
+  constructor(bytesMax: number, resolve: (whole: WholeResult) => void, reader: LongBodyReader | undefined) {
     this.bytesMax = bytesMax
     this.reader = reader
     this.resolve = resolve
@@ -140,7 +140,7 @@ export class Outbound {
   }
 
   /** Sends a request and reads the whole answer, up to `bytesMax`, or `ERROR_BYTES_MAX` of an error. */
-  sendForText(request: OutboundRequest, bytesMax: number, reader?: TextReader): Promise<WholeResult> {
+  sendForText(request: OutboundRequest, bytesMax: number, reader?: LongBodyReader): Promise<WholeResult> {
     return new Promise((resolve) => this.begin(request, new WholeAsker(bytesMax, resolve, reader)))
   }
 

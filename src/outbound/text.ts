@@ -8,7 +8,7 @@ import { MIB } from '../lib/primitives/units.ts'
 export type TextTaker = { text(text: string | undefined): void }
 
 /** The reader of a long body, which takes its memory from a shared budget. */
-export type TextReader = {
+export type LongBodyReader = {
   claimMemory(): ReplyClaim | undefined
   /** Called when reading waits for memory, so that the silence is not counted against the upstream. */
   waits(isWaiting: boolean): void
@@ -28,7 +28,7 @@ class TextSink implements Sink {
   private readonly response: IncomingResponse
   private readonly bytesMax: number
   private readonly taker: TextTaker
-  private readonly reader: TextReader | undefined
+  private readonly reader: LongBodyReader | undefined
   /** The longest that the body can be. */
   private readonly most: number
   /** The claim on the shared memory, from the first block on. */
@@ -40,7 +40,7 @@ class TextSink implements Sink {
   private parts: Buffer[] | undefined
   private partBytes = 0
 
-  constructor(response: IncomingResponse, bytesMax: number, taker: TextTaker, reader: TextReader | undefined) {
+  constructor(response: IncomingResponse, bytesMax: number, taker: TextTaker, reader: LongBodyReader | undefined) {
     this.response = response
     this.bytesMax = bytesMax
     this.taker = taker
@@ -108,7 +108,12 @@ class TextSink implements Sink {
 }
 
 /** Reads a body up to `bytesMax`. */
-export function collectText(response: IncomingResponse, bytesMax: number, taker: TextTaker, reader?: TextReader): void {
+export function collectText(
+  response: IncomingResponse,
+  bytesMax: number,
+  taker: TextTaker,
+  reader?: LongBodyReader,
+): void {
   if (response.declaredBytes > bytesMax) {
     response.cancel()
     return taker.text(undefined)

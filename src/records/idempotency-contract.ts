@@ -20,7 +20,7 @@ export type IdempotencyUnderTest = PortUnderTest<Idempotency> & {
 type Open = (bounds: { readonly bytesPerAccountMax: number }) => Promise<IdempotencyUnderTest>
 
 const ANY = { bytesPerAccountMax: 1_000 * MIB }
-const answer = (body: string | undefined, more: Partial<KeptAnswer> = {}): KeptAnswer => ({
+const answer = (body: KeptAnswer['body'], more: Partial<KeptAnswer> = {}): KeptAnswer => ({
   status: 200,
   headers: { 'content-type': 'application/json' },
   body,
@@ -82,6 +82,32 @@ function testClaims(open: Open): void {
         expect(await ask(under.port, 'k', 2)).toEqual({ kind: 'mismatch' })
         const next = await under.reopen()
         expect(await ask(next, 'k')).toEqual({ kind: 'kept', requestId, answer: first })
+      },
+    ))
+
+  test('an answer of bytes is repeated to the byte, and counts for its length', () =>
+    withPort(
+      () => open({ bytesPerAccountMax: 1_000 }),
+      async (under) => {
+        const bytes = new Uint8Array(Array.from({ length: 600 }, (_, i) => i % 256))
+        const first = answer(bytes, { headers: { 'content-type': 'audio/mpeg' } })
+        const requestId = await carryOut(under, 'k', first)
+        const kept = async (port: Idempotency, key: string): Promise<Uint8Array | undefined> => {
+          const outcome = await ask(port, key)
+          if (outcome.kind !== 'kept' || typeof outcome.answer.body === 'string') throw new Error(outcome.kind)
+          return outcome.answer.body && Uint8Array.from(outcome.answer.body)
+        }
+        expect(await kept(under.port, 'k')).toEqual(bytes)
+        expect(await ask(under.port, 'k')).toMatchObject({ requestId, answer: { headers: first.headers } })
+        await carryOut(under, 'over', answer(bytes))
+        expect(await kept(under.port, 'over')).toBeUndefined()
+        const next = await under.reopen()
+        expect(await kept(next, 'k')).toEqual(bytes)
+        const again = { ...under, port: next }
+        await carryOut(again, 'over again', answer(bytes))
+        expect(await kept(next, 'over again')).toBeUndefined()
+        await carryOut(again, 'fits', answer(bytes.subarray(200)))
+        expect(await kept(next, 'fits')).toEqual(bytes.slice(200))
       },
     ))
 
@@ -209,7 +235,7 @@ function testBounds(open: Open): void {
     withPort(
       () => open({ bytesPerAccountMax: 250 }),
       async (under) => {
-        const bodyOf = async (key: string, accountId = 'a'): Promise<string | undefined> => {
+        const bodyOf = async (key: string, accountId = 'a'): Promise<KeptAnswer['body']> => {
           const outcome = await ask(under.port, key, 1, accountId)
           if (outcome.kind !== 'kept') throw new Error(outcome.kind)
           return outcome.answer.body

@@ -3,6 +3,7 @@
  * however often its request is sent.
  */
 import { DAY_MS, MIB } from '../lib/primitives/units.ts'
+import { contentBytes, type MessageContent } from '../lib/http/message-content.ts'
 import type { DiskRoom } from '../lib/runtime/disk-room.ts'
 import type { WriteStep } from '../store/statement.ts'
 import { limit } from '../lib/primitives/limit.ts'
@@ -11,7 +12,7 @@ import { limit } from '../lib/primitives/limit.ts'
 export type KeptAnswer = {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string | undefined
+  readonly body: MessageContent | undefined
 }
 
 export type IdempotencyKey = {
@@ -48,7 +49,7 @@ export const ANSWER_KEPT_MS = limit(
   DAY_MS,
   'An Idempotency-Key is forgotten. A request that uses it again is a new request.',
 )
-/** An answer up to this size, in UTF-8, is kept. */
+/** An answer up to this size is kept. Text counts in UTF-8. */
 export const ANSWER_BYTES_MAX = limit(
   'idempotencyAnswerBytesMax',
   MIB,
@@ -90,20 +91,23 @@ export type Idempotency = {
   sweep(): Promise<void>
 }
 
-/** Collects the text of an answer while it is made, up to the size that is kept. */
+/** Collects the content of an answer while it is made, up to the size that is kept. */
 export class Transcript {
-  private parts: string[] | undefined = []
+  private parts: MessageContent[] | undefined = []
   private bytes = 0
 
-  add(text: string): void {
+  add(part: MessageContent): void {
     if (!this.parts) return
-    this.bytes += Buffer.byteLength(text)
+    this.bytes += contentBytes(part)
     if (this.bytes > ANSWER_BYTES_MAX) this.parts = undefined
-    this.parts?.push(text)
+    this.parts?.push(part)
   }
 
   /** Undefined once it is too long. */
-  get text(): string | undefined {
-    return this.parts?.join('')
+  get content(): MessageContent | undefined {
+    const { parts } = this
+    if (!parts || parts[0] === undefined || typeof parts[0] === 'string') return parts?.join('')
+    // A stream of bytes may end with an empty text.
+    return Buffer.concat(parts.filter((part) => typeof part !== 'string'))
   }
 }

@@ -58,7 +58,7 @@ test('an answer is kept up to a mebibyte of UTF-8, whatever its number of charac
     const transcript = new Transcript()
     for (let at = 0; at < body.length; at += 1000) transcript.add(body.slice(at, at + 1000))
     const kept = claimed.keep(answer(body))[0]?.bind[2] === body
-    expect(transcript.text === body).toBe(kept)
+    expect(transcript.content === body).toBe(kept)
     return kept
   }
   expect(isKept('a'.repeat(MIB))).toBe(true)

@@ -1,4 +1,5 @@
 /** Idempotency keys on SQLite. A request claims its key in memory at once, and on disk together with its hold. */
+import { contentBytes, type MessageContent } from '../lib/http/message-content.ts'
 import type { Check } from '../lib/primitives/checks.ts'
 import { NO_EXCEPTION, SharedBudget } from '../lib/primitives/shared-budget.ts'
 import { statement, type Row, type WriteStep } from '../store/statement.ts'
@@ -19,7 +20,12 @@ const forgetStale = statement('DELETE FROM idempotency WHERE account_id = ? AND 
 const insert = statement(
   'INSERT INTO idempotency (account_id, key, fingerprint, request_id, created_at) VALUES (?, ?, ?, ?, ?)',
 )
-const keep = statement('UPDATE idempotency SET status = ?, headers = ?, body = ? WHERE account_id = ? AND key = ?')
+const keepText = statement('UPDATE idempotency SET status = ?, headers = ?, body = ? WHERE account_id = ? AND key = ?')
+const keepBytes = statement(
+  'UPDATE idempotency SET status = ?, headers = ?, body_bytes = ? WHERE account_id = ? AND key = ?',
+)
+/** The size of a row's answer. */
+const KEPT_BYTES = 'coalesce(octet_length(body), length(body_bytes), 0)'
 const drop = statement('DELETE FROM idempotency WHERE account_id = ? AND key = ?')
 const dropRunning = statement('DELETE FROM idempotency WHERE request_id = ? AND status IS NULL')
 // A running request has an open hold. Its row is deleted with the hold, however long the request takes.
@@ -57,9 +63,10 @@ class SqliteLock implements IdempotencyLock {
   }
 
   keep({ status, headers, body }: KeptAnswer): WriteStep[] {
-    const isKept = this.kept.take(this.accountId, body === undefined ? 0 : Buffer.byteLength(body))
-    const text = body !== undefined && isKept ? body : null
-    return [{ run: keep, bind: [status, JSON.stringify(headers), text, this.accountId, this.key], changes: 1 }]
+    const isKept = this.kept.take(this.accountId, body === undefined ? 0 : contentBytes(body))
+    const content = body !== undefined && isKept ? body : null
+    const run = typeof content === 'string' || content === null ? keepText : keepBytes
+    return [{ run, bind: [status, JSON.stringify(headers), content, this.accountId, this.key], changes: 1 }]
   }
 
   drop(): WriteStep[] {
@@ -108,9 +115,7 @@ class KeptAnswers {
 
 /** Opens the port. Reads how much is kept for each account. */
 export async function openSqliteIdempotency(store: Store, bounds: KeptBounds): Promise<Idempotency> {
-  const rows = await store.query(
-    'SELECT account_id, sum(coalesce(octet_length(body), 0)) AS bytes FROM idempotency GROUP BY account_id',
-  )
+  const rows = await store.query(`SELECT account_id, sum(${KEPT_BYTES}) AS bytes FROM idempotency GROUP BY account_id`)
   const kept = new KeptAnswers(bounds)
   for (const row of rows) kept.count(String(row['account_id']), Number(row['bytes']))
   return new SqliteIdempotency(store, kept)
@@ -163,8 +168,7 @@ class SqliteIdempotency implements Idempotency {
       },
     })
     if (row) {
-      const bytes = Buffer.byteLength((row['body'] as string | null) ?? '')
-      claim.stale = { createdAtMs: Number(row['created_at']), bytes }
+      claim.stale = { createdAtMs: Number(row['created_at']), bytes: contentBytes(contentOf(row) ?? '') }
     }
     this.claims.set(name, claim)
     return { kind: 'claimed', claim }
@@ -174,7 +178,7 @@ class SqliteIdempotency implements Idempotency {
   private lookUp(name: string, accountId: string, key: string): Promise<Row | undefined> {
     const underWay = this.lookUps.get(name)
     if (underWay) return underWay
-    const sql = `SELECT fingerprint, request_id, status, headers, body, created_at FROM idempotency
+    const sql = `SELECT fingerprint, request_id, status, headers, body, body_bytes, created_at FROM idempotency
       WHERE account_id = ? AND key = ?`
     const lookUp = this.store.query(sql, [accountId, key]).then(([row]) => row)
     this.lookUps.set(name, lookUp)
@@ -182,7 +186,7 @@ class SqliteIdempotency implements Idempotency {
   }
 
   async sweep(): Promise<void> {
-    const sql = `SELECT rowid AS at, account_id, key, coalesce(octet_length(body), 0) AS bytes ${STALE} LIMIT ${SWEEP_ROWS}`
+    const sql = `SELECT rowid AS at, account_id, key, ${KEPT_BYTES} AS bytes ${STALE} LIMIT ${SWEEP_ROWS}`
     const before = Date.now() - ANSWER_KEPT_MS
     for (;;) {
       const found = await this.store.query(sql, [before])
@@ -215,10 +219,13 @@ function keptIn(row: Row, { fingerprint }: IdempotencyKey): LockOutcome {
   const answer = {
     status: Number(row['status']),
     headers: JSON.parse(row['headers'] as string) as Record<string, string>,
-    body: (row['body'] as string | null) ?? undefined,
+    body: contentOf(row),
   }
   return { kind: 'kept', requestId: row['request_id'] as string, answer }
 }
+
+const contentOf = ({ body, body_bytes: bytes }: Row): MessageContent | undefined =>
+  (body as string | null) ?? (bytes as Uint8Array | null) ?? undefined
 
 const isSame = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0
 

@@ -1,5 +1,7 @@
 /** Answers: what the client gets once an upstream has committed, and the settlement that must come before its end. */
 import type { MeteredUsage } from '../formats/core/contract.ts'
+import { JSON_TYPE } from '../lib/http/content-types.ts'
+import type { MessageContent } from '../lib/http/message-content.ts'
 import { isLong, joinInOwnTurn } from '../lib/primitives/long-text.ts'
 import type { KeptAnswer } from '../records/idempotency.ts'
 import type { SettledRecord } from '../records/records.ts'
@@ -15,7 +17,11 @@ import type { StreamedAnswer } from './stream-answer.ts'
 
 /** The headers belong to the receiver, which may add to them. Those of a whole answer include its type. */
 export type Answer = WholeAnswer | StreamedAnswer
-type WholeAnswer = { readonly kind: 'whole'; readonly headers: Record<string, string>; readonly text: string }
+type WholeAnswer = {
+  readonly kind: 'whole'
+  readonly headers: Record<string, string>
+  readonly content: MessageContent
+}
 
 type WholeJob = { readonly admission: Admission; readonly served: WholeServed }
 
@@ -31,17 +37,33 @@ export function answerWhole(relay: Relay, call: GatewayRequest, job: WholeJob): 
 }
 
 function writeWhole(relay: Relay, call: GatewayRequest, job: WholeJob, metered: MeteredUsage): Promise<Answer> {
-  const text = job.served.reply.write(factsOf(call, job.admission), metered.usage)
-  if (isLong(text)) return joinInOwnTurn(text).then(() => settleWhole(relay, call, job, { metered, text }))
-  return settleWhole(relay, call, job, { metered, text })
+  const { reply } = job.served
+  if (reply.content) {
+    const { bytes: content, contentType } = reply.content
+    return settleWhole(relay, call, job, { metered, content, contentType })
+  }
+  const contentType = JSON_TYPE['content-type']
+  const content = reply.write(factsOf(call, job.admission), metered.usage)
+  if (isLong(content)) {
+    return joinInOwnTurn(content).then(() => settleWhole(relay, call, job, { metered, content, contentType }))
+  }
+  return settleWhole(relay, call, job, { metered, content, contentType })
+}
+
+type WrittenWhole = {
+  readonly metered: MeteredUsage
+  readonly content: MessageContent
+  readonly contentType: string
 }
 
 function settleWhole(
   relay: Relay,
   call: GatewayRequest,
   { admission, served }: WholeJob,
-  { metered, text }: { readonly metered: MeteredUsage; readonly text: string },
+  { metered, content, contentType }: WrittenWhole,
 ): Promise<Answer> {
+  const headersFor = (record: SettledRecord): Record<string, string> =>
+    wholeHeaders(record, call, { contentType, dropped: served.dropped })
   return settle(relay, call, {
     admission,
     served,
@@ -49,8 +71,11 @@ function settleWhole(
     // A cancelled answer may be shorter, because the remaining fetches were not made.
     outcome: call.cancelled ? outcomeOf(call.cancelled) : 'completed',
     answer:
-      call.life.lock && (isPart(call, { admission, served }) ? () => NOT_REPEATABLE : keptAnswer(call, served, text)),
-  }).then((record) => ({ kind: 'whole', headers: wholeHeaders(record, call, served.dropped), text }))
+      call.life.lock &&
+      (isPart(call, { admission, served })
+        ? () => NOT_REPEATABLE
+        : (record): KeptAnswer => ({ status: 200, headers: headersFor(record), body: content })),
+  }).then((record) => ({ kind: 'whole', headers: headersFor(record), content }))
 }
 
 /** Whether less arrived than was requested, and the gateway is a cause of it. */
@@ -58,7 +83,3 @@ const isPart = (
   { upstreamStopped, request }: GatewayRequest,
   { admission: { modality, model }, served }: WholeJob,
 ): boolean => upstreamStopped && modality.isPart(served.reply, request, model)
-
-const keptAnswer =
-  (call: GatewayRequest, { dropped }: WholeServed, body: string) =>
-  (settled: SettledRecord): KeptAnswer => ({ status: 200, headers: wholeHeaders(settled, call, dropped), body })

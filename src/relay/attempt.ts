@@ -1,7 +1,7 @@
 /** Tries offers in the order of the plan until one commits: a whole reply, or a stream's first meaningful event. */
 import type { Offer } from '../domain/catalog.ts'
 import { isFinalFault, type UpstreamFailure } from '../domain/failure.ts'
-import type { AdaptedReply } from '../formats/core/contract.ts'
+import type { AdaptedReply, BytesReply } from '../formats/core/contract.ts'
 import { refusedField } from '../formats/core/refused-field.ts'
 import type { Admission } from './admit.ts'
 import { redactedFailure, note, timesOf } from './attempt-note.ts'
@@ -30,7 +30,7 @@ export type ServedOffer = {
 }
 export type WholeServed = ServedOffer & {
   readonly kind: 'whole'
-  readonly reply: AdaptedReply
+  readonly reply: AdaptedReply | BytesReply
   /** Whether it ended because no money was left. */
   readonly isCut: boolean
 }

@@ -1,6 +1,7 @@
 /** Background answers, which are made without their client. It requests them later, follows them, or cancels them. */
 import type { Failure } from '../domain/failure.ts'
 import type { AnswerFacts, Conversation } from '../formats/core/contract.ts'
+import type { MessageContent } from '../lib/http/message-content.ts'
 import type { TurnScope } from '../responses/turns.ts'
 import type { GatewayRequest } from './call.ts'
 import { limit } from '../lib/primitives/limit.ts'
@@ -64,10 +65,10 @@ export class BackgroundResponses {
 const RETRY_MS = 5_000
 const nameOf = (accountId: string, id: string): string => `${accountId}\n${id}`
 
-/** A source of stream text: complete events, then undefined. `close` is for stopping early. */
+/** A source of complete events, then undefined. `close` is for stopping early. */
 type Events = {
   readonly isEnded: boolean
-  next(): Promise<string | undefined>
+  next(): Promise<MessageContent | undefined>
   close(): Promise<void>
 }
 

@@ -1,6 +1,5 @@
 /** The headers of answers and failures: the agreed terms, and the cost. */
 import { formatUsd } from '../domain/money.ts'
-import { JSON_TYPE } from '../lib/http/content-types.ts'
 import type { RequestRecord, SettledRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
 import type { GatewayRequest } from './call.ts'
@@ -33,14 +32,14 @@ function namesOf(dropped: readonly string[]): string {
   return named.map((name) => name.slice(0, DROPPED_NAME_CHARS_MAX)).join(', ')
 }
 
-/** Adds the headers that are known only after the settlement. The headers of a stream have left before. */
+/** The headers of a whole answer, which are known after the settlement. The headers of a stream leave before it. */
 export function wholeHeaders(
   record: SettledRecord,
   call: GatewayRequest,
-  dropped: readonly string[],
+  { contentType, dropped }: { readonly contentType: string; readonly dropped: readonly string[] },
 ): Record<string, string> {
   const headers = {
-    'content-type': JSON_TYPE['content-type'],
+    'content-type': contentType,
     'x-tollgate-held-usd': formatUsd(record.held),
     'x-tollgate-cost-usd': formatUsd(record.charged),
     'x-tollgate-usage': record.usageSource,

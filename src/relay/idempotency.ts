@@ -1,5 +1,6 @@
 /** Requests with an idempotency key. The first is carried out, and a repetition gets its answer. */
 import type { Failure } from '../domain/failure.ts'
+import type { MessageContent } from '../lib/http/message-content.ts'
 import type { IdempotencyKey, KeptAnswer, LockOutcome } from '../records/idempotency.ts'
 import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
@@ -9,7 +10,7 @@ import { SECOND_MS } from '../lib/primitives/units.ts'
 /** The answer to an earlier request with the same key, as it was sent then. */
 export type ReplayedAnswer = {
   readonly kind: 'repeated'
-  readonly answer: KeptAnswer & { readonly body: string }
+  readonly answer: KeptAnswer & { readonly body: MessageContent }
   /** The id of the request that was charged. */
   readonly requestId: string
 }

@@ -8,15 +8,18 @@ import type {
   AdaptedReply,
   AdaptedStream,
   Adapter,
+  BytesAnswer,
+  BytesReply,
   ReadEvent,
   ReadReply,
+  UpstreamEvent,
   UpstreamRequest,
 } from '../formats/core/contract.ts'
 import { bodyWithout } from '../formats/core/refused-field.ts'
 import { accountOf } from '../formats/core/own-seals.ts'
-import type { SseEvent } from '../lib/http/sse.ts'
 import {
   asReply,
+  attemptBytes,
   attemptStream,
   attemptWhole,
   type AttemptLimits,
@@ -26,6 +29,7 @@ import {
 import { EventReader } from '../upstream/event-reader.ts'
 import { rulesFor } from '../vendors/fit.ts'
 import type { Admission } from './admit.ts'
+import { BytesStream } from './bytes-stream.ts'
 import type { GatewayRequest } from './call.ts'
 import { tryCollected } from './collected.ts'
 import type { Relay } from './context.ts'
@@ -43,8 +47,10 @@ export type OpenStream = {
   /** The first meaningful event. None of it has left. */
   readonly first: Extract<ReadEvent, { kind: 'chunk' }>
   /** Further events of the same read, which are not processed yet. */
-  readonly arrived: readonly SseEvent[]
+  readonly arrived: readonly UpstreamEvent[]
   readonly events: UpstreamEvents
+  /** The content type, if the stream is bytes. */
+  readonly contentType?: string
 }
 
 /** For a request that is sent in parts: how many parts were answered before one failed. */
@@ -55,7 +61,7 @@ export type FailedAttempt = {
   readonly progress?: Progress | undefined
 }
 export type AttemptResult =
-  | { readonly kind: 'whole'; reply: AdaptedReply; isCut?: boolean }
+  | { readonly kind: 'whole'; reply: AdaptedReply | BytesReply; isCut?: boolean }
   | { readonly kind: 'stream'; open: OpenStream }
   | FailedAttempt
 
@@ -131,6 +137,8 @@ const isCollected = ({ request }: GatewayRequest, { growing }: Admission, adapte
 export const capOf = ({ growing, quoted }: Admission): OutputCap | undefined => growing?.wholeCap ?? quoted.cap
 
 export function carriedOut(call: GatewayRequest, trial: PreparedAttempt): Promise<AttemptResult> {
+  const { bytes } = trial.adapter
+  if (bytes) return tryBytes(trial, bytes)
   if (call.request.stream) return tryStream(call, trial)
   if (trial.destination.collected) return tryCollected(call, trial, factsOf(call, trial.admission))
   const { target, adapter, destination, request, limits } = trial
@@ -182,6 +190,31 @@ async function tryStream(
   const tried = await readPrelude(events, passed)
   if (tried.kind === 'failed') events.close()
   return tried
+}
+
+/** Nothing of a stream of bytes is read. Its first bytes are its first meaningful event. */
+const NO_EVENT = { kind: 'chunk', text: '', meaningful: true } as const
+
+async function tryBytes(
+  { target, admission, request, limits, isWhole }: PreparedAttempt,
+  { typeOf }: BytesAnswer,
+): Promise<AttemptResult> {
+  const got = await attemptBytes(target, request, { ...limits, typeOf, isWhole })
+  if (got.kind === 'failed') return got
+  if (got.kind === 'bytes') {
+    if (got.content.bytes.length === 0) return empty('the reply is empty')
+    return { kind: 'whole', reply: { usage: undefined, produced: '', content: got.content } }
+  }
+  const stream = new BytesStream()
+  const events = new BoundedEvents(got.events, stream, { admission, limits })
+  const next = await events.next()
+  if (next.kind === 'events' && next.events[0]?.bytes) {
+    const { contentType } = got
+    return { kind: 'stream', open: { stream, prelude: '', first: NO_EVENT, arrived: next.events, events, contentType } }
+  }
+  events.close()
+  if (next.kind === 'broken') return { kind: 'failed', failure: next.failure }
+  return empty('the stream closed without an answer')
 }
 
 function limitsOf(

@@ -69,7 +69,7 @@ async function lookFirst(relay: Relay, call: GatewayRequest): Promise<RelayResul
 
 /** Carries the request out. `earlyFailure` is a known reason for refusing it. */
 async function carryOut(relay: Relay, call: GatewayRequest, earlyFailure?: Failure): Promise<RelayResult> {
-  const { conversation, stream } = call.request
+  const { conversation, stream, wantsBytes } = call.request
   if (deliveryOf(call.request) === 'task') return relayTask(relay, call)
   const admission = earlyFailure ? { kind: 'refused' as const, failure: earlyFailure } : admit(relay, call)
   if (admission.kind === 'refused') {
@@ -88,7 +88,8 @@ async function carryOut(relay: Relay, call: GatewayRequest, earlyFailure?: Failu
     // The upstream is called while the hold is being written. Nothing reaches the client before both are done.
     const attempts = tryOffers(relay, call, admission)
     const ready = heldFirst(relay, call, { admission, attempts })
-    let attempted = stream ? await soon(ready, relay.limits.heartbeatMs) : await ready
+    // The head of bytes has their type, so it waits for an upstream.
+    let attempted = stream && !wantsBytes ? await soon(ready, relay.limits.heartbeatMs) : await ready
     // A stream also goes on if its upstream is slow to begin. It gets its headers as soon as its hold is on disk, and
     // the rest happens inside it.
     if (!attempted && (await admission.held.durable).kind === 'refused') attempted = await ready
@@ -100,8 +101,9 @@ async function carryOut(relay: Relay, call: GatewayRequest, earlyFailure?: Failu
       return { kind: 'answer', answer: await answerWhole(relay, call, { admission, served: attempted }) }
     }
     const begun = attempted ? 'answering' : 'waiting'
-    const { dropped = [] } = attempted ?? {}
-    return { kind: 'answer', answer: answerStream(relay, call, { admission, ready: attempts, begun, dropped }) }
+    const { dropped = [], open } = attempted ?? {}
+    const job = { admission, ready: attempts, begun, dropped, contentType: open?.contentType } as const
+    return { kind: 'answer', answer: answerStream(relay, call, job) }
   } catch (error) {
     await rescue(relay, call, admission)
     throw error

@@ -4,9 +4,9 @@
  */
 import type { Failure } from '../domain/failure.ts'
 import type { Usage } from '../domain/usage.ts'
-import type { AdaptedStream } from '../formats/core/contract.ts'
+import type { AdaptedStream, UpstreamEvent } from '../formats/core/contract.ts'
 import { asGeneratedText } from '../formats/core/generated-text.ts'
-import type { SseEvent } from '../lib/http/sse.ts'
+import { joinContent, type MessageContent } from '../lib/http/message-content.ts'
 import { Transcript } from '../records/idempotency.ts'
 import type { RequestRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
@@ -21,12 +21,14 @@ import { JSON_TYPE } from '../lib/http/content-types.ts'
 import { earlyHeaders } from './headers.ts'
 import { capOfSpent, type GrowingHold } from './growing-hold.ts'
 import { meter } from './meter.ts'
-import { ended, endOf, inBand, isRunaway, RUNAWAY, type StreamStep } from './stream-end.ts'
+import { ended, endOf, inBand, isRunaway, passedBytes, RUNAWAY, type StreamStep } from './stream-end.ts'
 
-/** The headers do not include the type of the body. */
 export type StreamedAnswer = {
   readonly kind: 'stream'
+  /** They do not include the type of the content. */
   readonly headers: Record<string, string>
+  /** Undefined for events. Bytes have no comments, so nothing fills their silence. */
+  readonly contentType: string | undefined
   readonly events: StreamAnswer
   /** Whether an upstream has committed, or the stream still waits for one. */
   readonly begun: 'waiting' | 'answering'
@@ -34,19 +36,21 @@ export type StreamedAnswer = {
 
 const NOTHING = { kind: 'chunk', text: '', meaningful: false } as const
 type StreamStart = Pick<StreamServed['open'], 'prelude' | 'first' | 'arrived'>
-const STREAM_TYPE = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
+const EVENTS_TYPE = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
 
 type StreamJob = {
   readonly admission: Admission
   readonly ready: Promise<AttemptOutcome>
   readonly begun: 'waiting' | 'answering'
   readonly dropped: readonly string[]
+  /** Set if the answer is bytes. */
+  readonly contentType?: string | undefined
 }
 
 export function answerStream(relay: Relay, call: GatewayRequest, job: StreamJob): StreamedAnswer {
-  const { admission, begun, dropped } = job
+  const { admission, begun, dropped, contentType } = job
   const headers = earlyHeaders(call, admission, dropped)
-  return { kind: 'stream', headers, events: new StreamAnswer(relay, call, job), begun }
+  return { kind: 'stream', headers, contentType, events: new StreamAnswer(relay, call, job), begun }
 }
 
 type StreamEnd = {
@@ -56,13 +60,13 @@ type StreamEnd = {
   readonly isCut?: boolean
   /** Whether a repetition may get this answer. It may not if its first client or the gateway ended the answer. */
   readonly repeatable: boolean
-  /** The text that ends the stream, for the final usage. */
-  readonly end: (usage: Usage) => string
+  /** The content that ends the stream, for the final usage. */
+  readonly end: (usage: Usage) => MessageContent
 }
 
 /**
- * One stream on its way to the client, and its one settlement. `next` returns one or several complete events, and
- * undefined after the last one. A caller that stops early must call `close`, which settles the rest.
+ * One stream on its way to the client, and its one settlement. `next` returns one or several complete events, or bytes,
+ * and undefined after the last. A caller that stops early must call `close`, which settles the rest.
  */
 export class StreamAnswer {
   private readonly relay: Relay
@@ -71,16 +75,19 @@ export class StreamAnswer {
   private readonly ready: Promise<AttemptOutcome>
   private served: StreamServed | undefined
   private ended = false
+  private broken = false
   private busy: Promise<unknown> | undefined
   private closing: Promise<void> | undefined
   /** What the client got or would have got, if it may repeat the request. */
   private readonly transcript: Transcript | undefined
+  private readonly contentType: string | undefined
 
-  constructor(relay: Relay, call: GatewayRequest, { admission, ready }: StreamJob) {
+  constructor(relay: Relay, call: GatewayRequest, { admission, ready, contentType }: StreamJob) {
     this.relay = relay
     this.call = call
     this.admission = admission
     this.ready = ready
+    this.contentType = contentType
     call.life.headLeft()
     if (call.life.lock) this.transcript = new Transcript()
   }
@@ -90,13 +97,18 @@ export class StreamAnswer {
     return this.ended
   }
 
-  next(): Promise<string | undefined> {
+  /** Whether it ended early, and nothing in its content says so. The client must see a broken message. */
+  get isBroken(): boolean {
+    return this.broken
+  }
+
+  next(): Promise<MessageContent | undefined> {
     const advancing = this.advance()
     this.busy = advancing
     return advancing
   }
 
-  /** The client is behind. The text of `next` is forgotten, because it would be in memory twice. */
+  /** The client is behind. The content of `next` is forgotten, because it would be in memory twice. */
   rest(): void {
     this.busy = undefined
     this.served?.open.events.rest()
@@ -151,6 +163,7 @@ export class StreamAnswer {
       return await work()
     } catch (error) {
       this.ended = true
+      this.broken = this.isBytes
       const { served, relay, call, admission } = this
       served?.open.events.close()
       if (served && relay.ledger.isOpen(admission.hold)) {
@@ -166,20 +179,24 @@ export class StreamAnswer {
     }
   }
 
-  private advance(): Promise<string | undefined> {
+  private get isBytes(): boolean {
+    return this.contentType !== undefined
+  }
+
+  private advance(): Promise<MessageContent | undefined> {
     if (this.ended || this.closing) return Promise.resolve(undefined)
     return this.guarded(async () => {
       if (!this.served) return this.begin()
       for (;;) {
         const step = await this.step(this.served)
         if (step.end !== 'open') return this.finish(this.served, step)
-        if (step.text !== '') return this.noted(step.text)
+        if (step.content.length > 0) return this.noted(step.content)
       }
     })
   }
 
-  /** Waits until an upstream commits. The text that was held back until then is the first text. */
-  private async begin(): Promise<string | undefined> {
+  /** Waits until an upstream commits. What was held back until then comes first. */
+  private async begin(): Promise<MessageContent | undefined> {
     const { relay, call, admission } = this
     const served = await this.ready
     if (served.kind !== 'stream') {
@@ -198,34 +215,39 @@ export class StreamAnswer {
     // These can be half a megabyte, and would stay in memory as long as the stream lasts.
     Object.assign(served.open, { arrived: [], prelude: '', first: NOTHING })
     const step = await this.passFirst(served, { prelude, first, arrived })
-    return step.end === 'open' ? this.noted(step.text) : this.finish(served, step)
+    return step.end === 'open' ? this.noted(step.content) : this.finish(served, step)
   }
 
-  private noted(text: string): string {
-    this.transcript?.add(text)
-    return text
+  private noted(content: MessageContent): MessageContent {
+    this.transcript?.add(content)
+    return content
   }
 
   private async step(served: StreamServed): Promise<StreamStep> {
     const { events, stream } = served.open
     const next = await events.next()
     if (next.kind === 'events') return this.pass(served, next.events, '')
-    if (next.kind === 'broken' && next.failure.isExcess) return { end: 'broken', text: '', failure: next.failure }
+    if (next.kind === 'broken' && next.failure.isExcess) return { end: 'broken', content: '', failure: next.failure }
     // Once every choice is finished the answer is complete, whether a terminator, the end or an accident follows.
-    if (stream.finished) return { end: 'done', text: '' }
-    if (next.kind === 'broken') return { end: 'broken', text: '', failure: next.failure }
-    return { end: 'broken', text: '', failure: { kind: 'network', message: 'the upstream closed in the middle' } }
+    if (stream.finished) return { end: 'done', content: '' }
+    if (next.kind === 'broken') return { end: 'broken', content: '', failure: next.failure }
+    return { end: 'broken', content: '', failure: { kind: 'network', message: 'the upstream closed in the middle' } }
   }
 
   private async passFirst(served: StreamServed, { prelude, first, arrived }: StreamStart): Promise<StreamStep> {
     const { growing } = this.admission
-    if (growing && (await growing.cover(served.open.stream)) === 'spent') return { end: 'spent', text: prelude }
+    if (growing && (await growing.cover(served.open.stream)) === 'spent') return { end: 'spent', content: prelude }
     return this.pass(served, arrived, prelude + first.text)
   }
 
   /** Reads events and joins the text for the client. */
-  private pass(served: StreamServed, events: readonly SseEvent[], before: string): StreamStep | Promise<StreamStep> {
+  private pass(
+    served: StreamServed,
+    events: readonly UpstreamEvent[],
+    before: string,
+  ): StreamStep | Promise<StreamStep> {
     const { stream } = served.open
+    if (this.isBytes) return passedBytes(events)
     const { growing } = this.admission
     if (growing) return this.passPaid(served, growing, { events, before })
     let text = before
@@ -241,14 +263,14 @@ export class StreamAnswer {
   private async passPaid(
     { open: { stream } }: StreamServed,
     growing: GrowingHold,
-    { events, before }: { readonly events: readonly SseEvent[]; readonly before: string },
+    { events, before }: { readonly events: readonly UpstreamEvent[]; readonly before: string },
   ): Promise<StreamStep> {
     let text = before
     for (const event of events) {
       const read = stream.read(event)
       if (read.kind !== 'chunk') return ended(read, stream, text)
       const covering = growing.cover(stream)
-      if (covering !== 'covered' && (await covering) === 'spent') return { end: 'spent', text }
+      if (covering !== 'covered' && (await covering) === 'spent') return { end: 'spent', content: text }
       text += read.text
     }
     return this.passed(stream, text)
@@ -256,40 +278,41 @@ export class StreamAnswer {
 
   private passed(stream: AdaptedStream, text: string): StreamStep {
     const { call } = this
-    if (isRunaway(stream, this.admission)) return { end: 'broken', text, failure: RUNAWAY }
+    if (isRunaway(stream, this.admission)) return { end: 'broken', content: text, failure: RUNAWAY }
     // Only the bill is missing, so a client that leaves at the finish still pays what the vendor is about to report.
-    // The
-    // same holds for an image of which the client has seen a part, because the vendor makes and bills it to its end.
+    // The same holds for an image of which the client has seen a part, because the vendor bills it to its end.
     if (stream.finished || stream.begun) call.life.made()
-    return { end: 'open', text }
+    return { end: 'open', content: text }
   }
 
-  /** The last text. The settlement comes first, then the terminator, or the format's error without a terminator. */
-  private async finish(served: StreamServed, step: Exclude<StreamStep, { end: 'open' }>): Promise<string> {
+  /** The last content. The settlement comes before the terminator, or before the format's error. */
+  private async finish(served: StreamServed, step: Exclude<StreamStep, { end: 'open' }>): Promise<MessageContent> {
     this.ended = true
     served.open.events.close()
     const { cancelled } = this.call
     if (step.end !== 'broken') {
       const isCut = step.end === 'spent'
       if (isCut) this.call.life.cutAt(capOfSpent(this.admission))
-      const end = (usage: Usage): string => endOf(served, step, usage)
-      const text = await this.settle(served, { outcome: 'completed', isCut, repeatable: true, end })
+      const end = (usage: Usage): MessageContent => endOf(served, step, usage)
+      const content = await this.settle(served, { outcome: 'completed', isCut, repeatable: true, end })
       this.relay.health.succeeded(served.offer.id, timesOf(this.call))
-      return text
+      return content
     }
+    this.broken = this.isBytes
     const failure = cancelled ? failureOfCancel(cancelled) : inBand(step.failure, served.open.stream)
     const { produced, thoughts = '' } = served.open.stream
     const output = [produced, thoughts].map((text) => asGeneratedText(text).text)
     const told = redactedFailure(this.relay, this.call, step.failure, { offer: served.offer, output })
     if (!cancelled) noteBroken(this.call, told)
-    const text = await this.settle(served, {
+    const content = await this.settle(served, {
       outcome: cancelled ? outcomeOf(cancelled) : 'cut',
       failure: cancelled === 'client_closed' ? undefined : failure,
-      repeatable: cancelled === undefined,
-      end: (usage) => step.text + served.open.stream.fail(failure, usage),
+      // A repetition would take a part of the bytes for all of them.
+      repeatable: cancelled === undefined && !this.isBytes,
+      end: (usage) => joinContent(step.content, served.open.stream.fail(failure, usage)),
     })
     if (!cancelled) this.relay.health.failed(served.offer.id, told)
-    return text
+    return content
   }
 
   /** Reads on without a client to learn the usage. */
@@ -297,13 +320,16 @@ export class StreamAnswer {
     for (;;) {
       const step = await this.step(served)
       if (step.end !== 'open') return step
-      this.noted(step.text)
+      this.noted(step.content)
     }
   }
 
-  /** Settles, and returns the text that ends the stream. */
-  private async settle(served: StreamServed, { outcome, failure, repeatable, isCut, end }: StreamEnd): Promise<string> {
-    const { relay, call, admission, transcript } = this
+  /** Settles, and returns the content that ends the stream. */
+  private async settle(
+    served: StreamServed,
+    { outcome, failure, repeatable, isCut, end }: StreamEnd,
+  ): Promise<MessageContent> {
+    const { relay, call, admission, transcript, contentType } = this
     const { stream } = served.open
     // Text that arrived but was not paid for did not leave.
     const { produced, thoughts } = admission.growing?.words ?? stream
@@ -320,7 +346,7 @@ export class StreamAnswer {
       complete: !isCut && (finished || outcome === 'completed'),
       isCut,
     })
-    const text = end(metered.usage)
+    const last = end(metered.usage)
     await settle(relay, call, {
       admission,
       served,
@@ -328,14 +354,15 @@ export class StreamAnswer {
       outcome,
       failure,
       answer: () => {
-        transcript?.add(text)
+        transcript?.add(last)
         if (!repeatable) return NOT_REPEATABLE
         const headers = earlyHeaders(call, admission, served.dropped)
         const shown = shownEnd(call)
         if (shown !== undefined) return { status: 200, headers: { ...JSON_TYPE, ...headers }, body: shown }
-        return { status: 200, headers: { ...STREAM_TYPE, ...headers }, body: transcript?.text }
+        const type = contentType === undefined ? EVENTS_TYPE : { 'content-type': contentType }
+        return { status: 200, headers: { ...type, ...headers }, body: transcript?.content }
       },
     })
-    return text
+    return last
   }
 }

@@ -2,29 +2,37 @@
 import { failureForClient } from '../domain/failure-policy.ts'
 import type { Failure, UpstreamFailure } from '../domain/failure.ts'
 import type { Usage } from '../domain/usage.ts'
-import type { AdaptedStream, ReadEvent } from '../formats/core/contract.ts'
+import type { AdaptedStream, ReadEvent, UpstreamEvent } from '../formats/core/contract.ts'
 import { charsOf } from '../formats/core/generated-text.ts'
+import { joinContent, type MessageContent } from '../lib/http/message-content.ts'
 import type { Admission } from './admit.ts'
 import type { StreamServed } from './attempt.ts'
 import { KIB } from '../lib/primitives/units.ts'
 import { limit } from '../lib/primitives/limit.ts'
 
-/** Text for the client, and whether the stream continues. `spent`: no money is left for more. */
-export type StreamStep = { readonly text: string } & (
+/** Content for the client, and whether the stream continues. `spent`: no money is left for more. */
+export type StreamStep = { readonly content: MessageContent } & (
   | { readonly end: 'open' | 'done' | 'spent' }
   | { readonly end: 'broken'; readonly failure: UpstreamFailure }
 )
 
 /** The step for an event that is not a chunk of the answer. */
 export function ended(read: Exclude<ReadEvent, { kind: 'chunk' }>, stream: AdaptedStream, text: string): StreamStep {
-  if (read.kind === 'done' || (stream.finished && !read.failure.isExcess)) return { end: 'done', text }
-  return { end: 'broken', text, failure: read.failure }
+  if (read.kind === 'done' || (stream.finished && !read.failure.isExcess)) return { end: 'done', content: text }
+  return { end: 'broken', content: text, failure: read.failure }
 }
 
-/** The text that ends a stream that is complete or was cut at its limit. */
-export function endOf({ open: { stream } }: StreamServed, { text, end }: StreamStep, billed: Usage): string {
+/** The step for events of bytes, which pass unchanged. */
+export function passedBytes(events: readonly UpstreamEvent[]): StreamStep {
+  const parts = events.flatMap(({ bytes }) => bytes ?? [])
+  const content = parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts)
+  return { end: parts.length === events.length ? 'open' : 'done', content }
+}
+
+/** The content that ends a stream that is complete or was cut at its limit. */
+export function endOf({ open: { stream } }: StreamServed, { content, end }: StreamStep, billed: Usage): MessageContent {
   const cut = end === 'spent' ? (stream.cutAtLength?.() ?? '') : ''
-  return text + cut + stream.end(billed)
+  return joinContent(content, cut + stream.end(billed))
 }
 
 /** No token is longer. The longest tokens of o200k_base are runs of blanks of this length. */

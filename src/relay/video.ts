@@ -53,8 +53,8 @@ export async function relayTask(relay: Relay, call: GatewayRequest): Promise<Vid
     const reservation = call.limiterPermit
     const accepted = await relay.videos.begin({ task, body: fit.body, reservation, undo: call.life.lock?.drop() ?? [] })
     if (accepted.kind === 'refused') return { kind: 'failure', failure: failureOf(relay, accepted) }
-    const { headers, body: text } = answerOf(task, fit.dropped)
-    return { kind: 'answer', answer: { kind: 'whole', headers, text } }
+    const { headers, body: content } = answerOf(task, fit.dropped)
+    return { kind: 'answer', answer: { kind: 'whole', headers, content } }
   } finally {
     relay.live.delete(call)
     call.life.ended(undefined)

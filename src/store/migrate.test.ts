@@ -207,3 +207,44 @@ test('old bookings get the balance after each from the entries, including the ch
     [4, 65],
   ])
 })
+
+test('models keep their kinds and offers, and kept answers their texts, while kinds and bytes become free', () => {
+  const own = join(folder, 'migrations')
+  cpSync(MIGRATIONS, own, { recursive: true })
+  for (const name of readdirSync(own).filter((file) => file >= '0020')) rmSync(join(own, name))
+  migrate(path, own)
+  const models = `SELECT id, owned_by, kind, limits, declared, created_at FROM model ORDER BY id`
+  read((db) =>
+    db.exec(`
+      INSERT INTO provider (id, preset, base_url, created_at) VALUES ('p', 'custom', 'https://vendor.example', 0);
+      INSERT INTO model (id, owned_by, kind, limits, declared, created_at) VALUES
+        ('chat', 'us', 'text', '{}', 0, 1), ('film', 'us', 'video', '{"a":1}', 1, 2);
+      INSERT INTO offer (id, model_id, provider_id, upstream_model, priority, weight)
+        VALUES ('o', 'film', 'p', 'f-1', 0, 1);
+      INSERT INTO idempotency VALUES
+        ('acme', 'k', x'01', 'req_1', 200, '{}', '{"say":"é"}', 5), ('acme', 'running', x'02', 'req_2', NULL, NULL, NULL, 6);`),
+  )
+  const before = read((db) => db.query(models).values())
+  expect(() =>
+    read((db) =>
+      db.exec("INSERT INTO model (id, owned_by, kind, limits, created_at) VALUES ('s', '', 'speech', '', 0)"),
+    ),
+  ).toThrow('CHECK')
+  migrate(path)
+  expect(read((db) => db.query(models).values())).toEqual(before)
+  expect(read((db) => db.query('PRAGMA foreign_key_check').values())).toEqual([])
+  expect(read((db) => db.query('SELECT key, status, body, body_bytes FROM idempotency ORDER BY key').values())).toEqual(
+    [
+      ['k', 200, '{"say":"é"}', null],
+      ['running', null, null, null],
+    ],
+  )
+  read((db) =>
+    db.exec(`
+      UPDATE model SET kind = 'speech' WHERE id = 'film';
+      UPDATE idempotency SET status = 200, headers = '{}', body_bytes = x'00ff' WHERE key = 'running';`),
+  )
+  expect(
+    read((db) => db.query('SELECT model.kind FROM offer JOIN model ON model.id = offer.model_id').values()),
+  ).toEqual([['speech']])
+})

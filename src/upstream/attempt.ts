@@ -4,12 +4,15 @@
  */
 import type { Provider } from '../domain/catalog.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
-import type { FailureReader, UpstreamRequest } from '../formats/core/contract.ts'
+import type { BytesAnswer, FailureReader, TypedBytes, UpstreamRequest } from '../formats/core/contract.ts'
+import { readBytes } from '../outbound/bytes.ts'
+import type { NetworkFailure, OutboundResult } from '../outbound/exchange.ts'
 import { ERROR_BYTES_MAX, outbound, type OutboundRequest, type WholeResult } from '../outbound/send.ts'
 import { inOwnTurn } from '../lib/primitives/long-text.ts'
 import type { HeaderFields } from '../lib/http/message-head.ts'
 import { readText } from '../outbound/text.ts'
 import type { Preset } from '../vendors/preset.ts'
+import { BytesDecoder } from './bytes-decoder.ts'
 import { sendAs, type Headers, type Sends } from './credentials.ts'
 import { EventReader } from './event-reader.ts'
 import { InFlightAttempt, type Stoppable } from './in-flight-attempt.ts'
@@ -38,6 +41,10 @@ export type AttemptLimits = {
 type FailedExchange = { readonly kind: 'failed'; readonly failure: UpstreamFailure }
 type Reply = { readonly kind: 'reply'; readonly text: string }
 export type WholeAttempt = Reply | FailedExchange
+export type BytesAttempt =
+  | { readonly kind: 'bytes'; readonly content: TypedBytes }
+  | { readonly kind: 'stream'; readonly events: EventReader; readonly contentType: string }
+  | FailedExchange
 export type StreamAttempt = { readonly kind: 'stream'; readonly events: EventReader } | Reply | FailedExchange
 
 type PreparedSend = {
@@ -78,10 +85,17 @@ function requestOf(
   return { url, method, headers, body: sent, stop: flight.stop, sendOnce: limits.sendOnce, reach: provider.reach }
 }
 
+const UNREADABLE = { message: 'the reply broke off or is too large', reached: true }
+
 const failed = (failure: UpstreamFailure): FailedExchange => ({ kind: 'failed', failure })
 
 const wholeSends: Sends<WholeResult> = {
   statusOf: (whole) => (whole.kind === 'whole' ? whole.status : undefined),
+}
+
+const openingSends: Sends<OutboundResult> = {
+  statusOf: (opened) => (opened.kind === 'response' ? opened.response.status : undefined),
+  discard: (opened) => opened.kind === 'response' && opened.response.cancel(),
 }
 
 /** The text of a reply, unchanged. */
@@ -108,7 +122,7 @@ export function attemptWhole<Read>(
     if (status !== 200) return failed(refusalOf(target, { status, headers }, text ?? ''))
     limits.owner.heard?.(requestIdIn(headers, target.provider.secret))
     if (text !== undefined) return inOwnTurn(text, read)
-    return failed(flight.failure({ message: 'the reply broke off or is too large', reached: true }))
+    return failed(flight.failure(UNREADABLE))
   })
 }
 
@@ -120,14 +134,8 @@ export async function attemptStream(
 ): Promise<StreamAttempt> {
   const flight = new InFlightAttempt(limits.owner, limits.firstEventTimeoutMs)
   const sending = { target, request, flight, limits }
-  const sent = await sendAs(target, (credential) => outbound.send(requestOf(sending, credential)), {
-    statusOf: (opened) => (opened.kind === 'response' ? opened.response.status : undefined),
-    discard: (opened) => opened.kind === 'response' && opened.response.cancel(),
-  })
-  if (sent.kind !== 'response') {
-    flight.land()
-    return sent.kind === 'failed' ? sent : failed(flight.failure(sent))
-  }
+  const sent = await send(sending)
+  if (sent.kind !== 'response') return unanswered(sending, sent)
   const { response } = sent
   const { status, headers } = response
   limits.owner.heard?.(requestIdIn(headers, target.provider.secret))
@@ -138,7 +146,45 @@ export async function attemptStream(
   const text = await readText(response, isWhole ? limits.replyBytesMax : ERROR_BYTES_MAX)
   flight.land()
   if (isWhole && text !== undefined && !target.failures.hidden(text)) return asReply(text)
-  return failed(status === 200 ? notAStream(target, text ?? '') : refusalOf(target, { status, headers }, text ?? ''))
+  return failed(status === 200 ? unexpected(target, text, 'an event stream') : refusalOf(target, response, text ?? ''))
+}
+
+/** Requests bytes, whole or as a stream. An answer of a type that `typeOf` does not know is a failure. */
+export async function attemptBytes(
+  target: Target,
+  request: UpstreamRequest,
+  { isWhole, typeOf, ...limits }: AttemptLimits & BytesAnswer & { readonly isWhole: boolean },
+): Promise<BytesAttempt> {
+  const flight = new InFlightAttempt(limits.owner, limits.firstEventTimeoutMs)
+  const sending = { target, request, flight, limits }
+  const sent = await send(sending)
+  if (sent.kind !== 'response') return unanswered(sending, sent)
+  const { response } = sent
+  const { status, headers } = response
+  limits.owner.heard?.(requestIdIn(headers, target.provider.secret))
+  const contentType = status === 200 ? typeOf(headers.get('content-type') ?? '') : undefined
+  if (contentType === undefined) {
+    const text = await readText(response, ERROR_BYTES_MAX)
+    flight.land()
+    return failed(status === 200 ? unexpected(target, text, 'the bytes') : refusalOf(target, response, text ?? ''))
+  }
+  if (!isWhole) {
+    return { kind: 'stream', events: new EventReader(response, flight, limits, new BytesDecoder()), contentType }
+  }
+  const bytes = await readBytes(response, limits.replyBytesMax, flight)
+  flight.land()
+  if (bytes) return { kind: 'bytes', content: { bytes, contentType } }
+  return failed(flight.failure(UNREADABLE))
+}
+
+/** Sends the request and resolves with the head of its answer. */
+const send = (sending: PreparedSend): Promise<OutboundResult | FailedExchange> =>
+  sendAs(sending.target, (credential) => outbound.send(requestOf(sending, credential)), openingSends)
+
+/** The failure of an attempt that has no answer. */
+function unanswered({ flight }: PreparedSend, sent: NetworkFailure | FailedExchange): FailedExchange {
+  flight.land()
+  return sent.kind === 'failed' ? sent : failed(flight.failure(sent))
 }
 
 type Head = { readonly status: number; readonly headers: HeaderFields }
@@ -149,8 +195,8 @@ function refusalOf({ failures, provider }: Target, { status, headers }: Head, te
   return { ...failures.response(status, headers, text), ...(requestId === undefined ? {} : { requestId }) }
 }
 
-/** Some vendors answer a stream request with 200 and a JSON error. */
-function notAStream({ failures }: Target, text: string): UpstreamFailure {
-  const message = 'the upstream answered 200 without an event stream'
-  return failures.hidden(text) ?? { kind: 'garbage', status: 200, message }
+/** Some vendors answer a request for a stream or for bytes with 200 and a JSON error. */
+function unexpected({ failures }: Target, text: string | undefined, expected: string): UpstreamFailure {
+  const message = `the upstream answered 200 without ${expected}`
+  return failures.hidden(text ?? '') ?? { kind: 'garbage', status: 200, message }
 }

@@ -3,6 +3,7 @@
  * waits for are kept and handed over together. It is an object with `next`, not a generator: one promise for each read.
  */
 import type { UpstreamFailure } from '../domain/failure.ts'
+import type { UpstreamEvent } from '../formats/core/contract.ts'
 import { nextTurn } from '../lib/runtime/end-of-tick.ts'
 import { leaveBehind } from '../lib/runtime/gc-hint.ts'
 import type { ReplyClaim } from '../lib/runtime/reply-memory.ts'
@@ -15,7 +16,7 @@ import { limit } from '../lib/primitives/limit.ts'
 export type ReaderLimits = { readonly eventGapTimeoutMs: number; readonly eventCharsMax: number }
 
 export type ReadEvents =
-  | { readonly kind: 'events'; readonly events: readonly SseEvent[] }
+  | { readonly kind: 'events'; readonly events: readonly UpstreamEvent[] }
   | { readonly kind: 'end' }
   | { readonly kind: 'broken'; readonly failure: UpstreamFailure }
 
@@ -32,6 +33,12 @@ const LARGE_READ_BYTES = 64 * KIB
 const SMALL_CHARS_MAX = 32 * KIB
 /** From this size on an event takes memory from the share for long replies, block by block. */
 const BLOCK_CHARS = MIB
+type EventDecoder = {
+  push(bytes: Uint8Array): UpstreamEvent[]
+  end(): UpstreamEvent[]
+  readonly unfinishedChars: number
+}
+
 /** Only the end of the body follows, and waiting for it keeps the connection. Recognised by its data or its name. */
 const isTerminator = ({ name, data }: SseEvent): boolean => data === '[DONE]' || name === 'message_stop'
 
@@ -40,11 +47,11 @@ export class EventReader implements Sink {
   givenEvents = 0
   givenBytes = 0
   private readonly response: IncomingResponse
-  private readonly decoder: SseDecoder
+  private readonly decoder: EventDecoder
   private readonly flight: InFlightAttempt
   private readonly gapMs: number
   private readonly eventCharsMax: number
-  private events: SseEvent[] = []
+  private events: UpstreamEvent[] = []
   private queuedBytes = 0
   private arrivedBytes = 0
   private hasLarge = false
@@ -58,9 +65,11 @@ export class EventReader implements Sink {
   private memory: ReplyClaim | undefined
   private takenChars = 0
 
-  constructor(response: IncomingResponse, flight: InFlightAttempt, { eventGapTimeoutMs, eventCharsMax }: ReaderLimits) {
+  /** `decoder`: the way to read the body, if it is no stream of server-sent events. */
+  constructor(response: IncomingResponse, flight: InFlightAttempt, limits: ReaderLimits, decoder?: EventDecoder) {
+    const { eventGapTimeoutMs, eventCharsMax } = limits
     this.response = response
-    this.decoder = new SseDecoder(eventCharsMax)
+    this.decoder = decoder ?? new SseDecoder(eventCharsMax)
     this.flight = flight
     this.gapMs = eventGapTimeoutMs
     this.eventCharsMax = eventCharsMax
@@ -150,7 +159,7 @@ export class EventReader implements Sink {
   }
 
   /** The events that the bytes complete, or the end of the stream. Undefined if it is no event stream. */
-  private decoded(bytes: Buffer | undefined): SseEvent[] | undefined {
+  private decoded(bytes: Buffer | undefined): UpstreamEvent[] | undefined {
     if (this.last) return undefined
     this.arrivedBytes += bytes?.length ?? 0
     try {
@@ -163,7 +172,7 @@ export class EventReader implements Sink {
     }
   }
 
-  private take(events: SseEvent[], bytes: number): void {
+  private take(events: UpstreamEvent[], bytes: number): void {
     if (events.length === 0) return
     this.begun = true
     const last = events.at(-1)

@@ -1,7 +1,7 @@
 import type { UpstreamFailure } from '../domain/failure.ts'
 import type { ReplyClaim } from '../lib/runtime/reply-memory.ts'
 import { Stop } from '../outbound/stop.ts'
-import type { TextReader } from '../outbound/text.ts'
+import type { LongBodyReader } from '../outbound/text.ts'
 import { Watchdog } from './watchdog.ts'
 
 /** What can be told to stop: a request, as far as its upstream is concerned. */
@@ -22,7 +22,7 @@ export type Abortable = { abort(): void }
 type ConnectionError = { readonly message: string; readonly reached: boolean }
 
 /** An attempt in flight. Its owner and its watchdog can abort it. */
-export class InFlightAttempt implements Abortable, TextReader {
+export class InFlightAttempt implements Abortable, LongBodyReader {
   readonly watchdog: Watchdog
   readonly stop = new Stop()
   private readonly owner: Stoppable

@@ -54,6 +54,7 @@ describe.each(whole.map((route) => [`${route.method} ${route.path}`, route] as c
     const { method } = route
     const answer = await fetch(addressOf(route), { method, headers: headers(), ...(body ? { body } : {}) })
     if (wanted === 'events') return expect(answer.headers.get('content-type')).toContain('text/event-stream')
+    if (typeof wanted === 'object') return expect(wanted.bytes).toContain(answer.headers.get('content-type') ?? '')
     const value: unknown = await answer.json()
     expect({ status: answer.status, value }).toMatchObject({ status: 200 })
     if (wanted === 'file' || wanted === 'text') return expect.unreachable()

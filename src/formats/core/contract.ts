@@ -28,6 +28,11 @@ export type ClientRequest = RequestedWork & {
   readonly endpoint: string
   readonly model: string
   readonly stream: boolean
+  /**
+   * Whether the answer is bytes, such as audio. Its type is the upstream's, so the head of its stream waits for an
+   * upstream.
+   */
+  readonly wantsBytes?: boolean
   readonly choices: number
   /** The client's own output limit for one choice. */
   readonly outputTokensMax: number | undefined
@@ -206,17 +211,28 @@ export type UpstreamRequest = {
 
 type FailedRead = { readonly kind: 'failed'; readonly failure: UpstreamFailure }
 
-/** A whole reply between reading and writing. */
-export type AdaptedReply = {
+/** The parts of a whole reply that its price depends on. */
+type MeteredReply = {
   readonly usage: Usage | undefined
   /** The generated text, for an estimate if no usage came. */
   readonly produced: string | GeneratedText
   /** The images that can be decoded, if images were requested. */
   readonly delivered?: readonly DeliveredImage[]
   readonly painted?: InlineImages
+}
+
+/** A whole reply between reading and writing. */
+export type AdaptedReply = MeteredReply & {
   /** Writes the reply for the client. It states the billed usage, whatever the upstream reported. */
   write(answer: AnswerFacts, billed: Usage): string
+  readonly content?: undefined
 }
+
+/** A whole reply of bytes. It reaches the client unchanged. */
+export type BytesReply = MeteredReply & { readonly content: TypedBytes }
+
+/** Bytes with the content type that the client gets. */
+export type TypedBytes = { readonly bytes: Uint8Array; readonly contentType: string }
 export type ReadReply = { readonly kind: 'reply'; readonly reply: AdaptedReply } | FailedRead
 
 /** What every dialect's answer says of itself. */
@@ -234,6 +250,12 @@ export type ReadEvent =
   | { readonly kind: 'chunk'; readonly text: string; readonly meaningful: boolean }
   | { readonly kind: 'done' }
   | FailedRead
+
+/**
+ * An event of an upstream's stream. In a stream of bytes, each read is an event with `bytes`. An event without `bytes`
+ * ends that stream.
+ */
+export type UpstreamEvent = SseEvent & { readonly bytes?: Uint8Array | undefined }
 
 /** A stream between reading and writing. */
 export type AdaptedStream = {
@@ -307,7 +329,18 @@ export type Adapter = {
    * The events of a whole reply. Some servers send one although a stream was requested. Left out if it is not accepted.
    */
   readonly eventsOfReply?: ((text: string) => readonly SseEvent[]) | undefined
+  /** Set if the upstream answers with bytes. They pass unchanged, and no method reads them. */
+  readonly bytes?: BytesAnswer
   readonly failures: FailureReader
+}
+
+/** An upstream's answer of bytes. */
+export type BytesAnswer = {
+  /**
+   * The content type for the client, by the upstream's. Undefined if it is not that of an answer. The result comes from
+   * a closed list, because a browser acts on the type of what an address of the gateway returns.
+   */
+  readonly typeOf: (contentType: string) => string | undefined
 }
 
 /** Reads failures in an upstream's dialect. */

@@ -218,7 +218,7 @@ CREATE TABLE provider (
 CREATE TABLE model (
   id            text COLLATE "C" CONSTRAINT "model(id)" PRIMARY KEY,
   owned_by      text COLLATE "C" NOT NULL,
-  kind          text COLLATE "C" NOT NULL DEFAULT 'text' CHECK (kind IN ('text', 'embedding', 'image', 'video')),
+  kind          text COLLATE "C" NOT NULL DEFAULT 'text', -- the program knows which there are
   limits        text COLLATE "C" NOT NULL,
   declared      bigint NOT NULL DEFAULT 0,
   removed_at    bigint,
@@ -412,7 +412,8 @@ CREATE TABLE idempotency (
   request_id    text COLLATE "C" NOT NULL,
   status        bigint, -- NULL while the request is under way
   headers       text COLLATE "C",
-  body          text COLLATE "C", -- NULL when the answer was too large to keep
+  body          text COLLATE "C", -- a text or bytes; neither when the answer was too large to keep
+  body_bytes    bytea,
   created_at    bigint NOT NULL,
   CONSTRAINT "idempotency(account_id, key)" PRIMARY KEY (account_id, key)
 );
