@@ -13,6 +13,9 @@ const insertAccount = statement("INSERT INTO account (id, name, status, created_
 const DEFER_MS = 2
 /** A session takes a tenth of a second. One that takes this long waits for an answer that was lost. */
 const STUCK_MS = 30_000
+/** So does one whose store had no batch in flight at so many looks in a row. A busy machine also looks less often. */
+const IDLE_LOOKS_MAX = 20
+const LOOK_EVERY_MS = 250
 /** Makes amounts beyond 2^53 for one history of a session: sums over a folder stay far below 2^63. */
 const LARGE_SCALE = 200_000_000_000_001n
 
@@ -21,6 +24,8 @@ export class Books {
   readonly folder: string
   restarts = 0
   private life: { readonly store: Store; readonly ledger: Ledger } | undefined
+  /** The store, until it is closed. */
+  private openStore: Store | undefined
   private readonly broken = Promise.withResolvers<never>()
 
   constructor(folder: string) {
@@ -47,6 +52,7 @@ export class Books {
     const store = await openStore(this.folder, onBroken, { deferMs: DEFER_MS })
     const { ledger, expired } = await openSqliteLedger(store, { owner: `life ${this.restarts}`, onBroken })
     this.life = { store, ledger }
+    this.openStore = store
     return expired
   }
 
@@ -54,16 +60,23 @@ export class Books {
     const { store } = this.alive
     this.life = undefined
     await store.close()
+    this.openStore = undefined
   }
 
   /** Gives a promise up when the database and the ledger have parted, or when nothing comes of it. */
   async within<T>(promise: Promise<T>): Promise<T> {
     const stuck = Promise.withResolvers<never>()
-    const timer = setTimeout(() => stuck.reject(new Violation('an answer was lost: nothing moves')), STUCK_MS)
+    const startedMs = performance.now()
+    let idleLooks = 0
+    const timer = setInterval(() => {
+      idleLooks = this.openStore?.waitingMs() === 0 ? idleLooks + 1 : 0
+      const isStuck = idleLooks > IDLE_LOOKS_MAX || performance.now() - startedMs > STUCK_MS
+      if (isStuck) stuck.reject(new Violation('an answer was lost: nothing moves'))
+    }, LOOK_EVERY_MS)
     try {
       return await Promise.race([promise, this.broken.promise, stuck.promise])
     } finally {
-      clearTimeout(timer)
+      clearInterval(timer)
     }
   }
 
