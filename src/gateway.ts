@@ -114,7 +114,9 @@ export async function openGateway(config: Config, options: OpenOptions): Promise
     applies,
   })
   if (applies) await applyAccounts(config, { store, accounts, ledger })
-  const requests = await openRequestPorts(store, room)
+  // Instances that share a database add to rows of their own.
+  const shard = config.databaseUrl === undefined ? undefined : owner
+  const requests = await openRequestPorts(store, room, shard)
   const limiter = openMemoryLimiter(await requests.rollups.chargedByDay(monthStartHour(Date.now())), {
     accountMax: accountCallsMax(config),
   })
@@ -154,9 +156,9 @@ export async function openGateway(config: Config, options: OpenOptions): Promise
 type RequestPorts = Pick<Gateway, 'records' | 'rollups' | 'refused' | 'tasks' | 'blobs'>
 
 /** Opens the storage of request records and of the files and tasks that requests make. */
-async function openRequestPorts(store: Store, room: DiskRoom): Promise<RequestPorts> {
+async function openRequestPorts(store: Store, room: DiskRoom, shard: string | undefined): Promise<RequestPorts> {
   return {
-    records: openSqliteRecords(store),
+    records: openSqliteRecords(store, shard),
     rollups: await openSqliteUsageRollups(store),
     refused: openSqliteRefusedRequests(store),
     tasks: openSqliteTasks(store),

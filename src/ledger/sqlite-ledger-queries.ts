@@ -1,5 +1,6 @@
 /** The queries of the ledger on SQLite. */
-import type { Row, SqlValue } from '../store/statement.ts'
+import type { StoreQuery } from '../store/reader.ts'
+import type { Row } from '../store/statement.ts'
 import type { Queryable, Store } from '../store/store.ts'
 import type { Booking, BookingPage, LedgerQueries, OpenHold, OpenHoldPage, StoredHold } from './ledger-queries.ts'
 
@@ -15,19 +16,17 @@ const BEFORE = `AND (booking.created_at, booking.journal_id) <
    JOIN booking AS mark ON mark.account_id = ? AND mark.created_at = named.created_at AND mark.journal_id = named.id
    WHERE named.ref = ?)`
 
-type BookingQuery = { readonly sql: string; readonly bind: readonly SqlValue[] }
-
 /** The query for the bookings of a time, newest first. `bookingOf` reads its rows. */
 export const bookingsBetween = (
   accountId: string,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
-): BookingQuery => ({
+): StoreQuery => ({
   sql: `${SELECT} AND booking.created_at >= ? AND booking.created_at < ? ${NEWEST}`,
   bind: [accountId, fromMs, toMs],
 })
 
 /** The query for the balance on disk, including what is held. It is `posted` in the row. */
-export const postedBalance = (accountId: string): BookingQuery => ({
+export const postedBalance = (accountId: string): StoreQuery => ({
   sql: 'SELECT posted FROM account WHERE id = ?',
   bind: [accountId],
 })

@@ -3,6 +3,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { onPostgres } from '../store/postgres-contract.ts'
 import { onSqlite } from '../store/sqlite-contract.ts'
 import { DATABASE, mustWrite, openStore, type Store } from '../store/store.ts'
 import { describeIdempotencyContract } from './idempotency-contract.ts'
@@ -10,11 +11,12 @@ import { Transcript, type Idempotency, type IdempotencyLock } from './idempotenc
 import { forgetExpired, openSqliteIdempotency } from './sqlite-idempotency.ts'
 import { DAY_MS, MIB } from '../lib/primitives/units.ts'
 
-describeIdempotencyContract('SQLite', async (few) => {
-  const open = onSqlite((store) => openSqliteIdempotency(store, { ...few, room: { isShort: false } }))
-  const under = await open()
-  return { ...under, expire: (requestId) => mustWrite(under.store, forgetExpired(requestId)) }
-})
+for (const [name, on] of Object.entries({ SQLite: onSqlite, PostgreSQL: onPostgres })) {
+  describeIdempotencyContract(name, async (few) => {
+    const under = await on((store) => openSqliteIdempotency(store, { ...few, room: { isShort: false } }))()
+    return { ...under, expire: (requestId) => mustWrite(under.store, forgetExpired(requestId)) }
+  })
+}
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-idempotency-'))
 afterAll(() => rmSync(folder, { recursive: true }))

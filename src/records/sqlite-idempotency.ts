@@ -2,6 +2,7 @@
 import { contentBytes, type MessageContent } from '../lib/http/message-content.ts'
 import type { Check } from '../lib/primitives/checks.ts'
 import { NO_EXCEPTION, SharedBudget } from '../lib/primitives/shared-budget.ts'
+import { eachDatabase, isPlaced, placeColumn, placesOf } from '../store/sql.ts'
 import { statement, type Row, type WriteStep } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
 import { SWEEP_ROWS } from '../store/sweep.ts'
@@ -30,7 +31,11 @@ const drop = statement('DELETE FROM idempotency WHERE account_id = ? AND key = ?
 const dropRunning = statement('DELETE FROM idempotency WHERE request_id = ? AND status IS NULL')
 // A running request has an open hold. Its row is deleted with the hold, however long the request takes.
 const STALE = 'FROM idempotency WHERE created_at < ? AND status IS NOT NULL'
-const sweep = statement(`DELETE ${STALE} AND rowid IN (SELECT value FROM json_each(?))`)
+const sweep = statement(eachDatabase((database) => `DELETE ${STALE} AND ${isPlaced(database, '?')}`))
+const STALE_SQL = eachDatabase(
+  (database) => `SELECT ${placeColumn(database)}, account_id, key, ${KEPT_BYTES} AS bytes
+    ${STALE} LIMIT ${SWEEP_ROWS}`,
+)
 
 /** The steps that forget the key of an expired hold. A request that died with its process may be sent again. */
 export const forgetExpired = (holdId: string): WriteStep[] => [{ run: dropRunning, bind: [holdId] }]
@@ -186,15 +191,13 @@ class SqliteIdempotency implements Idempotency {
   }
 
   async sweep(): Promise<void> {
-    const sql = `SELECT rowid AS at, account_id, key, ${KEPT_BYTES} AS bytes ${STALE} LIMIT ${SWEEP_ROWS}`
     const before = Date.now() - ANSWER_KEPT_MS
     for (;;) {
-      const found = await this.store.query(sql, [before])
+      const found = await this.store.query(STALE_SQL, [before])
       // A request that has claimed a key, or is about to, deletes and counts the old row itself.
       const rows = found.filter((row) => !this.isWanted(nameIn(row)))
       if (rows.length === 0) return
-      const at = JSON.stringify(rows.map((row) => Number(row['at'])))
-      const sweeping = this.store.write([{ run: sweep, bind: [before, at], changes: rows.length }], 'bulk')
+      const sweeping = this.store.write([{ run: sweep, bind: [before, placesOf(rows)], changes: rows.length }], 'bulk')
       for (const row of rows) this.sweeping.set(nameIn(row), sweeping)
       try {
         // The write is refused if one of the keys was used again during the query, because its row is then a new one.

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Usage } from '../domain/usage.ts'
+import { onPostgres } from '../store/postgres-contract.ts'
 import { onSqlite } from '../store/sqlite-contract.ts'
 import { mustWrite, openStore, type Store } from '../store/store.ts'
 import { storedForm } from './record-row.ts'
@@ -10,7 +11,14 @@ import { describeRecordsContract } from './records-contract.ts'
 import type { AttemptNote, RequestRecord } from './records.ts'
 import { openSqliteRecords } from './sqlite-records.ts'
 
-describeRecordsContract('SQLite', onSqlite(openSqliteRecords))
+describeRecordsContract(
+  'SQLite',
+  onSqlite((own) => openSqliteRecords(own)),
+)
+describeRecordsContract(
+  'PostgreSQL',
+  onPostgres((own) => openSqliteRecords(own, 'shard')),
+)
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-records-'))
 let store: Store

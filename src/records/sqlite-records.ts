@@ -1,5 +1,6 @@
 /** Request records on SQLite. */
 import type { NanoUsd } from '../domain/money.ts'
+import { eachDatabase, isListed, textList } from '../store/sql.ts'
 import { rowStatement, type WriteStep } from '../store/statement.ts'
 import type { Queryable, Store } from '../store/store.ts'
 import { commonColumns, commonValues, isCommon, recordColumns, storedRecord, valuesOf } from './record-row.ts'
@@ -16,21 +17,28 @@ const insertCommon = rowStatement('request_record', commonColumns, {
   output_image: '0',
 })
 
-export const openSqliteRecords = (store: Store): Records => new SqliteRecords(store)
+const chargedSql = eachDatabase(
+  (database) => `SELECT id, charged FROM request_record WHERE account_id = ? AND ${isListed(database, 'id', '?')}`,
+)
+
+/** `shard` names the rows of the hourly sums that this instance adds to, if instances share them. */
+export const openSqliteRecords = (store: Store, shard?: string): Records => new SqliteRecords(store, shard)
 
 class SqliteRecords implements Records {
   private readonly store: Store
+  private readonly shard: string | undefined
 
-  constructor(store: Store) {
+  constructor(store: Store, shard: string | undefined) {
     this.store = store
+    this.shard = shard
   }
 
   steps(record: RequestRecord): WriteStep[] {
-    return [recordStep(record), hourStep(record)]
+    return [recordStep(record), hourStep(record, this.shard)]
   }
 
   async find(accountId: string, id: string): Promise<StoredRecord | undefined> {
-    const sql = 'SELECT * FROM request_record WHERE account_id = ? AND id = ?'
+    const sql = `SELECT ${recordColumns} FROM request_record WHERE account_id = ? AND id = ?`
     const [row] = await this.store.query(sql, [accountId, id])
     return row && storedRecord(row)
   }
@@ -41,7 +49,7 @@ class SqliteRecords implements Records {
 
   async recent(accountId: string, { limit, before }: RecentPage): Promise<readonly StoredRecord[]> {
     const older = before === undefined ? '' : 'AND id < ?'
-    const sql = `SELECT * FROM request_record WHERE account_id = ? ${older} ORDER BY id DESC LIMIT ?`
+    const sql = `SELECT ${recordColumns} FROM request_record WHERE account_id = ? ${older} ORDER BY id DESC LIMIT ?`
     const bind = before === undefined ? [accountId, limit] : [accountId, before, limit]
     return (await this.store.query(sql, bind)).map(storedRecord)
   }
@@ -51,8 +59,7 @@ class SqliteRecords implements Records {
   }
 
   async charged(accountId: string, ids: readonly string[]): Promise<ReadonlyMap<string, NanoUsd>> {
-    const sql = 'SELECT id, charged FROM request_record WHERE account_id = ? AND id IN (SELECT value FROM json_each(?))'
-    const rows = await this.asideOf(accountId).query(sql, [accountId, JSON.stringify(ids)])
+    const rows = await this.asideOf(accountId).query(chargedSql, [accountId, textList(ids)])
     return new Map(rows.map((row) => [row['id'] as string, row['charged'] as bigint]))
   }
 

@@ -3,16 +3,19 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { timeOrderedId } from '../lib/primitives/ids.ts'
+import { onPostgres } from '../store/postgres-contract.ts'
 import { onSqlite } from '../store/sqlite-contract.ts'
 import { DATABASE, openStore, type Store } from '../store/store.ts'
 import { describeRefusedRequestsContract } from './refused-contract.ts'
 import { refusedBounds, type RefusedRequest } from './refused.ts'
 import { openSqliteRefusedRequests } from './sqlite-refused.ts'
 
-describeRefusedRequestsContract(
-  'SQLite',
-  onSqlite((store) => openSqliteRefusedRequests(store)),
-)
+for (const [name, on] of Object.entries({ SQLite: onSqlite, PostgreSQL: onPostgres })) {
+  describeRefusedRequestsContract(
+    name,
+    on((store) => openSqliteRefusedRequests(store)),
+  )
+}
 
 let store: Store
 let folder: string

@@ -23,7 +23,7 @@ const insert = statement(
 )
 const count = statement(
   `INSERT INTO refused_hour (account_id, hour, status, code, requests) VALUES (?, ?, ?, ?, ?)
-   ON CONFLICT (account_id, hour, status, code) DO UPDATE SET requests = requests + excluded.requests`,
+   ON CONFLICT (account_id, hour, status, code) DO UPDATE SET requests = refused_hour.requests + excluded.requests`,
 )
 const trim = statement(
   `DELETE FROM refused_request WHERE account_id = ?1 AND id <=
@@ -104,17 +104,14 @@ class SqliteRefusedRequests implements RefusedRequests {
   async find(id: string, accountId?: string): Promise<KeptRefusal | undefined> {
     await this.flush()
     const scope = accountId ?? null
-    const whose = '(? IS NULL OR account_id = ?)'
-    const [own] = await this.store.aside.query(`SELECT * FROM refused_request WHERE id = ? AND ${whose}`, [
-      id,
-      scope,
-      scope,
-    ])
+    const whose = '(CAST(?2 AS text) IS NULL OR account_id = ?2)'
+    const [own] = await this.store.aside.query(`SELECT * FROM refused_request WHERE id = ?1 AND ${whose}`, [id, scope])
     if (own || !id.startsWith('req_')) return own && keptOf(own)
     const atMs = idTimeMs('req_', id)
     const [only, other] = await this.store.aside.query(
-      `SELECT * FROM refused_request WHERE id > ? AND id < ? AND ${whose} AND repeats > 0 AND last_at >= ? LIMIT 2`,
-      [idBound('req_', atMs - MINUTE_MS), idBound('req_', atMs + 1), scope, scope, atMs],
+      `SELECT * FROM refused_request
+       WHERE id > ?1 AND id < ?3 AND ${whose} AND repeats > 0 AND last_at >= ?4 LIMIT 2`,
+      [idBound('req_', atMs - MINUTE_MS), scope, idBound('req_', atMs + 1), atMs],
     )
     return only && !other ? keptOf(only) : undefined
   }
@@ -127,7 +124,7 @@ class SqliteRefusedRequests implements RefusedRequests {
     // Both queries have an index of their own.
     const whose = accountId === undefined ? '' : ' AND account_id = ?'
     const rows = await this.store.aside.query(
-      `SELECT status, code, sum(requests) AS requests FROM refused_hour
+      `SELECT status, code, CAST(sum(requests) AS bigint) AS requests FROM refused_hour
        WHERE hour >= ? AND hour < ?${whose} GROUP BY status, code ORDER BY requests DESC, code`,
       [fromHour, toHour, ...(accountId === undefined ? [] : [accountId])],
       accountId,

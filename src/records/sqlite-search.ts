@@ -4,9 +4,10 @@
  * It jumps over hours in which, by their sums, nothing fits.
  */
 import { idBound, idTimeMs } from '../lib/primitives/ids.ts'
-import type { SqlValue } from '../store/statement.ts'
+import { eachDatabase, isListed, joinInOrder, textList, type SqlDatabase } from '../store/sql.ts'
+import type { Sql, SqlValue } from '../store/statement.ts'
 import type { Queryable } from '../store/store.ts'
-import { storedRecord } from './record-row.ts'
+import { recordColumns, storedRecord } from './record-row.ts'
 import type { RecordFilter, RecordPage, RecordSearch, StoredRecord } from './records.ts'
 import { ID_PREFIX } from './search.ts'
 import { HOUR_MS } from '../lib/primitives/units.ts'
@@ -17,46 +18,59 @@ const SCANS_MAX = 3
 /** A request gets its id before its body has arrived and its money is held. The difference is at most this. */
 const SLACK_HOURS = 2
 
-type Condition = readonly [sql: string, value: SqlValue]
+type Condition = readonly [sql: string | ((database: SqlDatabase) => string), value: SqlValue]
+
+type OptionalCondition = readonly [sql: Condition[0], value: SqlValue | undefined]
+
+const ofEndpoints = (database: SqlDatabase): string => isListed(database, 'endpoint', '?')
 
 function conditionsOf(filter: RecordFilter): readonly Condition[] {
   const { keyId, model, endpoints, outcome, status, providerId, chargedMin, totalMsMin } = filter
-  const wanted: [string, SqlValue | undefined][] = [
+  const wanted: OptionalCondition[] = [
     ['key_id = ?', keyId],
     ['model = ?', model],
-    ['endpoint IN (SELECT value FROM json_each(?))', endpoints && JSON.stringify(endpoints)],
+    [ofEndpoints, endpoints && textList(endpoints)],
     ['outcome = ?', outcome],
     ['status = ?', status],
     ['provider_id = ?', providerId],
     ['charged >= ?', chargedMin],
     ['total_ms >= ?', totalMsMin],
   ]
-  return wanted.filter((each): each is [string, SqlValue] => each[1] !== undefined)
+  return wanted.filter((each): each is [Condition[0], SqlValue] => each[1] !== undefined)
 }
 
 /** The same conditions, as far as the hourly sums can answer them. */
 function hourConditionsOf({ keyId, model, endpoints, outcome }: RecordFilter): readonly Condition[] {
-  const wanted: [string, SqlValue | undefined][] = [
+  const wanted: OptionalCondition[] = [
     ['key_id = ?', keyId],
     ['model = ?', model],
-    ['endpoint IN (SELECT value FROM json_each(?))', endpoints && JSON.stringify(endpoints)],
+    [ofEndpoints, endpoints && textList(endpoints)],
     ['failed > ?', outcome === 'failed' ? 0 : undefined],
     ['cut > ?', outcome === 'cut' ? 0 : undefined],
   ]
-  return wanted.filter((each): each is [string, SqlValue] => each[1] !== undefined)
+  return wanted.filter((each): each is [Condition[0], SqlValue] => each[1] !== undefined)
 }
 
-const and = (conditions: readonly Condition[]): string => conditions.map(([sql]) => ` AND ${sql}`).join('')
+const and =
+  (conditions: readonly Condition[]) =>
+  (database: SqlDatabase): string =>
+    conditions.map(([sql]) => ` AND ${typeof sql === 'string' ? sql : sql(database)}`).join('')
 const values = (conditions: readonly Condition[]): SqlValue[] => conditions.map(([, value]) => value)
 
 /** The rows of a range of ids, newest first. */
-export const rowsStatement = (conditions: string): string =>
-  `SELECT * FROM request_record WHERE account_id = ? AND id < ? AND id >= ?${conditions} ORDER BY id DESC LIMIT ?`
+export const rowsStatement = (conditions: (database: SqlDatabase) => string): Sql =>
+  eachDatabase(
+    (database) => `SELECT ${recordColumns} FROM request_record
+      WHERE account_id = ? AND id < ? AND id >= ?${conditions(database)} ORDER BY id DESC LIMIT ?`,
+  )
 /** The last id of a scan. There is none if the range has fewer rows. */
 export const edgeStatement = `SELECT id FROM request_record WHERE account_id = ? AND id < ? AND id >= ?
   ORDER BY id DESC LIMIT 1 OFFSET ${SCAN_ROWS - 1}`
-export const hourStatement = (conditions: string, order: 'ASC' | 'DESC'): string =>
-  `SELECT hour FROM usage_hour WHERE account_id = ? AND hour <= ?${conditions} ORDER BY hour ${order} LIMIT 1`
+export const hourStatement = (conditions: (database: SqlDatabase) => string, order: 'ASC' | 'DESC'): Sql =>
+  eachDatabase(
+    (database) => `SELECT hour FROM usage_hour WHERE account_id = ? AND hour <= ?${conditions(database)}
+      ORDER BY hour ${order} LIMIT 1`,
+  )
 
 /** The requests of an account that fit, newest first. If there is a cursor, only those before it. */
 export async function searchRecords(
@@ -122,9 +136,14 @@ class Hours {
   }
 }
 
+const columnsOfRecord = recordColumns.replace(/\w+/g, 'r.$&')
+
 /** A request of any account, for the operator. It takes one look-up per account. */
 export async function findAnywhere(store: Queryable, id: string): Promise<StoredRecord | undefined> {
-  const sql = 'SELECT r.* FROM account a CROSS JOIN request_record r ON r.account_id = a.id AND r.id = ? LIMIT 1'
+  const sql = eachDatabase(
+    (database) => `SELECT ${columnsOfRecord} FROM account a ${joinInOrder(database)} request_record r
+      ON r.account_id = a.id AND r.id = ? LIMIT 1`,
+  )
   const [row] = await store.query(sql, [id])
   return row && storedRecord(row)
 }

@@ -2,6 +2,7 @@
  * The daily sums. They are made from hourly sums, apart from requests, once no open hold can add to them. A request
  * counts in the hour of its hold.
  */
+import { eachDatabase, joinInOrder, type SqlDatabase } from '../store/sql.ts'
 import { statement, type Row, type SqlValue } from '../store/statement.ts'
 import { mustWrite, type Queryable, type Store } from '../store/store.ts'
 import { usageSums } from './usage-rollups.ts'
@@ -13,20 +14,29 @@ const SLACK_MS = 600_000
 /** Rows per transaction. Requests go before these transactions, and never wait long for one. */
 const ROWS_AT_ONCE = 100
 
-const columns = ['account_id', 'day', 'key_id', 'model', 'endpoint', ...usageSums, ...firstEventColumns]
+const rowKeys = ['account_id', 'day', 'key_id', 'model', 'endpoint']
+const summed = [...usageSums, ...firstEventColumns]
+const columns = [...rowKeys, ...summed]
 const insert = statement(
-  `INSERT OR REPLACE INTO usage_day (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
+  `INSERT INTO usage_day (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})
+   ON CONFLICT (${rowKeys.join(', ')}) DO UPDATE SET ${summed.map((sum) => `${sum} = excluded.${sum}`).join(', ')}`,
 )
 const setUntil = statement('UPDATE usage_days_until SET day = ?')
 
-const sums = [...usageSums, ...firstEventColumns].map((sum) => `sum(u.${sum}) AS ${sum}`).join(', ')
-const HOURS =
-  'account a CROSS JOIN usage_hour u ON u.account_id = a.id AND u.hour >= ?1 * 24 AND u.hour < (?1 + 1) * 24'
-const ofAccounts = `SELECT u.account_id, ?1 AS day, u.key_id, u.model, u.endpoint, ${sums}
-  FROM ${HOURS} GROUP BY u.account_id, u.key_id, u.model, u.endpoint`
+const DAY = 'CAST(?1 AS bigint)'
+const sums = summed.map((sum) => `CAST(sum(u.${sum}) AS bigint) AS ${sum}`).join(', ')
+const hours = (database: SqlDatabase): string =>
+  `account a ${joinInOrder(database)} usage_hour u
+   ON u.account_id = a.id AND u.hour >= ${DAY} * 24 AND u.hour < (${DAY} + 1) * 24`
+const ofAccounts = eachDatabase(
+  (database) => `SELECT u.account_id, ${DAY} AS day, u.key_id, u.model, u.endpoint, ${sums}
+    FROM ${hours(database)} GROUP BY u.account_id, u.key_id, u.model, u.endpoint`,
+)
 /** Rows without account and key are the sums of all accounts, for the operator's charts. */
-const ofAll = `SELECT '' AS account_id, ?1 AS day, '' AS key_id, u.model, u.endpoint, ${sums}
-  FROM ${HOURS} GROUP BY u.model, u.endpoint`
+const ofAll = eachDatabase(
+  (database) => `SELECT '' AS account_id, ${DAY} AS day, '' AS key_id, u.model, u.endpoint, ${sums}
+    FROM ${hours(database)} GROUP BY u.model, u.endpoint`,
+)
 
 export class UsageDays {
   private readonly store: Store

@@ -1,6 +1,8 @@
 /** Usage over time, by key, model, endpoint or account. It reads only the sums by hour and day. */
 import { inTurns } from '../lib/runtime/end-of-tick.ts'
 import { hourOfDay, type Shifts } from '../lib/primitives/time-zone.ts'
+import type { StoreQuery } from '../store/reader.ts'
+import { eachDatabase, joinInOrder, type SqlDatabase } from '../store/sql.ts'
 import type { Row, SqlValue } from '../store/statement.ts'
 import type { Queryable } from '../store/store.ts'
 import {
@@ -36,21 +38,24 @@ function stretchesOf({ fromHour, toHour, stepHours, shifts }: UsageQuery, daysUn
 }
 
 /** The statement and its values. They are separate so that a test can examine the query plan. */
-export function usageStatement(
-  query: UsageQuery,
-  daysUntil: number,
-): { readonly sql: string; readonly bind: readonly SqlValue[] } {
+export function usageStatement(query: UsageQuery, daysUntil: number): StoreQuery {
   const parts = stretchesOf(query, daysUntil).map((stretch) => stretchStatement(query, stretch))
-  const sums = allSums.map((sum) => `sum(${sum}) AS ${sum}`).join(', ')
-  const sql = `SELECT step, part, ${sums} FROM (${parts.map((part) => part.sql).join(' UNION ALL ')})
-    GROUP BY 1, 2 ORDER BY 1, 2 LIMIT ${USAGE_ROWS_MAX + 1}`
+  const sums = allSums.map((sum) => `CAST(sum(${sum}) AS bigint) AS ${sum}`).join(', ')
+  const sql = eachDatabase(
+    (
+      database,
+    ) => `SELECT step, part, ${sums} FROM (${parts.map((part) => part.sql(database)).join(' UNION ALL ')}) AS parts
+    GROUP BY 1, 2 ORDER BY 1, 2 LIMIT ${USAGE_ROWS_MAX + 1}`,
+  )
   return { sql, bind: parts.flatMap(({ bind }) => bind) }
 }
 
 /** The groups into which the sums of all accounts can be divided. */
 const ofAll: Partial<Record<UsageGroup, true>> = { model: true, endpoint: true }
 
-function stretchStatement(query: UsageQuery, { table, from, to }: Stretch): { sql: string; bind: readonly SqlValue[] } {
+type StretchStatement = { readonly sql: (database: SqlDatabase) => string; readonly bind: readonly SqlValue[] }
+
+function stretchStatement(query: UsageQuery, { table, from, to }: Stretch): StretchStatement {
   const { accountId, by, keyId, model, endpoint, stepHours, shifts } = query
   const unit = table === 'usage_hour' ? 'hour' : 'day'
   // The daily sums of all accounts are stored under an empty account id.
@@ -65,21 +70,28 @@ function stretchStatement(query: UsageQuery, { table, from, to }: Stretch): { sq
   ]
   const stated = filters.filter((each): each is [string, SqlValue] => each[1] !== undefined)
   // For all accounts, the query goes account by account, because the hours of one account are adjacent.
-  const source =
-    accountId === undefined && !isOfAll ? `account a CROSS JOIN ${table} u ON u.account_id = a.id` : `${table} u`
+  const source = (database: SqlDatabase): string =>
+    accountId === undefined && !isOfAll
+      ? `account a ${joinInOrder(database)} ${table} u ON u.account_id = a.id`
+      : `${table} u`
   const step =
     table === 'usage_day' ? 'u.day' : stepHours === 1 ? 'u.hour' : `(u.hour + ${shiftExpression(shifts)}) / 24`
   const part = by === undefined ? 'NULL' : `u.${groupColumns[by]}`
   const sums = allSums.map((sum) => `sum(u.${sum}) AS ${sum}`).join(', ')
   // Grouping by the stored hour follows the order of the table, so little has to be sorted.
-  const sql = `SELECT ${step} AS step, ${part} AS part, ${sums} FROM ${source}
+  const sql = (
+    database: SqlDatabase,
+  ): string => `SELECT ${step} AS step, ${part} AS part, ${sums} FROM ${source(database)}
     WHERE ${stated.map(([condition]) => condition).join(' AND ')} GROUP BY u.${unit}, 2`
   return { sql, bind: stated.map(([, value]) => value) }
 }
 
 /** The offset of the clock at an hour, as SQL. It has only numbers of our own, and never text from outside. */
 const shiftExpression = ([first, ...later]: Shifts): string =>
-  later.reduce((before, { fromHour, hours }) => `iif(u.hour < ${fromHour}, ${before}, ${hours})`, String(first.hours))
+  later.reduce(
+    (before, { fromHour, hours }) => `CASE WHEN u.hour < ${fromHour} THEN ${before} ELSE ${hours} END`,
+    String(first.hours),
+  )
 
 /** Usage by hour or day, in the order of time and group. Days before `daysUntil` (Unix days) are summed up. */
 export async function usageRows(store: Queryable, query: UsageQuery, daysUntil: number): Promise<readonly UsageRow[]> {
@@ -124,9 +136,9 @@ export async function lastUsed(
 
 const lastUsedStatement = `WITH
   recent AS (SELECT key_id, max(hour) AS hour FROM usage_hour
-    WHERE account_id = ?1 AND hour >= ?3 * 24 GROUP BY key_id),
+    WHERE account_id = ?1 AND hour >= CAST(?3 AS bigint) * 24 GROUP BY key_id),
   older AS (SELECT key_id, max(day) AS day FROM usage_day
-    WHERE account_id = ?1 AND day >= ?2 AND day < ?3 GROUP BY key_id)
+    WHERE account_id = ?1 AND day >= ?2 AND day < CAST(?3 AS bigint) GROUP BY key_id)
   SELECT key_id, hour FROM recent
   UNION ALL SELECT key_id, (SELECT max(hour) FROM usage_hour u
     WHERE u.account_id = ?1 AND u.hour >= older.day * 24 AND u.hour < (older.day + 1) * 24 AND u.key_id = older.key_id)
@@ -134,8 +146,11 @@ const lastUsedStatement = `WITH
 
 /** The totals of all accounts since an hour (Unix hours), for the operator's overview. */
 export async function totalsSince(store: Queryable, fromHour: number): Promise<Totals> {
-  const sums = totalSums.map((sum) => `coalesce(sum(u.${sum}), 0) AS ${sum}`).join(', ')
-  const sql = `SELECT ${sums} FROM account a CROSS JOIN usage_hour u ON u.account_id = a.id AND u.hour >= ?`
+  const sums = totalSums.map((sum) => `CAST(coalesce(sum(u.${sum}), 0) AS bigint) AS ${sum}`).join(', ')
+  const sql = eachDatabase(
+    (database) =>
+      `SELECT ${sums} FROM account a ${joinInOrder(database)} usage_hour u ON u.account_id = a.id AND u.hour >= ?`,
+  )
   const [row] = await store.query(sql, [fromHour])
   return row as Totals
 }

@@ -5,22 +5,39 @@
 import type { NanoUsd } from '../domain/money.ts'
 import type { Usage, UsageSource } from '../domain/usage.ts'
 import type { Check } from '../lib/primitives/checks.ts'
-import { addingStatement, type WriteStep } from '../store/statement.ts'
+import { eachDatabase, type SqlDatabase } from '../store/sql.ts'
+import { addingStatement, type SqlValue, type Statement, type WriteStep } from '../store/statement.ts'
 import type { Queryable } from '../store/store.ts'
 import { firstEventBoundsMs, usageSums, type KeyCharges, type UsageSum } from './usage-rollups.ts'
 import { HOUR_MS } from '../lib/primitives/units.ts'
 
 export const firstEventColumns = [...firstEventBoundsMs, Infinity].map((_, i) => `first_${i}`)
 
-/** The first values name the row and the bucket of the first event, with which each count compares itself. */
-const KEYS = 6
-const bound = usageSums.map((_, i) => `?${KEYS + 1 + i}`)
-const addToHour = addingStatement(
-  `INSERT INTO usage_hour VALUES (?1, ?2, ?3, ?4, ?5, ${bound.join(', ')},
-    ${firstEventColumns.map((_, i) => `iif(?${KEYS} = ${i}, ${bound[usageSums.indexOf('requests')]}, 0)`).join(', ')})
-  ON CONFLICT DO UPDATE SET ${[...usageSums, ...firstEventColumns].map((sum) => `${sum} = ${sum} + excluded.${sum}`).join(', ')}`,
-  KEYS,
-)
+/** The columns that name a row. */
+const rowKeys = ['account_id', 'hour', 'key_id', 'model', 'endpoint']
+
+/**
+ * The first values name the row. The next one is the bucket of the first event, with which each count of first events
+ * compares itself. PostgreSQL has to be told the type of a value that is used twice.
+ */
+function addingTo(keys: readonly string[], type: (value: string) => string): Statement {
+  const values = usageSums.map((_, i) => type(`?${keys.length + 2 + i}`))
+  const requests = values[usageSums.indexOf('requests')] as string
+  const bucket = type(`?${keys.length + 1}`)
+  const firsts = firstEventColumns.map((_, i) => `CASE WHEN ${bucket} = ${i} THEN ${requests} ELSE 0 END`)
+  const columns = [...usageSums, ...firstEventColumns]
+  return addingStatement(
+    `INSERT INTO usage_hour (${[...keys, ...columns].join(', ')})
+     VALUES (${[...keys.map((_, i) => `?${i + 1}`), ...values, ...firsts].join(', ')})
+     ON CONFLICT (${keys.join(', ')}) DO UPDATE SET
+       ${columns.map((sum) => `${sum} = usage_hour.${sum} + excluded.${sum}`).join(', ')}`,
+    keys.length + 1,
+  )
+}
+
+const addToHour = addingTo(rowKeys, (value) => value)
+/** Each instance on PostgreSQL has a shard, so that no two of them wait for one row. */
+const addToShard = addingTo([...rowKeys, 'shard'], (value) => `CAST(${value} AS bigint)`)
 
 /** The parts of a request record that are counted. */
 type CountedRequest = {
@@ -38,15 +55,17 @@ type CountedRequest = {
   readonly firstEventMs: number | undefined
 }
 
-/** The step that adds a request to its hour. */
-export function hourStep(record: CountedRequest): WriteStep {
+/** The step that adds a request to its hour. Only a table that instances share has shards. */
+export function hourStep(record: CountedRequest, shard: string | undefined): WriteStep {
+  const row = [record.accountId, Math.floor(record.createdAtMs / HOUR_MS), record.keyId, record.model, record.endpoint]
+  return shard === undefined
+    ? { run: addToHour, bind: [...row, ...addedBy(record)], changes: 1 }
+    : { run: addToShard, bind: [...row, shard, ...addedBy(record)], changes: 1 }
+}
+
+function addedBy(record: CountedRequest): SqlValue[] {
   const { usage, outcome } = record
-  const bind = [
-    record.accountId,
-    Math.floor(record.createdAtMs / HOUR_MS),
-    record.keyId,
-    record.model,
-    record.endpoint,
+  return [
     record.firstEventMs === undefined ? -1 : placeOf(Math.round(record.firstEventMs)),
     1,
     outcome === 'failed' ? 1 : 0,
@@ -65,7 +84,6 @@ export function hourStep(record: CountedRequest): WriteStep {
     record.writtenOff,
     record.upstreamCost,
   ]
-  return { run: addToHour, bind, changes: 1 }
 }
 
 function countOf({ pieces }: Usage, kind: string): number {
@@ -80,11 +98,11 @@ function placeOf(ms: number): number {
 }
 
 /** The SQL of what a request adds to each sum. */
-const inRecords: Readonly<Record<UsageSum, string>> = {
+const inRecords = (database: SqlDatabase): Readonly<Record<UsageSum, string>> => ({
   requests: '1',
-  failed: "outcome = 'failed'",
-  cut: "outcome = 'cut'",
-  estimated: "usage_source = 'estimated'",
+  failed: countIf("outcome = 'failed'"),
+  cut: countIf("outcome = 'cut'"),
+  estimated: countIf("usage_source = 'estimated'"),
   input_fresh: 'input_fresh',
   input_cached: 'input_cached',
   cache_write: 'cache_write_5m + cache_write_1h',
@@ -92,21 +110,28 @@ const inRecords: Readonly<Record<UsageSum, string>> = {
   output_reasoning: 'output_reasoning',
   input_image: 'input_image',
   output_image: 'output_image',
-  images: piecesOf('image'),
-  seconds: piecesOf('second'),
+  images: piecesOf('image', database),
+  seconds: piecesOf('second', database),
   charged: 'charged',
   written_off: 'written_off',
   upstream_cost: 'upstream_cost',
-}
+})
 
-function piecesOf(kind: string): string {
-  const sum = `SELECT sum(value ->> 'count') FROM json_each(pieces) WHERE value ->> 'unit' LIKE 'piece:${kind}%'`
+const countIf = (condition: string): string => `CASE WHEN ${condition} THEN 1 ELSE 0 END`
+
+function piecesOf(kind: string, database: SqlDatabase): string {
+  const pieces = database === 'sqlite' ? 'json_each(pieces)' : 'jsonb_array_elements(CAST(pieces AS jsonb)) AS value'
+  const sum = `SELECT sum(CAST(value ->> 'count' AS bigint)) FROM ${pieces} WHERE value ->> 'unit' LIKE 'piece:${kind}%'`
   return `CASE WHEN pieces IS NULL THEN 0 ELSE coalesce((${sum}), 0) END`
 }
 
-const hourly = usageSums.map((sum) => `${sum} AS ${sum}`).join(', ')
-const asRecorded = usageSums.map((sum) => `-(${inRecords[sum]})`).join(', ')
-const excess = usageSums.map((sum) => `iif(sum(${sum}) <> 0, ' ${sum} ' || sum(${sum}), '')`).join(' || ')
+const asRecorded = (database: SqlDatabase): string => {
+  const sums = inRecords(database)
+  return usageSums.map((sum) => `-(${sums[sum]})`).join(', ')
+}
+const excess = usageSums
+  .map((sum) => `CASE WHEN sum(${sum}) <> 0 THEN ' ${sum} ' || sum(${sum}) ELSE '' END`)
+  .join(' || ')
 const summed = [...usageSums, ...firstEventColumns]
 const negated = summed.map((sum) => `-${sum}`).join(', ')
 const someOf = (sums: readonly string[]): string => sums.map((sum) => `sum(${sum}) <> 0`).join(' OR ')
@@ -118,18 +143,21 @@ export const usageChecks: readonly Check[] = [
     code: 'usage_hour',
     invariant: ADDS_UP,
     found: 'more than its requests:{excess}',
-    sql: `SELECT account_id || ' ' || hour AS subject, ${excess} AS excess
-      FROM (SELECT account_id, hour, key_id, model, endpoint, ${hourly} FROM usage_hour
-            UNION ALL SELECT account_id, created_at / ${HOUR_MS}, key_id, model, endpoint, ${asRecorded} FROM request_record)
+    sql: eachDatabase(
+      (database) => `SELECT account_id || ' ' || hour AS subject, ${excess} AS excess
+      FROM (SELECT account_id, hour, key_id, model, endpoint, ${usageSums.join(', ')} FROM usage_hour
+            UNION ALL SELECT account_id, created_at / ${HOUR_MS}, key_id, model, endpoint, ${asRecorded(database)}
+            FROM request_record) AS both_sides
       GROUP BY account_id, hour, key_id, model, endpoint HAVING ${someOf(usageSums)}`,
+    ),
   },
   {
     code: 'usage_ledger',
     invariant: ADDS_UP,
     found: 'usage {used}, ledger {charged}',
-    sql: `SELECT account_id AS subject, sum(used) AS used, sum(charged) AS charged
+    sql: `SELECT account_id AS subject, CAST(sum(used) AS text) AS used, CAST(sum(charged) AS text) AS charged
       FROM (SELECT account_id, charged AS used, 0 AS charged FROM usage_hour
-            UNION ALL SELECT account_id, 0, settled FROM hold WHERE state = 'settled')
+            UNION ALL SELECT account_id, 0, settled FROM hold WHERE state = 'settled') AS both_sides
       GROUP BY account_id HAVING sum(used) <> sum(charged)`,
   },
   {
@@ -142,7 +170,7 @@ export const usageChecks: readonly Check[] = [
             UNION ALL SELECT account_id, hour / 24, ${negated} FROM usage_hour
             WHERE hour < (SELECT day FROM usage_days_until) * 24
             UNION ALL SELECT '', hour / 24, ${negated} FROM usage_hour
-            WHERE hour < (SELECT day FROM usage_days_until) * 24)
+            WHERE hour < (SELECT day FROM usage_days_until) * 24) AS both_sides
       GROUP BY account_id, day HAVING ${someOf(summed)}`,
   },
 ]
@@ -150,7 +178,7 @@ export const usageChecks: readonly Check[] = [
 /** See `UsageRollups`. */
 export async function chargedByDay(store: Queryable, fromHour: number): Promise<readonly KeyCharges[]> {
   // The query goes account by account, because the hours of one account are adjacent.
-  const sql = `SELECT u.account_id, u.key_id, u.hour / 24 AS day, sum(u.charged) AS charged
+  const sql = `SELECT u.account_id, u.key_id, u.hour / 24 AS day, CAST(sum(u.charged) AS bigint) AS charged
     FROM account a JOIN usage_hour u ON u.account_id = a.id AND u.hour >= ? GROUP BY 1, 2, 3`
   return (await store.query(sql, [fromHour])).map((row) => ({
     accountId: String(row['account_id']),

@@ -5,17 +5,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { KeptTurn } from '../formats/core/contract.ts'
 import { findingsOf } from '../lib/primitives/checks.ts'
+import { onPostgres } from '../store/postgres-contract.ts'
 import { onSqlite } from '../store/sqlite-contract.ts'
 import { DATABASE, mustWrite, openStore, type Store } from '../store/store.ts'
-import { CHAIN_SQL, failExpired, openSqliteTurns, turnCheck } from './sqlite-turns.ts'
+import { failExpired, openSqliteTurns, turnCheck } from './sqlite-turns.ts'
+import { CHAIN_SQL } from './turn-statements.ts'
 import { describeTurnsContract } from './turns-contract.ts'
 import { KEPT_DAYS, type Turns, type TurnScope } from './turns.ts'
 
-describeTurnsContract('SQLite', async ({ isShort, bytesPerAccountMax }) => {
-  const open = onSqlite((own) => openSqliteTurns(own, { bytesPerAccountMax, room: { isShort } }))
-  const under = await open()
-  return { ...under, expire: (requestId, standing) => mustWrite(under.store, failExpired(requestId, standing)) }
-})
+for (const [name, on] of Object.entries({ SQLite: onSqlite, PostgreSQL: onPostgres })) {
+  describeTurnsContract(name, async ({ isShort, bytesPerAccountMax }) => {
+    const under = await on((own) => openSqliteTurns(own, { bytesPerAccountMax, room: { isShort } }))()
+    return { ...under, expire: (requestId, standing) => mustWrite(under.store, failExpired(requestId, standing)) }
+  })
+}
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-turns-'))
 const bounds = { bytesPerAccountMax: Number.POSITIVE_INFINITY, room: { isShort: false } }
@@ -136,7 +139,7 @@ test('the chain of 50 among 10,000 turns is read through the index, and costs no
     db.transaction(() => {
       for (let i = 0; i < 10_000; i++) insert.run(i % 2 === 0 ? 'a' : 'c', `resp_other${i}`, Date.now())
     })()
-    const plan = db.query(`EXPLAIN QUERY PLAN ${CHAIN_SQL}`).all('a', 'resp_n49', 0) as { detail: string }[]
+    const plan = db.query(`EXPLAIN QUERY PLAN ${CHAIN_SQL.sqlite}`).all('a', 'resp_n49', 0) as { detail: string }[]
     const steps = plan.map(({ detail }) => detail)
     // The chain itself is read completely. The table never is.
     expect(steps.filter((step) => step.startsWith('SCAN')).every((step) => step === 'SCAN chain')).toBe(true)

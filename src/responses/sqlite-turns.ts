@@ -1,9 +1,24 @@
-/** Stored turns on SQLite. */
+/** Stored turns in a database. */
 import type { KeptTurn, PastTurn } from '../formats/core/contract.ts'
 import type { Check } from '../lib/primitives/checks.ts'
 import { NO_EXCEPTION, SharedBudget } from '../lib/primitives/shared-budget.ts'
-import { statement, type Row, type SqlValue, type WriteStep } from '../store/statement.ts'
+import { placesOf, textList } from '../store/sql.ts'
+import type { Row, Sql, SqlValue, WriteStep } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
+import {
+  CHAIN_SQL,
+  ITEMS_SQL,
+  ITEM_SIZES_SQL,
+  NAMED_ITEMS_SQL,
+  SIZE_OF_TURNS_SQL,
+  STALE_TURNS,
+  TURNS_SQL,
+  UNKEPT,
+  dropTurn,
+  failTurn,
+  putTurn,
+  sweepTurns,
+} from './turn-statements.ts'
 import {
   CHAIN_BYTES_MAX,
   CHAIN_TURNS_MAX,
@@ -19,46 +34,11 @@ import {
   type TurnScope,
 } from './turns.ts'
 
-/** The stored input of a turn that failed without a charge. What is not paid for is not stored. */
-const UNKEPT = ''
-/** A turn can be megabytes. A step of the sweep must not delay requests. */
-const SWEEP_TURNS = 50
-
-const put = statement(`INSERT INTO response
-  (account_id, id, parent_id, state, head, standing, input, output, trace, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-  ON CONFLICT (account_id, id) DO UPDATE SET state = excluded.state, head = excluded.head, standing = excluded.standing,
-    input = excluded.input, output = excluded.output, trace = excluded.trace`)
-const drop = statement('DELETE FROM response WHERE account_id = ? AND id = ? AND bytes = ?')
-const die = statement(
-  `UPDATE response SET state = 'ended', standing = ?, input = '${UNKEPT}' WHERE id = ? AND state = 'running'`,
-)
-const sweep = statement('DELETE FROM response WHERE created_at < ? AND rowid IN (SELECT value FROM json_each(?))')
-
-/** Follows the key turn by turn, so the cost depends on the length of the conversation, not on the number of turns. */
-export const CHAIN_SQL = `WITH RECURSIVE chain (at, parent_id, depth, bytes) AS (
-    SELECT rowid, parent_id, 0, octet_length(input) + octet_length(output) FROM response
-      WHERE account_id = ?1 AND id = ?2 AND created_at >= ?3
-    UNION ALL
-    SELECT turn.rowid, turn.parent_id, chain.depth + 1,
-        chain.bytes + octet_length(turn.input) + octet_length(turn.output)
-      FROM chain CROSS JOIN response AS turn ON turn.account_id = ?1 AND turn.id = chain.parent_id
-      WHERE turn.created_at >= ?3 AND chain.bytes <= ${CHAIN_BYTES_MAX}
-        AND chain.depth < ${CHAIN_TURNS_MAX})
-  SELECT chain.bytes, turn.id, turn.parent_id, turn.state, turn.input, turn.output
-    FROM chain CROSS JOIN response AS turn ON turn.rowid = chain.at ORDER BY chain.depth DESC`
-
-/** The input items of a turn. */
-const ITEMS = `FROM response CROSS JOIN json_each(iif(input = '${UNKEPT}', '[]', input)) AS item
-  WHERE account_id = ?1 AND response.id = ?2 AND created_at >= ?3`
-const sizesSql = (beyond: '>' | '<', order: 'ASC' | 'DESC'): string =>
-  `SELECT item.key AS at, octet_length(item.value) AS bytes ${ITEMS} AND (?4 IS NULL OR item.key ${beyond} ?4)
-   ORDER BY item.key ${order} LIMIT ?5`
-const SIZES = { asc: sizesSql('>', 'ASC'), desc: sizesSql('<', 'DESC') }
-const ITEMS_SQL = `SELECT item.value ->> 'id' AS id, item.value AS json ${ITEMS} AND item.key BETWEEN ?4 AND ?5`
-
 /** Opens the port. Reads how much each account keeps. */
 export async function openSqliteTurns(store: Store, bounds: TurnBounds): Promise<Turns> {
-  const rows = await store.query('SELECT account_id, sum(bytes) AS bytes FROM response GROUP BY account_id')
+  const rows = await store.query(
+    'SELECT account_id, CAST(sum(bytes) AS bigint) AS bytes FROM response GROUP BY account_id',
+  )
   const taken = new SharedBudget({ shareMax: bounds.bytesPerAccountMax })
   for (const row of rows) taken.of(text(row, 'account_id')).count(Number(row['bytes']))
   return new SqliteTurns(store, bounds, taken)
@@ -112,7 +92,7 @@ class SqliteTurns implements Turns {
     else this.begun.delete(name)
     return [
       {
-        run: put,
+        run: putTurn,
         bind: [accountId, id, parentId, state, head, standing, input, output, trace, Date.now()],
         changes: 1,
       },
@@ -142,20 +122,21 @@ class SqliteTurns implements Turns {
   /** The reader thread splits the input. Only the page of a large one comes to this thread. */
   async inputPage({ accountId }: TurnScope, id: string, page: PageRequest): Promise<InputPage> {
     const turn = [accountId, id, oldest()]
-    const read = (sql: string, bind: readonly SqlValue[]): Promise<readonly Row[]> =>
+    const read = (sql: Sql, bind: readonly SqlValue[]): Promise<readonly Row[]> =>
       this.store.query(sql, bind, accountId)
     let from: number | undefined
     if (page.after !== undefined) {
-      const [found] = await read(`SELECT item.key AS at ${ITEMS} AND item.value ->> 'id' = ?4`, [...turn, page.after])
+      const rows = await read(NAMED_ITEMS_SQL, [...turn, JSON.stringify(page.after)])
+      const found = rows.find((row) => idOf(row) === page.after)
       from = found && Number(found['at'])
     }
     const isLost = page.after !== undefined && from === undefined
     // One more row than wanted shows whether there is a next page.
-    const sizes = isLost ? [] : await read(SIZES[page.order], [...turn, from ?? null, page.limit + 1])
+    const sizes = isLost ? [] : await read(ITEM_SIZES_SQL[page.order], [...turn, from ?? null, page.limit + 1])
     if (sizes.length > 0) {
       const ends = endsOf(sizes.slice(0, page.limit))
       const rows = await read(ITEMS_SQL, [...turn, Math.min(...ends), Math.max(...ends)])
-      const items = rows.map((row) => ({ id: text(row, 'id'), json: text(row, 'json') }))
+      const items = rows.map((row) => ({ id: idOf(row), json: text(row, 'json') }))
       if (page.order === 'desc') items.reverse()
       return { kind: 'page', items, hasMore: items.length < sizes.length }
     }
@@ -177,22 +158,17 @@ class SqliteTurns implements Turns {
 
   async some(scope: TurnScope, ids: readonly string[]): Promise<Exclude<Chain, { kind: 'not_found' | 'failed' }>> {
     if (ids.length === 0) return { kind: 'found', turns: [] }
-    const bind = [scope.accountId, JSON.stringify(ids), oldest()]
-    const from = `FROM response WHERE account_id = ? AND id IN (SELECT value FROM json_each(?)) AND created_at >= ?`
-    const sizes = await this.recalled(
-      scope,
-      `SELECT sum(octet_length(input) + octet_length(output)) AS bytes ${from}`,
-      bind,
-    )
+    const bind = [scope.accountId, textList(ids), oldest()]
+    const sizes = await this.recalled(scope, SIZE_OF_TURNS_SQL, bind)
     if (Number(sizes?.[0]?.['bytes'] ?? 0) > CHAIN_BYTES_MAX) return { kind: 'too_long' }
-    const rows = await this.recalled(scope, `SELECT id, state, input, output ${from}`, bind)
+    const rows = await this.recalled(scope, TURNS_SQL, bind)
     return rows ? { kind: 'found', turns: rows.map(pastOf) } : { kind: 'busy' }
   }
 
   /** Reads rows that can be megabytes. Returns undefined if the account already waits for too many such reads. */
   private async recalled(
     { accountId }: TurnScope,
-    sql: string,
+    sql: Sql,
     bind: readonly SqlValue[],
   ): Promise<readonly Row[] | undefined> {
     const before = this.recalling.get(accountId) ?? 0
@@ -216,7 +192,7 @@ class SqliteTurns implements Turns {
       )
       if (!row) return false
       const bytes = Number(row['bytes'])
-      const outcome = await this.store.write([{ run: drop, bind: [accountId, id, bytes], changes: 1 }])
+      const outcome = await this.store.write([{ run: dropTurn, bind: [accountId, id, bytes], changes: 1 }])
       // The write is refused if the turn ended or was deleted after it was read.
       if (outcome.kind === 'refused') continue
       this.begun.delete(nameOf(scope, id))
@@ -226,13 +202,14 @@ class SqliteTurns implements Turns {
   }
 
   async sweep(): Promise<void> {
-    const sql = `SELECT rowid AS at, account_id, bytes FROM response WHERE created_at < ? LIMIT ${SWEEP_TURNS}`
     const before = oldest()
     for (;;) {
-      const rows = await this.store.query(sql, [before])
+      const rows = await this.store.query(STALE_TURNS, [before])
       if (rows.length === 0) return
-      const at = JSON.stringify(rows.map((row) => Number(row['at'])))
-      const swept = await this.store.write([{ run: sweep, bind: [before, at], changes: rows.length }], 'bulk')
+      const swept = await this.store.write(
+        [{ run: sweepTurns, bind: [before, placesOf(rows)], changes: rows.length }],
+        'bulk',
+      )
       // The write is refused if one of them was deleted meanwhile.
       if (swept.kind === 'refused') continue
       for (const row of rows) this.taken.of(text(row, 'account_id')).give(Number(row['bytes']))
@@ -251,6 +228,9 @@ function endsOf(sizes: readonly Row[]): [number, number] {
 const nameOf = ({ accountId }: TurnScope, id: string): string => `${accountId}\n${id}`
 
 const oldest = (): number => Date.now() - TURN_KEPT_MS
+
+/** The id of an item. It is never missing: the gateway gives one to each item that has none. */
+const idOf = (row: Row): string => JSON.parse(text(row, 'id')) as string
 
 const text = (row: Row, name: string): string => row[name] as string
 
@@ -273,7 +253,7 @@ const shownOf = (row: Row): ShownTurn => ({
 
 /** The steps that end the turn of an expired hold. A background turn died with its process. */
 export const failExpired = (holdId: string, standing: string): WriteStep[] => [
-  { run: die, bind: [standing, holdId.replace(/^req_/, 'resp_')] },
+  { run: failTurn, bind: [standing, holdId.replace(/^req_/, 'resp_')] },
 ]
 
 /** Every running turn has an open hold. */
@@ -283,5 +263,5 @@ export const turnCheck: Check = {
   found: 'hold {state}',
   sql: `SELECT r.account_id || ' ' || r.id AS subject, coalesce(h.state, 'none') AS state
     FROM response r LEFT JOIN hold h ON h.id = 'req_' || substr(r.id, 6)
-    WHERE r.state = 'running' AND h.state IS NOT 'open'`,
+    WHERE r.state = 'running' AND h.state IS DISTINCT FROM 'open'`,
 }

@@ -201,6 +201,20 @@ function testPages(on: On): void {
   )
 
   test(
+    'an item is named by its id, however the id is written',
+    on(async (under) => {
+      const ids = ['plain', 'q"\\', 'é', '\u{1f600}', 'tab\t']
+      const written = ['"plain"', '"q\\"\\\\"', '"\\u00e9"', '"\\ud83d\\ude00"', '"tab\\u0009"']
+      const input = `[${written.map((id) => `{"id":${id},"x":"\\u0000"}`).join(',')}]`
+      await keep(under, a, turn('r1', undefined, { input }))
+      for (const [i, after] of ids.entries()) {
+        const page = await under.port.inputPage(a, 'r1', { order: 'asc', limit: 5, after })
+        expect([after, page.kind === 'page' && page.items.length]).toEqual([after, ids.length - 1 - i])
+      }
+    }),
+  )
+
+  test(
     'a page says whether its turn or its item is unknown',
     on(async (under) => {
       await keep(under, a, turn('r1'), turn('empty', undefined, { input: '[]' }))

@@ -3,6 +3,7 @@ import type { VideoMade, VideoStage, VideoTask } from '../domain/video-task.ts'
 import type { Check } from '../lib/primitives/checks.ts'
 import type { AttemptNote } from '../records/records.ts'
 import { violates } from '../store/constraint.ts'
+import { eachDatabase, isListed, textList } from '../store/sql.ts'
 import { statement, type WriteStep } from '../store/statement.ts'
 import { mustWrite, type Store } from '../store/store.ts'
 import { SWEEP_ROWS } from '../store/sweep.ts'
@@ -20,20 +21,23 @@ import {
 const insert = statement(`INSERT INTO video_task
   (id, account_id, key_id, request_id, model, stage, wish, terms, held, created_at, deadline_at)
   VALUES (?, ?, ?, ?, ?, 'submitting', ?, ?, ?, ?, ?)`)
+/** Progress never falls. */
+const raisedTo = (value: string): string => `progress = CASE WHEN progress > ${value} THEN progress ELSE ${value} END`
+
 const accept = statement(
   `UPDATE video_task SET stage = 'queued', offer_id = ?2, upstream_id = ?3, attempts = ?4
    WHERE id = ?1 AND stage = 'submitting'`,
 )
 const advance = statement(`UPDATE video_task SET stage = 'running', started_at = coalesce(started_at, ?2),
-  progress = max(progress, ?3) WHERE id = ?1 AND stage IN ('queued', 'running')`)
+  ${raisedTo('?3')} WHERE id = ?1 AND stage IN ('queued', 'running')`)
 const upscale = statement(`UPDATE video_task SET stage = 'upscaling', made = ?2, started_at = coalesce(started_at, ?3),
-  progress = max(progress, ?4) WHERE id = ?1 AND stage IN ('queued', 'running')`)
+  ${raisedTo('?4')} WHERE id = ?1 AND stage IN ('queued', 'running')`)
 const acceptUpscale = statement(
   "UPDATE video_task SET upscale_id = ?2 WHERE id = ?1 AND stage = 'upscaling' AND upscale_id IS NULL",
 )
-const raise = statement('UPDATE video_task SET progress = max(progress, ?2) WHERE id = ?1 AND ended_at IS NULL')
+const raise = statement(`UPDATE video_task SET ${raisedTo('?2')} WHERE id = ?1 AND ended_at IS NULL`)
 const store = statement(`UPDATE video_task SET stage = 'storing', made = ?2, started_at = coalesce(started_at, ?3),
-  progress = max(progress, ?4) WHERE id = ?1 AND stage IN ('queued', 'running', 'upscaling')`)
+  ${raisedTo('?4')} WHERE id = ?1 AND stage IN ('queued', 'running', 'upscaling')`)
 const complete = statement(`UPDATE video_task SET stage = 'completed', progress = 100, usage = ?2, ended_at = ?3
   WHERE id = ?1 AND stage = 'storing'`)
 const fail = statement(`UPDATE video_task SET stage = 'failed', reason = ?2, orphan = ?3, ended_at = ?4
@@ -47,6 +51,10 @@ const settleOrphan = statement('UPDATE video_task SET orphan = NULL WHERE reques
 const UPSTREAM_KEY = 'video_task(offer_id, upstream_id)'
 const STALE = 'FROM video_task WHERE ended_at < ? AND orphan IS NULL'
 const sweep = statement(`DELETE FROM video_task WHERE id IN (SELECT id ${STALE} LIMIT ${SWEEP_ROWS})`)
+
+const KNOWN = eachDatabase(
+  (database) => `SELECT upstream_id FROM video_task WHERE ${isListed(database, 'upstream_id', '?')}`,
+)
 
 export const openSqliteTasks = (store_: Store): Tasks => new SqliteTasks(store_)
 
@@ -121,7 +129,7 @@ class SqliteTasks implements Tasks {
   }
 
   async before({ accountId }: TaskScope, { limit, before }: TasksBefore): Promise<readonly VideoTask[]> {
-    const sql = `SELECT * FROM video_task WHERE account_id = ?1 AND deleted_at IS NULL AND (?2 IS NULL OR request_id < ?2)
+    const sql = `SELECT * FROM video_task WHERE account_id = ?1 AND deleted_at IS NULL AND (CAST(?2 AS text) IS NULL OR request_id < ?2)
       ORDER BY request_id DESC LIMIT ?3`
     return (await this.store.aside.query(sql, [accountId, before ?? null, limit], accountId)).map(taskOf)
   }
@@ -147,7 +155,7 @@ class SqliteTasks implements Tasks {
     const last = after === undefined ? undefined : await this.find({ accountId }, after)
     if (after !== undefined && !last) return undefined
     const sql = `SELECT * FROM video_task WHERE account_id = ?1 AND deleted_at IS NULL
-      AND (?2 IS NULL OR request_id ${order === 'asc' ? '>' : '<'} ?2)
+      AND (CAST(?2 AS text) IS NULL OR request_id ${order === 'asc' ? '>' : '<'} ?2)
       ORDER BY request_id ${order === 'asc' ? 'ASC' : 'DESC'} LIMIT ?3`
     return (await this.store.query(sql, [accountId, last?.requestId ?? null, limit + 1])).map(taskOf)
   }
@@ -158,8 +166,7 @@ class SqliteTasks implements Tasks {
   }
 
   async knows(upstreamIds: readonly string[]): Promise<ReadonlySet<string>> {
-    const sql = 'SELECT upstream_id FROM video_task WHERE upstream_id IN (SELECT value FROM json_each(?))'
-    const rows = await this.store.query(sql, [JSON.stringify(upstreamIds)])
+    const rows = await this.store.query(KNOWN, [textList(upstreamIds)])
     return new Set(rows.map((row) => row['upstream_id'] as string))
   }
 
@@ -182,7 +189,7 @@ export const taskChecks: readonly Check[] = [
     found: '{stage}, hold {state}',
     sql: `SELECT t.request_id AS subject, t.stage, coalesce(h.state, 'none') AS state
       FROM video_task t LEFT JOIN hold h ON h.id = t.request_id
-      WHERE h.state IS NOT CASE t.stage WHEN 'completed' THEN 'settled' WHEN 'failed' THEN 'released' ELSE 'open' END`,
+      WHERE h.state IS DISTINCT FROM CASE t.stage WHEN 'completed' THEN 'settled' WHEN 'failed' THEN 'released' ELSE 'open' END`,
   },
   {
     code: 'hold_task',

@@ -1,9 +1,12 @@
 /** Invariants between rows, as queries for rows that break them. */
 import { fill, type MessageFacts } from './localized-message.ts'
 
+/** The text of a query, for each database if they differ. */
+type CheckSql = string | { readonly sqlite: string; readonly postgres: string }
+
 /** The store of the rows. */
 type CheckSource = {
-  query(sql: string, bind?: readonly string[]): Promise<readonly Readonly<Record<string, unknown>>[]>
+  query(sql: CheckSql, bind?: readonly string[]): Promise<readonly Readonly<Record<string, unknown>>[]>
 }
 
 export type Check = {
@@ -14,7 +17,7 @@ export type Check = {
   /** The sentence about a row that breaks it. `{name}` is a column of the row. */
   readonly found: string
   /** Selects those rows: the owner as `subject`, and the columns of the sentence. */
-  readonly sql: string
+  readonly sql: CheckSql
   /** The values of its question marks. */
   readonly bind?: readonly string[]
 }

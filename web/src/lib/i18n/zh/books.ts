@@ -13,7 +13,7 @@ export const invariants: Readonly<Record<string, string>> = {
   usage_hour: '每小时用量等于其请求之和，账户用量等于账本收费',
   usage_ledger: '每小时用量等于其请求之和，账户用量等于账本收费',
   usage_day: '每小时用量等于其请求之和，账户用量等于账本收费',
-  hold_life: 'I8 进行中的预扣属于本次运行的进程，或属于一个任务',
+  hold_life: 'I8 进行中的预扣属于正在运行的进程，或属于一个任务',
   idempotency: '幂等键要么有其账户进行中的预扣，要么有应答和收费',
   turn: '生成中的回复有进行中的预扣',
   task_hold: '视频的预扣直到任务结束才了结',

@@ -1,0 +1,27 @@
+import { openSqliteLedger } from '../ledger/sqlite-ledger.ts'
+import { onPostgres } from '../store/postgres-contract.ts'
+import { onSqlite } from '../store/sqlite-contract.ts'
+import type { Store } from '../store/store.ts'
+import { describeMovementQueriesContract } from './balance-movements-contract.ts'
+import type { MovementQueries } from './balance-movements.ts'
+import { openSqliteMovementQueries } from './sqlite-balance-movements.ts'
+import { openSqliteRecords } from './sqlite-records.ts'
+import { openSqliteUsageRollups } from './sqlite-usage-rollups.ts'
+
+const openPort = async (store: Store): Promise<MovementQueries> =>
+  openSqliteMovementQueries(store, await openSqliteUsageRollups(store))
+
+for (const [name, on, shard] of [
+  ['SQLite', onSqlite, undefined],
+  ['PostgreSQL', onPostgres, 'shard'],
+] as const) {
+  describeMovementQueriesContract(name, async (accounts) => {
+    const under = await on(openPort)()
+    const onBroken = (message: string): never => {
+      throw new Error(message)
+    }
+    for (const id of accounts) await under.addAccount(id)
+    const { ledger } = await openSqliteLedger(under.store, { owner: 'test', onBroken })
+    return { ...under, ledger, records: openSqliteRecords(under.store, shard) }
+  })
+}
