@@ -46,6 +46,7 @@ import { ProviderTally } from './relay/provider-tally.ts'
 import { failExpired, openSqliteTurns, turnCheck } from './responses/sqlite-turns.ts'
 import type { Turns } from './responses/turns.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
+import type { WriteStep } from './store/statement.ts'
 import type { Store } from './store/store.ts'
 import { openSqliteTasks, taskChecks } from './video/sqlite-tasks.ts'
 import type { Tasks } from './video/tasks.ts'
@@ -81,6 +82,12 @@ export type OpenOptions = DeclarationOptions & {
 const FIRST_ACCOUNT = 'default'
 const FIRST_BALANCE_NANO_USD = 1_000_000_000n
 
+/** What else becomes of a request when its hold expires: its idempotency key is free, and its response has failed. */
+export const alsoOnExpiry = (holdId: string): readonly WriteStep[] => [
+  ...forgetExpired(holdId),
+  ...failExpired(holdId, DIED),
+]
+
 /** Opens the data folder. Throws `FolderInUse` when another process uses it. */
 export async function openGateway(config: Config, options: OpenOptions): Promise<Gateway> {
   const { log, sandboxUrl, firstAccount } = options
@@ -102,7 +109,7 @@ export async function openGateway(config: Config, options: OpenOptions): Promise
   const { ledger, expired } = await openSqliteLedger(store, {
     owner,
     onBroken: (message) => stop('ledger.broken', message),
-    alsoOnExpiry: (holdId) => [...forgetExpired(holdId), ...failExpired(holdId, DIED)],
+    alsoOnExpiry,
   })
   if (expired > 0) log('warn', 'ledger.expired', { holds: expired })
   const people = await openPeople(store)

@@ -5,7 +5,7 @@ import type { Result } from './admin/operations.ts'
 import { runCli } from './cli/cli.ts'
 import type { ControlAnswer, Program } from './cli/program.ts'
 import type { Config } from './config.ts'
-import type { Gateway } from './gateway.ts'
+import type { Gateway, OpenOptions } from './gateway.ts'
 
 /** How long a command waits while another command, or a server that is starting, has the data folder. */
 const FOLDER_WAIT_MS = 3_000
@@ -30,7 +30,7 @@ async function operate(name: string, input: unknown): Promise<ControlAnswer> {
     if (answered) return answered
     if (isMissing(config)) return noFolder(config)
     try {
-      return await onFolder(config, 'leave', ({ services }) => runOperation(services, name, input))
+      return await onFolder(config, { firstAccount: 'leave' }, ({ services }) => runOperation(services, name, input))
     } catch (error) {
       const isBusy = error instanceof Error && error.name === 'FolderInUse'
       if (!isBusy || Date.now() - startedMs > FOLDER_WAIT_MS) throw error
@@ -47,15 +47,21 @@ const noFolder = ({ dataFolder }: Config): ControlAnswer => ({
   message: `${dataFolder} is not a data folder: name one with --data or TOLLGATE_DATA, or make one with tollgate init or serve`,
 })
 
+const serverRuns: ControlAnswer = {
+  ok: false,
+  code: 'conflict',
+  message: 'a server has the data folder; restart it, and it applies the declaration',
+}
+
 /** Opens the data folder without its servers while `use` runs. */
 async function onFolder<T>(
   config: Config,
-  firstAccount: 'make' | 'leave',
+  opening: Pick<OpenOptions, 'firstAccount' | 'declaration'>,
   use: (gateway: Gateway) => T,
 ): Promise<Awaited<T>> {
   const [{ openGateway }, { createLog }] = await Promise.all([import('./gateway.ts'), import('./lib/runtime/log.ts')])
   // Warnings are shown: an upgrade, holds that a crash left open and that were released, or a failed commit.
-  const gateway = await openGateway(config, { log: createLog('warn'), sandboxUrl: () => undefined, firstAccount })
+  const gateway = await openGateway(config, { log: createLog('warn'), sandboxUrl: () => undefined, ...opening })
   try {
     return await use(gateway)
   } finally {
@@ -98,7 +104,27 @@ const program: Program = {
     const config = await readConfig()
     // A running server has already made the first key, if one was needed.
     if (await consult('account.list', {})) return undefined
-    return onFolder(config, 'make', ({ firstKey }) => firstKey)
+    return onFolder(config, { firstAccount: 'make' }, ({ firstKey }) => firstKey)
+  },
+  async apply() {
+    const config = await readConfig()
+    const { configFile, databaseUrl, declared } = config
+    // The server has applied its own declaration when it started.
+    if (databaseUrl === undefined && (await consult('account.list', {}))) return serverRuns
+    await onFolder(config, { firstAccount: 'leave', declaration: 'apply' }, () => undefined)
+    const { providers, models, vendorModels, accounts } = declared
+    const counts = {
+      providers: providers.length,
+      models: models.length + vendorModels.length,
+      accounts: accounts.length,
+    }
+    return { ok: true, value: { config_file: configFile ?? null, ...counts } }
+  },
+  async database(task) {
+    const [config, database] = await Promise.all([readConfig(), import('./database.ts')])
+    if (task.kind === 'import') return database.importFolder(config, task.folder)
+    if (task.kind === 'export') return database.exportFolder(config, task.folder)
+    return task.kind === 'migrate' ? database.migrateDatabase(config) : database.databaseStatus(config)
   },
   async settings() {
     const [{ fixedLimits }, { defaultModelLimits }, { patienceMs }] = await Promise.all([

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Config } from './config.ts'
 import { makeSecret, readSecret, writeSecret } from './lib/runtime/secret-file.ts'
 import { checkOf, checkStep, readChecks, secretNames, type SecretName } from './store/secret-check.ts'
-import { mustWrite, type Store } from './store/store.ts'
+import { mustWrite, type Queryable, type Store } from './store/store.ts'
 
 export type Secrets = Readonly<Record<SecretName, Uint8Array>>
 
@@ -50,6 +50,18 @@ export async function openSecrets(config: Config, store: Store): Promise<Secrets
     )
   }
   return { key_pepper: await open('key_pepper'), master_key: await open('master_key') }
+}
+
+/** Why a database does not belong to the configured secrets, or undefined if it does. Nothing is made or written. */
+export async function secretMismatch(config: Config, store: Queryable): Promise<string | undefined> {
+  const checks = await readChecks(store)
+  for (const name of secretNames) {
+    const found = findSecret(config, name)
+    const own = checks.get(name)
+    if (own === undefined || (found && checkOf(found) === own)) continue
+    return `${secretPlace(config, name).variable} is not the secret of this database: ${lossOf[name]}`
+  }
+  return undefined
 }
 
 /** What happened to each secret. `unchanged`: it already belonged to the database. `adopted`: it does from now on. */

@@ -81,6 +81,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
     'configured-store',
     'declaration-start',
   ],
+  database: ['lib', 'store', 'catalog', 'ledger', 'admin', 'config', 'secrets', 'backup', 'gateway'],
   ports: ['lib', 'inbound', 'edge', 'config', 'connection-limit'],
   'readiness-gate': ['lib', 'store'],
   'maintenance-jobs': ['lib', 'blobs', 'config', 'gateway'],
@@ -112,6 +113,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
     'secrets',
     'configured-store',
     'restore',
+    'database',
     'serve',
   ],
 }

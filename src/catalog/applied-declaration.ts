@@ -27,3 +27,9 @@ export async function appliedDigest(store: Queryable): Promise<string | undefine
 }
 
 export const appliedStep = (digest: string): WriteStep => ({ run: upsertApplied, bind: [digest, Date.now()] })
+
+/** When a declaration was applied last, or undefined if none was. */
+export async function appliedAt(store: Queryable): Promise<number | undefined> {
+  const [row] = await store.query('SELECT applied_at FROM applied_declaration')
+  return row && Number(row['applied_at'])
+}

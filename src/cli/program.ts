@@ -51,6 +51,11 @@ export type PublicRouteView = {
 /** The result of an operation, or a failure because there is no data folder yet. */
 export type ControlAnswer = Result | { readonly ok: false; readonly code: 'no_data_folder'; readonly message: string }
 
+/** A task of `tollgate db`. */
+export type DatabaseTask =
+  | { readonly kind: 'status' | 'migrate' }
+  | { readonly kind: 'import' | 'export'; readonly folder: string }
+
 /**
  * The functions that commands call. `main` provides them, so that commands know nothing of stores and servers. Each of
  * them reads the environment when it is called, and may throw ConfigError, DeclarationError, FolderInUse,
@@ -64,6 +69,10 @@ export type Program = {
   serve(): Promise<ServerHandle>
   /** Makes the data folder if there is none, and the first account with its key if no account has one. */
   firstKey(): Promise<string | undefined>
+  /** Applies the declaration to the store. The value counts what it declares. */
+  apply(): Promise<ControlAnswer>
+  /** Works on the database that instances share. Fails if none is configured. */
+  database(task: DatabaseTask): Promise<Result>
   settings(): Promise<Settings>
   /** The routes of the public port. */
   publicRoutes(): Promise<readonly PublicRouteView[]>

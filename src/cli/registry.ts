@@ -6,6 +6,7 @@ type Load = () => Promise<Command | Group>
 const registry: Readonly<Record<string, Load>> = {
   serve: async () => (await import('./serve.ts')).serveCommand,
   init: async () => (await import('./init.ts')).init,
+  apply: async () => (await import('./apply.ts')).apply,
   account: async () => (await import('./account.ts')).accountGroup,
   key: async () => (await import('./key.ts')).keyGroup,
   user: async () => (await import('./user.ts')).userGroup,
@@ -22,6 +23,7 @@ const registry: Readonly<Record<string, Load>> = {
   backup: async () => (await import('./backup.ts')).backup,
   restore: async () => (await import('./restore.ts')).restore,
   'adopt-secrets': async () => (await import('./adopt-secrets.ts')).adoptSecretsCommand,
+  db: async () => (await import('./db.ts')).dbGroup,
   doctor: async () => (await import('./doctor.ts')).doctor,
 }
 
