@@ -101,7 +101,7 @@ export const importFolder = (config: Config, from: string): Promise<Result> =>
     try {
       return await onDatabase(shared, async (target) => {
         const rows = await copyToPostgres(path, shared.databaseUrl)
-        const problem = await differenceOf(path, target)
+        const problem = await differenceOf(path, target).catch((error: Error) => error.message)
         if (problem !== undefined) return refused('failed', `${problem}; empty the database before the next try`)
         return { ok: true, value: { ...report(rows, startedMs), folder, expired_holds: expired } }
       })
