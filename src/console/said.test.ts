@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { operationRefusals as ofOperations, things } from '../admin/refusals.ts'
 import { operationRules, shapes } from '../admin/rules.ts'
 import { consoleRefusals as ofConsole } from './refusals.ts'
+import { modelKinds } from '../domain/catalog.ts'
 import { defaultModelLimits } from '../domain/model-limits.ts'
 import { videoFaults, videoStages } from '../domain/video-task.ts'
 import { failureCodes } from '../formats/core/openai-failure.ts'
@@ -47,7 +48,7 @@ test('facts that are words have translations', () => {
     ...things.map((thing) => `what:${thing}`),
     ...Object.keys(urlFaults).map((fault) => `fault:${fault}`),
     ...['hour', 'day'].map((step) => `step:${step}`),
-    ...['text', 'embedding', 'image', 'video'].map((kind) => `kind:${kind}`),
+    ...modelKinds.map((kind) => `kind:${kind}`),
   ]
   expect(facts.filter((name) => !isChinese(sayings.refusals[name]))).toEqual([])
 })

@@ -2,11 +2,12 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { Model, PriceTier } from './api-types.gen.ts'
 import { path } from './api.ts'
+import { kinds } from './i18n/kinds.ts'
 import { listQuery, wholeList } from './lists.ts'
 import { MINUTE_MS } from './units.ts'
 
 export type ModelKind = Model['kind']
-export const modelKinds = ['text', 'embedding', 'image', 'video'] as const satisfies readonly ModelKind[]
+export const modelKinds = Object.keys(kinds satisfies Readonly<Record<ModelKind, object>>) as readonly ModelKind[]
 /** Nano-dollars per million tokens. `each`: nano-dollars per piece. */
 export type UnitPrices = Omit<PriceTier, 'above_input_tokens'>
 

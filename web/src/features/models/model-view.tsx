@@ -57,22 +57,32 @@ export function ModelView({ account, id }: { readonly account: string; readonly 
   )
 }
 
-function playgroundOf({ id, kind }: Model): { kind?: 'chat' | 'image' | 'video'; model?: string } {
-  if (kind === 'embedding') return {}
-  return { kind: kind === 'text' ? 'chat' : kind, model: id }
+type PlaygroundKind = 'chat' | 'image' | 'video'
+const playgrounds: Readonly<Partial<Record<Model['kind'], PlaygroundKind>>> = {
+  text: 'chat',
+  image: 'image',
+  video: 'video',
 }
 
-const bodies = {
+function playgroundOf({ id, kind: made }: Model): { kind?: PlaygroundKind; model?: string } {
+  const kind = playgrounds[made]
+  return kind === undefined ? {} : { kind, model: id }
+}
+
+/** Without an example the snippet is left out. */
+const bodies: Readonly<Partial<Record<Model['kind'], readonly [route: string, rest: string]>>> = {
   text: ['chat/completions', '"messages": [{"role": "user", "content": "Hello"}]'],
   embedding: ['embeddings', '"input": "Hello"'],
   image: ['images/generations', '"prompt": "A lighthouse at dusk"'],
   video: ['videos', '"content": [{"type": "text", "text": "A lighthouse at dusk"}]'],
-} as const
+}
 
 function Snippet({ model }: { readonly model: Model }) {
   const t = useT()
   const me = useMe()
-  const [route, rest] = bodies[model.kind]
+  const example = bodies[model.kind]
+  if (!example) return null
+  const [route, rest] = example
   const text = [
     `curl ${clientBaseUrl(me)}/${route} \\`,
     '  -H "Authorization: Bearer $TOLLGATE_API_KEY" \\',

@@ -20,8 +20,13 @@ export const noLimits: LimitDraft = { typed: {}, family: 'open', adjustable: fal
 const context = { name: 'context_tokens', label: 'models.context', type: 'count' } as const
 const patience = { name: 'first_event_timeout_ms', label: 'routing.firstEvent', type: 'count' } as const
 
-/** Limits of the model. */
-export const limitFields: Readonly<Record<ModelKind, readonly LimitField[]>> = {
+type KindFields = Readonly<Partial<Record<ModelKind, readonly LimitField[]>>>
+
+/**
+ * Limits of the model. An answer that is not streamed needs no timeout of its first event: the one of the whole answer
+ * covers it.
+ */
+const limitFields: KindFields = {
   text: [
     context,
     { name: 'output_tokens_max', label: 'models.longest', type: 'count' },
@@ -29,14 +34,9 @@ export const limitFields: Readonly<Record<ModelKind, readonly LimitField[]>> = {
     patience,
   ],
   embedding: [context, { name: 'dimensions', label: 'models.dimensions', type: 'count' }],
-  // This timeout covers the whole answer, like that of any answer that is not streamed.
-  image: [],
-  video: [],
 }
 /** Abilities that differ from those of the family. */
-export const abilityFields: Readonly<Record<ModelKind, readonly LimitField[]>> = {
-  text: [],
-  embedding: [],
+const abilityFields: KindFields = {
   image: [
     { name: 'sizes', label: 'models.sizes', type: 'list' },
     { name: 'qualities', label: 'routing.qualities', type: 'list' },
@@ -51,6 +51,9 @@ export const abilityFields: Readonly<Record<ModelKind, readonly LimitField[]>> =
   ],
 }
 
+export const limitFieldsOf = (kind: ModelKind): readonly LimitField[] => limitFields[kind] ?? []
+export const abilityFieldsOf = (kind: ModelKind): readonly LimitField[] => abilityFields[kind] ?? []
+
 type Limits =
   | 'context_tokens'
   | 'output_tokens_max'
@@ -63,7 +66,7 @@ type Before = Pick<RoutedModel, 'kind' | 'video' | Limits>
 export function limitDraftOf({ kind, dimensions_adjustable: adjustable, video, ...limits }: Before): LimitDraft {
   // A change of the family keeps the upscaler, unless it is removed.
   const known: Readonly<Record<string, number | string | null | undefined>> = { ...limits, upscaler: video?.upscaler }
-  const typed = [...limitFields[kind], ...abilityFields[kind]].flatMap(({ name }): [string, string][] => {
+  const typed = [...limitFieldsOf(kind), ...abilityFieldsOf(kind)].flatMap(({ name }): [string, string][] => {
     const value = known[name] ?? null
     return value === null ? [] : [[name, String(value)]]
   })
@@ -100,11 +103,11 @@ const changed = (fields: readonly LimitField[], draft: LimitDraft, before: Limit
 
 /** The changes in the form of the API. Abilities are sent whole. */
 export const limitsOf = (draft: LimitDraft, kind: ModelKind, before = noLimits): object => ({
-  ...changed(limitFields[kind], draft, before),
+  ...changed(limitFieldsOf(kind), draft, before),
   ...(kind === 'embedding' && draft.adjustable !== before.adjustable
     ? { dimensions_adjustable: draft.adjustable }
     : {}),
   ...((kind === 'image' || kind === 'video') && draft.family !== ''
-    ? { [kind]: { family: draft.family, ...changed(abilityFields[kind], draft, noLimits) } }
+    ? { [kind]: { family: draft.family, ...changed(abilityFieldsOf(kind), draft, noLimits) } }
     : {}),
 })

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useT } from '../../lib/language.ts'
 import type { ModelKind } from '../../lib/models.ts'
 import { Checkbox, SelectField, TextField } from '../../ui/field.tsx'
-import { abilityFields, limitFields, type LimitDraft, type LimitField } from './limit-draft.ts'
+import { abilityFieldsOf, limitFieldsOf, type LimitDraft, type LimitField } from './limit-draft.ts'
 import { familiesQuery } from './api.ts'
 
 type Props = {
@@ -32,8 +32,8 @@ export function LimitFields({ draft, kind, isThere, onChange }: Props) {
   const hasAbilities = kind === 'image' || kind === 'video'
   return (
     <div className="grid gap-3 sm:grid-cols-2">
-      {limitFields[kind].length > 0 && <p className="text-xs text-soft sm:col-span-2">{t('routing.noLimit')}</p>}
-      {limitFields[kind].map(field)}
+      {limitFieldsOf(kind).length > 0 && <p className="text-xs text-soft sm:col-span-2">{t('routing.noLimit')}</p>}
+      {limitFieldsOf(kind).map(field)}
       {kind === 'embedding' && (
         <Checkbox
           label={t('routing.adjustable')}
@@ -53,7 +53,7 @@ export function LimitFields({ draft, kind, isThere, onChange }: Props) {
           onChoose={(family) => onChange({ ...draft, family })}
         />
       )}
-      {hasAbilities && draft.family !== '' && abilityFields[kind].map(field)}
+      {hasAbilities && draft.family !== '' && abilityFieldsOf(kind).map(field)}
     </div>
   )
 }

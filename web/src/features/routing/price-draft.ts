@@ -6,18 +6,22 @@ import { asTyped, isAmount, nanoOf, typedDollars } from '../../lib/money.ts'
 export type TokenUnit = Exclude<keyof UnitPrices, 'each'>
 
 /** The units of each kind of model, the usual one first. */
-export const tokenUnits: Readonly<Record<ModelKind, readonly TokenUnit[]>> = {
+const tokenUnits: Readonly<Partial<Record<ModelKind, readonly TokenUnit[]>>> = {
   text: ['input', 'cached_input', 'output', 'cache_write', 'cache_write_1h', 'reasoning'],
   embedding: ['input'],
   image: ['input', 'cached_input', 'output', 'image_input', 'image_output'],
   video: ['output'],
 }
-export const pieceUnits: Readonly<Record<ModelKind, readonly string[]>> = {
+const pieceUnits: Readonly<Partial<Record<ModelKind, readonly string[]>>> = {
   text: [],
   embedding: [],
   image: ['image'],
   video: ['second', 'token', 'upscale'],
 }
+
+export const tokenUnitsOf = (kind: ModelKind): readonly TokenUnit[] => tokenUnits[kind] ?? ['input', 'output']
+/** The pieces of a kind. Undefined: the console does not know them, and the operator types their names. */
+export const pieceUnitsOf = (kind: ModelKind): readonly string[] | undefined => pieceUnits[kind]
 
 /** The name of a piece is as specific as its price needs: `image/1024x1024/high`, `second/720p/silent`. */
 export type PieceDraft = {
@@ -55,7 +59,7 @@ function tokensOf(prices: UnitPrices, kind: ModelKind): PriceDraft['tokens'] {
   const stated = allUnits.filter((unit) => {
     const other = same[unit]
     if (other !== undefined) return prices[unit] !== prices[other]
-    return prices[unit] !== '0' || (tokenUnits[kind].includes(unit) && !hasPieces)
+    return prices[unit] !== '0' || (tokenUnitsOf(kind).includes(unit) && !hasPieces)
   })
   return Object.fromEntries(stated.map((unit) => [unit, asTyped(prices[unit])]))
 }
@@ -76,8 +80,8 @@ export const priceDraftOf = (prices: PricedDraft, kind: ModelKind): PriceDraft =
 
 /** The units that a form shows: those of the kind, and others that have a price already. */
 export const unitsShown = ({ tokens }: Pick<PriceDraft, 'tokens'>, kind: ModelKind): readonly TokenUnit[] => [
-  ...tokenUnits[kind],
-  ...allUnits.filter((unit) => !tokenUnits[kind].includes(unit) && tokens[unit] !== undefined),
+  ...tokenUnitsOf(kind),
+  ...allUnits.filter((unit) => !tokenUnitsOf(kind).includes(unit) && tokens[unit] !== undefined),
 ]
 
 export const areAmounts = ({ tokens, pieces, tiers }: PriceDraft): boolean =>

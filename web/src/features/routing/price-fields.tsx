@@ -4,7 +4,7 @@ import type { ModelKind } from '../../lib/models.ts'
 import { DollarField } from '../../parts/dollar-field.tsx'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
-import { pieceUnits, type PieceDraft, type PriceDraft } from './price-draft.ts'
+import { pieceUnitsOf, type PieceDraft, type PriceDraft } from './price-draft.ts'
 import { TierFields } from './tier-fields.tsx'
 import { TokenFields } from './token-fields.tsx'
 
@@ -21,7 +21,8 @@ export function PriceFields({ draft, kind, onChange, isRequired }: Props) {
   const { tokens, pieces } = draft
   const setPiece = (at: number, change: Partial<PieceDraft>): void =>
     onChange({ ...draft, pieces: pieces.map((piece, other) => (other === at ? { ...piece, ...change } : piece)) })
-  const [unit] = pieceUnits[kind]
+  // The console may not know the pieces of a kind. Their name is then typed.
+  const [unit] = pieceUnitsOf(kind) ?? ['']
   return (
     <div className="space-y-3">
       <TokenFields
@@ -63,37 +64,58 @@ type PieceProps = {
 
 function Piece({ piece, kind, onChange, onRemove }: PieceProps) {
   const t = useT()
-  const known = pieceUnits[kind]
-  const units = known.includes(piece.unit) ? known : [...known, piece.unit]
+  const known = pieceUnitsOf(kind)
   return (
     <div className="flex items-end gap-2">
       <div className="grid min-w-0 grow grid-cols-2 gap-3 sm:grid-cols-4">
-        <SelectField
-          label={t('routing.piece')}
-          value={piece.unit}
-          choices={units.map((value) => ({
-            value,
-            label: known.includes(value) ? t(`routing.unit.${value}` as Key) : value,
-          }))}
-          onChoose={(unit) => onChange({ unit })}
-        />
-        <TextField
-          label={t(kind === 'image' ? 'play.size' : 'play.resolution')}
-          placeholder={kind === 'image' ? '1024x1024' : '720p'}
-          pattern="[\w.\-]*"
-          value={piece.size}
-          onChange={(event) => onChange({ size: event.target.value })}
-        />
-        <TextField
-          label={t(kind === 'image' ? 'play.quality' : 'routing.variant')}
-          placeholder={kind === 'image' ? 'high' : 'silent'}
-          pattern="[\w.\-]*(/[\w.\-]+)*"
-          value={piece.rest}
-          onChange={(event) => onChange({ rest: event.target.value })}
-        />
+        {known ? (
+          <KnownPiece piece={piece} kind={kind} known={known} onChange={onChange} />
+        ) : (
+          <TextField
+            label={t('routing.piece')}
+            pattern="[\w.\-]+"
+            value={piece.unit}
+            onChange={(event) => onChange({ unit: event.target.value })}
+            required
+          />
+        )}
         <DollarField label={t('routing.each')} value={piece.price} onType={(price) => onChange({ price })} required />
       </div>
       <IconButton icon="cross" label={t('routing.removePiece')} onClick={onRemove} className="mb-0.5" />
     </div>
+  )
+}
+
+type KnownPieceProps = Omit<PieceProps, 'onRemove'> & { readonly known: readonly string[] }
+
+function KnownPiece({ piece, kind, known, onChange }: KnownPieceProps) {
+  const t = useT()
+  const units = known.includes(piece.unit) ? known : [...known, piece.unit]
+  return (
+    <>
+      <SelectField
+        label={t('routing.piece')}
+        value={piece.unit}
+        choices={units.map((value) => ({
+          value,
+          label: known.includes(value) ? t(`routing.unit.${value}` as Key) : value,
+        }))}
+        onChoose={(unit) => onChange({ unit })}
+      />
+      <TextField
+        label={t(kind === 'image' ? 'play.size' : 'play.resolution')}
+        placeholder={kind === 'image' ? '1024x1024' : '720p'}
+        pattern="[\w.\-]*"
+        value={piece.size}
+        onChange={(event) => onChange({ size: event.target.value })}
+      />
+      <TextField
+        label={t(kind === 'image' ? 'play.quality' : 'routing.variant')}
+        placeholder={kind === 'image' ? 'high' : 'silent'}
+        pattern="[\w.\-]*(/[\w.\-]+)*"
+        value={piece.rest}
+        onChange={(event) => onChange({ rest: event.target.value })}
+      />
+    </>
   )
 }

@@ -1,4 +1,5 @@
 import type { en } from './en.ts'
+import { kindNames } from './kinds.ts'
 import { retellerOf, type Sayings } from './said.ts'
 import { account } from './zh/account.ts'
 import { bookings } from './zh/bookings.ts'
@@ -17,7 +18,17 @@ export const zh: Readonly<Record<keyof typeof en, string>> = {
   ...account,
   ...playground,
   ...operator,
+  ...kindNames('zh', 'kind.'),
 }
 
-export const sayings: Sayings = { refusals, gateway, server, invariants, findings, skips, videos, bookings }
+export const sayings: Sayings = {
+  refusals: { ...refusals, ...kindNames('zh', 'kind:') },
+  gateway,
+  server,
+  invariants,
+  findings,
+  skips,
+  videos,
+  bookings,
+}
 export const retell = retellerOf(sayings, 'zh-CN')

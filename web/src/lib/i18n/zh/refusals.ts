@@ -146,10 +146,6 @@ export const refusals: Readonly<Record<string, string>> = {
   'expected:record': '对象',
   'step:hour': '小时',
   'step:day': '天',
-  'kind:text': '文本',
-  'kind:embedding': '向量',
-  'kind:image': '图片',
-  'kind:video': '视频',
 
   'param:': '输入',
   'param:name': '名称',
