@@ -34,14 +34,22 @@ const SPARE_BYTES = limit(
   'A backup that would leave less free space on the disk is refused.',
 )
 
-/** The operation `backup` of one gateway. It runs once at a time, because two copies would compete for disk space. */
-export function createBackup(store: Store, secrets: Secrets): (request: BackupRequest) => Promise<Result> {
+/**
+ * The operation `backup` of one gateway. It runs once at a time, because two copies would compete for disk space.
+ * `files` is where images and videos are. They are not in a backup, and its answer says so.
+ */
+export function createBackup(
+  store: Store,
+  secrets: Secrets,
+  files: string,
+): (request: BackupRequest) => Promise<Result> {
   let isRunning = false
   return async (request) => {
     if (isRunning) return { ok: false, code: 'conflict', message: 'a backup is already running' }
     isRunning = true
     try {
-      return await makeBackup(store, secrets, request)
+      const made = await makeBackup(store, secrets, request)
+      return made.ok ? { ok: true, value: { ...(made.value as object), files_left_out: files } } : made
     } finally {
       isRunning = false
     }

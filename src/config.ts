@@ -1,6 +1,7 @@
 /** Configuration: the environment and `tollgate.yaml`, read once into one frozen value. A mistake stops the start. */
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import type { S3Settings } from './blobs/bucket-settings.ts'
 import type { Declaration, DeclaredCatalog } from './declaration.ts'
 import type { ModelDraft, ProviderDraft } from './domain/catalog.ts'
 import type { LogLevel } from './lib/runtime/log.ts'
@@ -66,6 +67,8 @@ export type Config = {
   /** 64 hexadecimal digits. Without it, the secret is in a file of the data folder. */
   readonly keyPepper: string | undefined
   readonly masterKey: string | undefined
+  /** Where hosted files are stored. Undefined: in the data folder. */
+  readonly s3: S3Settings | undefined
   readonly sandbox: boolean
   /** Who may use the sandbox's models once there is another vendor. An account's own allow-list may add them. */
   readonly sandboxFor: SandboxFor
@@ -225,6 +228,7 @@ export async function loadConfig(env: Environment): Promise<Config> {
     limits: limitsOf(env),
     keyPepper: env['TOLLGATE_KEY_PEPPER'] || undefined,
     masterKey: env['TOLLGATE_MASTER_KEY'] || undefined,
+    s3: await s3Settings(env),
     sandbox,
     sandboxFor,
     markUp: by,
@@ -238,6 +242,14 @@ export async function loadConfig(env: Environment): Promise<Config> {
     },
     configFile,
   })
+}
+
+/** Files go to S3 as soon as a variable of it is set. Then all that it needs must be there. */
+async function s3Settings(env: Environment): Promise<S3Settings | undefined> {
+  if (!Object.entries(env).some(([name, value]) => name.startsWith('TOLLGATE_S3_') && value)) return undefined
+  const read = (await import('./blobs/bucket-settings.ts')).readS3Settings(env)
+  if (read.kind === 'bad') throw new ConfigError(read.message)
+  return read.settings
 }
 
 /** The parser and the schemas take 100 ms to load. A start without a file does not load them. */

@@ -11,7 +11,6 @@ import { openMemoryLimiter } from './accounts/memory-limiter.ts'
 import type { AdminServices, Verification } from './admin/operation.ts'
 import { createBackup } from './backup.ts'
 import type { Blobs } from './blobs/blobs.ts'
-import { openFolderBlobs } from './blobs/folder-blobs.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import { openSqliteCatalog } from './catalog/sqlite-catalog.ts'
 import type { Config } from './config.ts'
@@ -45,6 +44,7 @@ import { offersOfProvider } from './router/health.ts'
 import { ProviderTally } from './relay/provider-tally.ts'
 import { failExpired, openSqliteTurns, turnCheck } from './responses/sqlite-turns.ts'
 import type { Turns } from './responses/turns.ts'
+import { openHostedFiles, type HostedFileParts } from './hosted-files.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
 import type { WriteStep } from './store/statement.ts'
 import type { Store } from './store/store.ts'
@@ -123,7 +123,7 @@ export async function openGateway(config: Config, options: OpenOptions): Promise
   if (applies) await applyAccounts(config, { store, accounts, ledger })
   // Instances that share a database add to rows of their own.
   const shard = config.databaseUrl === undefined ? undefined : owner
-  const requests = await openRequestPorts(store, room, shard)
+  const requests = await openRequestPorts(store, config, { room, log, shard })
   const limiter = openMemoryLimiter(await requests.rollups.chargedByDay(monthStartHour(Date.now())), {
     accountMax: accountCallsMax(config),
   })
@@ -163,13 +163,17 @@ export async function openGateway(config: Config, options: OpenOptions): Promise
 type RequestPorts = Pick<Gateway, 'records' | 'rollups' | 'refused' | 'tasks' | 'blobs'>
 
 /** Opens the storage of request records and of the files and tasks that requests make. */
-async function openRequestPorts(store: Store, room: DiskRoom, shard: string | undefined): Promise<RequestPorts> {
+async function openRequestPorts(
+  store: Store,
+  config: Config,
+  { shard, ...shared }: HostedFileParts & { readonly shard: string | undefined },
+): Promise<RequestPorts> {
   return {
     records: openSqliteRecords(store, shard),
     rollups: await openSqliteUsageRollups(store),
     refused: openSqliteRefusedRequests(store),
     tasks: openSqliteTasks(store),
-    blobs: openFolderBlobs(store, room),
+    blobs: await openHostedFiles(store, config, shared),
   }
 }
 
@@ -222,7 +226,7 @@ function servicesOf(
     feed: openLocalFeed(),
     savedViews: openSqliteSavedViews(store),
     codes: openSqliteCodes(store, shared.ledger),
-    backup: createBackup(store, secrets),
+    backup: createBackup(store, secrets, shared.blobs.place),
     status: () => ({
       data_folder: config.dataFolder,
       config_file: config.configFile ?? null,

@@ -1,4 +1,4 @@
-/** The periodic work of a gateway: deleting old rows and files, and verifying the books. */
+/** The periodic work of a gateway: deleting old rows and files, and verifying the books and the files. */
 import type { Blobs } from './blobs/blobs.ts'
 import type { Config } from './config.ts'
 import type { Gateway } from './gateway.ts'
@@ -23,15 +23,18 @@ export function startSweeps(gateway: Gateway, blobs: Blobs, { log, limits, isDra
       .then(() => store.shrink())
       .catch(logFailure('store.vacuum_failed'))
   }
+  const inspect = (): void => void inspectFiles(blobs, log).catch(logFailure('blobs.inspection_failed'))
   const hourly = setInterval(() => {
     verifyHourly(gateway, log).catch((error: unknown) => {
       // A shutdown does not wait for the verification.
       if (!isDraining()) log('error', 'ledger.verification_failed', { message: String(error) })
     })
     sweep()
+    inspect()
   }, HOUR_MS)
   // A gateway that is restarted within every hour must delete old rows, too.
   sweep()
+  inspect()
   const filesMs = Math.min(SWEEP_MS, limits.imageUrlMs, limits.videoKeptMs)
   const files = setInterval(() => void blobs.sweep().catch(logFailure('blobs.sweep_failed')), filesMs)
   return {
@@ -40,6 +43,10 @@ export function startSweeps(gateway: Gateway, blobs: Blobs, { log, limits, isDra
       clearInterval(files)
     },
   }
+}
+
+async function inspectFiles(blobs: Blobs, log: Log): Promise<void> {
+  for (const { kind, ...rest } of await blobs.inspect()) log('warn', `blobs.${kind}`, rest)
 }
 
 async function verifyHourly({ services }: Gateway, log: Log): Promise<void> {

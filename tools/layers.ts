@@ -28,7 +28,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   inbound: ['lib'],
 
   accounts: layer1,
-  blobs: [...layer0, 'store'],
+  blobs: [...layer0, 'store', 'outbound'],
   catalog: layer1,
   ledger: [...layer0, 'store'],
   records: [...layer1, 'ledger'],
@@ -51,7 +51,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   // The files at the root of src: first what the operator declares, then the wiring.
   declaration: [...layer0, 'vendors', 'prices', 'outbound'],
   'sandbox-provider': [...layer0, 'vendors'],
-  config: [...layer0, 'vendors', 'prices', 'declaration', 'sandbox-provider'],
+  config: [...layer0, 'vendors', 'prices', 'blobs', 'declaration', 'sandbox-provider'],
   'connection-limit': ['lib', 'config'],
   // It only lists the modules that declare a limit.
   'fixed-limits': [
@@ -70,6 +70,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   'declaration-start': ['lib', 'store', 'accounts', 'catalog', 'ledger', 'config'],
   backup: ['lib', 'ledger', 'store', 'admin', 'secrets'],
   restore: ['lib', 'store', 'admin', 'config', 'secrets', 'backup'],
+  'hosted-files': ['lib', 'blobs', 'store', 'config'],
   gateway: [
     ...layer3,
     'relay',
@@ -80,6 +81,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
     'backup',
     'configured-store',
     'declaration-start',
+    'hosted-files',
   ],
   database: ['lib', 'store', 'catalog', 'ledger', 'admin', 'config', 'secrets', 'backup', 'gateway'],
   ports: ['lib', 'inbound', 'edge', 'config', 'connection-limit'],

@@ -41,7 +41,8 @@ const ledgerVerify = operation(z.strictObject({}), async ({ verify, accounts, le
   })
 })
 
-const doctor = operation(z.strictObject({}), async ({ status, ignoredProxies, verify, catalog, ledger, accounts }) => {
+const doctor = operation(z.strictObject({}), async (services) => {
+  const { status, ignoredProxies, verify, catalog, ledger, accounts, blobs } = services
   const findings = await verify()
   const unserved = catalog
     .models()
@@ -70,6 +71,8 @@ const doctor = operation(z.strictObject({}), async ({ status, ignoredProxies, ve
     ledger_clean: findings.length === 0,
     findings,
     ignored_proxies: ignoredProxies(),
+    files: blobs.place,
+    files_problem: (await blobs.examine()) ?? null,
   })
 })
 

@@ -3,7 +3,17 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { Dice, shifted, written, type PortUnderTest } from '../store/port-contract.ts'
-import { REMEMBERED_MS, type Blob, type BlobDraft, type BlobPurpose, type Blobs } from './blobs.ts'
+import {
+  REMEMBERED_MS,
+  type Blob,
+  type BlobDraft,
+  type BlobPart,
+  type BlobPurpose,
+  type BlobReader,
+  type Blobs,
+  type FinishedBlob,
+  type UnfinishedBlob,
+} from './blobs.ts'
 
 const KEPT_MS = 3_600_000
 const MINUTE_MS = 60_000
@@ -15,9 +25,28 @@ const taskId = (): string => `task_${randomBytes(16).toString('hex')}`
 async function bringIn(under: PortUnderTest<Blobs>, id: string, bytes: Uint8Array): Promise<void> {
   const file = under.port.begin(id, video)
   await writeFile(file.path, bytes)
+  await written(under, (await finish(file, bytes.length)).steps)
+}
+
+/** Stores a file that must be stored. */
+async function finish(file: UnfinishedBlob, bytes: number): Promise<Extract<FinishedBlob, { kind: 'finished' }>> {
   const finished = await file.finish()
-  expect(finished.bytes).toBe(bytes.length)
-  await written(under, finished.steps)
+  if (finished.kind === 'failed') throw new Error(finished.message)
+  expect(finished.bytes).toBe(bytes)
+  return finished
+}
+
+/** Stores a small file that must be stored. */
+async function put(port: Blobs, bytes: Uint8Array, draft: BlobDraft): Promise<string> {
+  const id = await port.put(bytes, draft)
+  if (id === undefined) throw new Error('it was not stored')
+  return id
+}
+
+async function opened({ open }: Pick<Blob, 'open'>, part?: BlobPart): Promise<BlobReader | undefined> {
+  const file = await open(part)
+  if (typeof file === 'string') throw new Error(file)
+  return file
 }
 
 async function found(port: Blobs, id: string, purpose: BlobPurpose = 'image'): Promise<Blob> {
@@ -27,8 +56,8 @@ async function found(port: Blobs, id: string, purpose: BlobPurpose = 'image'): P
 }
 
 /** Reads a file in pieces. */
-async function read({ open }: Pick<Blob, 'open'>, pieceBytes: number): Promise<Buffer | undefined> {
-  const file = await open()
+async function read(blob: Pick<Blob, 'open'>, pieceBytes: number): Promise<Buffer | undefined> {
+  const file = await opened(blob)
   if (!file) return undefined
   const parts: Buffer[] = []
   for (let at = 0; ;) {
@@ -65,7 +94,7 @@ function testFiles({ get }: Bound): void {
     const dice = new Dice(3)
     for (const size of [0, 1, 1_000, 300_000]) {
       const bytes = randomBytes(size)
-      const id = await get().port.put(bytes, image)
+      const id = await put(get().port, bytes, image)
       const next = await get().reopen()
       await next.recover()
       for (const port of [get().port, next]) {
@@ -78,7 +107,7 @@ function testFiles({ get }: Bound): void {
 
   test('a part is read from where it begins', async () => {
     const bytes = randomBytes(10_000)
-    const file = await (await found(get().port, await get().port.put(bytes, image))).open()
+    const file = await opened(await found(get().port, await put(get().port, bytes, image)))
     const piece = Buffer.alloc(100)
     expect(await file?.read(piece, 9_950)).toBe(50)
     expect(piece.subarray(0, 50)).toEqual(bytes.subarray(9_950))
@@ -86,9 +115,28 @@ function testFiles({ get }: Bound): void {
     await file?.close()
   })
 
+  test('a reader that was opened for a part reads that part, and any other', async () => {
+    const bytes = randomBytes(10_000)
+    const blob = await found(get().port, await put(get().port, bytes, image))
+    for (const [from, to] of [
+      [0, 9_999],
+      [9_000, 9_099],
+      [9_999, 9_999],
+      [0, -1],
+    ] as const) {
+      const file = await opened(blob, { from, to })
+      const piece = Buffer.alloc(500)
+      expect(await file?.read(piece.subarray(0, to - from + 1), from)).toBe(Math.min(500, to - from + 1))
+      expect(piece.subarray(0, to - from + 1)).toEqual(bytes.subarray(from, Math.min(to + 1, from + 500)))
+      expect(await file?.read(piece, 700)).toBe(500)
+      expect(piece).toEqual(bytes.subarray(700, 1_200))
+      await file?.close()
+    }
+  })
+
   test('an id leads to one file, and cannot be guessed', async () => {
     const { port } = get()
-    const ids = await Promise.all(Array.from({ length: 50 }, () => port.put(randomBytes(8), image)))
+    const ids = await Promise.all(Array.from({ length: 50 }, () => put(port, randomBytes(8), image)))
     expect(new Set(ids).size).toBe(50)
     const etags = await Promise.all(ids.map(async (id) => (await found(port, id)).etag))
     expect(new Set(etags).size).toBe(50)
@@ -114,7 +162,7 @@ function testUnfinished({ get }: Bound): void {
     const [id, bytes] = [taskId(), randomBytes(70_000)]
     const file = get().port.begin(id, video)
     await writeFile(file.path, bytes)
-    const { steps } = await file.finish()
+    const { steps } = await finish(file, bytes.length)
     expect((await get().port.find(id, 'video')).kind).toBe('unknown')
     await written(get(), steps)
     expect(await read(await found(get().port, id, 'video'), 4_096)).toEqual(bytes)
@@ -138,7 +186,7 @@ function testUnfinished({ get }: Bound): void {
     await bringIn(get(), kept, randomBytes(10))
     const file = get().port.begin(unwritten, video)
     await writeFile(file.path, randomBytes(10))
-    await file.finish()
+    await finish(file, 10)
     await writeFile(get().port.begin(unfinished, video).path, randomBytes(10))
     const next = await get().reopen()
     await next.recover()
@@ -154,8 +202,8 @@ function testTime({ get }: Bound): void {
   test('a file is served for its time, and then counts as expired', async () => {
     const { port } = get()
     const [id, longer] = [
-      await port.put(randomBytes(10), image),
-      await port.put(randomBytes(10), { ...image, keptMs: 1e9 }),
+      await put(port, randomBytes(10), image),
+      await put(port, randomBytes(10), { ...image, keptMs: 1e9 }),
     ]
     const { createdAtMs, expiresAtMs } = await found(port, id)
     expect(expiresAtMs - createdAtMs).toBe(KEPT_MS)
@@ -190,7 +238,7 @@ function testTime({ get }: Bound): void {
     const [id, bytes] = [taskId(), randomBytes(200_000)]
     await bringIn(get(), id, bytes)
     const blob = await found(port, id, 'video')
-    const reader = await blob.open()
+    const reader = await opened(blob)
     await written(get(), port.withdrawSteps(id))
     expect((await port.find(id, 'video')).kind).toBe('expired')
     expect(await port.keptUntil([id])).toEqual(new Map())

@@ -20,10 +20,16 @@ export type BlobType = (typeof blobTypes)[number]
 
 /** A file that is open for reading. */
 export type BlobReader = {
-  /** Reads bytes from `at` into `piece`. Resolves to their number, which is 0 at the end. */
+  /** Reads bytes from `at` into `piece`. Resolves to their number, which is 0 at the end and when the rest is lost. */
   read(piece: Uint8Array, at: number): Promise<number>
   close(): Promise<void>
 }
+
+/** The bytes that will be read: from the first to the last, inclusive. `to` below `from`: none. */
+export type BlobPart = { readonly from: number; readonly to: number }
+
+/** Why an existing file cannot be read: its storage does not answer, or the file is not the one that was stored. */
+export type UnreadableBlob = 'unavailable' | 'damaged'
 
 /** A file that can be served. */
 export type Blob = {
@@ -34,17 +40,33 @@ export type Blob = {
   readonly etag: string
   readonly createdAtMs: number
   readonly expiresAtMs: number
-  /** Opens the file, or resolves to undefined if it was removed meanwhile. An open file can be read to its end. */
-  readonly open: () => Promise<BlobReader | undefined>
+  /**
+   * Opens the file for a part of it, or for all of it. Resolves to undefined if it was removed meanwhile. An open file
+   * can be read to its end.
+   */
+  readonly open: (part?: BlobPart) => Promise<BlobReader | UnreadableBlob | undefined>
 }
 export type FoundBlob = Blob | { readonly kind: 'expired' | 'unknown' }
+
+/** Stops the storing of a file when the gateway stops. */
+export type StoringHalt = {
+  readonly upstreamStopped: boolean
+  took(flight: { abort(): void }): void
+  landed(flight: { abort(): void }): void
+}
+
+export type FinishedBlob =
+  /** The steps make it a file that is served. */
+  | { readonly kind: 'finished'; readonly bytes: number; readonly steps: readonly WriteStep[] }
+  /** The written file is still there, so `finish` may be called again. `message` is for the operator. */
+  | { readonly kind: 'failed'; readonly message: string }
 
 /** A file that is being stored, under an id that its owner has made. */
 export type UnfinishedBlob = {
   /** The local file to write to. A former attempt may have left bytes in it. */
   readonly path: string
-  /** Moves the written file into place, durably. The steps make it a file that is served. */
-  finish(): Promise<{ readonly bytes: number; readonly steps: readonly WriteStep[] }>
+  /** Moves the written file into place, durably. */
+  finish(halt?: StoringHalt): Promise<FinishedBlob>
   /** Removes what was written. May be repeated. */
   discard(): Promise<void>
 }
@@ -59,18 +81,24 @@ export const REMEMBERED_MS = 30 * DAY_MS
  * - A file is served once its row is written, for its purpose alone, until it expires or is withdrawn. Then it is
  *   `expired` for `REMEMBERED_MS`, and `unknown` afterwards.
  * - Bytes are read back as they were stored.
- * - A crash between a file and its row leaves a file without a row. It is never served, and is removed later.
+ * - A crash between a file and its row leaves a file without a row. It is never served. Where this process is the only
+ *   one that stores files, `recover` removes it. Elsewhere `inspect` reports it.
  */
 export type Blobs = {
-  /** Whether the disk is short of space. Callers check this before they make anything that needs a file. */
+  /** Where the files are, for the operator. */
+  readonly place: string
+  /** Whether no file can be stored at the moment. Callers check this before they make anything that needs a file. */
   readonly isShortOfRoom: boolean
-  /** Stores bytes for `keptMs`. Resolves to an unguessable id once the file and its row are stored. */
-  put(bytes: Uint8Array, draft: BlobDraft): Promise<string>
+  /**
+   * Stores bytes for `keptMs`. Resolves to an unguessable id once the file and its row are stored, or to undefined if
+   * the file could not be stored.
+   */
+  put(bytes: Uint8Array, draft: BlobDraft): Promise<string | undefined>
   /** Begins a file that is too large for memory, under the id of the task that made it. */
   begin(id: string, draft: BlobDraft): UnfinishedBlob
   /** Steps after which nothing is served under an id. */
   withdrawSteps(id: string): WriteStep[]
-  /** Removes the file of a withdrawn id. */
+  /** Removes the file of a withdrawn id. If that fails, `inspect` removes it later. */
   removeFile(id: string): Promise<void>
   find(id: string, purpose: BlobPurpose): Promise<FoundBlob>
   /** When files expire, by id. Removed files and unknown ids are left out. */
@@ -79,4 +107,20 @@ export type Blobs = {
   sweep(): Promise<void>
   /** Removes what a crash left behind. It must be called once, before anything is stored. */
   recover(): Promise<void>
+  /** Compares some of the files with their rows, and goes on there the next time. Resolves to what does not match. */
+  inspect(): Promise<readonly BlobFinding[]>
+  /** Stores, reads and removes a small file. Resolves to what failed, in words for the operator. */
+  examine(): Promise<string | undefined>
+}
+
+/** Files and rows that do not match. */
+export type BlobFinding = {
+  /**
+   * `no_row`: files that no row knows, such as those of a process that died before it wrote the row. `no_file`: files
+   * that were stored and are gone. `unfinished`: uploads that never ended, which were removed.
+   */
+  readonly kind: 'no_row' | 'no_file' | 'unfinished'
+  readonly count: number
+  /** The name of one of them. It reveals no id. */
+  readonly example: string
 }

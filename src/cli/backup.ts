@@ -13,6 +13,8 @@ type BackupReport = {
   readonly charges: number
   readonly open_holds: number
   readonly secrets: 'included' | 'left_out'
+  /** Where images and videos are. */
+  readonly files_left_out: string
   readonly took_ms: number
 }
 
@@ -37,7 +39,8 @@ export const backup = command({
   notes:
     'The running server writes the file, so it needs write access to that folder. The copy gets its name only after it\n' +
     'is read back whole and its ledger is verified. A backup without the secrets holds balances, records and names. Its\n' +
-    'API keys and vendor credentials work only with the key.pepper and master.key of its data folder.',
+    'API keys and vendor credentials work only with the key.pepper and master.key of its data folder. Images and videos\n' +
+    'are not in a backup. They stay in the folder blobs, or in the S3 bucket, until they expire.',
   failure: 'no backup was made; an existing file is unchanged',
   run: ({ args: { file }, options: { 'with-secrets': withSecrets, force }, program, terminal }) => {
     const input = {
@@ -54,6 +57,7 @@ export const backup = command({
             ['Holds', holdings(made)],
             ['Verified', `every page and the ledger; ${made.bytes} bytes in ${made.took_ms} ms`],
             ['Secrets', secretLines[made.secrets]],
+            ['Files', `not included; images and videos stay in ${made.files_left_out}`],
           ],
           terminal,
         ),

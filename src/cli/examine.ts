@@ -31,6 +31,9 @@ type DoctorFacts = {
   readonly open_holds: number
   readonly findings: readonly LedgerFinding[]
   readonly ignored_proxies: readonly string[]
+  /** Where images and videos are stored. */
+  readonly files: string
+  readonly files_problem: string | null
 }
 
 type OperationValue<V> = { readonly ok: true; readonly value: V } | { readonly ok: false; readonly message: string }
@@ -105,6 +108,7 @@ function factChecks(facts: DoctorFacts, settings: Settings): DoctorCheck[] {
           'ledger',
           facts.findings.map(({ invariant, subject, detail }) => `${invariant}: ${subject} (${detail})`).join('; '),
         ),
+    facts.files_problem === null ? ok('files', facts.files) : fail('files', `${facts.files}: ${facts.files_problem}`),
     connectionCheck(facts, limits),
     proxyCheck(facts, settings),
     modelCheck(facts),

@@ -180,6 +180,8 @@ export const videoBounds = {
   ),
   /** How often a download fails before the task does. */
   downloadTriesMax: limit('videoDownloadTriesMax', 8, 'A task fails after this many failed downloads of its file.'),
+  /** How long the storage of a finished file is tried. */
+  storeMs: limit('videoStoreMs', 6 * HOUR_MS, 'A task whose finished file cannot be stored for this time fails.'),
   /** How often a vendor is searched for a task that it may have. */
   looksMax: limit(
     'videoLooksMax',

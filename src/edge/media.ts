@@ -2,7 +2,7 @@
  * Serves the files of images and videos to everyone who has the address, whole or in part, at the pace of the client.
  * The headers keep a browser from running anything in a file, and from passing its address on.
  */
-import type { Blob, BlobPurpose, Blobs } from '../blobs/blobs.ts'
+import type { Blob, BlobPart, BlobPurpose, Blobs, UnreadableBlob } from '../blobs/blobs.ts'
 import type { Failure } from '../domain/failure.ts'
 import { statusOf, type VideoStage } from '../domain/video-task.ts'
 import { writeFailure } from '../formats/core/openai-failure.ts'
@@ -20,6 +20,14 @@ const NOT_FOUND: Failure = { kind: 'not_found', message: 'There is no such file.
 const EXPIRED: Failure = {
   kind: 'expired',
   message: 'This file has expired. Its URL was valid for a limited time.',
+}
+const UNREADABLE: Readonly<Record<UnreadableBlob, Failure>> = {
+  unavailable: {
+    kind: 'unavailable',
+    message: 'The storage of this file does not answer at the moment.',
+    retryAfterMs: 10_000,
+  },
+  damaged: { kind: 'internal', message: 'This file is damaged in its storage.', shouldRetry: false },
 }
 const BUSY: Omit<Failure, 'retryAfterMs'> = { kind: 'rate_limited', message: 'Too many requests from your address.' }
 const WANTED: Omit<Failure, 'retryAfterMs'> = { kind: 'rate_limited', message: 'Too many requests for this file.' }
@@ -128,7 +136,7 @@ function absentAt(stage: VideoStage): Failure {
 const isKnown = (tags: string | undefined, etag: string): boolean =>
   tags?.split(',').some((tag) => ['*', etag, `W/${etag}`].includes(tag.trim())) ?? false
 
-type Part = { readonly from: number; readonly to: number }
+const NO_BYTES: BlobPart = { from: 0, to: -1 }
 
 async function send(exchange: ServerExchange, blob: Blob, always: ReplyHeaders): Promise<Failure | undefined> {
   const headers = { ...headersOf(blob), ...always }
@@ -144,11 +152,12 @@ async function send(exchange: ServerExchange, blob: Blob, always: ReplyHeaders):
     exchange.reply(416, { ...always, 'content-type': type, 'content-range': `bytes */${blob.bytes}` }, body)
     return undefined
   }
-  const file = await blob.open()
+  const { from, to } = part ?? { from: 0, to: blob.bytes - 1 }
+  const file = await blob.open(exchange.head.method === 'HEAD' ? NO_BYTES : { from, to })
   // The file was deleted after it was found.
   if (!file) return EXPIRED
+  if (typeof file === 'string') return UNREADABLE[file]
   try {
-    const { from, to } = part ?? { from: 0, to: blob.bytes - 1 }
     const range: ReplyHeaders = part ? { 'content-range': `bytes ${from}-${to}/${blob.bytes}` } : {}
     exchange.beginSized(part ? 206 : 200, { ...headers, ...range }, to - from + 1)
     const piece = Buffer.allocUnsafe(PIECE_BYTES)
@@ -182,7 +191,7 @@ function headersOf({ contentType, etag, createdAtMs, expiresAtMs }: Blob): Reply
 }
 
 /** The part of the file that the request asks for. Undefined: the whole file. `none`: the file has no such part. */
-function partOf(exchange: ServerExchange, { bytes, etag }: Blob): Part | 'none' | undefined {
+function partOf(exchange: ServerExchange, { bytes, etag }: Blob): BlobPart | 'none' | undefined {
   const range = exchange.header('range')
   const condition = exchange.header('if-range')
   if (range === undefined || exchange.head.method !== 'GET' || (condition !== undefined && condition !== etag)) {

@@ -24,7 +24,7 @@ import { limit } from '../lib/primitives/limit.ts'
 
 export type OutboundRequest = {
   readonly url: string
-  readonly method: 'GET' | 'HEAD' | 'POST'
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE'
   /** The names are constants. Values are checked, because a credential with a line end would become two headers. */
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | UploadBody | undefined

@@ -166,7 +166,7 @@ const isShut = ({ catalog, concurrency }: Relay, offers: readonly Offer[], accou
 
 const NO_FILES: Failure = {
   kind: 'unavailable',
-  message: "The gateway is short of disk space and hosts no images at the moment. Request 'b64_json' instead.",
+  message: "The gateway cannot store files at the moment, so it hosts no images. Request 'b64_json' instead.",
   retryAfterMs: MINUTE_MS,
 }
 

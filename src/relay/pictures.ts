@@ -43,8 +43,8 @@ export class Pictures {
     return undefined
   }
 
-  /** Hosts an image of an account. Returns its id. */
-  keep(bytes: Buffer, format: ImageFormat, accountId: string): Promise<string> {
+  /** Hosts an image of an account. Returns its id, or undefined if it cannot be stored. */
+  keep(bytes: Buffer, format: ImageFormat, accountId: string): Promise<string | undefined> {
     return this.blobs.put(bytes, { accountId, purpose: 'image', contentType: `image/${format}`, keptMs: this.keptMs })
   }
 }
@@ -81,9 +81,10 @@ class CallImages implements ImageService, AdapterContext {
     return looked.kind === 'picture' ? looked : undefined
   }
 
-  async host(bytes: Buffer, format: ImageFormat): Promise<string> {
+  async host(bytes: Buffer, format: ImageFormat): Promise<string | undefined> {
     const { linkBase, caller } = this.call
-    return `${linkBase}/v1/images/files/${await this.pictures.keep(bytes, format, caller.account.id)}.${format}`
+    const id = await this.pictures.keep(bytes, format, caller.account.id)
+    return id === undefined ? undefined : `${linkBase}/v1/images/files/${id}.${format}`
   }
 }
 

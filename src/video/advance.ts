@@ -6,7 +6,7 @@ import type { ReadState, ReadSubmission, UpscaleOrder, VideoSource, VideoState }
 import { checkUrl } from '../outbound/guard.ts'
 import { chosenOffer, completeTask, failTask } from './ending.ts'
 import { bringFile, TOO_LARGE } from './file.ts'
-import { taskFields, type VideoJob, type VideoWorkerDeps } from './job.ts'
+import { taskFields, type DownloadedFile, type VideoJob, type VideoWorkerDeps } from './job.ts'
 import { progressOf } from './poll-schedule.ts'
 import {
   askState,
@@ -23,14 +23,24 @@ export async function advanceTask(deps: VideoWorkerDeps, job: VideoJob): Promise
   const { stage } = job.task
   const before = stage
   job.looks++
-  if (stage === 'submitting') await lookFor(deps, job)
+  // Its vendor may forget a video whose file is already here.
+  if (job.brought) await store(deps, job, job.brought)
+  else if (stage === 'submitting') await lookFor(deps, job)
   else await follow(deps, job)
   if (job.isEnded || deps.halt.upstreamStopped) return
   if (job.task.stage !== before) Object.assign(job, { looks: 0, failures: 0 })
-  if (Date.now() >= job.task.deadlineAtMs) {
-    const orphan = 'it was not made in time and may still be made'
-    await failTask(deps, job, { reason: reasons.overdue, orphan })
-  }
+  if (Date.now() >= lastMs(job)) await giveUp(deps, job)
+}
+
+/** When a task fails at the latest. The storage of a file that is here has a time of its own. */
+const lastMs = ({ task, brought }: VideoJob): number =>
+  brought ? Math.max(task.deadlineAtMs, brought.atMs + videoBounds.storeMs) : task.deadlineAtMs
+
+async function giveUp(deps: VideoWorkerDeps, job: VideoJob): Promise<void> {
+  const { brought } = job
+  const orphan = brought ? 'its file could not be stored' : 'it was not made in time and may still be made'
+  await failTask(deps, job, { reason: reasons.overdue, orphan })
+  await brought?.blob.discard()
 }
 
 /** Searches for a task whose submission broke or whose process died. If found, it continues. It is never sent again. */
@@ -210,6 +220,21 @@ async function bring(
     if (job.downloads < videoBounds.downloadTriesMax && brought.message !== TOO_LARGE) return
     return failTask(deps, job, { reason: reasons.unusable })
   }
-  const { steps } = await blob.finish()
-  await completeTask(deps, job, { fileSeconds: brought.seconds, fileSteps: steps })
+  job.brought = { blob, seconds: brought.seconds, atMs: Date.now() }
+  await store(deps, job, job.brought)
+}
+
+/** Stores the downloaded file, and charges for it. If the storage fails, the next poll tries again. */
+async function store(deps: VideoWorkerDeps, job: VideoJob, { blob, seconds }: DownloadedFile): Promise<void> {
+  const { brought } = job
+  // If this throws, the file is downloaded again.
+  job.brought = undefined
+  const finished = await blob.finish(deps.halt)
+  if (finished.kind === 'finished') {
+    return completeTask(deps, job, { fileSeconds: seconds, fileSteps: finished.steps })
+  }
+  job.brought = brought
+  if (deps.halt.upstreamStopped) return
+  job.failures++
+  deps.log('warn', 'video.store_failed', { ...taskFields(job), message: finished.message })
 }

@@ -1,6 +1,6 @@
 /** A running task in this process, and the parts of the gateway that work on it. */
 import type { Catalog } from '../catalog/catalog.ts'
-import type { Blobs } from '../blobs/blobs.ts'
+import type { Blobs, UnfinishedBlob } from '../blobs/blobs.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import type { VideoTask } from '../domain/video-task.ts'
@@ -33,7 +33,15 @@ export type VideoJob = {
   /** How many times in a row the vendor did not know it. */
   misses: number
   downloads: number
+  /** The downloaded file, until it is stored. It is not downloaded again when its storage fails. */
+  brought: DownloadedFile | undefined
   isEnded: boolean
+}
+
+export type DownloadedFile = {
+  readonly blob: UnfinishedBlob
+  readonly seconds: number | undefined
+  readonly atMs: number
 }
 
 export type JobStart = Pick<VideoJob, 'task' | 'attempts' | 'reservation' | 'isKnown'> &
@@ -47,6 +55,7 @@ export const jobOf = ({ body, undo = [], ...start }: JobStart): VideoJob => ({
   failures: 0,
   misses: 0,
   downloads: 0,
+  brought: undefined,
   isEnded: false,
 })
 

@@ -36,7 +36,7 @@ const taken = ({ offer, upstreamId }: Extract<SubmissionResult, { kind: 'accepte
 
 const NO_ROOM: Failure = {
   kind: 'unavailable',
-  message: 'The gateway is short of disk space and makes no videos at the moment.',
+  message: 'The gateway cannot store files at the moment, so it makes no videos.',
   retryAfterMs: MINUTE_MS,
 }
 

@@ -22,11 +22,14 @@ async function reachable(entries: readonly string[]): Promise<ReadonlySet<string
   return found
 }
 
-test('a start without tollgate.yaml loads no parser for it, no operations and no vendor', async () => {
+test('a start without tollgate.yaml and without S3 loads no parser, no S3, no operations and no vendor', async () => {
   const loaded = await reachable(['src/main.ts', 'src/cli/serve.ts', 'src/config.ts', 'src/serve.ts'])
   expect(loaded).toContain('src/edge/edge.ts')
   for (const late of [
     'src/declaration.ts',
+    'src/blobs/s3-blobs.ts',
+    'src/blobs/s3-client.ts',
+    'src/blobs/bucket-settings.ts',
     'src/fixed-limits.ts',
     'src/admin/operations.ts',
     'sandbox/server.ts',

@@ -141,7 +141,7 @@ export type ImageService = {
   /** Whether the gateway has an address from which a client can fetch files. */
   readonly canHost: boolean
   /** Stores the bytes for a limited time and returns their address. */
-  host(bytes: Buffer, format: ImageFormat): Promise<string>
+  host(bytes: Buffer, format: ImageFormat): Promise<string | undefined>
 }
 export type ImageInfo = { readonly format: ImageFormat; readonly width: number; readonly height: number }
 

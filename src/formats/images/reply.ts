@@ -53,8 +53,7 @@ export async function pictureOf(
   const size = wish.size ?? facts.sizeDefault
   const quality = wish.quality ?? facts.qualityDefault
   const revised = textIn(entry['revised_prompt'])
-  const hosted =
-    deliveryOf(ask, imageService) === 'url' ? { url: await imageService.host(bytes, info.format) } : undefined
+  const url = deliveryOf(ask, imageService) === 'url' ? await imageService.host(bytes, info.format) : undefined
   const isBytesOnly = !facts.deliveries.includes('url')
   const inline = { b64_json: sent ?? bytes.toString('base64'), ...(isBytesOnly ? { url: '' } : {}) }
   return {
@@ -63,7 +62,8 @@ export async function pictureOf(
     quality: quality === 'auto' ? known(entry['quality'], quality) : quality,
     format: info.format,
     entry: {
-      ...(hosted ?? inline),
+      // An image that could not be stored is paid for, so the client gets its bytes.
+      ...(url === undefined ? inline : { url }),
       // A vendor that states no revised prompt has not revised it.
       revised_prompt: revised ?? ask.body.prompt,
     },

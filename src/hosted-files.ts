@@ -1,0 +1,21 @@
+/** The choice of where hosted files are: in the data folder, or in S3. What S3 needs is loaded only for it. */
+import type { Blobs } from './blobs/blobs.ts'
+import { openFolderBlobs } from './blobs/folder-blobs.ts'
+import { openSqliteBlobRows } from './blobs/sqlite-blob-rows.ts'
+import type { Config } from './config.ts'
+import type { DiskRoom } from './lib/runtime/disk-room.ts'
+import type { Log } from './lib/runtime/log.ts'
+import type { Store } from './store/store.ts'
+
+export type HostedFileParts = { readonly room: DiskRoom; readonly log: Log }
+
+export async function openHostedFiles(
+  store: Store,
+  { dataFolder, s3 }: Config,
+  { room, log }: HostedFileParts,
+): Promise<Blobs> {
+  const rows = openSqliteBlobRows(store)
+  if (!s3) return openFolderBlobs(rows, dataFolder, room)
+  const { openS3Blobs } = await import('./blobs/s3-blobs.ts')
+  return openS3Blobs(rows, s3, { dataFolder, room, log })
+}
