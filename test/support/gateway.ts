@@ -55,19 +55,52 @@ export type GatewayOptions = {
 
 let serial = 0
 
-/** Starts `tollgate serve` on a free port and makes an account and a key. */
-export async function startGateway({
-  yaml,
-  folder = freshFolder(),
-  env = {},
-  balanceUsd = '1000',
-  as,
-  root = ROOT,
-  onSpawn,
-  descriptors,
-  preload = [],
-  sandboxForAll = true,
-}: GatewayOptions = {}): Promise<TestGateway> {
+/**
+ * Starts `tollgate serve` on a free port and makes an account and a key. With `TOLLGATE_TEST_STORE=postgres`, two
+ * instances on one database answer in turns instead, so that every test is one of several instances too.
+ */
+export async function startGateway(options: GatewayOptions = {}): Promise<TestGateway> {
+  const { folder = freshFolder(), balanceUsd = '1000', as } = options
+  const running = await (TEST_STORE === 'postgres' ? startPair(folder, options) : startInstance(folder, options))
+  const { operate } = running
+  const createAccount = async (): Promise<Pick<TestGateway, 'accountId' | 'key'>> => {
+    const name = `tester-${process.pid}-${serial++}`
+    const { id: accountId } = await operate<{ id: string }>('account.create', { name, balance: balanceUsd })
+    const { secret: key } = await operate<{ secret: string }>('key.create', { account: name, name: 'test' })
+    return { accountId, key }
+  }
+  const { accountId, key } = as ?? (await createAccount())
+  return {
+    ...running,
+    folder,
+    key,
+    accountId,
+    async metrics() {
+      const headers = { authorization: `Bearer ${METRICS_TOKEN}` }
+      return (await fetch(new URL('/metrics', running.baseUrl), { headers })).text()
+    },
+    async close() {
+      const verified = await operate('ledger.verify')
+      const code = await running.stop()
+      rmSync(folder, { recursive: true, force: true })
+      expect(verified).toMatchObject({ clean: true, findings: [] })
+      expect(code).toBe(0)
+    },
+  }
+}
+
+/** The store that tests of whole gateways run on. */
+export const TEST_STORE = process.env['TOLLGATE_TEST_STORE'] ?? 'sqlite'
+
+type RunningGateway = Pick<TestGateway, 'baseUrl' | 'pid' | 'operate' | 'output' | 'exited' | 'crash'> & {
+  /** Stops by SIGTERM. Resolves with the exit code. */
+  stop(): Promise<number>
+}
+
+async function startInstance(
+  folder: string,
+  { yaml, env = {}, root = ROOT, onSpawn, descriptors, preload = [], sandboxForAll = true }: GatewayOptions,
+): Promise<RunningGateway> {
   const configFile = join(folder, 'tollgate.yaml')
   if (yaml !== undefined) await Bun.write(configFile, sandboxForAll ? withSandbox(yaml) : yaml)
   const program = [...preload.map((file) => `--preload=${file}`), join(root, 'src/main.ts'), 'serve']
@@ -82,30 +115,15 @@ export async function startGateway({
     },
     { onSpawn, descriptors },
   )
-  const operate = async <T>(name: string, input: object = {}): Promise<T> => {
-    const result = await callControl(folder, name, input)
-    // A gateway that is gone usually said why.
-    if (!result) throw new Error(`${name}: no server (exit code ${child.exitCode}): ${output().slice(-1_000)}`)
-    if (!result.ok) throw new Error(`${name}: ${result.message}`)
-    return result.value as T
-  }
-  const createAccount = async (): Promise<Pick<TestGateway, 'accountId' | 'key'>> => {
-    const name = `tester-${process.pid}-${serial++}`
-    const { id: accountId } = await operate<{ id: string }>('account.create', { name, balance: balanceUsd })
-    const { secret: key } = await operate<{ secret: string }>('key.create', { account: name, name: 'test' })
-    return { accountId, key }
-  }
-  const { accountId, key } = as ?? (await createAccount())
   return {
     baseUrl,
-    folder,
     pid: child.pid,
-    key,
-    accountId,
-    operate,
-    async metrics() {
-      const headers = { authorization: `Bearer ${METRICS_TOKEN}` }
-      return (await fetch(new URL('/metrics', baseUrl), { headers })).text()
+    async operate<T>(name: string, input: object = {}) {
+      const result = await callControl(folder, name, input)
+      // A gateway that is gone usually said why.
+      if (!result) throw new Error(`${name}: no server (exit code ${child.exitCode}): ${output().slice(-1_000)}`)
+      if (!result.ok) throw new Error(`${name}: ${result.message}`)
+      return result.value as T
     },
     output,
     exited: child.exited,
@@ -113,13 +131,42 @@ export async function startGateway({
       child.kill('SIGKILL')
       await child.exited
     },
-    async close() {
-      const verified = await operate('ledger.verify')
+    stop() {
       child.kill('SIGTERM')
-      const code = await child.exited
-      rmSync(folder, { recursive: true, force: true })
-      expect(verified).toMatchObject({ clean: true, findings: [] })
-      expect(code).toBe(0)
+      return child.exited
+    },
+  }
+}
+
+/** The databases of folders: a test may start again on the folder of a gateway that it has crashed. */
+const databases = new Map<string, Promise<string>>()
+const SHARED_SECRETS = { TOLLGATE_KEY_PEPPER: '5a'.repeat(32), TOLLGATE_MASTER_KEY: 'c3'.repeat(32) }
+
+async function startPair(folder: string, options: GatewayOptions): Promise<RunningGateway> {
+  const { freshDatabase } = await import('./fresh-database.ts')
+  const { startAlternatingProxy } = await import('./alternating-proxy.ts')
+  if (!databases.has(folder)) databases.set(folder, freshDatabase())
+  const url = (await databases.get(folder)) as string
+  const start = (own: string): Promise<RunningGateway> =>
+    startInstance(own, { ...options, env: { ...SHARED_SECRETS, ...options.env, TOLLGATE_DATABASE_URL: url } })
+  const first = await start(folder)
+  const second = await start(freshFolder())
+  const both = [first, second] as const
+  const proxy = startAlternatingProxy(both.map(({ baseUrl }) => Number(new URL(baseUrl).port)))
+  let turn = 0
+  return {
+    ...first,
+    baseUrl: `http://127.0.0.1:${proxy.port}/v1`,
+    operate: (name, input) => (both[turn++ % 2] as RunningGateway).operate(name, input),
+    output: () => both.map(({ output }) => output()).join(''),
+    async crash() {
+      await Promise.all(both.map((one) => one.crash()))
+      proxy.stop()
+    },
+    async stop() {
+      const codes = await Promise.all(both.map((one) => one.stop()))
+      proxy.stop()
+      return Math.max(...codes)
     },
   }
 }
