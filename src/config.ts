@@ -36,8 +36,13 @@ const limitRules = {
   storedBytesMax: { name: 'TOLLGATE_STORED_BYTES_MAX', fallback: 256 * MIB, min: 0, max: 1024 * GIB },
   diskFloorBytes: { name: 'TOLLGATE_DISK_FLOOR_BYTES', fallback: 256 * MIB, min: 0, max: 1024 * GIB },
   attemptsMax: { name: 'TOLLGATE_ATTEMPTS_MAX', fallback: 3, min: 1, max: 10 },
+  /** In a cluster the default is `CLUSTER_LAME_DUCK_MS`. */
+  lameDuckMs: { name: 'TOLLGATE_LAME_DUCK_MS', fallback: 0, min: 0, max: 900_000 },
   drainMs: { name: 'TOLLGATE_DRAIN_MS', fallback: 30_000, min: 0, max: 900_000 },
 } as const
+
+/** Balancers ask every few seconds whether a process is ready, and need two or three bad answers. */
+const CLUSTER_LAME_DUCK_MS = 10_000
 
 export type ConfiguredLimits = { readonly [Name in keyof typeof limitRules]: number }
 
@@ -137,7 +142,10 @@ function databaseUrl(env: Environment): string | undefined {
 }
 
 function limitsOf(env: Environment): ConfiguredLimits {
-  const entries = Object.entries(limitRules).map(([key, { name, ...rule }]) => [key, integer(env, name, rule)] as const)
+  // Several processes may share a database. Without one, no other process can take over.
+  const lameDuckMs = { ...limitRules.lameDuckMs, fallback: env['TOLLGATE_DATABASE_URL'] ? CLUSTER_LAME_DUCK_MS : 0 }
+  const rules = { ...limitRules, lameDuckMs }
+  const entries = Object.entries(rules).map(([key, { name, ...rule }]) => [key, integer(env, name, rule)] as const)
   return Object.fromEntries(entries) as ConfiguredLimits
 }
 

@@ -85,7 +85,7 @@ const program: Program = {
     const [config, { serve }] = await Promise.all([readConfig(), import('./serve.ts')])
     // The process that has the folder may also have the port. The folder is the better message.
     if (await consult('account.list', {})) (await import('./store/lock.ts')).lockFolder(config.dataFolder).release()
-    const { baseUrl, firstKey, setupUrl, gateway, open, drain } = await serve(config)
+    const { baseUrl, firstKey, setupUrl, gateway, open, lameDuck, drain } = await serve(config)
     const [{ accountMayUse }, [account]] = [await import('./domain/account.ts'), gateway.accounts.list()]
     const models = gateway.catalog.models()
     return {
@@ -97,6 +97,7 @@ const program: Program = {
       callable: models.filter((model) => !account || accountMayUse(account, model)).map(({ id }) => id),
       dataFolder: config.dataFolder,
       open,
+      lameDuck,
       drain,
     }
   },

@@ -9,7 +9,7 @@ import { bodyPace } from './inbound/connection-limits.ts'
 import { createEdge } from './edge/edge.ts'
 import type { Edge, EdgeOptions } from './edge/edge-options.ts'
 import { Cors } from './edge/cors.ts'
-import { drain, type DrainState } from './drain.ts'
+import { drain, lameDuck, type DrainState } from './drain.ts'
 import { Metrics } from './edge/metrics.ts'
 import { loadReaders } from './edge/reader-loading.ts'
 import type { Server } from './inbound/server.ts'
@@ -21,9 +21,7 @@ import { MemoryRoom } from './lib/runtime/memory-room.ts'
 import { decoders } from './lib/runtime/picture.ts'
 import { ReplyMemory } from './lib/runtime/reply-memory.ts'
 import { SharedBudget } from './lib/primitives/shared-budget.ts'
-import { nanoDigits } from './domain/money.ts'
-import { inputTokens, outputTokens } from './domain/usage.ts'
-import type { AttemptNote, RequestRecord } from './records/records.ts'
+import type { RequestRecord } from './records/records.ts'
 import { answerBounds, type Relay } from './relay/context.ts'
 import { openRelayPort } from './relay/port.ts'
 import { backgroundBounds, BackgroundResponses } from './relay/background.ts'
@@ -35,6 +33,7 @@ import { TokenCounter } from './relay/token-counter.ts'
 import { SandboxThread } from '../sandbox/thread.ts'
 import { bindPorts, urlHost } from './ports.ts'
 import { ReadinessGate } from './readiness-gate.ts'
+import { logRecord } from './request-log.ts'
 import { startSweeps } from './maintenance-jobs.ts'
 import { Videos, type VideosOptions } from './video/videos.ts'
 
@@ -47,6 +46,8 @@ export type RunningServer = {
   readonly gateway: Gateway
   /** Starts answering. Requests that arrived earlier have waited. */
   readonly open: () => void
+  /** Is not ready and serves on, until other processes have taken over or `skip` resolves. */
+  readonly lameDuck: (skip: Promise<void>) => Promise<void>
   /** Refuses new work, lets running requests end, settles the rest and closes everything. */
   readonly drain: () => Promise<void>
 }
@@ -60,6 +61,7 @@ const REPLY_PARTS = 8
 const REPLY_SHARES = 4
 /** At this interval, a call that lost its permission ends within a second. */
 const WATCH_MS = 500
+const SHUTTING_DOWN = 'shutting down'
 /** By this time, the first answer is no longer delayed by loading. */
 const READ_AHEAD_MS = 1_000
 
@@ -74,7 +76,8 @@ export async function serve(config: Config): Promise<RunningServer> {
   await sandbox?.ready
   const { store, live, health } = gateway
   const metrics = metricsOf(gateway, () => ({ videos, server }))
-  const state: DrainState = { isDraining: false }
+  const state: DrainState = { phase: 'serving', port: 'open' }
+  const isDraining = (): boolean => state.phase === 'draining'
   decoders.fitInto(memoryMaxOf(config))
   const readiness = new ReadinessGate(store, new MemoryRoom(memoryMaxOf(config)), log)
   const [tokens, blobs] = [new TokenCounter(), gateway.blobs]
@@ -87,12 +90,17 @@ export async function serve(config: Config): Promise<RunningServer> {
     blobs,
     videos,
     onRecord,
-    notReady: () => (state.isDraining ? 'shutting down' : readiness.reason()),
+    notReady: () => (isDraining() && state.port === 'open' ? SHUTTING_DOWN : readiness.reason()),
   })
-  const edge = edgeOf(gateway, config, { relay: openRelayPort(relay, repliesOf(config)), metrics, log })
+  const edge = edgeOf(gateway, config, {
+    relay: openRelayPort(relay, repliesOf(config)),
+    metrics,
+    notReady: () => (state.phase === 'serving' ? relay.notReady() : SHUTTING_DOWN),
+    log,
+  })
   const control = serveControl(config.dataFolder, gateway.services, { host, port: server.port, publicUrl })
   await videos.resume()
-  const sweeps = startSweeps(gateway, blobs, { log, limits: config.limits, isDraining: () => state.isDraining })
+  const sweeps = startSweeps(gateway, blobs, { log, limits: config.limits, isDraining })
   const watch = setInterval(() => {
     live.endOverdue(config.limits.requestTimeoutMs)
     live.cutLapsed()
@@ -107,6 +115,7 @@ export async function serve(config: Config): Promise<RunningServer> {
     firstKey: gateway.firstKey,
     gateway,
     open: () => ports.open({ ...edge, handle: withConsole(edge, gateway, { config, log }) }),
+    lameDuck: (skip) => lameDuck(state, { ports, durationMs: config.limits.lameDuckMs, log }, skip),
     drain: () =>
       drain(state, {
         gateway,
@@ -124,7 +133,11 @@ export async function serve(config: Config): Promise<RunningServer> {
 }
 
 /** The public API with its budgets and bounds. */
-const edgeOf = (gateway: Gateway, config: Config, shared: Pick<EdgeOptions, 'relay' | 'metrics' | 'log'>): Edge =>
+const edgeOf = (
+  gateway: Gateway,
+  config: Config,
+  shared: Pick<EdgeOptions, 'relay' | 'metrics' | 'notReady' | 'log'>,
+): Edge =>
   createEdge({
     ...shared,
     ...countersOf(gateway),
@@ -249,41 +262,5 @@ function openVideos(gateway: Gateway, { health, config, ...shared }: VideoParts)
       const [key, account] = [accounts.findKey(keyId), accounts.find(accountId)]
       return key && account && limiter.resume({ key, account }, { id: requestId, amount: held })
     },
-  })
-}
-
-/** The vendor's answer to an attempt, as far as it is kept. */
-const saidIn = ({ requestId: id, status, code, type, message }: AttemptNote): object => ({
-  id,
-  status,
-  code,
-  type,
-  message,
-})
-
-/** Logs one line for each request: who, what, how much and how long. It has no prompts, outputs or secrets. */
-function logRecord(log: Log, record: RequestRecord, client: string | undefined): void {
-  const { id: request, accountId: account, keyId: key, model, status, outcome, errorCode, attempts, usage } = record
-  log('info', 'request', {
-    request,
-    account,
-    key,
-    client,
-    endpoint: record.endpoint,
-    model,
-    stream: record.stream,
-    status,
-    outcome,
-    code: errorCode,
-    provider: record.providerId,
-    attempts: attempts.map(({ providerId, result }) => `${providerId}:${result}`),
-    upstream: attempts.map(saidIn),
-    inputTokens: inputTokens(usage),
-    outputTokens: outputTokens(usage),
-    usage: record.usageSource,
-    heldNanoUsd: nanoDigits(record.held),
-    chargedNanoUsd: nanoDigits(record.charged),
-    firstEventMs: record.firstEventMs === undefined ? undefined : Math.round(record.firstEventMs),
-    totalMs: Math.round(record.totalMs),
   })
 }

@@ -86,6 +86,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   database: ['lib', 'store', 'catalog', 'ledger', 'admin', 'config', 'secrets', 'backup', 'gateway'],
   ports: ['lib', 'inbound', 'edge', 'config', 'connection-limit'],
   'readiness-gate': ['lib', 'store'],
+  'request-log': [...layer0, 'records'],
   'maintenance-jobs': ['lib', 'blobs', 'config', 'gateway'],
   'public-server': [...layer0, 'prices', 'inbound', 'accounts', 'edge', 'console', 'config', 'fixed-limits', 'gateway'],
   drain: ['lib', 'video', 'gateway', 'ports'],
@@ -101,6 +102,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
     'public-server',
     'ports',
     'readiness-gate',
+    'request-log',
     'maintenance-jobs',
   ],
   main: [

@@ -66,7 +66,11 @@ export async function examine(program: Program): Promise<DoctorReport> {
   }
   const { limits, modelLimits, fixedLimits, limitEffects, configFile } = read.value
   const lists = { limits, modelLimits, fixedLimits, limitEffects }
-  const outer = [ok('configuration', configFile ?? 'no tollgate.yaml; environment and defaults'), bindCheck(read.value)]
+  const outer = [
+    ok('configuration', configFile ?? 'no tollgate.yaml; environment and defaults'),
+    bindCheck(read.value),
+    stopCheck(limits),
+  ]
   const facts = await ask<DoctorFacts>(program, 'doctor')
   if (!facts.ok) return { checks: [...outer, fail('data folder', facts.message)], ...lists }
   const inner = factChecks(facts.value, read.value)
@@ -80,6 +84,15 @@ function bindCheck({ host, port, publicUrl }: Settings): DoctorCheck {
   if (publicUrl !== undefined) return ok('address', `${host}:${port}, to clients ${publicUrl}`)
   if (LOOPBACK.test(host)) return ok('address', `${host}:${port}, this machine only`)
   return warn('address', `${host}:${port} is public, but TOLLGATE_PUBLIC_URL does not say at which address`)
+}
+
+/** What drain.ts needs after the drain, at most. */
+const AFTER_DRAIN_S = 12
+
+function stopCheck({ lame_duck_ms: lameDuckMs = 0, drain_ms: drainMs = 0 }: Settings['limits']): DoctorCheck {
+  const [lameDuckS, drainS] = [lameDuckMs / 1000, drainMs / 1000]
+  const wholeS = Math.ceil(lameDuckS + drainS + AFTER_DRAIN_S)
+  return ok('stop', `serves on for ${lameDuckS} s, drains for ${drainS} s; the supervisor must wait ${wholeS} s`)
 }
 
 /** What the running server has observed takes precedence over the settings of this shell. */

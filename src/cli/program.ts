@@ -14,6 +14,8 @@ export type ServerHandle = {
   readonly dataFolder: string
   /** Lets the server answer requests. */
   open(): void
+  /** Is not ready and serves on, until other processes have taken over or `skip` resolves. */
+  lameDuck(skip: Promise<void>): Promise<void>
   drain(): Promise<void>
 }
 

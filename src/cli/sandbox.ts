@@ -1,7 +1,7 @@
 import { command } from './command.ts'
 import { exitWith, failed, jsonLine, usage, type CommandOutcome } from './outcome.ts'
 import { listenFailure } from './port.ts'
-import { stopSignal } from './stop.ts'
+import { StopSignals } from './stop.ts'
 import { failureOf } from './thrown.ts'
 import { port, text, wholeNumber } from './values.ts'
 import { DAY_MS } from '../lib/primitives/units.ts'
@@ -76,7 +76,7 @@ Videos: /v1/contents/generations/tasks (Ark), /v1/tools/enhance-video and /v1/ta
     if (typeof apiKey === 'object') return apiKey
     const setBy = { host: '--host', port: '--port' }
     const address = { host: options.host ?? '127.0.0.1', port: Number(options.port ?? PORT_DEFAULT), setBy }
-    const stop = stopSignal()
+    const { first: stop } = new StopSignals()
     const { paceMs, taskMs, ...faults } = parsed.knobs
     let server: ReturnType<typeof startSandbox>
     try {

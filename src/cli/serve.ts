@@ -4,7 +4,7 @@ import { exitWith, jsonLine } from './outcome.ts'
 import { listenFailure, type SetAddress } from './port.ts'
 import type { ServerHandle } from './program.ts'
 import { curlFor, keyHint } from './first-call.ts'
-import { stopSignal } from './stop.ts'
+import { StopSignals } from './stop.ts'
 import { details } from './table.ts'
 import { failureOf } from './thrown.ts'
 import type { Terminal } from './terminal.ts'
@@ -15,7 +15,7 @@ const MODELS_SHOWN = 6
 
 export const serveCommand = command({
   name: 'serve',
-  summary: 'Runs the server. SIGTERM, SIGHUP or Ctrl-C lets running requests end first; a second one does not.',
+  summary: 'Runs the server. SIGTERM, SIGHUP or Ctrl-C lets running requests end first; another one does not.',
   examples: [
     ['tollgate serve'],
     ['tollgate serve --port 9000 --data /var/lib/tollgate --config /etc/tollgate.yaml'],
@@ -29,7 +29,7 @@ export const serveCommand = command({
   run: async ({ options: { port: portGiven, host }, program, terminal }) => {
     if (portGiven !== undefined) process.env['PORT'] = portGiven
     if (host !== undefined) process.env['HOST'] = host
-    const stop = stopSignal()
+    const signals = new StopSignals()
     let serving: ServerHandle
     try {
       serving = await program.serve()
@@ -39,7 +39,8 @@ export const serveCommand = command({
     terminal.data(terminal.json ? `${jsonLine(servingValue(serving))}\n` : servingText(serving, terminal))
     // The first key and the set-up link are printed before the server is ready.
     serving.open()
-    await stop
+    await signals.first
+    await signals.during((next) => serving.lameDuck(next))
     await serving.drain()
     return exitWith(0)
   },

@@ -27,6 +27,8 @@ export type EdgeOptions = FreeOptions & {
   /** Limits of file requests by address. */
   readonly visitors: VisitorLimits
   readonly links: Links
+  /** The reason why balancers must not send requests here, if there is one. */
+  readonly notReady: () => string | undefined
   /** The token for `/metrics` and for the reasons in `/readyz`. Undefined: the public port shows neither. */
   readonly metricsToken: string | undefined
 }

@@ -9,8 +9,8 @@ export const showAlive = ({ responder }: EdgeServices, context: RequestContext):
   responder.reply(context, 200, { status: 'ok' })
 
 export function showReady(services: EdgeServices, context: RequestContext): void {
-  const { responder, relay } = services
-  const reason = relay.notReady()
+  const { responder, notReady } = services
+  const reason = notReady()
   if (reason === undefined) return responder.reply(context, 200, { status: 'ready' })
   const body = { status: 'not ready', ...(isOperator(services, context) ? { reason } : {}) }
   responder.write(context, 503, { ...JSON_TYPE, 'retry-after': '1' }, JSON.stringify(body))

@@ -6,26 +6,13 @@ import type { Socket } from 'bun'
 import { flushAtEndOfTick, inNextTurn } from '../lib/runtime/end-of-tick.ts'
 import { BodyReader, HeadReader, type Framing } from '../lib/http/http1.ts'
 import { fillWireBuffer, WIRE_CHARS_MAX, wireBuffer } from '../lib/http/wire-buffer.ts'
-import { AHEAD_BYTES_MAX, UNREAD_BYTES_MAX, WAITING_BYTES_MAX, type ConnectionLimits } from './connection-limits.ts'
+import { AHEAD_BYTES_MAX, UNREAD_BYTES_MAX, WAITING_BYTES_MAX } from './connection-limits.ts'
 import type { LimitedConnection } from './connection-limiter.ts'
 import { ServerExchange, type Wire } from './exchange.ts'
+import type { Host } from './host.ts'
 import { bufferOf, pack, unpack, type CompressedBytes } from './compressed-bytes.ts'
-import { replyHead, type ReplyHeaders } from './reply-head.ts'
+import { replyHead } from './reply-head.ts'
 import { LastHead, MALFORMED, NO_BODY, readRequestHead, type MalformedRequest, type ReadHead } from './request-head.ts'
-
-/** What a connection needs of its server. */
-export type Host = {
-  readonly limits: ConnectionLimits
-  /** Answers a request. It may return before the answer is complete, and must not throw. */
-  handle(exchange: ServerExchange): void
-  /** The answer to something that is not a request. */
-  refuse(malformed: MalformedRequest): { readonly headers: ReplyHeaders; readonly body: string }
-  /** Called with a programming error. */
-  readonly onError: (error: Error) => void
-  /** Whether the server stops. Connections then take no new request and close after the current answer. */
-  readonly isStopping: boolean
-  readonly isHeld: boolean
-}
 
 const EMPTY = new BodyReader(NO_BODY)
 /** The most pipelined requests that begin in one turn of the event loop. */
@@ -85,6 +72,11 @@ export class ServerConnection implements Wire, LimitedConnection {
     if (this.unsent) return 'answering'
     if (this.exchange?.isAnswered !== false) return this.input ? 'arriving' : 'none'
     return this.reading === 'body' ? 'arriving' : 'answering'
+  }
+
+  /** If it is idle, it waits for a last request until then. */
+  awaitLast(deadlineMs: number): void {
+    if (this.isIdle) this.deadlineMs = Math.min(this.deadlineMs, deadlineMs)
   }
 
   data(bytes: Buffer): void {
@@ -228,7 +220,7 @@ export class ServerConnection implements Wire, LimitedConnection {
     // Closing is cheaper than receiving a large body that nobody will read. A client that never got 100 Continue may
     // send its body or leave it out, so the next bytes could be either.
     const leavesBody = !this.isBodyAtHand && (this.isAwaitingContinue || this.body.declaredLeft > UNREAD_BYTES_MAX)
-    if (this.isLast || this.host.isStopping || leavesBody) {
+    if (this.isLast || this.host.isRetiring || leavesBody) {
       this.isLast = true
       return 'connection: close\r\n'
     }
@@ -248,7 +240,7 @@ export class ServerConnection implements Wire, LimitedConnection {
     // Without this wait, a client that sends requests and never reads would fill the memory with answers.
     if (this.reading !== 'answer' || this.unsent || !this.exchange?.isAnswered) return
     this.exchange = undefined
-    if (this.isLast || (this.host.isStopping && !this.input)) return this.close()
+    if (this.isLast) return this.close()
     this.reading = 'head'
     this.deadlineMs = performance.now() + this.host.limits.idleTimeoutMs
     this.readFurther()

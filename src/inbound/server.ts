@@ -3,9 +3,12 @@
  * (docs/performance.md), answers malformed requests without our envelope, and has no limits for slow heads and stalled
  * readers.
  */
+import { nextTurn } from '../lib/runtime/end-of-tick.ts'
 import { connectionLimits, type ConnectionLimits } from './connection-limits.ts'
-import { ServerConnection, type Host } from './connection.ts'
+import { ServerConnection } from './connection.ts'
 import { ConnectionLimiter, type ConnectionCountLimits, type ConnectionLimiterStats } from './connection-limiter.ts'
+import type { Host } from './host.ts'
+import { dropSyns } from './syn-filter.ts'
 
 export type ServerOptions = Pick<Host, 'handle' | 'refuse'> & {
   readonly hostname: string
@@ -25,8 +28,14 @@ export type Server = {
   readonly port: number
   /** Processes requests that have waited, and from now on each request at once. */
   begin(): void
-  /** Stops taking connections and requests. Running answers go on. */
+  /** From now on each answer closes its connection, and says so. The port stays open. */
+  endKeepAlive(): void
+  /** Accepts the connections in the backlog and then stops. */
+  retire(): Promise<void>
+  /** Closes the port. Running answers go on. A connection that waits for a request is closed after a moment. */
   stop(): void
+  /** After the stop: resolves when no connection has a request or waits for one, at the latest after this time. */
+  quiet(timeoutMs: number): Promise<void>
   /** Closes all connections. Complete answers still reach their clients, and others are broken off. */
   close(): void
   readonly connections: number
@@ -36,21 +45,28 @@ export type Server = {
 
 const unbounded: ConnectionCountLimits = { connectionsMax: Infinity, strangersPerAddressMax: Infinity }
 const SWEEP_MS = 250
+/** A client that is sending a request on an open connection needs less time than this. */
+const LAST_REQUEST_MS = 200
+/** By then, the handshakes that had begun are complete, and the connections in the backlog are accepted. */
+const BACKLOG_MS = 50
+const POLL_MS = 20
 
 /** Listens. Throws if the address is not available. */
 export const listen = (options: ServerOptions): Server => new SocketServer(options)
 
 class SocketServer implements Server, Host {
-  readonly limits: ConnectionLimits
+  limits: ConnectionLimits
   readonly handle: Host['handle']
   readonly refuse: Host['refuse']
   readonly onError: Host['onError']
-  isStopping = false
+  isRetiring = false
+  isStopped = false
   isHeld: boolean
   private readonly limiter: ConnectionLimiter<ServerConnection>
   private readonly onConnectionLimit: ServerOptions['onConnectionLimit']
   private readonly listener: Bun.TCPSocketListener<ServerConnection>
-  private readonly sweeper: Timer
+  private sweeper: Timer
+  private retiring: Promise<void> | undefined
 
   constructor(options: ServerOptions) {
     const { hostname, port, limits, originOf = () => undefined } = options
@@ -98,10 +114,44 @@ class SocketServer implements Server, Host {
     this.withEach((connection) => connection.readOn())
   }
 
+  endKeepAlive(): void {
+    this.isRetiring = true
+  }
+
+  retire(): Promise<void> {
+    this.endKeepAlive()
+    this.retiring ??= this.closePort()
+    return this.retiring
+  }
+
+  private async closePort(): Promise<void> {
+    // Bun 1.4.5 has the descriptor of a listener, although its types do not.
+    await dropSyns((this.listener as unknown as { readonly fd: number }).fd)
+    await Bun.sleep(BACKLOG_MS)
+    // A busy loop comes to its timers late, and then has to accept before it closes.
+    await nextTurn()
+    this.stop()
+  }
+
+  async quiet(timeoutMs: number): Promise<void> {
+    const endMs = performance.now() + timeoutMs
+    while (this.isBusy() && performance.now() < endMs) await Bun.sleep(POLL_MS)
+  }
+
+  private isBusy(): boolean {
+    for (const { isIdle, work } of this.limiter) if (isIdle || work !== 'none') return true
+    return false
+  }
+
   stop(): void {
-    this.isStopping = true
+    if (this.isStopped) return
+    this.isRetiring = this.isStopped = true
     this.listener.stop(false)
-    for (const connection of this.limiter) if (connection.isIdle) connection.close()
+    this.limits = { ...this.limits, idleTimeoutMs: Math.min(this.limits.idleTimeoutMs, LAST_REQUEST_MS) }
+    const deadlineMs = performance.now() + LAST_REQUEST_MS
+    for (const connection of this.limiter) connection.awaitLast(deadlineMs)
+    clearInterval(this.sweeper)
+    this.sweeper = setInterval(() => this.sweep(), POLL_MS)
   }
 
   close(): void {

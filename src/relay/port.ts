@@ -11,7 +11,7 @@ import { precheck, suitableModel, unready } from './permission.ts'
 import { relayRequest, type RelayResult } from './relay.ts'
 
 /** The services of the gateway whose state the edge shows. */
-type ShownServices = Pick<Relay, 'accounts' | 'catalog' | 'ledger' | 'turns' | 'backgrounds' | 'videos' | 'notReady'>
+type ShownServices = Pick<Relay, 'accounts' | 'catalog' | 'ledger' | 'turns' | 'backgrounds' | 'videos'>
 
 /** A request that the relay carries out. */
 export type RelayedRequest = GatewayRequest
@@ -44,7 +44,6 @@ export const openRelayPort = (relay: Relay, replies: ReplyMemory): RelayPort => 
   turns: relay.turns,
   backgrounds: relay.backgrounds,
   videos: relay.videos,
-  notReady: relay.notReady,
   heartbeatMs: relay.limits.heartbeatMs,
   unready: () => unready(relay),
   precheck: (caller, mayRepeat) => precheck(relay, caller, mayRepeat),

@@ -39,6 +39,7 @@ export const server = {
   'limits.storedBytesMax': 'Stored responses per account',
   'limits.diskFloorBytes': 'Disk space reserved for the ledger',
   'limits.attemptsMax': 'Offers tried per request',
+  'limits.lameDuckMs': 'Time to serve on at shutdown, not ready',
   'limits.drainMs': 'Wait for running requests at shutdown',
   fixed_limits: 'Fixed limits',
   'fixed_limits.headBytesMax': 'Largest request head',

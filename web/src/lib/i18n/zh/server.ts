@@ -40,6 +40,7 @@ export const server = {
   'limits.storedBytesMax': '单个账户保存的回复上限',
   'limits.diskFloorBytes': '为账本预留的磁盘空间',
   'limits.attemptsMax': '单个请求尝试的供应数',
+  'limits.lameDuckMs': '关闭时以未就绪状态继续服务的时间',
   'limits.drainMs': '关闭时等待进行中请求的时间',
   fixed_limits: '固定限制',
   'fixed_limits.headBytesMax': '请求头上限',
