@@ -1,7 +1,14 @@
 /** The contract of `Idempotency` as tests for any store. The suite uses only the port. */
 import { describe, expect, test } from 'bun:test'
 import { MIB } from '../lib/primitives/units.ts'
-import { Dice, shifted, withPort, written, type PortUnderTest } from '../store/port-contract.ts'
+import {
+  Dice,
+  shifted,
+  withPort,
+  written,
+  type InstancesUnderTest,
+  type PortUnderTest,
+} from '../store/port-contract.ts'
 import {
   ANSWER_BYTES_MAX,
   ANSWER_KEPT_MS,
@@ -118,7 +125,6 @@ function testClaims(open: Open): void {
         await carryOut(under, 'k', answer('mine'))
         expect((await ask(under.port, 'k', 2, 'b')).kind).toBe('claimed')
         expect(under.port.keepsFor('a')).toBe(true)
-        expect(under.port.keepsFor('c')).toBe(false)
       },
     ))
 
@@ -344,4 +350,80 @@ async function restart(under: IdempotencyUnderTest, models: Map<string, Model>):
     models.set(at, { kind: 'free' })
   }
   return under.reopen()
+}
+
+/** Runs the part of the suite for two instances on one store. */
+export function describeIdempotencyOfInstances(
+  name: string,
+  open: () => Promise<InstancesUnderTest<IdempotencyUnderTest>>,
+): void {
+  describe(`${name} keeps the contract of idempotency keys between instances`, () => {
+    const on = (use: (under: InstancesUnderTest<IdempotencyUnderTest>) => Promise<void>) => () => withPort(open, use)
+
+    test(
+      'of instances that claim a key at once, one carries its request out',
+      on(async ({ first, second }) => {
+        for (let round = 0; round < 30; round++) {
+          const key = `k${round}`
+          const locks = await Promise.all([first, second].map(({ port }) => claimed(port, key)))
+          const ids = locks.map(nextRequest)
+          const outcomes = await Promise.all(
+            [first, second].map((under, i) => under.write(locks[i]?.begin(ids[i] ?? '') ?? [])),
+          )
+          const won = outcomes.findIndex(({ kind }) => kind === 'written')
+          expect(outcomes[1 - won]).toMatchObject({ kind: 'refused', step: 0 })
+          const [winner, loser] = won === 0 ? [first, second] : [second, first]
+          locks[1 - won]?.end()
+          expect((await ask(loser.port, key)).kind).toBe('running')
+          expect((await ask(loser.port, key, 2)).kind).toBe('mismatch')
+          await written(winner, locks[won]?.keep(answer(key)) ?? [])
+          locks[won]?.end()
+          for (const { port } of [first, second]) {
+            expect(await ask(port, key)).toEqual({ kind: 'kept', requestId: ids[won] ?? '', answer: answer(key) })
+          }
+        }
+      }),
+    )
+
+    test(
+      'a key whose request was dropped, or died with its hold, is free everywhere',
+      on(async ({ first, second }) => {
+        const dropped = await claimed(first.port, 'dropped')
+        await written(first, dropped.begin(nextRequest()))
+        expect(await ask(second.port, 'dropped')).toMatchObject({ kind: 'running' })
+        await written(first, dropped.drop())
+        dropped.end()
+        const died = nextRequest()
+        await written(first, (await claimed(first.port, 'died')).begin(died))
+        await second.expire(died)
+        for (const key of ['dropped', 'died']) {
+          const lock = await claimed(second.port, key, 2)
+          await written(second, lock.begin(nextRequest()))
+        }
+      }),
+    )
+
+    test(
+      'an expired answer gives way to one new request, whoever sweeps',
+      on(async ({ first, second }) => {
+        await carryOut(first, 'k', answer('old'))
+        await shifted(ANSWER_KEPT_MS + 5_000, async () => {
+          const locks = await Promise.all([first, second].map(({ port }) => claimed(port, 'k')))
+          const outcomes = await Promise.all([
+            ...[first, second].map((under, i) => under.write(locks[i]?.begin(nextRequest()) ?? [])),
+            second.port.sweep().then(() => ({ kind: 'swept' })),
+          ])
+          expect(outcomes.map(({ kind }) => kind).toSorted()).toEqual(['refused', 'swept', 'written'])
+        })
+      }),
+    )
+
+    test(
+      'an instance knows of no account that it has no answers',
+      on(async ({ first, second }) => {
+        await carryOut(first, 'k', answer('text'))
+        expect(second.port.keepsFor('a')).toBe(true)
+      }),
+    )
+  })
 }

@@ -3,20 +3,37 @@ import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { onPostgres } from '../store/postgres-contract.ts'
+import type { PortUnderTest } from '../store/port-contract.ts'
+import { onInstances, onPostgres } from '../store/postgres-contract.ts'
+import { noChanges } from '../store/change-log.ts'
 import { onSqlite } from '../store/sqlite-contract.ts'
 import { DATABASE, mustWrite, openStore, type Store } from '../store/store.ts'
-import { describeIdempotencyContract } from './idempotency-contract.ts'
+import {
+  describeIdempotencyContract,
+  describeIdempotencyOfInstances,
+  type IdempotencyUnderTest,
+} from './idempotency-contract.ts'
 import { Transcript, type Idempotency, type IdempotencyLock } from './idempotency.ts'
 import { forgetExpired, openSqliteIdempotency } from './sqlite-idempotency.ts'
 import { DAY_MS, MIB } from '../lib/primitives/units.ts'
 
+const bounds = { bytesPerAccountMax: 1e9, room: { isShort: false } }
+
+type Opened = PortUnderTest<Idempotency> & { readonly store: Store }
+const expiring = (under: Opened): IdempotencyUnderTest => ({
+  ...under,
+  expire: (requestId) => mustWrite(under.store, forgetExpired(requestId)),
+})
+
 for (const [name, on] of Object.entries({ SQLite: onSqlite, PostgreSQL: onPostgres })) {
-  describeIdempotencyContract(name, async (few) => {
-    const under = await on((store) => openSqliteIdempotency(store, { ...few, room: { isShort: false } }))()
-    return { ...under, expire: (requestId) => mustWrite(under.store, forgetExpired(requestId)) }
-  })
+  describeIdempotencyContract(name, async (few) =>
+    expiring(await on((store) => openSqliteIdempotency(store, { ...few, room: { isShort: false } }))()),
+  )
 }
+describeIdempotencyOfInstances('PostgreSQL', async () => {
+  const under = await onInstances((store) => openSqliteIdempotency(store, bounds))()
+  return { ...under, first: expiring(under.first), second: expiring(under.second) }
+})
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-idempotency-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -41,7 +58,6 @@ test('answers older than a day are forgotten, but never a running request', asyn
   await store.close()
 })
 
-const bounds = { bytesPerAccountMax: 1e9, room: { isShort: false } }
 const open = (name: string): Promise<Store> =>
   openStore(join(folder, name), (message) => {
     throw new Error(message)
@@ -119,7 +135,7 @@ test('an answer that is forgotten by a new use of its key is counted once, even 
     await idempotency.sweep()
     await mustWrite(store, again.begin('again'))
     again.end()
-    expect(idempotency.keepsFor('a')).toBe(true)
+    expect([idempotency.keepsFor('a'), idempotency.keepsFor('c')]).toEqual([true, false])
     // An answer that is requested during its sweep is not there.
     Date.now = () => now() + 3 * DAY_MS
     const swept = idempotency.sweep()
@@ -162,7 +178,7 @@ test('a request during another’s claim gets no result from before that claim',
   for (let turns = 0; turns < 8; turns++) {
     const asked: ((rows: []) => void)[] = []
     const query = (): Promise<[]> => new Promise((resolve) => void asked.push(resolve))
-    const opened = openSqliteIdempotency({ query } as unknown as Store, bounds)
+    const opened = openSqliteIdempotency({ query, changes: noChanges } as unknown as Store, bounds)
     asked[0]?.([])
     const idempotency = await opened
     const ask = (): ReturnType<Idempotency['claim']> =>

@@ -1,7 +1,11 @@
-/** Idempotency keys on SQLite. A request claims its key in memory at once, and on disk together with its hold. */
+/**
+ * Idempotency keys in a database. A request claims its key in memory at once, and on disk together with its hold. Of
+ * instances that share the database, each may have claimed a key in its memory. The unique key of the table then lets
+ * one of their holds be written, and refuses the others.
+ */
 import { contentBytes, type MessageContent } from '../lib/http/message-content.ts'
 import type { Check } from '../lib/primitives/checks.ts'
-import { NO_EXCEPTION, SharedBudget } from '../lib/primitives/shared-budget.ts'
+import { KeptBytes } from '../lib/primitives/kept-bytes.ts'
 import { eachDatabase, isPlaced, placeColumn, placesOf } from '../store/sql.ts'
 import { statement, type Row, type WriteStep } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
@@ -19,7 +23,8 @@ import {
 
 const forgetStale = statement('DELETE FROM idempotency WHERE account_id = ? AND key = ? AND created_at = ?')
 const insert = statement(
-  'INSERT INTO idempotency (account_id, key, fingerprint, request_id, created_at) VALUES (?, ?, ?, ?, ?)',
+  `INSERT INTO idempotency (account_id, key, fingerprint, request_id, created_at) VALUES (?, ?, ?, ?, ?)
+   ON CONFLICT (account_id, key) DO NOTHING`,
 )
 const keepText = statement('UPDATE idempotency SET status = ?, headers = ?, body = ? WHERE account_id = ? AND key = ?')
 const keepBytes = statement(
@@ -27,6 +32,7 @@ const keepBytes = statement(
 )
 /** The size of a row's answer. */
 const KEPT_BYTES = 'coalesce(octet_length(body), length(body_bytes), 0)'
+const KEPT_BY_ACCOUNT = `SELECT sum(${KEPT_BYTES}) AS bytes FROM idempotency WHERE account_id = ?`
 const drop = statement('DELETE FROM idempotency WHERE account_id = ? AND key = ?')
 const dropRunning = statement('DELETE FROM idempotency WHERE request_id = ? AND status IS NULL')
 // A running request has an open hold. Its row is deleted with the hold, however long the request takes.
@@ -84,26 +90,31 @@ type ClaimOptions = { readonly kept: KeptAnswers; readonly end: () => void }
 /** The bytes kept for each account. */
 class KeptAnswers {
   private readonly bounds: KeptBounds
-  private readonly bytes: SharedBudget
+  private readonly bytes: KeptBytes
   /** Accounts that have used a key, even if only the charge was kept and not the answer. */
   private readonly accounts = new Set<string>()
 
-  constructor(bounds: KeptBounds) {
+  constructor(store: Store, bounds: KeptBounds) {
     this.bounds = bounds
-    this.bytes = new SharedBudget({ shareMax: bounds.bytesPerAccountMax })
+    const recount = async (accountId: string): Promise<number> => {
+      const [row] = await store.aside.query(KEPT_BY_ACCOUNT, [accountId], accountId)
+      return Number(row?.['bytes'] ?? 0)
+    }
+    const { isShared } = store.changes
+    this.bytes = new KeptBytes({ max: bounds.bytesPerAccountMax, recount: isShared ? recount : undefined })
   }
 
   /** Counts an answer that is already on disk. */
   count(accountId: string, bytes: number): void {
     this.accounts.add(accountId)
-    this.bytes.of(accountId).count(bytes)
+    this.bytes.count(accountId, bytes)
   }
 
   /** Reserves room for an answer. Returns whether it can be kept. */
   take(accountId: string, bytes: number): boolean {
     this.accounts.add(accountId)
     if (bytes > ANSWER_BYTES_MAX || this.bounds.room.isShort) return false
-    return this.bytes.of(accountId).take(bytes, NO_EXCEPTION) === 'taken'
+    return this.bytes.take(accountId, bytes)
   }
 
   has(accountId: string): boolean {
@@ -112,16 +123,15 @@ class KeptAnswers {
 
   give(accountId: string, bytes: number): void {
     if (bytes === 0) return
-    const share = this.bytes.of(accountId)
-    share.give(bytes)
-    if (share.taken === 0) this.accounts.delete(accountId)
+    this.bytes.give(accountId, bytes)
+    if (this.bytes.takenBy(accountId) === 0) this.accounts.delete(accountId)
   }
 }
 
 /** Opens the port. Reads how much is kept for each account. */
 export async function openSqliteIdempotency(store: Store, bounds: KeptBounds): Promise<Idempotency> {
   const rows = await store.query(`SELECT account_id, sum(${KEPT_BYTES}) AS bytes FROM idempotency GROUP BY account_id`)
-  const kept = new KeptAnswers(bounds)
+  const kept = new KeptAnswers(store, bounds)
   for (const row of rows) kept.count(String(row['account_id']), Number(row['bytes']))
   return new SqliteIdempotency(store, kept)
 }
@@ -140,7 +150,8 @@ class SqliteIdempotency implements Idempotency {
   }
 
   keepsFor(accountId: string): boolean {
-    return this.kept.has(accountId)
+    // Other instances keep answers that this one has not heard of.
+    return this.store.changes.isShared || this.kept.has(accountId)
   }
 
   /** Requests that arrive during a look-up share it. Its result is valid for all of them. */
@@ -164,8 +175,8 @@ class SqliteIdempotency implements Idempotency {
       const forMs = performance.now() - running.sinceMs
       return isSame(running.fingerprint, wanted.fingerprint) ? { kind: 'running', forMs } : { kind: 'mismatch' }
     }
-    const isStale = row !== undefined && Number(row['created_at']) < Date.now() - ANSWER_KEPT_MS
-    if (row && !isStale) return keptIn(row, wanted)
+    const ageMs = row ? Date.now() - Number(row['created_at']) : 0
+    if (row && (row['status'] === null || ageMs <= ANSWER_KEPT_MS)) return usedIn(row, wanted, ageMs)
     const claim: SqliteLock = new SqliteLock(accountId, wanted, {
       kept: this.kept,
       end: () => {
@@ -217,8 +228,10 @@ class SqliteIdempotency implements Idempotency {
 const nameOf = (accountId: string, key: string): string => `${accountId}\n${key}`
 const nameIn = (row: Row): string => nameOf(String(row['account_id']), String(row['key']))
 
-function keptIn(row: Row, { fingerprint }: IdempotencyKey): LockOutcome {
+/** The outcome for a key that has a row. Without a status, the request is carried out by another instance. */
+function usedIn(row: Row, { fingerprint }: IdempotencyKey, ageMs: number): LockOutcome {
   if (!isSame(row['fingerprint'] as Uint8Array, fingerprint)) return { kind: 'mismatch' }
+  if (row['status'] === null) return { kind: 'running', forMs: Math.max(0, ageMs) }
   const answer = {
     status: Number(row['status']),
     headers: JSON.parse(row['headers'] as string) as Record<string, string>,

@@ -24,8 +24,15 @@ export type DatabaseUnderTest = {
   remove(): Promise<void>
 }
 
+/** A port that two instances have open on one database. */
+export type InstancesUnderTest<Under extends PortUnderTest<unknown>> = {
+  readonly first: Under
+  readonly second: Under
+  close(): Promise<void>
+}
+
 /** Opens a port, lets a test use it, and closes it even if the test fails. */
-export async function withPort<Under extends PortUnderTest<unknown>>(
+export async function withPort<Under extends { close(): Promise<void> }>(
   open: () => Promise<Under>,
   use: (under: Under) => Promise<void>,
 ): Promise<void> {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openTestPostgres } from '../../test/support/postgres.ts'
-import type { DatabaseUnderTest, PortUnderTest } from './port-contract.ts'
+import type { DatabaseUnderTest, InstancesUnderTest, PortUnderTest } from './port-contract.ts'
 import { openPostgresStore } from './postgres/store.ts'
 import { insertAccount } from './sqlite-contract.ts'
 import { mustWrite, type Store } from './store.ts'
@@ -25,22 +25,51 @@ export async function makePostgresDatabase(): Promise<DatabaseUnderTest> {
   }
 }
 
+type PostgresPort<Port> = PortUnderTest<Port> & { readonly store: Store }
+
+async function openOn<Port>(
+  database: DatabaseUnderTest,
+  openPort: (store: Store) => Port | Promise<Port>,
+): Promise<PostgresPort<Port>> {
+  const store = await database.open()
+  return {
+    port: await openPort(store),
+    store,
+    async addAccount(id) {
+      await mustWrite(store, [{ run: insertAccount, bind: [id, Date.now()], changes: 1 }])
+    },
+    write: (steps) => store.write(steps),
+    reopen: async () => openPort(store),
+    close: () => store.close(),
+  }
+}
+
 /** Opens a port of PostgreSQL for a contract suite. */
 export const onPostgres =
   <Port>(openPort: (store: Store) => Port | Promise<Port>) =>
-  async (): Promise<PortUnderTest<Port> & { readonly store: Store }> => {
+  async (): Promise<PostgresPort<Port>> => {
     const database = await makePostgresDatabase()
-    const store = await database.open()
+    const under = await openOn(database, openPort)
     return {
-      port: await openPort(store),
-      store,
-      async addAccount(id) {
-        await mustWrite(store, [{ run: insertAccount, bind: [id, Date.now()], changes: 1 }])
-      },
-      write: (steps) => store.write(steps),
-      reopen: async () => openPort(store),
+      ...under,
       async close() {
-        await store.close()
+        await under.close()
+        await database.remove()
+      },
+    }
+  }
+
+/** Opens a port on two instances that share a database of PostgreSQL. */
+export const onInstances =
+  <Port>(openPort: (store: Store) => Port | Promise<Port>) =>
+  async (): Promise<InstancesUnderTest<PostgresPort<Port>>> => {
+    const database = await makePostgresDatabase()
+    const [first, second] = [await openOn(database, openPort), await openOn(database, openPort)]
+    return {
+      first,
+      second,
+      async close() {
+        await Promise.all([first.close(), second.close()])
         await database.remove()
       },
     }

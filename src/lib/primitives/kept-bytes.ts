@@ -1,0 +1,99 @@
+/** The bytes that each owner keeps on disk, within one bound for each. */
+import { MINUTE_MS, SECOND_MS } from './units.ts'
+
+export type KeptBytesOptions = {
+  /** The most that one owner may keep. */
+  readonly max: number
+  /**
+   * Reads how much an owner keeps, if other processes keep and delete for the same owners. It is called now and then, so
+   * the bound is then exact up to what the others have kept since.
+   */
+  readonly recount?: ((owner: string) => Promise<number>) | undefined
+}
+
+type Kept = { onDisk: number; reserved: number; countedMs: number; counting: { change: number } | undefined }
+
+/** How old a count may be: of an owner with room, and of one without. */
+const COUNT_MS = 5 * MINUTE_MS
+const FULL_COUNT_MS = 5 * SECOND_MS
+
+export class KeptBytes {
+  private readonly options: KeptBytesOptions
+  /** Entries are never removed. Entries that come and go with every request would be work for the collector. */
+  private readonly owners = new Map<string, Kept>()
+
+  constructor(options: KeptBytesOptions) {
+    this.options = options
+  }
+
+  /** What is on disk, and what is reserved. */
+  takenBy(owner: string): number {
+    const kept = this.owners.get(owner)
+    return kept ? kept.onDisk + kept.reserved : 0
+  }
+
+  /** Counts bytes that will be kept. Returns false and counts nothing if they do not fit. */
+  take(owner: string, bytes: number): boolean {
+    const fits = this.fits(owner, bytes)
+    if (fits) this.count(owner, bytes)
+    return fits
+  }
+
+  /** Counts bytes that are kept already, whether or not they fit. */
+  count(owner: string, bytes: number): void {
+    this.change(this.of(owner), bytes)
+  }
+
+  /** Counts bytes that are kept no longer. */
+  give(owner: string, bytes: number): void {
+    this.change(this.of(owner), -bytes)
+  }
+
+  /** Reserves room for bytes that may be kept later. Returns false and reserves nothing if they do not fit. */
+  reserve(owner: string, bytes: number): boolean {
+    const fits = this.fits(owner, bytes)
+    if (fits) this.of(owner).reserved += bytes
+    return fits
+  }
+
+  unreserve(owner: string, bytes: number): void {
+    this.of(owner).reserved -= bytes
+  }
+
+  private fits(owner: string, bytes: number): boolean {
+    const kept = this.of(owner)
+    const fits = bytes === 0 || kept.onDisk + kept.reserved + bytes <= this.options.max
+    if (this.options.recount && performance.now() - kept.countedMs > (fits ? COUNT_MS : FULL_COUNT_MS))
+      void this.recount(owner, kept, this.options.recount)
+    return fits
+  }
+
+  private of(owner: string): Kept {
+    let kept = this.owners.get(owner)
+    if (!kept) {
+      kept = { onDisk: 0, reserved: 0, countedMs: performance.now(), counting: undefined }
+      this.owners.set(owner, kept)
+    }
+    return kept
+  }
+
+  private change(kept: Kept, bytes: number): void {
+    kept.onDisk = Math.max(0, kept.onDisk + bytes)
+    if (kept.counting) kept.counting.change += bytes
+  }
+
+  /** What changes during the count may be in it or not. The next count corrects that. */
+  private async recount(owner: string, kept: Kept, read: (owner: string) => Promise<number>): Promise<void> {
+    kept.countedMs = performance.now()
+    const counting = { change: 0 }
+    kept.counting = counting
+    try {
+      const onDisk = await read(owner)
+      kept.onDisk = Math.max(0, onDisk + counting.change)
+    } catch {
+      // A database that does not answer is noticed elsewhere. The count is repeated later.
+    } finally {
+      kept.counting = undefined
+    }
+  }
+}
