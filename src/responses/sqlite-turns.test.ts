@@ -5,20 +5,51 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { KeptTurn } from '../formats/core/contract.ts'
 import { findingsOf } from '../lib/primitives/checks.ts'
-import { onPostgres } from '../store/postgres-contract.ts'
+import { openSqliteLedger } from '../ledger/sqlite-ledger.ts'
+import type { PortUnderTest } from '../store/port-contract.ts'
+import { onInstances, onPostgres } from '../store/postgres-contract.ts'
 import { onSqlite } from '../store/sqlite-contract.ts'
 import { DATABASE, mustWrite, openStore, type Store } from '../store/store.ts'
 import { failExpired, openSqliteTurns, turnCheck } from './sqlite-turns.ts'
 import { CHAIN_SQL } from './turn-statements.ts'
-import { describeTurnsContract } from './turns-contract.ts'
+import { describeTurnsContract, describeTurnsOfInstances, type TurnsUnderTest } from './turns-contract.ts'
 import { KEPT_DAYS, type Turns, type TurnScope } from './turns.ts'
 
+type Opened = PortUnderTest<Turns> & { readonly store: Store }
+const expiring = (under: Opened): TurnsUnderTest => ({
+  ...under,
+  expire: (requestId, standing) => mustWrite(under.store, failExpired(requestId, standing)),
+})
+
 for (const [name, on] of Object.entries({ SQLite: onSqlite, PostgreSQL: onPostgres })) {
-  describeTurnsContract(name, async ({ isShort, bytesPerAccountMax }) => {
-    const under = await on((own) => openSqliteTurns(own, { bytesPerAccountMax, room: { isShort } }))()
-    return { ...under, expire: (requestId, standing) => mustWrite(under.store, failExpired(requestId, standing)) }
-  })
+  describeTurnsContract(name, async ({ isShort, bytesPerAccountMax }) =>
+    expiring(await on((own) => openSqliteTurns(own, { bytesPerAccountMax, room: { isShort } }))()),
+  )
 }
+describeTurnsOfInstances('PostgreSQL', async () => {
+  const under = await onInstances((own) => openSqliteTurns(own, bounds))()
+  return { ...under, first: expiring(under.first), second: expiring(under.second) }
+})
+
+test('a running turn names the process that makes it', async () => {
+  for (const on of [onSqlite, onPostgres]) {
+    const under = await on((own) => openSqliteTurns(own, bounds))()
+    await under.addAccount('a')
+    const onBroken = (message: string): never => {
+      throw new Error(message)
+    }
+    const { ledger } = await openSqliteLedger(under.store, { owner: 'run_1', onBroken })
+    const also = under.port.keep(a, turn('resp_1', undefined, { state: 'running' }))
+    const held = ledger.hold({ id: 'req_1', accountId: 'a', amount: 0n, also })
+    if (held.kind !== 'held') throw new Error(held.kind)
+    await held.durable
+    expect(await under.port.runBy(a, 'resp_1')).toBe('run_1')
+    expect([await under.port.runBy(b, 'resp_1'), await under.port.runBy(a, 'resp_2')]).toEqual([undefined, undefined])
+    await ledger.settle(held.hold, { cost: 0n, priceCardId: 1 }, () => under.port.keep(a, turn('resp_1')))
+    expect(await under.port.runBy(a, 'resp_1')).toBeUndefined()
+    await under.close()
+  }
+})
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-turns-'))
 const bounds = { bytesPerAccountMax: Number.POSITIVE_INFINITY, room: { isShort: false } }

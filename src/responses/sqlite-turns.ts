@@ -1,20 +1,24 @@
 /** Stored turns in a database. */
 import type { KeptTurn, PastTurn } from '../formats/core/contract.ts'
 import type { Check } from '../lib/primitives/checks.ts'
-import { NO_EXCEPTION, SharedBudget } from '../lib/primitives/shared-budget.ts'
+import { KeptBytes } from '../lib/primitives/kept-bytes.ts'
 import { placesOf, textList } from '../store/sql.ts'
 import type { Row, Sql, SqlValue, WriteStep } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
 import {
+  BYTES_OF_ACCOUNT,
   CHAIN_SQL,
+  HOLD_OF_TURN,
   ITEMS_SQL,
   ITEM_SIZES_SQL,
   NAMED_ITEMS_SQL,
+  RUN_BY,
   SIZE_OF_TURNS_SQL,
   STALE_TURNS,
   TURNS_SQL,
   UNKEPT,
   dropTurn,
+  endTurn,
   failTurn,
   putTurn,
   sweepTurns,
@@ -39,8 +43,15 @@ export async function openSqliteTurns(store: Store, bounds: TurnBounds): Promise
   const rows = await store.query(
     'SELECT account_id, CAST(sum(bytes) AS bigint) AS bytes FROM response GROUP BY account_id',
   )
-  const taken = new SharedBudget({ shareMax: bounds.bytesPerAccountMax })
-  for (const row of rows) taken.of(text(row, 'account_id')).count(Number(row['bytes']))
+  const recount = async (accountId: string): Promise<number> => {
+    const [row] = await store.aside.query(BYTES_OF_ACCOUNT, [accountId], accountId)
+    return Number(row?.['bytes'] ?? 0)
+  }
+  const taken = new KeptBytes({
+    max: bounds.bytesPerAccountMax,
+    recount: store.changes.isShared ? recount : undefined,
+  })
+  for (const row of rows) taken.count(text(row, 'account_id'), Number(row['bytes']))
   return new SqliteTurns(store, bounds, taken)
 }
 
@@ -48,13 +59,13 @@ class SqliteTurns implements Turns {
   private readonly store: Store
   private readonly bounds: TurnBounds
   /** By account: the bytes of its turns on disk, and those promised to running requests. */
-  private readonly taken: SharedBudget
+  private readonly taken: KeptBytes
   /** By request and by turn: the bytes counted for it until it ends. */
   private readonly promised = new Map<string, number>()
   private readonly begun = new Map<string, number>()
   private readonly recalling = new Map<string, number>()
 
-  constructor(store: Store, bounds: TurnBounds, taken: SharedBudget) {
+  constructor(store: Store, bounds: TurnBounds, taken: KeptBytes) {
     this.store = store
     this.bounds = bounds
     this.taken = taken
@@ -70,13 +81,13 @@ class SqliteTurns implements Turns {
 
   promise(scope: TurnScope, requestId: string, bytes: number): 'promised' | 'full' | 'no_room' {
     if (this.bounds.room.isShort) return 'no_room'
-    if (this.taken.of(scope.accountId).take(bytes, NO_EXCEPTION) !== 'taken') return 'full'
+    if (!this.taken.reserve(scope.accountId, bytes)) return 'full'
     this.promised.set(requestId, bytes)
     return 'promised'
   }
 
   release(scope: TurnScope, requestId: string): void {
-    this.taken.of(scope.accountId).give(this.promised.get(requestId) ?? 0)
+    this.taken.unreserve(scope.accountId, this.promised.get(requestId) ?? 0)
     this.promised.delete(requestId)
   }
 
@@ -85,11 +96,14 @@ class SqliteTurns implements Turns {
     const { id, parentId = null, state, head, standing, input, output, trace = null } = turn
     const bytes = [head, standing, input, output, trace ?? ''].reduce((sum, part) => sum + Buffer.byteLength(part), 0)
     const name = nameOf(scope, id)
-    const share = this.taken.of(accountId)
-    share.give(this.begun.get(name) ?? 0)
-    share.count(bytes)
+    const begunBytes = this.begun.get(name)
+    this.taken.give(accountId, begunBytes ?? 0)
+    this.taken.count(accountId, bytes)
     if (state === 'running') this.begun.set(name, bytes)
     else this.begun.delete(name)
+    // Another instance may have deleted the turn while it was made. Its end then writes nothing.
+    if (this.store.changes.isShared && begunBytes !== undefined)
+      return [{ run: endTurn, bind: [accountId, id, state, head, standing, input, output, trace] }]
     return [
       {
         run: putTurn,
@@ -117,6 +131,11 @@ class SqliteTurns implements Turns {
     const sql = 'SELECT bytes FROM response WHERE account_id = ? AND id = ? AND created_at >= ?'
     const [row] = await this.store.query(sql, [accountId, id, oldest()], accountId)
     return Number(row?.['bytes'] ?? 0)
+  }
+
+  async runBy({ accountId }: TurnScope, id: string): Promise<string | undefined> {
+    const [row] = await this.store.query(RUN_BY, [accountId, id], accountId)
+    return (row?.['owner'] as string | undefined) ?? undefined
   }
 
   /** The reader thread splits the input. Only the page of a large one comes to this thread. */
@@ -196,7 +215,7 @@ class SqliteTurns implements Turns {
       // The write is refused if the turn ended or was deleted after it was read.
       if (outcome.kind === 'refused') continue
       this.begun.delete(nameOf(scope, id))
-      this.taken.of(accountId).give(bytes)
+      this.taken.give(accountId, bytes)
       return true
     }
   }
@@ -212,7 +231,7 @@ class SqliteTurns implements Turns {
       )
       // The write is refused if one of them was deleted meanwhile.
       if (swept.kind === 'refused') continue
-      for (const row of rows) this.taken.of(text(row, 'account_id')).give(Number(row['bytes']))
+      for (const row of rows) this.taken.give(text(row, 'account_id'), Number(row['bytes']))
     }
   }
 }
@@ -262,6 +281,6 @@ export const turnCheck: Check = {
   invariant: 'a response that is being made has an open hold',
   found: 'hold {state}',
   sql: `SELECT r.account_id || ' ' || r.id AS subject, coalesce(h.state, 'none') AS state
-    FROM response r LEFT JOIN hold h ON h.id = 'req_' || substr(r.id, 6)
+    FROM response r LEFT JOIN hold h ON h.id = ${HOLD_OF_TURN}
     WHERE r.state = 'running' AND h.state IS DISTINCT FROM 'open'`,
 }

@@ -12,6 +12,10 @@ export const putTurn = statement(`INSERT INTO response
   (account_id, id, parent_id, state, head, standing, input, output, trace, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (account_id, id) DO UPDATE SET state = excluded.state, head = excluded.head, standing = excluded.standing,
     input = excluded.input, output = excluded.output, trace = excluded.trace`)
+/** Ends a running turn. */
+export const endTurn = statement(`UPDATE response
+  SET state = ?3, head = ?4, standing = ?5, input = ?6, output = ?7, trace = ?8
+  WHERE account_id = ?1 AND id = ?2 AND state = 'running'`)
 export const dropTurn = statement('DELETE FROM response WHERE account_id = ? AND id = ? AND bytes = ?')
 export const failTurn = statement(
   `UPDATE response SET state = 'ended', standing = ?, input = '${UNKEPT}' WHERE id = ? AND state = 'running'`,
@@ -19,6 +23,11 @@ export const failTurn = statement(
 export const sweepTurns = statement(
   eachDatabase((database) => `DELETE FROM response WHERE created_at < ? AND ${isPlaced(database, '?')}`),
 )
+export const BYTES_OF_ACCOUNT = 'SELECT CAST(sum(bytes) AS bigint) AS bytes FROM response WHERE account_id = ?'
+/** The hold of a turn's request. Its owner makes the turn. */
+export const HOLD_OF_TURN = "'req_' || substr(r.id, 6)"
+export const RUN_BY = `SELECT h.owner FROM response r JOIN hold h ON h.id = ${HOLD_OF_TURN} AND h.state = 'open'
+  WHERE r.account_id = ? AND r.id = ? AND r.state = 'running'`
 export const STALE_TURNS = eachDatabase(
   (database) =>
     `SELECT ${placeColumn(database)}, account_id, bytes FROM response WHERE created_at < ? LIMIT ${SWEEP_TURNS}`,

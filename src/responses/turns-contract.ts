@@ -2,7 +2,14 @@
 import { describe, expect, test } from 'bun:test'
 import type { KeptTurn } from '../formats/core/contract.ts'
 import { MIB } from '../lib/primitives/units.ts'
-import { Dice, shifted, withPort, written, type PortUnderTest } from '../store/port-contract.ts'
+import {
+  Dice,
+  shifted,
+  withPort,
+  written,
+  type InstancesUnderTest,
+  type PortUnderTest,
+} from '../store/port-contract.ts'
 import { RECALLS_MAX, TURN_KEPT_MS, type Turns, type TurnScope } from './turns.ts'
 
 export type TurnsUnderTest = PortUnderTest<Turns> & {
@@ -324,4 +331,54 @@ function testHistories(on: On): void {
       for (const scope of [a, b]) expect(next.bytesOf(scope)).toBe(under.port.bytesOf(scope))
     }),
   )
+}
+
+/** Runs the part of the suite for two instances on one store. */
+export function describeTurnsOfInstances(name: string, open: () => Promise<InstancesUnderTest<TurnsUnderTest>>): void {
+  describe(`${name} keeps the contract of stored turns between instances`, () => {
+    const on = (use: (under: InstancesUnderTest<TurnsUnderTest>) => Promise<void>) => () => withPort(open, use)
+
+    test(
+      'a conversation continues on any instance, and is deleted by any',
+      on(async ({ first, second }) => {
+        await keep(first, a, turn('r1'))
+        await keep(second, a, turn('r2', 'r1'))
+        await keep(first, a, turn('r3', 'r2'))
+        for (const { port } of [first, second]) {
+          expect(await chainOf(port, a, 'r3')).toBe('r1 r2 r3')
+          expect((await port.inputPage(a, 'r2', { order: 'asc', limit: 5, after: undefined })).kind).toBe('page')
+        }
+        const deleted = await Promise.all([first.port.delete(a, 'r2'), second.port.delete(a, 'r2')])
+        expect(deleted.filter(Boolean)).toHaveLength(1)
+        for (const { port } of [first, second]) expect(await chainOf(port, a, 'r3')).toBe('not_found')
+      }),
+    )
+
+    test(
+      'a running turn is seen by all, and one that is deleted meanwhile does not come back',
+      on(async ({ first, second }) => {
+        const running = { state: 'running', output: '[]' } as const
+        await keep(first, a, turn('r1', undefined, running), turn('r2', undefined, running))
+        expect(await second.port.find(a, 'r1')).toMatchObject({ state: 'running' })
+        expect(await second.port.delete(a, 'r2')).toBe(true)
+        await keep(first, a, turn('r1'), turn('r2'))
+        for (const { port } of [first, second]) {
+          expect(await port.find(a, 'r1')).toMatchObject({ state: 'ended', output: '["out r1"]' })
+          expect(await port.find(a, 'r2')).toBeUndefined()
+        }
+      }),
+    )
+
+    test(
+      'a turn whose instance died is failed by another',
+      on(async ({ first, second }) => {
+        await keep(first, a, turn('resp_1', undefined, { state: 'running' }))
+        await second.expire('req_1', '{"status":"failed"}')
+        for (const { port } of [first, second]) {
+          expect(await port.find(a, 'resp_1')).toMatchObject({ state: 'ended', standing: '{"status":"failed"}' })
+          expect(await chainOf(port, a, 'resp_1')).toBe('failed')
+        }
+      }),
+    )
+  })
 }

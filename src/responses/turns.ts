@@ -67,8 +67,11 @@ export type TurnBounds = {
  * - A turn is written in the transaction that resolves its request's hold, so it exists exactly when its charge does. A
  *   background turn exists from its hold on as `running`, and is replaced at its end.
  * - A turn is read back unchanged, to the byte.
+ * - Each instance that shares the store reads what another has written. A running turn that an instance deletes stays
+ *   deleted when another one ends it.
  * - A turn older than `KEPT_DAYS` is gone for all readers at once.
- * - The bytes of an account's turns and of its promises are at most `bytesPerAccountMax`.
+ * - The bytes of an account's turns and of its promises are at most `bytesPerAccountMax`. Of instances that share the
+ *   store, each learns within minutes what the others keep.
  * - A hold that expires ends its running turn as failed, without its input. The store does this itself.
  */
 export type Turns = {
@@ -91,6 +94,8 @@ export type Turns = {
   find(scope: TurnScope, id: string): Promise<ShownTurn | undefined>
   /** The bytes of a turn, or 0 if there is none. */
   sizeOf(scope: TurnScope, id: string): Promise<number>
+  /** The owner of the hold of a running turn: the process that makes it. Undefined if the turn does not run. */
+  runBy(scope: TurnScope, id: string): Promise<string | undefined>
   /** Items of a turn's input, each as the text that was received. A page ends by number or at `PAGE_BYTES_MAX`. */
   inputPage(scope: TurnScope, id: string, page: PageRequest): Promise<InputPage>
   /** A turn and all turns before it, within `CHAIN_BYTES_MAX` and `CHAIN_TURNS_MAX`. */

@@ -420,13 +420,12 @@ CREATE TABLE idempotency (
 CREATE INDEX idempotency_running ON idempotency (request_id) WHERE status IS NULL;
 CREATE INDEX idempotency_by_age ON idempotency (created_at);
 
--- Turns of conversations.
+-- Turns of conversations. The owner of its hold makes a running one.
 CREATE TABLE response (
   account_id    text COLLATE "C" NOT NULL,
   id            text COLLATE "C" NOT NULL,
   parent_id     text COLLATE "C",
   state         text COLLATE "C" NOT NULL CHECK (state IN ('running', 'ended')),
-  owner         text COLLATE "C", -- The instance that makes it, while it runs.
   head          text COLLATE "C" NOT NULL, -- what the request decided of the Response object
   standing      text COLLATE "C" NOT NULL, -- what its end decided
   input         text COLLATE "C" NOT NULL, -- the items of this turn alone
