@@ -73,8 +73,8 @@ export const keptAnswerBounds = {
 /**
  * The port of idempotency keys. A key belongs to one account.
  *
- * - At most one lock of a key is given at any time. Instances that share a store may each give one. Then one of them can
- *   write `begin`. The others are refused at that step, and claim again.
+ * - At most one lock of a key is given at any time. Instances that share a store may each give one. Then one of them
+ *   can write `begin`. The others are refused at that step, and claim again.
  * - A key is on disk with its hold, and its answer with its charge. A request that ends without a charge leaves no key.
  * - An answer is returned unchanged for `ANSWER_KEPT_MS`. Then the key is free.
  * - A hold that expires takes its key with it. The store does this itself, in the transaction of the expiry.

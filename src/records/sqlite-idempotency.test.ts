@@ -19,8 +19,8 @@ import { DAY_MS, MIB } from '../lib/primitives/units.ts'
 
 const bounds = { bytesPerAccountMax: 1e9, room: { isShort: false } }
 
-type Opened = PortUnderTest<Idempotency> & { readonly store: Store }
-const expiring = (under: Opened): IdempotencyUnderTest => ({
+type StoredPort = PortUnderTest<Idempotency> & { readonly store: Store }
+const expiring = (under: StoredPort): IdempotencyUnderTest => ({
   ...under,
   expire: (requestId) => mustWrite(under.store, forgetExpired(requestId)),
 })

@@ -15,8 +15,8 @@ import { CHAIN_SQL } from './turn-statements.ts'
 import { describeTurnsContract, describeTurnsOfInstances, type TurnsUnderTest } from './turns-contract.ts'
 import { KEPT_DAYS, type Turns, type TurnScope } from './turns.ts'
 
-type Opened = PortUnderTest<Turns> & { readonly store: Store }
-const expiring = (under: Opened): TurnsUnderTest => ({
+type StoredPort = PortUnderTest<Turns> & { readonly store: Store }
+const expiring = (under: StoredPort): TurnsUnderTest => ({
   ...under,
   expire: (requestId, standing) => mustWrite(under.store, failExpired(requestId, standing)),
 })

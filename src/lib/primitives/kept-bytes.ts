@@ -5,13 +5,13 @@ export type KeptBytesOptions = {
   /** The most that one owner may keep. */
   readonly max: number
   /**
-   * Reads how much an owner keeps, if other processes keep and delete for the same owners. It is called now and then, so
-   * the bound is then exact up to what the others have kept since.
+   * Reads how much an owner keeps, if other processes keep and delete for the same owners. It is called now and then.
+   * The bound is exact up to what the others have kept since.
    */
   readonly recount?: ((owner: string) => Promise<number>) | undefined
 }
 
-type Kept = { onDisk: number; reserved: number; countedMs: number; counting: { change: number } | undefined }
+type KeptCount = { onDisk: number; reserved: number; countedMs: number; counting: { change: number } | undefined }
 
 /** How old a count may be: of an owner with room, and of one without. */
 const COUNT_MS = 5 * MINUTE_MS
@@ -20,7 +20,7 @@ const FULL_COUNT_MS = 5 * SECOND_MS
 export class KeptBytes {
   private readonly options: KeptBytesOptions
   /** Entries are never removed. Entries that come and go with every request would be work for the collector. */
-  private readonly owners = new Map<string, Kept>()
+  private readonly owners = new Map<string, KeptCount>()
 
   constructor(options: KeptBytesOptions) {
     this.options = options
@@ -68,7 +68,7 @@ export class KeptBytes {
     return fits
   }
 
-  private of(owner: string): Kept {
+  private of(owner: string): KeptCount {
     let kept = this.owners.get(owner)
     if (!kept) {
       kept = { onDisk: 0, reserved: 0, countedMs: performance.now(), counting: undefined }
@@ -77,13 +77,13 @@ export class KeptBytes {
     return kept
   }
 
-  private change(kept: Kept, bytes: number): void {
+  private change(kept: KeptCount, bytes: number): void {
     kept.onDisk = Math.max(0, kept.onDisk + bytes)
     if (kept.counting) kept.counting.change += bytes
   }
 
   /** What changes during the count may be in it or not. The next count corrects that. */
-  private async recount(owner: string, kept: Kept, read: (owner: string) => Promise<number>): Promise<void> {
+  private async recount(owner: string, kept: KeptCount, read: (owner: string) => Promise<number>): Promise<void> {
     kept.countedMs = performance.now()
     const counting = { change: 0 }
     kept.counting = counting
