@@ -1,7 +1,7 @@
 /** What an image model can do, as data: what a request may ask of it, and what its images can cost. */
 import { piecePrice, type PriceCard } from './price.ts'
 import type { PieceUnit } from './usage.ts'
-import { KIB, MIB, MINUTE_MS } from '../lib/primitives/units.ts'
+import { MIB, MINUTE_MS } from '../lib/primitives/units.ts'
 import { limit } from '../lib/primitives/limit.ts'
 
 export const imageFormats = ['png', 'jpeg', 'webp'] as const
@@ -11,13 +11,9 @@ export type ImageFormat = (typeof imageFormats)[number]
 export const imageDeliveries = ['url', 'b64_json'] as const
 export type ImageDelivery = (typeof imageDeliveries)[number]
 
-/** Bounds of a form and its parts. They hold for JSON with images as far as they apply. */
+/** Bounds of the images of a form. They hold for JSON with images as far as they apply. */
 export const imageFormBounds = {
-  bytesMax: limit('formBytesMax', 512 * MIB, 'A larger form is refused.'),
-  partsMax: limit('formPartsMax', 32, 'A form with more parts is refused.'),
   filesMax: limit('formFilesMax', 16, 'A form with more files is refused.'),
-  headBytesMax: limit('formHeadBytesMax', 8 * KIB, 'A form whose part has a larger head is refused.'),
-  fieldBytesMax: limit('formFieldBytesMax', 256 * KIB, 'A form with a larger field is refused.'),
   imageBytesMax: limit('formImageBytesMax', 50 * MIB, 'A form with a larger image is refused.'),
   maskBytesMax: limit('formMaskBytesMax', 4 * MIB, 'A form with a larger mask is refused.'),
   /** For all images together, because they are decoded one after the other while others wait. */

@@ -1,14 +1,14 @@
 /** Receives a request: reads its body within limits, then parses it in its dialect. */
 import type { UploadBatch, Uploads } from '../blobs/uploads.ts'
 import type { Failure } from '../domain/failure.ts'
-import { imageFormBounds } from '../domain/image.ts'
 import type { ClientRequest } from '../formats/core/contract.ts'
+import type { FormRules } from '../formats/core/form.ts'
 import { afterScan } from '../formats/core/request-json.ts'
 import type { BodyLimits, ServerExchange } from '../inbound/exchange.ts'
 import { usableModel } from '../catalog/usable-model.ts'
 import type { RelayPort } from '../relay/port.ts'
 import { CROWDED, readJsonBody, type ReadBody } from './body.ts'
-import { formOfJson, readForm, type ReadForm } from './form.ts'
+import { readForm, readJsonForm, type ReadForm } from './form.ts'
 import type { RequestBody, FormBody, JsonBody, ReadClientRequest } from './request-body.ts'
 import type { RequestContext } from './request-context.ts'
 import { MINUTE_MS } from '../lib/primitives/units.ts'
@@ -39,6 +39,10 @@ const NO_OBJECT: ReadForm = {
   kind: 'rejected',
   failure: { kind: 'invalid_json', message: 'The body is not a JSON object.' },
 }
+const NO_FORM: ReadForm = {
+  kind: 'rejected',
+  failure: { kind: 'unsupported_media_type', message: 'The body must be a form: multipart/form-data.' },
+}
 const MULTIPART = /^multipart\/form-data\s*(?:;|$)/i
 
 /** Call this function in the tick of the request. It returns a promise only if it has to wait. */
@@ -48,7 +52,7 @@ export const receive = (
   reception: ReceiveOptions,
 ): Outcome | Promise<Outcome> =>
   reads.kind === 'form'
-    ? receiveFiles(exchange, reads.read, { ...reception, caller })
+    ? receiveFiles(exchange, reads, { ...reception, caller })
     : receiveText(exchange, reads, reception.chatBody)
 
 function receiveText(exchange: ServerExchange, reads: JsonBody, chatBody: BodyLimits): Outcome | Promise<Outcome> {
@@ -84,7 +88,7 @@ function readAs(reads: JsonBody, exchange: ServerExchange, body: ReadBody): Outc
 
 async function receiveFiles(
   exchange: ServerExchange,
-  readsForm: FormBody['read'],
+  { rules, read }: FormBody,
   { chatBody, uploads, relay, caller }: ReceiveOptions & { readonly caller: RequestContext['caller'] | undefined },
 ): Promise<Outcome> {
   if (uploads.isShort) return { kind: 'rejected', failure: NO_ROOM }
@@ -92,14 +96,14 @@ async function receiveFiles(
   const batch = uploads.begin(share)
   const release = (): Promise<void> => batch.remove()
   try {
-    const got = await receiveForm(exchange, batch, chatBody)
+    const got = await receiveForm(exchange, { batch, rules, limits: chatBody })
     if (got.kind === 'rejected') return { ...got, release }
-    // Decoding pictures takes time. It is not done for a caller who may not use the model.
+    // Reading files takes time. It is not done for a caller who may not use the model.
     const { model } = got.form.fields
     const found = caller && typeof model === 'string' ? usableModel(relay.catalog, caller, model) : undefined
     if (found && 'message' in found) return { kind: 'rejected', failure: found, release }
-    const untilMs = performance.now() + imageFormBounds.decodingTimeoutMs
-    return { ...outcomeOf(await readsForm(got.form, { share, untilMs }), got.fingerprint), release }
+    const untilMs = performance.now() + rules.readingTimeoutMs
+    return { ...outcomeOf(await read(got.form, { share, untilMs }), got.fingerprint), release }
   } catch (error) {
     await release()
     throw error
@@ -109,12 +113,18 @@ async function receiveFiles(
 const outcomeOf = (read: ReadClientRequest, fingerprint: string): Outcome =>
   read.kind === 'rejected' ? read : { kind: 'received', request: read.request, fingerprint }
 
-async function receiveForm(exchange: ServerExchange, batch: UploadBatch, limits: BodyLimits): Promise<ReadForm> {
-  if (MULTIPART.test(exchange.header('content-type') ?? '')) return readForm(exchange, batch, limits)
+type FormReception = { readonly batch: UploadBatch; readonly rules: FormRules; readonly limits: BodyLimits }
+
+async function receiveForm(exchange: ServerExchange, reception: FormReception): Promise<ReadForm> {
+  const { rules, limits } = reception
+  if (MULTIPART.test(exchange.header('content-type') ?? '')) return readForm(exchange, reception)
+  const { fromJson } = rules
+  if (!fromJson) return NO_FORM
   const body = await readJsonBody(exchange, limits)
   if (body.kind === 'rejected') return body
   const scan = await afterScan(body.text, body.bytes, (scanned) => scanned)
   if (scan.kind === 'rejected') return scan
   const { value } = scan
-  return typeof value === 'object' && value !== null ? formOfJson(value as Record<string, unknown>, batch) : NO_OBJECT
+  if (typeof value !== 'object' || value === null) return NO_OBJECT
+  return readJsonForm(value as Record<string, unknown>, fromJson, reception)
 }

@@ -1,7 +1,7 @@
 /** The ways to read the body of a request. */
 import type { Failure } from '../domain/failure.ts'
 import type { ClientRequest } from '../formats/core/contract.ts'
-import type { EditForm } from '../formats/images/edit.ts'
+import type { FormRules, ReceivedForm } from '../formats/core/form.ts'
 import type { ServerExchange } from '../inbound/exchange.ts'
 import type { Late } from '../lib/primitives/lazy.ts'
 import type { SlotClaim } from '../lib/primitives/slots.ts'
@@ -30,10 +30,11 @@ export type JsonBody = {
   readonly load: LoadReader
 }
 
-/** Reads a form with files, or JSON with the same content. */
+/** Reads a form with files, or JSON with the same content if the rules allow it. */
 export type FormBody = {
   readonly kind: 'form'
-  readonly read: (form: EditForm, claim: SlotClaim) => ReadClientRequest | Promise<ReadClientRequest>
+  readonly rules: FormRules
+  readonly read: (form: ReceivedForm, claim: SlotClaim) => ReadClientRequest | Promise<ReadClientRequest>
   readonly load: LoadReader
 }
 
@@ -53,10 +54,12 @@ export const jsonBody = <M>(
 
 /** A form that a late module reads. */
 export const formBody = <M>(
+  rules: FormRules,
   reader: Late<M>,
-  read: (module: M, form: EditForm, claim: SlotClaim) => ReadClientRequest | Promise<ReadClientRequest>,
+  read: (module: M, form: ReceivedForm, claim: SlotClaim) => ReadClientRequest | Promise<ReadClientRequest>,
 ): FormBody => ({
   kind: 'form',
+  rules,
   read: (form, claim) => reader((module) => read(module, form, claim)),
   load: reader.load,
 })

@@ -91,8 +91,7 @@ test('a form whose time is over is refused with 503, and told when to come back'
   const bytes = await Bun.write(path, photo(64, 64))
   const form = {
     fields: { model: 'modern', prompt: 'a red door' },
-    images: [{ param: 'image', path, bytes }],
-    mask: undefined,
+    files: [{ field: 'image', param: 'image', path, bytes }],
   }
   const late = await readEditClient(form, { share: 'a', untilMs: performance.now() - 1 })
   expect(late).toMatchObject({ kind: 'rejected', failure: { kind: 'unavailable', retryAfterMs: 10_000 } })

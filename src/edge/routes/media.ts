@@ -1,5 +1,6 @@
 /** Routes of embeddings, images and videos. */
 import { videoBounds } from '../../domain/video.ts'
+import { editForm } from '../../formats/images/edit-form.ts'
 import { late } from '../../lib/primitives/lazy.ts'
 import { formBody, jsonBody, noBody } from '../request-body.ts'
 import { generate } from '../generate.ts'
@@ -79,7 +80,7 @@ const imagesReader = late(() => import('../../formats/images/client.ts'))
 const editsReader = late(() => import('../../formats/images/edit.ts'))
 
 const file = { type: 'string', format: 'binary' }
-const editForm = {
+const editSchema = {
   type: 'object',
   required: ['model', 'prompt', 'image'],
   properties: {
@@ -116,14 +117,14 @@ const images: readonly PublicRoute[] = [
   {
     method: 'POST',
     path: '/v1/images/edits',
-    reads: formBody(editsReader, ({ readEditClient }, form, claim) => readEditClient(form, claim)),
+    reads: formBody(editForm, editsReader, ({ readEditClient }, form, claim) => readEditClient(form, claim)),
     limits: 'key_and_account',
     handler: generate,
     recordedAs: 'images.edits',
     documentation: {
       tag: 'Images',
       summary: 'Edit images. A mask can limit the area that is repainted.',
-      request: { form: editForm },
+      request: { form: editSchema },
       answer: 'Images',
       stream: 'partial images, then the completed image',
     },

@@ -6,20 +6,12 @@ import { inspectPicture, isOpaque, type PictureLook, type Picture } from '../../
 import { NoDecoder } from '../../lib/runtime/picture-process.ts'
 import { SIDE_MAX } from '../../lib/runtime/picture-job.ts'
 import { TooLate, type SlotClaim } from '../../lib/primitives/slots.ts'
+import type { FormFile, ReceivedForm } from '../core/form.ts'
 import type { ImageAsk } from './ask.ts'
 import { ImageClient, type ReadImageClient } from './client.ts'
 import { invalidMask } from './invalid-mask.ts'
 import { readImageFields } from './request.ts'
 import { limit } from '../../lib/primitives/limit.ts'
-
-/** A file of the form. `param` is its name in the client's words: `image[1]`. */
-export type EditFile = { readonly param: string; readonly path: string; readonly bytes: number }
-
-export type EditForm = {
-  readonly fields: Readonly<Record<string, unknown>>
-  readonly images: readonly EditFile[]
-  readonly mask: EditFile | undefined
-}
 
 /** The most pixels of a decoded image. */
 const IMAGE_PIXELS_MAX = limit('editImagePixelsMax', 50_000_000, 'An edit of an image with more pixels is refused.')
@@ -32,7 +24,7 @@ const BUSY: Failure = {
 }
 
 /** Reads `POST /v1/images/edits`, from a form or from JSON. The images are decoded when it is the account's turn. */
-export async function readEditClient(form: EditForm, claim: SlotClaim): Promise<ReadImageClient> {
+export async function readEditClient(form: ReceivedForm, claim: SlotClaim): Promise<ReadImageClient> {
   try {
     return await readDecoded(form, claim)
   } catch (error) {
@@ -41,7 +33,9 @@ export async function readEditClient(form: EditForm, claim: SlotClaim): Promise<
   }
 }
 
-async function readDecoded({ fields, images, mask }: EditForm, claim: SlotClaim): Promise<ReadImageClient> {
+async function readDecoded({ fields, files: sent }: ReceivedForm, claim: SlotClaim): Promise<ReadImageClient> {
+  const images = sent.filter(({ field }) => field === 'image')
+  const mask = sent.find(({ field }) => field === 'mask')
   const read = readImageFields(typed(fields))
   if (read.kind === 'rejected') return read
   const reject = (failure: Failure): ReadImageClient => ({ kind: 'rejected', failure })
@@ -74,14 +68,14 @@ async function readDecoded({ fields, images, mask }: EditForm, claim: SlotClaim)
 }
 
 /** One image is `image`. Several are a list, even if the client repeated the plain name. */
-const nameOf = (images: readonly EditFile[]): string => (images.length === 1 ? 'image' : 'image[]')
+const nameOf = (images: readonly FormFile[]): string => (images.length === 1 ? 'image' : 'image[]')
 
-async function pictureOf(file: EditFile, claim: SlotClaim): Promise<Picture | undefined> {
+async function pictureOf(file: FormFile, claim: SlotClaim): Promise<Picture | undefined> {
   const looked = await inspectPicture(file.path, claim, MASK_PIXELS_MAX)
   return looked.kind === 'picture' ? looked : undefined
 }
 
-function partOf({ path, bytes }: EditFile, name: string, picture: Picture | undefined): FormPart {
+function partOf({ path, bytes }: FormFile, name: string, picture: Picture | undefined): FormPart {
   const format = picture?.format ?? 'png'
   return {
     kind: 'file',
@@ -95,7 +89,7 @@ function partOf({ path, bytes }: EditFile, name: string, picture: Picture | unde
 
 type Unusable = Exclude<PictureLook['kind'], 'picture'>
 
-const unusable = ({ param }: EditFile, kind: Unusable): Failure => ({
+const unusable = ({ param }: FormFile, kind: Unusable): Failure => ({
   kind: 'invalid_value',
   message: messageOf(kind, { what: 'image', pixelsMax: IMAGE_PIXELS_MAX, formats: 'PNG, JPEG or WebP' }),
   param,
@@ -116,7 +110,7 @@ function messageOf(kind: Unusable, { what, pixelsMax, formats }: UploadRule): st
   }
 }
 
-async function wrongMask(mask: EditFile, image: Picture, claim: SlotClaim): Promise<Failure | undefined> {
+async function wrongMask(mask: FormFile, image: Picture, claim: SlotClaim): Promise<Failure | undefined> {
   const looked = await inspectPicture(mask.path, claim, MASK_PIXELS_MAX)
   if (looked.kind !== 'picture') {
     return invalidMask(messageOf(looked.kind, { what: 'mask', pixelsMax: MASK_PIXELS_MAX, formats: 'PNG or WebP' }))
