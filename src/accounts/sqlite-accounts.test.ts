@@ -1,8 +1,10 @@
 import { makePostgresDatabase } from '../store/postgres-contract.ts'
 import type { DatabaseUnderTest } from '../store/port-contract.ts'
 import { makeSqliteDatabase } from '../store/sqlite-contract.ts'
+import type { Store } from '../store/store.ts'
 import { describeAccountsContract, type AccountsUnderTest } from './accounts-contract.ts'
 import type { AccountsOptions } from './accounts.ts'
+import { describeSharedAccountsContract } from './shared-accounts-contract.ts'
 import { openSqliteAccounts } from './sqlite-accounts.ts'
 
 async function openOn(database: DatabaseUnderTest, options: AccountsOptions): Promise<AccountsUnderTest> {
@@ -29,3 +31,23 @@ describeAccountsContract('SqliteAccounts on SQLite', (options) => openOn(makeSql
 describeAccountsContract('SqliteAccounts on PostgreSQL', async (options) =>
   openOn(await makePostgresDatabase(), options),
 )
+
+describeSharedAccountsContract('SqliteAccounts on PostgreSQL', async () => {
+  const database = await makePostgresDatabase()
+  const stores: Store[] = []
+  return {
+    async openInstance(options) {
+      const store = await database.open()
+      stores.push(store)
+      return {
+        accounts: await openSqliteAccounts(store, options),
+        catchUp: async () => store.changes.catchUp(),
+      }
+    },
+    silence: () => database.silence(),
+    async close() {
+      await Promise.all(stores.map((store) => store.close()))
+      await database.remove()
+    },
+  }
+})

@@ -1,8 +1,9 @@
 import { makePostgresDatabase } from '../store/postgres-contract.ts'
 import type { DatabaseUnderTest } from '../store/port-contract.ts'
 import { insertAccount, makeSqliteDatabase } from '../store/sqlite-contract.ts'
-import { mustWrite } from '../store/store.ts'
+import { mustWrite, type Store } from '../store/store.ts'
 import { describePeopleContract, type PeopleUnderTest } from './people-contract.ts'
+import { describeSharedPeopleContract } from './shared-people-contract.ts'
 import { openSqliteManagementKeys } from './sqlite-management-keys.ts'
 import { openSqliteSavedViews } from './sqlite-saved-views.ts'
 import { openSqliteSessions } from './sqlite-sessions.ts'
@@ -10,14 +11,20 @@ import { openSqliteUsers } from './sqlite-users.ts'
 
 const tables = ['"user"', 'setup_link', 'session', 'management_key', 'saved_view']
 
+async function openPorts(store: Store) {
+  const sessions = await openSqliteSessions(store)
+  return {
+    sessions,
+    users: await openSqliteUsers(store, (userId, write) => sessions.endAllOf(userId, write)),
+    managementKeys: await openSqliteManagementKeys(store),
+  }
+}
+
 async function openOn(database: DatabaseUnderTest): Promise<PeopleUnderTest> {
   const store = await database.open()
-  const sessions = await openSqliteSessions(store)
   const text = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? value.toString() : value)
   return {
-    users: await openSqliteUsers(store, (userId, write) => sessions.endAllOf(userId, write)),
-    sessions,
-    managementKeys: await openSqliteManagementKeys(store),
+    ...(await openPorts(store)),
     savedViews: openSqliteSavedViews(store),
     addAccount: (id) => mustWrite(store, [{ run: insertAccount, bind: [id, 0] }]),
     write: (steps) => mustWrite(store, steps),
@@ -39,3 +46,23 @@ async function openOn(database: DatabaseUnderTest): Promise<PeopleUnderTest> {
 const ports = 'Users, sessions, management keys and saved views'
 describePeopleContract(`${ports} on SQLite`, () => openOn(makeSqliteDatabase()))
 describePeopleContract(`${ports} on PostgreSQL`, async () => openOn(await makePostgresDatabase()))
+
+describeSharedPeopleContract('users, sessions and management keys on PostgreSQL', async () => {
+  const database = await makePostgresDatabase()
+  const stores: Store[] = []
+  return {
+    async openInstance() {
+      const store = await database.open()
+      stores.push(store)
+      return { ...(await openPorts(store)), catchUp: async () => store.changes.catchUp() }
+    },
+    async addAccount(id) {
+      for (const store of stores.slice(0, 1)) await mustWrite(store, [{ run: insertAccount, bind: [id, 0] }])
+    },
+    silence: () => database.silence(),
+    async close() {
+      await Promise.all(stores.map((store) => store.close()))
+      await database.remove()
+    },
+  }
+})

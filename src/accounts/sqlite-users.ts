@@ -135,7 +135,7 @@ class SqliteUsers implements Users {
       ...(role === undefined ? [] : [{ run: updateRole, bind: [role, id], changes: 1 }]),
       ...(status === undefined ? [] : [{ run: updateDisabled, bind: [isDisabled ? nowMs : null, id], changes: 1 }]),
     ]
-    if (isDisabled) await this.writeBarred(id, [...steps, ...this.dropLinksSteps(id, nowMs)])
+    if (isDisabled) await this.writeBarred(id, [...steps, { run: dropLinks, bind: [id, nowMs] }])
     else if (changed.role !== before.role) await this.writeBarred(id, steps)
     else if (steps.length > 0) await this.userRows.write(id, steps)
     return changed
@@ -145,17 +145,18 @@ class SqliteUsers implements Users {
     const { user } = this.known(id)
     this.keep({ user: { ...user, status: user.status === 'invited' ? 'active' : user.status }, password: hash })
     this.forgetLinks(id)
-    const step = { run: updatePassword, bind: [hash, id], changes: 1 }
-    await this.writeBarred(id, [step, ...this.dropLinksSteps(id, Date.now())])
+    await this.writeBarred(id, [
+      { run: updatePassword, bind: [hash, id], changes: 1 },
+      { run: dropLinks, bind: [id, Date.now()] },
+    ])
   }
 
-  /** Writes a user who is signed out everywhere, with the ends of the sessions. */
+  /** Writes a user who is signed out everywhere, with the ends of the sessions. Links may end with it. */
   private writeBarred(id: string, steps: readonly WriteStep[]): Promise<void> {
-    return this.onBarred(id, (more) => this.linkRows.during(id, () => this.userRows.write(id, [...steps, ...more])))
-  }
-
-  private dropLinksSteps(userId: string, nowMs: number): readonly WriteStep[] {
-    return [{ run: dropLinks, bind: [userId, nowMs] }, ...this.linkRows.announce(userId)]
+    const announced = this.linkRows.announce(id)
+    return this.onBarred(id, (ends) =>
+      this.linkRows.during(id, () => this.userRows.write(id, [...steps, ...ends, ...announced])),
+    )
   }
 
   async makeLink(userId: string | undefined): Promise<string> {

@@ -1,8 +1,10 @@
 import { makePostgresDatabase } from '../store/postgres-contract.ts'
 import type { DatabaseUnderTest } from '../store/port-contract.ts'
 import { makeSqliteDatabase } from '../store/sqlite-contract.ts'
+import type { Store } from '../store/store.ts'
 import { describeCatalogContract, type CatalogUnderTest } from './catalog-contract.ts'
 import type { CatalogOptions } from './catalog.ts'
+import { describeSharedCatalogContract } from './shared-catalog-contract.ts'
 import { openSqliteCatalog } from './sqlite-catalog.ts'
 
 async function openOn(database: DatabaseUnderTest, options: CatalogOptions): Promise<CatalogUnderTest> {
@@ -27,3 +29,19 @@ async function openOn(database: DatabaseUnderTest, options: CatalogOptions): Pro
 
 describeCatalogContract('SqliteCatalog on SQLite', (options) => openOn(makeSqliteDatabase(), options))
 describeCatalogContract('SqliteCatalog on PostgreSQL', async (options) => openOn(await makePostgresDatabase(), options))
+
+describeSharedCatalogContract('SqliteCatalog on PostgreSQL', async () => {
+  const database = await makePostgresDatabase()
+  const stores: Store[] = []
+  return {
+    async openInstance(options) {
+      const store = await database.open()
+      stores.push(store)
+      return { catalog: await openSqliteCatalog(store, options), catchUp: async () => store.changes.catchUp() }
+    },
+    async close() {
+      await Promise.all(stores.map((store) => store.close()))
+      await database.remove()
+    },
+  }
+})

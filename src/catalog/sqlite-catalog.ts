@@ -150,7 +150,7 @@ class SqliteCatalog implements Catalog, ChangeWatcher {
   private async change(stepsOf: () => readonly WriteStep[]): Promise<void> {
     for (let triesLeft = this.store.changes.isShared ? TRIES_MAX : 1; triesLeft > 0; triesLeft--) {
       const steps = [...stepsOf(), ...this.store.changes.announce('catalog', '')]
-      const outcome = await this.store.write(steps)
+      const outcome = await this.store.write(steps, this.store.changes.lane)
       await this.reload()
       if (outcome.kind === 'written') return
       const isOutdated = Object.values(sql.isNewestCard).some((guard) => guard === steps[outcome.step]?.run)

@@ -39,8 +39,7 @@ const openings: [string, () => Promise<CodesUnderTest & { readonly store: Store 
   ['SQLite', () => openOn(makeSqliteDatabase())],
   ['PostgreSQL', async () => openOn(await makePostgresDatabase())],
 ]
-// The checks of the books do not run on PostgreSQL yet.
-describeCodesContract('SqliteCodes on SQLite', () => openOn(makeSqliteDatabase()))
+for (const [name, open] of openings) describeCodesContract(`SqliteCodes on ${name}`, open)
 
 test.each(openings)(
   'a crash between redeeming and booking is not possible on %s: both are one transaction',

@@ -3,6 +3,7 @@
  * so there is nothing to tell.
  */
 import type { WriteStep } from './statement.ts'
+import type { Lane } from './write-queue.ts'
 
 /** The tables whose rows are in memory. `catalog` stands for all tables of the catalogue. */
 export type ChangeKind = 'account' | 'api_key' | 'catalog' | 'management_key' | 'session' | 'setup_link' | 'user'
@@ -17,9 +18,14 @@ export type ChangeWatcher = {
 }
 
 export type ChangeLog = {
+  /**
+   * The lane of transactions that announce. They lock rows in any order, so they share no batch with others: two
+   * instances could wait for each other.
+   */
+  readonly lane: Lane
   /** Whether other instances may write to the database. */
   readonly isShared: boolean
-  /** The steps that announce a change. They belong in the transaction of the change. */
+  /** The steps that announce a change. They belong at the end of the transaction of the change. */
   announce(kind: ChangeKind, subject: string): readonly WriteStep[]
   /** Loads a part of the memory, and reloads from then on what is announced, in the order of the transactions. */
   watch(watcher: ChangeWatcher): Promise<void>
@@ -33,6 +39,7 @@ export type ChangeLog = {
 /** The log of a process that has its database alone. */
 export const noChanges: ChangeLog = {
   isShared: false,
+  lane: 'urgent',
   announce: () => [],
   watch: (watcher) => watcher.load(),
   catchUp: () => undefined,

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openTestPostgres } from '../../test/support/postgres.ts'
 import type { DatabaseUnderTest, InstancesUnderTest, PortUnderTest } from './port-contract.ts'
+import { openClient } from './postgres/client.ts'
 import { openPostgresStore } from './postgres/store.ts'
 import { insertAccount } from './sqlite-contract.ts'
 import { mustWrite, type Store } from './store.ts'
@@ -12,12 +13,23 @@ const onFatal = (message: string): never => {
   throw new Error(message)
 }
 
+/** A database that several stores may have open at once. */
+export type SharedDatabase = DatabaseUnderTest & {
+  /** From now on nothing is notified, as behind a pooler. Instances hear of changes by polling alone. */
+  silence(): Promise<void>
+}
+
 /** Makes an empty database of PostgreSQL. */
-export async function makePostgresDatabase(): Promise<DatabaseUnderTest> {
+export async function makePostgresDatabase(): Promise<SharedDatabase> {
   const database = await openTestPostgres()
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-contract-'))
   return {
     open: () => openPostgresStore(database.url, { folder, onFatal }),
+    async silence() {
+      const client = openClient(database.url, 'test', { max: 1 })
+      await client.unsafe('DROP TRIGGER change_is_told ON change')
+      await client.close()
+    },
     async remove() {
       await database.close()
       rmSync(folder, { recursive: true })

@@ -69,7 +69,8 @@ export class SharedRows implements ChangeWatcher {
   /** Writes what memory already has, and announces it. After a refusal, memory is read again. */
   async tryWrite(subject: string, steps: readonly WriteStep[]): Promise<WriteOutcome> {
     const announced = this.announce(subject)
-    const outcome = await this.during(subject, () => this.store.write([...steps, ...announced]))
+    const { lane } = this.store.changes
+    const outcome = await this.during(subject, () => this.store.write([...steps, ...announced], lane))
     if (outcome.kind === 'refused') await this.reload(subject)
     return outcome
   }

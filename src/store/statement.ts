@@ -27,6 +27,9 @@ export type Statement = {
 
 const interned: Statement[] = []
 
+/** All statements that the loaded modules have registered. */
+export const registeredStatements = (): readonly Statement[] => interned
+
 /** Registers SQL once, at the module level of the folder that owns the table. */
 export const statement = (sql: Sql): Statement => intern(textsOf(sql))
 

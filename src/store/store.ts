@@ -7,13 +7,13 @@ import { upgrade, type Upgrade } from './migrate.ts'
 import { StoreReader } from './reader.ts'
 import { statement, type Row, type Sql, type SqlValue, type WriteStep, type WriteOutcome } from './statement.ts'
 import { Writer } from './writer.ts'
-import type { DeferredWrite, OutcomeListener } from './write-queue.ts'
+import type { DeferredWrite, Lane, OutcomeListener } from './write-queue.ts'
 
 /** Durable storage for one process. It moves rows. The folders above know their meaning. */
 export type Store = {
   readonly folder: string
   /** Runs a transaction. Resolves once it is durable, or once it is refused with nothing written. */
-  write(steps: readonly WriteStep[], lane?: 'urgent' | 'bulk'): Promise<WriteOutcome>
+  write(steps: readonly WriteStep[], lane?: Lane): Promise<WriteOutcome>
   /** Queues a transaction that is written within milliseconds, or is replaced by a more complete one before. */
   defer(stepsOf: () => readonly WriteStep[], heard: OutcomeListener): DeferredWrite
   /** A query that may take long has a share, such as an account. Shares take turns. Other queries go first. */

@@ -5,6 +5,13 @@ import type { WriteStep, WriteOutcome } from './statement.ts'
 /** A transaction in the queue, or in flight. */
 export type PendingWrite = { steps: readonly WriteStep[]; resolve(outcome: WriteOutcome): void }
 
+/**
+ * - `urgent`: shares a batch with others.
+ * - `alone`: has a batch of its own. It takes turns with urgent work.
+ * - `bulk`: has a batch of its own, and yields to all other work.
+ */
+export type Lane = 'urgent' | 'alone' | 'bulk'
+
 /** Receives an outcome. Returns the error for callers who wait for another outcome, if there is one. */
 export type OutcomeListener = (outcome: WriteOutcome) => Error | undefined
 
@@ -36,6 +43,7 @@ const LARGE_BATCH = 32
  */
 export class WriteQueue {
   private readonly urgent: PendingWrite[] = []
+  private readonly alone: PendingWrite[] = []
   private readonly bulk: PendingWrite[] = []
   private readonly deferred = new Roster<DelayedWrite>()
   private readonly deferMs: number
@@ -43,6 +51,7 @@ export class WriteQueue {
   private deferTimer: Timer | undefined
   private sentMs = 0
   private inFlight: readonly PendingWrite[] = []
+  private wasAlone = false
   private scheduled = false
   private companyTimer: Timer | undefined
   private isClosed = false
@@ -61,7 +70,7 @@ export class WriteQueue {
   }
 
   get queued(): number {
-    return this.urgent.length + this.bulk.length + this.deferred.size + this.inFlight.length
+    return this.urgent.length + this.alone.length + this.bulk.length + this.deferred.size + this.inFlight.length
   }
 
   get isBusy(): boolean {
@@ -73,12 +82,10 @@ export class WriteQueue {
     return this.inFlight.length === 0 ? 0 : performance.now() - this.sentMs
   }
 
-  /**
-   * Queues one transaction. It resolves when the transaction is durable or refused. Bulk work yields to urgent work.
-   */
-  write(steps: readonly WriteStep[], lane: 'urgent' | 'bulk' = 'urgent'): Promise<WriteOutcome> {
+  /** Queues one transaction. It resolves when the transaction is durable or refused. */
+  write(steps: readonly WriteStep[], lane: Lane = 'urgent'): Promise<WriteOutcome> {
     return new Promise((resolve) => {
-      ;(lane === 'urgent' ? this.urgent : this.bulk).push({ steps, resolve })
+      ;(lane === 'urgent' ? this.urgent : this[lane]).push({ steps, resolve })
       this.schedule()
     })
   }
@@ -127,7 +134,7 @@ export class WriteQueue {
 
   /** Sends at the end of the tick or a little later, so that all transactions of one tick share a commit. */
   private schedule(): void {
-    if (this.scheduled || this.inFlight.length > 0 || this.urgent.length + this.bulk.length === 0) return
+    if (this.scheduled || this.inFlight.length > 0 || this.queued === this.deferred.size) return
     const count = this.urgent.length
     if (this.deferred.size > 0 && count > 0 && count <= LARGE_BATCH)
       this.companyTimer ??= setTimeout(this.sendScheduled, COMPANY_WAIT_MS)
@@ -146,11 +153,17 @@ export class WriteQueue {
 
   private send(): void {
     if (this.inFlight.length > 0 || this.isClosed) return
-    const lane = this.urgent.length > 0 ? this.urgent : this.bulk
-    if (lane.length === 0) return
-    this.inFlight = lane.splice(0, lane === this.urgent ? fitting(lane) : 1)
+    const lane = this.nextLane()
+    if (this[lane].length === 0) return
+    this.wasAlone = lane === 'alone'
+    this.inFlight = this[lane].splice(0, lane === 'urgent' ? fitting(this.urgent) : 1)
     this.sentMs = performance.now()
     this.sendBatch(this.inFlight)
+  }
+
+  private nextLane(): Lane {
+    if (this.alone.length > 0 && (!this.wasAlone || this.urgent.length === 0)) return 'alone'
+    return this.urgent.length > 0 ? 'urgent' : 'bulk'
   }
 
   /** Ends the batch in flight. `refused` has the outcomes of its transactions that were not written, by their place. */

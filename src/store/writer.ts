@@ -1,6 +1,6 @@
 import type { Statement, WriteOutcome, WriteStep } from './statement.ts'
 import { encodeBatch, encodeTx } from './wire.ts'
-import { WriteQueue, type DeferredWrite, type OutcomeListener, type PendingWrite } from './write-queue.ts'
+import { WriteQueue, type DeferredWrite, type Lane, type OutcomeListener, type PendingWrite } from './write-queue.ts'
 import type { WriterReply, WriterRequest } from './writer-worker.ts'
 
 /** The serving thread's side of the writer of SQLite: a queue in front of a thread that has the connection. */
@@ -38,7 +38,7 @@ export class Writer {
     return this.queue.waitingMs
   }
 
-  write(steps: readonly WriteStep[], lane?: 'urgent' | 'bulk'): Promise<WriteOutcome> {
+  write(steps: readonly WriteStep[], lane?: Lane): Promise<WriteOutcome> {
     return this.queue.write(steps, lane)
   }
 

@@ -1,6 +1,6 @@
 /**
- * A proxy that sends the requests of each connection to its targets in turn. Bytes pass unchanged. What follows a request
- * that it cannot read goes to the target of that request.
+ * A proxy that sends the requests of each connection to its targets in turn. Bytes pass unchanged. What follows a
+ * request that it cannot read goes to the target of that request.
  */
 import type { Socket } from 'bun'
 

@@ -5,7 +5,7 @@
 import type { SQL } from 'bun'
 import { HOUR_MS } from '../../lib/primitives/units.ts'
 import type { ChangeKind, ChangeLog, ChangeWatcher } from '../change-log.ts'
-import { statement, type Row, type WriteStep } from '../statement.ts'
+import { addingStatement, statement, type Row, type WriteStep } from '../statement.ts'
 import type { Store } from '../store.ts'
 import { openClient } from './client.ts'
 
@@ -16,10 +16,14 @@ const PAGE = 1_000
 /** An instance that has not read for so long was declared dead long before. */
 const KEPT_HOURS = 24
 
-/** The number comes from one row, so that the order of numbers is the order in which transactions commit. */
-const announce = statement(
+/**
+ * The number comes from one row, so that the order of numbers is the order in which transactions commit. Equal
+ * announcements of a commit are one, at its end, because all instances wait for that row.
+ */
+const announce = addingStatement(
   `WITH counted AS (UPDATE change_seq SET n = n + 1 RETURNING n)
    INSERT INTO change (n, kind, subject) SELECT n, ?1, ?2 FROM counted`,
+  2,
 )
 const forget = statement(`DELETE FROM change WHERE at < now() - interval '${KEPT_HOURS} hours'`)
 const selectNewest = 'SELECT n FROM change_seq'
@@ -34,6 +38,7 @@ type ChangeLogOptions = {
 
 export class PolledChangeLog implements ChangeLog {
   readonly isShared = true
+  readonly lane = 'alone'
   private readonly store: Pick<Store, 'query' | 'write'>
   private readonly options: ChangeLogOptions
   private readonly watchers: ChangeWatcher[] = []

@@ -1,7 +1,7 @@
 /** The writer of PostgreSQL. It has the only connection of this instance that writes. */
 import type { ReservedSQL, SQL } from 'bun'
 import type { WriteOutcome, WriteStep } from '../statement.ts'
-import { WriteQueue, type DeferredWrite, type OutcomeListener, type PendingWrite } from '../write-queue.ts'
+import { WriteQueue, type DeferredWrite, type Lane, type OutcomeListener, type PendingWrite } from '../write-queue.ts'
 import type { DatabaseError } from './client.ts'
 import { violationOf } from './constraints.ts'
 import { textOfStatement } from './text.ts'
@@ -29,7 +29,7 @@ export class PostgresWriter {
     return this.queue.waitingMs
   }
 
-  write(steps: readonly WriteStep[], lane?: 'urgent' | 'bulk'): Promise<WriteOutcome> {
+  write(steps: readonly WriteStep[], lane?: Lane): Promise<WriteOutcome> {
     return this.queue.write(steps, lane)
   }
 
