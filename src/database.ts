@@ -12,6 +12,7 @@ import { secretMismatch } from './secrets.ts'
 import { openCopy } from './store/copy.ts'
 import { lockFolder } from './store/lock.ts'
 import { migrate } from './store/migrate.ts'
+import { examineDatabase } from './store/postgres/examination.ts'
 import { schemaVersion, servingInstances } from './store/postgres/instances.ts'
 import { postgresSchema } from './store/postgres/migrate.ts'
 import { openPostgresStore } from './store/postgres/store.ts'
@@ -62,6 +63,10 @@ export const databaseStatus = (config: Config): Promise<Result> =>
     const value = { schema: applied, schema_known: known, declaration_applied_at: null, instances: [] }
     return { ok: true, value }
   })
+
+/** What doctor says of the database. The value is a list of `DatabaseFinding`. */
+export const databaseFindings = (config: Config): Promise<Result> =>
+  withDatabase(config, async ({ databaseUrl }) => ({ ok: true, value: await examineDatabase(databaseUrl) }))
 
 async function statusOf(store: Store): Promise<object> {
   const [schema, instances, appliedAtMs] = await Promise.all([

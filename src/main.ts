@@ -125,6 +125,7 @@ const program: Program = {
     const [config, database] = await Promise.all([readConfig(), import('./database.ts')])
     if (task.kind === 'import') return database.importFolder(config, task.folder)
     if (task.kind === 'export') return database.exportFolder(config, task.folder)
+    if (task.kind === 'examine') return database.databaseFindings(config)
     return task.kind === 'migrate' ? database.migrateDatabase(config) : database.databaseStatus(config)
   },
   async settings() {
@@ -133,11 +134,12 @@ const program: Program = {
       import('./domain/model-limits.ts'),
       import('./vendors/first-token-timeout.ts'),
     ])
-    const { host, port, dataFolder, configFile, publicUrl, trustedProxies, limits } = await readConfig()
+    const { host, port, dataFolder, databaseUrl, configFile, publicUrl, trustedProxies, limits } = await readConfig()
     return {
       host,
       port,
       dataFolder,
+      isShared: databaseUrl !== undefined,
       configFile,
       publicUrl,
       trustsProxies: !trustedProxies.isEmpty,

@@ -71,10 +71,16 @@ export async function examine(program: Program): Promise<DoctorReport> {
     bindCheck(read.value),
     stopCheck(limits),
   ]
+  if (read.value.isShared) outer.push(...(await databaseChecks(program)))
   const facts = await ask<DoctorFacts>(program, 'doctor')
   if (!facts.ok) return { checks: [...outer, fail('data folder', facts.message)], ...lists }
   const inner = factChecks(facts.value, read.value)
   return { checks: [...outer, ...inner, ...(await providerChecks(program, facts.value))], ...lists }
+}
+
+async function databaseChecks(program: Program): Promise<readonly DoctorCheck[]> {
+  const findings = await got(() => program.database({ kind: 'examine' }))
+  return findings.ok ? (findings.value as readonly DoctorCheck[]) : [fail('postgresql', findings.message)]
 }
 
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1|\[::1\])$/

@@ -25,6 +25,8 @@ export type Settings = {
   readonly port: number
   readonly dataFolder: string
   readonly configFile: string | undefined
+  /** Whether instances share a database, instead of one owning the data folder. */
+  readonly isShared: boolean
   readonly publicUrl: string | undefined
   /** Whether any proxy is trusted. */
   readonly trustsProxies: boolean
@@ -55,7 +57,7 @@ export type ControlAnswer = Result | { readonly ok: false; readonly code: 'no_da
 
 /** A task of `tollgate db`. */
 export type DatabaseTask =
-  | { readonly kind: 'status' | 'migrate' }
+  | { readonly kind: 'status' | 'migrate' | 'examine' }
   | { readonly kind: 'import' | 'export'; readonly folder: string }
 
 /**
