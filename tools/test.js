@@ -59,14 +59,10 @@ const longest = [
   'console/open-ends',
   'load/floods',
   'console/taking-back',
-  'images/images',
-  'console/api',
   'console/play-chat',
-  'video/crowd',
   'images/cuts',
   'load/short-memory',
   'console/secrets',
-  'routing/connections',
   'images/browser',
   'sdk/openai-images',
   'console/keyboard',
@@ -74,7 +70,7 @@ const longest = [
   'api/wordless-streams',
 ]
 // Files whose tests mostly wait: for limits of seconds, for clients that try again, for vendors that are slow. A worker
-// that runs them leaves its core idle. All of them use a fifth of a core. The longest of them come first.
+// that runs them leaves its core idle. All of them use a quarter of a core. The longest of them come first.
 const waiting = [
   'test/console/totals',
   'test/video/tasks',
@@ -82,17 +78,22 @@ const waiting = [
   'test/routing/busy-upstream',
   'test/video/video',
   'test/api/idempotency',
+  'test/console/api',
+  'test/images/images',
   'src/inbound/connection-limiter',
   'test/api/responses-background',
   'test/video/content',
   'test/cli/video',
   'test/sdk/openai',
   'test/sdk/gemini',
+  'test/video/crowd',
   'test/console/live',
+  'test/routing/connections',
   'test/operations/runners',
   'test/routing/outbound',
   'test/routing/unreachable',
   'test/routing/timeouts',
+  'test/images/fetches',
   'src/lib/runtime/reply-memory',
   'src/console/tail',
 ]

@@ -30,19 +30,21 @@ test.each([
 })
 
 /** Computed by the zone's own calendar, hour by hour. */
-function dateIn(zone: string, hour: number): string {
-  return new Intl.DateTimeFormat('en-CA', { timeZone: zone }).format(hour * HOUR_MS)
+function calendarOf(zone: string): (hour: number) => string {
+  const calendar = new Intl.DateTimeFormat('en-CA', { timeZone: zone })
+  return (hour) => calendar.format(hour * HOUR_MS)
 }
 
 test.each(['UTC', 'Europe/Berlin', 'Asia/Shanghai', 'America/New_York', 'Pacific/Kiritimati', 'Africa/Cairo'])(
   'every hour of a year is in its day of %s, and the first hour of a day is the first',
   (zone) => {
     const shifts = shiftsOf(zone, ...year)
+    const dateAt = calendarOf(zone)
     const wrong: string[] = []
     for (let hour = year[0] + 24; hour < year[1]; hour++) {
       const day = dayOf(hour, shifts)
-      if (dateOf(day) !== dateIn(zone, hour)) wrong.push(`${timeOf(hour)} is ${dateOf(day)}`)
-      const isFirst = dateIn(zone, hour - 1) !== dateIn(zone, hour)
+      if (dateOf(day) !== dateAt(hour)) wrong.push(`${timeOf(hour)} is ${dateOf(day)}`)
+      const isFirst = dateAt(hour - 1) !== dateAt(hour)
       if (isFirst !== (hourOfDay(day, shifts) === hour))
         wrong.push(`${timeOf(hour)} is ${isFirst ? 'the' : 'no'} first`)
     }
@@ -54,10 +56,11 @@ test.each(['Asia/Kolkata', 'America/St_Johns', 'Asia/Kathmandu', 'Australia/Lord
   'a day of %s begins in it: with the first whole hour after midnight',
   (zone) => {
     const shifts = shiftsOf(zone, ...year)
+    const dateAt = calendarOf(zone)
     for (let day = Math.ceil(year[0] / 24) + 1; day < year[1] / 24; day++) {
       const hour = hourOfDay(day, shifts)
-      expect(dateIn(zone, hour)).toBe(dateOf(day))
-      expect(dateIn(zone, hour - 1)).toBe(dateOf(day - 1))
+      expect(dateAt(hour)).toBe(dateOf(day))
+      expect(dateAt(hour - 1)).toBe(dateOf(day - 1))
     }
   },
 )
