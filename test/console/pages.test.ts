@@ -3,7 +3,7 @@
  * requests.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { violationsOf } from '../support/axe.ts'
+import { preloadChecks, violationsOf } from '../support/axe.ts'
 import type { BrowserPage } from '../support/browser.ts'
 import { expectQuiet, openStage, type ConsoleStage } from '../support/console-browser.ts'
 import { accountPlaces, addressOf, operatorPlaces } from '../support/console-places.ts'
@@ -34,6 +34,7 @@ beforeAll(async () => {
       { name: colorScheme, role: 'operator' },
       { viewport, colorScheme, reducedMotion: 'reduce' },
     )
+    await preloadChecks(page)
     pages.set(colorScheme, page)
   }
 }, 90_000)
