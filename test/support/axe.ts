@@ -16,8 +16,8 @@ const SETTLED = `Promise.allSettled(
 ).then(() => 'axe' in window)`
 
 /**
- * Every document that the page loads from now on has the checks. To send them to a document costs a tenth of a second of
- * processor time, which matters for a page that is checked at many addresses.
+ * Every document that the page loads from now on has the checks. To send them to a document costs a tenth of a second
+ * of processor time, which matters for a page that is checked at many addresses.
  */
 export const preloadChecks = (page: BrowserPage): Promise<unknown> => page.call('addInitScript', { content: source })
 
