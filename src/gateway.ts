@@ -14,6 +14,7 @@ import type { Blobs } from './blobs/blobs.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import { openSqliteCatalog } from './catalog/sqlite-catalog.ts'
 import type { Config } from './config.ts'
+import { openChores, type Chores } from './store/chores.ts'
 import { openConfiguredStore } from './configured-store.ts'
 import { appliesDeclaration, applyAccounts, makeAccount, type DeclarationOptions } from './declaration-start.ts'
 import { accountCallsMax, connectionsMaxOf } from './connection-limit.ts'
@@ -67,6 +68,8 @@ export type Gateway = {
   readonly room: DiskRoom
   readonly health: HealthBook
   readonly refused: RefusedRequests
+  /** The periodic work that is this process's. */
+  readonly chores: Chores
   readonly services: AdminServices
   /** The first key of the first account, made when the store was empty. It is shown once. */
   readonly firstKey: string | undefined
@@ -121,9 +124,8 @@ export async function openGateway(config: Config, options: OpenOptions): Promise
     applies,
   })
   if (applies) await applyAccounts(config, { store, accounts, ledger })
-  // Instances that share a database add to rows of their own.
-  const shard = config.databaseUrl === undefined ? undefined : owner
-  const requests = await openRequestPorts(store, config, { room, log, shard })
+  const instance = config.databaseUrl === undefined ? undefined : owner
+  const requests = await openRequestPorts(store, config, { room, log, instance })
   const limiter = openMemoryLimiter(await requests.rollups.chargedByDay(monthStartHour(Date.now())), {
     accountMax: accountCallsMax(config),
   })
@@ -155,6 +157,7 @@ export async function openGateway(config: Config, options: OpenOptions): Promise
     live,
     room,
     health,
+    chores: openChores(store, instance),
     services,
     firstKey,
   }
@@ -162,17 +165,20 @@ export async function openGateway(config: Config, options: OpenOptions): Promise
 
 type RequestPorts = Pick<Gateway, 'records' | 'rollups' | 'refused' | 'tasks' | 'blobs'>
 
-/** Opens the storage of request records and of the files and tasks that requests make. */
+/**
+ * Opens the storage of request records and of the files and tasks that requests make. `instance` is the owner of their
+ * rows, if other instances share the database.
+ */
 async function openRequestPorts(
   store: Store,
   config: Config,
-  { shard, ...shared }: HostedFileParts & { readonly shard: string | undefined },
+  { instance, ...shared }: HostedFileParts & { readonly instance: string | undefined },
 ): Promise<RequestPorts> {
   return {
-    records: openSqliteRecords(store, shard),
+    records: openSqliteRecords(store, instance),
     rollups: await openSqliteUsageRollups(store),
     refused: openSqliteRefusedRequests(store),
-    tasks: openSqliteTasks(store),
+    tasks: openSqliteTasks(store, instance),
     blobs: await openHostedFiles(store, config, shared),
   }
 }

@@ -1,4 +1,7 @@
-/** The periodic work of a gateway: deleting old rows and files, and verifying the books and the files. */
+/**
+ * The periodic work of a gateway: deleting old rows and files, and verifying the books and the files. Of instances that
+ * share a database, one does each part for all.
+ */
 import type { Blobs } from './blobs/blobs.ts'
 import type { Config } from './config.ts'
 import type { Gateway } from './gateway.ts'
@@ -13,22 +16,29 @@ type JobOptions = Pick<Config, 'limits'> & { readonly log: Log; readonly isDrain
 /** Starts the periodic work. */
 export function startSweeps(gateway: Gateway, blobs: Blobs, { log, limits, isDraining }: JobOptions): { stop(): void } {
   const logFailure = (event: string) => (error: unknown) => log('error', event, { message: String(error) })
-  const { turns, idempotency, tasks, rollups, refused, store } = gateway
+  const { turns, idempotency, tasks, rollups, refused, store, chores } = gateway
   const { sessions } = gateway.services
   const rows = { responses: turns, idempotency, video: tasks, sessions, usage: rollups, refused }
-  const sweep = (): void => {
-    const swept = Object.entries(rows).map(([name, one]) => one.sweep().catch(logFailure(`${name}.sweep_failed`)))
-    // The space that they freed is returned to the disk.
-    Promise.all(swept)
-      .then(() => store.shrink())
-      .catch(logFailure('store.vacuum_failed'))
-  }
-  const inspect = (): void => void inspectFiles(blobs, log).catch(logFailure('blobs.inspection_failed'))
-  const hourly = setInterval(() => {
-    verifyHourly(gateway, log).catch((error: unknown) => {
-      // A shutdown does not wait for the verification.
-      if (!isDraining()) log('error', 'ledger.verification_failed', { message: String(error) })
+  /** Does a part of the work if it is this instance's. */
+  const once = (name: string, work: () => Promise<void>, event: string): void => {
+    const done = async (): Promise<void> => {
+      if (await chores.isMine(name)) await work()
+    }
+    done().catch((error: unknown) => {
+      // A shutdown does not wait for the work.
+      if (!isDraining()) logFailure(event)(error)
     })
+  }
+  const sweepRows = async (): Promise<void> => {
+    const swept = Object.entries(rows).map(([name, one]) => one.sweep().catch(logFailure(`${name}.sweep_failed`)))
+    await Promise.all(swept)
+    // The space that they freed is returned to the disk.
+    await store.shrink()
+  }
+  const sweep = (): void => once('rows', sweepRows, 'store.vacuum_failed')
+  const inspect = (): void => once('inspection', () => inspectFiles(blobs, log), 'blobs.inspection_failed')
+  const hourly = setInterval(() => {
+    once('verification', () => verifyHourly(gateway, log), 'ledger.verification_failed')
     sweep()
     inspect()
   }, HOUR_MS)
@@ -36,7 +46,7 @@ export function startSweeps(gateway: Gateway, blobs: Blobs, { log, limits, isDra
   sweep()
   inspect()
   const filesMs = Math.min(SWEEP_MS, limits.imageUrlMs, limits.videoKeptMs)
-  const files = setInterval(() => void blobs.sweep().catch(logFailure('blobs.sweep_failed')), filesMs)
+  const files = setInterval(() => once('files', () => blobs.sweep(), 'blobs.sweep_failed'), filesMs)
   return {
     stop() {
       clearInterval(hourly)

@@ -1,8 +1,45 @@
-import { onPostgres } from '../store/postgres-contract.ts'
+import { makePostgresDatabase, onPostgres } from '../store/postgres-contract.ts'
 import { onSqlite } from '../store/sqlite-contract.ts'
+import { statement } from '../store/statement.ts'
+import { mustWrite } from '../store/store.ts'
 import { openSqliteTasks } from './sqlite-tasks.ts'
-import { describeTasksContract } from './tasks-contract.ts'
+import { describeTasksContract, describeTasksOfInstances } from './tasks-contract.ts'
 
-for (const [name, on] of Object.entries({ SQLite: onSqlite, PostgreSQL: onPostgres })) {
-  describeTasksContract(name, on(openSqliteTasks))
-}
+describeTasksContract(
+  'SQLite',
+  onSqlite((store) => openSqliteTasks(store)),
+)
+
+let instances = 0
+describeTasksContract(
+  'PostgreSQL',
+  onPostgres((store) => openSqliteTasks(store, `run_${instances++}`)),
+)
+
+const register = statement('INSERT INTO instance (id) VALUES (?)')
+const declareDead = statement("UPDATE instance SET state = 'dead' WHERE id = ?")
+
+describeTasksOfInstances('PostgreSQL', async () => {
+  const database = await makePostgresDatabase()
+  const store = await database.open()
+  const open: { close(): Promise<void> }[] = [store]
+  return {
+    async instance(id) {
+      const own = await database.open()
+      open.push(own)
+      await mustWrite(own, [{ run: register, bind: [id], changes: 1 }])
+      return {
+        port: openSqliteTasks(own, id),
+        addAccount: () => Promise.resolve(),
+        write: (steps) => own.write(steps),
+        reopen: () => Promise.resolve(openSqliteTasks(own, id)),
+        close: () => own.close(),
+      }
+    },
+    end: (id) => mustWrite(store, [{ run: declareDead, bind: [id], changes: 1 }]),
+    async close() {
+      for (const each of open) await each.close()
+      await database.remove()
+    },
+  }
+})

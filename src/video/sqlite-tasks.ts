@@ -1,10 +1,10 @@
-/** Video tasks on SQLite. Each transition is one conditional statement, so it holds whatever happened before it. */
+/** Video tasks in a database. Each transition is one conditional statement, so it holds whatever happened before it. */
 import type { VideoMade, VideoStage, VideoTask } from '../domain/video-task.ts'
 import type { Check } from '../lib/primitives/checks.ts'
 import type { AttemptNote } from '../records/records.ts'
 import { violates } from '../store/constraint.ts'
 import { eachDatabase, isListed, textList } from '../store/sql.ts'
-import { statement, type WriteStep } from '../store/statement.ts'
+import { statement, type Row, type WriteStep } from '../store/statement.ts'
 import { mustWrite, type Store } from '../store/store.ts'
 import { SWEEP_ROWS } from '../store/sweep.ts'
 import { packed, taskOf } from './rows.ts'
@@ -18,9 +18,12 @@ import {
   type TaskScope,
 } from './tasks.ts'
 
-const insert = statement(`INSERT INTO video_task
-  (id, account_id, key_id, request_id, model, stage, wish, terms, held, created_at, deadline_at)
-  VALUES (?, ?, ?, ?, ?, 'submitting', ?, ?, ?, ?, ?)`)
+const COLUMNS = 'id, account_id, key_id, request_id, model, wish, terms, held, created_at, deadline_at'
+const insert = statement(`INSERT INTO video_task (${COLUMNS}, stage)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'submitting')`)
+/** How many tasks of an instance that died another one takes over at once. */
+const TAKEN_AT_ONCE = 16
+
 /** Progress never falls. */
 const raisedTo = (value: string): string => `progress = CASE WHEN progress > ${value} THEN progress ELSE ${value} END`
 
@@ -47,72 +50,110 @@ const hide = statement(`UPDATE video_task SET deleted_at = ?3
   WHERE account_id = ?1 AND id = ?2 AND ended_at IS NOT NULL AND deleted_at IS NULL`)
 const settleOrphan = statement('UPDATE video_task SET orphan = NULL WHERE request_id = ? AND orphan IS NOT NULL')
 
+/** Of instances that share the table, each works on the tasks that it owns, as long as it lives. */
+const insertOwned = statement(`INSERT INTO video_task (${COLUMNS}, owner, stage)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'submitting')`)
+const isOwned = statement('UPDATE video_task SET owner = owner WHERE id = ? AND owner = ?')
+/** Two instances never wait for each other here, nor take the same task. The others get a share of many tasks. */
+const take = statement(`UPDATE video_task SET owner = ?1, taken_at = ?2 WHERE id IN (
+  SELECT task.id FROM video_task AS task WHERE task.ended_at IS NULL AND task.owner <> ?1 AND NOT EXISTS (
+    SELECT 1 FROM instance WHERE instance.id = task.owner AND instance.state IN ('alive', 'draining'))
+  ORDER BY task.request_id LIMIT ${TAKEN_AT_ONCE} FOR UPDATE SKIP LOCKED)`)
+const TAKEN = `SELECT * FROM video_task WHERE ended_at IS NULL AND owner = ? AND taken_at = ? ORDER BY request_id`
+
 /** A vendor's task belongs to at most one task. */
 const UPSTREAM_KEY = 'video_task(offer_id, upstream_id)'
 const STALE = 'FROM video_task WHERE ended_at < ? AND orphan IS NULL'
 const sweep = statement(`DELETE FROM video_task WHERE id IN (SELECT id ${STALE} LIMIT ${SWEEP_ROWS})`)
 
+const UNENDED = 'SELECT * FROM video_task WHERE ended_at IS NULL ORDER BY request_id'
 const KNOWN = eachDatabase(
   (database) => `SELECT upstream_id FROM video_task WHERE ${isListed(database, 'upstream_id', '?')}`,
 )
 
-export const openSqliteTasks = (store_: Store): Tasks => new SqliteTasks(store_)
+/** `instance` is the owner of the tasks that this process works on, if others share the store. */
+export const openSqliteTasks = (store_: Store, instance?: string): Tasks => new SqliteTasks(store_, instance)
 
 class SqliteTasks implements Tasks {
   private readonly store: Store
+  private readonly instance: string | undefined
+  private lastTakenMs = 0
 
-  constructor(store_: Store) {
+  constructor(store_: Store, instance: string | undefined) {
     this.store = store_
+    this.instance = instance
+  }
+
+  get isShared(): boolean {
+    return this.instance !== undefined
   }
 
   insertSteps(task: VideoTask): WriteStep[] {
     const { id, accountId, keyId, requestId, model, wish, terms, held, createdAtMs, deadlineAtMs } = task
     const bind = [id, accountId, keyId, requestId, model, packed(wish), packed(terms), held, createdAtMs, deadlineAtMs]
-    return [{ run: insert, bind, changes: 1 }]
+    if (this.instance === undefined) return [{ run: insert, bind, changes: 1 }]
+    return [{ run: insertOwned, bind: [...bind, this.instance], changes: 1 }]
   }
 
   completeSteps({ id, usage, endedAtMs }: VideoTask): WriteStep[] {
-    return [{ run: complete, bind: [id, packed(usage), endedAtMs ?? null], changes: 1 }]
+    return this.own(id, { run: complete, bind: [id, packed(usage), endedAtMs ?? null], changes: 1 })
   }
 
   failSteps({ id, reason, endedAtMs }: VideoTask, orphan: string | undefined): WriteStep[] {
-    return [{ run: fail, bind: [id, reason ?? '', orphan ?? null, endedAtMs ?? null], changes: 1 }]
+    return this.own(id, { run: fail, bind: [id, reason ?? '', orphan ?? null, endedAtMs ?? null], changes: 1 })
   }
 
   forgetSteps({ id }: VideoTask): WriteStep[] {
-    return [{ run: forget, bind: [id], changes: 1 }]
+    return this.own(id, { run: forget, bind: [id], changes: 1 })
   }
 
   async accepted({ id }: VideoTask, { offerId, upstreamId, attempts }: TaskAcceptance): Promise<boolean> {
     const bind = [id, offerId, upstreamId, JSON.stringify(attempts)]
-    const outcome = await this.store.write([{ run: accept, bind, changes: 1 }])
+    const outcome = await this.store.write(this.own(id, { run: accept, bind, changes: 1 }))
     if (outcome.kind === 'refused' && !violates(outcome, UPSTREAM_KEY)) throw new Error(outcome.reason)
     return outcome.kind === 'written'
   }
 
   running({ id }: VideoTask, progress: number): Promise<void> {
-    return mustWrite(this.store, [{ run: advance, bind: [id, Date.now(), progress], changes: 1 }])
+    return this.transit(id, { run: advance, bind: [id, Date.now(), progress], changes: 1 })
   }
 
   upscaling({ id }: VideoTask, made: VideoMade, progress: number): Promise<void> {
-    return mustWrite(this.store, [{ run: upscale, bind: [id, packed(made), Date.now(), progress], changes: 1 }])
+    return this.transit(id, { run: upscale, bind: [id, packed(made), Date.now(), progress], changes: 1 })
   }
 
   acceptedUpscale({ id }: VideoTask, upscaleId: string): Promise<void> {
-    return mustWrite(this.store, [{ run: acceptUpscale, bind: [id, upscaleId], changes: 1 }])
+    return this.transit(id, { run: acceptUpscale, bind: [id, upscaleId], changes: 1 })
   }
 
   raised({ id }: VideoTask, progress: number): Promise<void> {
-    return mustWrite(this.store, [{ run: raise, bind: [id, progress], changes: 1 }])
+    return this.transit(id, { run: raise, bind: [id, progress], changes: 1 })
   }
 
   storing({ id }: VideoTask, made: VideoMade, progress: number): Promise<void> {
-    return mustWrite(this.store, [{ run: store, bind: [id, packed(made), Date.now(), progress], changes: 1 }])
+    return this.transit(id, { run: store, bind: [id, packed(made), Date.now(), progress], changes: 1 })
   }
 
-  async open(): Promise<{ task: VideoTask; attempts: AttemptNote[] }[]> {
-    const rows = await this.store.query('SELECT * FROM video_task WHERE ended_at IS NULL ORDER BY request_id')
+  /** The step of a transition. It is refused if another instance owns the task. */
+  private own(id: string, step: WriteStep): WriteStep[] {
+    return this.instance === undefined ? [step] : [{ run: isOwned, bind: [id, this.instance], changes: 1 }, step]
+  }
+
+  private transit(id: string, step: WriteStep): Promise<void> {
+    return mustWrite(this.store, this.own(id, step))
+  }
+
+  async takeOver(): Promise<{ task: VideoTask; attempts: AttemptNote[] }[]> {
+    const rows = await (this.instance === undefined ? this.store.query(UNENDED) : this.taken(this.instance))
     return rows.map((row) => ({ task: taskOf(row), attempts: JSON.parse(row['attempts'] as string) as AttemptNote[] }))
+  }
+
+  /** Each take-over has a time of its own, by which its rows are found. */
+  private async taken(instance: string): Promise<readonly Row[]> {
+    this.lastTakenMs = Math.max(Date.now(), this.lastTakenMs + 1)
+    const taking = [instance, this.lastTakenMs]
+    await mustWrite(this.store, [{ run: take, bind: taking }])
+    return this.store.query(TAKEN, taking)
   }
 
   async find({ accountId }: TaskScope, id: string): Promise<VideoTask | undefined> {

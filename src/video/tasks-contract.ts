@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { videoStages, type VideoStage, type VideoTask } from '../domain/video-task.ts'
 import { timeOrderedId } from '../lib/primitives/ids.ts'
-import { Dice, shifted, written, type PortUnderTest } from '../store/port-contract.ts'
+import { Dice, shifted, withPort, written, type PortUnderTest } from '../store/port-contract.ts'
 import { TASK_KEPT_MS, type TaskAcceptance, type Tasks, type TaskScope } from './tasks.ts'
 
 const a: TaskScope = { accountId: 'a' }
@@ -137,7 +137,6 @@ function testTasks({ get }: Bound): void {
     for (const port of [get().port, await get().reopen()]) {
       expect(await port.find(a, task.id)).toEqual(task)
       expect(await port.forConsole(a, task.requestId)).toEqual(task)
-      expect(await port.open()).toEqual([{ task, attempts: [] }])
       expect(await port.find(b, task.id)).toBeUndefined()
       expect(await port.forConsole(b, task.requestId)).toBeUndefined()
       expect(await port.list(b, { limit: 5, order: 'asc', after: task.id })).toBeUndefined()
@@ -145,6 +144,7 @@ function testTasks({ get }: Bound): void {
       expect(await port.stageOf('task_none')).toBeUndefined()
     }
     expect((await get().write(get().port.insertSteps(task))).kind).toBe('refused')
+    expect(await (await get().reopen()).takeOver()).toEqual([{ task, attempts: [] }])
   })
 
   test('a vendor’s task belongs to one task of ours', async () => {
@@ -167,7 +167,9 @@ function testTasks({ get }: Bound): void {
       { offerId: 'o', providerId: 'p', upstreamModel: 'u', result: 'rate', message: '"é"', startedMs: 1, tookMs: 2 },
     ]
     await get().port.accepted(task, { ...acceptance(), attempts })
-    expect(await (await get().reopen()).open()).toMatchObject([{ task: { id: task.id, stage: 'queued' }, attempts }])
+    expect(await (await get().reopen()).takeOver()).toMatchObject([
+      { task: { id: task.id, stage: 'queued' }, attempts },
+    ])
   })
 }
 
@@ -251,7 +253,10 @@ function testLists({ get }: Bound): void {
     const ids = mine.map(({ requestId }) => requestId)
     expect(people).toEqual(ids.toSorted().toReversed())
     expect(await get().port.list(a, { limit: 5, order: 'asc', after: 'task_none' })).toBeUndefined()
-    const open = (await get().port.open()).map(({ task }) => task.id)
+    const next = await get().reopen()
+    const open: string[] = []
+    for (let taken = await next.takeOver(); taken.length > 0; taken = next.isShared ? await next.takeOver() : [])
+      open.push(...taken.map(({ task }) => task.id))
     const stages = new Map(await Promise.all(made.map(async ({ id }) => [id, await get().port.stageOf(id)] as const)))
     const unended = made.filter(({ id }) => !['completed', 'failed'].includes(stages.get(id) ?? ''))
     const order = (x: VideoTask, y: VideoTask): number => (x.requestId < y.requestId ? -1 : 1)
@@ -298,5 +303,62 @@ function testEnds({ get }: Bound): void {
     expect(await port.stageOf(ended.id)).toBe('completed')
     await shifted(2 * TASK_KEPT_MS, () => port.sweep())
     expect([await port.stageOf(ended.id), await port.stageOf(open.id)]).toEqual([undefined, 'running'])
+  })
+}
+
+export type TasksOfInstances = {
+  /** Opens the port as an instance that lives, or that has ended. */
+  instance(id: string): Promise<PortUnderTest<Tasks>>
+  /** Ends an instance, as its death does. */
+  end(id: string): Promise<void>
+  close(): Promise<void>
+}
+
+/** Runs the part of the suite for instances on one store. */
+export function describeTasksOfInstances(name: string, open: () => Promise<TasksOfInstances>): void {
+  describe(`${name} keeps the contract of video tasks between instances`, () => {
+    test('the tasks of an instance that died are each taken over once, oldest first, and those of a living one never', () =>
+      withPort(open, async ({ instance, end }) => {
+        const [dying, living, other] = [await instance('dying'), await instance('living'), await instance('other')]
+        const tasks: VideoTask[] = []
+        for (let i = 0; i < 50; i++) tasks.push(await taskAt(dying, 'queued'))
+        const own = await taskAt(living, 'queued')
+        for (const { port } of [living, other, dying]) expect(await port.takeOver()).toEqual([])
+        await end('dying')
+        const taken = new Map<string, string>()
+        for (let round = 0; round < 3; round++) {
+          await Promise.all(
+            [living, other].map(async ({ port }, i) => {
+              const found = await port.takeOver()
+              const ids = found.map(({ task }) => task.requestId)
+              expect(ids).toEqual(ids.toSorted())
+              for (const { task } of found) {
+                expect(taken.has(task.id)).toBe(false)
+                taken.set(task.id, ['living', 'other'][i] ?? '')
+              }
+            }),
+          )
+        }
+        expect([...taken.keys()].toSorted()).toEqual(tasks.map(({ id }) => id).toSorted())
+        expect(new Set(taken.values()).size).toBe(2)
+        expect(await other.port.stageOf(own.id)).toBe('queued')
+      }))
+
+    test('only its owner moves a task', () =>
+      withPort(open, async ({ instance, end }) => {
+        const [dying, living] = [await instance('dying'), await instance('living')]
+        const task = await taskAt(dying, 'queued')
+        for (const [, { run }] of Object.entries(transitions)) expect(await run(living, task)).toBe(false)
+        expect(await living.port.stageOf(task.id)).toBe('queued')
+        await end('dying')
+        expect((await living.port.takeOver()).map((taken) => taken.task.id)).toEqual([task.id])
+        for (const [, { run }] of Object.entries(transitions)) expect(await run(dying, task)).toBe(false)
+        expect(await transitions['storing']?.run(living, task)).toBe(true)
+        expect(await transitions['complete']?.run(living, task)).toBe(true)
+        // Its end is seen, and it is deleted, on any instance.
+        expect(await dying.port.find(a, task.id)).toMatchObject({ stage: 'completed' })
+        expect(await dying.port.delete(a, task.id, [])).toBe(true)
+        expect(await living.port.find(a, task.id)).toBeUndefined()
+      }))
   })
 }

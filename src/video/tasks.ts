@@ -47,6 +47,8 @@ export const TASK_KEPT_MS = 30 * DAY_MS
  * - The first and the last step of a task are written with the start and the end of its hold.
  * - `progress` never falls, and `startedAtMs` never changes once it is set.
  * - A vendor's task belongs to at most one task.
+ * - A task is worked on by the process that made it, as long as that lives, and then by the one that took it over. The
+ *   transitions of another instance are refused.
  * - A task belongs to one account. Only `stageOf` needs no account, because the id alone gives access to the video.
  * - A deleted task is gone for every reader. An orphan stays on the operator's list until it is settled.
  */
@@ -71,8 +73,13 @@ export type Tasks = {
   raised(task: VideoTask, progress: number): Promise<void>
   /** `queued | running | upscaling → storing`. */
   storing(task: VideoTask, made: VideoMade, progress: number): Promise<void>
-  /** Tasks that have not ended, oldest first, with the attempts of their submission. */
-  open(): Promise<{ task: VideoTask; attempts: AttemptNote[] }[]>
+  /** Whether other instances work on tasks, too. */
+  readonly isShared: boolean
+  /**
+   * Tasks that have not ended and that no process works on, oldest first, with the attempts of their submission. From
+   * now on they are this process’s. Of instances that share the store, each gets some of them at a time.
+   */
+  takeOver(): Promise<{ task: VideoTask; attempts: AttemptNote[] }[]>
   find(scope: TaskScope, id: string): Promise<VideoTask | undefined>
   /** A task by its own id or by that of its request, for the console: the reads of requests go first. */
   forConsole(scope: TaskScope, id: string): Promise<VideoTask | undefined>

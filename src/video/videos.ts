@@ -1,7 +1,7 @@
 /**
  * Running tasks. Each is polled when its time has come, by one poll at a time, until it has ended. Tasks that a process
- * leaves unfinished are continued by the next one, from what is on disk. The folder has one owner, so the lease of a
- * task is in memory and ends with the process.
+ * leaves unfinished are continued from what is on disk: by the next process, or by another instance that shares the
+ * store. A task is worked on by one process, as long as that lives, so there is no lease that could run out.
  */
 import type { Failure, UpstreamFailure } from '../domain/failure.ts'
 import { videoBounds } from '../domain/video.ts'
@@ -41,6 +41,8 @@ const NO_ROOM: Failure = {
 }
 
 const TICK_MS = 100
+/** How often this instance looks for tasks of instances that have died. */
+const TAKE_OVER_MS = 5_000
 const STANDS: Acceptance = { kind: 'stands' }
 
 export class Videos {
@@ -52,6 +54,7 @@ export class Videos {
   private readonly due = new Map<VideoJob, number>()
   private readonly busy = new Set<Promise<void>>()
   private timer: Timer | undefined
+  private takingOver: Timer | undefined
 
   constructor(options: VideosOptions) {
     this.options = options
@@ -79,9 +82,19 @@ export class Videos {
     return { kind: 'unavailable', message: 'Too many videos are being made. Try again later.', retryAfterMs: MINUTE_MS }
   }
 
-  /** Continues the tasks of a former process. */
+  /** Continues the tasks of a former process, and from now on those of instances that die. */
   async resume(): Promise<void> {
-    const open = await this.tasks.open()
+    await this.takeOver()
+    if (!this.tasks.isShared) return
+    this.takingOver = setInterval(() => {
+      this.takeOver().catch((error: unknown) =>
+        this.deps.log('error', 'video.take_over_failed', { message: String(error) }),
+      )
+    }, TAKE_OVER_MS)
+  }
+
+  private async takeOver(): Promise<void> {
+    const open = await this.tasks.takeOver()
     for (const { task, attempts } of open) {
       const job = jobOf({ task, attempts, isKnown: true, reservation: this.options.reserve(task) })
       // The polls are spread out, so that a vendor does not notice the restart.
@@ -120,6 +133,7 @@ export class Videos {
   /** Stops the work at vendors. Resolves when none of it is left in this process. */
   async stop(): Promise<void> {
     clearInterval(this.timer)
+    clearInterval(this.takingOver)
     this.halt.stop()
     this.due.clear()
     while (this.busy.size > 0) await Promise.all(this.busy)

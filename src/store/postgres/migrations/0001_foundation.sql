@@ -463,8 +463,8 @@ CREATE TABLE video_task (
   usage         text COLLATE "C", -- what was charged for
   reason        text COLLATE "C" CHECK ((reason IS NOT NULL) = (stage = 'failed')),
   orphan        text COLLATE "C", -- why a vendor may be at work, and bill, for nobody
-  owner         text COLLATE "C", -- the instance that advances it. NULL: any may take it
-  next_look_at  bigint,
+  owner         text COLLATE "C" NOT NULL DEFAULT '', -- the instance that works on it, while that lives
+  taken_at      bigint, -- when it took the task over from another
   created_at    bigint NOT NULL,
   deadline_at   bigint NOT NULL,
   started_at    bigint,
@@ -473,7 +473,6 @@ CREATE TABLE video_task (
 );
 CREATE INDEX video_task_by_account ON video_task (account_id, request_id);
 CREATE INDEX video_task_open ON video_task (id) WHERE ended_at IS NULL;
-CREATE INDEX video_task_unowned ON video_task (next_look_at) WHERE owner IS NULL AND ended_at IS NULL;
 CREATE INDEX video_task_by_end ON video_task (ended_at) WHERE ended_at IS NOT NULL;
 CREATE INDEX video_task_orphans ON video_task (request_id) WHERE orphan IS NOT NULL;
 CREATE UNIQUE INDEX "video_task(offer_id, upstream_id)" ON video_task (offer_id, upstream_id)
