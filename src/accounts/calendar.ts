@@ -1,13 +1,15 @@
 import { DAY_MS, HOUR_MS } from '../lib/primitives/units.ts'
 
-/** The UTC day and month of a time, and their ends. */
+/** A time, its UTC day and month, and their ends. */
 export class Calendar {
+  nowMs = 0
   day = 0
   dayEndsMs = 0
   month = 0
   monthEndsMs = 0
 
   at(nowMs: number): this {
+    this.nowMs = nowMs
     if (nowMs < this.dayEndsMs && nowMs >= this.dayEndsMs - DAY_MS) return this
     const date = new Date(nowMs)
     this.day = Math.floor(nowMs / DAY_MS)

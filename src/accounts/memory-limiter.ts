@@ -1,54 +1,54 @@
 /**
  * The limiter in memory. The charges of the current month are read from the rollups at the start. Rates and permits
  * begin anew with the process.
- * Over 300 lines: a permit and the limiter that gave it change the same counts.
  */
 import type { Caller } from '../domain/account.ts'
-import type { LimitScope, LimitViolation, SpendLimited } from '../domain/limit-violation.ts'
-import { FUTILE_PER_MINUTE, NO_LIMITS, type Limits } from '../domain/limits.ts'
+import type { LimitViolation, SpendLimited } from '../domain/limit-violation.ts'
+import { FUTILE_PER_MINUTE, NO_LIMITS } from '../domain/limits.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import { TokenBucket } from '../lib/primitives/token-bucket.ts'
 import { Calendar } from './calendar.ts'
-import type { LimitStatus } from './limit-status.ts'
 import {
-  spendFreedBy,
-  type LimitExtension,
-  type Limiter,
-  type LimiterOptions,
-  type LimiterPermit,
-  type PastSpend,
-  type ReservationKind,
-  type ResumedHold,
+  concurrencyViolation,
+  countedIn,
+  rateViolation,
+  rollTo,
+  spendableOf,
+  spendViolation,
+  limitStatusOf,
+  tokensViolation,
+  type LimitedSubject,
+  type LimitUse,
+  type SpentDay,
+} from './limit-rules.ts'
+import type { LimitStatus } from './limit-status.ts'
+import type {
+  LimitExtension,
+  Limiter,
+  LimiterOptions,
+  LimiterPermit,
+  PastSpend,
+  ReservationKind,
+  ResumedHold,
 } from './limiter.ts'
-import { perMinute, rateHeaders, UNITS } from './rate-headers.ts'
+import { rateHeaders } from './rate-headers.ts'
 import type { WriteStep } from '../store/statement.ts'
 import { UsualOutput } from './usual-output.ts'
 
-type Amounts = { spent: NanoUsd; held: NanoUsd }
-/** The spend of a UTC day, and the month of that day. */
-type Day = Amounts & { readonly day: number; readonly month: number }
-type Subject = {
-  inFlight: number
-  requests: TokenBucket
+/** What a key or an account has used here. */
+type Subject = LimitUse & {
   free: TokenBucket
   /** Requests that vendors refused without a charge. */
   futile: TokenBucket
-  tokens: TokenBucket
   usual: UsualOutput
-  today: Day
-  /** The spend of the month before today. */
-  earlier: Amounts
 }
 /** A subject with its current limits. */
-type SubjectLimits = { readonly scope: LimitScope; readonly limits: Limits; readonly subject: Subject }
+type SubjectLimits = LimitedSubject<Subject>
 
 /** Memory decides, so no reservation takes part in a transaction. */
 const NO_STEPS: readonly WriteStep[] = []
 const EXTENDED: LimitExtension = { kind: 'extended' }
 const LIMITED: LimitExtension = { kind: 'limited' }
-
-const PERIODS = ['day', 'month'] as const
-const spendPer = { day: 'spendPerDay', month: 'spendPerMonth' } as const
 
 /** `past` is what was charged in the current month before this start. */
 export const openMemoryLimiter = (past: readonly PastSpend[], options?: LimiterOptions): Limiter =>
@@ -84,7 +84,7 @@ class MemoryLimiter implements Limiter {
       const limited = this.barrierOf(stand, nowMs)
       if (limited) return limited
     }
-    const spent = this.spendLimited(stands, undefined, nowMs)
+    const spent = spendViolation(stands, undefined, this.calendar)
     if (spent) return spent
     for (const { limits, subject } of stands) {
       subject.inFlight++
@@ -124,58 +124,28 @@ class MemoryLimiter implements Limiter {
 
   standings(caller: Caller): readonly LimitStatus[] {
     const nowMs = this.now()
-    return this.standsOf(caller, nowMs).map((stand) => this.standing(stand, nowMs))
-  }
-
-  private standing({ scope, limits, subject }: SubjectLimits, nowMs: number): LimitStatus {
-    const { dayEndsMs, monthEndsMs } = this.calendar.at(nowMs)
-    const left = (bucket: TokenBucket, limit: number | undefined): number | undefined =>
-      limit === undefined ? undefined : Math.max(0, Math.floor(bucket.level(limit, nowMs)))
-    return {
-      scope,
-      limits,
-      requestsRemaining: left(subject.requests, limits.requestsPerMinute),
-      tokensRemaining: left(subject.tokens, limits.tokensPerMinute),
-      inFlight: subject.inFlight,
-      day: { spent: subject.today.spent, held: subject.today.held, resetsInMs: dayEndsMs - nowMs },
-      month: { ...spendOf(subject, 'month'), resetsInMs: monthEndsMs - nowMs },
-    }
+    return this.standsOf(caller, nowMs).map((stand) => limitStatusOf(stand, this.calendar.at(nowMs)))
   }
 
   /** The limit that refuses a request before its size is known. */
-  private barrierOf({ scope, limits, subject }: SubjectLimits, nowMs: number): LimitViolation | undefined {
-    const { concurrentRequests = Number.POSITIVE_INFINITY } = limits
-    const most = scope === 'account' ? Math.min(concurrentRequests, this.accountMax) : concurrentRequests
-    if (subject.inFlight >= most) return { kind: 'concurrency', scope, limit: most }
+  private barrierOf(stand: SubjectLimits, nowMs: number): LimitViolation | undefined {
+    const { scope, subject } = stand
+    const full = concurrencyViolation(stand, scope === 'account' ? this.accountMax : undefined)
+    if (full) return full
     const futileMs = scope === 'account' ? subject.futile.waitMs(FUTILE_PER_MINUTE, nowMs, 1) : 0
     if (futileMs > 0) return { kind: 'futile', scope, limit: FUTILE_PER_MINUTE, retryAfterMs: futileMs }
-    for (const unit of UNITS) {
-      const limit = limits[perMinute[unit]]
-      if (limit === undefined) continue
-      const retryAfterMs = subject[unit].waitMs(limit, nowMs, 1)
-      if (retryAfterMs > 0) return { kind: 'rate', scope, unit, limit, retryAfterMs }
-    }
-    return undefined
+    return rateViolation(stand, nowMs)
   }
 
   /** The spend limit that refuses `needed` for the longest time. Undefined means the smallest amount. */
   spendLimited(stands: readonly SubjectLimits[], needed: NanoUsd | undefined, nowMs: number): SpendLimited | undefined {
-    let longest: SpendLimited | undefined
-    for (const { scope, limits, subject } of stands) {
-      for (const period of PERIODS) {
-        const limit = limits[spendPer[period]]
-        if (limit === undefined) continue
-        const { spent, held } = spendOf(this.roll(subject, nowMs), period)
-        const amount = needed ?? 1n
-        if (spent + held + amount <= limit) continue
-        const freedBy = spendFreedBy({ limit, spent, amount })
-        const found = { kind: 'spend', scope, period, limit, spent, held, needed, freedBy } as const
-        const { dayEndsMs, monthEndsMs } = this.calendar.at(nowMs)
-        const limited = { ...found, resetsInMs: (period === 'day' ? dayEndsMs : monthEndsMs) - nowMs }
-        if (!longest || patience(limited) > patience(longest)) longest = limited
-      }
-    }
-    return longest
+    return spendViolation(stands, needed, this.rollAll(stands, nowMs))
+  }
+
+  rollAll(stands: readonly SubjectLimits[], nowMs: number): Calendar {
+    const calendar = this.calendar.at(nowMs)
+    for (const { subject } of stands) rollTo(subject, calendar)
+    return calendar
   }
 
   private standsOf({ key, account }: Caller, nowMs: number): readonly SubjectLimits[] {
@@ -201,34 +171,8 @@ class MemoryLimiter implements Limiter {
       }
       this.subjects.set(id, subject)
     }
-    return this.roll(subject, nowMs)
+    return rollTo(subject, this.calendar.at(nowMs))
   }
-
-  /**
-   * Moves a subject to the current day and month. Requests that began earlier keep a reference to their day. A clock
-   * that is set back frees nothing, because what was spent today stays spent.
-   */
-  roll(subject: Subject, nowMs: number): Subject {
-    const { day, month } = this.calendar.at(nowMs)
-    const { today } = subject
-    if (day <= today.day) return subject
-    subject.earlier = month > today.month ? { spent: 0n, held: 0n } : spendOf(subject, 'month')
-    subject.today = { day, month, spent: 0n, held: 0n }
-    return subject
-  }
-}
-
-/** How long a spend limit refuses a request, for comparison. */
-const patience = ({ freedBy, resetsInMs }: SpendLimited): number =>
-  freedBy === 'holds' ? 0 : freedBy === 'period' ? resetsInMs : Number.POSITIVE_INFINITY
-
-const spendOf = ({ today, earlier }: Subject, period: 'day' | 'month'): Readonly<Amounts> =>
-  period === 'day' ? today : { spent: earlier.spent + today.spent, held: earlier.held + today.held }
-
-/** The amounts in which a day's requests count, or undefined once the month of the day is over. */
-function countedIn({ today, earlier }: Subject, day: Day): Amounts | undefined {
-  if (day === today) return today
-  return day.month === today.month ? earlier : undefined
 }
 
 /**
@@ -238,7 +182,7 @@ type Reservation = {
   readonly amount: NanoUsd
   readonly tokens: number
   readonly isForecast: boolean
-  readonly days: readonly Day[]
+  readonly days: readonly SpentDay[]
 }
 
 /** The permit of one request under the limits of its key and account, from its arrival to its end. */
@@ -259,18 +203,8 @@ class MemoryPermit implements LimiterPermit {
 
   get spendable(): NanoUsd | undefined {
     if (!this.hasLimits) return undefined
-    const nowMs = this.limiter.now()
-    let least: NanoUsd | undefined
-    for (const { limits, subject } of this.stands) {
-      for (const period of PERIODS) {
-        const limit = limits[spendPer[period]]
-        if (limit === undefined) continue
-        const { spent, held } = spendOf(this.limiter.roll(subject, nowMs), period)
-        const left = limit > spent + held ? limit - spent - held : 0n
-        if (least === undefined || left < least) least = left
-      }
-    }
-    return least
+    this.limiter.rollAll(this.stands, this.limiter.now())
+    return spendableOf(this.stands)
   }
 
   forecast(known: number, outputMax: number): number {
@@ -288,22 +222,15 @@ class MemoryPermit implements LimiterPermit {
     const nowMs = this.limiter.now()
     const spend = this.limiter.spendLimited(this.stands, amount, nowMs)
     if (spend) return spend
-    for (const { limits, scope, subject } of this.stands) {
-      const limit = limits.tokensPerMinute
-      if (limit === undefined) continue
-      const waitMs = subject.tokens.waitMs(limit, nowMs, tokens)
-      if (waitMs === 0) continue
-      const retryAfterMs = Number.isFinite(waitMs) ? waitMs : undefined
-      return { kind: 'rate', scope, unit: 'tokens', limit, retryAfterMs }
-    }
-    return undefined
+    return tokensViolation(this.stands, tokens, nowMs)
   }
 
   reserve(amount: NanoUsd, tokens: number, kind: ReservationKind = 'known'): undefined {
     const nowMs = this.limiter.now()
-    const days: Day[] = []
+    const days: SpentDay[] = []
+    this.limiter.rollAll(this.stands, nowMs)
     for (const { limits, subject } of this.stands) {
-      const { today } = this.limiter.roll(subject, nowMs)
+      const { today } = subject
       today.held += amount
       days.push(today)
       if (limits.tokensPerMinute !== undefined) subject.tokens.take(limits.tokensPerMinute, nowMs, tokens)
@@ -329,7 +256,7 @@ class MemoryPermit implements LimiterPermit {
 
   private hold(reserved: Reservation, amount: NanoUsd): void {
     for (let i = 0; i < this.stands.length; i++) {
-      const amounts = countedIn((this.stands[i] as SubjectLimits).subject, reserved.days[i] as Day)
+      const amounts = countedIn((this.stands[i] as SubjectLimits).subject, reserved.days[i] as SpentDay)
       if (amounts) amounts.held += amount
     }
     this.reserved = { ...reserved, amount: reserved.amount + amount }
@@ -340,7 +267,7 @@ class MemoryPermit implements LimiterPermit {
     if (!reserved) return NO_STEPS
     this.reserved = undefined
     for (let i = 0; i < this.stands.length; i++) {
-      const amounts = countedIn((this.stands[i] as SubjectLimits).subject, reserved.days[i] as Day)
+      const amounts = countedIn((this.stands[i] as SubjectLimits).subject, reserved.days[i] as SpentDay)
       if (!amounts) continue
       amounts.held -= reserved.amount
       amounts.spent += charged
