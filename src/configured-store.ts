@@ -2,23 +2,27 @@
 import { chmodSync, mkdirSync } from 'node:fs'
 import type { Config } from './config.ts'
 import type { Log } from './lib/runtime/log.ts'
+import type { WriterEndEvent } from './store/postgres/writer-end.ts'
 import { openStore, type Store } from './store/store.ts'
 
 export type StoreOpening = {
   readonly log: Log
-  /** Called when a commit fails. The caller must then stop the process. */
-  readonly onFatal: (message: string) => never
+  /** Identifies this run of the process. The default is a new id. */
+  readonly instance?: string
+  /** Called with the event to log when nothing can be written any more. The caller must then stop the process. */
+  readonly onFatal: (message: string, event: WriterEndEvent) => never
 }
 
 /** Opens the store. Throws `FolderInUse` when another process uses the folder, and `DatabaseTooNew`. */
-export async function openConfiguredStore(config: Config, { log, onFatal }: StoreOpening): Promise<Store> {
+export async function openConfiguredStore(config: Config, { log, instance, onFatal }: StoreOpening): Promise<Store> {
   const { databaseUrl, dataFolder: folder } = config
   if (databaseUrl === undefined) {
-    return openStore(folder, onFatal, { onUpgrade: (upgrade) => log('warn', 'store.upgraded', { ...upgrade }) })
+    const stop = (message: string): never => onFatal(message, 'store.fatal')
+    return openStore(folder, stop, { onUpgrade: (upgrade) => log('warn', 'store.upgraded', { ...upgrade }) })
   }
   // With a database, the folder is for uploads and the control socket.
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   chmodSync(folder, 0o700)
   const { openPostgresStore } = await import('./store/postgres/store.ts')
-  return openPostgresStore(databaseUrl, { folder, onFatal })
+  return openPostgresStore(databaseUrl, { folder, instance, onFatal })
 }

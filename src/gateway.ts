@@ -15,7 +15,7 @@ import type { Catalog } from './catalog/catalog.ts'
 import { openSqliteCatalog } from './catalog/sqlite-catalog.ts'
 import type { Config } from './config.ts'
 import { openChores, type Chores } from './store/chores.ts'
-import { openConfiguredStore } from './configured-store.ts'
+import { openConfiguredStore, type StoreOpening } from './configured-store.ts'
 import { appliesDeclaration, applyAccounts, makeAccount, type DeclarationOptions } from './declaration-start.ts'
 import { accountCallsMax, connectionsMaxOf } from './connection-limit.ts'
 import { DIED } from './formats/responses/conversation.ts'
@@ -99,8 +99,9 @@ export async function openGateway(config: Config, options: OpenOptions): Promise
     log('error', event, { message })
     process.exit(1)
   }
-  const onFatal = (message: string): never => stop('store.fatal', fatalText(message, config))
-  const store = await openConfiguredStore(config, { log, onFatal })
+  const onFatal: StoreOpening['onFatal'] = (message, event) => stop(event, fatalText(message, config))
+  const owner = timeOrderedId('run_')
+  const store = await openConfiguredStore(config, { log, instance: owner, onFatal })
   const room = new DiskRoom(config.dataFolder, config.limits.diskFloorBytes)
   const live = new LiveCalls(detachedBounds)
   const secrets = await openSecrets(config, store)
@@ -108,7 +109,6 @@ export async function openGateway(config: Config, options: OpenOptions): Promise
     pepper: secrets.key_pepper,
     onBarred: (barred) => live.bar(barred),
   })
-  const owner = timeOrderedId('run_')
   const { ledger, expired } = await openSqliteLedger(store, {
     owner,
     onBroken: (message) => stop('ledger.broken', message),

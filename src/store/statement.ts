@@ -21,6 +21,8 @@ export type Statement = {
   readonly keys?: number
   /** See `rowStatement`. */
   readonly tuple?: string
+  /** The table of a `rowStatement`, and the columns that it binds. */
+  readonly row?: { readonly table: string; readonly columns: readonly string[] }
   /** See `readingStatement`. */
   readonly readsSums?: true
 }
@@ -51,7 +53,8 @@ export const readingStatement = (sql: Sql): Statement => intern({ ...textsOf(sql
 export function rowStatement(table: string, columns: string, fixed: Readonly<Record<string, string>> = {}): Statement {
   const names = [columns, ...Object.keys(fixed)].join(', ')
   const tuple = `(${[columns.replace(/\w+/g, '?'), ...Object.values(fixed)].join(', ')})`
-  return intern({ sql: `INSERT INTO ${table} (${names}) VALUES ${tuple}`, tuple })
+  const row = { table, columns: columns.split(/,\s*/) }
+  return intern({ sql: `INSERT INTO ${table} (${names}) VALUES ${tuple}`, tuple, row })
 }
 
 const textsOf = (sql: Sql): Pick<Statement, 'sql' | 'postgres'> =>

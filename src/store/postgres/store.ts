@@ -1,19 +1,28 @@
 /** The store on PostgreSQL. It is loaded only where the URL of a database is set. */
+import { timeOrderedId } from '../../lib/primitives/ids.ts'
 import { StoreReader, type ReaderThread } from '../reader.ts'
 import type { Store } from '../store.ts'
+import { COLUMN_TYPES, type ColumnTypes } from './arrays.ts'
 import { openClient } from './client.ts'
+import { WriterConnection } from './connection.ts'
+import { REGISTER } from './instance.ts'
 import { migratePostgres } from './migrate.ts'
 import { PolledChangeLog } from './polled-change-log.ts'
 import { postgresText } from './text.ts'
+import type { WriterEndEvent } from './writer-end.ts'
 import { PostgresWriter } from './writer.ts'
 
 export type PostgresOptions = {
   /** The folder of the files that stand beside the database. */
   readonly folder: string
-  /** Called when a commit fails. The caller must then stop the process. */
-  readonly onFatal: (message: string) => void
+  /** Identifies this run of the process among the instances. The default is a new one. */
+  readonly instance?: string | undefined
+  /** Called once nothing can be written any more, with the event to log. The caller must then stop the process. */
+  readonly onFatal: (message: string, event: WriterEndEvent) => void
   /** How long a deferred transaction waits to be replaced. */
   readonly deferMs?: number | undefined
+  /** After this time without an answer a connection is given up and replaced. */
+  readonly silenceMs?: number | undefined
 }
 
 const DEFER_MS = 20
@@ -26,11 +35,13 @@ const postgresThread: ReaderThread = {
 /** Opens the database of a URL: migrations, the connection that writes, and the threads that read. */
 export async function openPostgresStore(
   url: string,
-  { folder, onFatal, deferMs = DEFER_MS }: PostgresOptions,
+  { folder, instance = timeOrderedId('run_'), onFatal, deferMs = DEFER_MS, silenceMs }: PostgresOptions,
 ): Promise<Store> {
-  const sql = openClient(url, 'writer', { max: 1 })
-  await migratePostgres(sql)
-  const writer = new PostgresWriter(await sql.reserve(), { onFatal, deferMs })
+  const types = await prepareDatabase(url)
+  const connection = new WriterConnection(url)
+  await connection.open()
+  await connection.run(REGISTER, [instance, null])
+  const writer = new PostgresWriter(connection, instance, { types, onFatal, deferMs, silenceMs })
   const readers = new Set<StoreReader>()
   const openReader = async (turn: 'first' | 'last'): Promise<StoreReader> => {
     const own = new StoreReader(postgresThread)
@@ -45,7 +56,7 @@ export async function openPostgresStore(
     write: (steps, lane) => writer.write(steps, lane),
     query: (text, bind, share) => reader.query(text, bind, share),
   }
-  const changes = await PolledChangeLog.open(url, rows, { onFatal })
+  const changes = await PolledChangeLog.open(url, rows, { onFatal: (message) => onFatal(message, 'store.fatal') })
   return {
     folder,
     ...rows,
@@ -74,9 +85,20 @@ export async function openPostgresStore(
       await changes.close()
       await Promise.all([...readers].map((each) => each.close()))
       await writer.close()
-      await sql.close()
     },
   }
 }
 
 const NO_COPY = "PostgreSQL is backed up with its own tools, such as pg_basebackup or the provider's backups"
+
+/** Upgrades the schema, and reads the types of its columns. */
+async function prepareDatabase(url: string): Promise<ColumnTypes> {
+  const sql = openClient(url, 'start', { max: 1 })
+  try {
+    await migratePostgres(sql)
+    const columns = (await sql.unsafe(COLUMN_TYPES)) as { name: string; type: string }[]
+    return new Map(columns.map(({ name, type }) => [name, type]))
+  } finally {
+    await sql.close()
+  }
+}

@@ -1,24 +1,83 @@
-/** The writer of PostgreSQL. It has the only connection of this instance that writes. */
-import type { ReservedSQL, SQL } from 'bun'
+/**
+ * The writer of PostgreSQL: the only connection of this instance that writes. One batch is in flight. It leaves in one
+ * write to the socket:
+ *
+ * 1. `BEGIN` with `synchronous_commit = off`, so that rows are unlocked before the flush of the log.
+ * 2. The fence, which numbers the batch in the row of this instance (instance.ts).
+ * 3. The steps of all transactions (batch.ts), and `COMMIT`.
+ * 4. The barrier: a small synchronous commit. Only after it is anybody told.
+ *
+ * A batch with a transaction that is refused is undone and runs again with a savepoint for each transaction, so that
+ * each has its own outcome. After a lost answer the number in the database says which try was committed.
+ */
 import type { WriteOutcome, WriteStep } from '../statement.ts'
 import { WriteQueue, type DeferredWrite, type Lane, type OutcomeListener, type PendingWrite } from '../write-queue.ts'
+import type { ColumnTypes } from './arrays.ts'
+import { runApart } from './apart.ts'
+import { BatchCompiler } from './batch.ts'
 import type { DatabaseError } from './client.ts'
-import { violationOf } from './constraints.ts'
-import { textOfStatement } from './text.ts'
-import { toBound } from './values.ts'
+import type { WriterConnection } from './connection.ts'
+import { queryFailureOf } from './query-failure.ts'
+import { BARRIER, FENCE, LAST_BATCH, RETIRE } from './instance.ts'
+import { declaredDead, wentBack, WriterEnd, type WriterEndEvent } from './writer-end.ts'
+
+export type WriterOptions = {
+  readonly types: ColumnTypes
+  /** Called once nothing can be written any more, with the event to log. The caller must then stop the process. */
+  readonly onFatal: (message: string, event: WriterEndEvent) => void
+  /** How long a deferred transaction waits to be replaced. */
+  readonly deferMs: number
+  /** After this time without an answer the connection is given up. */
+  readonly silenceMs?: number | undefined
+}
+
+type LastBatch = { readonly batch: bigint; readonly state: string }
+type Refusals = ReadonlyMap<number, WriteOutcome>
+/** What became of a try: durable with its refusals, or unknown, or undone because a transaction was refused. */
+type TryResult = { readonly kind: 'durable'; readonly refused: Refusals } | { readonly kind: 'unknown' | 'refused' }
+
+const NONE: Refusals = new Map()
+const BEGIN = 'BEGIN; SET LOCAL synchronous_commit = off'
+/** How often the connection is watched. An idle instance also gives its sign of life then. */
+const WATCH_MS = 500
+const IDLE_MS = 1_000
+/** A server that is silent for so long is given up. Another try waits twice as long. */
+const SILENCE_MS = 5_000
+const SILENCE_MS_MAX = 60_000
+const RETRY_MS = 20
 
 export class PostgresWriter {
   private readonly queue: WriteQueue
-  private readonly connection: ReservedSQL
-  private readonly onFatal: (message: string) => void
+  private readonly connection: WriterConnection
+  private readonly compiler: BatchCompiler
+  private readonly instance: string
+  private readonly onFatal: WriterOptions['onFatal']
+  private readonly watch: Timer
+  /** The number of the last batch that is durable, and the last number of a try. Each try has its own. */
+  private durable = 0n
+  private last = 0n
+  /** The tries of the batch in flight that may have been committed, with their refusals. */
+  private readonly tries = new Map<bigint, Refusals>()
+  /** The end of the batch before. Batches and signs of life take turns. */
+  private turn: Promise<void> = Promise.resolve()
+  private isBusy = false
+  private hasEnded = false
+  /** When the server was last asked and has not answered, and for how long it may be silent. */
+  private askedMs: number | undefined
+  private silenceMs: number
+  private readonly silenceMsMin: number
+  /** When the last batch that is durable was sent. */
+  private provenMs = performance.now()
 
-  constructor(
-    connection: ReservedSQL,
-    { onFatal, deferMs }: { readonly onFatal: (message: string) => void; readonly deferMs: number },
-  ) {
+  constructor(connection: WriterConnection, instance: string, options: WriterOptions) {
     this.connection = connection
-    this.onFatal = onFatal
-    this.queue = new WriteQueue((batch) => void this.send(batch), deferMs)
+    this.instance = instance
+    this.compiler = new BatchCompiler(options.types)
+    this.onFatal = options.onFatal
+    this.silenceMsMin = options.silenceMs ?? SILENCE_MS
+    this.silenceMs = this.silenceMsMin
+    this.queue = new WriteQueue((batch) => void this.send(batch), options.deferMs)
+    this.watch = setInterval(() => this.look(), Math.min(WATCH_MS, this.silenceMsMin / 2))
   }
 
   get queued(): number {
@@ -29,6 +88,11 @@ export class PostgresWriter {
     return this.queue.waitingMs
   }
 
+  /** How long it has been since this instance is known to have been alive for the others. */
+  get unprovenMs(): number {
+    return performance.now() - this.provenMs
+  }
+
   write(steps: readonly WriteStep[], lane?: Lane): Promise<WriteOutcome> {
     return this.queue.write(steps, lane)
   }
@@ -37,64 +101,188 @@ export class PostgresWriter {
     return this.queue.defer(stepsOf, heard)
   }
 
+  /** Waits until everything is written, and ends the instance. */
   async close(): Promise<void> {
     await this.queue.close()
-    await this.connection.release()
+    await this.turn
+    clearInterval(this.watch)
+    if (!this.hasEnded) await this.retire()
+    this.hasEnded = true
+    await this.connection.close()
   }
 
-  private async send(batch: readonly PendingWrite[]): Promise<void> {
+  private async retire(): Promise<void> {
     try {
-      this.queue.ended(await this.runApart(batch))
-    } catch (error) {
-      this.onFatal(String(error))
+      await this.connection.run(RETIRE, [this.instance])
+    } catch {
+      // The others find the instance dead, as after a crash.
     }
   }
 
-  /** Each transaction has its own savepoint, so that it can fail alone. */
-  private async runApart(batch: readonly PendingWrite[]): Promise<Map<number, WriteOutcome>> {
-    const refused = new Map<number, WriteOutcome>()
-    await this.run('BEGIN')
-    for (const [i, { steps }] of batch.entries()) {
-      await this.run('SAVEPOINT tx')
-      const outcome = await this.runGuarded(steps)
-      if (outcome) {
-        await this.run('ROLLBACK TO tx')
-        refused.set(i, outcome)
+  private send(batch: readonly PendingWrite[]): Promise<void> {
+    this.turn = this.turn.then(() => this.commit(batch)).then((refused) => refused && this.queue.ended(refused))
+    return this.turn
+  }
+
+  /** Commits a batch, however often it takes. Resolves once it is durable, or to undefined if this instance ends. */
+  private async commit(batch: readonly PendingWrite[]): Promise<Refusals | undefined> {
+    if (this.hasEnded) return undefined
+    this.isBusy = true
+    this.silenceMs = this.silenceMsMin
+    this.tries.clear()
+    try {
+      let refused: Refusals | undefined
+      for (let way: 'together' | 'apart' = 'together'; !refused;) {
+        const result = await this.try(batch, way)
+        if (result.kind === 'durable') refused = result.refused
+        else if (result.kind === 'refused') way = 'apart'
+        else refused = await this.askForNumber()
       }
-      await this.run('RELEASE tx')
+      return refused
+    } catch (error) {
+      this.end(error instanceof WriterEnd ? error : new WriterEnd('store.fatal', String(error)))
+      return undefined
+    } finally {
+      this.isBusy = false
     }
-    await this.run('COMMIT')
+  }
+
+  private async try(batch: readonly PendingWrite[], way: 'together' | 'apart'): Promise<TryResult> {
+    const number = ++this.last
+    await this.connection.open()
+    this.askedMs = performance.now()
+    const sentMs = this.askedMs
+    try {
+      const refused = way === 'together' ? await this.together(batch, number) : await this.apart(batch, number)
+      this.proven(number, sentMs)
+      return { kind: 'durable', refused }
+    } catch (error) {
+      return await this.failed(error)
+    } finally {
+      this.askedMs = undefined
+    }
+  }
+
+  private async together(batch: readonly PendingWrite[], number: bigint): Promise<Refusals> {
+    const { connection } = this
+    const queries = this.compiler.compile(batch)
+    this.tries.set(number, NONE)
+    const begun = connection.runSimple(BEGIN)
+    const fence = this.fence(number)
+    const steps = queries.map(({ text, bind }) => connection.run(text, bind))
+    await settled([begun, fence, ...steps, ...this.commitAndBarrier()])
+    return NONE
+  }
+
+  private async apart(batch: readonly PendingWrite[], number: bigint): Promise<Refusals> {
+    const { connection } = this
+    await settled([connection.runSimple(BEGIN), this.fence(number)])
+    const refused = await runApart(connection, batch)
+    this.tries.set(number, refused)
+    await settled(this.commitAndBarrier())
     return refused
   }
 
-  private async runGuarded(steps: readonly WriteStep[]): Promise<WriteOutcome | undefined> {
+  private fence(number: bigint): Promise<unknown> {
+    return this.connection.run(FENCE, [this.instance, number, this.durable]).catch((error: Error & DatabaseError) => {
+      throw queryFailureOf(error) === 'refused' ? new FenceError() : error
+    })
+  }
+
+  private commitAndBarrier(): Promise<unknown>[] {
+    const commit = this.connection.run('COMMIT').then(({ command }) => {
+      // A transaction that has failed is rolled back by its commit, which is no error.
+      if (command !== 'COMMIT') throw new RollbackError()
+    })
+    return [commit, this.barrier()]
+  }
+
+  private async barrier(): Promise<void> {
+    const { count } = await this.connection.run(BARRIER, [this.instance])
+    if (count !== 1) throw declaredDead()
+  }
+
+  /** What is known after a try has failed. */
+  private async failed(error: unknown): Promise<TryResult> {
+    if (error instanceof WriterEnd) throw error
+    // A former connection may have committed a try after it was given up.
+    if (error instanceof FenceError) {
+      await this.rollBack()
+      return { kind: 'unknown' }
+    }
+    const kind = queryFailureOf(error as DatabaseError)
+    if (kind === 'fault') throw error
+    if (kind === 'lost') await this.connection.cut()
+    else await this.rollBack()
+    if (kind === 'again') await Bun.sleep(RETRY_MS + Math.random() * RETRY_MS)
+    return { kind: kind === 'refused' ? 'refused' : 'unknown' }
+  }
+
+  private async rollBack(): Promise<void> {
     try {
-      return await this.runSteps(steps)
-    } catch (error) {
-      const known = error as DatabaseError
-      if (!isRefusal(known)) throw error
-      return { kind: 'refused', step: -1, reason: known.message, violation: violationOf(known) }
+      // Outside of a transaction this is only a warning.
+      await this.connection.runSimple('ROLLBACK')
+    } catch {
+      // The connection is lost. The next query says so.
     }
   }
 
-  private async runSteps(steps: readonly WriteStep[]): Promise<WriteOutcome | undefined> {
-    for (const [step, { run, bind, changes: expected }] of steps.entries()) {
-      const { count } = await this.connection.unsafe(textOfStatement(run), bind.map(toBound))
-      if (expected !== undefined && count !== expected) {
-        return { kind: 'refused', step, reason: `changed ${count} rows instead of ${expected}` }
+  /** Which try was committed? Resolves to its refusals once it is durable, or to undefined if none was. */
+  private async askForNumber(): Promise<Refusals | undefined> {
+    for (;;) {
+      await this.connection.open()
+      this.askedMs = performance.now()
+      const sentMs = this.askedMs
+      try {
+        const [row] = await this.connection.run<LastBatch>(LAST_BATCH, [this.instance])
+        if (row && row.state !== 'alive' && row.state !== 'draining') throw declaredDead()
+        if (row?.batch === this.durable) return undefined
+        const refused = row && this.tries.get(row.batch)
+        if (!refused) throw wentBack(row?.batch, this.durable)
+        // It was seen, which does not mean that it was flushed.
+        await this.barrier()
+        this.proven(row.batch, sentMs)
+        return refused
+      } catch (error) {
+        await this.failed(error)
+      } finally {
+        this.askedMs = undefined
       }
     }
-    return undefined
   }
 
-  private run(text: string): SQL.Query<unknown> {
-    return this.connection.unsafe(text).simple()
+  private proven(number: bigint, sentMs: number): void {
+    this.durable = number
+    this.provenMs = sentMs
+  }
+
+  /** Gives up a server that is silent, and gives the sign of life of an idle instance: a batch of nothing. */
+  private look(): void {
+    const nowMs = performance.now()
+    if (this.askedMs !== undefined && nowMs - this.askedMs > this.silenceMs) {
+      this.askedMs = undefined
+      this.silenceMs = Math.min(2 * this.silenceMs, SILENCE_MS_MAX)
+      void this.connection.cut()
+    }
+    if (!this.isBusy && !this.hasEnded && !this.queue.isBusy && nowMs - this.provenMs > IDLE_MS) {
+      this.turn = this.turn.then(() => this.commit([])).then(() => undefined)
+    }
+  }
+
+  private end({ message, event }: WriterEnd): void {
+    this.hasEnded = true
+    clearInterval(this.watch)
+    this.onFatal(message, event)
   }
 }
 
-/**
- * Whether the error concerns the rows of one transaction: an integrity constraint (class 23), a value out of range
- * (class 22), or a trigger that refuses a change (P0001).
- */
-const isRefusal = ({ errno }: DatabaseError): boolean =>
-  errno !== undefined && (/^2[23]/.test(errno) || errno === 'P0001')
+/** Another batch of this instance has its place, or this instance was declared dead. */
+class FenceError extends Error {}
+
+/** The transaction had failed before its commit. The query that failed has said why. */
+class RollbackError extends Error {}
+
+/** Waits for the ends of all. Throws the first error, which is the cause of the others. */
+async function settled(all: readonly Promise<unknown>[]): Promise<void> {
+  for (const result of await Promise.allSettled(all)) if (result.status === 'rejected') throw result.reason
+}

@@ -1,0 +1,119 @@
+/**
+ * The queries of a batch whose transactions all commit together. Additions to a row become one query, and so do the
+ * rows of a table. Both follow everything else: rows that other instances write too are locked last, always in one
+ * order, and for the shortest time.
+ */
+import type { SqlValue, Statement, WriteStep } from '../statement.ts'
+import type { PendingWrite } from '../write-queue.ts'
+import { arrayOf, rowsFrom, type ColumnTypes } from './arrays.ts'
+import { textOfStatement } from './text.ts'
+import { toBound } from './values.ts'
+
+/** A query with its values. */
+export type BatchQuery = { readonly text: string; readonly bind: readonly SqlValue[] }
+
+/** A query that fails with a division by zero unless it changes exactly `changes` rows. */
+export const must = (query: string, changes: number): string =>
+  `WITH changed AS (${query} RETURNING 1) SELECT 1 / (count(*) = ${changes})::int FROM changed`
+
+const musts = new Map<number, Map<number, string>>()
+
+/** The query of one step. */
+export function queryOf({ run, bind, changes }: WriteStep): BatchQuery {
+  const text = textOfStatement(run)
+  return { text: changes === undefined ? text : mustOf(run.slot, text, changes), bind: bind.map(toBound) }
+}
+
+function mustOf(slot: number, text: string, changes: number): string {
+  let known = musts.get(slot)
+  if (!known) musts.set(slot, (known = new Map()))
+  let made = known.get(changes)
+  if (made === undefined) known.set(changes, (made = must(text, changes)))
+  return made
+}
+
+export class BatchCompiler {
+  private readonly types: ColumnTypes
+  private readonly rowTexts = new Map<Statement, string>()
+  private queries: BatchQuery[] = []
+  private readonly sums = new Map<string, Sum>()
+  private readonly rows = new Map<Statement, SqlValue[][]>()
+
+  constructor(types: ColumnTypes) {
+    this.types = types
+  }
+
+  compile(batch: readonly PendingWrite[]): readonly BatchQuery[] {
+    this.queries = []
+    for (const { steps } of batch) for (const step of steps) this.take(step)
+    this.insertRows()
+    this.writeSums()
+    return this.queries
+  }
+
+  private take(step: WriteStep): void {
+    const { run, bind } = step
+    if (run.row) this.keepRow(run, bind)
+    else if (!this.keepSum(step)) {
+      if (run.readsSums) this.writeSums()
+      this.queries.push(queryOf(step))
+    }
+  }
+
+  private keepRow(run: Statement, bind: readonly SqlValue[]): void {
+    let columns = this.rows.get(run)
+    if (!columns) this.rows.set(run, (columns = bind.map(() => [])))
+    for (const [i, column] of columns.entries()) column.push(bind[i] as SqlValue)
+  }
+
+  private insertRows(): void {
+    for (const [run, columns] of this.rows) {
+      this.queries.push({ text: must(this.rowText(run), columns[0]?.length ?? 0), bind: columns.map(arrayOf) })
+    }
+    this.rows.clear()
+  }
+
+  /** The insert of any number of rows. */
+  private rowText(run: Statement): string {
+    let text = this.rowTexts.get(run)
+    if (text === undefined) this.rowTexts.set(run, (text = insertOf(run, this.types)))
+    return text
+  }
+
+  /** Keeps an addition for later. Returns false if it must run at once, as for a value that cannot be summed. */
+  private keepSum(step: WriteStep): boolean {
+    const { run, bind, changes } = step
+    const { keys } = run
+    if (keys === undefined || !bind.every((value, i) => i < keys || isInteger(value))) return false
+    const name = JSON.stringify([run.slot, changes, ...bind.slice(0, keys).map((key) => nameOf(key))])
+    const known = this.sums.get(name)
+    if (!known) this.sums.set(name, { ...step, name, bind: bind.map(toBound) })
+    else for (let i = keys; i < bind.length; i++) known.bind[i] = (known.bind[i] as bigint) + BigInt(bind[i] as bigint)
+    return true
+  }
+
+  /** Two instances that lock rows in different orders would wait for each other. */
+  private writeSums(): void {
+    const sums = [...this.sums.values()].map((sum) => ({ ...sum, order: textOfStatement(sum.run) + sum.name }))
+    for (const sum of sums.toSorted((a, b) => (a.order < b.order ? -1 : 1))) this.queries.push(queryOf(sum))
+    this.sums.clear()
+  }
+}
+
+/** A step of our own. The transactions stay unchanged, because they may have to run one by one. */
+type Sum = WriteStep & { readonly name: string; readonly bind: SqlValue[] }
+
+const isInteger = (value: SqlValue): boolean => typeof value === 'bigint' || Number.isInteger(value)
+const nameOf = (value: SqlValue): unknown => (typeof value === 'string' || value === null ? value : [String(value)])
+
+function insertOf({ sql, tuple = '', row }: Statement, types: ColumnTypes): string {
+  const { table = '', columns = [] } = row ?? {}
+  const typeOf = (column: string): string => {
+    const type = types.get(`${table.replaceAll('"', '')}.${column}`)
+    if (type === undefined) throw new Error(`the schema has no column ${table}.${column}`)
+    return type
+  }
+  let last = 0
+  const values = tuple.slice(1, -1).replace(/\?/g, () => `v${++last}`)
+  return `${sql.slice(0, -`VALUES ${tuple}`.length)}SELECT ${values} FROM ${rowsFrom(columns.map(typeOf))}`
+}

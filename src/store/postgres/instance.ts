@@ -1,0 +1,28 @@
+/**
+ * The row of this instance. Each batch writes its number there, in the same transaction as everything else. The row so
+ * tells after a lost answer whether the batch was committed, keeps an instance that was declared dead from committing
+ * anything, is the sign of life, and shows a database that has lost what was acknowledged.
+ */
+import { must } from './batch.ts'
+
+const LIVES = "state IN ('alive', 'draining')"
+
+export const REGISTER = 'INSERT INTO instance (id, version) VALUES ($1, $2)'
+
+/** Fails unless the last committed batch of this instance is `$3`, and this instance was not declared dead. */
+export const FENCE = must(
+  `UPDATE instance SET batch = $2, beat = clock_timestamp() WHERE id = $1 AND batch = $3 AND ${LIVES}`,
+  1,
+)
+
+/**
+ * A synchronous commit after a batch. Commits become durable in their order, so once this one is, the batch is too. It
+ * changes no row if this instance was declared dead.
+ */
+export const BARRIER = `UPDATE instance SET beat = clock_timestamp() WHERE id = $1 AND ${LIVES}`
+
+export const LAST_BATCH = 'SELECT batch, state FROM instance WHERE id = $1'
+
+/** The instance ends. If it has left holds open, the others find it dead and expire them. */
+export const RETIRE = `UPDATE instance SET state = 'gone' WHERE id = $1 AND ${LIVES}
+  AND NOT EXISTS (SELECT 1 FROM hold WHERE owner = $1 AND state = 'open')`
