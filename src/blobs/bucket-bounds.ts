@@ -9,6 +9,7 @@ export const s3Bounds = {
   /** S3 may take minutes to put many parts together. */
   completionMs: limit('s3CompletionMs', 120_000, 'An upload to the S3 storage that takes longer to complete fails.'),
   putMs: limit('s3PutMs', 30_000, 'An image that takes longer to store is returned in the answer instead.'),
+  removalMs: limit('s3RemovalMs', 5_000, 'A file whose removal from the S3 storage takes longer is removed later.'),
   uploadsMax: limit('s3UploadsMax', 4, 'Further videos wait for their upload to the S3 storage.'),
   readAheadBytes: limit('s3ReadAheadBytes', 512 * KIB, 'The S3 storage waits when a client is this far behind.'),
   resumesMax: limit('s3ResumesMax', 2, 'A download is cut after this many broken reads of the S3 storage in a row.'),

@@ -13,7 +13,7 @@ import type { BlobRows } from './blob-rows.ts'
 import type { BlobFinding, BlobPart, BlobReader, Blobs, StoringHalt, UnreadableBlob } from './blobs.ts'
 import { s3Bounds } from './bucket-bounds.ts'
 import { S3Client } from './s3-client.ts'
-import { isPassing, s3Failure, type S3Failure } from './s3-failure.ts'
+import { s3Failure, type S3Failure } from './s3-failure.ts'
 import { S3Inspection } from './s3-inspection.ts'
 import { openObject } from './s3-reader.ts'
 import type { S3Settings } from './bucket-settings.ts'
@@ -101,7 +101,9 @@ class S3Files implements BlobFiles {
   }
 
   async remove(name: string): Promise<boolean> {
-    const answer = await this.client.ask({ method: 'DELETE', name })
+    // A client may wait for it, and a sweep repeats it.
+    const { removalMs: deadlineMs } = s3Bounds
+    const answer = await this.client.ask({ method: 'DELETE', name, deadlineMs, stallMs: deadlineMs })
     this.learn('remove', answer.kind === 'failed' ? answer : undefined)
     return answer.kind === 'done'
   }
@@ -162,16 +164,14 @@ class S3Files implements BlobFiles {
     return s3Failure('unexpected', read.status, `the server answered ${read.status} to a request for a range`)
   }
 
-  /** Notes how a step ended. Only a change is logged. A server that does not answer will not store either. */
+  /** Notes how a step ended. Only a change is logged. */
   private learn(step: S3Step, failure: S3Failure | undefined): void {
-    const [wasFailing, wasStoring] = [this.failing.has(step), !this.failing.has('store')]
     if (!failure) {
       if (!this.failing.delete(step)) return
       return this.log('info', 'blobs.storage_works', { place: this.place, step })
     }
+    if (this.failing.has(step)) return
     this.failing.add(step)
-    if (isPassing(failure)) this.failing.add('store')
-    if (wasFailing && wasStoring === !this.failing.has('store')) return
     const { code, status, message } = failure
     this.log('error', 'blobs.storage_failing', { place: this.place, step, code, status, message })
   }

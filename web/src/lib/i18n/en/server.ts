@@ -67,6 +67,7 @@ export const server = {
   'fixed_limits.s3StallMs': 'Wait for S3 without progress',
   'fixed_limits.s3CompletionMs': 'Wait for S3 to complete an upload',
   'fixed_limits.s3PutMs': 'Time to store an image in S3',
+  'fixed_limits.s3RemovalMs': 'Time to remove a file from S3',
   'fixed_limits.s3UploadsMax': 'Concurrent uploads of videos to S3',
   'fixed_limits.s3ReadAheadBytes': 'Bytes read ahead from S3 for a client',
   'fixed_limits.s3ResumesMax': 'Broken reads of S3 in a row',

@@ -68,6 +68,7 @@ export const server = {
   'fixed_limits.s3StallMs': 'S3 无进展的等待时间',
   'fixed_limits.s3CompletionMs': '等待 S3 完成上传的时间',
   'fixed_limits.s3PutMs': '将图片存入 S3 的时间',
+  'fixed_limits.s3RemovalMs': '从 S3 删除文件的时间',
   'fixed_limits.s3UploadsMax': '同时上传到 S3 的视频数',
   'fixed_limits.s3ReadAheadBytes': '为客户端从 S3 预读的字节数',
   'fixed_limits.s3ResumesMax': 'S3 读取连续中断的次数',
