@@ -2,7 +2,8 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ConfigError, loadConfig } from './config.ts'
+import { loadConfig } from './config.ts'
+import { ConfigError } from './setting.ts'
 import { readDeclaration } from './declaration.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-config-'))

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { S3Settings } from './blobs/bucket-settings.ts'
+import { databaseUrl, workersOf, type WorkerSettings } from './cluster-settings.ts'
 import type { Declaration, DeclaredCatalog } from './declaration.ts'
 import type { ModelDraft, ProviderDraft } from './domain/catalog.ts'
 import type { LogLevel } from './lib/runtime/log.ts'
@@ -10,10 +11,9 @@ import { TrustedProxies } from './lib/http/trusted-proxies.ts'
 import { parseMarkUp, type MarkUp } from './prices/mark-up.ts'
 import { modelsOfVendors } from './prices/vendor-models.ts'
 import { isSendableKey, presets, UNSENDABLE_KEY } from './vendors/presets.ts'
+import { ConfigError, integer, type Environment } from './setting.ts'
 import { sandboxModels, sandboxProvider } from './sandbox-provider.ts'
 import { GIB, HOUR_MS, MIB, MINUTE_MS } from './lib/primitives/units.ts'
-
-export type Environment = Readonly<Record<string, string | undefined>>
 
 /** Every limit that an operator can set: its variable, its default and its range. */
 const limitRules = {
@@ -48,7 +48,7 @@ export type ConfiguredLimits = { readonly [Name in keyof typeof limitRules]: num
 
 type SandboxFor = 'first_account' | 'everyone'
 
-export type Config = {
+export type Config = WorkerSettings & {
   readonly host: string
   readonly port: number
   readonly dataFolder: string
@@ -90,24 +90,7 @@ export type Config = {
   readonly configFile: string | undefined
 }
 
-/** A configuration that cannot be used. The message names the variable or the line. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError'
-}
-
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
-
-function integer(
-  env: Environment,
-  name: string,
-  { fallback, min, max }: { fallback: number; min: number; max: number },
-): number {
-  const text = env[name]
-  if (text === undefined || text === '') return fallback
-  const value = Number(text)
-  if (Number.isInteger(value) && value >= min && value <= max) return value
-  throw new ConfigError(`${name} must be a whole number from ${min} to ${max}, not '${text}'`)
-}
 
 function logLevel(env: Environment): LogLevel {
   const text = env['TOLLGATE_LOG'] ?? 'info'
@@ -124,21 +107,6 @@ function publicUrl(env: Environment): string | undefined {
   if (url && `${url.username}${url.password}${url.search}${url.hash}` === '') return text.replace(/\/+$/, '')
   const wanted = 'an absolute http(s) address without a user, a query or a fragment'
   throw new ConfigError(`TOLLGATE_PUBLIC_URL must be ${wanted}, not '${maskedAddress(text)}'`)
-}
-
-const SECRETS = ['TOLLGATE_KEY_PEPPER', 'TOLLGATE_MASTER_KEY'] as const
-
-/** Secrets that one instance made would be unknown to the others, so a shared database needs given ones. */
-function databaseUrl(env: Environment): string | undefined {
-  const text = env['TOLLGATE_DATABASE_URL']
-  if (!text) return undefined
-  if (!URL.canParse(text) || !/^postgres(?:ql)?:$/.test(new URL(text).protocol)) {
-    const wanted = 'an address such as postgres://user:password@host:5432/database'
-    throw new ConfigError(`TOLLGATE_DATABASE_URL must be ${wanted}, not '${maskedAddress(text)}'`)
-  }
-  const missing = SECRETS.filter((name) => !env[name])
-  if (missing.length === 0) return text
-  throw new ConfigError(`with TOLLGATE_DATABASE_URL, set ${missing.join(' and ')} too (openssl rand -hex 32)`)
 }
 
 function limitsOf(env: Environment): ConfiguredLimits {
@@ -227,6 +195,7 @@ export async function loadConfig(env: Environment): Promise<Config> {
     ...listening(env),
     dataFolder: resolve(env['TOLLGATE_DATA'] || 'data'),
     databaseUrl: databaseUrl(env),
+    ...workersOf(env),
     publicUrl: publicUrl(env),
     publicModels: publicModels(env),
     corsOrigins: corsOrigins(env),

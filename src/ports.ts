@@ -69,6 +69,7 @@ function bindPublic(config: Config, log: Log, shared: PortOptions): Server {
     ...shared,
     hostname,
     port,
+    isShared: config.workers > 1,
     limits: { ...config.limits, connectionsMax },
     originOf: (address) => trustedProxies.originOf(address),
     onConnectionLimit: (stats) =>

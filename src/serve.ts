@@ -23,6 +23,7 @@ import { ReplyMemory } from './lib/runtime/reply-memory.ts'
 import { SharedBudget } from './lib/primitives/shared-budget.ts'
 import type { RequestRecord } from './records/records.ts'
 import { answerBounds, type Relay } from './relay/context.ts'
+import type { LiveCalls } from './relay/live-calls.ts'
 import { openRelayPort } from './relay/port.ts'
 import { backgroundBounds, BackgroundResponses } from './relay/background.ts'
 import { drainBounds, UpstreamDrainer } from './relay/upstream-drainer.ts'
@@ -35,6 +36,7 @@ import { bindPorts, urlHost } from './ports.ts'
 import { ReadinessGate } from './readiness-gate.ts'
 import { logRecord } from './request-log.ts'
 import { startSweeps } from './maintenance-jobs.ts'
+import { Workers } from './workers.ts'
 import { Videos, type VideosOptions } from './video/videos.ts'
 
 export type RunningServer = {
@@ -101,23 +103,25 @@ export async function serve(config: Config): Promise<RunningServer> {
   const control = serveControl(config.dataFolder, gateway.services, { host, port: server.port, publicUrl })
   await videos.resume()
   const sweeps = startSweeps(gateway, blobs, { log, limits: config.limits, isDraining })
-  const watch = setInterval(() => {
-    live.endOverdue(config.limits.requestTimeoutMs)
-    live.cutLapsed()
-    readiness.reason()
-    collectGrowth()
-  }, WATCH_MS)
+  const watch = watchCalls(live, readiness, config)
   const ahead = setTimeout(() => void loadReaders().catch((error: Error) => giveUp(log, error)), READ_AHEAD_MS)
+  const workers = new Workers({ config, port: server.port, log })
   const origin = publicUrl ?? `http://${urlHost(host)}:${server.port}`
   return {
     baseUrl: `${origin}/v1`,
     setupUrl: await setupUrl(gateway, origin),
     firstKey: gateway.firstKey,
     gateway,
-    open: () => ports.open({ ...edge, handle: withConsole(edge, gateway, { config, log }) }),
-    lameDuck: (skip) => lameDuck(state, { ports, durationMs: config.limits.lameDuckMs, log }, skip),
-    drain: () =>
-      drain(state, {
+    open: () => {
+      ports.open({ ...edge, handle: withConsole(edge, gateway, { config, log }) })
+      workers.start()
+    },
+    lameDuck: (skip) => {
+      void workers.leave(skip)
+      return lameDuck(state, { ports, durationMs: config.limits.lameDuckMs, log }, skip)
+    },
+    drain: async () => {
+      await drain(state, {
         gateway,
         ports,
         videos,
@@ -128,9 +132,20 @@ export async function serve(config: Config): Promise<RunningServer> {
         timers: { watch, ahead },
         drainMs: config.limits.drainMs,
         log,
-      }),
+      })
+      await workers.ended()
+    },
   }
 }
+
+/** Ends calls that may not go on, and looks at disk and memory. */
+const watchCalls = (live: LiveCalls, readiness: ReadinessGate, { limits }: Config): Timer =>
+  setInterval(() => {
+    live.endOverdue(limits.requestTimeoutMs)
+    live.cutLapsed()
+    readiness.reason()
+    collectGrowth()
+  }, WATCH_MS)
 
 /** The public API with its budgets and bounds. */
 const edgeOf = (
@@ -210,7 +225,8 @@ const recorder =
   }
 
 /** The memory that the process may use, in bytes. */
-const memoryMaxOf = ({ limits }: Config): number => limits.memoryBytesMax || process.constrainedMemory()
+const memoryMaxOf = ({ limits, workers }: Config): number =>
+  (limits.memoryBytesMax || process.constrainedMemory()) / workers
 
 type OwnedParts = 'accounts' | 'catalog' | 'ledger' | 'records' | 'idempotency' | 'turns' | 'live' | 'health'
 

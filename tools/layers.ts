@@ -51,7 +51,9 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   // The files at the root of src: first what the operator declares, then the wiring.
   declaration: [...layer0, 'vendors', 'prices', 'outbound'],
   'sandbox-provider': [...layer0, 'vendors'],
-  config: [...layer0, 'vendors', 'prices', 'blobs', 'declaration', 'sandbox-provider'],
+  setting: [],
+  'cluster-settings': ['lib', 'setting'],
+  config: [...layer0, 'vendors', 'prices', 'blobs', 'declaration', 'sandbox-provider', 'setting', 'cluster-settings'],
   'connection-limit': ['lib', 'config'],
   // It only lists the modules that declare a limit.
   'fixed-limits': [
@@ -84,6 +86,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
     'hosted-files',
   ],
   database: ['lib', 'store', 'catalog', 'ledger', 'admin', 'config', 'secrets', 'backup', 'gateway'],
+  workers: ['lib', 'config'],
   ports: ['lib', 'inbound', 'edge', 'config', 'connection-limit'],
   'readiness-gate': ['lib', 'store'],
   'request-log': [...layer0, 'records'],
@@ -101,6 +104,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
     ...wiring,
     'public-server',
     'ports',
+    'workers',
     'readiness-gate',
     'request-log',
     'maintenance-jobs',

@@ -51,7 +51,7 @@ const linesOf = (metrics: Metrics, name: string): string[] =>
 
 test('every metric has a name, a type and a help text before the first request', () => {
   const text = fresh().text()
-  expect(text.replace(/(?<=process_resident_memory_bytes )\d+/, 'N')).toBe(
+  expect(text.replaceAll(/(?<=^process_\w+ )[\d.]+$/gm, 'N')).toBe(
     `${[
       ['tollgate_http_responses_total', 'counter', 'HTTP responses by status.'],
       ['tollgate_requests_total', 'counter', 'Requests that held money, by outcome.'],
@@ -74,6 +74,7 @@ test('every metric has a name, a type and a help text before the first request',
       ['tollgate_decoders_resident_bytes', 'gauge', 'Resident memory of picture decoders.', ' 0'],
       ['tollgate_decoders_lost_total', 'counter', 'Picture decoders that ended while they were working.', ' 0'],
       ['process_resident_memory_bytes', 'gauge', 'Resident memory.', ' N'],
+      ['process_start_time_seconds', 'gauge', 'When the process started, in Unix time.', ' N'],
     ]
       .map(([name, type, help, value]) =>
         [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...(value ? [name + value] : [])].join('\n'),

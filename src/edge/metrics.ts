@@ -80,6 +80,11 @@ export class Metrics {
         'counter',
       ),
       new Gauge('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss()),
+      new Gauge(
+        'process_start_time_seconds',
+        'When the process started, in Unix time.',
+        () => performance.timeOrigin / 1000,
+      ),
     ]
   }
 

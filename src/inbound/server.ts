@@ -18,6 +18,8 @@ export type ServerOptions = Pick<Host, 'handle' | 'refuse'> & {
   readonly originOf?: (remoteAddress: string) => string | undefined
   /** Called when there were too many connections, and repeatedly while that goes on. */
   readonly onConnectionLimit?: (report: ConnectionLimiterStats) => void
+  /** Whether other processes listen on the same port too. The system then shares the connections among them. */
+  readonly isShared?: boolean
   /** Whether requests wait until `begin` is called. */
   readonly isHeld?: boolean
   /** Called with a programming error in a handler. Its connection is broken off. */
@@ -42,6 +44,9 @@ export type Server = {
   /** The numbers of closed and rejected connections since the start. */
   readonly dropped: Pick<ConnectionLimiterStats, 'dismissed' | 'turnedAway'>
 }
+
+/** The types of the runtime know this option only for outgoing connections. */
+const sharing = (isShared: boolean): object => ({ reusePort: isShared })
 
 const unbounded: ConnectionCountLimits = { connectionsMax: Infinity, strangersPerAddressMax: Infinity }
 const SWEEP_MS = 250
@@ -80,6 +85,7 @@ class SocketServer implements Server, Host {
     this.listener = Bun.listen<ServerConnection>({
       hostname,
       port,
+      ...sharing(options.isShared ?? false),
       socket: {
         open: (socket) => this.open(socket),
         data: (socket, bytes) => socket.data.data(bytes),
