@@ -18,6 +18,8 @@ const meanings: Readonly<Record<string, string>> = {
   NoSuchBucket: 'there is no bucket of that name: check TOLLGATE_S3_BUCKET and TOLLGATE_S3_PATH_STYLE',
   PermanentRedirect: 'the bucket is at another address: check TOLLGATE_S3_ENDPOINT and TOLLGATE_S3_REGION',
   RequestTimeTooSkewed: "this machine's clock differs by more than 15 minutes from the server's",
+  // versitygw 1.x, tried on 2026-11-26.
+  XAdminUserNotFound: 'the server does not know TOLLGATE_S3_ACCESS_KEY_ID',
   SignatureDoesNotMatch: 'the signature is not accepted: check TOLLGATE_S3_SECRET_ACCESS_KEY',
   redirect: 'the server redirects, which is not followed: check TOLLGATE_S3_ENDPOINT and TOLLGATE_S3_REGION',
 }

@@ -54,7 +54,8 @@ export class S3Inspection {
 
   private async list(above: string): Promise<Page | S3Failure> {
     const { prefix } = this.client.settings
-    const query = { 'list-type': '2', prefix, 'start-after': prefix + above, 'max-keys': String(PAGE_MAX) }
+    const from = prefix + above === '' ? {} : { 'start-after': prefix + above }
+    const query = { 'list-type': '2', prefix, 'max-keys': String(PAGE_MAX), ...from }
     const answer = await this.client.ask({ method: 'GET', query })
     if (answer.kind === 'failed') return answer
     const objects = [...answer.text.matchAll(/<Contents>(.*?)<\/Contents>/gs)].map(([, text = '']) => ({

@@ -212,6 +212,11 @@ async function bring(
   // A file that is already in memory must not wait there.
   const brought = await (state.source.kind === 'inline' ? bringing() : deps.downloads.run(bringing))
   if (deps.halt.upstreamStopped) return
+  if (brought.kind === 'no_room') {
+    job.failures++
+    deps.log('warn', 'video.download_failed', { ...taskFields(job), message: 'the disk is full' })
+    return blob.discard()
+  }
   if (brought.kind === 'failed') {
     job.failures++
     job.downloads++

@@ -17,11 +17,18 @@ import { KIB } from '../lib/primitives/units.ts'
 export type BroughtFile =
   | { readonly kind: 'brought'; readonly seconds: number | undefined }
   | { readonly kind: 'failed'; readonly message: string }
+  /** The disk is full. That passes, and it is no fault of the vendor. */
+  | { readonly kind: 'no_room' }
 
 /** This failure is final, because the file will not become smaller. */
 export const TOO_LARGE = 'the file is too large'
 
 const failed = (message: string): BroughtFile => ({ kind: 'failed', message })
+
+const NO_ROOM = 'the disk is full'
+
+const writeProblem = ({ code, message }: NodeJS.ErrnoException): string =>
+  code === 'ENOSPC' ? NO_ROOM : `the file cannot be written: ${message}`
 
 type From = { readonly source: VideoSource; readonly vendor: Pick<VideoVendor<unknown>, 'provider' | 'preset'> }
 
@@ -32,6 +39,7 @@ export async function bringFile(deps: VideoWorkerDeps, blob: UnfinishedBlob, fro
     source.kind === 'inline'
       ? writeInline(blob.path, source.base64)
       : await download(deps, blob.path, source, from.vendor)
+  if (problem === NO_ROOM) return { kind: 'no_room' }
   if (problem !== undefined) return failed(problem)
   const file = await open(blob.path, 'r')
   try {
@@ -49,6 +57,8 @@ function writeInline(path: string, base64: string): string | undefined {
     for (let at = 0; at < base64.length; at += PIECE_CHARS) {
       writeAll(file, Buffer.from(base64.slice(at, at + PIECE_CHARS), 'base64'))
     }
+  } catch (error) {
+    return writeProblem(error as NodeJS.ErrnoException)
   } finally {
     closeSync(file)
   }
@@ -113,7 +123,7 @@ function writeBody(response: IncomingResponse, path: string, onProgress: () => v
       if (bytes > videoBounds.fileBytesMax) problem = TOO_LARGE
       else writeAll(file, part)
     } catch (error) {
-      problem = `the file cannot be written: ${(error as Error).message}`
+      problem = writeProblem(error as NodeJS.ErrnoException)
     }
     if (problem !== undefined) response.cancel()
     else onProgress()
