@@ -8,13 +8,13 @@ import type {
   AdaptedReply,
   AdaptedStream,
   Adapter,
-  BytesAnswer,
   BytesReply,
   ReadEvent,
   ReadReply,
   UpstreamEvent,
   UpstreamRequest,
 } from '../formats/core/contract.ts'
+import type { BytesAnswer } from '../formats/core/bytes-answer.ts'
 import { bodyWithout } from '../formats/core/refused-field.ts'
 import { accountOf } from '../formats/core/own-seals.ts'
 import {

@@ -4,7 +4,8 @@
  */
 import type { Provider } from '../domain/catalog.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
-import type { BytesAnswer, FailureReader, TypedBytes, UpstreamRequest } from '../formats/core/contract.ts'
+import type { BytesAnswer, TypedBytes } from '../formats/core/bytes-answer.ts'
+import type { FailureReader, UpstreamRequest } from '../formats/core/contract.ts'
 import { readBytes } from '../outbound/bytes.ts'
 import type { NetworkFailure, OutboundResult } from '../outbound/exchange.ts'
 import { ERROR_BYTES_MAX, outbound, type OutboundRequest, type WholeResult } from '../outbound/send.ts'

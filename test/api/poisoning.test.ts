@@ -38,8 +38,8 @@ const user = [{ role: 'user', content: 'Write 3 tokens' }]
 const spoken = { contents: [{ role: 'user', parts: [{ text: 'Write 3 tokens' }] }] }
 const declared = { tools: [{ functionDeclarations: [{ name: 'f', parameters: TOOL }] }] }
 
-/** A request that each route takes, with the two honest names in a tool wherever there are tools. */
-const bodies: Readonly<Record<string, object>> = {
+/** Requests with the two honest names in a tool wherever there are tools. */
+const chosen: Readonly<Record<string, object>> = {
   '/v1/chat/completions': {
     model: 'chatty',
     messages: user,
@@ -68,8 +68,13 @@ const bodies: Readonly<Record<string, object>> = {
     requests: [{ model: 'models/small', content: { parts: [{ text: 'Hi' }] } }],
   },
 }
+/** Any other route is tried with the request of its documentation. */
+const documented = publicRoutes.flatMap(({ path, documentation: { request } }): [string, object][] =>
+  request && 'example' in request && !path.includes('{') && !(path in chosen) ? [[path, request.example]] : [],
+)
+const bodies: Readonly<Record<string, object>> = { ...chosen, ...Object.fromEntries(documented) }
 /** These have no model here, or want a picture: a refusal of theirs says something else. */
-const unserved = ['/v1/images/edits', '/v1/videos', '/v1/video/generations']
+const unserved = ['/v1/images/edits', '/v1/videos', '/v1/video/generations', ...documented.map(([path]) => path)]
 
 type HttpAnswer = { readonly status: number; readonly text: string }
 

@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { loadAll } from '../../src/cli/registry.ts'
+import { sandboxModels } from '../../src/sandbox-provider.ts'
 import { startSandboxProcess } from '../support/gateway.ts'
 
 const ROOT = resolve(import.meta.dir, '../..')
@@ -472,8 +473,9 @@ describe('serve', () => {
     const folder = freshFolder()
     const server = await start(folder, [])
     expect(server.block).toMatch(
-      /^Tollgate \d+\.\d+\.\d+\n\nBase URL {2}http:\/\/127\.0\.0\.1:\d+\/v1\nModels {4}10: sandbox-chat, sandbox-embedding, .+\n/,
+      /^Tollgate \d+\.\d+\.\d+\n\nBase URL {2}http:\/\/127\.0\.0\.1:\d+\/v1\nModels {4}\d+: sandbox-chat, sandbox-embedding, .+\n/,
     )
+    expect(server.block).toContain(`\nModels    ${sandboxModels.length}: `)
     expect(server.block).toContain(`\nData      ${folder}\n`)
     expect(server.block).toMatch(/\nKey {7}sk-tg-\w{49} \(account 'default'; shown only once\)\n/)
     const curl = server.block.slice(server.block.indexOf('curl '))
@@ -505,8 +507,7 @@ describe('serve', () => {
     expect(JSON.parse(server.block)).toEqual({
       version: expect.stringMatching(/^\d/),
       base_url: server.baseUrl,
-      models: `sandbox-chat sandbox-embedding sandbox-embedding-large sandbox-embedding-small sandbox-image
-        sandbox-image-classic sandbox-image-gemini sandbox-mini sandbox-video sandbox-video-fast`.split(/\s+/),
+      models: sandboxModels.map(({ id }) => id).toSorted(),
       data_folder: join(folder, 'deep'),
       pid: server.child.pid,
       first_key: expect.stringMatching(/^sk-tg-\w{49}$/),

@@ -4,6 +4,7 @@
  * none of them.
  */
 import { beforeAll, describe, expect, test } from 'bun:test'
+import type { RequestHead } from '../../src/inbound/exchange.ts'
 import { methodsOf } from '../../src/edge/router.ts'
 import { publicRoutes } from '../../src/edge/routes.ts'
 import type { Member } from '../sdk/till.ts'
@@ -157,10 +158,30 @@ test('no other route takes an id', () => {
   // Those of videos are tried in video/tasks.test.ts.
   const rest = others.filter((route) => idOf(route) !== '{model}' && route.limits !== 'files')
   expect(rest.filter(({ path }) => !/^\/v1\/(?:videos|video\/generations)\/\{id\}$/.test(path))).toEqual([])
-  // Routes that take a body, and so an id in it.
-  const open = `/v1/chat/completions /v1/embeddings /v1/messages /v1/messages/count_tokens /v1/images/generations
-    /v1/images/edits /v1/videos /v1/video/generations`
-  const known = new Set([...Object.keys(inBodies), ...open.split(/\s+/)])
-  const bodies = publicRoutes.filter((route) => route.reads.kind !== 'none' && idOf(route) === '')
-  expect(bodies.map(({ path }) => path).filter((path) => !known.has(path))).toEqual([])
+})
+
+/** An id in a body names a stored turn. The relay looks for turns only for a request that is part of a conversation. */
+test('no other body takes an id', async () => {
+  const forms: string[] = []
+  for (const { path, reads, documentation } of publicRoutes) {
+    if (reads.kind === 'form') forms.push(path)
+    if (reads.kind !== 'json') continue
+    const { request: documented } = documentation
+    const text = JSON.stringify(documented && 'example' in documented ? documented.example : {})
+    const read = await reads.read(
+      { text, bytes: text.length },
+      { head: headAt(path, documentation.query), header: () => undefined },
+    )
+    if (read.kind === 'rejected') throw new Error(`${path}: ${read.failure.message}`)
+    expect([path, read.request.conversation !== undefined]).toEqual([path, path in inBodies])
+  }
+  expect(forms).toEqual(['/v1/images/edits'])
+})
+
+const headAt = (path: string, query: Readonly<Record<string, string>> = {}): RequestHead => ({
+  method: 'POST',
+  path: path.replace('{model}', 'any'),
+  query: `?${new URLSearchParams(query).toString()}`,
+  headers: new Map(),
+  version: '1.1',
 })

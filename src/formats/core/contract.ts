@@ -7,11 +7,12 @@ import type { Model, ModelKind } from '../../domain/catalog.ts'
 import type { Failure, UpstreamFailure } from '../../domain/failure.ts'
 import type { ImageFormat, ImageOptions } from '../../domain/image.ts'
 import type { Delta, Dialect, Reply, Turn } from '../../domain/turn.ts'
-import type { Usage, UsageSource } from '../../domain/usage.ts'
+import type { Pieces, Usage, UsageSource } from '../../domain/usage.ts'
 import type { HeaderFields } from '../../lib/http/message-head.ts'
 import type { UploadBody } from '../../lib/http/form.ts'
 import type { SseEvent } from '../../lib/http/sse.ts'
 import type { Rule } from '../../vendors/rules.ts'
+import type { BytesAnswer, TypedBytes } from './bytes-answer.ts'
 import type { GeneratedText } from './generated-text.ts'
 import type { Quirks } from '../../vendors/preset.ts'
 import type { RemoteMedium } from './remote-media.ts'
@@ -71,6 +72,8 @@ export type RequestedWork = {
   /** Set in a dialect that can answer a turn with images. `quality` is the size, in the vendor's word. */
   readonly painting?: { readonly quality: string | undefined }
   readonly images?: ImageOptions
+  /** The pieces that follow from the request alone, such as the characters of a text that is spoken. */
+  readonly pieces?: readonly Pieces[]
   /** A video is made by a task. It is never streamed and never passed through. */
   readonly video?: VideoBody
 }
@@ -230,9 +233,6 @@ export type AdaptedReply = MeteredReply & {
 
 /** A whole reply of bytes. It reaches the client unchanged. */
 export type BytesReply = MeteredReply & { readonly content: TypedBytes }
-
-/** Bytes with the content type that the client gets. */
-export type TypedBytes = { readonly bytes: Uint8Array; readonly contentType: string }
 export type ReadReply = { readonly kind: 'reply'; readonly reply: AdaptedReply } | FailedRead
 
 /** What every dialect's answer says of itself. */
@@ -332,15 +332,6 @@ export type Adapter = {
   /** Set if the upstream answers with bytes. They pass unchanged, and no method reads them. */
   readonly bytes?: BytesAnswer
   readonly failures: FailureReader
-}
-
-/** An upstream's answer of bytes. */
-export type BytesAnswer = {
-  /**
-   * The content type for the client, by the upstream's. Undefined if it is not that of an answer. The result comes from
-   * a closed list, because a browser acts on the type of what an address of the gateway returns.
-   */
-  readonly typeOf: (contentType: string) => string | undefined
 }
 
 /** Reads failures in an upstream's dialect. */
