@@ -3,7 +3,6 @@ import { SQL } from 'bun'
 import { PostgresServer } from './postgres-server.ts'
 
 let starting: Promise<PostgresServer> | undefined
-let count = 0
 
 /** A test run may share one server: `TOLLGATE_TEST_DATABASE_URL` names it. */
 const GIVEN = process.env['TOLLGATE_TEST_DATABASE_URL']
@@ -11,7 +10,7 @@ const GIVEN = process.env['TOLLGATE_TEST_DATABASE_URL']
 /** Makes an empty database and returns its URL. */
 export async function freshDatabase(): Promise<string> {
   const admin = new URL(GIVEN ?? (await (starting ??= PostgresServer.create())).url())
-  const name = `gateway_${process.pid}_${count++}`
+  const name = `gateway_${crypto.randomUUID().replaceAll('-', '')}`
   const sql = new SQL(admin.href, { max: 1 })
   try {
     await sql.unsafe(`CREATE DATABASE ${name}`).simple()
