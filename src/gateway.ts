@@ -20,6 +20,7 @@ import { appliesDeclaration, applyAccounts, makeAccount, type DeclarationOptions
 import { accountCallsMax, connectionsMaxOf } from './connection-limit.ts'
 import { DIED } from './formats/responses/conversation.ts'
 import { timeOrderedId } from './lib/primitives/ids.ts'
+import type { Log } from './lib/runtime/log.ts'
 import { DiskRoom } from './lib/runtime/disk-room.ts'
 import { openSqliteCodes } from './ledger/sqlite-codes.ts'
 import type { Ledger } from './ledger/ledger.ts'
@@ -28,6 +29,7 @@ import { openSqliteLedger } from './ledger/sqlite-ledger.ts'
 import { holdLifeCheck, ledgerChecks } from './ledger/verify.ts'
 import { findingsOf, type Check, type Finding } from './lib/primitives/checks.ts'
 import { keptAnswerBounds, type Idempotency } from './records/idempotency.ts'
+import type { RecordFeed } from './records/feed.ts'
 import { openLocalFeed } from './records/local-feed.ts'
 import type { Records } from './records/records.ts'
 import type { RefusedRequests } from './records/refused.ts'
@@ -163,7 +165,7 @@ export async function openGateway(config: Config, options: OpenOptions): Promise
   }
 }
 
-type RequestPorts = Pick<Gateway, 'records' | 'rollups' | 'refused' | 'tasks' | 'blobs'>
+type RequestPorts = Pick<Gateway, 'records' | 'rollups' | 'refused' | 'tasks' | 'blobs'> & Pick<AdminServices, 'feed'>
 
 /**
  * Opens the storage of request records and of the files and tasks that requests make. `instance` is the owner of their
@@ -179,8 +181,14 @@ async function openRequestPorts(
     rollups: await openSqliteUsageRollups(store),
     refused: openSqliteRefusedRequests(store),
     tasks: openSqliteTasks(store, instance),
+    feed: instance === undefined ? openLocalFeed() : await openSharedFeed(store, shared.log),
     blobs: await openHostedFiles(store, config, shared),
   }
+}
+
+async function openSharedFeed(store: Store, log: Log): Promise<RecordFeed> {
+  const { openPostgresFeed } = await import('./records/postgres-feed.ts')
+  return openPostgresFeed(store, { onError: (error) => log('error', 'feed.unread', { message: String(error) }) })
 }
 
 /** Opens users, sessions and management keys. When a user is barred, all sessions of the user end. */
@@ -193,7 +201,7 @@ async function openPeople(store: Store): Promise<Pick<AdminServices, 'users' | '
 /** Members that other parts of the gateway also use. */
 type SharedServices = Pick<
   AdminServices,
-  | ('accounts' | 'blobs' | 'catalog' | 'ledger' | 'limiter' | 'managementKeys')
+  | ('accounts' | 'blobs' | 'catalog' | 'feed' | 'ledger' | 'limiter' | 'managementKeys')
   | ('records' | 'refused' | 'rollups' | 'sessions' | 'tasks' | 'users')
 >
 type Parts = SharedServices & {
@@ -229,7 +237,6 @@ function servicesOf(
     health: () => healthBook.all,
     resume: (providerId) => healthBook.resume(offersOfProvider(shared.catalog, providerId)),
     tally: new ProviderTally(),
-    feed: openLocalFeed(),
     savedViews: openSqliteSavedViews(store),
     codes: openSqliteCodes(store, shared.ledger),
     backup: createBackup(store, secrets, shared.blobs.place),

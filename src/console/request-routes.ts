@@ -105,6 +105,7 @@ async function watchRequests(call: RouteContext<{ account: string }, z.infer<typ
     onClosed: place.giveBack,
   })
   try {
+    await context.services.feed.caughtUp()
     return { kind: 'events', tail, first: await pageOfRequests(call, params.account, query) }
   } catch (error) {
     tail.close()

@@ -36,6 +36,7 @@ export function describeRecordFeedContract(name: string, open: () => Promise<Fee
       await publish(record('a'))
       const [first, second, other] = [new Listener(), new Listener(), new Listener()]
       const stops = [feed.watch('a', first), feed.watch('a', second), feed.watch('b', other)]
+      await feed.caughtUp()
       const made: RequestRecord[] = []
       for (let i = 0; i < 40; i++) {
         made.push(record(dice.pick('a', 'b', 'c')))

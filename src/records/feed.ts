@@ -28,6 +28,7 @@ export const watchBounds = {
  * The port of the feed.
  *
  * - A watcher gets each record of its account that is published while it watches, once, and none of another account.
+ *   The feed of several instances needs time to begin: a watch counts from `caughtUp`.
  * - `published` waits for nothing. It is called in the tick in which a charge is known to be durable.
  */
 export type RecordFeed = {
@@ -35,6 +36,8 @@ export type RecordFeed = {
   published(record: RequestRecord): void
   /** Returns a function that ends the watch, or undefined if the feed is closed. */
   watch(accountId: string, watcher: Watcher): (() => void) | undefined
+  /** Resolves once no record is missed that ends from now on. Undefined if none ever is. */
+  caughtUp(): Promise<void> | undefined
   /** Ends all watches, so that a shutdown does not wait for them. */
   close(): void
 }

@@ -23,6 +23,10 @@ class LocalFeed implements RecordFeed {
     }
   }
 
+  caughtUp(): undefined {
+    return undefined
+  }
+
   close(): void {
     this.isClosed = true
     for (const watchers of this.byAccount.values()) for (const watcher of watchers) watcher.end()

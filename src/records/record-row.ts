@@ -94,6 +94,56 @@ export function storedRecord(row: Row): StoredRecord {
   return { ...row, attempts }
 }
 
+const textIn = (value: SqlValue | undefined): string | undefined => (typeof value === 'string' ? value : undefined)
+const numberIn = (value: SqlValue | undefined): number | undefined =>
+  value === null || value === undefined ? undefined : Number(value)
+
+/** The record of a row. Its durations are whole milliseconds. */
+export function recordOf(row: Row): RequestRecord {
+  const count = (column: string): number => Number(row[column])
+  const name = (column: string): string => row[column] as string
+  const money = (column: string): bigint => row[column] as bigint
+  const [capTokens, capReason] = [numberIn(row['output_cap']), textIn(row['output_cap_reason'])]
+  const pieces = textIn(row['pieces'])
+  return {
+    accountId: name('account_id'),
+    id: name('id'),
+    keyId: name('key_id'),
+    endpoint: name('endpoint'),
+    model: name('model'),
+    stream: count('stream') === 1,
+    status: count('status'),
+    outcome: name('outcome') as RequestRecord['outcome'],
+    errorCode: textIn(row['error_code']),
+    offerId: textIn(row['offer_id']),
+    providerId: textIn(row['provider_id']),
+    upstreamModel: textIn(row['upstream_model']),
+    usage: {
+      inputFresh: count('input_fresh'),
+      inputCached: count('input_cached'),
+      cacheWrite5m: count('cache_write_5m'),
+      cacheWrite1h: count('cache_write_1h'),
+      outputText: count('output_text'),
+      outputReasoning: count('output_reasoning'),
+      inputImage: count('input_image'),
+      outputImage: count('output_image'),
+      ...(pieces === undefined ? {} : { pieces: JSON.parse(pieces) as NonNullable<RequestRecord['usage']['pieces']> }),
+    },
+    usageSource: textIn(row['usage_source']) as RequestRecord['usageSource'],
+    priceCardId: count('price_card_id'),
+    costCardId: numberIn(row['cost_card_id']),
+    held: money('held'),
+    charged: money('charged'),
+    writtenOff: money('written_off'),
+    upstreamCost: money('upstream_cost'),
+    attempts: JSON.parse(storedRecord(row).attempts) as AttemptNote[],
+    outputCap: capTokens === undefined ? undefined : { tokens: capTokens, reason: capReason ?? '' },
+    createdAtMs: count('created_at'),
+    firstEventMs: numberIn(row['first_event_ms']),
+    totalMs: count('total_ms'),
+  }
+}
+
 const columnNames = recordColumns.split(', ')
 
 /** A record in the form that the store would return, for callers that cannot wait for the store. */

@@ -1,7 +1,7 @@
 /** The contract of `RefusedRequests` as tests for any store. The suite uses only the port. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { timeOrderedId } from '../lib/primitives/ids.ts'
-import { Dice, shifted, type PortUnderTest } from '../store/port-contract.ts'
+import { Dice, shifted, withPort, type InstancesUnderTest, type PortUnderTest } from '../store/port-contract.ts'
 import {
   COUNTED_HOURS,
   refusedBounds,
@@ -181,5 +181,38 @@ export function describeRefusedRequestsContract(
       await under.port.flush()
       expect(await (await under.reopen()).find(one.id, 'a')).toMatchObject({ id: one.id })
     })
+  })
+}
+
+/** Runs the part of the suite for two instances on one store. */
+export function describeRefusalsOfInstances(
+  name: string,
+  open: () => Promise<InstancesUnderTest<PortUnderTest<RefusedRequests>>>,
+): void {
+  describe(`${name} keeps the contract of refused requests between instances`, () => {
+    test('refusals of both are found by both, and counted once each', () =>
+      withPort(open, async ({ first, second }) => {
+        const dice = new Dice(3)
+        const atMs = Date.now()
+        const made: RefusedRequest[] = []
+        for (let round = 0; round < 20; round++) {
+          for (const { port } of [first, second]) {
+            for (let i = 0; i < 40; i++) {
+              const code = dice.pick('rate_limited', 'invalid_key', 'none')
+              const one = refusal({ id: timeOrderedId('req_', atMs), atMs, code, accountId: dice.pick('a', 'b', 'c') })
+              made.push(one)
+              port.note(one)
+            }
+          }
+          await Promise.all([first.port.flush(), second.port.flush()])
+        }
+        for (const { port } of [first, second]) {
+          const counts = await port.counted(undefined, hoursAround(atMs))
+          expect(counts.reduce((sum, { requests }) => sum + requests, 0)).toBe(made.length)
+          const rows = (await Promise.all(['a', 'b', 'c'].map((id) => port.list(id, { limit: 1_000 })))).flat()
+          expect(rows.reduce((sum, { repeats }) => sum + 1 + repeats, 0)).toBe(made.length)
+          for (const row of rows) expect(await port.find(row.id)).toEqual(row)
+        }
+      }))
   })
 }

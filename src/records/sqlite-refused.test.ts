@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { timeOrderedId } from '../lib/primitives/ids.ts'
-import { onPostgres } from '../store/postgres-contract.ts'
+import { onInstances, onPostgres } from '../store/postgres-contract.ts'
 import { onSqlite } from '../store/sqlite-contract.ts'
 import { DATABASE, openStore, type Store } from '../store/store.ts'
-import { describeRefusedRequestsContract } from './refused-contract.ts'
+import { describeRefusalsOfInstances, describeRefusedRequestsContract } from './refused-contract.ts'
 import { refusedBounds, type RefusedRequest } from './refused.ts'
 import { openSqliteRefusedRequests } from './sqlite-refused.ts'
 
@@ -16,6 +16,11 @@ for (const [name, on] of Object.entries({ SQLite: onSqlite, PostgreSQL: onPostgr
     on((store) => openSqliteRefusedRequests(store)),
   )
 }
+
+describeRefusalsOfInstances(
+  'PostgreSQL',
+  onInstances((own) => openSqliteRefusedRequests(own)),
+)
 
 let store: Store
 let folder: string

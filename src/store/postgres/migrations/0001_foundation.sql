@@ -291,8 +291,10 @@ CREATE TABLE request_record (
   created_at    bigint NOT NULL,
   first_event_ms bigint,
   total_ms      bigint NOT NULL,
+  written_by    xid8 NOT NULL DEFAULT pg_current_xact_id(), -- By this the feed finds what any instance has written.
   CONSTRAINT "request_record(account_id, id)" PRIMARY KEY (account_id, id)
 );
+CREATE INDEX request_record_by_writer ON request_record (written_by);
 
 -- Requests that were refused before any money was held: so many of each account, the newest.
 CREATE TABLE refused_request (
