@@ -386,6 +386,28 @@ export function describeIdempotencyOfInstances(
     )
 
     test(
+      'many keys that both instances begin in any order are each begun once',
+      on(async ({ first, second }) => {
+        const dice = new Dice(7)
+        const begun: string[] = []
+        const begin = async ({ port, write }: IdempotencyUnderTest): Promise<void> => {
+          const keys = Array.from({ length: 200 }, (_, i) => `k${i}`).toSorted(() => dice.below(3) - 1)
+          await Promise.all(
+            keys.map(async (key) => {
+              const outcome = await ask(port, key)
+              if (outcome.kind !== 'claimed') return
+              if ((await write(outcome.claim.begin(nextRequest()))).kind === 'written') begun.push(key)
+              outcome.claim.end()
+            }),
+          )
+        }
+        await Promise.all([begin(first), begin(second)])
+        expect(begun.length).toBe(200)
+        expect(new Set(begun).size).toBe(200)
+      }),
+    )
+
+    test(
       'a key whose request was dropped, or died with its hold, is free everywhere',
       on(async ({ first, second }) => {
         const dropped = await claimed(first.port, 'dropped')

@@ -7,7 +7,7 @@ import { contentBytes, type MessageContent } from '../lib/http/message-content.t
 import type { Check } from '../lib/primitives/checks.ts'
 import { KeptBytes } from '../lib/primitives/kept-bytes.ts'
 import { eachDatabase, isPlaced, placeColumn, placesOf } from '../store/sql.ts'
-import { statement, type Row, type WriteStep } from '../store/statement.ts'
+import { racingStatement, statement, type Row, type WriteStep } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
 import { SWEEP_ROWS } from '../store/sweep.ts'
 import {
@@ -21,10 +21,11 @@ import {
   type LockOutcome,
 } from './idempotency.ts'
 
-const forgetStale = statement('DELETE FROM idempotency WHERE account_id = ? AND key = ? AND created_at = ?')
-const insert = statement(
+const forgetStale = racingStatement('DELETE FROM idempotency WHERE account_id = ? AND key = ? AND created_at = ?', 2)
+const insert = racingStatement(
   `INSERT INTO idempotency (account_id, key, fingerprint, request_id, created_at) VALUES (?, ?, ?, ?, ?)
    ON CONFLICT (account_id, key) DO NOTHING`,
+  2,
 )
 const keepText = statement('UPDATE idempotency SET status = ?, headers = ?, body = ? WHERE account_id = ? AND key = ?')
 const keepBytes = statement(

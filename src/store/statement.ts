@@ -23,6 +23,8 @@ export type Statement = {
   readonly tuple?: string
   /** The table of a `rowStatement`, and the columns that it binds. */
   readonly row?: { readonly table: string; readonly columns: readonly string[] }
+  /** See `racingStatement`. */
+  readonly rowNames?: number
   /** See `readingStatement`. */
   readonly readsSums?: true
 }
@@ -44,6 +46,13 @@ export const addingStatement = (sql: Sql, keys: number): Statement => intern({ .
 
 /** A statement that reads a row that others add to. Additions of the same commit are written before it runs. */
 export const readingStatement = (sql: Sql): Statement => intern({ ...textsOf(sql), readsSums: true })
+
+/**
+ * A statement on a row that another instance may insert at the same time. Its first `rowNames` values name the row.
+ * Instances that insert such rows in different orders would wait for each other. In a batch of PostgreSQL these
+ * statements therefore run first, in the order of their rows.
+ */
+export const racingStatement = (sql: Sql, rowNames: number): Statement => intern({ ...textsOf(sql), rowNames })
 
 /**
  * A statement that inserts a row and depends on no other statement of its commit. The inserts of a commit may run as

@@ -36,6 +36,7 @@ export class BatchCompiler {
   private readonly types: ColumnTypes
   private readonly rowTexts = new Map<Statement, string>()
   private queries: BatchQuery[] = []
+  private racing: { readonly row: string; readonly query: BatchQuery }[] = []
   private readonly sums = new Map<string, Sum>()
   private readonly rows = new Map<Statement, SqlValue[][]>()
 
@@ -48,16 +49,24 @@ export class BatchCompiler {
     for (const { steps } of batch) for (const step of steps) this.take(step)
     this.insertRows()
     this.writeSums()
-    return this.queries
+    return [...this.takeRacing(), ...this.queries]
   }
 
   private take(step: WriteStep): void {
     const { run, bind } = step
-    if (run.row) this.keepRow(run, bind)
+    if (run.rowNames !== undefined) this.racing.push({ row: rowOf(step, run.rowNames), query: queryOf(step) })
+    else if (run.row) this.keepRow(run, bind)
     else if (!this.keepSum(step)) {
       if (run.readsSums) this.writeSums()
       this.queries.push(queryOf(step))
     }
+  }
+
+  /** The statements on rows that instances race for, by their rows. Those on one row keep their order. */
+  private takeRacing(): readonly BatchQuery[] {
+    const sorted = this.racing.toSorted((a, b) => (a.row < b.row ? -1 : Number(a.row > b.row)))
+    this.racing = []
+    return sorted.map(({ query }) => query)
   }
 
   private keepRow(run: Statement, bind: readonly SqlValue[]): void {
@@ -103,6 +112,7 @@ export class BatchCompiler {
 /** A step of our own. The transactions stay unchanged, because they may have to run one by one. */
 type Sum = WriteStep & { readonly name: string; readonly bind: SqlValue[] }
 
+const rowOf = ({ bind }: WriteStep, rowNames: number): string => JSON.stringify(bind.slice(0, rowNames).map(nameOf))
 const isInteger = (value: SqlValue): boolean => typeof value === 'bigint' || Number.isInteger(value)
 const nameOf = (value: SqlValue): unknown => (typeof value === 'string' || value === null ? value : [String(value)])
 
