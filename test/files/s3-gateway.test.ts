@@ -11,6 +11,8 @@ import { TestS3, type S3Fault, type S3Operation } from '../support/s3.ts'
 import { VideoClient } from '../support/video-client.ts'
 import { emptyMp4, startVideoVendor, videoYaml } from '../support/video-vendor.ts'
 
+/** Each of several instances learns by itself that the storage fails, so what one refuses another may take. */
+const isPair = process.env['TOLLGATE_TEST_STORE'] === 'postgres'
 const PREFIX = 'tests/'
 const SWEEP_MS = 4_000
 const s3 = await TestS3.start()
@@ -162,7 +164,7 @@ test('a video that cannot be stored is kept and stored later, though its vendor 
   const [waiting, held] = await money()
   expect([waiting, held > 0n]).toEqual([before, true])
   // Nothing that would end the same way is begun meanwhile.
-  expect(await failureOf(await client.create())).toEqual([503, 'service_unavailable'])
+  if (!isPair) expect(await failureOf(await client.create())).toEqual([503, 'service_unavailable'])
   await Bun.sleep(500)
   expect((await client.task(id)).status).toBe('in_progress')
   s3.plan = () => undefined
@@ -184,7 +186,9 @@ test('an image that cannot be stored comes in the answer; the next one is refuse
       .toString(),
   ).toBe('PNG')
   const byUrl = { response_format: 'url' }
-  expect(await failureOf(await generate(gateway, byUrl))).toEqual([503, 'service_unavailable'])
+  let refused = await generate(gateway, byUrl)
+  if (isPair && refused.status === 200) refused = await generate(gateway, byUrl)
+  expect(await failureOf(refused)).toEqual([503, 'service_unavailable'])
   s3.plan = () => undefined
   for (let answer = await generate(gateway, byUrl); answer.status !== 200; answer = await generate(gateway, byUrl)) {
     await Bun.sleep(200)
@@ -210,6 +214,8 @@ test('doctor and backup tell of the bucket, and no secret is printed', async () 
   expect(await gateway.operate('doctor')).toMatchObject({
     files_problem: expect.stringContaining('cannot read a part of a file: '),
   })
+  // A database of its own has backups of its own.
+  if (isPair) return
   const folder = freshFolder()
   const { out } = await runCommand(gateway.folder, ['backup', join(folder, 'b.db')], { ...s3.env })
   expect(out).toContain(`not included; images and videos stay in ${place}`)

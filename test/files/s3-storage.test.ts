@@ -321,6 +321,23 @@ describe('Reading', () => {
   }, 20_000)
 })
 
+test('another instance serves what this one stored, and its start removes nothing of this one', async () => {
+  const bytes = randomBytes(9 * MIB)
+  const id = await stored(bytes)
+  const running = await begun(randomBytes(10))
+  const other = e.another(join(e.folder, 'other'))
+  await other.recover()
+  const blob = await find(other, id, 'video')
+  expect(Buffer.compare(await readAll(blob), bytes)).toBe(0)
+  const part = await blob.open({ from: 8 * MIB, to: 8 * MIB + 9 })
+  const piece = Buffer.alloc(10)
+  expect(typeof part === 'object' && (await part.read(piece, 8 * MIB))).toBe(10)
+  expect(piece).toEqual(bytes.subarray(8 * MIB, 8 * MIB + 10))
+  await other.sweep()
+  await written(e, good(await running.file.finish()).steps)
+  expect((await other.find(running.id, 'video')).kind).toBe('blob')
+})
+
 describe('Removing and comparing', () => {
   test('expired files are deleted; while that fails their rows stay', async () => {
     const ids = await Promise.all([picture(randomBytes(5)), picture(randomBytes(6))])

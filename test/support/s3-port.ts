@@ -4,6 +4,7 @@ import { openS3Blobs } from '../../src/blobs/s3-blobs.ts'
 import type { S3Settings } from '../../src/blobs/bucket-settings.ts'
 import { openSqliteBlobRows } from '../../src/blobs/sqlite-blob-rows.ts'
 import type { PortUnderTest } from '../../src/store/port-contract.ts'
+import type { Store } from '../../src/store/store.ts'
 import { onSqlite } from '../../src/store/sqlite-contract.ts'
 import { TestS3 } from './s3.ts'
 
@@ -13,6 +14,8 @@ export type S3Port = PortUnderTest<Blobs> & {
   readonly s3: TestS3
   readonly folder: string
   readonly lines: readonly LogLine[]
+  /** Opens the files as another instance does: the same rows and bucket, and a data folder of its own. */
+  another(dataFolder: string): Blobs
   /** Whether the disk is short of space. */
   readonly room: { isShort: boolean }
 }
@@ -36,19 +39,20 @@ export async function openS3Port(
     style: 'path',
     ...settings,
   }
-  const under = await onDatabase((store) =>
+  const openIn = (store: Store, dataFolder: string): Blobs =>
     openS3Blobs(openSqliteBlobRows(store), used, {
-      dataFolder: store.folder,
+      dataFolder,
       room,
       log: (level, event, fields = {}) => lines.push({ level, event, fields }),
-    }),
-  )()
+    })
+  const under = await onDatabase((store) => openIn(store, store.folder))()
   return {
     ...under,
     s3,
     lines,
     room,
     folder: under.store.folder,
+    another: (dataFolder) => openIn(under.store, dataFolder),
     async close() {
       await under.close()
       await s3.stop()
