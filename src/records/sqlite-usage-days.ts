@@ -7,10 +7,12 @@ import { statement, type Row, type SqlValue } from '../store/statement.ts'
 import { mustWrite, type Queryable, type Store } from '../store/store.ts'
 import { usageSums } from './usage-rollups.ts'
 import { firstEventColumns } from './sqlite-usage.ts'
-import { DAY_MS } from '../lib/primitives/units.ts'
+import { DAY_MS, MINUTE_MS } from '../lib/primitives/units.ts'
 
 /** Within this time a hold is on disk, and a difference of clocks is covered. */
 const SLACK_MS = 600_000
+/** How old the number of days may be that another instance has summed up. */
+const READ_MS = MINUTE_MS
 /** Rows per transaction. Requests go before these transactions, and never wait long for one. */
 const ROWS_AT_ONCE = 100
 
@@ -41,6 +43,7 @@ const ofAll = eachDatabase(
 export class UsageDays {
   private readonly store: Store
   private day: number
+  private readMs = 0
   private running: Promise<void> | undefined
 
   private constructor(store: Store, day: number) {
@@ -49,12 +52,20 @@ export class UsageDays {
   }
 
   static async open(store: Store): Promise<UsageDays> {
-    const [row] = await store.query('SELECT day FROM usage_days_until')
-    return new UsageDays(store, Number(row?.['day'] ?? 0))
+    const days = new UsageDays(store, 0)
+    await days.read()
+    return days
   }
 
-  /** Days before this one have been summed up. Unix days. */
+  /**
+   * Days before this one have been summed up. Unix days. Another instance may have summed up more since they were last
+   * read. A report then sums up their hours.
+   */
   get until(): number {
+    if (this.store.changes.isShared && !this.running && performance.now() - this.readMs > READ_MS) {
+      // A report does not fail because the database does not answer this.
+      this.read().catch(() => undefined)
+    }
     return this.day
   }
 
@@ -64,7 +75,14 @@ export class UsageDays {
     return this.running
   }
 
+  private async read(): Promise<void> {
+    this.readMs = performance.now()
+    const [row] = await this.store.query('SELECT day FROM usage_days_until')
+    this.day = Number(row?.['day'] ?? 0)
+  }
+
   private async fold(nowMs: number): Promise<void> {
+    if (this.store.changes.isShared) await this.read()
     const [open] = await this.store.query("SELECT min(created_at) AS oldest FROM hold WHERE state = 'open'")
     const oldest = open?.['oldest']
     const settledMs = Math.min(nowMs, typeof oldest === 'bigint' ? Number(oldest) : nowMs) - SLACK_MS

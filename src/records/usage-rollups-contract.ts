@@ -1,7 +1,14 @@
 /** The contract of `UsageRollups` as tests for any store. The suite uses only the port. */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { shiftsOf, utc, type Shifts } from '../lib/primitives/time-zone.ts'
-import { Dice, shifted, written, type PortUnderTest } from '../store/port-contract.ts'
+import {
+  Dice,
+  shifted,
+  withPort,
+  written,
+  type InstancesUnderTest,
+  type PortUnderTest,
+} from '../store/port-contract.ts'
 import { randomRecord } from './records-contract.ts'
 import type { Records, RequestRecord } from './records.ts'
 import {
@@ -221,5 +228,55 @@ export function describeUsageRollupsContract(name: string, open: () => Promise<R
         expect(new Map(found)).toEqual(charges)
       }
     })
+  })
+}
+
+/** Runs the part of the suite for two instances on one store. */
+export function describeRollupsOfInstances(
+  name: string,
+  open: () => Promise<InstancesUnderTest<RollupsUnderTest>>,
+): void {
+  describe(`${name} keeps the contract of the sums of usage between instances`, () => {
+    test('a report has the requests of all instances, before and after one of them sums up days', () =>
+      withPort(open, async ({ first, second }) => {
+        const dice = new Dice(SEED)
+        const startMs = (Math.floor(Date.now() / DAY_MS) + 1) * DAY_MS
+        const made = Array.from({ length: 200 }, () => randomRecord(dice, startMs + dice.below(2 * DAY_MS)))
+        for (const id of ['a', 'b']) await first.addAccount(id)
+        await Promise.all(
+          made.map((record, i) => {
+            const under = i % 2 === 0 ? first : second
+            return written(under, under.records.steps(record))
+          }),
+        )
+        const [fromHour, toHour] = [startMs / HOUR_MS, startMs / HOUR_MS + 100]
+        const compare = async (): Promise<void> => {
+          for (const { port } of [first, second]) {
+            for (const by of [undefined, ...usageGroups]) {
+              for (const stepHours of [1, 24] as const) {
+                const query = { accountId: dice.pick('a', undefined), fromHour, toHour, stepHours, shifts: utc, by }
+                expect(rowsText(await port.rows(query), query)).toEqual(reportOf(made, query))
+              }
+            }
+            expect((await port.totalsSince(fromHour)).requests).toBe(200n)
+            const hours = made
+              .filter(({ accountId }) => accountId === 'a')
+              .map(({ createdAtMs }) => createdAtMs / HOUR_MS)
+            const used = [...(await port.lastUsed('a', fromHour)).values()]
+            expect(Math.max(...used)).toBe(Math.floor(Math.max(...hours)))
+          }
+        }
+        await compare()
+        await shifted(startMs + 4 * DAY_MS + SUMMED_UP_MS - Date.now(), () => first.port.sweep())
+        await compare()
+        // An open hold of the other instance keeps a day open.
+        const release = await second.hold('a', startMs + 5 * DAY_MS)
+        await shifted(startMs + 8 * DAY_MS - Date.now(), () => first.port.sweep())
+        expect(first.port.daysUntil).toBe(startMs / DAY_MS + 5 - 1)
+        await release()
+        await shifted(startMs + 8 * DAY_MS - Date.now(), () => second.port.sweep())
+        expect(second.port.daysUntil).toBe(startMs / DAY_MS + 7)
+        await compare()
+      }))
   })
 }
