@@ -228,6 +228,7 @@ function servicesOf(
   }
   return {
     ...shared,
+    catchUp: () => store.changes.catchUp(),
     books: openSqliteLedgerQueries(store),
     movements: openSqliteMovementQueries(store, shared.rollups),
     audit: openSqliteAudit(store),

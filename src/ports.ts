@@ -9,7 +9,7 @@ import { connectionsMaxOf, MONITORING_CONNECTIONS_MAX } from './connection-limit
 import { Cors } from './edge/cors.ts'
 import type { Edge } from './edge/edge-options.ts'
 import { replyWithInternalError } from './edge/internal-error.ts'
-import { startingEdge } from './edge/starting.ts'
+import { unreadyEdge } from './edge/unready.ts'
 import type { ServerExchange } from './inbound/exchange.ts'
 import { listen, type Server } from './inbound/server.ts'
 import type { Log } from './lib/runtime/log.ts'
@@ -29,7 +29,7 @@ const START_WAIT_MS = 1_000
 /** Throws the system's error if a port cannot be bound. */
 export function bindPorts(config: Config, log: Log): Ports {
   watchProxies(config, log)
-  let edge = startingEdge(new Cors(config.corsOrigins))
+  let edge = unreadyEdge(new Cors(config.corsOrigins), 'starting')
   const onError = ({ message, stack }: Error): void => log('error', 'inbound.internal', { message, stack })
   const shared = { isHeld: true, refuse: (malformed) => edge.refuse(malformed), onError } satisfies Partial<PortOptions>
   /** A programmer's error is also answered, whichever handler threw it. */
@@ -41,7 +41,10 @@ export function bindPorts(config: Config, log: Log): Ports {
       replyWithInternalError(exchange)
     }
   }
-  const server = bindPublic(config, log, { ...shared, handle: guarded((exchange) => edge.handle(exchange)) })
+  // A gateway that has its database alone does not even ask.
+  const isShared = config.databaseUrl !== undefined
+  const waitFor = isShared ? (exchange: ServerExchange) => edge.waitFor?.(exchange) : undefined
+  const server = bindPublic(config, log, { ...shared, waitFor, handle: guarded((exchange) => edge.handle(exchange)) })
   const monitoring = bindMonitoring(config, log, { ...shared, handle: guarded((exchange) => edge.monitor(exchange)) })
   const begin = (): void => {
     clearTimeout(waiting)

@@ -5,7 +5,11 @@ import type { Store } from './store/store.ts'
 
 /** After this time without an answer from the disk, new work is refused. A stalled disk reports no error. */
 const STALL_MS = 2_000
+/** After this time without news from the other instances, a key may have been revoked that would still be admitted. */
+const UNREAD_MS = 1_500
 const TOLD_MS = 10_000
+
+export const NO_DATABASE = 'the database does not answer'
 
 export class ReadinessGate {
   private readonly store: Store
@@ -25,6 +29,11 @@ export class ReadinessGate {
     if (waitingMs >= STALL_MS) {
       this.tell('store.stalled', { waitingMs: Math.round(waitingMs), queued: this.store.queued() })
       return 'the disk does not respond to writes'
+    }
+    const unreadMs = this.store.changes.unreadMs()
+    if (unreadMs >= UNREAD_MS) {
+      this.tell('store.unread', { unreadMs: Math.round(unreadMs) })
+      return NO_DATABASE
     }
     if (!this.memory.isShort) return undefined
     this.tell('memory.short', { usedBytes: this.memory.usedBytes, bytesMax: this.memory.bytesMax })

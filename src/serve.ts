@@ -1,5 +1,6 @@
 /** `tollgate serve` runs the gateway with its servers until a signal drains it. */
 import { serveControl } from './admin/control.ts'
+import { withNews } from './awaited-news.ts'
 import type { Blobs } from './blobs/blobs.ts'
 import { openFolderUploads } from './blobs/folder-uploads.ts'
 import { uploadBounds } from './blobs/uploads.ts'
@@ -8,6 +9,7 @@ import { freeBounds } from './edge/unbilled-routes.ts'
 import { bodyPace } from './inbound/connection-limits.ts'
 import { createEdge } from './edge/edge.ts'
 import type { Edge, EdgeOptions } from './edge/edge-options.ts'
+import { unreadyEdge } from './edge/unready.ts'
 import { Cors } from './edge/cors.ts'
 import { drain, lameDuck, type DrainState } from './drain.ts'
 import { Metrics } from './edge/metrics.ts'
@@ -33,7 +35,7 @@ import { ProviderConcurrency } from './relay/provider-concurrency.ts'
 import { TokenCounter } from './relay/token-counter.ts'
 import { SandboxThread } from '../sandbox/thread.ts'
 import { bindPorts, urlHost } from './ports.ts'
-import { ReadinessGate } from './readiness-gate.ts'
+import { NO_DATABASE, ReadinessGate } from './readiness-gate.ts'
 import { logRecord } from './request-log.ts'
 import { startSweeps } from './maintenance-jobs.ts'
 import { Workers } from './workers.ts'
@@ -66,6 +68,13 @@ const WATCH_MS = 500
 const SHUTTING_DOWN = 'shutting down'
 /** By this time, the first answer is no longer delayed by loading. */
 const READ_AHEAD_MS = 1_000
+
+/** Where instances share the database, requests wait for what the others have changed. */
+function sharedEdge({ store, accounts, services }: Gateway, { corsOrigins }: Config, edge: Edge): Edge {
+  if (!store.changes.isShared) return edge
+  const unready = unreadyEdge(new Cors(corsOrigins), NO_DATABASE)
+  return withNews(edge, { accounts, catchUp: services.catchUp, unready })
+}
 
 /** Starts everything except answering on the ports. Throws if a port cannot be bound. */
 export async function serve(config: Config): Promise<RunningServer> {
@@ -113,7 +122,7 @@ export async function serve(config: Config): Promise<RunningServer> {
     firstKey: gateway.firstKey,
     gateway,
     open: () => {
-      ports.open({ ...edge, handle: withConsole(edge, gateway, { config, log }) })
+      ports.open(sharedEdge(gateway, config, { ...edge, handle: withConsole(edge, gateway, { config, log }) }))
       workers.start()
     },
     lameDuck: (skip) => {

@@ -189,12 +189,33 @@ function testSharedLinks(both: Both): void {
 
   test('a newer link of one instance voids that of the other', async () => {
     const { a, b } = both
-    const link = await a.users.makeLink(undefined)
+    const user = await userAt(a, 'ann')
+    const link = await a.users.makeLink(user.id)
     await b.catchUp()
-    expect(b.users.holderOf(link)).toEqual({ kind: 'first' })
-    const newer = await b.users.makeLink(undefined)
+    expect(b.users.holderOf(link)).toEqual({ kind: 'user', user })
+    const newer = await b.users.makeLink(user.id)
     await catchUp(both)
-    expect([a.users.holderOf(link), a.users.holderOf(newer)]).toEqual([undefined, { kind: 'first' }])
+    expect([a.users.holderOf(link), a.users.holderOf(newer)]).toEqual([undefined, { kind: 'user', user }])
+  })
+
+  test('each instance has a link for the first operator, until there is one', async () => {
+    const { a, b } = both
+    const links = [await a.users.makeLink(undefined), await b.users.makeLink(undefined)]
+    await catchUp(both)
+    const first = { kind: 'first' as const }
+    expect(links.map((link) => [a.users.holderOf(link), b.users.holderOf(link)])).toEqual([
+      [first, first],
+      [first, first],
+    ])
+    const redeemed = await Promise.all([
+      b.users.redeem(links[0] ?? '', { name: 'one', hash: 'hash' }),
+      a.users.redeem(links[0] ?? '', { name: 'other', hash: 'hash' }),
+    ])
+    expect(redeemed.map(({ kind }) => kind).toSorted()).toEqual(['redeemed', 'void'])
+    await catchUp(both)
+    expect(links.map((link) => [a.users.holderOf(link), b.users.holderOf(link)]).flat()).toEqual(
+      Array.from({ length: 4 }, () => undefined),
+    )
   })
 }
 

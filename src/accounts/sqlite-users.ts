@@ -163,10 +163,12 @@ class SqliteUsers implements Users {
     const token = makeToken('setup_')
     const nowMs = Date.now()
     const expiresAtMs = nowMs + linkLifeMs(userId === undefined ? undefined : this.find(userId))
-    this.forgetLinks(userId)
+    // Each of several instances shows a link of its own for the first operator. All end when there is one.
+    const isKept = userId === undefined && this.store.changes.isShared
+    if (!isKept) this.forgetLinks(userId)
     this.links.set(digestOf(token), { userId, expiresAtMs })
     await this.linkRows.write(linkSubject(userId), [
-      { run: dropLinks, bind: [userId ?? null, nowMs] },
+      { run: dropLinks, bind: [isKept ? NO_USER : (userId ?? null), nowMs] },
       { run: insertLink, bind: [digestOf(token), userId ?? null, nowMs, expiresAtMs] },
     ])
     return token

@@ -60,7 +60,10 @@ export type Users = {
   update(id: string, change: UserChange): Promise<User>
   /** Sets a new password. All sessions of the user end, and all links for choosing another password are void. */
   setPassword(id: string, hash: string): Promise<void>
-  /** Makes a link for a user, or for the first operator. A former link is void. The token is returned only here. */
+  /**
+   * Makes a link for a user, or for the first operator. The user's former link is void, and so is the former link for
+   * the first operator unless another instance may have made it. The token is returned only here.
+   */
   makeLink(userId: string | undefined): Promise<string>
   /** The user of a token, or undefined if it is unknown, used, expired, or of a disabled user. */
   holderOf(token: string, nowMs?: number): LinkHolder | undefined

@@ -40,7 +40,9 @@ export function serveControl(dataFolder: string, services: AdminServices, addres
       if (name === SERVER) return new Response(resultJson({ ok: true, value: address }))
       // Loaded at the first call, so that the start does not wait for its schemas.
       const { runOperation } = await import('./operations.ts')
-      const result = await runOperation(services, name, await request.json())
+      const input = await request.json()
+      await services.catchUp()
+      const result = await runOperation(services, name, input)
       return new Response(resultJson(result), { headers: { 'content-type': 'application/json' } })
     },
   })

@@ -36,6 +36,8 @@ export type BackupRequest = {
  * whole, so that a new query is a method of its port and a use of it.
  */
 export type AdminServices = {
+  /** Waits until what other instances changed before is known here. Undefined if there are none. */
+  readonly catchUp: () => Promise<void> | undefined
   readonly accounts: Accounts
   readonly catalog: Catalog
   readonly ledger: Ledger

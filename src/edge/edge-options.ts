@@ -40,6 +40,8 @@ export type EdgeServices = EdgeOptions & { readonly responder: Responder }
 export type Edge = {
   /** The public API. */
   readonly handle: (exchange: ServerExchange) => void
+  /** See `Host`. */
+  readonly waitFor?: (exchange: ServerExchange) => Promise<void> | undefined
   /** Answers requests on the operator's monitoring port. */
   readonly monitor: (exchange: ServerExchange) => void
   readonly refuse: (malformed: MalformedRequest) => { readonly headers: ReplyHeaders; readonly body: string }

@@ -12,9 +12,13 @@ let server: Server
 let client: RawClient
 const problems: unknown[] = []
 
-async function serve(handle: (exchange: ServerExchange) => void): Promise<void> {
+async function serve(
+  handle: (exchange: ServerExchange) => void,
+  waitFor?: (exchange: ServerExchange) => Promise<void> | undefined,
+): Promise<void> {
   const refuse = ({ message }: { message: string }) => ({ headers: {}, body: message })
-  server = listen({ hostname: '127.0.0.1', port: 0, handle, refuse, onError: (error) => problems.push(error) })
+  const onError = (error: Error): unknown => problems.push(error)
+  server = listen({ hostname: '127.0.0.1', port: 0, handle, waitFor, refuse, onError })
   client = await rawClient(server.port)
 }
 
@@ -82,4 +86,66 @@ test('after an answer without reading the body, the next request is read', async
   await client.until(({ statuses }) => statuses.length === 2)
   expect(answers()).toEqual(['<1>', '<2>'])
   expect(seen.map((exchange) => describe(exchange.textAtHand(LIMITS)))).toEqual(['not at hand', 'not at hand'])
+})
+
+test('a request that waits before it is handled has its whole body afterwards, however it arrives', async () => {
+  const order: string[] = []
+  const passes: (() => void)[] = []
+  const answer = async (exchange: ServerExchange): Promise<void> => {
+    order.push('handled')
+    const body = exchange.textAtHand(LIMITS) ?? (await exchange.readText(LIMITS))
+    exchange.reply(200, {}, describe(body))
+  }
+  await serve(
+    (exchange) => void answer(exchange),
+    // Every other request waits.
+    () => (order.push('asked') % 4 === 1 ? new Promise((resolve) => passes.push(resolve)) : undefined),
+  )
+  const pass = async (): Promise<void> => {
+    await client.until(() => passes.length > 0)
+    passes.shift()?.()
+  }
+  // The second one has been sent ahead.
+  client.send(post('one') + post('two'))
+  await Bun.sleep(20)
+  expect(order).toEqual(['asked'])
+  await pass()
+  await client.until(({ statuses }) => statuses.length === 2)
+  client.send(post('three').slice(0, -3))
+  await Bun.sleep(20)
+  client.send('re')
+  await Bun.sleep(20)
+  await pass()
+  client.send(`e${post('four')}`)
+  await client.until(({ statuses }) => statuses.length === 4)
+  client.send(CHUNKED)
+  await pass()
+  await client.until(({ statuses }) => statuses.length === 5)
+  client.send(post(''))
+  await client.until(({ statuses }) => statuses.length === 6)
+  client.send(post('', 'Expect: 100-continue'))
+  await pass()
+  await client.until(({ statuses }) => statuses.length === 7)
+  expect(answers()).toEqual(['<one>', '<two>', '<three>', '<four>', '<x>', '<>', '<>'])
+})
+
+test('a client that leaves while its request waits is not answered, and nothing else breaks', async () => {
+  const handled: string[] = []
+  const { promise, resolve } = Promise.withResolvers<void>()
+  await serve(
+    (exchange) => {
+      handled.push(exchange.head.path)
+      exchange.reply(200, {}, '<ok>')
+    },
+    ({ head: { path } }) => (path === '/waits' ? promise : undefined),
+  )
+  const other = await rawClient(server.port)
+  other.send(post('one').replace('POST /', 'POST /waits'))
+  await Bun.sleep(20)
+  other.close()
+  await Bun.sleep(20)
+  resolve()
+  client.send(post('two'))
+  await client.until(({ statuses }) => statuses.length === 1)
+  expect(handled).toEqual(['/'])
 })

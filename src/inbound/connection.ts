@@ -154,8 +154,19 @@ export class ServerConnection implements Wire, LimitedConnection {
     this.isAwaitingContinue = read.expectsContinue && this.body.state === 'open'
     this.reading = 'body'
     this.deadlineMs = NONE
-    const exchange = new ServerExchange(this, read.head, framing)
-    this.exchange = exchange
+    const exchange = (this.exchange = new ServerExchange(this, read.head, framing))
+    const awaited = this.host.waitFor?.(exchange)
+    if (!awaited) return this.handle(exchange, input)
+    this.reading = 'answer'
+    void awaited.then(() => {
+      if (this.isClosed) return
+      this.reading = 'body'
+      this.handle(exchange, this.input ?? Buffer.alloc(0))
+      this.readOn()
+    })
+  }
+
+  private handle(exchange: ServerExchange, input: Buffer): void {
     const end = this.body.endIn(input, this.at)
     this.isBodyAtHand = end !== -1
     if (this.isBodyAtHand) exchange.bodyAtHand(input, this.at, end)

@@ -10,7 +10,7 @@ import { ConnectionLimiter, type ConnectionCountLimits, type ConnectionLimiterSt
 import type { Host } from './host.ts'
 import { dropSyns } from './syn-filter.ts'
 
-export type ServerOptions = Pick<Host, 'handle' | 'refuse'> & {
+export type ServerOptions = Pick<Host, 'handle' | 'refuse' | 'waitFor'> & {
   readonly hostname: string
   readonly port: number
   readonly limits?: Partial<ConnectionLimits & ConnectionCountLimits>
@@ -62,6 +62,7 @@ export const listen = (options: ServerOptions): Server => new SocketServer(optio
 class SocketServer implements Server, Host {
   limits: ConnectionLimits
   readonly handle: Host['handle']
+  readonly waitFor: Host['waitFor']
   readonly refuse: Host['refuse']
   readonly onError: Host['onError']
   isRetiring = false
@@ -77,6 +78,7 @@ class SocketServer implements Server, Host {
     const { hostname, port, limits, originOf = () => undefined } = options
     this.limits = { ...connectionLimits, ...limits }
     this.handle = options.handle
+    this.waitFor = options.waitFor
     this.refuse = options.refuse
     this.onError = options.onError
     this.onConnectionLimit = options.onConnectionLimit

@@ -45,8 +45,11 @@ export class SharedRows implements ChangeWatcher {
         await writes.ended.promise
       read.isOld = false
       this.reading.add(read)
-      const rows = await this.store.query(this.options.one, [subject]).finally(() => this.reading.delete(read))
-      if (!read.isOld) this.options.take(subject, rows)
+      // Between the answer and its use, no write may begin unseen: both are one step.
+      await this.store
+        .query(this.options.one, [subject])
+        .then((rows) => !read.isOld && this.options.take(subject, rows))
+        .finally(() => this.reading.delete(read))
     }
   }
 

@@ -1,4 +1,4 @@
-/** Answers clients while the gateway starts. */
+/** Answers clients while the gateway cannot serve them. */
 import type { Failure } from '../domain/failure.ts'
 import type { ServerExchange } from '../inbound/exchange.ts'
 import { timeOrderedId } from '../lib/primitives/ids.ts'
@@ -7,10 +7,14 @@ import type { Cors } from './cors.ts'
 import type { Edge } from './edge-options.ts'
 import { chatEnvelope, envelopeOf } from './envelope.ts'
 
-const STARTING: Failure = { kind: 'unavailable', message: 'Not ready: starting.', retryAfterMs: 1_000 }
+const unready = (reason: string): Failure => ({
+  kind: 'unavailable',
+  message: `Not ready: ${reason}.`,
+  retryAfterMs: 1_000,
+})
 
 /** Answers 503 with `Retry-After` in the envelope of each dialect. The liveness routes answer 200. */
-export function startingEdge(cors: Cors): Edge {
+export function unreadyEdge(cors: Cors, reason: string): Edge {
   const handle = (exchange: ServerExchange): void => {
     const { path } = exchange.head
     const id = timeOrderedId('req_')
@@ -18,7 +22,7 @@ export function startingEdge(cors: Cors): Edge {
     if (path === '/healthz' || path === '/health')
       return exchange.reply(200, JSON_TYPE, JSON.stringify({ status: 'ok' }), always)
     const { failures } = envelopeOf(path, exchange)
-    const { status, body, headers } = failures.write(STARTING, id)
+    const { status, body, headers } = failures.write(unready(reason), id)
     const answer = path === '/readyz' ? JSON.stringify({ status: 'not ready' }) : body
     exchange.reply(status, { ...JSON_TYPE, ...headers }, answer, always)
   }
