@@ -46,7 +46,10 @@ export function startSweeps(gateway: Gateway, blobs: Blobs, { log, limits, isDra
   sweep()
   inspect()
   const filesMs = Math.min(SWEEP_MS, limits.imageUrlMs, limits.videoKeptMs)
-  const files = setInterval(() => once('files', () => blobs.sweep(), 'blobs.sweep_failed'), filesMs)
+  const files = setInterval(() => {
+    once('files', () => blobs.sweep(), 'blobs.sweep_failed')
+    void blobs.tend().catch(logFailure('blobs.sweep_failed'))
+  }, filesMs)
   return {
     stop() {
       clearInterval(hourly)

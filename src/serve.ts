@@ -93,6 +93,7 @@ export async function serve(config: Config): Promise<RunningServer> {
   const readiness = new ReadinessGate(store, new MemoryRoom(memoryMaxOf(config)), log)
   const [tokens, blobs] = [new TokenCounter(), gateway.blobs]
   await blobs.recover()
+  warnOfLocalFiles(config, blobs, log)
   const onRecord = recorder(gateway, metrics, log)
   const videos = openVideos(gateway, { log, blobs, health, config, onRecord })
   const relay = relayOf(gateway, config, {
@@ -199,6 +200,13 @@ type RelayParts = Pick<Relay, 'log' | 'tokens' | 'videos' | 'notReady'> & {
 
 function replaced(log: Log, reason: string): void {
   log('error', 'sandbox.replaced', { reason })
+}
+
+/** Instances that share a database do not share a folder. */
+function warnOfLocalFiles({ databaseUrl, s3 }: Config, { place }: Blobs, log: Log): void {
+  if (databaseUrl === undefined || s3) return
+  const help = 'only this instance can serve them; for several instances, set TOLLGATE_S3_ENDPOINT and its neighbors'
+  log('warn', 'blobs.on_this_machine', { place, help })
 }
 
 /** `parts` is a function, because the parts exist only after the metrics are made. */

@@ -35,7 +35,6 @@ export type BlobFiles = {
   remove(name: string): Promise<boolean>
   /** Removes what a former process left on this machine. */
   recover(rows: BlobRows): Promise<void>
-  /** Periodic work besides the removal of expired files. */
   tend(): Promise<void>
   inspect(rows: BlobRows): Promise<readonly BlobFinding[]>
   examine(): Promise<string | undefined>

@@ -103,8 +103,10 @@ export type Blobs = {
   find(id: string, purpose: BlobPurpose): Promise<FoundBlob>
   /** When files expire, by id. Removed files and unknown ids are left out. */
   keptUntil(ids: readonly string[]): Promise<ReadonlyMap<string, number>>
-  /** Removes expired files. */
+  /** Removes expired files. Of several instances, one does it for all. */
   sweep(): Promise<void>
+  /** The periodic work that each instance does for itself. */
+  tend(): Promise<void>
   /** Removes what a crash left behind. It must be called once, before anything is stored. */
   recover(): Promise<void>
   /** Compares some of the files with their rows, and goes on there the next time. Resolves to what does not match. */

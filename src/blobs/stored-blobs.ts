@@ -102,8 +102,11 @@ export class StoredBlobs implements Blobs {
     return new Map([...expiries].map(([digest, expiresAtMs]) => [byDigest.get(digest) ?? '', expiresAtMs]))
   }
 
+  tend(): Promise<void> {
+    return this.files.tend()
+  }
+
   async sweep(): Promise<void> {
-    await this.files.tend()
     const nowMs = Date.now()
     for (;;) {
       const { digests, hasMore } = await this.rows.expiredBy(nowMs)
