@@ -128,9 +128,7 @@ export async function openGateway(config: Config, options: OpenOptions): Promise
   if (applies) await applyAccounts(config, { store, accounts, ledger })
   const instance = config.databaseUrl === undefined ? undefined : owner
   const requests = await openRequestPorts(store, config, { room, log, instance })
-  const limiter = openMemoryLimiter(await requests.rollups.chargedByDay(monthStartHour(Date.now())), {
-    accountMax: accountCallsMax(config),
-  })
+  const limiter = await openLimiter(config, { store, ledger, rollups: requests.rollups })
   const firstKey = firstAccount === 'make' ? await makeFirstKey(accounts, ledger) : undefined
   const health = new HealthBook()
   const services = servicesOf(store, config, {
@@ -163,6 +161,17 @@ export async function openGateway(config: Config, options: OpenOptions): Promise
     services,
     firstKey,
   }
+}
+
+type LimiterParts = Pick<Gateway, 'store' | 'ledger' | 'rollups'>
+
+/** Opens the limiter. Where the store decides about money, it also decides about limits. */
+async function openLimiter(config: Config, { store, ledger, rollups }: LimiterParts): Promise<Limiter> {
+  const past = await rollups.chargedByDay(monthStartHour(Date.now()))
+  const options = { accountMax: accountCallsMax(config) }
+  if (ledger.decides === 'at_once') return openMemoryLimiter(past, options)
+  const { openPostgresLimiter } = await import('./accounts/postgres-limiter.ts')
+  return openPostgresLimiter(store, past, options)
 }
 
 type RequestPorts = Pick<Gateway, 'records' | 'rollups' | 'refused' | 'tasks' | 'blobs'> & Pick<AdminServices, 'feed'>

@@ -49,6 +49,8 @@ export type Limiter = {
   headers(caller: Caller): Record<string, string>
   /** The number of requests in flight of a key or an account. */
   inFlight(id: string): number
+  /** Reads the state again that `standings` gives, if other processes change it. */
+  refresh(caller: Caller): Promise<void> | undefined
   /** The state of the limits of the key and of the account. */
   standings(caller: Caller): readonly LimitStatus[]
 }

@@ -1,6 +1,7 @@
 /**
  * The limiter in memory. The charges of the current month are read from the rollups at the start. Rates and permits
  * begin anew with the process.
+ * Over 300 lines: a permit and the limiter that gave it change the same counts.
  */
 import type { Caller } from '../domain/account.ts'
 import type { LimitViolation, SpendLimited } from '../domain/limit-violation.ts'
@@ -51,10 +52,10 @@ const EXTENDED: LimitExtension = { kind: 'extended' }
 const LIMITED: LimitExtension = { kind: 'limited' }
 
 /** `past` is what was charged in the current month before this start. */
-export const openMemoryLimiter = (past: readonly PastSpend[], options?: LimiterOptions): Limiter =>
+export const openMemoryLimiter = (past: readonly PastSpend[], options?: LimiterOptions): MemoryLimiter =>
   new MemoryLimiter(past, options)
 
-class MemoryLimiter implements Limiter {
+export class MemoryLimiter implements Limiter {
   private readonly subjects = new Map<string, Subject>()
   private readonly calendar = new Calendar()
   private readonly accountMax: number
@@ -77,7 +78,7 @@ class MemoryLimiter implements Limiter {
     }
   }
 
-  enter(caller: Caller): LimiterPermit | LimitViolation {
+  enter(caller: Caller): MemoryPermit | LimitViolation {
     const nowMs = this.now()
     const stands = this.standsOf(caller, nowMs)
     for (const stand of stands) {
@@ -120,6 +121,10 @@ class MemoryLimiter implements Limiter {
 
   inFlight(id: string): number {
     return this.subjects.get(id)?.inFlight ?? 0
+  }
+
+  refresh(): undefined {
+    return undefined
   }
 
   standings(caller: Caller): readonly LimitStatus[] {
@@ -186,7 +191,7 @@ type Reservation = {
 }
 
 /** The permit of one request under the limits of its key and account, from its arrival to its end. */
-class MemoryPermit implements LimiterPermit {
+export class MemoryPermit implements LimiterPermit {
   readonly kind = 'admitted'
   private readonly limiter: MemoryLimiter
   private readonly stands: readonly SubjectLimits[]
@@ -240,6 +245,13 @@ class MemoryPermit implements LimiterPermit {
 
   withdraw(): void {
     this.settle(0n, 0)
+  }
+
+  /** Takes the request out of its minute, because another count of it decides. */
+  uncount(): void {
+    for (const { limits, subject } of this.stands) {
+      if (limits.requestsPerMinute !== undefined) subject.requests.give(limits.requestsPerMinute, 1)
+    }
   }
 
   extend(amount: NanoUsd): LimitExtension {

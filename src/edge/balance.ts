@@ -6,10 +6,14 @@ import type { RelayPort } from '../relay/port.ts'
 import type { EdgeServices } from './edge-options.ts'
 import type { RequestContext } from './request-context.ts'
 
-export function showBalance({ responder, relay, limiter }: EdgeServices, context: RequestContext): void {
+export function showBalance(services: EdgeServices, context: RequestContext): void | Promise<void> {
+  const { responder, relay, limiter } = services
   const caller = responder.callerOf(context)
   if ('kind' in caller) return responder.refuse(context, caller)
-  responder.reply(context, 200, balanceView(caller, relay, limiter))
+  const show = (): void => responder.reply(context, 200, balanceView(caller, relay, limiter))
+  const reading = limiter.refresh(caller)
+  // If the limits cannot be read, the last known state is shown.
+  return reading ? reading.then(show, show) : show()
 }
 
 /**

@@ -15,6 +15,11 @@ export class TokenBucket {
     this.fillMs = fillMs
   }
 
+  /** A bucket of a minute that was last seen with this level. */
+  static at(filled: number, updatedMs: number): TokenBucket {
+    return Object.assign(new TokenBucket(), { filled, updatedMs })
+  }
+
   level(capacity: number, nowMs: number): number {
     const refilled = this.filled + (Math.max(0, nowMs - this.updatedMs) * capacity) / this.fillMs
     this.filled = Math.min(capacity, refilled)

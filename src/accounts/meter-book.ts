@@ -1,0 +1,204 @@
+/**
+ * The meters of one instance: what it has read of their rows, and how they are read, made and judged. Rows decide. What
+ * was read last only tells early that they would refuse.
+ */
+import type { Caller } from '../domain/account.ts'
+import type { LimitViolation } from '../domain/limit-violation.ts'
+import { NO_LIMITS, type Limits } from '../domain/limits.ts'
+import type { NanoUsd } from '../domain/money.ts'
+import { SECOND_MS } from '../lib/primitives/units.ts'
+import type { Store } from '../store/store.ts'
+import { Calendar, monthStartHour } from './calendar.ts'
+import {
+  concurrencyViolation,
+  rateViolation,
+  rollTo,
+  spendViolation,
+  tokensViolation,
+  type LimitedSubject,
+  type LimitUse,
+} from './limit-rules.ts'
+import { createStep, readMeters, type MeterDay } from './meter-rows.ts'
+import { rateHeaders } from './rate-headers.ts'
+
+/** How long a row that was read may refuse requests. */
+const HINT_MS = 100
+/** A request is sure of its limits if a row of this age has room for this many of its size. */
+const SURE_MS = SECOND_MS
+const SURE_TIMES = 8
+
+/** A key or an account that has limits. */
+export type MeterSubject = { readonly id: string; readonly scope: 'key' | 'account'; readonly limits: Limits }
+
+/** A row as it was read last. After something was given back here, it refuses nothing. */
+type SeenMeter = { readonly use: LimitUse; readonly readMs: number; isSpoiled: boolean }
+
+export class MeterBook {
+  private readonly store: Store
+  private readonly now: () => number
+  private readonly calendar = new Calendar()
+  private readonly seen = new Map<string, SeenMeter>()
+  /** Meters whose rows are being made. */
+  private readonly making = new Set<string>()
+  /** Meters to read with the next query. */
+  private readonly wanted = new Set<string>()
+  private reading: Promise<void> | undefined
+  private timer: Timer | undefined
+  /** The clock of the store is this much ahead. */
+  private aheadMs = 0
+
+  constructor(store: Store, now: () => number) {
+    this.store = store
+    this.now = now
+  }
+
+  /** The headers of rates, by the rows that were read last. Undefined if there are none. */
+  rates(metered: readonly MeterSubject[], headers: Record<string, string>): Record<string, string> | undefined {
+    const stands = metered.flatMap((one) => this.standOf(one) ?? [])
+    return stands.length === 0 ? undefined : rateHeaders(stands, this.clock.nowMs, headers)
+  }
+
+  /** The day on which a request counts that begins now. */
+  get today(): MeterDay {
+    const { day, month } = this.clock
+    return { day, month }
+  }
+
+  /** The time and the day by the clock of the store. */
+  get clock(): Calendar {
+    return this.calendar.at(this.now() + this.aheadMs)
+  }
+
+  knows(id: string): boolean {
+    return this.seen.has(id)
+  }
+
+  /** Makes the row of a meter, unless it is known. Its transaction comes before that of a claim that follows. */
+  make({ id, scope }: MeterSubject, { account }: Caller): void {
+    if (this.seen.has(id) || this.making.has(id)) return
+    this.making.add(id)
+    const keyId = scope === 'key' ? id : undefined
+    const fromHour = monthStartHour(this.clock.nowMs)
+    const made = this.store.write([createStep({ id, accountId: account.id, keyId, at: this.today, fromHour })])
+    void made
+      .then(() => this.readSoon([id]))
+      .catch(ignore)
+      .finally(() => this.making.delete(id))
+  }
+
+  /** The rows of meters that may refuse a request: those that were read a moment ago. */
+  recentStands(metered: readonly MeterSubject[], ageMs = HINT_MS): readonly LimitedSubject[] {
+    const readMs = performance.now() - ageMs
+    return metered.flatMap((one) => {
+      const seen = this.seen.get(one.id)
+      return seen && !seen.isSpoiled && seen.readMs >= readMs ? [this.standIn(one, seen)] : []
+    })
+  }
+
+  /** The requests in flight of a meter on all instances, if they were read a moment ago. */
+  inFlight(id: string): number | undefined {
+    const seen = this.seen.get(id)
+    return seen && seen.readMs >= performance.now() - SURE_MS ? seen.use.inFlight : undefined
+  }
+
+  /** Whether all meters have room for several requests of this size, as far as is known. */
+  isSure(metered: readonly MeterSubject[], amount: NanoUsd, tokens: number): boolean {
+    const stands = this.recentStands(metered, SURE_MS)
+    if (stands.length < metered.length) return false
+    const { clock } = this
+    const spend = spendViolation(stands, amount * BigInt(SURE_TIMES), clock)
+    if (spend || tokensViolation(stands, tokens * SURE_TIMES, clock.nowMs)) return false
+    return stands.every(({ limits, subject }) => {
+      const { requestsPerMinute: requests, concurrentRequests = Number.POSITIVE_INFINITY } = limits
+      const isRated = requests !== undefined && subject.requests.level(requests, clock.nowMs) < SURE_TIMES
+      return !isRated && subject.inFlight + SURE_TIMES <= concurrentRequests
+    })
+  }
+
+  /** Something was given back here, so a refusal may be over. */
+  spoil(metered: readonly MeterSubject[]): void {
+    for (const { id } of metered) {
+      const seen = this.seen.get(id)
+      if (seen) seen.isSpoiled = true
+    }
+  }
+
+  /** Reads meters soon, so that what is told of them is not old. One query reads all that are wanted. */
+  look(metered: readonly MeterSubject[]): void {
+    for (const { id } of metered) this.wanted.add(id)
+    if (metered.length === 0) return
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined
+      void this.readSoon([]).catch(ignore)
+    }, HINT_MS).unref()
+  }
+
+  /** Why the rows refuse a request, by their present state. */
+  async violationOf(metered: readonly MeterSubject[], amount: NanoUsd, tokens: number): Promise<LimitViolation> {
+    await this.readSoon(metered.map(({ id }) => id)).catch(ignore)
+    const stands = metered.flatMap((one) => this.standOf(one) ?? [])
+    const { clock } = this
+    for (const stand of stands) {
+      const violation = concurrencyViolation(stand) ?? rateViolation(stand, clock.nowMs)
+      if (violation) return violation
+    }
+    const lasting = spendViolation(stands, amount, clock) ?? tokensViolation(stands, tokens, clock.nowMs)
+    if (lasting) return lasting
+    const [first] = metered
+    if (!first) throw new Error('a request without limits was refused by them')
+    return passing(first, amount, clock)
+  }
+
+  /** Reads meters, or all. */
+  async read(ids?: ReadonlySet<string>): Promise<void> {
+    const askedMs = performance.now()
+    const { clockMs, uses } = await readMeters(this.store, ids)
+    // The answer took at most this long. Half of it is the best guess of its age.
+    this.aheadMs = Math.round(clockMs + (performance.now() - askedMs) / 2) - this.now()
+    for (const [id, use] of uses) this.seen.set(id, { use, readMs: askedMs, isSpoiled: false })
+  }
+
+  /** Readings that are wanted in the same tick share a query. */
+  readSoon(ids: readonly string[]): Promise<void> {
+    for (const id of ids) this.wanted.add(id)
+    return (this.reading ??= Promise.resolve().then(() => {
+      this.reading = undefined
+      const wanted = new Set(this.wanted)
+      this.wanted.clear()
+      return this.read(wanted)
+    }))
+  }
+
+  standOf(one: MeterSubject): LimitedSubject | undefined {
+    const seen = this.seen.get(one.id)
+    return seen && this.standIn(one, seen)
+  }
+
+  private standIn({ scope, limits }: MeterSubject, { use }: SeenMeter): LimitedSubject {
+    return { scope, limits, subject: rollTo(use, this.clock) }
+  }
+}
+
+/** A query that fails leaves what was known. The next one tries again. */
+const ignore = (): void => undefined
+
+/** The scopes of a caller that have limits. */
+export function meteredOf({ key, account }: Caller): readonly MeterSubject[] {
+  const metered: MeterSubject[] = []
+  if (key.limits !== NO_LIMITS) metered.push({ id: key.id, scope: 'key', limits: key.limits })
+  if (account.limits !== NO_LIMITS) metered.push({ id: account.id, scope: 'account', limits: account.limits })
+  return metered
+}
+
+/** What is said of a refusal whose reason has passed meanwhile: a limit that it may have been, and to try again. */
+function passing({ scope, limits }: MeterSubject, needed: NanoUsd, clock: Calendar): LimitViolation {
+  const { concurrentRequests, requestsPerMinute, tokensPerMinute, spendPerDay, spendPerMonth } = limits
+  if (concurrentRequests !== undefined) return { kind: 'concurrency', scope, limit: concurrentRequests }
+  const rate = { kind: 'rate', scope, retryAfterMs: SECOND_MS } as const
+  if (tokensPerMinute !== undefined) return { ...rate, unit: 'tokens', limit: tokensPerMinute }
+  if (requestsPerMinute !== undefined) return { ...rate, unit: 'requests', limit: requestsPerMinute }
+  const [period, limit] = spendPerDay === undefined ? ['month' as const, spendPerMonth] : ['day' as const, spendPerDay]
+  const resetsInMs = (period === 'day' ? clock.dayEndsMs : clock.monthEndsMs) - clock.nowMs
+  const spend = { limit: limit ?? 0n, spent: 0n, held: 0n, needed, freedBy: 'holds', resetsInMs } as const
+  return { kind: 'spend', scope, period, ...spend }
+}

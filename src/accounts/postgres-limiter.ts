@@ -1,0 +1,95 @@
+/**
+ * The limiter on PostgreSQL. The row of a key or an account with limits decides, in the transaction of the hold. So the
+ * limits are exact over all instances. What this process counts, and the rows that it has read last, only tell early
+ * that a request would be refused:
+ *
+ * - This process counts its own requests (memory-limiter.ts). That is never more than the rows have.
+ * - A row that was just read refuses what it would refuse again, for at most 100 ms (meter-book.ts).
+ *
+ * A request that fails before its hold counts only here, and so does the time of a request outside of its hold. Free
+ * and futile requests count only here, too.
+ */
+import type { Caller } from '../domain/account.ts'
+import type { LimitViolation } from '../domain/limit-violation.ts'
+import type { Store } from '../store/store.ts'
+import { concurrencyViolation, limitStatusOf, rateViolation, spendViolation } from './limit-rules.ts'
+import type { LimitStatus } from './limit-status.ts'
+import type { Limiter, LimiterOptions, LimiterPermit, PastSpend, ResumedHold } from './limiter.ts'
+import { openMemoryLimiter, type MemoryLimiter } from './memory-limiter.ts'
+import { MeterBook, meteredOf } from './meter-book.ts'
+import { endHeldStep } from './meter-rows.ts'
+import { PostgresPermit } from './postgres-permit.ts'
+
+export async function openPostgresLimiter(
+  store: Store,
+  past: readonly PastSpend[],
+  options: LimiterOptions = {},
+): Promise<Limiter> {
+  const local = openMemoryLimiter(past, options)
+  const book = new MeterBook(store, local.now)
+  await book.read()
+  return new PostgresLimiter(local, book)
+}
+
+class PostgresLimiter implements Limiter {
+  private readonly local: MemoryLimiter
+  private readonly book: MeterBook
+
+  constructor(local: MemoryLimiter, book: MeterBook) {
+    this.local = local
+    this.book = book
+  }
+
+  get now(): () => number {
+    return this.local.now
+  }
+
+  enter(caller: Caller): LimiterPermit | LimitViolation {
+    const metered = meteredOf(caller)
+    for (const stand of this.book.recentStands(metered)) {
+      const violation = concurrencyViolation(stand) ?? rateViolation(stand, this.book.clock.nowMs)
+      if (violation) return violation
+    }
+    const spent = spendViolation(this.book.recentStands(metered), undefined, this.book.clock)
+    if (spent) return spent
+    const permit = this.local.enter(caller)
+    return permit.kind === 'admitted' ? new PostgresPermit(this.book, permit, { caller, metered }) : permit
+  }
+
+  enterFree(caller: Caller): LimitViolation | undefined {
+    return this.local.enterFree(caller)
+  }
+
+  resume(caller: Caller, hold: ResumedHold): Pick<LimiterPermit, 'settle'> {
+    const permit = this.local.resume(caller, hold)
+    return {
+      settle: (charged, tokens) => {
+        permit.settle(charged, tokens)
+        return [endHeldStep(hold.id, charged)]
+      },
+    }
+  }
+
+  headers(caller: Caller): Record<string, string> {
+    return this.book.rates(meteredOf(caller), {}) ?? this.local.headers(caller)
+  }
+
+  inFlight(id: string): number {
+    return this.book.inFlight(id) ?? this.local.inFlight(id)
+  }
+
+  refresh(caller: Caller): Promise<void> | undefined {
+    const metered = meteredOf(caller)
+    return metered.length === 0 ? undefined : this.book.readSoon(metered.map(({ id }) => id))
+  }
+
+  standings(caller: Caller): readonly LimitStatus[] {
+    const metered = meteredOf(caller)
+    const local = this.local.standings(caller)
+    return local.map((status) => {
+      const own = metered.find(({ scope }) => scope === status.scope)
+      const stand = own && this.book.standOf(own)
+      return stand ? limitStatusOf(stand, this.book.clock) : status
+    })
+  }
+}

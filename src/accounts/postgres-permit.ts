@@ -1,0 +1,148 @@
+import type { Caller } from '../domain/account.ts'
+import type { LimitViolation } from '../domain/limit-violation.ts'
+import { NO_LIMITS } from '../domain/limits.ts'
+import type { NanoUsd } from '../domain/money.ts'
+import type { WriteStep } from '../store/statement.ts'
+import { spendableOf, spendViolation, tokensViolation } from './limit-rules.ts'
+import type { LimitClaim, LimitExtension, LimiterPermit, ReservationKind } from './limiter.ts'
+import type { MemoryPermit } from './memory-limiter.ts'
+import type { MeterBook, MeterSubject } from './meter-book.ts'
+import { claimStep, giveStep, spentStep, type MeterDay } from './meter-rows.ts'
+
+/** What the meters have counted for the hold. */
+type OpenClaim = {
+  readonly at: MeterDay
+  readonly tokens: number
+  readonly isTask: boolean
+  amount: NanoUsd
+}
+
+/** The admission of one request by this process and by the meters of its key and account. */
+export class PostgresPermit implements LimiterPermit {
+  readonly kind = 'admitted'
+  private readonly book: MeterBook
+  private readonly local: MemoryPermit
+  private readonly caller: Caller
+  /** What had limits when the request began. */
+  private readonly metered: readonly MeterSubject[]
+  private claimed: OpenClaim | undefined
+  private isReserved = false
+
+  constructor(
+    book: MeterBook,
+    local: MemoryPermit,
+    { caller, metered }: { readonly caller: Caller; readonly metered: readonly MeterSubject[] },
+  ) {
+    this.book = book
+    this.local = local
+    this.caller = caller
+    this.metered = metered
+  }
+
+  get spendable(): NanoUsd | undefined {
+    const here = this.local.spendable
+    const there = spendableOf(this.book.recentStands(this.metered))
+    return here === undefined || (there !== undefined && there < here) ? there : here
+  }
+
+  forecast(known: number, outputMax: number): number {
+    return this.local.forecast(known, outputMax)
+  }
+
+  obstacle(amount: NanoUsd, tokens: number): LimitViolation | undefined {
+    const here = this.local.obstacle(amount, tokens)
+    if (here || this.metered.length === 0) return here
+    const stands = this.book.recentStands(this.metered)
+    const { clock } = this.book
+    return spendViolation(stands, amount, clock) ?? tokensViolation(stands, tokens, clock.nowMs)
+  }
+
+  reserve(amount: NanoUsd, tokens: number, kind: ReservationKind = 'known'): LimitClaim | undefined {
+    this.local.reserve(amount, tokens, kind)
+    this.isReserved = true
+    const { book, metered } = this
+    if (metered.length === 0) return undefined
+    for (const one of metered) book.make(one, this.caller)
+    const at = book.today
+    const isTask = kind === 'task'
+    this.claimed = { at, tokens, isTask, amount }
+    book.look(metered)
+    const change = { requests: 1, tokens, inFlight: isTask ? 0 : 1, held: amount }
+    return {
+      metered: { meters: metered.map(({ id }) => id), day: at.day, tokens },
+      steps: metered.map((one) => claimStep({ ...one, at }, change)),
+      isSure: book.isSure(metered, amount, tokens),
+      violation: () => book.violationOf(metered, amount, tokens),
+    }
+  }
+
+  withdraw(): void {
+    if (this.claimed) this.local.uncount()
+    this.claimed = undefined
+    this.isReserved = false
+    this.local.withdraw()
+  }
+
+  extend(amount: NanoUsd): LimitExtension {
+    const extension = this.local.extend(amount)
+    const { claimed, book, metered } = this
+    if (extension.kind === 'limited' || !claimed) return extension
+    const { at } = claimed
+    claimed.amount += amount
+    return {
+      kind: 'extended',
+      claim: {
+        metered: { meters: metered.map(({ id }) => id), day: at.day, tokens: 0 },
+        steps: metered.map((one) => claimStep({ ...one, at }, { held: amount })),
+        isSure: book.isSure(metered, amount, 0),
+        violation: () => book.violationOf(metered, amount, 0),
+      },
+    }
+  }
+
+  retract(amount: NanoUsd): void {
+    if (this.claimed) this.claimed.amount -= amount
+    this.local.retract(amount)
+  }
+
+  settle(charged: NanoUsd, tokens: number, output?: number): readonly WriteStep[] {
+    if (!this.isReserved) return []
+    this.isReserved = false
+    this.local.settle(charged, tokens, output)
+    return [...this.given(charged, tokens), ...this.spent(charged)]
+  }
+
+  /** Gives back to the meters what the hold has taken, and adds what was charged and used. */
+  private given(charged: NanoUsd, tokens: number): readonly WriteStep[] {
+    const { claimed, book, metered } = this
+    if (!claimed) return []
+    this.claimed = undefined
+    book.spoil(metered)
+    book.look(metered)
+    const { at, amount, isTask } = claimed
+    const change = { tokens: tokens - claimed.tokens, inFlight: isTask ? 0 : -1, held: -amount, spent: charged }
+    return metered.map((one) => giveStep({ ...one, at }, change))
+  }
+
+  /** Adds what was charged to meters that were made after the request had begun. */
+  private spent(charged: NanoUsd): readonly WriteStep[] {
+    if (charged === 0n) return []
+    const { book, metered } = this
+    const { key, account } = this.caller
+    const late = [key.id, account.id].filter((id) => book.knows(id) && !metered.some((one) => one.id === id))
+    return late.map((id) => spentStep({ id, limits: NO_LIMITS, at: book.today }, charged))
+  }
+
+  wasFutile(): void {
+    this.local.wasFutile()
+  }
+
+  leave(): void {
+    this.local.leave()
+  }
+
+  withRates(headers: Record<string, string> = {}): Record<string, string> {
+    if (this.metered.length === 0) return headers
+    return this.book.rates(this.metered, headers) ?? this.local.withRates(headers)
+  }
+}
