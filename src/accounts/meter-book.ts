@@ -58,10 +58,18 @@ export class MeterBook {
     return stands.length === 0 ? undefined : rateHeaders(stands, this.clock.nowMs, headers)
   }
 
-  /** The day on which a request counts that begins now. */
-  get today(): MeterDay {
+  /**
+   * The day on which a request counts that begins now: that of the store's clock, or a later one that a meter has seen
+   * before the clock was set back.
+   */
+  dayOf(ids: readonly string[]): MeterDay {
     const { day, month } = this.clock
-    return { day, month }
+    let latest: MeterDay = { day, month }
+    for (const id of ids) {
+      const today = this.seen.get(id)?.use.today
+      if (today && today.day > latest.day) latest = { day: today.day, month: today.month }
+    }
+    return latest
   }
 
   /** The time and the day by the clock of the store. */
@@ -79,7 +87,7 @@ export class MeterBook {
     this.making.add(id)
     const keyId = scope === 'key' ? id : undefined
     const fromHour = monthStartHour(this.clock.nowMs)
-    const made = this.store.write([createStep({ id, accountId: account.id, keyId, at: this.today, fromHour })])
+    const made = this.store.write([createStep({ id, accountId: account.id, keyId, at: this.dayOf([]), fromHour })])
     void made
       .then(() => this.readSoon([id]))
       .catch(ignore)

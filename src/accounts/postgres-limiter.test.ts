@@ -5,7 +5,10 @@ import { join } from 'node:path'
 import { openTestPostgres } from '../../test/support/postgres.ts'
 import { openPostgresStore } from '../store/postgres/store.ts'
 import type { Store } from '../store/store.ts'
-import { openPostgresLimiter } from './postgres-limiter.ts'
+import { describeLimiterContract } from './limiter-contract.ts'
+import { openMemoryLimiter } from './memory-limiter.ts'
+import { MeterBook } from './meter-book.ts'
+import { openPostgresLimiter, PostgresLimiter } from './postgres-limiter.ts'
 import { describeSharedLimiterContract, type SharedLimitersUnderTest } from './shared-limiter-contract.ts'
 
 /** The time of the database. A function of this name goes before that of PostgreSQL in the search path. */
@@ -71,3 +74,11 @@ async function open(): Promise<SharedLimitersUnderTest> {
 }
 
 describeSharedLimiterContract('PostgresLimiter', open)
+
+const never = (): Promise<never> => new Promise(() => undefined)
+const silent = { write: never, query: never } as unknown as Store
+
+describeLimiterContract('PostgresLimiter, while its store does not answer,', (past, options) => {
+  const local = openMemoryLimiter(past, options)
+  return new PostgresLimiter(local, new MeterBook(silent, local.now))
+})

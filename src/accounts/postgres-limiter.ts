@@ -31,7 +31,7 @@ export async function openPostgresLimiter(
   return new PostgresLimiter(local, book)
 }
 
-class PostgresLimiter implements Limiter {
+export class PostgresLimiter implements Limiter {
   private readonly local: MemoryLimiter
   private readonly book: MeterBook
 

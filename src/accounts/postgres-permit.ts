@@ -63,13 +63,14 @@ export class PostgresPermit implements LimiterPermit {
     const { book, metered } = this
     if (metered.length === 0) return undefined
     for (const one of metered) book.make(one, this.caller)
-    const at = book.today
+    const meters = metered.map(({ id }) => id)
+    const at = book.dayOf(meters)
     const isTask = kind === 'task'
     this.claimed = { at, tokens, isTask, amount }
     book.look(metered)
     const change = { requests: 1, tokens, inFlight: isTask ? 0 : 1, held: amount }
     return {
-      metered: { meters: metered.map(({ id }) => id), day: at.day, tokens },
+      metered: { meters, day: at.day, tokens },
       steps: metered.map((one) => claimStep({ ...one, at }, change)),
       isSure: book.isSure(metered, amount, tokens),
       violation: () => book.violationOf(metered, amount, tokens),
@@ -130,7 +131,7 @@ export class PostgresPermit implements LimiterPermit {
     const { book, metered } = this
     const { key, account } = this.caller
     const late = [key.id, account.id].filter((id) => book.knows(id) && !metered.some((one) => one.id === id))
-    return late.map((id) => spentStep({ id, limits: NO_LIMITS, at: book.today }, charged))
+    return late.map((id) => spentStep({ id, limits: NO_LIMITS, at: book.dayOf([id]) }, charged))
   }
 
   wasFutile(): void {

@@ -332,6 +332,15 @@ function testPeriods(both: Both): void {
     expect(await both.shared.meter('key_1')).toMatchObject({ daySpent: 0n, dayHeld: 60n, monthSpent: 60n })
   })
 
+  test('a clock of the store that is set back frees nothing, and stops nobody who has room', async () => {
+    const who = callerOf({ spendPerDay: 100n })
+    await end(both.a, await running(both.a, who, { amount: 60n }), 60n)
+    await wait(START_MS - DAY_MS)
+    expect(await admit(both.b, who, { amount: 50n })).toMatchObject({ kind: 'spend', spent: 60n })
+    await end(both.b, await running(both.b, who, { amount: 40n }), 40n)
+    expect(await both.shared.meter('key_1')).toMatchObject({ daySpent: 100n, dayHeld: 0n, monthSpent: 100n })
+  })
+
   test('a new meter begins with what was charged in the month, and charges of earlier requests are added', async () => {
     const free = callerOf()
     const hour = START_MS / HOUR_MS
