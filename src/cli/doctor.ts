@@ -54,7 +54,7 @@ const routeView = ({ limitNames, ...route }: PublicRouteView): object => ({ ...r
 
 export const doctor = command({
   name: 'doctor',
-  summary: 'Checks configuration, data folder, ledger, providers and models.',
+  summary: 'Checks configuration, data folder, storage of files, ledger, providers and models.',
   examples: [['tollgate doctor'], ['tollgate doctor --json | jq \'.checks[] | select(.state != "ok")\'']],
   failure: 'a check failed; warnings alone do not count',
   run: async ({ program, terminal }) => {

@@ -139,7 +139,7 @@ const images: readonly PublicRoute[] = [
       tag: 'Images',
       summary: 'Get an image by its URL, which is valid for an hour by default.',
       answer: 'file',
-      failures: ['not_found', 'expired'],
+      failures: ['not_found', 'expired', 'unavailable'],
     },
   },
 ]
@@ -215,7 +215,7 @@ const videos: readonly PublicRoute[] = [
       tag: 'Videos',
       summary: 'Download a finished video, whole or in part (`Range`).',
       answer: 'file',
-      failures: [NO_TASK, 'not_completed', 'expired', 'invalid_value'],
+      failures: [NO_TASK, 'not_completed', 'expired', 'invalid_value', 'unavailable'],
     },
   },
   {
