@@ -1,5 +1,6 @@
 /** The wiring from a `Config` to a gateway. `serve` adds the servers. A single command needs no servers. */
 import type { Accounts } from './accounts/accounts.ts'
+import { hasRights } from './accounts/session-rights.ts'
 import { openSqliteAccounts } from './accounts/sqlite-accounts.ts'
 import { openSqliteManagementKeys } from './accounts/sqlite-management-keys.ts'
 import { openSqliteSavedViews } from './accounts/sqlite-saved-views.ts'
@@ -105,11 +106,13 @@ export async function openGateway(config: Config, options: OpenOptions): Promise
   const owner = timeOrderedId('run_')
   const store = await openConfiguredStore(config, { log, instance: owner, onFatal })
   const room = new DiskRoom(config.dataFolder, config.limits.diskFloorBytes)
-  const live = new LiveCalls(detachedBounds)
+  const [live, health] = [new LiveCalls(detachedBounds), new HealthBook()]
   const secrets = await openSecrets(config, store)
+  const people = await openPeople(store)
   const accounts = await openSqliteAccounts(store, {
     pepper: secrets.key_pepper,
     onBarred: (barred) => live.bar(barred),
+    hasRights: (holder) => hasRights(people, holder),
   })
   const { ledger, expired } = await openSqliteLedger(store, {
     owner,
@@ -117,7 +120,6 @@ export async function openGateway(config: Config, options: OpenOptions): Promise
     alsoOnExpiry,
   })
   if (expired > 0) log('warn', 'ledger.expired', { holds: expired })
-  const people = await openPeople(store)
   const applies = await appliesDeclaration(store, config, options)
   const catalog = await openSqliteCatalog(store, {
     masterKey: secrets.master_key,
@@ -130,7 +132,6 @@ export async function openGateway(config: Config, options: OpenOptions): Promise
   const requests = await openRequestPorts(store, config, { room, log, instance })
   const limiter = await openLimiter(config, { store, ledger, rollups: requests.rollups })
   const firstKey = firstAccount === 'make' ? await makeFirstKey(accounts, ledger) : undefined
-  const health = new HealthBook()
   const services = servicesOf(store, config, {
     accounts,
     catalog,

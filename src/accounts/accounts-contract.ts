@@ -7,6 +7,7 @@ import fc from 'fast-check'
 import { NO_LIMITS, type Limits } from '../domain/limits.ts'
 import type { Accounts, AccountsOptions } from './accounts.ts'
 import { makeKey } from './key-format.ts'
+import type { PassTerms } from './pass.ts'
 
 /** Accounts that one process has open. */
 export type AccountsUnderTest = {
@@ -22,6 +23,8 @@ type BarredSubject = Parameters<AccountsOptions['onBarred']>[0]
 type Bound = {
   readonly accounts: () => Accounts
   readonly barred: BarredSubject[]
+  /** Sessions whose holders have lost their rights. */
+  readonly signedOut: Set<string>
   readonly stored: () => Promise<string>
   readonly restart: (pepper?: Uint8Array) => Promise<void>
 }
@@ -57,15 +60,22 @@ export function describeAccountsContract(
   describe(`${name} keeps the contract of accounts and keys`, () => {
     let current: AccountsUnderTest
     const barred: BarredSubject[] = []
-    const options: AccountsOptions = { pepper: PEPPER, onBarred: (one) => barred.push(one) }
+    const signedOut = new Set<string>()
+    const options: AccountsOptions = {
+      pepper: PEPPER,
+      onBarred: (one) => barred.push(one),
+      hasRights: ({ sessionId }) => !signedOut.has(sessionId),
+    }
     beforeEach(async () => {
       barred.length = 0
+      signedOut.clear()
       current = await open(options)
     })
     afterEach(() => current.close())
     const bound: Bound = {
       accounts: () => current.accounts,
       barred,
+      signedOut,
       stored: () => current.stored(),
       async restart(pepper = PEPPER) {
         current = await current.restart({ ...options, pepper })
@@ -258,11 +268,16 @@ function testRevocations({ accounts, restart, barred }: Bound): void {
   })
 }
 
-function testPlayground({ accounts, restart }: Bound): void {
+const HOLDER = 'sess_of_robin'
+const termsUntil = (untilMs: number): PassTerms => ({
+  untilMs,
+  holder: { userId: 'user_robin', sessionId: HOLDER, role: 'owner', accountId: 'acct_robin' },
+})
+
+function testPlayground({ accounts, restart, signedOut }: Bound): void {
   test('a playground token is valid while its terms hold, as one key that no list shows', async () => {
     const { id } = await accounts().create({ name: 'a' })
-    let isValid = true
-    const terms = { untilMs: Date.now() + 60_000, isValid: () => isValid }
+    const terms = termsUntil(Date.now() + 60_000)
     const tokens = await Promise.all([accounts().passFor(id, terms), accounts().passFor(id, terms)])
     const callers = tokens.map((token) => accounts().authenticate(token))
     expect(new Set(callers.map((caller) => caller?.key.id)).size).toBe(1)
@@ -270,20 +285,44 @@ function testPlayground({ accounts, restart }: Bound): void {
     expect(callers[0]?.stands?.()).toBe(true)
     expect(accounts().keysOf(id)).toEqual([])
     expect(accounts().keyPresented(tokens[0] ?? '')).toBeUndefined()
-    isValid = false
+    signedOut.add(HOLDER)
     expect(callers[0]?.stands?.()).toBe(false)
     expect(accounts().authenticate(tokens[0] ?? '')).toBeUndefined()
-    isValid = true
+    signedOut.clear()
     expect(accounts().authenticate(await accounts().passFor(id, { ...terms, untilMs: Date.now() }))).toBeUndefined()
     await restart()
-    expect(accounts().authenticate(tokens[0] ?? '')).toBeUndefined()
+    // No instance keeps it, so the next one accepts it, too.
+    expect(accounts().authenticate(tokens[0] ?? '')?.key.id).toBe(callers[0]?.key.id as string)
     const again = accounts().authenticate(await accounts().passFor(id, terms))
     expect(again?.key.id).toBe(callers[0]?.key.id)
   })
 
+  test('nothing but the whole token is one', async () => {
+    const { id } = await accounts().create({ name: 'a' })
+    const token = await accounts().passFor(id, termsUntil(Date.now() + 60_000))
+    const longer = await accounts().passFor(id, termsUntil(Date.now() + 120_000))
+    const end = token.length - 43
+    const flipped = fc.nat(token.length - 1).map((at) => {
+      const other = token[at] === 'A' ? 'B' : 'A'
+      return `${token.slice(0, at)}${other}${token.slice(at + 1)}`
+    })
+    const attempts = fc.oneof(
+      flipped,
+      fc.string().map((text) => `sk-tg-play-${text}`),
+      fc.nat(token.length - 1).map((length) => token.slice(0, length)),
+      fc.constantFrom(`${token}=`, `${token}A`, `${longer.slice(0, end)}${token.slice(end)}`),
+    )
+    fc.assert(
+      fc.property(attempts, (presented) => accounts().authenticate(presented) === undefined),
+      { numRuns: 1_000 },
+    )
+    await restart(new Uint8Array(32).fill(8))
+    expect(accounts().authenticate(token)).toBeUndefined()
+  })
+
   test('a revoked playground key ends its tokens, and the next token has a new key', async () => {
     const { id } = await accounts().create({ name: 'a' })
-    const terms = { untilMs: Date.now() + 60_000, isValid: () => true }
+    const terms = termsUntil(Date.now() + 60_000)
     const token = await accounts().passFor(id, terms)
     const keyId = accounts().authenticate(token)?.key.id ?? ''
     await accounts().revokeKey(keyId)

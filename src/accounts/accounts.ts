@@ -13,6 +13,8 @@ import { type Account, type AccountStatus, type ApiKey, type Caller } from '../d
 import type { PriceOrigin } from '../domain/catalog.ts'
 import type { Limits } from '../domain/limits.ts'
 import type { NanoUsd } from '../domain/money.ts'
+import type { PassTerms } from './pass.ts'
+import type { SessionRights } from './session-rights.ts'
 
 export type NewKey = {
   readonly key: ApiKey
@@ -24,6 +26,8 @@ export type AccountsOptions = {
   readonly pepper: Uint8Array
   /** Called in the tick in which a key or an account stops being valid, so that its running streams can be cut. */
   readonly onBarred: (barred: { readonly keyId: string } | { readonly accountId: string }) => void
+  /** Whether the holder of a playground token still has the rights with which it was made. */
+  readonly hasRights: (holder: SessionRights) => boolean
 }
 
 export type AccountDraft = {
@@ -59,9 +63,6 @@ export type KeyChange = {
   readonly limits?: Limits | undefined
 }
 
-/** How long a token represents a key, and under which condition. */
-export type PassTerms = { readonly untilMs: number; readonly isValid: () => boolean }
-
 /** Methods that change an unknown object reject with an Error. Lists are oldest first. */
 export type Accounts = {
   /** The caller with a presented key, or undefined if the key is malformed, unknown or revoked. */
@@ -88,7 +89,7 @@ export type Accounts = {
   /** Makes a key. Rejects if there is no such account. */
   createKey(key: KeyDraft): Promise<NewKey>
   updateKey(id: string, change: KeyChange): Promise<ApiKey>
-  /** A token for the playground. It is valid as a key of the account until the terms end. It is in memory only. */
+  /** A token for the playground. It is valid as a key of the account until the terms end. It is not stored. */
   passFor(accountId: string, terms: PassTerms): Promise<string>
   /** Revokes a key. Resolves to false if there was nothing to revoke. */
   revokeKey(id: string): Promise<boolean>

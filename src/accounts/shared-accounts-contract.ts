@@ -36,7 +36,11 @@ export function describeSharedAccountsContract(name: string, open: () => Promise
     const both = {} as Both
     const openInstance = async (): Promise<Instance> => {
       const barred: BarredSubject[] = []
-      const options: AccountsOptions = { pepper: PEPPER, onBarred: (one) => barred.push(one) }
+      const options: AccountsOptions = {
+        pepper: PEPPER,
+        onBarred: (one) => barred.push(one),
+        hasRights: () => true,
+      }
       return { ...(await shared.openInstance(options)), barred }
     }
     beforeEach(async () => {
@@ -69,6 +73,15 @@ function testNewKeys(both: Both): void {
       expect(b.accounts.awaitKey(secret)).toBeUndefined()
     }
     expect(b.accounts.list().map(({ isFirst }) => isFirst === true)).toEqual(a.accounts.list().map((_, i) => i === 0))
+  })
+
+  test('a playground token of one instance is valid at the other at once', async () => {
+    const { a, b } = both
+    const account = await a.accounts.create({ name: 'a' })
+    const holder = { userId: 'user_u', sessionId: 'sess_s', role: 'owner' as const, accountId: account.id }
+    const token = await a.accounts.passFor(account.id, { untilMs: Date.now() + 60_000, holder })
+    await b.accounts.awaitKey(token)
+    expect(b.accounts.authenticate(token)).toMatchObject({ key: { kind: 'playground' }, account: { id: account.id } })
   })
 
   test('an unknown key stays unknown, and a text that is no key is not asked for', async () => {

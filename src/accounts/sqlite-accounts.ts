@@ -19,9 +19,9 @@ import {
   type KeyChange,
   type KeyDraft,
   type NewKey,
-  type PassTerms,
 } from './accounts.ts'
 import { isKeyShaped, makeKey } from './key-format.ts'
+import { readPass, signPass, type PassTerms } from './pass.ts'
 
 /** Opens the port. Loads accounts and keys. */
 export async function openSqliteAccounts(store: Store, options: AccountsOptions): Promise<Accounts> {
@@ -41,7 +41,6 @@ class SqliteAccounts implements Accounts {
   private readonly keyIdsByAccount = new Map<string, string[]>()
   /** The index includes revoked keys, so that the answer to a client can say that its key is revoked. */
   private readonly keyIdByDigest = new Map<string, string>()
-  private readonly passes = new Map<string, PassTerms & { readonly keyId: string }>()
   private readonly playgroundKeys = new Map<string, Promise<NewKey>>()
   private readonly accountRows: SharedRows
   private readonly keyRows: SharedRows
@@ -89,16 +88,18 @@ class SqliteAccounts implements Accounts {
   }
 
   authenticate(presented: string): Caller | undefined {
-    if (!isKeyShaped(presented)) return undefined
-    const digest = this.digestOf(presented)
-    const keyId = this.keyIdByDigest.get(digest)
-    return keyId === undefined ? this.callerWithPass(digest) : this.callerOf(keyId)
+    if (!isKeyShaped(presented)) return this.callerWithPass(presented)
+    const keyId = this.keyIdByDigest.get(this.digestOf(presented))
+    return keyId === undefined ? undefined : this.callerOf(keyId)
   }
 
   awaitKey(presented: string): Promise<void> | undefined {
     const { changes } = this.store
-    if (!changes.isShared || !isKeyShaped(presented)) return undefined
-    return this.keyIdByDigest.has(this.digestOf(presented)) ? undefined : changes.catchUp()
+    if (!changes.isShared) return undefined
+    const isKnown = isKeyShaped(presented)
+      ? this.keyIdByDigest.has(this.digestOf(presented))
+      : !readPass(presented, this.options.pepper) || this.callerWithPass(presented) !== undefined
+    return isKnown ? undefined : changes.catchUp()
   }
 
   callerOf(keyId: string): Caller | undefined {
@@ -222,10 +223,7 @@ class SqliteAccounts implements Accounts {
 
   async passFor(accountId: string, terms: PassTerms): Promise<string> {
     const keyId = await this.playgroundKey(accountId)
-    for (const [digest, { untilMs }] of this.passes) if (untilMs <= Date.now()) this.passes.delete(digest)
-    const token = makeKey()
-    this.passes.set(this.digestOf(token), { ...terms, keyId })
-    return token
+    return signPass({ ...terms, keyId }, this.options.pepper)
   }
 
   async revokeKey(id: string): Promise<boolean> {
@@ -239,11 +237,12 @@ class SqliteAccounts implements Accounts {
     return outcome.kind === 'written'
   }
 
-  private callerWithPass(digest: string): Caller | undefined {
-    const pass = this.passes.get(digest)
-    if (!pass || pass.untilMs <= Date.now() || !pass.isValid()) return undefined
-    const caller = this.callerOf(pass.keyId)
-    return caller && { ...caller, stands: pass.isValid }
+  private callerWithPass(token: string): Caller | undefined {
+    const pass = readPass(token, this.options.pepper)
+    if (!pass || pass.untilMs <= Date.now()) return undefined
+    const stands = (): boolean => this.options.hasRights(pass.holder)
+    const caller = stands() ? this.callerOf(pass.keyId) : undefined
+    return caller && { ...caller, stands }
   }
 
   /** The playground key of an account. It is made once, even by two concurrent calls. */

@@ -5,6 +5,7 @@ import type { ApiKey } from '../domain/account.ts'
 import { accountIn } from './account-routes.ts'
 import type { ConsoleContext } from './context.ts'
 import { limitsChange, limitsOfBody, limitsShape, consoleLimitsView } from './limits.ts'
+import { rightsIn } from './principal.ts'
 import { sayConsoleRefusal } from './refusals.ts'
 import {
   answer,
@@ -145,12 +146,13 @@ const playground = route('POST', '/accounts/{account}/playground-token', {
   summary: 'Create a token with which the playground calls /v1 for ten minutes, charged to the account.',
   answer: z.strictObject({ token: z.string(), expires_at: time }),
   run: async (call) => {
-    const { context, params, stands } = call
+    const { context, params, principal } = call
+    if (principal.kind !== 'user') throw new Error('only a person may play')
     const account = accountIn(call)
     if (account.status === 'suspended') return problem(403, 'account_suspended', sayConsoleRefusal('account_suspended'))
     const untilMs = Date.now() + PASS_MS
     // The token ends with its session and with the rights of that session. An operator who views an account gets none.
-    const token = await context.services.accounts.passFor(params.account, { untilMs, isValid: stands })
+    const token = await context.services.accounts.passFor(params.account, { untilMs, holder: rightsIn(principal) })
     return json({ token, expires_at: isoTime(untilMs) })
   },
 })

@@ -1,8 +1,7 @@
 /** Finds who sends a request, by the management key or the session. */
 import { keyStatus } from '../accounts/management-keys.ts'
-import type { Session } from '../accounts/sessions.ts'
+import { hasRights, rightsOf, type SessionRights } from '../accounts/session-rights.ts'
 import type { AdminServices } from '../admin/operation.ts'
-import type { User } from '../domain/user.ts'
 import type { ServerExchange } from '../inbound/exchange.ts'
 import type { Principal } from './access.ts'
 import { sessionToken } from './cookie.ts'
@@ -33,12 +32,17 @@ export function principalOf(
   if (!found) return { principal: { kind: 'nobody' }, hasStaleCookie: token !== undefined }
   const { session, user } = found
   exchange.notes.set('principal', user.id)
-  return { principal: { kind: 'user', ...rightsOf(user, session), user, session }, hasStaleCookie: false }
+  const { role, accountId } = rightsOf(user, session)
+  return { principal: { kind: 'user', role, accountId, user, session }, hasStaleCookie: false }
 }
 
-/** An operator who views an account has the rights of a member. */
-const rightsOf = (user: User, { viewAs }: Session): Pick<Principal & { kind: 'user' }, 'role' | 'accountId'> =>
-  viewAs === undefined ? { role: user.role, accountId: user.accountId } : { role: 'member', accountId: viewAs }
+/** The rights with which a person sent a request. */
+export const rightsIn = ({ user, session, role, accountId }: Principal & { readonly kind: 'user' }): SessionRights => ({
+  userId: user.id,
+  sessionId: session.id,
+  role,
+  accountId,
+})
 
 /** Whether a principal still has its rights. The check does not prolong a session, so one that only watches ends. */
 export function stands({ managementKeys, sessions, users }: People, principal: Principal): boolean {
@@ -49,13 +53,8 @@ export function stands({ managementKeys, sessions, users }: People, principal: P
       const key = managementKeys.find(principal.key.id)
       return key !== undefined && keyStatus(key, users) === 'active'
     }
-    case 'user': {
-      const user = users.find(principal.user.id)
-      const session = user && sessions.listOf(user.id).find(({ id }) => id === principal.session.id)
-      if (!session || user.status !== 'active') return false
-      const { role, accountId } = rightsOf(user, session)
-      return role === principal.role && accountId === principal.accountId
-    }
+    case 'user':
+      return hasRights({ users, sessions }, rightsIn(principal))
   }
 }
 
