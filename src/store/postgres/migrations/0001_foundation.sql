@@ -1,4 +1,4 @@
--- The schema of src/store/migrations after its migration 0019, and the tables that instances share (at the end).
+-- The schema of src/store/migrations after its migration 0020, and the tables that instances share (at the end).
 -- Money is int8 nano-USD, times are Unix milliseconds, flags are 0 and 1, lists are JSON text, as in SQLite: a row reads
 -- the same from both stores. Text is compared byte by byte, because ids are paged by `<`: every column has COLLATE "C".
 -- A unique key is named by its table and columns, so that a violation names the same key on both stores.
