@@ -390,13 +390,13 @@ export function describeIdempotencyOfInstances(
       on(async ({ first, second }) => {
         const dice = new Dice(7)
         const begun: string[] = []
-        const begin = async ({ port, write }: IdempotencyUnderTest): Promise<void> => {
+        const begin = async (under: IdempotencyUnderTest): Promise<void> => {
           const keys = Array.from({ length: 200 }, (_, i) => `k${i}`).toSorted(() => dice.below(3) - 1)
           await Promise.all(
             keys.map(async (key) => {
-              const outcome = await ask(port, key)
+              const outcome = await ask(under.port, key)
               if (outcome.kind !== 'claimed') return
-              if ((await write(outcome.claim.begin(nextRequest()))).kind === 'written') begun.push(key)
+              if ((await under.write(outcome.claim.begin(nextRequest()))).kind === 'written') begun.push(key)
               outcome.claim.end()
             }),
           )

@@ -26,8 +26,8 @@ for (const [name, on] of Object.entries({ SQLite: onSqlite, PostgreSQL: onPostgr
     expiring(await on((own) => openSqliteTurns(own, { bytesPerAccountMax, room: { isShort } }))()),
   )
 }
-describeTurnsOfInstances('PostgreSQL', async () => {
-  const under = await onInstances((own) => openSqliteTurns(own, bounds))()
+describeTurnsOfInstances('PostgreSQL', async (few) => {
+  const under = await onInstances((own) => openSqliteTurns(own, { ...bounds, ...few }))()
   return { ...under, first: expiring(under.first), second: expiring(under.second) }
 })
 

@@ -1,7 +1,7 @@
 /** The contract of `Turns` as tests for any store. The suite uses only the port. */
 import { describe, expect, test } from 'bun:test'
 import type { KeptTurn } from '../formats/core/contract.ts'
-import { MIB } from '../lib/primitives/units.ts'
+import { MIB, MINUTE_MS } from '../lib/primitives/units.ts'
 import {
   Dice,
   shifted,
@@ -334,9 +334,13 @@ function testHistories(on: On): void {
 }
 
 /** Runs the part of the suite for two instances on one store. */
-export function describeTurnsOfInstances(name: string, open: () => Promise<InstancesUnderTest<TurnsUnderTest>>): void {
+export function describeTurnsOfInstances(
+  name: string,
+  open: (bounds: { readonly bytesPerAccountMax: number }) => Promise<InstancesUnderTest<TurnsUnderTest>>,
+): void {
   describe(`${name} keeps the contract of stored turns between instances`, () => {
-    const on = (use: (under: InstancesUnderTest<TurnsUnderTest>) => Promise<void>) => () => withPort(open, use)
+    const on = (use: (under: InstancesUnderTest<TurnsUnderTest>) => Promise<void>) => () =>
+      withPort(() => open(ROOMY), use)
 
     test(
       'a conversation continues on any instance, and is deleted by any',
@@ -368,6 +372,36 @@ export function describeTurnsOfInstances(name: string, open: () => Promise<Insta
         }
       }),
     )
+
+    test('an instance learns within minutes what the others keep and delete', () =>
+      withPort(
+        () => open({ bytesPerAccountMax: 1_000 }),
+        async ({ first, second }) => {
+          const large = turn('r1', undefined, { output: 'x'.repeat(800) })
+          await keep(first, a, large)
+          const room = (): string => {
+            const found = second.port.promise(a, 'req_1', 300)
+            second.port.release(a, 'req_1')
+            return found
+          }
+          const now = performance.now.bind(performance)
+          const after = async (ms: number, found: string): Promise<void> => {
+            performance.now = () => now() + ms
+            room()
+            for (let i = 0; i < 200 && room() !== found; i++) await Bun.sleep(10)
+            expect([ms, room()]).toEqual([ms, found])
+          }
+          try {
+            await after(0, 'full')
+            expect(second.port.bytesOf(a)).toBe(bytesOf(large))
+            await first.port.delete(a, 'r1')
+            await after(7 * MINUTE_MS, 'promised')
+            expect(second.port.bytesOf(a)).toBe(0)
+          } finally {
+            performance.now = now
+          }
+        },
+      ))
 
     test(
       'a turn whose instance died is failed by another',

@@ -308,9 +308,9 @@ function testEnds({ get }: Bound): void {
 
 export type TasksOfInstances = {
   /** Opens the port as an instance that lives, or that has ended. */
-  instance(id: string): Promise<PortUnderTest<Tasks>>
+  readonly instance: (id: string) => Promise<PortUnderTest<Tasks>>
   /** Ends an instance, as its death does. */
-  end(id: string): Promise<void>
+  readonly end: (id: string) => Promise<void>
   close(): Promise<void>
 }
 

@@ -5,17 +5,29 @@ export type KeptBytesOptions = {
   /** The most that one owner may keep. */
   readonly max: number
   /**
-   * Reads how much an owner keeps, if other processes keep and delete for the same owners. It is called now and then.
+   * Reads how much an owner keeps, if other processes keep and delete for the same owners. It is called when the owner
+   * first needs room, and then now and then.
    * The bound is exact up to what the others have kept since.
    */
   readonly recount?: ((owner: string) => Promise<number>) | undefined
 }
 
-type KeptCount = { onDisk: number; reserved: number; countedMs: number; counting: { change: number } | undefined }
+type KeptCount = {
+  onDisk: number
+  reserved: number
+  /** When it last changed, and when it was last read. */
+  changedMs: number
+  readMs: number
+  /** Waits for a quiet moment. */
+  waiting: Timer | undefined
+}
 
 /** How old a count may be: of an owner with room, and of one without. */
 const COUNT_MS = 5 * MINUTE_MS
 const FULL_COUNT_MS = 5 * SECOND_MS
+/** What is counted here is on disk after this time. A busy owner is counted anyway after the second time. */
+const QUIET_MS = SECOND_MS
+const QUIET_MS_MAX = MINUTE_MS
 
 export class KeptBytes {
   private readonly options: KeptBytesOptions
@@ -63,15 +75,19 @@ export class KeptBytes {
   private fits(owner: string, bytes: number): boolean {
     const kept = this.of(owner)
     const fits = bytes === 0 || kept.onDisk + kept.reserved + bytes <= this.options.max
-    if (this.options.recount && performance.now() - kept.countedMs > (fits ? COUNT_MS : FULL_COUNT_MS))
-      void this.recount(owner, kept, this.options.recount)
+    const { recount } = this.options
+    if (!recount) return fits
+    const nowMs = performance.now()
+    const ageMs = nowMs - kept.readMs
+    if (!fits && ageMs > FULL_COUNT_MS) void this.recount(kept, () => recount(owner))
+    else if (ageMs > COUNT_MS) kept.waiting ??= this.recountInQuiet(kept, () => recount(owner), nowMs + QUIET_MS_MAX)
     return fits
   }
 
   private of(owner: string): KeptCount {
     let kept = this.owners.get(owner)
     if (!kept) {
-      kept = { onDisk: 0, reserved: 0, countedMs: performance.now(), counting: undefined }
+      kept = { onDisk: 0, reserved: 0, changedMs: 0, readMs: Number.NEGATIVE_INFINITY, waiting: undefined }
       this.owners.set(owner, kept)
     }
     return kept
@@ -79,21 +95,27 @@ export class KeptBytes {
 
   private change(kept: KeptCount, bytes: number): void {
     kept.onDisk = Math.max(0, kept.onDisk + bytes)
-    if (kept.counting) kept.counting.change += bytes
+    kept.changedMs = performance.now()
   }
 
-  /** What changes during the count may be in it or not. The next count corrects that. */
-  private async recount(owner: string, kept: KeptCount, read: (owner: string) => Promise<number>): Promise<void> {
-    kept.countedMs = performance.now()
-    const counting = { change: 0 }
-    kept.counting = counting
+  private recountInQuiet(kept: KeptCount, read: () => Promise<number>, untilMs: number): Timer {
+    return setTimeout(() => {
+      const nowMs = performance.now()
+      const isQuiet = nowMs - kept.changedMs >= QUIET_MS || nowMs >= untilMs
+      kept.waiting = isQuiet ? undefined : this.recountInQuiet(kept, read, untilMs)
+      if (isQuiet) void this.recount(kept, read)
+    }, QUIET_MS).unref()
+  }
+
+  /** A count is dropped if something changed meanwhile, because nobody knows whether it has the change. */
+  private async recount(kept: KeptCount, read: () => Promise<number>): Promise<void> {
+    const startedMs = performance.now()
+    kept.readMs = startedMs
     try {
-      const onDisk = await read(owner)
-      kept.onDisk = Math.max(0, onDisk + counting.change)
+      const onDisk = await read()
+      if (kept.changedMs < startedMs) kept.onDisk = onDisk
     } catch {
       // A database that does not answer is noticed elsewhere. The count is repeated later.
-    } finally {
-      kept.counting = undefined
     }
   }
 }
