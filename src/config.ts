@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { S3Settings } from './blobs/bucket-settings.ts'
 import { databaseUrl, workersOf, type WorkerSettings } from './cluster-settings.ts'
+import { configuredLimits, type ConfiguredLimits } from './configured-limits.ts'
 import type { Declaration, DeclaredCatalog } from './declaration.ts'
 import type { ModelDraft, ProviderDraft } from './domain/catalog.ts'
 import type { LogLevel } from './lib/runtime/log.ts'
@@ -13,44 +14,17 @@ import { modelsOfVendors } from './prices/vendor-models.ts'
 import { isSendableKey, presets, UNSENDABLE_KEY } from './vendors/presets.ts'
 import { ConfigError, integer, type Environment } from './setting.ts'
 import { sandboxModels, sandboxProvider } from './sandbox-provider.ts'
-import { GIB, HOUR_MS, MIB, MINUTE_MS } from './lib/primitives/units.ts'
 
-/** Every limit that an operator can set: its variable, its default and its range. */
-const limitRules = {
-  connectionsMax: { name: 'TOLLGATE_CONNECTIONS_MAX', fallback: 20_000, min: 16, max: 10_000_000 },
-  strangersPerAddressMax: { name: 'TOLLGATE_STRANGERS_PER_ADDRESS_MAX', fallback: 100, min: 1, max: 10_000_000 },
-  bodyBytesMax: { name: 'TOLLGATE_BODY_BYTES_MAX', fallback: 32 * MIB, min: 1024, max: GIB },
-  arrivingBytesMax: { name: 'TOLLGATE_ARRIVING_BYTES_MAX', fallback: 512 * MIB, min: 1024, max: 1024 * GIB },
-  /** 0 means: as much as the system grants. */
-  memoryBytesMax: { name: 'TOLLGATE_MEMORY_BYTES_MAX', fallback: 0, min: 0, max: 1024 ** 5 },
-  requestTimeoutMs: { name: 'TOLLGATE_REQUEST_TIMEOUT_MS', fallback: HOUR_MS, min: 100, max: 24 * HOUR_MS },
-  wholeReplyTimeoutMs: { name: 'TOLLGATE_WHOLE_REPLY_TIMEOUT_MS', fallback: 600_000, min: 100, max: 24 * HOUR_MS },
-  eventGapTimeoutMs: { name: 'TOLLGATE_EVENT_GAP_TIMEOUT_MS', fallback: 120_000, min: 100, max: HOUR_MS },
-  heartbeatMs: { name: 'TOLLGATE_HEARTBEAT_MS', fallback: 10_000, min: 100, max: HOUR_MS },
-  stallTimeoutMs: { name: 'TOLLGATE_STALL_TIMEOUT_MS', fallback: MINUTE_MS, min: 100, max: HOUR_MS },
-  videoPollMs: { name: 'TOLLGATE_VIDEO_POLL_MS', fallback: 2_000, min: 20, max: MINUTE_MS },
-  videoKeptMs: { name: 'TOLLGATE_VIDEO_KEPT_MS', fallback: 24 * HOUR_MS, min: 100, max: 30 * 24 * HOUR_MS },
-  contentPerMinute: { name: 'TOLLGATE_CONTENT_PER_MINUTE', fallback: 240, min: 1, max: 1_000_000 },
-  contentConcurrent: { name: 'TOLLGATE_CONTENT_CONCURRENT', fallback: 16, min: 1, max: 10_000 },
-  imageUrlMs: { name: 'TOLLGATE_IMAGE_URL_MS', fallback: HOUR_MS, min: 100, max: 24 * HOUR_MS },
-  storedBytesMax: { name: 'TOLLGATE_STORED_BYTES_MAX', fallback: 256 * MIB, min: 0, max: 1024 * GIB },
-  diskFloorBytes: { name: 'TOLLGATE_DISK_FLOOR_BYTES', fallback: 256 * MIB, min: 0, max: 1024 * GIB },
-  attemptsMax: { name: 'TOLLGATE_ATTEMPTS_MAX', fallback: 3, min: 1, max: 10 },
-  /** In a cluster the default is `CLUSTER_LAME_DUCK_MS`. */
-  lameDuckMs: { name: 'TOLLGATE_LAME_DUCK_MS', fallback: 0, min: 0, max: 900_000 },
-  drainMs: { name: 'TOLLGATE_DRAIN_MS', fallback: 30_000, min: 0, max: 900_000 },
-} as const
-
-/** Balancers ask every few seconds whether a process is ready, and need two or three bad answers. */
-const CLUSTER_LAME_DUCK_MS = 10_000
-
-export type ConfiguredLimits = { readonly [Name in keyof typeof limitRules]: number }
+/** Paths of PEM files. The first certificate of `certFile` is the one of the key. */
+export type CertificateFiles = { readonly certFile: string; readonly keyFile: string }
 
 type SandboxFor = 'first_account' | 'everyone'
 
 export type Config = WorkerSettings & {
   readonly host: string
   readonly port: number
+  /** The certificate and the key of the port of clients. Without them it speaks no TLS. */
+  readonly tls: CertificateFiles | undefined
   readonly dataFolder: string
   /** The PostgreSQL database that several instances share. Without it, the data folder holds everything. */
   readonly databaseUrl: string | undefined
@@ -109,14 +83,6 @@ function publicUrl(env: Environment): string | undefined {
   throw new ConfigError(`TOLLGATE_PUBLIC_URL must be ${wanted}, not '${maskedAddress(text)}'`)
 }
 
-function limitsOf(env: Environment): ConfiguredLimits {
-  // Several processes may share a database. Without one, no other process can take over.
-  const lameDuckMs = { ...limitRules.lameDuckMs, fallback: env['TOLLGATE_DATABASE_URL'] ? CLUSTER_LAME_DUCK_MS : 0 }
-  const rules = { ...limitRules, lameDuckMs }
-  const entries = Object.entries(rules).map(([key, { name, ...rule }]) => [key, integer(env, name, rule)] as const)
-  return Object.fromEntries(entries) as ConfiguredLimits
-}
-
 const listOf = (text: string | undefined): string[] =>
   (text ?? '')
     .split(',')
@@ -153,6 +119,13 @@ function listening(env: Environment): ListenSettings {
     throw new ConfigError(`TOLLGATE_METRICS_PORT must differ from PORT; both are ${port}`)
   }
   return { host, port, metricsHost, metricsPort }
+}
+
+function certificateFiles(env: Environment): CertificateFiles | undefined {
+  const [cert, key] = [env['TOLLGATE_TLS_CERT'], env['TOLLGATE_TLS_KEY']]
+  if (!cert && !key) return undefined
+  if (!cert || !key) throw new ConfigError('set both TOLLGATE_TLS_CERT and TOLLGATE_TLS_KEY, or neither')
+  return { certFile: resolve(cert), keyFile: resolve(key) }
 }
 
 function markUpOf(env: Environment): MarkUp | 'off' {
@@ -193,6 +166,7 @@ export async function loadConfig(env: Environment): Promise<Config> {
   const by = markUpOf(env)
   return Object.freeze({
     ...listening(env),
+    tls: certificateFiles(env),
     dataFolder: resolve(env['TOLLGATE_DATA'] || 'data'),
     databaseUrl: databaseUrl(env),
     ...workersOf(env),
@@ -202,7 +176,7 @@ export async function loadConfig(env: Environment): Promise<Config> {
     trustedProxies: trustedProxies(env),
     metricsToken: env['TOLLGATE_METRICS_TOKEN'] || undefined,
     logLevel: logLevel(env),
-    limits: limitsOf(env),
+    limits: configuredLimits(env),
     keyPepper: env['TOLLGATE_KEY_PEPPER'] || undefined,
     masterKey: env['TOLLGATE_MASTER_KEY'] || undefined,
     s3: await s3Settings(env),

@@ -3,6 +3,7 @@ import type { Gateway } from './gateway.ts'
 import { decoders } from './lib/runtime/picture.ts'
 import type { Log } from './lib/runtime/log.ts'
 import type { Ports } from './ports.ts'
+import type { ReadinessGate } from './readiness-gate.ts'
 import type { Videos } from './video/videos.ts'
 
 /**
@@ -18,6 +19,7 @@ export type DrainParts = {
   readonly sweeps: { stop(): void }
   readonly control: { stop(): Promise<unknown> }
   readonly sandbox: { stop(): void } | undefined
+  readonly certificate: { stop(): void } | undefined
   readonly tokens: { stop(): void }
   readonly timers: { readonly watch: Timer; readonly ahead: Timer }
   /** How long, in milliseconds, running requests may continue before they are cancelled. */
@@ -28,7 +30,14 @@ export type DrainParts = {
 /** `durationMs`: how long the process serves on. */
 export type LameDuckParts = Pick<DrainParts, 'ports' | 'log'> & { readonly durationMs: number }
 
+const SHUTTING_DOWN = 'shutting down'
 const SOCKETS_CLOSE_MS = 1_000
+
+/** Why new work is refused, and why a balancer must send none, as far as there is a reason. */
+export const reasonsOf = (state: DrainState, readiness: Pick<ReadinessGate, 'reason'>) => ({
+  forWork: () => (state.phase === 'draining' && state.port === 'open' ? SHUTTING_DOWN : readiness.reason()),
+  forBalancers: () => (state.phase === 'serving' ? readiness.reason() : SHUTTING_DOWN),
+})
 
 /**
  * Serves on until balancers have noticed that the process leaves, or `skip` resolves. Then it answers what was sent to
@@ -69,6 +78,7 @@ export async function drain(state: DrainState, parts: DrainParts): Promise<void>
   await live.idle(SOCKETS_CLOSE_MS * 5)
   await closePorts(ports)
   await live.idle(SOCKETS_CLOSE_MS * 5)
+  parts.certificate?.stop()
   parts.tokens.stop()
   decoders.stop()
   await Promise.all([parts.control.stop(), refused.flush()])

@@ -78,6 +78,8 @@ const named = (settings: object): Record<string, number> =>
   )
 const outsideName = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
+const schemeOf = ({ tls }: Config): 'http' | 'https' => (tls ? 'https' : 'http')
+
 const program: Program = {
   operate,
   consult,
@@ -134,8 +136,11 @@ const program: Program = {
       import('./domain/model-limits.ts'),
       import('./vendors/first-token-timeout.ts'),
     ])
-    const { host, port, dataFolder, databaseUrl, configFile, publicUrl, trustedProxies, limits } = await readConfig()
+    const config = await readConfig()
+    const { host, port, tls, dataFolder, databaseUrl, configFile, publicUrl, trustedProxies, limits } = config
     return {
+      scheme: schemeOf(config),
+      certificate: tls && (await (await import('./certificate.ts')).inspectCertificate(tls, publicUrl)),
       host,
       port,
       dataFolder,
@@ -152,7 +157,7 @@ const program: Program = {
   publicRoutes: async () => (await import('./edge/route-list.ts')).listRoutes(),
   async address() {
     const [{ askAddress }, config] = await Promise.all([import('./admin/control.ts'), readConfig()])
-    return (await askAddress(config.dataFolder)) ?? config
+    return (await askAddress(config.dataFolder)) ?? { ...config, scheme: schemeOf(config) }
   },
   async restore(request) {
     const [config, { restoreBackup }] = await Promise.all([readConfig(), import('./restore.ts')])

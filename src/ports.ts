@@ -4,14 +4,18 @@
  * the start takes longer than a second, they are answered that the gateway is starting. An upgrade of the database runs
  * on this thread, so requests wait in the backlog until it is done.
  */
+import type { Address } from './admin/control.ts'
+import type { CertificateWatch } from './certificate.ts'
 import type { Config } from './config.ts'
 import { connectionsMaxOf, MONITORING_CONNECTIONS_MAX } from './connection-limit.ts'
 import { Cors } from './edge/cors.ts'
 import type { Edge } from './edge/edge-options.ts'
+import type { Links } from './edge/links.ts'
 import { replyWithInternalError } from './edge/internal-error.ts'
 import { unreadyEdge } from './edge/unready.ts'
 import type { ServerExchange } from './inbound/exchange.ts'
 import { listen, type Server } from './inbound/server.ts'
+import { LOOPBACK } from './lib/http/loopback.ts'
 import type { Log } from './lib/runtime/log.ts'
 
 export type Ports = {
@@ -27,7 +31,7 @@ export type Ports = {
 const START_WAIT_MS = 1_000
 
 /** Throws the system's error if a port cannot be bound. */
-export function bindPorts(config: Config, log: Log): Ports {
+export function bindPorts(config: Config, log: Log, certificate?: CertificateWatch): Ports {
   watchProxies(config, log)
   let edge = unreadyEdge(new Cors(config.corsOrigins), 'starting')
   const onError = ({ message, stack }: Error): void => log('error', 'inbound.internal', { message, stack })
@@ -44,7 +48,10 @@ export function bindPorts(config: Config, log: Log): Ports {
   // A gateway that has its database alone does not even ask.
   const isShared = config.databaseUrl !== undefined
   const waitFor = isShared ? (exchange: ServerExchange) => edge.waitFor?.(exchange) : undefined
-  const server = bindPublic(config, log, { ...shared, waitFor, handle: guarded((exchange) => edge.handle(exchange)) })
+  const tls = certificate?.credentials
+  const handle = guarded((exchange) => edge.handle(exchange))
+  const server = bindPublic(config, log, { ...shared, tls, waitFor, handle })
+  if (certificate) certificate.onRenewed = (credentials) => server.renew(credentials)
   const monitoring = bindMonitoring(config, log, { ...shared, handle: guarded((exchange) => edge.monitor(exchange)) })
   const begin = (): void => {
     clearTimeout(waiting)
@@ -61,6 +68,27 @@ export function bindPorts(config: Config, log: Log): Ports {
     },
   }
 }
+
+/** A certificate that cannot be used ends the start before anything is made. */
+export const openCertificate = async ({ tls }: Config, log: Log): Promise<CertificateWatch | undefined> =>
+  tls && (await import('./certificate.ts')).CertificateWatch.open(tls, log)
+
+export const listenAddress = ({ tls, host, publicUrl }: Config, { port }: Server): Address => ({
+  scheme: tls ? 'https' : 'http',
+  host,
+  port,
+  publicUrl,
+})
+
+export const originOf = ({ scheme, host, port, publicUrl }: Address): string =>
+  publicUrl ?? `${scheme}://${urlHost(host)}:${port}`
+
+/** How the gateway writes links to itself. */
+export const linksOf = ({ publicUrl, host, tls }: Config): Links => ({
+  publicUrl,
+  isLoopback: LOOPBACK.test(host),
+  scheme: tls ? 'https' : 'http',
+})
 
 type PortOptions = Omit<Parameters<typeof listen>[0], 'hostname' | 'port'>
 
@@ -92,13 +120,14 @@ function bindMonitoring(
 }
 
 /** The listening address as the host of a URL. */
-export const urlHost = (host: string): string =>
+const urlHost = (host: string): string =>
   host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
 
 /** Warns about a proxy that is not trusted. All clients behind it share the limits of one address. */
-function watchProxies({ trustedProxies, publicUrl }: Config, log: Log): void {
+function watchProxies({ trustedProxies, publicUrl, tls }: Config, log: Log): void {
   const help = 'name the proxy in TOLLGATE_TRUSTED_PROXIES; until then all clients behind it count as one'
   trustedProxies.onUnheard = (proxy) => log('warn', 'proxy.untrusted', { proxy, help })
-  // This server speaks no TLS, so a proxy in front of it does.
-  if (publicUrl?.startsWith('https:') && trustedProxies.isEmpty) log('warn', 'proxy.untrusted', { publicUrl, help })
+  // A server that speaks no TLS has a proxy in front of it that does.
+  if (publicUrl?.startsWith('https:') && !tls && trustedProxies.isEmpty)
+    log('warn', 'proxy.untrusted', { publicUrl, help })
 }

@@ -8,6 +8,7 @@ import type { Edge } from './edge/edge-options.ts'
 import { replyWithInternalError } from './edge/internal-error.ts'
 import type { Gateway } from './gateway.ts'
 import type { ServerExchange } from './inbound/exchange.ts'
+import { LOOPBACK } from './lib/http/loopback.ts'
 import type { Log } from './lib/runtime/log.ts'
 import { formatMarkUp } from './prices/mark-up.ts'
 
@@ -69,7 +70,8 @@ const factsOf = (config: Config): ConsoleFacts => ({
   version: manifest.version,
   publicUrl: config.publicUrl,
   publicModels: config.publicModels,
-  isSecure: config.publicUrl?.startsWith('https:') ?? false,
+  // The headers bind a browser to https for this host. On a loopback address, that would hit other servers there.
+  isSecure: config.publicUrl?.startsWith('https:') ?? (config.tls !== undefined && !LOOPBACK.test(config.host)),
   settings: () => settingsOf(config),
 })
 
@@ -86,6 +88,7 @@ export const settingsOf = async (config: Config): Promise<Readonly<Record<string
   sandbox: config.sandbox,
   sandbox_for: config.sandbox ? config.sandboxFor : null,
   markup: config.markUp === 'off' ? 'off' : formatMarkUp(config.markUp),
+  tls: config.tls !== undefined,
   metrics_token: config.metricsToken !== undefined,
   limits: config.limits,
   fixed_limits: await fixedValues(),

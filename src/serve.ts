@@ -4,6 +4,7 @@ import { withNews } from './awaited-news.ts'
 import type { Blobs } from './blobs/blobs.ts'
 import { openFolderUploads } from './blobs/folder-uploads.ts'
 import { uploadBounds } from './blobs/uploads.ts'
+import type { CertificateWatch } from './certificate.ts'
 import type { Config } from './config.ts'
 import { freeBounds } from './edge/unbilled-routes.ts'
 import { bodyPace } from './inbound/connection-limits.ts'
@@ -11,7 +12,7 @@ import { createEdge } from './edge/edge.ts'
 import type { Edge, EdgeOptions } from './edge/edge-options.ts'
 import { unreadyEdge } from './edge/unready.ts'
 import { Cors } from './edge/cors.ts'
-import { drain, lameDuck, type DrainState } from './drain.ts'
+import { drain, lameDuck, reasonsOf, type DrainState } from './drain.ts'
 import { Metrics } from './edge/metrics.ts'
 import { loadReaders } from './edge/reader-loading.ts'
 import type { Server } from './inbound/server.ts'
@@ -34,7 +35,7 @@ import { RetryBudget } from './relay/retry-budget.ts'
 import { ProviderConcurrency } from './relay/provider-concurrency.ts'
 import { TokenCounter } from './relay/token-counter.ts'
 import { SandboxThread } from '../sandbox/thread.ts'
-import { bindPorts, urlHost } from './ports.ts'
+import { bindPorts, linksOf, listenAddress, openCertificate, originOf } from './ports.ts'
 import { NO_DATABASE, ReadinessGate } from './readiness-gate.ts'
 import { logRecord } from './request-log.ts'
 import { startSweeps } from './maintenance-jobs.ts'
@@ -42,7 +43,7 @@ import { Workers } from './workers.ts'
 import { Videos, type VideosOptions } from './video/videos.ts'
 
 export type RunningServer = {
-  /** `http://127.0.0.1:8080/v1` */
+  /** `http://127.0.0.1:8080/v1`, with TLS `https`. */
   readonly baseUrl: string
   readonly firstKey: string | undefined
   /** The address at which the first operator chooses a password, or undefined once there is an operator. */
@@ -56,7 +57,6 @@ export type RunningServer = {
   readonly drain: () => Promise<void>
 }
 
-const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/
 /** Arriving bodies may take this part of the memory, and one account may take this part of that. */
 const ARRIVING_PARTS = 4
 /** Long replies may take this part of the memory. Reading and writing one needs over twice its size. */
@@ -65,7 +65,6 @@ const REPLY_PARTS = 8
 const REPLY_SHARES = 4
 /** At this interval, a call that lost its permission ends within a second. */
 const WATCH_MS = 500
-const SHUTTING_DOWN = 'shutting down'
 /** By this time, the first answer is no longer delayed by loading. */
 const READ_AHEAD_MS = 1_000
 
@@ -78,17 +77,17 @@ function sharedEdge({ store, accounts, services }: Gateway, { corsOrigins }: Con
 
 /** Starts everything except answering on the ports. Throws if a port cannot be bound. */
 export async function serve(config: Config): Promise<RunningServer> {
-  const [log, { host, publicUrl }] = [createLog(config.logLevel), config]
-  const ports = bindPorts(config, log)
+  const log = createLog(config.logLevel)
+  const certificate = await openCertificate(config, log)
+  const ports = bindPorts(config, log, certificate)
   const { server } = ports
   // The sandbox starts on its own thread while the folder is opened.
   const sandbox = config.sandbox ? new SandboxThread({ onReplaced: (reason) => replaced(log, reason) }) : undefined
   const gateway = await openGateway(config, { log, sandboxUrl: () => sandbox?.url, firstAccount: 'make' })
   await sandbox?.ready
   const { store, live, health } = gateway
-  const metrics = metricsOf(gateway, () => ({ videos, server }))
+  const metrics = metricsOf(gateway, certificate, () => ({ videos, server }))
   const state: DrainState = { phase: 'serving', port: 'open' }
-  const isDraining = (): boolean => state.phase === 'draining'
   decoders.fitInto(memoryMaxOf(config))
   const readiness = new ReadinessGate(store, new MemoryRoom(memoryMaxOf(config)), log)
   const [tokens, blobs] = [new TokenCounter(), gateway.blobs]
@@ -96,27 +95,21 @@ export async function serve(config: Config): Promise<RunningServer> {
   warnOfLocalFiles(config, blobs, log)
   const onRecord = recorder(gateway, metrics, log)
   const videos = openVideos(gateway, { log, blobs, health, config, onRecord })
-  const relay = relayOf(gateway, config, {
-    log,
-    tokens,
-    blobs,
-    videos,
-    onRecord,
-    notReady: () => (isDraining() && state.port === 'open' ? SHUTTING_DOWN : readiness.reason()),
-  })
-  const edge = edgeOf(gateway, config, {
-    relay: openRelayPort(relay, repliesOf(config)),
-    metrics,
-    notReady: () => (state.phase === 'serving' ? relay.notReady() : SHUTTING_DOWN),
-    log,
-  })
-  const control = serveControl(config.dataFolder, gateway.services, { host, port: server.port, publicUrl })
+  const notReady = reasonsOf(state, readiness)
+  const relay = relayOf(gateway, config, { log, tokens, blobs, videos, onRecord, notReady: notReady.forWork })
+  const port = openRelayPort(relay, repliesOf(config))
+  const edge = edgeOf(gateway, config, { relay: port, metrics, notReady: notReady.forBalancers, log })
+  const control = serveControl(config.dataFolder, gateway.services, listenAddress(config, server))
   await videos.resume()
-  const sweeps = startSweeps(gateway, blobs, { log, limits: config.limits, isDraining })
+  const sweeps = startSweeps(gateway, blobs, {
+    log,
+    limits: config.limits,
+    isDraining: () => state.phase === 'draining',
+  })
   const watch = watchCalls(live, readiness, config)
   const ahead = setTimeout(() => void loadReaders().catch((error: Error) => giveUp(log, error)), READ_AHEAD_MS)
   const workers = new Workers({ config, port: server.port, log })
-  const origin = publicUrl ?? `http://${urlHost(host)}:${server.port}`
+  const origin = originOf(listenAddress(config, server))
   return {
     baseUrl: `${origin}/v1`,
     setupUrl: await setupUrl(gateway, origin),
@@ -138,6 +131,7 @@ export async function serve(config: Config): Promise<RunningServer> {
         sweeps,
         control,
         sandbox,
+        certificate,
         tokens,
         timers: { watch, ahead },
         drainMs: config.limits.drainMs,
@@ -172,7 +166,7 @@ const edgeOf = (
     blobs: gateway.blobs,
     visitors: { perMinute: config.limits.contentPerMinute, concurrent: config.limits.contentConcurrent },
     uploads: openFolderUploads(config.dataFolder, gateway.room, new SharedBudget(uploadBounds)),
-    links: { publicUrl: config.publicUrl, isLoopback: LOOPBACK.test(config.host) },
+    links: linksOf(config),
     metricsToken: config.metricsToken,
   })
 
@@ -212,6 +206,7 @@ function warnOfLocalFiles({ databaseUrl, s3 }: Config, { place }: Blobs, log: Lo
 /** `parts` is a function, because the parts exist only after the metrics are made. */
 const metricsOf = (
   { ledger, store, live }: Gateway,
+  certificate: CertificateWatch | undefined,
   parts: () => { readonly videos: Videos; readonly server: Server },
 ): Metrics =>
   new Metrics({
@@ -223,6 +218,7 @@ const metricsOf = (
     dismissed: () => parts().server.dropped.dismissed,
     turnedAway: () => parts().server.dropped.turnedAway,
     decoders,
+    certificateEndMs: certificate && (() => certificate.endMs),
   })
 
 /** A part of the program is missing. The runtime does not look for it a second time, so the process ends. */

@@ -20,7 +20,12 @@ const SERVER = 'server'
 const controlPath = (dataFolder: string): string => join(dataFolder, 'control.sock')
 
 /** Where a server listens, and the address that its clients use if that is another. */
-export type Address = { readonly host: string; readonly port: number; readonly publicUrl: string | undefined }
+export type Address = {
+  readonly scheme: 'http' | 'https'
+  readonly host: string
+  readonly port: number
+  readonly publicUrl: string | undefined
+}
 
 /** Answers operations by their names, and `server` with the address. */
 export function serveControl(dataFolder: string, services: AdminServices, address: Address): { stop(): Promise<void> } {

@@ -1,6 +1,7 @@
 import { command } from './command.ts'
 import { shown } from './outcome.ts'
-import { examine, type DoctorCheck, type CheckState, type DoctorReport } from './examine.ts'
+import type { CheckState, DoctorCheck } from './doctor-check.ts'
+import { examine, type DoctorReport } from './examine.ts'
 import type { PublicRouteView } from './program.ts'
 import { details, table } from './table.ts'
 import { printable, type TerminalColor, type Terminal } from './terminal.ts'

@@ -1,4 +1,6 @@
 /** The checks behind `tollgate doctor`. */
+import { certificateChecks } from './certificate-checks.ts'
+import type { DoctorCheck } from './doctor-check.ts'
 import { gapText, lossText, type BelowCost } from './price-faults.ts'
 import { jsonLine } from './outcome.ts'
 import type { Program, Settings } from './program.ts'
@@ -7,8 +9,6 @@ import { countText } from './table.ts'
 import { messageOf } from './thrown.ts'
 import type { LedgerFinding } from './verify-ledger.ts'
 
-export type CheckState = 'ok' | 'warn' | 'fail'
-export type DoctorCheck = { readonly name: string; readonly state: CheckState; readonly detail: string }
 type LimitLists = 'limits' | 'modelLimits' | 'fixedLimits' | 'limitEffects'
 export type DoctorReport = { readonly checks: readonly DoctorCheck[] } & Pick<Settings, LimitLists>
 
@@ -69,6 +69,7 @@ export async function examine(program: Program): Promise<DoctorReport> {
   const outer = [
     ok('configuration', configFile ?? 'no tollgate.yaml; environment and defaults'),
     bindCheck(read.value),
+    ...certificateChecks(read.value),
     stopCheck(limits),
   ]
   if (read.value.isShared) outer.push(...(await databaseChecks(program)))
@@ -102,8 +103,11 @@ function stopCheck({ lame_duck_ms: lameDuckMs = 0, drain_ms: drainMs = 0 }: Sett
 }
 
 /** What the running server has observed takes precedence over the settings of this shell. */
-function proxyCheck({ ignored_proxies: ignored }: DoctorFacts, { publicUrl, trustsProxies }: Settings): DoctorCheck {
-  const isBehindOne = publicUrl?.startsWith('https:') && !trustsProxies
+function proxyCheck(
+  { ignored_proxies: ignored }: DoctorFacts,
+  { publicUrl, trustsProxies, certificate }: Settings,
+): DoctorCheck {
+  const isBehindOne = publicUrl?.startsWith('https:') && !trustsProxies && !certificate
   if (ignored.length === 0 && !isBehindOne) return ok('proxy', trustsProxies ? 'trusted' : 'none')
   const who = ignored.length > 0 ? `${ignored.join(', ')} sends X-Forwarded-For` : `${publicUrl} is a proxy's address`
   return warn(

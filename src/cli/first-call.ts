@@ -4,9 +4,14 @@ import type { Settings } from './program.ts'
 const quoted = (name: string): string => (/^[\w.-]+$/.test(name) ? name : `'${name.replaceAll("'", String.raw`'\''`)}'`)
 
 /** The base URL of a server with these settings: its public URL, else the address that its own machine reaches. */
-export function baseUrlOf({ host, port, publicUrl }: Pick<Settings, 'host' | 'port' | 'publicUrl'>): string {
+export function baseUrlOf({
+  scheme,
+  host,
+  port,
+  publicUrl,
+}: Pick<Settings, 'scheme' | 'host' | 'port' | 'publicUrl'>): string {
   const reached = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
-  return `${publicUrl ?? `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`}/v1`
+  return `${publicUrl ?? `${scheme}://${reached.includes(':') ? `[${reached}]` : reached}:${port}`}/v1`
 }
 
 export const keyHint = (account: string): string => `tollgate key create ${quoted(account)} --name my-app`

@@ -19,8 +19,27 @@ export type ServerHandle = {
   drain(): Promise<void>
 }
 
+/** The files of a certificate and its key. */
+export type CertificateFacts =
+  | { readonly kind: 'unusable'; readonly message: string }
+  | {
+      readonly kind: 'usable'
+      /** `api.example.com, 127.0.0.1` */
+      readonly names: string
+      readonly beginMs: number
+      readonly endMs: number
+      readonly keyFile: string
+      /** The permissions of the key's file. */
+      readonly keyMode: number
+      /** Whether the certificate is for the host of the public address, if there is one. */
+      readonly coversPublicUrl: boolean
+    }
+
 /** The settings as this process reads them from its environment and `tollgate.yaml`. */
 export type Settings = {
+  readonly scheme: 'http' | 'https'
+  /** The certificate of the port. Undefined if it speaks no TLS. */
+  readonly certificate: CertificateFacts | undefined
   readonly host: string
   readonly port: number
   readonly dataFolder: string
@@ -81,7 +100,7 @@ export type Program = {
   /** The routes of the public port. */
   publicRoutes(): Promise<readonly PublicRouteView[]>
   /** The address of the server that has the data folder, or the one in the settings if none runs. */
-  address(): Promise<Pick<Settings, 'host' | 'port' | 'publicUrl'>>
+  address(): Promise<Pick<Settings, 'scheme' | 'host' | 'port' | 'publicUrl'>>
   /** Restores a backup, named by its absolute path, to the data folder. */
   restore(request: { readonly file: string; readonly existing: 'kept' | 'replaced' }): Promise<Result>
   /** Binds the database to the current secrets, or to new ones. Says of each whether it was bound already. */

@@ -13,6 +13,8 @@ export type Gauges = {
   readonly turnedAway: () => number
   /** Processes that decode pictures. */
   readonly decoders: Pick<Decoders, 'size' | 'memoryBytes' | 'lostInAll'>
+  /** When the certificate of the port expires. Undefined if it speaks no TLS. */
+  readonly certificateEndMs?: (() => number) | undefined
 }
 
 const LATENCY_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
@@ -47,7 +49,17 @@ export class Metrics {
   private readonly all: readonly Metric[]
 
   constructor(gauges: Gauges) {
-    const { openHolds, writesQueued, liveCalls, videoTasks, connections, dismissed, turnedAway, decoders } = gauges
+    const {
+      openHolds,
+      writesQueued,
+      liveCalls,
+      videoTasks,
+      connections,
+      dismissed,
+      turnedAway,
+      decoders,
+      certificateEndMs,
+    } = gauges
     this.all = [
       this.answers,
       this.requests,
@@ -79,6 +91,15 @@ export class Metrics {
         () => decoders.lostInAll,
         'counter',
       ),
+      ...(certificateEndMs
+        ? [
+            new Gauge(
+              'tollgate_tls_certificate_expiry_timestamp_seconds',
+              'When the certificate expires, in Unix time.',
+              () => certificateEndMs() / 1000,
+            ),
+          ]
+        : []),
       new Gauge('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss()),
       new Gauge(
         'process_start_time_seconds',

@@ -11,7 +11,7 @@ import type { LimitedConnection } from './connection-limiter.ts'
 import { ServerExchange, type Wire } from './exchange.ts'
 import type { Host } from './host.ts'
 import { bufferOf, pack, unpack, type CompressedBytes } from './compressed-bytes.ts'
-import { replyHead } from './reply-head.ts'
+import { refusalText } from './refusal.ts'
 import { LastHead, MALFORMED, NO_BODY, readRequestHead, type MalformedRequest, type ReadHead } from './request-head.ts'
 
 const EMPTY = new BodyReader(NO_BODY)
@@ -36,6 +36,8 @@ export class ServerConnection implements Wire, LimitedConnection {
   private isReadingOn = false
   private isPaused = false
   private isLast = false
+  /** Whether the TLS handshake is not over. */
+  isShaking = false
   /** Whether a request has arrived on it. */
   private isUsed = false
   /** The whole body came with its head, so there is nothing to wait for, even if nobody reads it. */
@@ -65,7 +67,7 @@ export class ServerConnection implements Wire, LimitedConnection {
 
   /** Whether it is between two requests, and no byte of the next has arrived. */
   get isIdle(): boolean {
-    return this.reading === 'head' && this.head.isEmpty && !this.input
+    return this.reading === 'head' && this.head.isEmpty && !this.input && !this.isShaking
   }
 
   get work(): LimitedConnection['work'] {
@@ -266,9 +268,7 @@ export class ServerConnection implements Wire, LimitedConnection {
   }
 
   private refuse(malformed: MalformedRequest): void {
-    const { headers, body } = this.host.refuse(malformed)
-    const framing = `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n`
-    this.write(replyHead(malformed.status, headers, framing) + body)
+    this.write(refusalText(this.host, malformed))
     this.close()
   }
 
@@ -386,13 +386,13 @@ export class ServerConnection implements Wire, LimitedConnection {
 
   /** Called regularly. One timer serves all connections and all their limits. */
   sweep(nowMs: number): void {
-    const { limits } = this.host
-    if (this.unsent && nowMs - this.progressMs > limits.stallTimeoutMs) return this.destroy()
+    if (this.unsent && nowMs - this.progressMs > this.host.limits.stallTimeoutMs) return this.destroy()
     this.exchange?.checkBody(nowMs)
     if (nowMs < this.deadlineMs || this.unsent) return
     this.deadlineMs = NONE
     // No reset, because the operating system may still be delivering the answer to a slow reader.
     if (this.isEnding) this.socket.end()
+    else if (this.isShaking) this.destroy()
     else if (this.reading === 'head' && !this.head.isEmpty) {
       this.refuse({ status: 408, message: 'The headers did not arrive in time.' })
     } else this.close()

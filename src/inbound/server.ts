@@ -8,11 +8,14 @@ import { connectionLimits, type ConnectionLimits } from './connection-limits.ts'
 import { ServerConnection } from './connection.ts'
 import { ConnectionLimiter, type ConnectionCountLimits, type ConnectionLimiterStats } from './connection-limiter.ts'
 import type { Host } from './host.ts'
+import { refusePlainHttp } from './refusal.ts'
 import { dropSyns } from './syn-filter.ts'
 
 export type ServerOptions = Pick<Host, 'handle' | 'refuse' | 'waitFor'> & {
   readonly hostname: string
   readonly port: number
+  /** With it, the server speaks TLS. */
+  readonly tls?: TlsCredentials | undefined
   readonly limits?: Partial<ConnectionLimits & ConnectionCountLimits>
   /** The origin by which strangers of an address are counted. Undefined: they are not counted. */
   readonly originOf?: (remoteAddress: string) => string | undefined
@@ -26,10 +29,15 @@ export type ServerOptions = Pick<Host, 'handle' | 'refuse' | 'waitFor'> & {
   readonly onError: (error: Error) => void
 }
 
+/** A certificate with its chain and its key, as PEM and as a context of the TLS library. */
+export type TlsCredentials = { readonly cert: string; readonly key: string; readonly context: object }
+
 export type Server = {
   readonly port: number
   /** Processes requests that have waited, and from now on each request at once. */
   begin(): void
+  /** From now on new connections get this certificate. */
+  renew(credentials: TlsCredentials): void
   /** From now on each answer closes its connection, and says so. The port stays open. */
   endKeepAlive(): void
   /** Accepts the connections in the backlog and then stops. */
@@ -49,6 +57,8 @@ export type Server = {
 const sharing = (isShared: boolean): object => ({ reusePort: isShared })
 
 const unbounded: ConnectionCountLimits = { connectionsMax: Infinity, strangersPerAddressMax: Infinity }
+/** TLS 1.2 with forward secrecy and authenticated encryption. Of TLS 1.3, all ciphers have both. */
+const TLS_CIPHERS = 'ECDHE+AESGCM:ECDHE+CHACHA20'
 const SWEEP_MS = 250
 /** A client that is sending a request on an open connection needs less time than this. */
 const LAST_REQUEST_MS = 200
@@ -68,6 +78,8 @@ class SocketServer implements Server, Host {
   isRetiring = false
   isStopped = false
   isHeld: boolean
+  private readonly isSecure: boolean
+  private renewed: object | undefined
   private readonly limiter: ConnectionLimiter<ServerConnection>
   private readonly onConnectionLimit: ServerOptions['onConnectionLimit']
   private readonly listener: Bun.TCPSocketListener<ServerConnection>
@@ -75,7 +87,7 @@ class SocketServer implements Server, Host {
   private retiring: Promise<void> | undefined
 
   constructor(options: ServerOptions) {
-    const { hostname, port, limits, originOf = () => undefined } = options
+    const { hostname, port, tls, limits, originOf = () => undefined } = options
     this.limits = { ...connectionLimits, ...limits }
     this.handle = options.handle
     this.waitFor = options.waitFor
@@ -83,13 +95,16 @@ class SocketServer implements Server, Host {
     this.onError = options.onError
     this.onConnectionLimit = options.onConnectionLimit
     this.isHeld = options.isHeld ?? false
+    this.isSecure = tls !== undefined
     this.limiter = new ConnectionLimiter({ ...unbounded, ...limits }, originOf)
     this.listener = Bun.listen<ServerConnection>({
       hostname,
       port,
       ...sharing(options.isShared ?? false),
+      ...(tls ? { tls: { cert: tls.cert, key: tls.key, ciphers: TLS_CIPHERS } } : {}),
       socket: {
         open: (socket) => this.open(socket),
+        handshake: (socket, isDone, error) => this.shaken(socket, isDone ? null : error),
         data: (socket, bytes) => socket.data.data(bytes),
         drain: (socket) => socket.data.drain(),
         close: ({ data }) => {
@@ -120,6 +135,10 @@ class SocketServer implements Server, Host {
   begin(): void {
     this.isHeld = false
     this.withEach((connection) => connection.readOn())
+  }
+
+  renew({ context }: TlsCredentials): void {
+    this.renewed = context
   }
 
   endKeepAlive(): void {
@@ -169,10 +188,19 @@ class SocketServer implements Server, Host {
   }
 
   private open(socket: Bun.Socket<ServerConnection>): void {
+    // Bun 1.4.5 has this method of Node's TLSSocket, although its types do not. The chain comes with the context.
+    if (this.renewed) (socket as unknown as { setKeyCert(context: object): void }).setKeyCert(this.renewed)
     socket.data = new ServerConnection(socket, this)
+    socket.data.isShaking = this.isSecure
     // A connection that was reset before it was accepted has no address. Its request would run for nobody.
     if (!socket.remoteAddress) socket.terminate()
     else if (!this.limiter.admit(socket.data, socket.data.openedMs)) socket.terminate()
+  }
+
+  /** The TLS handshake is over. After a failure, the runtime closes the socket. */
+  private shaken(socket: Bun.Socket<ServerConnection>, error: Error | null): void {
+    socket.data.isShaking = false
+    if (error) refusePlainHttp(socket, this, error)
   }
 
   private sweep(): void {

@@ -15,7 +15,7 @@ test.concurrent('an operation that is silent for longer than ten seconds is wait
     await Bun.sleep(14_000) // Bun looks every four seconds.
     return { ok: true, value: 'done' }
   }
-  const address = { host: '127.0.0.1', port: 4711, publicUrl: undefined }
+  const address = { scheme: 'http' as const, host: '127.0.0.1', port: 4711, publicUrl: undefined }
   const control = serveControl(folder, { backup } as unknown as AdminServices, address)
   expect(await callControl(folder, 'backup', { file: '/nowhere' })).toEqual({ ok: true, value: 'done' })
   await control.stop()

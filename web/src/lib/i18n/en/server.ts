@@ -11,6 +11,7 @@ export const server = {
   sandbox: 'Built-in sandbox',
   sandbox_for: 'Accounts that can use its models besides vendors',
   markup: 'Mark-up on list prices',
+  tls: 'TLS of its own',
   metrics_token: 'Token for /metrics',
   pid: 'Process ID',
   uptime_s: 'Uptime',

@@ -12,6 +12,7 @@ export const server = {
   sandbox: '内置沙盒',
   sandbox_for: '配置厂商后仍可用沙盒模型的账户',
   markup: '目录价加价',
+  tls: '自带 TLS',
   metrics_token: '/metrics 令牌',
   pid: '进程号',
   uptime_s: '运行时长',
