@@ -10,7 +10,7 @@ import type { Ledger } from '../src/ledger/ledger.ts'
 import { openSqliteLedger } from '../src/ledger/sqlite-ledger.ts'
 import { verifyLedger } from '../src/ledger/verify.ts'
 import type { Records, RequestRecord } from '../src/records/records.ts'
-import { openSqliteRecords } from '../src/records/sqlite-records.ts'
+import { openSqlRecords } from '../src/records/sql-records.ts'
 import { statement } from '../src/store/statement.ts'
 import { mustWrite, openStore, type Store } from '../src/store/store.ts'
 import { diskFolder } from './disk-folder.ts'
@@ -141,7 +141,7 @@ async function measure(folder: string): Promise<Measurement> {
   ledger.register(ACCOUNT)
   const funds = { accountId: ACCOUNT, amount: 1_000_000_000_000_000n, kind: 'credit', ref: 'bench' } as const
   await ledger.adjust({ ...funds, reason: 'bench' })
-  const books = { ledger, records: openSqliteRecords(store) }
+  const books = { ledger, records: openSqlRecords(store) }
   await load(books, WARM_UP_MS)
   const disk = measureDisk(folder)
   const before = process.cpuUsage()

@@ -25,7 +25,7 @@ import type { Log } from './lib/runtime/log.ts'
 import { DiskRoom } from './lib/runtime/disk-room.ts'
 import { openSqliteCodes } from './ledger/sqlite-codes.ts'
 import type { Ledger } from './ledger/ledger.ts'
-import { openSqliteLedgerQueries } from './ledger/sqlite-ledger-queries.ts'
+import { openSqlLedgerQueries } from './ledger/sql-ledger-queries.ts'
 import { openSqliteLedger } from './ledger/sqlite-ledger.ts'
 import { holdLifeCheck, ledgerChecks } from './ledger/verify.ts'
 import { findingsOf, type Check, type Finding } from './lib/primitives/checks.ts'
@@ -35,24 +35,24 @@ import { openLocalFeed } from './records/local-feed.ts'
 import type { Records } from './records/records.ts'
 import type { RefusedRequests } from './records/refused.ts'
 import { openSqliteAudit } from './records/sqlite-audit.ts'
-import { forgetExpired, idempotencyChecks, openSqliteIdempotency } from './records/sqlite-idempotency.ts'
-import { openSqliteRefusedRequests } from './records/sqlite-refused.ts'
-import { openSqliteRecords } from './records/sqlite-records.ts'
-import { openSqliteMovementQueries } from './records/sqlite-balance-movements.ts'
-import { openSqliteUsageRollups } from './records/sqlite-usage-rollups.ts'
-import { usageChecks } from './records/sqlite-usage.ts'
+import { forgetExpired, idempotencyChecks, openSqlIdempotency } from './records/sql-idempotency.ts'
+import { openSqlRefusedRequests } from './records/sql-refused.ts'
+import { openSqlRecords } from './records/sql-records.ts'
+import { openSqlMovementQueries } from './records/sql-balance-movements.ts'
+import { openSqlUsageRollups } from './records/sql-usage-rollups.ts'
+import { usageChecks } from './records/sql-usage.ts'
 import type { UsageRollups } from './records/usage-rollups.ts'
 import { detachedBounds, LiveCalls } from './relay/live-calls.ts'
 import { HealthBook } from './relay/health-book.ts'
 import { offersOfProvider } from './router/health.ts'
 import { ProviderTally } from './relay/provider-tally.ts'
-import { failExpired, openSqliteTurns, turnCheck } from './responses/sqlite-turns.ts'
+import { failExpired, openSqlTurns, turnCheck } from './responses/sql-turns.ts'
 import type { Turns } from './responses/turns.ts'
 import { openHostedFiles, type HostedFileParts } from './hosted-files.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
 import type { WriteStep } from './store/statement.ts'
 import type { Store } from './store/store.ts'
-import { openSqliteTasks, taskChecks } from './video/sqlite-tasks.ts'
+import { openSqlTasks, taskChecks } from './video/sql-tasks.ts'
 import type { Tasks } from './video/tasks.ts'
 
 export type Gateway = {
@@ -144,8 +144,8 @@ export async function openGateway(config: Config, options: OpenOptions): Promise
     ...requests,
     ...people,
   })
-  const idempotency = await openSqliteIdempotency(store, { ...keptAnswerBounds, room })
-  const turns = await openSqliteTurns(store, { bytesPerAccountMax: config.limits.storedBytesMax, room })
+  const idempotency = await openSqlIdempotency(store, { ...keptAnswerBounds, room })
+  const turns = await openSqlTurns(store, { bytesPerAccountMax: config.limits.storedBytesMax, room })
   return {
     store,
     accounts,
@@ -187,10 +187,10 @@ async function openRequestPorts(
   { instance, ...shared }: HostedFileParts & { readonly instance: string | undefined },
 ): Promise<RequestPorts> {
   return {
-    records: openSqliteRecords(store, instance),
-    rollups: await openSqliteUsageRollups(store),
-    refused: openSqliteRefusedRequests(store),
-    tasks: openSqliteTasks(store, instance),
+    records: openSqlRecords(store, instance),
+    rollups: await openSqlUsageRollups(store),
+    refused: openSqlRefusedRequests(store),
+    tasks: openSqlTasks(store, instance),
     feed: instance === undefined ? openLocalFeed() : await openSharedFeed(store, shared.log),
     blobs: await openHostedFiles(store, config, shared),
   }
@@ -239,8 +239,8 @@ function servicesOf(
   return {
     ...shared,
     catchUp: () => store.changes.catchUp(),
-    books: openSqliteLedgerQueries(store),
-    movements: openSqliteMovementQueries(store, shared.rollups),
+    books: openSqlLedgerQueries(store),
+    movements: openSqlMovementQueries(store, shared.rollups),
     audit: openSqliteAudit(store),
     markUp: config.markUp === 'off' ? 0n : config.markUp,
     verify,

@@ -1,6 +1,6 @@
 /**
  * The port of the ledger's queries for people. They read what is on disk, and never decide anything.
- * `sqlite-ledger-queries.ts` implements it.
+ * `sql-ledger-queries.ts` implements it.
  */
 import type { NanoUsd } from '../domain/money.ts'
 

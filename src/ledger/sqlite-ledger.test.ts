@@ -6,7 +6,7 @@ import { statement } from '../store/statement.ts'
 import { mustWrite, openStore, type Store } from '../store/store.ts'
 import { describeLedgerContract, type BooksUnderTest } from './ledger-contract.ts'
 import type { Hold, Ledger } from './ledger.ts'
-import { openSqliteLedgerQueries } from './sqlite-ledger-queries.ts'
+import { openSqlLedgerQueries } from './sql-ledger-queries.ts'
 import { openSqliteLedger } from './sqlite-ledger.ts'
 import { verifyLedger } from './verify.ts'
 
@@ -69,7 +69,7 @@ async function openBooks(folder: string): Promise<{ readonly books: BooksUnderTe
   let metBy = (someAccount?.['id'] as string | undefined) ?? ''
   const books: BooksUnderTest = {
     ledger,
-    queries: openSqliteLedgerQueries(store),
+    queries: openSqlLedgerQueries(store),
     async addAccount(id) {
       await account(store, ledger, id, 0n)
       metBy = id

@@ -7,7 +7,7 @@ import type { Watcher } from './feed.ts'
 import { openPostgresFeed } from './postgres-feed.ts'
 import { recordOf, storedForm } from './record-row.ts'
 import { randomRecord } from './records-contract.ts'
-import { openSqliteRecords } from './sqlite-records.ts'
+import { openSqlRecords } from './sql-records.ts'
 import type { RequestRecord } from './records.ts'
 
 const onError = (error: unknown): never => {
@@ -21,7 +21,7 @@ describeRecordFeedContract('The feed of instances', async () => {
     feed,
     // Another instance writes the record.
     async publish(record) {
-      await mustWrite(under.first.store, openSqliteRecords(under.first.store, 'shard').steps(record))
+      await mustWrite(under.first.store, openSqlRecords(under.first.store, 'shard').steps(record))
       await feed.caughtUp()
     },
     async close() {
@@ -44,7 +44,7 @@ test('nothing that instances write at once is missed or sent twice, whatever the
     made.map(async (record, i) => {
       const { store } = i % 2 === 0 ? under.first : under.second
       await Bun.sleep(dice.below(300))
-      await mustWrite(store, openSqliteRecords(store, `shard ${i % 2}`).steps(record))
+      await mustWrite(store, openSqlRecords(store, `shard ${i % 2}`).steps(record))
       if (i % 2 === 1) feed.published(record)
     }),
   )
@@ -62,7 +62,7 @@ test('nothing that instances write at once is missed or sent twice, whatever the
   await feed.caughtUp()
   expect(late).toEqual([])
   const next = { ...randomRecord(dice, Date.now()), accountId: 'a' }
-  await mustWrite(under.first.store, openSqliteRecords(under.first.store, 'shard').steps(next))
+  await mustWrite(under.first.store, openSqlRecords(under.first.store, 'shard').steps(next))
   await feed.caughtUp()
   expect(late).toEqual([next.id])
   stop?.()

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { LockOutcome } from '../records/idempotency.ts'
-import { openSqliteIdempotency } from '../records/sqlite-idempotency.ts'
+import { openSqlIdempotency } from '../records/sql-idempotency.ts'
 import type { Row } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
 import { GatewayRequest, type CallStart } from './call.ts'
@@ -16,7 +16,7 @@ test('a shutdown that begins while an idempotency key is looked up refuses the r
   const looked = Promise.withResolvers<readonly Row[]>()
   const asked = [Promise.resolve([]), looked.promise, looked.promise]
   const store = { query: () => asked.shift() } as unknown as Store
-  const idempotency = await openSqliteIdempotency(store, { bytesPerAccountMax: 1, room: { isShort: false } })
+  const idempotency = await openSqlIdempotency(store, { bytesPerAccountMax: 1, room: { isShort: false } })
   const reasons: string[] = []
   // Only what the precheck uses is there. Anything further would fail.
   const relay = {

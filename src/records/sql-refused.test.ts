@@ -8,18 +8,18 @@ import { onSqlite } from '../store/sqlite-contract.ts'
 import { DATABASE, openStore, type Store } from '../store/store.ts'
 import { describeRefusalsOfInstances, describeRefusedRequestsContract } from './refused-contract.ts'
 import { refusedBounds, type RefusedRequest } from './refused.ts'
-import { openSqliteRefusedRequests } from './sqlite-refused.ts'
+import { openSqlRefusedRequests } from './sql-refused.ts'
 
 for (const [name, on] of Object.entries({ SQLite: onSqlite, PostgreSQL: onPostgres })) {
   describeRefusedRequestsContract(
     name,
-    on((store) => openSqliteRefusedRequests(store)),
+    on((store) => openSqlRefusedRequests(store)),
   )
 }
 
 describeRefusalsOfInstances(
   'PostgreSQL',
-  onInstances((own) => openSqliteRefusedRequests(own)),
+  onInstances((own) => openSqlRefusedRequests(own)),
 )
 
 let store: Store
@@ -59,7 +59,7 @@ const rowsOf = async (account: string): Promise<number> => {
 }
 
 test('a refusal is found by its id at once, by account and by code', async () => {
-  const refused = openSqliteRefusedRequests(store, () => nowMs)
+  const refused = openSqlRefusedRequests(store, () => nowMs)
   const [broke, wrong] = [refusal({ status: 401, code: 'insufficient_quota' }), refusal({ status: 404, code: 'none' })]
   refused.note(broke)
   refused.note(wrong)
@@ -74,7 +74,7 @@ test('a refusal is found by its id at once, by account and by code', async () =>
 })
 
 test('a flood is counted completely, has few rows, and leaves room for other sorts', async () => {
-  const refused = openSqliteRefusedRequests(store, () => nowMs)
+  const refused = openSqlRefusedRequests(store, () => nowMs)
   const started = process.cpuUsage()
   const flood = Array.from({ length: 100_000 }, () => refusal({ accountId: 'acct_flood' }))
   for (const one of flood) refused.note(one)
@@ -96,7 +96,7 @@ test('a flood is counted completely, has few rows, and leaves room for other sor
 })
 
 test('any number of codes, models and accounts takes a bounded number of rows and bounded memory', async () => {
-  const refused = openSqliteRefusedRequests(store, () => nowMs)
+  const refused = openSqlRefusedRequests(store, () => nowMs)
   for (let i = 0; i < 20_000; i++) refused.note(refusal({ accountId: `acct_${i}`, code: `code_${i}`, model: `m${i}` }))
   for (let i = 0; i < 20_000; i++) refused.note(refusal({ accountId: 'acct_many', model: `m${i}` }))
   await refused.flush()
@@ -105,7 +105,7 @@ test('any number of codes, models and accounts takes a bounded number of rows an
 })
 
 test('the newest refusals of an account are kept, and the disk does not fill', async () => {
-  const refused = openSqliteRefusedRequests(store, () => nowMs)
+  const refused = openSqlRefusedRequests(store, () => nowMs)
   let last = ''
   for (let minute = 0; minute < 60; minute++) {
     nowMs += 60_000
@@ -120,7 +120,7 @@ test('the newest refusals of an account are kept, and the disk does not fill', a
 })
 
 test('a list is narrowed by key, model, endpoint and time', async () => {
-  const refused = openSqliteRefusedRequests(store, () => nowMs)
+  const refused = openSqlRefusedRequests(store, () => nowMs)
   const accountId = 'acct_narrowed'
   const one = refusal({ accountId, endpoint: 'chat.completions' })
   const other = refusal({ accountId, keyId: 'key_2', model: 'slow', endpoint: 'embeddings', atMs: nowMs + 60_000 })

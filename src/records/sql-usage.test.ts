@@ -9,10 +9,10 @@ import { utc } from '../lib/primitives/time-zone.ts'
 import { DATABASE, mustWrite, openStore, type Store } from '../store/store.ts'
 import type { Outcome, RequestRecord } from './records.ts'
 import { addUp, firstEventBoundsMs, usageSums } from './usage-rollups.ts'
-import { openSqliteRecords } from './sqlite-records.ts'
-import { UsageDays } from './sqlite-usage-days.ts'
-import { lastUsed, totalsSince, usageRows } from './sqlite-usage-report.ts'
-import { firstEventColumns, usageChecks } from './sqlite-usage.ts'
+import { openSqlRecords } from './sql-records.ts'
+import { UsageDays } from './sql-usage-days.ts'
+import { lastUsed, totalsSince, usageRows } from './sql-usage-report.ts'
+import { firstEventColumns, usageChecks } from './sql-usage.ts'
 
 const folders: string[] = []
 afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true })))
@@ -97,7 +97,7 @@ test('hourly sums equal those of any requests, and the charges of the ledger', a
   await fc.assert(
     fc.asyncProperty(fc.uniqueArray(aRecord, { maxLength: 40, selector: ({ id }) => id }), async (records) => {
       const { store, folder } = await openFresh()
-      await Promise.all(records.map((record) => mustWrite(store, openSqliteRecords(store).steps(record))))
+      await Promise.all(records.map((record) => mustWrite(store, openSqlRecords(store).steps(record))))
       charge(folder, records)
       expect(await findingsOf(store, usageChecks)).toEqual([])
       expect(await store.query(`${FIRSTS} EXCEPT ${FIRSTS_OF_REQUESTS}`)).toEqual([])
@@ -111,7 +111,7 @@ test('hourly sums equal those of any requests, and the charges of the ledger', a
 test('a sum that is off by one is found, whichever it is, and so is one of another key', async () => {
   const { store, folder } = await openFresh()
   const records = fc.sample(aRecord, { numRuns: 5, seed: 7 })
-  await Promise.all(records.map((record) => mustWrite(store, openSqliteRecords(store).steps(record))))
+  await Promise.all(records.map((record) => mustWrite(store, openSqlRecords(store).steps(record))))
   charge(folder, records)
   const db = new Database(join(folder, DATABASE))
   for (const sum of usageSums) {
@@ -134,7 +134,7 @@ test('days are summed up once nothing can be added, and a report is the same bef
   const records = fc
     .sample(aRecord, { numRuns: 200, seed: 3 })
     .map((record, i) => ({ ...record, id: `r${i}`, createdAtMs: record.createdAtMs * 20 + 10 * dayMs }))
-  await Promise.all(records.map((record) => mustWrite(store, openSqliteRecords(store).steps(record))))
+  await Promise.all(records.map((record) => mustWrite(store, openSqlRecords(store).steps(record))))
   charge(folder, records)
   const db = new Database(join(folder, DATABASE))
   db.exec("INSERT INTO account (id, name, status, created_at) VALUES ('a', 'a', 'active', 0), ('b', 'b', 'active', 0)")

@@ -14,7 +14,7 @@ import {
   type IdempotencyUnderTest,
 } from './idempotency-contract.ts'
 import { Transcript, type Idempotency, type IdempotencyLock } from './idempotency.ts'
-import { forgetExpired, openSqliteIdempotency } from './sqlite-idempotency.ts'
+import { forgetExpired, openSqlIdempotency } from './sql-idempotency.ts'
 import { DAY_MS, MIB } from '../lib/primitives/units.ts'
 
 const bounds = { bytesPerAccountMax: 1e9, room: { isShort: false } }
@@ -27,11 +27,11 @@ const expiring = (under: StoredPort): IdempotencyUnderTest => ({
 
 for (const [name, on] of Object.entries({ SQLite: onSqlite, PostgreSQL: onPostgres })) {
   describeIdempotencyContract(name, async (few) =>
-    expiring(await on((store) => openSqliteIdempotency(store, { ...few, room: { isShort: false } }))()),
+    expiring(await on((store) => openSqlIdempotency(store, { ...few, room: { isShort: false } }))()),
   )
 }
 describeIdempotencyOfInstances('PostgreSQL', async () => {
-  const under = await onInstances((store) => openSqliteIdempotency(store, bounds))()
+  const under = await onInstances((store) => openSqlIdempotency(store, bounds))()
   return { ...under, first: expiring(under.first), second: expiring(under.second) }
 })
 
@@ -52,7 +52,7 @@ test('answers older than a day are forgotten, but never a running request', asyn
     insert.run('young', 200, Date.now() - DAY_MS + 60_000)
   })()
   db.close()
-  await (await openSqliteIdempotency(store, bounds)).sweep()
+  await (await openSqlIdempotency(store, bounds)).sweep()
   const left = await store.query('SELECT key FROM idempotency ORDER BY key')
   expect(left.map((row) => row['key'])).toEqual(['running', 'young'])
   await store.close()
@@ -71,7 +71,7 @@ const answer = (body: string) => ({ status: 200, headers: {}, body })
 
 test('an answer is kept up to a mebibyte of UTF-8, whatever its number of characters', async () => {
   const store = await open('mebibyte')
-  const claimed = await claim(await openSqliteIdempotency(store, bounds), 'k')
+  const claimed = await claim(await openSqlIdempotency(store, bounds), 'k')
   const isKept = (body: string): boolean => {
     const transcript = new Transcript()
     for (let at = 0; at < body.length; at += 1000) transcript.add(body.slice(at, at + 1000))
@@ -97,10 +97,10 @@ test('the bytes of an account are bounded, counted at the start, and freed with 
     claimed.end()
     return steps[0]?.bind[2] !== null
   }
-  const first = await openSqliteIdempotency(store, few)
+  const first = await openSqlIdempotency(store, few)
   expect([await end(first, 'k1'), await end(first, 'k2'), await end(first, 'k3')]).toEqual([true, true, false])
   expect(await end(first, 'k1', 'b')).toBe(true)
-  const second = await openSqliteIdempotency(store, few)
+  const second = await openSqlIdempotency(store, few)
   expect(await end(second, 'k4')).toBe(false)
   const age = (key: string): void => {
     const db = new Database(join(folder, 'bounded', DATABASE))
@@ -113,14 +113,14 @@ test('the bytes of an account are bounded, counted at the start, and freed with 
   age('k2')
   await second.sweep()
   expect([await end(second, 'k6'), await end(second, 'k7')]).toEqual([true, false])
-  const short = await openSqliteIdempotency(store, { ...bounds, room: { isShort: true } })
+  const short = await openSqlIdempotency(store, { ...bounds, room: { isShort: true } })
   expect(await end(short, 'k8')).toBe(false)
   await store.close()
 })
 
 test('an answer that is forgotten by a new use of its key is counted once, even with a sweep between', async () => {
   const store = await open('swept')
-  const idempotency = await openSqliteIdempotency(store, bounds)
+  const idempotency = await openSqlIdempotency(store, bounds)
   const keep = async (key: string, bytes: number): Promise<void> => {
     const made = await claim(idempotency, key)
     await mustWrite(store, [...made.begin(`r-${key}`), ...made.keep(answer('x'.repeat(bytes)))])
@@ -155,7 +155,7 @@ test('an answer that is forgotten by a new use of its key is counted once, even 
 
 test('concurrent repetitions get the answer, each compared with the first request and not with another', async () => {
   const store = await open('at-once')
-  const idempotency = await openSqliteIdempotency(store, bounds)
+  const idempotency = await openSqlIdempotency(store, bounds)
   const ask = (what: number): ReturnType<Idempotency['claim']> =>
     idempotency.claim('a', { key: 'k', fingerprint: new Uint8Array([what]) })
   const kinds = async (...asked: number[]): Promise<string[]> =>
@@ -178,7 +178,7 @@ test('a request during another’s claim gets no result from before that claim',
   for (let turns = 0; turns < 8; turns++) {
     const asked: ((rows: []) => void)[] = []
     const query = (): Promise<[]> => new Promise((resolve) => void asked.push(resolve))
-    const opened = openSqliteIdempotency({ query, changes: noChanges } as unknown as Store, bounds)
+    const opened = openSqlIdempotency({ query, changes: noChanges } as unknown as Store, bounds)
     asked[0]?.([])
     const idempotency = await opened
     const ask = (): ReturnType<Idempotency['claim']> =>
@@ -198,7 +198,7 @@ test('a request during another’s claim gets no result from before that claim',
 
 test('an answer that had expired at the claim is deleted, even if the clock is set back meanwhile', async () => {
   const store = await open('set-back')
-  const idempotency = await openSqliteIdempotency(store, bounds)
+  const idempotency = await openSqlIdempotency(store, bounds)
   const first = await claim(idempotency, 'k')
   await mustWrite(store, [...first.begin('r1'), ...first.keep(answer('text'))])
   first.end()

@@ -2,18 +2,18 @@ import { makePostgresDatabase, onPostgres } from '../store/postgres-contract.ts'
 import { onSqlite } from '../store/sqlite-contract.ts'
 import { statement } from '../store/statement.ts'
 import { mustWrite } from '../store/store.ts'
-import { openSqliteTasks } from './sqlite-tasks.ts'
+import { openSqlTasks } from './sql-tasks.ts'
 import { describeTasksContract, describeTasksOfInstances } from './tasks-contract.ts'
 
 describeTasksContract(
   'SQLite',
-  onSqlite((store) => openSqliteTasks(store)),
+  onSqlite((store) => openSqlTasks(store)),
 )
 
 let instances = 0
 describeTasksContract(
   'PostgreSQL',
-  onPostgres((store) => openSqliteTasks(store, `run_${instances++}`)),
+  onPostgres((store) => openSqlTasks(store, `run_${instances++}`)),
 )
 
 const register = statement('INSERT INTO instance (id) VALUES (?)')
@@ -29,10 +29,10 @@ describeTasksOfInstances('PostgreSQL', async () => {
       open.push(own)
       await mustWrite(own, [{ run: register, bind: [id], changes: 1 }])
       return {
-        port: openSqliteTasks(own, id),
+        port: openSqlTasks(own, id),
         addAccount: () => Promise.resolve(),
         write: (steps) => own.write(steps),
-        reopen: () => Promise.resolve(openSqliteTasks(own, id)),
+        reopen: () => Promise.resolve(openSqlTasks(own, id)),
         close: () => own.close(),
       }
     },

@@ -16,7 +16,7 @@ import {
   type UsageRow,
   type UsageSums,
 } from './usage-rollups.ts'
-import { firstEventColumns } from './sqlite-usage.ts'
+import { firstEventColumns } from './sql-usage.ts'
 import { HOUR_MS } from '../lib/primitives/units.ts'
 
 const allSums = [...usageSums, ...firstEventColumns]

@@ -1,12 +1,12 @@
-/** Request records on SQLite. */
+/** Request records in a database. */
 import type { NanoUsd } from '../domain/money.ts'
 import { eachDatabase, isListed, textList } from '../store/sql.ts'
 import { rowStatement, type WriteStep } from '../store/statement.ts'
 import type { Queryable, Store } from '../store/store.ts'
 import { commonColumns, commonValues, isCommon, recordColumns, storedRecord, valuesOf } from './record-row.ts'
 import type { RecentPage, RecordPage, Records, RecordSearch, RequestRecord, StoredRecord } from './records.ts'
-import { findAnywhere, searchRecords } from './sqlite-search.ts'
-import { hourStep } from './sqlite-usage.ts'
+import { findAnywhere, searchRecords } from './sql-search.ts'
+import { hourStep } from './sql-usage.ts'
 
 const insertRecord = rowStatement('request_record', recordColumns)
 /** For records of text alone without a fault, which most are. */
@@ -22,9 +22,9 @@ const chargedSql = eachDatabase(
 )
 
 /** `shard` names the rows of the hourly sums that this instance adds to, if instances share them. */
-export const openSqliteRecords = (store: Store, shard?: string): Records => new SqliteRecords(store, shard)
+export const openSqlRecords = (store: Store, shard?: string): Records => new SqlRecords(store, shard)
 
-class SqliteRecords implements Records {
+class SqlRecords implements Records {
   private readonly store: Store
   private readonly shard: string | undefined
 

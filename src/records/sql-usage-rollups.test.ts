@@ -3,8 +3,8 @@ import type { PortUnderTest } from '../store/port-contract.ts'
 import { onInstances, onPostgres } from '../store/postgres-contract.ts'
 import { onSqlite } from '../store/sqlite-contract.ts'
 import type { Store } from '../store/store.ts'
-import { openSqliteRecords } from './sqlite-records.ts'
-import { openSqliteUsageRollups } from './sqlite-usage-rollups.ts'
+import { openSqlRecords } from './sql-records.ts'
+import { openSqlUsageRollups } from './sql-usage-rollups.ts'
 import {
   describeRollupsOfInstances,
   describeUsageRollupsContract,
@@ -24,7 +24,7 @@ async function withRecords(
   const { ledger } = await openSqliteLedger(under.store, { owner: 'test', onBroken })
   return {
     ...under,
-    records: openSqliteRecords(under.store, shard),
+    records: openSqlRecords(under.store, shard),
     async hold(accountId, createdAtMs) {
       ledger.register(accountId)
       const held = ledger.hold({ id: `req_${serial++}`, accountId, amount: 0n, createdAtMs })
@@ -35,10 +35,10 @@ async function withRecords(
   }
 }
 
-describeUsageRollupsContract('SQLite', async () => withRecords(await onSqlite(openSqliteUsageRollups)(), undefined))
-describeUsageRollupsContract('PostgreSQL', async () => withRecords(await onPostgres(openSqliteUsageRollups)(), 'shard'))
+describeUsageRollupsContract('SQLite', async () => withRecords(await onSqlite(openSqlUsageRollups)(), undefined))
+describeUsageRollupsContract('PostgreSQL', async () => withRecords(await onPostgres(openSqlUsageRollups)(), 'shard'))
 describeRollupsOfInstances('PostgreSQL', async () => {
-  const under = await onInstances(openSqliteUsageRollups)()
+  const under = await onInstances(openSqlUsageRollups)()
   const [first, second] = [await withRecords(under.first, 'shard 1'), await withRecords(under.second, 'shard 2')]
   return { ...under, first, second }
 })

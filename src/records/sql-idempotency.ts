@@ -47,7 +47,7 @@ const STALE_SQL = eachDatabase(
 /** The steps that forget the key of an expired hold. A request that died with its process may be sent again. */
 export const forgetExpired = (holdId: string): WriteStep[] => [{ run: dropRunning, bind: [holdId] }]
 
-class SqliteLock implements IdempotencyLock {
+class SqlLock implements IdempotencyLock {
   readonly fingerprint: Uint8Array
   private readonly accountId: string
   private readonly key: string
@@ -130,17 +130,17 @@ class KeptAnswers {
 }
 
 /** Opens the port. Reads how much is kept for each account. */
-export async function openSqliteIdempotency(store: Store, bounds: KeptBounds): Promise<Idempotency> {
+export async function openSqlIdempotency(store: Store, bounds: KeptBounds): Promise<Idempotency> {
   const rows = await store.query(`SELECT account_id, sum(${KEPT_BYTES}) AS bytes FROM idempotency GROUP BY account_id`)
   const kept = new KeptAnswers(store, bounds)
   for (const row of rows) kept.count(String(row['account_id']), Number(row['bytes']))
-  return new SqliteIdempotency(store, kept)
+  return new SqlIdempotency(store, kept)
 }
 
-class SqliteIdempotency implements Idempotency {
+class SqlIdempotency implements Idempotency {
   private readonly store: Store
   private readonly kept: KeptAnswers
-  private readonly claims = new Map<string, SqliteLock>()
+  private readonly claims = new Map<string, SqlLock>()
   private readonly lookUps = new Map<string, Promise<Row | undefined>>()
   /** The sweeps in progress, by the keys whose rows they delete. */
   private readonly sweeping = new Map<string, Promise<unknown>>()
@@ -178,7 +178,7 @@ class SqliteIdempotency implements Idempotency {
     }
     const ageMs = row ? Date.now() - Number(row['created_at']) : 0
     if (row && (row['status'] === null || ageMs <= ANSWER_KEPT_MS)) return usedIn(row, wanted, ageMs)
-    const claim: SqliteLock = new SqliteLock(accountId, wanted, {
+    const claim: SqlLock = new SqlLock(accountId, wanted, {
       kept: this.kept,
       end: () => {
         if (this.claims.get(name) === claim) this.claims.delete(name)

@@ -12,9 +12,9 @@ import { storedForm } from './record-row.ts'
 import type { Outcome, RecordFilter, RequestRecord } from './records.ts'
 import { fits } from './search.ts'
 import { usageGroups } from './usage-rollups.ts'
-import { openSqliteRecords } from './sqlite-records.ts'
-import { edgeStatement, hourStatement, rowsStatement, searchRecords } from './sqlite-search.ts'
-import { usageStatement } from './sqlite-usage-report.ts'
+import { openSqlRecords } from './sql-records.ts'
+import { edgeStatement, hourStatement, rowsStatement, searchRecords } from './sql-search.ts'
+import { usageStatement } from './sql-usage-report.ts'
 import { HOUR_MS } from '../lib/primitives/units.ts'
 
 const START_MS = Date.UTC(2026, 10, 1)
@@ -68,7 +68,7 @@ beforeAll(async () => {
   let seed = 1
   const random = (): number => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647
   for (let i = 0; i < 12_000; i++) records.push(made(i, random))
-  await Promise.all(records.map((record) => mustWrite(store, openSqliteRecords(store).steps(record))))
+  await Promise.all(records.map((record) => mustWrite(store, openSqlRecords(store).steps(record))))
 }, 30_000)
 afterAll(async () => {
   await store.close()
@@ -140,7 +140,7 @@ test('any search finds everything that fits and nothing else, in order, page by 
 test('the stored form of a record is that which the store returns', async () => {
   const [record] = records
   if (!record) throw new Error('no records')
-  const stored = await openSqliteRecords(store).find(record.accountId, record.id)
+  const stored = await openSqlRecords(store).find(record.accountId, record.id)
   const text = (row: object): string =>
     JSON.stringify(row, (_, value) => (typeof value === 'bigint' ? Number(value) : value))
   expect(JSON.parse(text(storedForm(record)))).toEqual(JSON.parse(text(stored ?? {})))
@@ -153,7 +153,7 @@ test('attempts are read back unchanged, although names that the record has are n
       searchRecords(store, accountId, { filter: {}, cursor: `${id}~`, limit: 1 }),
       store.query('SELECT attempts FROM request_record WHERE id = ?', [id]),
     ])
-    const inFull = [page.records[0], await openSqliteRecords(store).find(accountId, id), storedForm(record)]
+    const inFull = [page.records[0], await openSqlRecords(store).find(accountId, id), storedForm(record)]
     for (const found of inFull) expect(JSON.parse(found?.attempts ?? '')).toEqual(attempts)
     expect(JSON.parse(row[0]?.['attempts'] as string)).toEqual([...attempts.slice(0, -1), answered])
   }

@@ -4,12 +4,12 @@ import { onSqlite } from '../store/sqlite-contract.ts'
 import type { Store } from '../store/store.ts'
 import { describeMovementQueriesContract } from './balance-movements-contract.ts'
 import type { MovementQueries } from './balance-movements.ts'
-import { openSqliteMovementQueries } from './sqlite-balance-movements.ts'
-import { openSqliteRecords } from './sqlite-records.ts'
-import { openSqliteUsageRollups } from './sqlite-usage-rollups.ts'
+import { openSqlMovementQueries } from './sql-balance-movements.ts'
+import { openSqlRecords } from './sql-records.ts'
+import { openSqlUsageRollups } from './sql-usage-rollups.ts'
 
 const openPort = async (store: Store): Promise<MovementQueries> =>
-  openSqliteMovementQueries(store, await openSqliteUsageRollups(store))
+  openSqlMovementQueries(store, await openSqlUsageRollups(store))
 
 for (const [name, on, shard] of [
   ['SQLite', onSqlite, undefined],
@@ -22,6 +22,6 @@ for (const [name, on, shard] of [
     }
     for (const id of accounts) await under.addAccount(id)
     const { ledger } = await openSqliteLedger(under.store, { owner: 'test', onBroken })
-    return { ...under, ledger, records: openSqliteRecords(under.store, shard) }
+    return { ...under, ledger, records: openSqlRecords(under.store, shard) }
   })
 }

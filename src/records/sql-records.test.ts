@@ -9,15 +9,15 @@ import { mustWrite, openStore, type Store } from '../store/store.ts'
 import { storedForm } from './record-row.ts'
 import { describeRecordsContract } from './records-contract.ts'
 import type { AttemptNote, RequestRecord } from './records.ts'
-import { openSqliteRecords } from './sqlite-records.ts'
+import { openSqlRecords } from './sql-records.ts'
 
 describeRecordsContract(
   'SQLite',
-  onSqlite((own) => openSqliteRecords(own)),
+  onSqlite((own) => openSqlRecords(own)),
 )
 describeRecordsContract(
   'PostgreSQL',
-  onPostgres((own) => openSqliteRecords(own, 'shard')),
+  onPostgres((own) => openSqlRecords(own, 'shard')),
 )
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-records-'))
@@ -91,9 +91,9 @@ const cases: Record<string, typeof record> = {
 
 test('every kind of record is read back unchanged, from one commit with all the others', async () => {
   const records = Object.entries(cases).map(([id, one]): RequestRecord => ({ ...one, id }))
-  await Promise.all(records.map((one) => mustWrite(store, openSqliteRecords(store).steps(one))))
+  await Promise.all(records.map((one) => mustWrite(store, openSqlRecords(store).steps(one))))
   for (const one of records) {
-    const found = (await openSqliteRecords(store).find('a', one.id)) ?? {}
+    const found = (await openSqlRecords(store).find('a', one.id)) ?? {}
     const form = storedForm(one)
     // The store returns integers as bigint. Those that fit become numbers here.
     const asNumber = (value: unknown): unknown => (typeof value === 'bigint' ? Number(value) : value)

@@ -1,4 +1,4 @@
-/** Refused requests on SQLite. They are noted in memory and written once a second, after everything else. */
+/** Refused requests in a database. They are noted in memory and written once a second, after everything else. */
 import { idBound, idTimeMs } from '../lib/primitives/ids.ts'
 import { statement, type Row, type SqlValue, type WriteStep } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
@@ -34,10 +34,10 @@ const trimAll = statement(
 )
 const forgetCounts = statement('DELETE FROM refused_hour WHERE hour < ?')
 
-export const openSqliteRefusedRequests = (store: Store, now?: () => number): RefusedRequests =>
-  new SqliteRefusedRequests(store, now)
+export const openSqlRefusedRequests = (store: Store, now?: () => number): RefusedRequests =>
+  new SqlRefusedRequests(store, now)
 
-class SqliteRefusedRequests implements RefusedRequests {
+class SqlRefusedRequests implements RefusedRequests {
   private readonly store: Store
   private readonly now: () => number
   private readonly coalescer = new RefusalCoalescer()

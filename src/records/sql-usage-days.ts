@@ -6,7 +6,7 @@ import { eachDatabase, joinInOrder, type SqlDatabase } from '../store/sql.ts'
 import { statement, type Row, type SqlValue } from '../store/statement.ts'
 import { mustWrite, type Queryable, type Store } from '../store/store.ts'
 import { usageSums } from './usage-rollups.ts'
-import { firstEventColumns } from './sqlite-usage.ts'
+import { firstEventColumns } from './sql-usage.ts'
 import { DAY_MS, MINUTE_MS } from '../lib/primitives/units.ts'
 
 /** Within this time a hold is on disk, and a difference of clocks is covered. */

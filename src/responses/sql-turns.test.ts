@@ -10,7 +10,7 @@ import type { PortUnderTest } from '../store/port-contract.ts'
 import { onInstances, onPostgres } from '../store/postgres-contract.ts'
 import { onSqlite } from '../store/sqlite-contract.ts'
 import { DATABASE, mustWrite, openStore, type Store } from '../store/store.ts'
-import { failExpired, openSqliteTurns, turnCheck } from './sqlite-turns.ts'
+import { failExpired, openSqlTurns, turnCheck } from './sql-turns.ts'
 import { CHAIN_SQL } from './turn-statements.ts'
 import { describeTurnsContract, describeTurnsOfInstances, type TurnsUnderTest } from './turns-contract.ts'
 import { KEPT_DAYS, type Turns, type TurnScope } from './turns.ts'
@@ -23,17 +23,17 @@ const expiring = (under: StoredPort): TurnsUnderTest => ({
 
 for (const [name, on] of Object.entries({ SQLite: onSqlite, PostgreSQL: onPostgres })) {
   describeTurnsContract(name, async ({ isShort, bytesPerAccountMax }) =>
-    expiring(await on((own) => openSqliteTurns(own, { bytesPerAccountMax, room: { isShort } }))()),
+    expiring(await on((own) => openSqlTurns(own, { bytesPerAccountMax, room: { isShort } }))()),
   )
 }
 describeTurnsOfInstances('PostgreSQL', async (few) => {
-  const under = await onInstances((own) => openSqliteTurns(own, { ...bounds, ...few }))()
+  const under = await onInstances((own) => openSqlTurns(own, { ...bounds, ...few }))()
   return { ...under, first: expiring(under.first), second: expiring(under.second) }
 })
 
 test('a running turn names the process that makes it', async () => {
   for (const on of [onSqlite, onPostgres]) {
-    const under = await on((own) => openSqliteTurns(own, bounds))()
+    const under = await on((own) => openSqlTurns(own, bounds))()
     await under.addAccount('a')
     const onBroken = (message: string): never => {
       throw new Error(message)
@@ -59,7 +59,7 @@ beforeAll(async () => {
   store = await openStore(folder, (message) => {
     throw new Error(message)
   })
-  turns = await openSqliteTurns(store, bounds)
+  turns = await openSqlTurns(store, bounds)
 })
 afterAll(async () => {
   await store.close()
@@ -233,7 +233,7 @@ describe('the room of an account', () => {
   test('is counted to the byte through every life of a turn, and again at the next start', async () => {
     const agrees = async (): Promise<void> => {
       expect(turns.bytesOf(c)).toBe(onDisk())
-      expect((await openSqliteTurns(store, bounds)).bytesOf(c)).toBe(onDisk())
+      expect((await openSqlTurns(store, bounds)).bytesOf(c)).toBe(onDisk())
     }
     await keep(c, turn('resp_k1', undefined, { input: '["é€𝄞"]', trace: '[1]' }))
     await agrees()
@@ -263,7 +263,7 @@ describe('the room of an account', () => {
   })
 
   test('has a bound, which includes running requests before they are written', async () => {
-    const few = await openSqliteTurns(store, { ...bounds, bytesPerAccountMax: 1_000 })
+    const few = await openSqlTurns(store, { ...bounds, bytesPerAccountMax: 1_000 })
     expect(few.promise(c, 'req_1', 600)).toBe('promised')
     expect(few.promise(c, 'req_2', 600)).toBe('full')
     expect(few.promise(b, 'req_3', 600)).toBe('promised')
@@ -271,7 +271,7 @@ describe('the room of an account', () => {
     few.release(c, 'req_1')
     expect(few.bytesOf(c)).toBe(0)
     expect(few.promise(c, 'req_2', 600)).toBe('promised')
-    const full = await openSqliteTurns(store, { ...bounds, room: { isShort: true } })
+    const full = await openSqlTurns(store, { ...bounds, room: { isShort: true } })
     expect(full.promise(c, 'req_4', 1)).toBe('no_room')
   })
 

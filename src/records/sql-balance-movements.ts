@@ -1,18 +1,18 @@
-/** Movements of a balance on SQLite: three queries of one snapshot. */
-import { bookingOf, bookingsBetween, postedBalance } from '../ledger/sqlite-ledger-queries.ts'
+/** Movements of a balance in a database: three queries of one snapshot. */
+import { bookingOf, bookingsBetween, postedBalance } from '../ledger/sql-ledger-queries.ts'
 import { utc } from '../lib/primitives/time-zone.ts'
 import { HOUR_MS } from '../lib/primitives/units.ts'
 import type { Store } from '../store/store.ts'
 import type { BalanceMovements, MovementQueries } from './balance-movements.ts'
-import { usageRowOf, usageStatement } from './sqlite-usage-report.ts'
+import { usageRowOf, usageStatement } from './sql-usage-report.ts'
 import type { UsageRollups } from './usage-rollups.ts'
 
 type DayCount = Pick<UsageRollups, 'daysUntil'>
 
-export const openSqliteMovementQueries = (store: Store, rollups: DayCount): MovementQueries =>
-  new SqliteMovementQueries(store, rollups)
+export const openSqlMovementQueries = (store: Store, rollups: DayCount): MovementQueries =>
+  new SqlMovementQueries(store, rollups)
 
-class SqliteMovementQueries implements MovementQueries {
+class SqlMovementQueries implements MovementQueries {
   private readonly store: Store
   private readonly rollups: DayCount
 

@@ -1,4 +1,4 @@
-/** The queries of the ledger on SQLite. */
+/** The queries of the ledger in a database. */
 import type { StoreQuery } from '../store/reader.ts'
 import type { Row } from '../store/statement.ts'
 import type { Queryable, Store } from '../store/store.ts'
@@ -42,9 +42,9 @@ export function bookingOf(row: Row): Booking {
   }
 }
 
-export const openSqliteLedgerQueries = (store: Store): LedgerQueries => new SqliteLedgerQueries(store)
+export const openSqlLedgerQueries = (store: Store): LedgerQueries => new SqlLedgerQueries(store)
 
-class SqliteLedgerQueries implements LedgerQueries {
+class SqlLedgerQueries implements LedgerQueries {
   private readonly store: Store
 
   constructor(store: Store) {

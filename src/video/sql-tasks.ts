@@ -72,9 +72,9 @@ const KNOWN = eachDatabase(
 )
 
 /** `instance` is the owner of the tasks that this process works on, if others share the store. */
-export const openSqliteTasks = (store_: Store, instance?: string): Tasks => new SqliteTasks(store_, instance)
+export const openSqlTasks = (store_: Store, instance?: string): Tasks => new SqlTasks(store_, instance)
 
-class SqliteTasks implements Tasks {
+class SqlTasks implements Tasks {
   private readonly store: Store
   private readonly instance: string | undefined
   private lastTakenMs = 0

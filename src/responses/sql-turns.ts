@@ -39,7 +39,7 @@ import {
 } from './turns.ts'
 
 /** Opens the port. Reads how much each account keeps. */
-export async function openSqliteTurns(store: Store, bounds: TurnBounds): Promise<Turns> {
+export async function openSqlTurns(store: Store, bounds: TurnBounds): Promise<Turns> {
   const rows = await store.query(
     'SELECT account_id, CAST(sum(bytes) AS bigint) AS bytes FROM response GROUP BY account_id',
   )
@@ -52,10 +52,10 @@ export async function openSqliteTurns(store: Store, bounds: TurnBounds): Promise
     recount: store.changes.isShared ? recount : undefined,
   })
   for (const row of rows) taken.count(text(row, 'account_id'), Number(row['bytes']))
-  return new SqliteTurns(store, bounds, taken)
+  return new SqlTurns(store, bounds, taken)
 }
 
-class SqliteTurns implements Turns {
+class SqlTurns implements Turns {
   private readonly store: Store
   private readonly bounds: TurnBounds
   /** By account: the bytes of its turns on disk, and those promised to running requests. */

@@ -1,14 +1,14 @@
-/** The sums of usage on SQLite: hourly sums, which settlements write, and daily sums. */
+/** The sums of usage in a database: hourly sums, which settlements write, and daily sums. */
 import type { Queryable, Store } from '../store/store.ts'
 import type { KeyCharges, Totals, UsageQuery, UsageRollups, UsageRow } from './usage-rollups.ts'
-import { UsageDays } from './sqlite-usage-days.ts'
-import { lastUsed, totalsSince, usageRows } from './sqlite-usage-report.ts'
-import { chargedByDay } from './sqlite-usage.ts'
+import { UsageDays } from './sql-usage-days.ts'
+import { lastUsed, totalsSince, usageRows } from './sql-usage-report.ts'
+import { chargedByDay } from './sql-usage.ts'
 
-export const openSqliteUsageRollups = async (store: Store): Promise<UsageRollups> =>
-  new SqliteUsageRollups(store, await UsageDays.open(store))
+export const openSqlUsageRollups = async (store: Store): Promise<UsageRollups> =>
+  new SqlUsageRollups(store, await UsageDays.open(store))
 
-class SqliteUsageRollups implements UsageRollups {
+class SqlUsageRollups implements UsageRollups {
   private readonly store: Store
   private readonly days: UsageDays
 
