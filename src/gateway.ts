@@ -9,6 +9,7 @@ import { openSqliteUsers } from './accounts/sqlite-users.ts'
 import { monthStartHour } from './accounts/calendar.ts'
 import type { Limiter } from './accounts/limiter.ts'
 import { openMemoryLimiter } from './accounts/memory-limiter.ts'
+import { meterCheck } from './accounts/meter-holds.ts'
 import type { AdminServices, Verification } from './admin/operation.ts'
 import { createBackup } from './backup.ts'
 import type { Blobs } from './blobs/blobs.ts'
@@ -164,15 +165,13 @@ export async function openGateway(config: Config, options: OpenOptions): Promise
   }
 }
 
-type LimiterParts = Pick<Gateway, 'store' | 'ledger' | 'rollups'>
-
 /** Opens the limiter. Where the store decides about money, it also decides about limits. */
-async function openLimiter(config: Config, { store, ledger, rollups }: LimiterParts): Promise<Limiter> {
-  const past = await rollups.chargedByDay(monthStartHour(Date.now()))
+async function openLimiter(config: Config, parts: Pick<Gateway, 'store' | 'ledger' | 'rollups'>): Promise<Limiter> {
+  const past = await parts.rollups.chargedByDay(monthStartHour(Date.now()))
   const options = { accountMax: accountCallsMax(config) }
-  if (ledger.decides === 'at_once') return openMemoryLimiter(past, options)
+  if (parts.ledger.decides === 'at_once') return openMemoryLimiter(past, options)
   const { openPostgresLimiter } = await import('./accounts/postgres-limiter.ts')
-  return openPostgresLimiter(store, past, options)
+  return openPostgresLimiter(parts.store, past, options)
 }
 
 type RequestPorts = Pick<Gateway, 'records' | 'rollups' | 'refused' | 'tasks' | 'blobs'> & Pick<AdminServices, 'feed'>
@@ -232,7 +231,7 @@ function servicesOf(
   let lastVerification: Verification | undefined
   const verify = async (): Promise<readonly Finding[]> => {
     const startedMs = Date.now()
-    const findings = await verifyBooks(store, owner)
+    const findings = await verifyBooks(store, owner, shared.ledger.decides)
     lastVerification = { findings, atMs: startedMs, tookMs: Date.now() - startedMs }
     return findings
   }
@@ -268,18 +267,19 @@ function servicesOf(
 }
 
 /** The ledger's invariants and the checks of the tables beside it. `owner` is this run of the process. */
-export const bookChecks = (owner: string): readonly Check[] => [
+export const bookChecks = (owner: string, decides: Ledger['decides'] = 'at_once'): readonly Check[] => [
   ...ledgerChecks,
   holdLifeCheck(owner),
   ...usageChecks,
   ...idempotencyChecks,
   turnCheck,
   ...taskChecks,
+  ...(decides === 'when_written' ? [meterCheck] : []),
 ]
 
 /** Runs all checks on a thread of their own. They take seconds. */
-export const verifyBooks = (store: Store, owner: string): Promise<readonly Finding[]> =>
-  store.apart((reader) => findingsOf(reader, bookChecks(owner)))
+export const verifyBooks = (store: Store, owner: string, decides?: Ledger['decides']): Promise<readonly Finding[]> =>
+  store.apart((reader) => findingsOf(reader, bookChecks(owner, decides)))
 
 /** The last message of a process in which a commit has failed. */
 function fatalText(message: string, { dataFolder }: Config): string {

@@ -5,6 +5,7 @@ import { TokenBucket } from '../lib/primitives/token-bucket.ts'
 import { addingStatement, statement, type Row, type WriteStep } from '../store/statement.ts'
 import type { Queryable } from '../store/store.ts'
 import type { LimitUse } from './limit-rules.ts'
+import { monthOf } from './meter-holds.ts'
 
 /** The day in UTC on which a request counts, and the month of that day, as in `Calendar`. */
 export type MeterDay = { readonly day: number; readonly month: number }
@@ -98,8 +99,7 @@ export const giveStep = (meter: MeterOf, change: MeterChange): WriteStep => ({
 /** Adds a charge of a request that began before the meter. */
 export const spentStep = (meter: MeterOf, spent: NanoUsd): WriteStep => stepOf(meter, 0n, { spent })
 
-const HOLD_MONTH = `(SELECT extract(year FROM d)::bigint * 12 + extract(month FROM d)::bigint - 1
-  FROM (SELECT date '1970-01-01' + h.meter_day::int AS d) AS hold_day)`
+const HOLD_MONTH = monthOf('h.meter_day')
 const endHeld = statement(
   `UPDATE meter m SET
   day_held = m.day_held - CASE WHEN m.day = h.meter_day THEN h.amount ELSE 0 END,

@@ -1,15 +1,20 @@
 import { SQL } from 'bun'
+import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openTestPostgres } from '../../test/support/postgres.ts'
+import { findingsOf, type Finding } from '../lib/primitives/checks.ts'
 import { openPostgresStore } from '../store/postgres/store.ts'
+import { statement } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
 import { describeLimiterContract } from './limiter-contract.ts'
 import { openMemoryLimiter } from './memory-limiter.ts'
+import type { ReservationKind } from './limiter.ts'
 import { MeterBook } from './meter-book.ts'
+import { meterCheck, meterExpirySteps } from './meter-holds.ts'
 import { openPostgresLimiter, PostgresLimiter } from './postgres-limiter.ts'
-import { describeSharedLimiterContract, type SharedLimitersUnderTest } from './shared-limiter-contract.ts'
+import { callerOf, describeSharedLimiterContract, type SharedLimitersUnderTest } from './shared-limiter-contract.ts'
 
 /** The time of the database. A function of this name goes before that of PostgreSQL in the search path. */
 const TEST_CLOCK = `
@@ -18,7 +23,9 @@ const TEST_CLOCK = `
   CREATE FUNCTION public.clock_timestamp() RETURNS timestamptz VOLATILE LANGUAGE sql
     AS 'SELECT now FROM public.test_clock'`
 
-async function open(): Promise<SharedLimitersUnderTest> {
+type LimitersOnPostgres = SharedLimitersUnderTest & { findings(): Promise<readonly Finding[]> }
+
+async function open(): Promise<LimitersOnPostgres> {
   const database = await openTestPostgres()
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-limiter-'))
   const sql = new SQL(database.url, { max: 1, bigint: true })
@@ -52,6 +59,10 @@ async function open(): Promise<SharedLimitersUnderTest> {
         [account.id, hour, key.id, charged],
       )
     },
+    async findings() {
+      const found = await findingsOf(stores[0] ?? expect.unreachable(), [meterCheck])
+      return found.toSorted((one, other) => one.subject.localeCompare(other.subject))
+    },
     async meter(id) {
       const [row] = await sql.unsafe<Record<string, bigint>[]>('SELECT * FROM meter WHERE id = $1', [id])
       return (
@@ -74,6 +85,49 @@ async function open(): Promise<SharedLimitersUnderTest> {
 }
 
 describeSharedLimiterContract('PostgresLimiter', open)
+
+const insertHold = statement(
+  `INSERT INTO hold (id, account_id, amount, state, owner, meters, meter_day, tokens, created_at)
+   VALUES (?, 'acct', ?, 'open', ?, ?, ?, ?, 0)`,
+)
+
+test('what a dead instance has taken is given back with its holds, and the check sees what is not', async () => {
+  const shared = await open()
+  await shared.setClock(Date.UTC(2026, 10, 30, 23))
+  const [a, b] = [await shared.openInstance(), await shared.openInstance()]
+  const who = callerOf({ concurrentRequests: 9, tokensPerMinute: 9_000, spendPerDay: 900n }, { spendPerMonth: 900n })
+  const hold = async (owner: string, kind: ReservationKind = 'known'): Promise<void> => {
+    const permit = (owner === 'dead' ? a : b).limiter.enter(who)
+    const claim = permit.kind === 'admitted' && permit.reserve(100n, 1_000, kind)
+    if (!claim) throw new Error('it has limits')
+    const { meters, day, tokens } = claim.metered
+    const bind = [`${owner}-${serial++}`, 100n, owner, meters.join(' '), day, tokens]
+    expect(await a.write([...claim.steps, { run: insertHold, bind }])).toEqual({ kind: 'written' })
+  }
+  let serial = 0
+  await hold('dead')
+  await hold('alive')
+  await hold('task', 'task')
+  // It is December the first, so the holds so far are of another month.
+  await shared.setClock(Date.UTC(2026, 11, 1))
+  await Promise.all([a, b].map(({ limiter }) => limiter.refresh(who)))
+  await hold('dead')
+  await hold('dead')
+  await hold('alive')
+  expect(await shared.findings()).toEqual([])
+  expect(await shared.meter('key_1')).toMatchObject({ inFlight: 5, dayHeld: 300n, monthHeld: 300n })
+  const resolve = statement("UPDATE hold SET state = 'expired', resolved_at = 0 WHERE owner = ? AND state = 'open'")
+  expect(await b.write([...meterExpirySteps('dead'), { run: resolve, bind: ['dead'] }])).toEqual({ kind: 'written' })
+  expect(await shared.meter('key_1')).toMatchObject({ inFlight: 2, dayHeld: 100n, monthHeld: 100n })
+  expect(await shared.meter('acct')).toMatchObject({ inFlight: 2, dayHeld: 100n, monthHeld: 100n })
+  expect(await shared.findings()).toEqual([])
+  await b.write([{ run: resolve, bind: ['alive'] }])
+  expect(await shared.findings()).toMatchObject([
+    { code: 'meter', subject: 'acct' },
+    { code: 'meter', subject: 'key_1', detail: 'in flight 2, holds 0; held 100, holds 0' },
+  ])
+  await shared.close()
+})
 
 const never = (): Promise<never> => new Promise(() => undefined)
 const silent = { write: never, query: never } as unknown as Store

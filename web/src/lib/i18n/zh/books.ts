@@ -16,6 +16,7 @@ export const invariants: Readonly<Record<string, string>> = {
   hold_life: 'I8 进行中的预扣属于正在运行的进程，或属于一个任务',
   idempotency: '幂等键要么有其账户进行中的预扣，要么有应答和收费',
   turn: '生成中的回复有进行中的预扣',
+  meter: '密钥或账户的限额计入其进行中的预扣',
   task_hold: '视频的预扣直到任务结束才了结',
   hold_task: '视频的预扣直到任务结束才了结',
 }
@@ -37,6 +38,7 @@ export const findings: Readonly<Record<string, string>> = {
   hold_life: '由 {owner} 创建',
   idempotency: '预扣 {state}',
   turn: '预扣 {state}',
+  meter: '进行中 {in_flight}，预扣 {holds} 笔；已占用 {held}，预扣合计 {amount}',
   task_hold: '{stage}，预扣 {state}',
   hold_task: '没有任务',
 
