@@ -6,26 +6,18 @@
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { Ledger } from '../src/ledger/ledger.ts'
 import { openSqliteLedger } from '../src/ledger/sqlite-ledger.ts'
 import { verifyLedger } from '../src/ledger/verify.ts'
-import type { Records, RequestRecord } from '../src/records/records.ts'
 import { openSqlRecords } from '../src/records/sql-records.ts'
-import { statement } from '../src/store/statement.ts'
 import { mustWrite, openStore, type Store } from '../src/store/store.ts'
 import { diskFolder } from './disk-folder.ts'
 import type { Measurement } from './figures.ts'
+import { ACCOUNT, accountStep, drive, holdsMade, type Books, type PairTimes } from './pairs.ts'
 
 type Quantiles = { readonly p50: number; readonly p99: number }
 
-const ACCOUNT = 'bench'
 const WARM_UP_MS = 1_500
 const DISK_MS = 400
-const COST = 25_000n
-const HOLD = 60_000n
-
-const insertAccount = statement("INSERT INTO account (id, name, status, created_at) VALUES (?1, ?1, 'active', 0)")
-
 const { values: options } = parseArgs({
   options: {
     clients: { type: 'string', default: '64' },
@@ -56,69 +48,13 @@ function measureDisk(folder: string): number[] {
   return times
 }
 
-const template: Omit<RequestRecord, 'id'> = {
-  accountId: ACCOUNT,
-  keyId: 'key_bench',
-  endpoint: '/v1/chat/completions',
-  model: 'bench-model',
-  stream: true,
-  status: 200,
-  outcome: 'completed',
-  errorCode: undefined,
-  offerId: 'bench-offer',
-  providerId: 'bench',
-  upstreamModel: 'bench-model',
-  usage: { inputFresh: 500, inputCached: 0, cacheWrite5m: 0, cacheWrite1h: 0, outputText: 200, outputReasoning: 0 },
-  usageSource: 'reported',
-  priceCardId: 1,
-  costCardId: 1,
-  held: HOLD,
-  charged: COST,
-  writtenOff: 0n,
-  upstreamCost: 10_000n,
-  attempts: [
-    {
-      offerId: 'bench-offer',
-      providerId: 'bench',
-      upstreamModel: 'bench-model',
-      result: 'ok',
-      startedMs: 1,
-      tookMs: 2,
-    },
-  ],
-  createdAtMs: Date.now(),
-  firstEventMs: 1,
-  totalMs: 3,
-}
-
-let serial = 0
-const nextId = (): string => `req_${String(serial++).padStart(20, '0')}`
-
-type Times = { readonly hold: number[]; readonly pair: number[] }
-
-type Books = { readonly ledger: Ledger; readonly records: Records }
-
-/** One client: hold, wait until it is durable, settle, wait again. */
-async function drive({ ledger, records }: Books, untilMs: number, times: Times): Promise<void> {
-  const written = options.written === 'soon' ? 'soon' : 'now'
-  while (performance.now() < untilMs) {
-    const startedMs = performance.now()
-    const id = nextId()
-    const held = ledger.hold({ id, accountId: ACCOUNT, amount: HOLD, written })
-    if (held.kind !== 'held') throw new Error("the bench's account has no money left")
-    if (written === 'now') {
-      await held.durable
-      times.hold.push(performance.now() - startedMs)
-    }
-    await ledger.settle(held.hold, { cost: COST, priceCardId: 1 }, () => records.steps({ ...template, id }))
-    times.pair.push(performance.now() - startedMs)
-  }
-}
-
-async function load(books: Books, runMs: number): Promise<Times & { readonly tookMs: number }> {
-  const times: Times = { hold: [], pair: [] }
+async function load(books: Books, runMs: number): Promise<PairTimes & { readonly tookMs: number }> {
+  const times: PairTimes = { hold: [], pair: [] }
   const startedMs = performance.now()
-  const clients = Array.from({ length: Number(options.clients) }, () => drive(books, startedMs + runMs, times))
+  const written = options.written === 'soon' ? 'soon' : 'now'
+  const clients = Array.from({ length: Number(options.clients) }, () =>
+    drive(books, { untilMs: startedMs + runMs, written }, times),
+  )
   await Promise.all(clients)
   return { ...times, tookMs: performance.now() - startedMs }
 }
@@ -128,7 +64,9 @@ async function inspect(store: Store): Promise<string | undefined> {
   const [finding] = await verifyLedger(store)
   if (finding) return `${finding.invariant}: ${finding.detail}`
   const [row] = await store.query("SELECT count(*) AS count FROM hold WHERE state = 'settled'")
-  return Number(row?.['count']) === serial ? undefined : `${String(row?.['count'])} of ${serial} holds are settled`
+  return Number(row?.['count']) === holdsMade()
+    ? undefined
+    : `${String(row?.['count'])} of ${holdsMade()} holds are settled`
 }
 
 async function measure(folder: string): Promise<Measurement> {
@@ -137,7 +75,7 @@ async function measure(folder: string): Promise<Measurement> {
   }
   const store = await openStore(folder, stop)
   const { ledger } = await openSqliteLedger(store, { owner: 'bench', onBroken: stop })
-  await mustWrite(store, [{ run: insertAccount, bind: [ACCOUNT] }])
+  await mustWrite(store, [accountStep])
   ledger.register(ACCOUNT)
   const funds = { accountId: ACCOUNT, amount: 1_000_000_000_000_000n, kind: 'credit', ref: 'bench' } as const
   await ledger.adjust({ ...funds, reason: 'bench' })
