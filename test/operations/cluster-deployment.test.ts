@@ -1,4 +1,4 @@
-/** deploy/compose.cluster.yaml and the Helm chart: they parse, agree with each other, and set only what the program reads. */
+/** deploy/compose.cluster.yaml and the Helm chart: they parse, and set only what the program reads. */
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
