@@ -60,7 +60,7 @@ export class Workers {
   /** Resolves when all have ended. Those that were not told to leave are told now. */
   async ended(): Promise<void> {
     if (!this.isStopping) this.signal()
-    await Promise.all(this.workers.map(({ process: running }) => running?.exited))
+    for (const { process: running } of this.workers) await running?.exited
   }
 
   private run(worker: Worker): void {

@@ -160,8 +160,7 @@ function testAtOnce(both: Both): void {
 
   test('keys of one account share its limit on both, and each has its own', async () => {
     const keys = ['key_1', 'key_2', 'key_3']
-    const who = (i: number): Caller =>
-      callerOf({ requestsPerMinute: 20 }, { requestsPerMinute: 50 }, keys[i % 3] as string)
+    const who = (i: number): Caller => callerOf({ requestsPerMinute: 20 }, { requestsPerMinute: 50 }, keys[i % 3])
     expect(await tries(both, who, 300)).toHaveLength(50)
     expect(await tries(both, () => callerOf({ requestsPerMinute: 5 }, NO_LIMITS, 'key_4'), 30)).toHaveLength(5)
   })
@@ -306,7 +305,7 @@ function testRefusals(both: Both): void {
 function testPeriods(both: Both): void {
   const wait = async (untilMs: number): Promise<void> => {
     await both.shared.setClock(untilMs)
-    await Promise.all(instances(both).map(({ limiter }) => limiter.refresh(callerOf({ spendPerDay: 1n }))))
+    for (const { limiter } of instances(both)) await limiter.refresh(callerOf({ spendPerDay: 1n }))
   }
 
   test('a request across midnight counts for the day on which it began, on whichever instance it ends', async () => {
