@@ -1,11 +1,10 @@
 /** The wiring from a `Config` to a gateway. `serve` adds the servers. A single command needs no servers. */
 import type { Accounts } from './accounts/accounts.ts'
 import { hasRights } from './accounts/session-rights.ts'
+import { throttlesOn } from './accounts/shared-throttle.ts'
 import { openSqliteAccounts } from './accounts/sqlite-accounts.ts'
-import { openSqliteManagementKeys } from './accounts/sqlite-management-keys.ts'
+import { openSqlitePeople } from './accounts/sqlite-people.ts'
 import { openSqliteSavedViews } from './accounts/sqlite-saved-views.ts'
-import { openSqliteSessions } from './accounts/sqlite-sessions.ts'
-import { openSqliteUsers } from './accounts/sqlite-users.ts'
 import { monthStartHour } from './accounts/calendar.ts'
 import type { Limiter } from './accounts/limiter.ts'
 import { openMemoryLimiter } from './accounts/memory-limiter.ts'
@@ -109,7 +108,7 @@ export async function openGateway(config: Config, options: OpenOptions): Promise
   const room = new DiskRoom(config.dataFolder, config.limits.diskFloorBytes)
   const [live, health] = [new LiveCalls(detachedBounds), new HealthBook()]
   const secrets = await openSecrets(config, store)
-  const people = await openPeople(store)
+  const people = await openSqlitePeople(store)
   const accounts = await openSqliteAccounts(store, {
     pepper: secrets.key_pepper,
     onBarred: (barred) => live.bar(barred),
@@ -200,13 +199,6 @@ async function openSharedFeed(store: Store, log: Log): Promise<RecordFeed> {
   return openPostgresFeed(store, { onError: (error) => log('error', 'feed.unread', { message: String(error) }) })
 }
 
-/** Opens users, sessions and management keys. When a user is barred, all sessions of the user end. */
-async function openPeople(store: Store): Promise<Pick<AdminServices, 'users' | 'sessions' | 'managementKeys'>> {
-  const sessions = await openSqliteSessions(store)
-  const users = await openSqliteUsers(store, (userId, write) => sessions.endAllOf(userId, write))
-  return { users, sessions, managementKeys: await openSqliteManagementKeys(store) }
-}
-
 /** Members that other parts of the gateway also use. */
 type SharedServices = Pick<
   AdminServices,
@@ -238,6 +230,7 @@ function servicesOf(
   return {
     ...shared,
     catchUp: () => store.changes.catchUp(),
+    openThrottle: throttlesOn(store),
     books: openSqlLedgerQueries(store),
     movements: openSqlMovementQueries(store, shared.rollups),
     audit: openSqliteAudit(store),

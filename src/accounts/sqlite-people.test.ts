@@ -4,27 +4,16 @@ import { insertAccount, makeSqliteDatabase } from '../store/sqlite-contract.ts'
 import { mustWrite, type Store } from '../store/store.ts'
 import { describePeopleContract, type PeopleUnderTest } from './people-contract.ts'
 import { describeSharedPeopleContract } from './shared-people-contract.ts'
-import { openSqliteManagementKeys } from './sqlite-management-keys.ts'
+import { openSqlitePeople } from './sqlite-people.ts'
 import { openSqliteSavedViews } from './sqlite-saved-views.ts'
-import { openSqliteSessions } from './sqlite-sessions.ts'
-import { openSqliteUsers } from './sqlite-users.ts'
 
 const tables = ['"user"', 'setup_link', 'session', 'management_key', 'saved_view']
-
-async function openPorts(store: Store) {
-  const sessions = await openSqliteSessions(store)
-  return {
-    sessions,
-    users: await openSqliteUsers(store, (userId, write) => sessions.endAllOf(userId, write)),
-    managementKeys: await openSqliteManagementKeys(store),
-  }
-}
 
 async function openOn(database: DatabaseUnderTest): Promise<PeopleUnderTest> {
   const store = await database.open()
   const text = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? value.toString() : value)
   return {
-    ...(await openPorts(store)),
+    ...(await openSqlitePeople(store)),
     savedViews: openSqliteSavedViews(store),
     addAccount: (id) => mustWrite(store, [{ run: insertAccount, bind: [id, 0] }]),
     write: (steps) => mustWrite(store, steps),
@@ -54,7 +43,7 @@ describeSharedPeopleContract('users, sessions and management keys on PostgreSQL'
     async openInstance() {
       const store = await database.open()
       stores.push(store)
-      return { ...(await openPorts(store)), catchUp: async () => store.changes.catchUp() }
+      return { ...(await openSqlitePeople(store)), catchUp: async () => store.changes.catchUp() }
     },
     async addAccount(id) {
       for (const store of stores.slice(0, 1)) await mustWrite(store, [{ run: insertAccount, bind: [id, 0] }])

@@ -7,6 +7,16 @@ export type ThrottleRule = {
   /** The time after which one more try is allowed. */ readonly refillMs: number
 }
 
+/** Limits tries by name, in this process or in all instances together. */
+export type Throttle = {
+  /**
+   * Takes a try. Gives 0 if it is allowed, and otherwise how long to wait. After a success, the try must be given back.
+   * A refused try changes nothing, so refusals neither gain nor cost tries.
+   */
+  take(name: string): number | Promise<number>
+  giveBack(name: string): void | Promise<void>
+}
+
 /** The number of names that are remembered. */
 export const NAMES_MAX = limit(
   'throttledNamesMax',
@@ -14,7 +24,8 @@ export const NAMES_MAX = limit(
   'A new name waits while every known name has no tries left.',
 )
 
-export class Throttle {
+/** A throttle of this process. */
+export class MemoryThrottle implements Throttle {
   private readonly rule: ThrottleRule
   /** Buckets that are not full, in the order of their last allowed tries. */
   private readonly buckets = new Map<string, TokenBucket>()
@@ -23,10 +34,6 @@ export class Throttle {
     this.rule = rule
   }
 
-  /**
-   * Takes a try. Returns 0 if it is allowed, and otherwise how long to wait. After a success, the try must be given
-   * back. A refused try changes nothing, so refusals neither gain nor cost tries.
-   */
   take(name: string, nowMs = Date.now()): number {
     const { burst, refillMs } = this.rule
     const known = this.buckets.get(name)

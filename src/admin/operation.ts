@@ -4,6 +4,7 @@ import type { ManagementKeys } from '../accounts/management-keys.ts'
 import type { Limiter } from '../accounts/limiter.ts'
 import type { SavedViews } from '../accounts/saved-views.ts'
 import type { Sessions } from '../accounts/sessions.ts'
+import type { Throttle, ThrottleRule } from '../accounts/throttle.ts'
 import type { Users } from '../accounts/users.ts'
 import type { Blobs } from '../blobs/blobs.ts'
 import type { Catalog } from '../catalog/catalog.ts'
@@ -38,6 +39,8 @@ export type BackupRequest = {
 export type AdminServices = {
   /** Waits until what other instances changed before is known here. Undefined if there are none. */
   readonly catchUp: () => Promise<void> | undefined
+  /** A throttle of a kind. It holds for all instances together. */
+  readonly openThrottle: (kind: string, rule: ThrottleRule) => Throttle
   readonly accounts: Accounts
   readonly catalog: Catalog
   readonly ledger: Ledger

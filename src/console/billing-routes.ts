@@ -110,7 +110,7 @@ const redeem = route('POST', '/accounts/{account}/redemptions', {
   answer: z.strictObject({ amount_nano_usd: nano, balance: balanceShape }),
   run: async (call) => {
     const { context, params, body, from } = call
-    const waitMs = context.throttles.addresses.take(networkOf(from.address))
+    const waitMs = await context.throttles.addresses.take(networkOf(from.address))
     if (waitMs > 0)
       return problem(429, 'rate_limit_exceeded', sayConsoleRefusal('too_many_tries'), { retryAfterMs: waitMs })
     const result = await call.operate('code.redeem', { account: params.account, code: body.code })
@@ -118,7 +118,7 @@ const redeem = route('POST', '/accounts/{account}/redemptions', {
       return problem(404, 'code_void', sayConsoleRefusal('code_void'), { param: 'code' })
     }
     if (!result.ok) return answer(result, () => undefined)
-    context.throttles.addresses.giveBack(networkOf(from.address))
+    await context.throttles.addresses.giveBack(networkOf(from.address))
     const { amount_nano_usd: amount } = result.value as { amount_nano_usd: string }
     return json({ amount_nano_usd: amount, balance: accountBalanceView(context, params.account) })
   },

@@ -1,6 +1,6 @@
 /** What the console's routes work with: the admin services, the facts of this server, and the throttles of guesses. */
 import { Passwords } from '../accounts/password.ts'
-import { Throttle } from '../accounts/throttle.ts'
+import type { Throttle } from '../accounts/throttle.ts'
 import type { AdminServices } from '../admin/operation.ts'
 import { SharedBudget } from '../lib/primitives/shared-budget.ts'
 import { watchBounds } from '../records/feed.ts'
@@ -75,10 +75,10 @@ export const openDesk = (services: AdminServices, facts: ConsoleFacts): ConsoleC
   watching: new SharedBudget({ max: watchBounds.watchersMax, shareMax: watchBounds.watchersPerUserMax }),
   watchingOfAccounts: new SharedBudget({ max: watchBounds.watchersMax, shareMax: watchBounds.watchersPerAccountMax }),
   throttles: {
-    pairs: new Throttle(throttleRules.pairs),
-    names: new Throttle(throttleRules.names),
-    addresses: new Throttle(throttleRules.addresses),
-    changes: new Throttle(throttleRules.changes),
-    notes: new Throttle(throttleRules.notes),
+    pairs: services.openThrottle('pairs', throttleRules.pairs),
+    names: services.openThrottle('names', throttleRules.names),
+    addresses: services.openThrottle('addresses', throttleRules.addresses),
+    changes: services.openThrottle('changes', throttleRules.changes),
+    notes: services.openThrottle('notes', throttleRules.notes),
   },
 })

@@ -61,7 +61,7 @@ async function answerOf(context: ConsoleContext, arrived: ConsoleRequest): Promi
   const { route, params } = found
   const refusal = refusalOf(context, judge(route.access, principal, params['account']), params['account'])
   if (refusal) return { reply: refusal, hasStaleCookie }
-  const waitMs = changeWaitMs(context, route, principal)
+  const waitMs = await changeWaitMs(context, route, principal)
   if (waitMs > 0) {
     const wait = problem(429, 'rate_limit_exceeded', sayConsoleRefusal('too_many_changes'), { retryAfterMs: waitMs })
     return { reply: wait, hasStaleCookie }
@@ -140,7 +140,11 @@ function refusalOf(
 }
 
 /** How long a person of an account must wait before another change. Operators are not throttled. */
-function changeWaitMs({ throttles }: ConsoleContext, { method, access }: ConsoleRoute, principal: Principal): number {
+function changeWaitMs(
+  { throttles }: ConsoleContext,
+  { method, access }: ConsoleRoute,
+  principal: Principal,
+): number | Promise<number> {
   const isChange = method !== 'GET' && access.startsWith('account_')
   if (!isChange || principal.kind === 'nobody' || principal.role === 'operator') return 0
   return throttles.changes.take(principal.accountId ?? '')

@@ -31,8 +31,11 @@ function userIdOf({ principal }: Pick<RouteContext, 'principal'>): string {
 }
 
 /** The throttle is that of changes in an account: a burst, and then one a second. */
-function tooMany({ context, principal }: Pick<RouteContext, 'context' | 'principal'>): Problem | undefined {
-  const retryAfterMs = context.throttles.changes.take(userIdOf({ principal }))
+async function tooMany({
+  context,
+  principal,
+}: Pick<RouteContext, 'context' | 'principal'>): Promise<Problem | undefined> {
+  const retryAfterMs = await context.throttles.changes.take(userIdOf({ principal }))
   if (retryAfterMs === 0) return undefined
   return problem(429, 'rate_limit_exceeded', sayConsoleRefusal('too_many_changes'), { retryAfterMs })
 }
@@ -61,7 +64,7 @@ export const savedViewRoutes: readonly ConsoleRoute[] = [
     body: draft,
     answer: viewShape,
     run: async (call) => {
-      const wait = tooMany(call)
+      const wait = await tooMany(call)
       if (wait) return wait
       const saved = await call.context.services.savedViews.create(userIdOf(call), call.body)
       return 'kind' in saved ? refused(saved) : json(viewOf(saved))
@@ -75,7 +78,7 @@ export const savedViewRoutes: readonly ConsoleRoute[] = [
     run: async (call) => {
       const { savedViews } = call.context.services
       const userId = userIdOf(call)
-      const wait = tooMany(call)
+      const wait = await tooMany(call)
       if (wait) return wait
       const problemOf = await savedViews.rename(userId, call.params.view, call.body)
       if (problemOf) return refused(problemOf)
@@ -89,7 +92,7 @@ export const savedViewRoutes: readonly ConsoleRoute[] = [
     answer: wholeOf(viewShape),
     run: async (call) => {
       const { savedViews } = call.context.services
-      const wait = tooMany(call)
+      const wait = await tooMany(call)
       if (wait) return wait
       if (!(await savedViews.remove(userIdOf(call), call.params.view))) return missing('view')
       return json({ data: (await savedViews.listOf(userIdOf(call))).map(viewOf) })

@@ -48,22 +48,25 @@ async function begin(
  * throttle is asked only if the one before admits the try, so an address without tries left takes none from others. If
  * the person is signed in from the same network, tries from elsewhere do not block another sign-in.
  */
-function takeAttempt({ context, from }: Pick<RouteContext, 'context' | 'from'>, name: string): SignInAttempt {
+async function takeAttempt(
+  { context, from }: Pick<RouteContext, 'context' | 'from'>,
+  name: string,
+): Promise<SignInAttempt> {
   const { addresses, pairs, names } = context.throttles
   const network = networkOf(from.address)
   const [written, pair] = [name.toLowerCase(), `${network} ${name.toLowerCase()}`]
   const user = context.services.users.findNamed(name)
   const isIn = user && context.services.sessions.listOf(user.id).some(({ address }) => networkOf(address) === network)
   return {
-    waitMs: addresses.take(network) || pairs.take(pair) || (isIn ? 0 : names.take(written)),
-    giveBack() {
-      addresses.giveBack(network)
-      pairs.giveBack(pair)
-      if (!isIn) names.giveBack(written)
+    waitMs: (await addresses.take(network)) || (await pairs.take(pair)) || (isIn ? 0 : await names.take(written)),
+    async giveBack() {
+      await addresses.giveBack(network)
+      await pairs.giveBack(pair)
+      if (!isIn) await names.giveBack(written)
     },
   }
 }
-type SignInAttempt = { readonly waitMs: number; giveBack(): void }
+type SignInAttempt = { readonly waitMs: number; giveBack(): Promise<void> }
 
 const signIn = route('POST', '/session', {
   access: 'open',
@@ -73,23 +76,23 @@ const signIn = route('POST', '/session', {
   run: async (call) => {
     const { context, body } = call
     const name = body.name.trim()
-    const tried = takeAttempt(call, name)
+    const tried = await takeAttempt(call, name)
     if (tried.waitMs > 0) return slowDown(tried.waitMs)
     const known = context.services.users.passwordOf(name)
     const checked = await context.passwords.check(body.password, known?.hash)
     if (checked === 'busy') {
-      tried.giveBack()
+      await tried.giveBack()
       return BUSY
     }
     const opened = checked === 'right' && known ? await begin(call, { name, hash: known.hash }) : undefined
     if (!opened) {
       // The same is noted for known and unknown names. Otherwise the time would reveal which names exist.
-      if (context.throttles.notes.take('') === 0) {
+      if ((await context.throttles.notes.take('')) === 0) {
         await noteAudit(call, 'session.open', { subject: known?.user.id, outcome: 'wrong_password' })
       }
       return problem(401, 'wrong_password', sayConsoleRefusal('wrong_password'))
     }
-    tried.giveBack()
+    await tried.giveBack()
     await noteAudit(call, 'session.open', { user: known?.user })
     return opened
   },
@@ -103,12 +106,12 @@ const checkLink = route('POST', '/links/check', {
     name: z.string().nullable().meta({ description: 'null: the link is for the first operator, who chooses a name' }),
     password_chars_min: z.int(),
   }),
-  run: ({ context, body, from }) => {
-    const waitMs = context.throttles.addresses.take(networkOf(from.address))
+  run: async ({ context, body, from }) => {
+    const waitMs = await context.throttles.addresses.take(networkOf(from.address))
     if (waitMs > 0) return slowDown(waitMs)
     const holder = context.services.users.holderOf(body.token)
     if (!holder) return VOID_LINK
-    context.throttles.addresses.giveBack(networkOf(from.address))
+    await context.throttles.addresses.giveBack(networkOf(from.address))
     return json({
       name: holder.kind === 'first' ? null : holder.user.name,
       password_chars_min: PASSWORD_CHARS.min,
@@ -127,13 +130,13 @@ const useLink = route('POST', '/links/redeem', {
     const { context, body, from } = call
     const { users } = context.services
     const network = networkOf(from.address)
-    const waitMs = context.throttles.addresses.take(network)
+    const waitMs = await context.throttles.addresses.take(network)
     if (waitMs > 0) return slowDown(waitMs)
     // Hashing is expensive, so it is done only for a valid link.
     if (!users.holderOf(body.token)) return VOID_LINK
     const hash = await context.passwords.hash(body.password)
     if (hash === undefined) {
-      context.throttles.addresses.giveBack(network)
+      await context.throttles.addresses.giveBack(network)
       return BUSY
     }
     const redeemed = await users.redeem(body.token, { name: body.name, hash })
@@ -143,7 +146,7 @@ const useLink = route('POST', '/links/redeem', {
       case 'name_needed':
         return problem(400, 'invalid_value', sayConsoleRefusal('name_needed'), { param: 'name' })
       case 'redeemed':
-        context.throttles.addresses.giveBack(network)
+        await context.throttles.addresses.giveBack(network)
         await noteAudit(call, 'link.redeem', { user: redeemed.user })
         return (await begin(call, { name: redeemed.user.name, hash })) ?? VOID_LINK
     }
@@ -173,12 +176,12 @@ const changePassword = route('POST', '/session/password', {
     const { user } = signed(call)
     const { users } = context.services
     const { pairs } = context.throttles
-    const waitMs = pairs.take(user.id)
+    const waitMs = await pairs.take(user.id)
     if (waitMs > 0) return slowDown(waitMs)
     const before = users.passwordOf(user.name)?.hash
     const checked = await context.passwords.check(body.current, before)
     if (checked === 'wrong') return WRONG_CURRENT
-    pairs.giveBack(user.id)
+    await pairs.giveBack(user.id)
     if (checked === 'busy') return BUSY
     const hash = await context.passwords.hash(body.password)
     if (hash === undefined) return BUSY

@@ -1,6 +1,6 @@
 /** Guessing passwords is slow for the attacker, does not disturb others, and reveals nothing. */
 import { afterEach, beforeEach, describe, expect, setSystemTime, test } from 'bun:test'
-import { NAMES_MAX, Throttle } from '../../src/accounts/throttle.ts'
+import { NAMES_MAX, MemoryThrottle } from '../../src/accounts/throttle.ts'
 import { networkOf } from '../../src/lib/primitives/network.ts'
 import { openConsole, type Answer, type TestConsole } from '../support/console.ts'
 import { startGateway } from '../support/gateway.ts'
@@ -126,7 +126,7 @@ test('failed tries are noted so often, and no more: they must not fill the disk'
 }, 60_000)
 
 test('what is remembered of guesses is bounded', () => {
-  const throttle = new Throttle({ burst: 8, refillMs: 60_000 })
+  const throttle = new MemoryThrottle({ burst: 8, refillMs: 60_000 })
   for (let i = 0; i < NAMES_MAX + 2_000; i++) throttle.take(`name ${i}`, 0)
   expect(throttle.size).toBe(NAMES_MAX)
 })

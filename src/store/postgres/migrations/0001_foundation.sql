@@ -564,6 +564,6 @@ CREATE TABLE chore (
 -- Token buckets that hold for all instances together, such as attempts to sign in.
 CREATE TABLE throttle (
   name          text COLLATE "C" CONSTRAINT "throttle(name)" PRIMARY KEY,
-  tokens        double precision NOT NULL,
-  at            timestamptz NOT NULL DEFAULT clock_timestamp()
-) WITH (fillfactor = 50);
+  full_at       timestamptz NOT NULL -- When the bucket is full again.
+);
+CREATE INDEX throttle_by_end ON throttle (full_at);
