@@ -13,7 +13,7 @@ import { openCopy } from './store/copy.ts'
 import { lockFolder } from './store/lock.ts'
 import { migrate } from './store/migrate.ts'
 import { examineDatabase } from './store/postgres/examination.ts'
-import { schemaVersion, servingInstances } from './store/postgres/instances.ts'
+import { schemaVersion, servingInstances, type ServingInstance } from './store/postgres/instances.ts'
 import { postgresSchema } from './store/postgres/migrate.ts'
 import { openPostgresStore } from './store/postgres/store.ts'
 import {
@@ -41,11 +41,18 @@ async function withDatabase(config: Config, use: (config: SharedConfig) => Promi
   return refused('failed', 'TOLLGATE_DATABASE_URL is not set: the data folder holds everything')
 }
 
-/** Opens the database, which makes or upgrades its tables, while `use` runs. */
-async function onDatabase<T>({ databaseUrl, dataFolder }: SharedConfig, use: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openPostgresStore(databaseUrl, { folder: dataFolder, onFatal })
+/**
+ * Opens the database, which makes or upgrades its tables, while `use` runs. Whoever writes is an instance, also this
+ * command, but it serves nobody.
+ */
+async function onDatabase<T>(
+  { databaseUrl, dataFolder }: SharedConfig,
+  use: (store: Store, serving: () => Promise<readonly ServingInstance[]>) => Promise<T>,
+): Promise<T> {
+  const instance = timeOrderedId('run_')
+  const store = await openPostgresStore(databaseUrl, { folder: dataFolder, instance, onFatal })
   try {
-    return await use(store)
+    return await use(store, async () => (await servingInstances(store)).filter(({ id }) => id !== instance))
   } finally {
     await store.close()
   }
@@ -53,13 +60,16 @@ async function onDatabase<T>({ databaseUrl, dataFolder }: SharedConfig, use: (st
 
 /** Makes or upgrades the tables. The value is that of `databaseStatus`. */
 export const migrateDatabase = (config: Config): Promise<Result> =>
-  withDatabase(config, (shared) => onDatabase(shared, async (store) => ({ ok: true, value: await statusOf(store) })))
+  withDatabase(config, (shared) =>
+    onDatabase(shared, async (store, serving) => ({ ok: true, value: await statusOf(store, serving) })),
+  )
 
 /** The schema, the declaration and the instances. It changes nothing. */
 export const databaseStatus = (config: Config): Promise<Result> =>
   withDatabase(config, async (shared) => {
     const { applied, known } = await postgresSchema(shared.databaseUrl)
-    if (applied === known) return onDatabase(shared, async (store) => ({ ok: true, value: await statusOf(store) }))
+    if (applied === known)
+      return onDatabase(shared, async (store, serving) => ({ ok: true, value: await statusOf(store, serving) }))
     const value = { schema: applied, schema_known: known, declaration_applied_at: null, instances: [] }
     return { ok: true, value }
   })
@@ -68,12 +78,8 @@ export const databaseStatus = (config: Config): Promise<Result> =>
 export const databaseFindings = (config: Config): Promise<Result> =>
   withDatabase(config, async ({ databaseUrl }) => ({ ok: true, value: await examineDatabase(databaseUrl) }))
 
-async function statusOf(store: Store): Promise<object> {
-  const [schema, instances, appliedAtMs] = await Promise.all([
-    schemaVersion(store),
-    servingInstances(store),
-    appliedAt(store),
-  ])
+async function statusOf(store: Store, serving: () => Promise<readonly ServingInstance[]>): Promise<object> {
+  const [schema, instances, appliedAtMs] = await Promise.all([schemaVersion(store), serving(), appliedAt(store)])
   return {
     schema,
     schema_known: schema,
@@ -125,8 +131,8 @@ export const exportFolder = (config: Config, to: string): Promise<Result> =>
     const path = join(folder, DATABASE)
     if (existsSync(path)) return refused('conflict', `${path} exists: name another folder`)
     const startedMs = performance.now()
-    return onDatabase(shared, async (source) => {
-      const serving = (await servingInstances(source)).filter(({ silentMs }) => silentMs < SILENT_MS)
+    return onDatabase(shared, async (source, instances) => {
+      const serving = (await instances()).filter(({ silentMs }) => silentMs < SILENT_MS)
       const names = serving.map(({ id }) => id).join(', ')
       if (serving.length > 0) return refused('conflict', `${names} still serve: stop all instances first`)
       mkdirSync(folder, { recursive: true, mode: 0o700 })
