@@ -19,7 +19,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 
 {{- define "tollgate.image" -}}
 {{- $repository := required "image.repository is required: build deploy/Dockerfile and push it" .Values.image.repository -}}
-{{- $tag := required "image.tag is required" .Values.image.tag -}}
+{{- $tag := required "image.tag is required" .Values.image.tag | toString -}}
 {{- if hasPrefix "@" $tag -}}{{ $repository }}{{ $tag }}{{- else -}}{{ $repository }}:{{ $tag }}{{- end -}}
 {{- end -}}
 
@@ -32,8 +32,8 @@ envFrom:
       name: {{ required "existingSecret is required: it holds the database's address and the two secrets" .Values.existingSecret }}
 env:
   - { name: TOLLGATE_DATA, value: /data }
-  - { name: TOLLGATE_LAME_DUCK_MS, value: {{ .Values.lameDuckMs | toString | quote }} }
-  - { name: TOLLGATE_DRAIN_MS, value: {{ .Values.drainMs | toString | quote }} }
+  - { name: TOLLGATE_LAME_DUCK_MS, value: {{ .Values.lameDuckMs | int64 | quote }} }
+  - { name: TOLLGATE_DRAIN_MS, value: {{ .Values.drainMs | int64 | quote }} }
   - { name: TOLLGATE_METRICS_HOST, value: 0.0.0.0 }
   - { name: TOLLGATE_METRICS_PORT, value: "9090" }
   {{- with .Values.publicUrl }}
