@@ -2,9 +2,9 @@
 import type { Accounts } from './accounts/accounts.ts'
 import { hasRights } from './accounts/session-rights.ts'
 import { throttlesOn } from './accounts/shared-throttle.ts'
-import { openSqliteAccounts } from './accounts/sqlite-accounts.ts'
-import { openSqlitePeople } from './accounts/sqlite-people.ts'
-import { openSqliteSavedViews } from './accounts/sqlite-saved-views.ts'
+import { openSqlAccounts } from './accounts/sql-accounts.ts'
+import { openSqlPeople } from './accounts/sql-people.ts'
+import { openSqlSavedViews } from './accounts/sql-saved-views.ts'
 import { monthStartHour } from './accounts/calendar.ts'
 import type { Limiter } from './accounts/limiter.ts'
 import { openMemoryLimiter } from './accounts/memory-limiter.ts'
@@ -13,7 +13,7 @@ import type { AdminServices, Verification } from './admin/operation.ts'
 import { createBackup } from './backup.ts'
 import type { Blobs } from './blobs/blobs.ts'
 import type { Catalog } from './catalog/catalog.ts'
-import { openSqliteCatalog } from './catalog/sqlite-catalog.ts'
+import { openSqlCatalog } from './catalog/sql-catalog.ts'
 import type { Config } from './config.ts'
 import { openChores, type Chores } from './store/chores.ts'
 import { openConfiguredStore, type StoreOpening } from './configured-store.ts'
@@ -23,7 +23,7 @@ import { DIED } from './formats/responses/conversation.ts'
 import { timeOrderedId } from './lib/primitives/ids.ts'
 import type { Log } from './lib/runtime/log.ts'
 import { DiskRoom } from './lib/runtime/disk-room.ts'
-import { openSqliteCodes } from './ledger/sqlite-codes.ts'
+import { openSqlCodes } from './ledger/sql-codes.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import { openSqlLedgerQueries } from './ledger/sql-ledger-queries.ts'
 import { openSqliteLedger } from './ledger/sqlite-ledger.ts'
@@ -34,7 +34,7 @@ import type { RecordFeed } from './records/feed.ts'
 import { openLocalFeed } from './records/local-feed.ts'
 import type { Records } from './records/records.ts'
 import type { RefusedRequests } from './records/refused.ts'
-import { openSqliteAudit } from './records/sqlite-audit.ts'
+import { openSqlAudit } from './records/sql-audit.ts'
 import { forgetExpired, idempotencyChecks, openSqlIdempotency } from './records/sql-idempotency.ts'
 import { openSqlRefusedRequests } from './records/sql-refused.ts'
 import { openSqlRecords } from './records/sql-records.ts'
@@ -108,8 +108,8 @@ export async function openGateway(config: Config, options: OpenOptions): Promise
   const room = new DiskRoom(config.dataFolder, config.limits.diskFloorBytes)
   const [live, health] = [new LiveCalls(detachedBounds), new HealthBook()]
   const secrets = await openSecrets(config, store)
-  const people = await openSqlitePeople(store)
-  const accounts = await openSqliteAccounts(store, {
+  const people = await openSqlPeople(store)
+  const accounts = await openSqlAccounts(store, {
     pepper: secrets.key_pepper,
     onBarred: (barred) => live.bar(barred),
     hasRights: (holder) => hasRights(people, holder),
@@ -121,7 +121,7 @@ export async function openGateway(config: Config, options: OpenOptions): Promise
   })
   if (expired > 0) log('warn', 'ledger.expired', { holds: expired })
   const applies = await appliesDeclaration(store, config, options)
-  const catalog = await openSqliteCatalog(store, {
+  const catalog = await openSqlCatalog(store, {
     masterKey: secrets.master_key,
     sandboxUrl,
     declared: config.declared,
@@ -233,15 +233,15 @@ function servicesOf(
     openThrottle: throttlesOn(store),
     books: openSqlLedgerQueries(store),
     movements: openSqlMovementQueries(store, shared.rollups),
-    audit: openSqliteAudit(store),
+    audit: openSqlAudit(store),
     markUp: config.markUp === 'off' ? 0n : config.markUp,
     verify,
     lastVerification: () => lastVerification,
     health: () => healthBook.all,
     resume: (providerId) => healthBook.resume(offersOfProvider(shared.catalog, providerId)),
     tally: new ProviderTally(),
-    savedViews: openSqliteSavedViews(store),
-    codes: openSqliteCodes(store, shared.ledger),
+    savedViews: openSqlSavedViews(store),
+    codes: openSqlCodes(store, shared.ledger),
     backup: createBackup(store, secrets, shared.blobs.place),
     status: () => ({
       data_folder: config.dataFolder,

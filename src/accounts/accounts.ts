@@ -1,6 +1,6 @@
 /**
  * Accounts and keys: the port that every store of them implements, and the rules that stores share.
- * `sqlite-accounts.ts` implements it on SQLite. `accounts-contract.ts` is the suite that every implementation passes.
+ * `sql-accounts.ts` implements it for both stores. `accounts-contract.ts` is the suite of every implementation.
  *
  * Invariants:
  * - Reads come from memory, in the tick of the call.

@@ -1,6 +1,6 @@
 /**
  * Providers, models, offers and prices: the port that every store of them implements, and the rules that stores share.
- * `sqlite-catalog.ts` implements it on SQLite. `catalog-contract.ts` is the suite that every implementation passes.
+ * `sql-catalog.ts` implements it for both stores. `catalog-contract.ts` is the suite of every implementation.
  *
  * Invariants:
  * - Reads come from memory, in the tick of the call. A change is visible once its promise resolves, whole or not at

@@ -3,8 +3,8 @@ import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { openSqliteManagementKeys } from '../../src/accounts/sqlite-management-keys.ts'
-import { openSqliteAudit } from '../../src/records/sqlite-audit.ts'
+import { openSqlManagementKeys } from '../../src/accounts/sql-management-keys.ts'
+import { openSqlAudit } from '../../src/records/sql-audit.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { nobody, openConsole, type Caller, type TestConsole } from '../support/console.ts'
 import { freshFolder, startGateway, type TestGateway } from '../support/gateway.ts'
@@ -116,8 +116,8 @@ describe('a management key', () => {
     try {
       const before = await open()
       const { managementKeys, audit } = {
-        managementKeys: await openSqliteManagementKeys(before),
-        audit: openSqliteAudit(before),
+        managementKeys: await openSqlManagementKeys(before),
+        audit: openSqlAudit(before),
       }
       const { key } = await managementKeys.create({ accountId: undefined, name: 'old', createdBy: undefined })
       const { key: command } = await managementKeys.create({ accountId: undefined, name: 'x', createdBy: undefined })
@@ -133,7 +133,7 @@ describe('a management key', () => {
       db.exec(readFileSync(join(import.meta.dir, '../../src/store/migrations/0012_key_makers.sql'), 'utf8'))
       db.close()
       const after = await open()
-      const found = await openSqliteManagementKeys(after)
+      const found = await openSqlManagementKeys(after)
       expect([key, command].map(({ id }) => found.find(id)?.createdBy)).toEqual(['user_7', undefined])
       await after.close()
     } finally {

@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts'
 import { describeAccountsContract, type AccountsUnderTest } from './accounts-contract.ts'
 import type { AccountsOptions } from './accounts.ts'
 import { describeSharedAccountsContract } from './shared-accounts-contract.ts'
-import { openSqliteAccounts } from './sqlite-accounts.ts'
+import { openSqlAccounts } from './sql-accounts.ts'
 
 async function openOn(database: DatabaseUnderTest, options: AccountsOptions): Promise<AccountsUnderTest> {
   const store = await database.open()
@@ -14,7 +14,7 @@ async function openOn(database: DatabaseUnderTest, options: AccountsOptions): Pr
     return value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value
   }
   return {
-    accounts: await openSqliteAccounts(store, options),
+    accounts: await openSqlAccounts(store, options),
     async restart(next) {
       await store.close()
       return openOn(database, next)
@@ -27,12 +27,10 @@ async function openOn(database: DatabaseUnderTest, options: AccountsOptions): Pr
   }
 }
 
-describeAccountsContract('SqliteAccounts on SQLite', (options) => openOn(makeSqliteDatabase(), options))
-describeAccountsContract('SqliteAccounts on PostgreSQL', async (options) =>
-  openOn(await makePostgresDatabase(), options),
-)
+describeAccountsContract('SqlAccounts on SQLite', (options) => openOn(makeSqliteDatabase(), options))
+describeAccountsContract('SqlAccounts on PostgreSQL', async (options) => openOn(await makePostgresDatabase(), options))
 
-describeSharedAccountsContract('SqliteAccounts on PostgreSQL', async () => {
+describeSharedAccountsContract('SqlAccounts on PostgreSQL', async () => {
   const database = await makePostgresDatabase()
   const stores: Store[] = []
   return {
@@ -40,7 +38,7 @@ describeSharedAccountsContract('SqliteAccounts on PostgreSQL', async () => {
       const store = await database.open()
       stores.push(store)
       return {
-        accounts: await openSqliteAccounts(store, options),
+        accounts: await openSqlAccounts(store, options),
         catchUp: async () => store.changes.catchUp(),
       }
     },

@@ -37,8 +37,8 @@ const TRIES_MAX = 5
 /**
  * Loads the catalogue and, with `applies`, applies the declaration. Declared objects that left it are then withdrawn.
  */
-export async function openSqliteCatalog(store: Store, options: CatalogOptions): Promise<Catalog> {
-  const catalog = new SqliteCatalog(store, options)
+export async function openSqlCatalog(store: Store, options: CatalogOptions): Promise<Catalog> {
+  const catalog = new SqlCatalog(store, options)
   await store.changes.watch(catalog)
   if (options.applies) await catalog.applyDeclared()
   return catalog
@@ -48,7 +48,7 @@ type Prices = { readonly prices: UnitPrices; readonly tiers: readonly PriceTier[
 /** The current card of every model and offer, by `subject:id`. */
 type Cards = ReadonlyMap<string, PriceCard>
 
-class SqliteCatalog implements Catalog, ChangeWatcher {
+class SqlCatalog implements Catalog, ChangeWatcher {
   readonly kind = 'catalog'
   private readonly store: Store
   private readonly options: CatalogOptions

@@ -22,9 +22,9 @@ const end = statement('UPDATE audit SET outcome = ?, after = ?, subject = coales
 /** This sorts after every id. */
 const LAST = 'aud_~'
 
-export const openSqliteAudit = (store: Store): Audit => new SqliteAudit(store)
+export const openSqlAudit = (store: Store): Audit => new SqlAudit(store)
 
-class SqliteAudit implements Audit {
+class SqlAudit implements Audit {
   private readonly store: Store
 
   constructor(store: Store) {

@@ -4,8 +4,8 @@ import { insertAccount, makeSqliteDatabase } from '../store/sqlite-contract.ts'
 import { mustWrite, type Store } from '../store/store.ts'
 import { describePeopleContract, type PeopleUnderTest } from './people-contract.ts'
 import { describeSharedPeopleContract } from './shared-people-contract.ts'
-import { openSqlitePeople } from './sqlite-people.ts'
-import { openSqliteSavedViews } from './sqlite-saved-views.ts'
+import { openSqlPeople } from './sql-people.ts'
+import { openSqlSavedViews } from './sql-saved-views.ts'
 
 const tables = ['"user"', 'setup_link', 'session', 'management_key', 'saved_view']
 
@@ -13,8 +13,8 @@ async function openOn(database: DatabaseUnderTest): Promise<PeopleUnderTest> {
   const store = await database.open()
   const text = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? value.toString() : value)
   return {
-    ...(await openSqlitePeople(store)),
-    savedViews: openSqliteSavedViews(store),
+    ...(await openSqlPeople(store)),
+    savedViews: openSqlSavedViews(store),
     addAccount: (id) => mustWrite(store, [{ run: insertAccount, bind: [id, 0] }]),
     write: (steps) => mustWrite(store, steps),
     async restart() {
@@ -43,7 +43,7 @@ describeSharedPeopleContract('users, sessions and management keys on PostgreSQL'
     async openInstance() {
       const store = await database.open()
       stores.push(store)
-      return { ...(await openSqlitePeople(store)), catchUp: async () => store.changes.catchUp() }
+      return { ...(await openSqlPeople(store)), catchUp: async () => store.changes.catchUp() }
     },
     async addAccount(id) {
       for (const store of stores.slice(0, 1)) await mustWrite(store, [{ run: insertAccount, bind: [id, 0] }])

@@ -41,13 +41,13 @@ type StoredSession = Session & {
 }
 
 /** Opens the port. Loads the sessions. */
-export async function openSqliteSessions(store: Store): Promise<Sessions> {
-  const sessions = new SqliteSessions(store)
+export async function openSqlSessions(store: Store): Promise<Sessions> {
+  const sessions = new SqlSessions(store)
   await sessions.open()
   return sessions
 }
 
-class SqliteSessions implements Sessions {
+class SqlSessions implements Sessions {
   private readonly store: Store
   private readonly byDigest = new Map<string, StoredSession>()
   /** The sessions of one user are read together. */

@@ -19,13 +19,13 @@ const insert = statement(
 const revoke = statement('UPDATE management_key SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL')
 
 /** Opens the port. Loads the management keys. */
-export async function openSqliteManagementKeys(store: Store): Promise<ManagementKeys> {
-  const keys = new SqliteManagementKeys(store)
+export async function openSqlManagementKeys(store: Store): Promise<ManagementKeys> {
+  const keys = new SqlManagementKeys(store)
   await keys.open()
   return keys
 }
 
-class SqliteManagementKeys implements ManagementKeys {
+class SqlManagementKeys implements ManagementKeys {
   private readonly store: Store
   private readonly keys = new Map<string, ManagementKey>()
   private readonly idByDigest = new Map<string, string>()

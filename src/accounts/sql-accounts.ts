@@ -24,13 +24,13 @@ import { isKeyShaped, makeKey } from './key-format.ts'
 import { readPass, signPass, type PassTerms } from './pass.ts'
 
 /** Opens the port. Loads accounts and keys. */
-export async function openSqliteAccounts(store: Store, options: AccountsOptions): Promise<Accounts> {
-  const accounts = new SqliteAccounts(store, options)
+export async function openSqlAccounts(store: Store, options: AccountsOptions): Promise<Accounts> {
+  const accounts = new SqlAccounts(store, options)
   await accounts.open()
   return accounts
 }
 
-class SqliteAccounts implements Accounts {
+class SqlAccounts implements Accounts {
   private readonly store: Store
   private readonly options: AccountsOptions
   private readonly accounts = new Map<string, Account>()

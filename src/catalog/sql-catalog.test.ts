@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts'
 import { describeCatalogContract, type CatalogUnderTest } from './catalog-contract.ts'
 import type { CatalogOptions } from './catalog.ts'
 import { describeSharedCatalogContract } from './shared-catalog-contract.ts'
-import { openSqliteCatalog } from './sqlite-catalog.ts'
+import { openSqlCatalog } from './sql-catalog.ts'
 
 async function openOn(database: DatabaseUnderTest, options: CatalogOptions): Promise<CatalogUnderTest> {
   const store = await database.open()
@@ -14,7 +14,7 @@ async function openOn(database: DatabaseUnderTest, options: CatalogOptions): Pro
     return value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value
   }
   return {
-    catalog: await openSqliteCatalog(store, options),
+    catalog: await openSqlCatalog(store, options),
     async restart(next) {
       await store.close()
       return openOn(database, next)
@@ -27,17 +27,17 @@ async function openOn(database: DatabaseUnderTest, options: CatalogOptions): Pro
   }
 }
 
-describeCatalogContract('SqliteCatalog on SQLite', (options) => openOn(makeSqliteDatabase(), options))
-describeCatalogContract('SqliteCatalog on PostgreSQL', async (options) => openOn(await makePostgresDatabase(), options))
+describeCatalogContract('SqlCatalog on SQLite', (options) => openOn(makeSqliteDatabase(), options))
+describeCatalogContract('SqlCatalog on PostgreSQL', async (options) => openOn(await makePostgresDatabase(), options))
 
-describeSharedCatalogContract('SqliteCatalog on PostgreSQL', async () => {
+describeSharedCatalogContract('SqlCatalog on PostgreSQL', async () => {
   const database = await makePostgresDatabase()
   const stores: Store[] = []
   return {
     async openInstance(options) {
       const store = await database.open()
       stores.push(store)
-      return { catalog: await openSqliteCatalog(store, options), catchUp: async () => store.changes.catchUp() }
+      return { catalog: await openSqlCatalog(store, options), catchUp: async () => store.changes.catchUp() }
     },
     async close() {
       await Promise.all(stores.map((store) => store.close()))

@@ -21,9 +21,9 @@ const insert =
 const rename = statement('UPDATE saved_view SET name = ?3 WHERE user_id = ?1 AND id = ?2')
 const remove = statement('DELETE FROM saved_view WHERE user_id = ? AND id = ?')
 
-export const openSqliteSavedViews = (store: Store): SavedViews => new SqliteSavedViews(store)
+export const openSqlSavedViews = (store: Store): SavedViews => new SqlSavedViews(store)
 
-class SqliteSavedViews implements SavedViews {
+class SqlSavedViews implements SavedViews {
   private readonly store: Store
 
   constructor(store: Store) {

@@ -20,9 +20,9 @@ const voidCode = statement(
   'UPDATE redemption_code SET voided_at = ? WHERE id = ? AND redeemed_at IS NULL AND voided_at IS NULL',
 )
 
-export const openSqliteCodes = (store: Store, ledger: Ledger): Codes => new SqliteCodes(store, ledger)
+export const openSqlCodes = (store: Store, ledger: Ledger): Codes => new SqlCodes(store, ledger)
 
-class SqliteCodes implements Codes {
+class SqlCodes implements Codes {
   private readonly store: Store
   private readonly ledger: Ledger
 

@@ -4,7 +4,7 @@ import type { DatabaseUnderTest } from '../store/port-contract.ts'
 import { insertAccount, makeSqliteDatabase } from '../store/sqlite-contract.ts'
 import { mustWrite, type Store } from '../store/store.ts'
 import { describeCodesContract, type CodesUnderTest } from './codes-contract.ts'
-import { openSqliteCodes } from './sqlite-codes.ts'
+import { openSqlCodes } from './sql-codes.ts'
 import { openSqliteLedger } from './sqlite-ledger.ts'
 import { verifyLedger } from './verify.ts'
 
@@ -21,7 +21,7 @@ async function openOn(database: DatabaseUnderTest): Promise<CodesUnderTest & { r
   }
   return {
     store,
-    codes: openSqliteCodes(store, ledger),
+    codes: openSqlCodes(store, ledger),
     ledger,
     stored: async () =>
       JSON.stringify(await store.query('SELECT * FROM redemption_code'), (_, value: unknown) =>
@@ -39,7 +39,7 @@ const openings: [string, () => Promise<CodesUnderTest & { readonly store: Store 
   ['SQLite', () => openOn(makeSqliteDatabase())],
   ['PostgreSQL', async () => openOn(await makePostgresDatabase())],
 ]
-for (const [name, open] of openings) describeCodesContract(`SqliteCodes on ${name}`, open)
+for (const [name, open] of openings) describeCodesContract(`SqlCodes on ${name}`, open)
 
 test.each(openings)(
   'a crash between redeeming and booking is not possible on %s: both are one transaction',

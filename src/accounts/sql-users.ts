@@ -42,13 +42,13 @@ type Link = { readonly userId: string | undefined; readonly expiresAtMs: number 
 const digestOf = tokenDigest
 
 /** Opens the port. Loads users and their links. */
-export async function openSqliteUsers(store: Store, onBarred: OnUserBarred): Promise<Users> {
-  const users = new SqliteUsers(store, onBarred)
+export async function openSqlUsers(store: Store, onBarred: OnUserBarred): Promise<Users> {
+  const users = new SqlUsers(store, onBarred)
   await users.open()
   return users
 }
 
-class SqliteUsers implements Users {
+class SqlUsers implements Users {
   private readonly store: Store
   private readonly users = new Map<string, StoredUser>()
   private readonly links = new Map<string, Link>()
