@@ -1,11 +1,15 @@
+import { SQL } from 'bun'
 import { expect, test } from 'bun:test'
+import { tmpdir } from 'node:os'
+import { openTestPostgres } from '../../test/support/postgres.ts'
 import { Dice } from '../store/port-contract.ts'
 import { onInstances } from '../store/postgres-contract.ts'
+import { openPostgresStore } from '../store/postgres/store.ts'
 import { mustWrite } from '../store/store.ts'
 import { describeRecordFeedContract } from './feed-contract.ts'
 import type { Watcher } from './feed.ts'
 import { openPostgresFeed } from './postgres-feed.ts'
-import { recordOf, storedForm } from './record-row.ts'
+import { recordColumns, recordOf, storedForm, valuesOf } from './record-row.ts'
 import { randomRecord } from './records-contract.ts'
 import { openSqlRecords } from './sql-records.ts'
 import type { RequestRecord } from './records.ts'
@@ -68,6 +72,35 @@ test('nothing that instances write at once is missed or sent twice, whatever the
   stop?.()
   feed.close()
   await under.close()
+})
+
+test('a record that is committed after a later one is not missed', async () => {
+  const database = await openTestPostgres()
+  const store = await openPostgresStore(database.url, { folder: tmpdir(), onFatal: onError })
+  const other = new SQL(database.url, { max: 1 })
+  const dice = new Dice(8)
+  const feed = openPostgresFeed(store, { onError, pollMs: 60_000 })
+  const taken: string[] = []
+  feed.watch('a', { take: ({ id }) => void taken.push(id), end: () => undefined })
+  await feed.caughtUp()
+  const [early, late] = [1, 2].map(() => ({ ...randomRecord(dice, Date.now()), accountId: 'a' })) as [
+    RequestRecord,
+    RequestRecord,
+  ]
+  const values = valuesOf(early).map((value) => (typeof value === 'number' ? BigInt(value) : value))
+  const places = values.map((_, i) => `$${i + 1}`).join(', ')
+  await other.begin(async (transaction) => {
+    await transaction.unsafe(`INSERT INTO request_record (${recordColumns}) VALUES (${places})`, values)
+    await mustWrite(store, openSqlRecords(store, 'shard').steps(late))
+    for (let i = 0; i < 3; i++) await feed.caughtUp()
+    expect(taken).toEqual([late.id])
+  })
+  for (let i = 0; i < 3; i++) await feed.caughtUp()
+  expect(taken).toEqual([late.id, early.id])
+  feed.close()
+  await other.close()
+  await store.close()
+  await database.close()
 })
 
 test('a record of a row is the record that was written', () => {
