@@ -168,7 +168,8 @@ export async function openGateway(config: Config, options: OpenOptions): Promise
 async function openLimiter(config: Config, parts: Pick<Gateway, 'store' | 'ledger' | 'rollups'>): Promise<Limiter> {
   const past = await parts.rollups.chargedByDay(monthStartHour(Date.now()))
   const options = { accountMax: accountCallsMax(config) }
-  if (parts.ledger.decides === 'at_once') return openMemoryLimiter(past, options)
+  const isShared = parts.store.changes.isShared && parts.ledger.decides === 'when_written'
+  if (!isShared) return openMemoryLimiter(past, options)
   const { openPostgresLimiter } = await import('./accounts/postgres-limiter.ts')
   return openPostgresLimiter(parts.store, past, options)
 }
@@ -223,7 +224,7 @@ function servicesOf(
   let lastVerification: Verification | undefined
   const verify = async (): Promise<readonly Finding[]> => {
     const startedMs = Date.now()
-    const findings = await verifyBooks(store, owner, shared.ledger.decides)
+    const findings = await verifyBooks(store, owner)
     lastVerification = { findings, atMs: startedMs, tookMs: Date.now() - startedMs }
     return findings
   }
@@ -260,19 +261,19 @@ function servicesOf(
 }
 
 /** The ledger's invariants and the checks of the tables beside it. `owner` is this run of the process. */
-export const bookChecks = (owner: string, decides: Ledger['decides'] = 'at_once'): readonly Check[] => [
+export const bookChecks = (owner: string, isShared = false): readonly Check[] => [
   ...ledgerChecks,
   holdLifeCheck(owner),
   ...usageChecks,
   ...idempotencyChecks,
   turnCheck,
   ...taskChecks,
-  ...(decides === 'when_written' ? [meterCheck] : []),
+  ...(isShared ? [meterCheck] : []),
 ]
 
 /** Runs all checks on a thread of their own. They take seconds. */
-export const verifyBooks = (store: Store, owner: string, decides?: Ledger['decides']): Promise<readonly Finding[]> =>
-  store.apart((reader) => findingsOf(reader, bookChecks(owner, decides)))
+export const verifyBooks = (store: Store, owner: string): Promise<readonly Finding[]> =>
+  store.apart((reader) => findingsOf(reader, bookChecks(owner, store.changes.isShared)))
 
 /** The last message of a process in which a commit has failed. */
 function fatalText(message: string, { dataFolder }: Config): string {

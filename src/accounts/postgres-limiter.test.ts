@@ -110,7 +110,7 @@ test('what a dead instance has taken is given back with its holds, and the check
   await hold('task', 'task')
   // It is December the first, so the holds so far are of another month.
   await shared.setClock(Date.UTC(2026, 11, 1))
-  await Promise.all([a, b].map(({ limiter }) => limiter.refresh(who)))
+  for (const { limiter } of [a, b]) await limiter.refresh(who)
   await hold('dead')
   await hold('dead')
   await hold('alive')

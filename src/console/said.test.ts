@@ -62,7 +62,7 @@ test('errors of the public API and of its documentation have translations', () =
 
 test('findings of a verification and their states have translations', () => {
   const table = (sentence: 'invariant' | 'found'): Table =>
-    Object.fromEntries(bookChecks('run_1', 'when_written').map(({ code, [sentence]: words }) => [code, words]))
+    Object.fromEntries(bookChecks('run_1', true).map(({ code, [sentence]: words }) => [code, words]))
   expectWords(sayings.invariants, table('invariant'))
   expectWords(sayings.findings, table('found'))
   const states = ['open', 'settled', 'released', 'expired', 'none'].map((state) => `state:${state}`)

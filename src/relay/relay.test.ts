@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { LockOutcome } from '../records/idempotency.ts'
 import { openSqlIdempotency } from '../records/sql-idempotency.ts'
+import { noChanges } from '../store/change-log.ts'
 import type { Row } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
 import { GatewayRequest, type CallStart } from './call.ts'
@@ -15,7 +16,7 @@ const once = { key: 'k', fingerprint: new Uint8Array([1]) }
 test('a shutdown that begins while an idempotency key is looked up refuses the request and frees the key', async () => {
   const looked = Promise.withResolvers<readonly Row[]>()
   const asked = [Promise.resolve([]), looked.promise, looked.promise]
-  const store = { query: () => asked.shift() } as unknown as Store
+  const store = { query: () => asked.shift(), changes: noChanges } as unknown as Store
   const idempotency = await openSqlIdempotency(store, { bytesPerAccountMax: 1, room: { isShort: false } })
   const reasons: string[] = []
   // Only what the precheck uses is there. Anything further would fail.
