@@ -16,6 +16,7 @@ import type { Catalog } from './catalog/catalog.ts'
 import { openSqlCatalog } from './catalog/sql-catalog.ts'
 import type { Config } from './config.ts'
 import { openChores, type Chores } from './store/chores.ts'
+import { openConfiguredLedger } from './configured-ledger.ts'
 import { openConfiguredStore, type StoreOpening } from './configured-store.ts'
 import { appliesDeclaration, applyAccounts, makeAccount, type DeclarationOptions } from './declaration-start.ts'
 import { accountCallsMax, connectionsMaxOf } from './connection-limit.ts'
@@ -26,7 +27,6 @@ import { DiskRoom } from './lib/runtime/disk-room.ts'
 import { openSqlCodes } from './ledger/sql-codes.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import { openSqlLedgerQueries } from './ledger/sql-ledger-queries.ts'
-import { openSqliteLedger } from './ledger/sqlite-ledger.ts'
 import { holdLifeCheck, ledgerChecks } from './ledger/verify.ts'
 import { findingsOf, type Check, type Finding } from './lib/primitives/checks.ts'
 import { keptAnswerBounds, type Idempotency } from './records/idempotency.ts'
@@ -114,11 +114,8 @@ export async function openGateway(config: Config, options: OpenOptions): Promise
     onBarred: (barred) => live.bar(barred),
     hasRights: (holder) => hasRights(people, holder),
   })
-  const { ledger, expired } = await openSqliteLedger(store, {
-    owner,
-    onBroken: (message) => stop('ledger.broken', message),
-    alsoOnExpiry,
-  })
+  const onBroken = (message: string): never => stop('ledger.broken', message)
+  const { ledger, expired } = await openConfiguredLedger(store, { owner, onBroken, alsoOnExpiry })
   if (expired > 0) log('warn', 'ledger.expired', { holds: expired })
   const applies = await appliesDeclaration(store, config, options)
   const catalog = await openSqlCatalog(store, {

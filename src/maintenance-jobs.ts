@@ -50,10 +50,15 @@ export function startSweeps(gateway: Gateway, blobs: Blobs, { log, limits, isDra
     once('files', () => blobs.sweep(), 'blobs.sweep_failed')
     void blobs.tend().catch(logFailure('blobs.sweep_failed'))
   }, filesMs)
+  const life =
+    store.instance === undefined
+      ? undefined
+      : import('./instance-life.ts').then(({ startInstanceLife }) => startInstanceLife(gateway, log))
   return {
     stop() {
       clearInterval(hourly)
       clearInterval(files)
+      void life?.then((started) => started.stop())
     },
   }
 }

@@ -27,6 +27,8 @@ export type Statement = {
   readonly rowNames?: number
   /** See `readingStatement`. */
   readonly readsSums?: true
+  /** Columns of the one row that it changes. PostgreSQL returns them with the outcome of the transaction. */
+  readonly returns?: readonly string[]
 }
 
 const interned: Statement[] = []
@@ -42,7 +44,8 @@ export const statement = (sql: Sql): Statement => intern(textsOf(sql))
  * Steps of a commit with equal first values may run as one step with the sums of the others. That step runs late: only
  * a `readingStatement` sees what the commit has added to the row so far.
  */
-export const addingStatement = (sql: Sql, keys: number): Statement => intern({ ...textsOf(sql), keys })
+export const addingStatement = (sql: Sql, keys: number, options: Pick<Statement, 'returns'> = {}): Statement =>
+  intern({ ...textsOf(sql), keys, ...options })
 
 /** A statement that reads a row that others add to. Additions of the same commit are written before it runs. */
 export const readingStatement = (sql: Sql): Statement => intern({ ...textsOf(sql), readsSums: true })
@@ -93,10 +96,11 @@ export type ConstraintViolation = { readonly constraint: Constraint }
 
 /**
  * The outcome of a transaction: durable, or refused with nothing written. `step` is the step whose condition failed, or
- * -1 if the schema refused a row. `violation` is the unique key that the row broke. `reason` is for people.
+ * -1 if the schema refused a row. `violation` is the unique key that the row broke. `reason` is for people. `rows` are
+ * what statements with `returns` left at the end of the commit. They are missing after a lost answer.
  */
 export type WriteOutcome =
-  | { readonly kind: 'written' }
+  | { readonly kind: 'written'; readonly rows?: readonly Row[] }
   | {
       readonly kind: 'refused'
       readonly step: number

@@ -166,11 +166,11 @@ export class WriteQueue {
     return this.urgent.length > 0 ? 'urgent' : 'bulk'
   }
 
-  /** Ends the batch in flight. `refused` has the outcomes of its transactions that were not written, by their place. */
-  ended(refused?: ReadonlyMap<number, WriteOutcome>): void {
+  /** Ends the batch in flight. `outcomes` has those that are more than plainly written, by their place. */
+  ended(outcomes?: ReadonlyMap<number, WriteOutcome>): void {
     const done = this.inFlight
     this.inFlight = []
-    done.forEach((pending, i) => pending.resolve(refused?.get(i) ?? WRITTEN))
+    done.forEach((pending, i) => pending.resolve(outcomes?.get(i) ?? WRITTEN))
     this.schedule()
   }
 }

@@ -84,6 +84,8 @@ beforeEach(async () => {
   admin = new SQL(server.url(`writer_${count}`), { max: 1, bigint: true })
 })
 afterEach(async () => {
+  // What is left of a silent connection ends with the proxy.
+  for (const link of proxy?.links.values() ?? []) link.reset()
   await store?.close()
   store = undefined
   proxy?.stop()

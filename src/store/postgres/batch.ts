@@ -3,33 +3,48 @@
  * rows of a table. Both follow everything else: rows that other instances write too are locked last, always in one
  * order, and for the shortest time.
  */
-import type { SqlValue, Statement, WriteStep } from '../statement.ts'
+import type { Row, SqlValue, Statement, WriteStep } from '../statement.ts'
 import type { PendingWrite } from '../write-queue.ts'
 import { arrayOf, rowsFrom, type ColumnTypes } from './arrays.ts'
 import { textOfStatement } from './text.ts'
 import { toBound } from './values.ts'
 
-/** A query with its values. */
-export type BatchQuery = { readonly text: string; readonly bind: readonly SqlValue[] }
+/** A query with its values. `tells` are the transactions of the batch that get the row that `step` returns. */
+export type BatchQuery = {
+  readonly text: string
+  readonly bind: readonly SqlValue[]
+  readonly tells?: readonly number[]
+  readonly step?: WriteStep
+}
 
 /** A query that fails with a division by zero unless it changes exactly `changes` rows. */
-export const must = (query: string, changes: number): string =>
-  `WITH changed AS (${query} RETURNING 1) SELECT 1 / (count(*) = ${changes})::int FROM changed`
+export function must(query: string, changes: number, returns: readonly string[] = []): string {
+  const columns = returns.map((name) => `max(${name}) AS ${name}, `).join('')
+  return `WITH changed AS (${query} RETURNING ${returns.join(', ') || 1})
+    SELECT ${columns}1 / (count(*) = ${changes})::int AS met FROM changed`
+}
 
 const musts = new Map<number, Map<number, string>>()
 
 /** The query of one step. */
 export function queryOf({ run, bind, changes }: WriteStep): BatchQuery {
   const text = textOfStatement(run)
-  return { text: changes === undefined ? text : mustOf(run.slot, text, changes), bind: bind.map(toBound) }
+  return { text: changes === undefined ? text : mustOf(run, changes), bind: bind.map(toBound) }
 }
 
-function mustOf(slot: number, text: string, changes: number): string {
-  let known = musts.get(slot)
-  if (!known) musts.set(slot, (known = new Map()))
+function mustOf(run: Statement, changes: number): string {
+  let known = musts.get(run.slot)
+  if (!known) musts.set(run.slot, (known = new Map()))
   let made = known.get(changes)
-  if (made === undefined) known.set(changes, (made = must(text, changes)))
+  if (made === undefined) known.set(changes, (made = must(textOfStatement(run), changes, run.returns)))
   return made
+}
+
+/** The row that a statement with `returns` has returned. */
+export function returnedRow({ run }: WriteStep, rows: readonly unknown[]): Row | undefined {
+  if (!run.returns) return undefined
+  const [row] = rows as readonly Row[]
+  return row && Object.fromEntries(run.returns.map((name) => [name, row[name] ?? null]))
 }
 
 export class BatchCompiler {
@@ -46,19 +61,19 @@ export class BatchCompiler {
 
   compile(batch: readonly PendingWrite[]): readonly BatchQuery[] {
     this.queries = []
-    for (const { steps } of batch) for (const step of steps) this.take(step)
+    for (const [tx, { steps }] of batch.entries()) for (const step of steps) this.take(step, tx)
     this.insertRows()
     this.writeSums()
     return [...this.takeRacing(), ...this.queries]
   }
 
-  private take(step: WriteStep): void {
+  private take(step: WriteStep, tx: number): void {
     const { run, bind } = step
     if (run.rowNames !== undefined) this.racing.push({ row: rowOf(step, run.rowNames), query: queryOf(step) })
     else if (run.row) this.keepRow(run, bind)
-    else if (!this.keepSum(step)) {
+    else if (!this.keepSum(step, tx)) {
       if (run.readsSums) this.writeSums()
-      this.queries.push(queryOf(step))
+      this.queries.push({ ...queryOf(step), ...(run.returns && { tells: [tx], step }) })
     }
   }
 
@@ -90,13 +105,14 @@ export class BatchCompiler {
   }
 
   /** Keeps an addition for later. Returns false if it must run at once, as for a value that cannot be summed. */
-  private keepSum(step: WriteStep): boolean {
+  private keepSum(step: WriteStep, tx: number): boolean {
     const { run, bind, changes } = step
     const { keys } = run
     if (keys === undefined || !bind.every((value, i) => i < keys || isInteger(value))) return false
     const name = JSON.stringify([run.slot, changes, ...bind.slice(0, keys).map((key) => nameOf(key))])
     const known = this.sums.get(name)
-    if (!known) this.sums.set(name, { ...step, name, bind: bind.map(toBound) })
+    known?.tells.push(tx)
+    if (!known) this.sums.set(name, { ...step, name, bind: bind.map(toBound), tells: [tx] })
     else for (let i = keys; i < bind.length; i++) known.bind[i] = (known.bind[i] as bigint) + BigInt(bind[i] as bigint)
     return true
   }
@@ -104,13 +120,15 @@ export class BatchCompiler {
   /** Two instances that lock rows in different orders would wait for each other. */
   private writeSums(): void {
     const sums = [...this.sums.values()].map((sum) => ({ ...sum, order: textOfStatement(sum.run) + sum.name }))
-    for (const sum of sums.toSorted((a, b) => (a.order < b.order ? -1 : 1))) this.queries.push(queryOf(sum))
+    for (const sum of sums.toSorted((a, b) => (a.order < b.order ? -1 : 1))) {
+      this.queries.push({ ...queryOf(sum), ...(sum.run.returns && { tells: sum.tells, step: sum }) })
+    }
     this.sums.clear()
   }
 }
 
 /** A step of our own. The transactions stay unchanged, because they may have to run one by one. */
-type Sum = WriteStep & { readonly name: string; readonly bind: SqlValue[] }
+type Sum = WriteStep & { readonly name: string; readonly bind: SqlValue[]; readonly tells: number[] }
 
 const rowOf = ({ bind }: WriteStep, rowNames: number): string => JSON.stringify(bind.slice(0, rowNames).map(nameOf))
 const isInteger = (value: SqlValue): boolean => typeof value === 'bigint' || Number.isInteger(value)

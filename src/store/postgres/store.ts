@@ -59,6 +59,7 @@ export async function openPostgresStore(
   const changes = await PolledChangeLog.open(url, rows, { onFatal: (message) => onFatal(message, 'store.fatal') })
   return {
     folder,
+    instance,
     ...rows,
     changes,
     defer: (stepsOf, heard) => writer.defer(stepsOf, heard),

@@ -10,11 +10,11 @@
  * A batch with a transaction that is refused is undone and runs again with a savepoint for each transaction, so that
  * each has its own outcome. After a lost answer the number in the database says which try was committed.
  */
-import type { WriteOutcome, WriteStep } from '../statement.ts'
+import type { Row, WriteOutcome, WriteStep } from '../statement.ts'
 import { WriteQueue, type DeferredWrite, type Lane, type OutcomeListener, type PendingWrite } from '../write-queue.ts'
 import type { ColumnTypes } from './arrays.ts'
 import { runApart } from './apart.ts'
-import { BatchCompiler } from './batch.ts'
+import { BatchCompiler, returnedRow, type BatchQuery } from './batch.ts'
 import type { DatabaseError } from './client.ts'
 import type { WriterConnection } from './connection.ts'
 import { queryFailureOf } from './query-failure.ts'
@@ -32,11 +32,12 @@ export type WriterOptions = {
 }
 
 type LastBatch = { readonly batch: bigint; readonly state: string }
-type Refusals = ReadonlyMap<number, WriteOutcome>
-/** What became of a try: durable with its refusals, or unknown, or undone because a transaction was refused. */
-type TryResult = { readonly kind: 'durable'; readonly refused: Refusals } | { readonly kind: 'unknown' | 'refused' }
+/** The outcomes that are more than plainly written, by the places of their transactions. */
+type Outcomes = ReadonlyMap<number, WriteOutcome>
+/** What became of a try: durable with its outcomes, or unknown, or undone because a transaction was refused. */
+type TryResult = { readonly kind: 'durable'; readonly outcomes: Outcomes } | { readonly kind: 'unknown' | 'refused' }
 
-const NONE: Refusals = new Map()
+const NONE: Outcomes = new Map()
 const BEGIN = 'BEGIN; SET LOCAL synchronous_commit = off'
 /** How often the connection is watched. An idle instance also gives its sign of life then. */
 const WATCH_MS = 500
@@ -56,11 +57,12 @@ export class PostgresWriter {
   /** The number of the last batch that is durable, and the last number of a try. Each try has its own. */
   private durable = 0n
   private last = 0n
-  /** The tries of the batch in flight that may have been committed, with their refusals. */
-  private readonly tries = new Map<bigint, Refusals>()
+  /** The tries of the batch in flight that may have been committed, with their outcomes. */
+  private readonly tries = new Map<bigint, Outcomes>()
   /** The end of the batch before. Batches and signs of life take turns. */
   private turn: Promise<void> = Promise.resolve()
-  private isBusy = false
+  /** When the commit in flight began. */
+  private beganMs: number | undefined
   private hasEnded = false
   /** When the server was last asked and has not answered, and for how long it may be silent. */
   private askedMs: number | undefined
@@ -84,13 +86,9 @@ export class PostgresWriter {
     return this.queue.queued
   }
 
+  /** How long the current batch, or the sign of life of an idle instance, has waited to be durable. */
   get waitingMs(): number {
-    return this.queue.waitingMs
-  }
-
-  /** How long it has been since this instance is known to have been alive for the others. */
-  get unprovenMs(): number {
-    return performance.now() - this.provenMs
+    return this.beganMs === undefined ? this.queue.waitingMs : performance.now() - this.beganMs
   }
 
   write(steps: readonly WriteStep[], lane?: Lane): Promise<WriteOutcome> {
@@ -120,30 +118,30 @@ export class PostgresWriter {
   }
 
   private send(batch: readonly PendingWrite[]): Promise<void> {
-    this.turn = this.turn.then(() => this.commit(batch)).then((refused) => refused && this.queue.ended(refused))
+    this.turn = this.turn.then(() => this.commit(batch)).then((outcomes) => outcomes && this.queue.ended(outcomes))
     return this.turn
   }
 
   /** Commits a batch, however often it takes. Resolves once it is durable, or to undefined if this instance ends. */
-  private async commit(batch: readonly PendingWrite[]): Promise<Refusals | undefined> {
+  private async commit(batch: readonly PendingWrite[]): Promise<Outcomes | undefined> {
     if (this.hasEnded) return undefined
-    this.isBusy = true
+    this.beganMs = performance.now()
     this.silenceMs = this.silenceMsMin
     this.tries.clear()
     try {
-      let refused: Refusals | undefined
-      for (let way: 'together' | 'apart' = 'together'; !refused;) {
+      let outcomes: Outcomes | undefined
+      for (let way: 'together' | 'apart' = 'together'; !outcomes;) {
         const result = await this.try(batch, way)
-        if (result.kind === 'durable') refused = result.refused
+        if (result.kind === 'durable') outcomes = result.outcomes
         else if (result.kind === 'refused') way = 'apart'
-        else refused = await this.askForNumber()
+        else outcomes = await this.askForNumber()
       }
-      return refused
+      return outcomes
     } catch (error) {
       this.end(error instanceof WriterEnd ? error : new WriterEnd('store.fatal', String(error)))
       return undefined
     } finally {
-      this.isBusy = false
+      this.beganMs = undefined
     }
   }
 
@@ -153,9 +151,9 @@ export class PostgresWriter {
     this.askedMs = performance.now()
     const sentMs = this.askedMs
     try {
-      const refused = way === 'together' ? await this.together(batch, number) : await this.apart(batch, number)
+      const outcomes = way === 'together' ? await this.together(batch, number) : await this.apart(batch, number)
       this.proven(number, sentMs)
-      return { kind: 'durable', refused }
+      return { kind: 'durable', outcomes }
     } catch (error) {
       return await this.failed(error)
     } finally {
@@ -163,24 +161,24 @@ export class PostgresWriter {
     }
   }
 
-  private async together(batch: readonly PendingWrite[], number: bigint): Promise<Refusals> {
+  private async together(batch: readonly PendingWrite[], number: bigint): Promise<Outcomes> {
     const { connection } = this
     const queries = this.compiler.compile(batch)
     this.tries.set(number, NONE)
     const begun = connection.runSimple(BEGIN)
     const fence = this.fence(number)
     const steps = queries.map(({ text, bind }) => connection.run(text, bind))
-    await settled([begun, fence, ...steps, ...this.commitAndBarrier()])
-    return NONE
+    const results = await settled([begun, fence, ...steps, ...this.commitAndBarrier()])
+    return outcomesOf(queries, results.slice(2) as (readonly unknown[])[])
   }
 
-  private async apart(batch: readonly PendingWrite[], number: bigint): Promise<Refusals> {
+  private async apart(batch: readonly PendingWrite[], number: bigint): Promise<Outcomes> {
     const { connection } = this
     await settled([connection.runSimple(BEGIN), this.fence(number)])
-    const refused = await runApart(connection, batch)
-    this.tries.set(number, refused)
+    const outcomes = await runApart(connection, batch)
+    this.tries.set(number, outcomes)
     await settled(this.commitAndBarrier())
-    return refused
+    return outcomes
   }
 
   private fence(number: bigint): Promise<unknown> {
@@ -227,8 +225,8 @@ export class PostgresWriter {
     }
   }
 
-  /** Which try was committed? Resolves to its refusals once it is durable, or to undefined if none was. */
-  private async askForNumber(): Promise<Refusals | undefined> {
+  /** Which try was committed? Resolves to its outcomes once it is durable, or to undefined if none was. */
+  private async askForNumber(): Promise<Outcomes | undefined> {
     for (;;) {
       await this.connection.open()
       this.askedMs = performance.now()
@@ -237,12 +235,12 @@ export class PostgresWriter {
         const [row] = await this.connection.run<LastBatch>(LAST_BATCH, [this.instance])
         if (row && row.state !== 'alive' && row.state !== 'draining') throw declaredDead()
         if (row?.batch === this.durable) return undefined
-        const refused = row && this.tries.get(row.batch)
-        if (!refused) throw wentBack(row?.batch, this.durable)
+        const outcomes = row && this.tries.get(row.batch)
+        if (!outcomes) throw wentBack(row?.batch, this.durable)
         // It was seen, which does not mean that it was flushed.
         await this.barrier()
         this.proven(row.batch, sentMs)
-        return refused
+        return outcomes
       } catch (error) {
         await this.failed(error)
       } finally {
@@ -264,7 +262,7 @@ export class PostgresWriter {
       this.silenceMs = Math.min(2 * this.silenceMs, SILENCE_MS_MAX)
       void this.connection.cut()
     }
-    if (!this.isBusy && !this.hasEnded && !this.queue.isBusy && nowMs - this.provenMs > IDLE_MS) {
+    if (this.beganMs === undefined && !this.hasEnded && !this.queue.isBusy && nowMs - this.provenMs > IDLE_MS) {
       this.turn = this.turn.then(() => this.commit([])).then(() => undefined)
     }
   }
@@ -283,6 +281,19 @@ class FenceError extends Error {}
 class RollbackError extends Error {}
 
 /** Waits for the ends of all. Throws the first error, which is the cause of the others. */
-async function settled(all: readonly Promise<unknown>[]): Promise<void> {
-  for (const result of await Promise.allSettled(all)) if (result.status === 'rejected') throw result.reason
+async function settled(all: readonly Promise<unknown>[]): Promise<unknown[]> {
+  return (await Promise.allSettled(all)).map((result) => {
+    if (result.status === 'rejected') throw result.reason
+    return result.value
+  })
+}
+
+/** Gives each transaction the rows that its statements have returned. */
+function outcomesOf(queries: readonly BatchQuery[], results: readonly (readonly unknown[])[]): Outcomes {
+  const rows = new Map<number, Row[]>()
+  for (const [i, { tells = [], step }] of queries.entries()) {
+    const row = step && returnedRow(step, results[i] ?? [])
+    for (const tx of row ? tells : []) rows.set(tx, [...(rows.get(tx) ?? []), row as Row])
+  }
+  return new Map([...rows].map(([tx, told]) => [tx, { kind: 'written', rows: told }]))
 }

@@ -1,0 +1,35 @@
+/** What an instance does about the life of the others that share its database, and about its own. */
+import { meterExpirySteps } from './accounts/meter-holds.ts'
+import { alsoOnExpiry, type Gateway } from './gateway.ts'
+import { expireHoldsOf } from './ledger/dead-instance.ts'
+import type { Log } from './lib/runtime/log.ts'
+import { SilenceWatch } from './store/postgres/silence-watch.ts'
+
+/** The others declare an instance dead after 20 s. It must have stopped serving before. */
+const CUT_OFF_MS = 14_000
+const LOOK_MS = 500
+
+/** Ends instances that have died, and cuts the streams of this one if it does not reach the database for too long. */
+export function startInstanceLife({ store, live }: Pick<Gateway, 'store' | 'live'>, log: Log): { stop(): void } {
+  const silence = new SilenceWatch(store, {
+    async onSilent(silent) {
+      const holds = await expireHoldsOf(store, silent, { ofInstance: meterExpirySteps, ofHold: alsoOnExpiry })
+      if (holds !== undefined) log('warn', 'instance.declared_dead', { instance: silent.id, holds })
+    },
+  })
+  let isCutOff = false
+  const look = setInterval(() => {
+    const waitingMs = store.waitingMs()
+    const wasCutOff = isCutOff
+    isCutOff = waitingMs >= CUT_OFF_MS
+    if (!isCutOff || wasCutOff) return
+    log('error', 'instance.cut_off', { waitingMs: Math.round(waitingMs), live: live.size })
+    live.cancelAll('shutdown')
+  }, LOOK_MS)
+  return {
+    stop() {
+      clearInterval(look)
+      void silence.close()
+    },
+  }
+}

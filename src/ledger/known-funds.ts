@@ -1,0 +1,75 @@
+/**
+ * What this process knows of the balance of an account that other processes change too: the last row that it has seen,
+ * and its own changes that are not in that row.
+ */
+import type { NanoUsd } from '../domain/money.ts'
+import type { Row } from '../store/statement.ts'
+import type { Balance, Funds } from './ledger.ts'
+
+/** A change of a balance by this process. */
+export type FundsChange = { readonly posted: NanoUsd; readonly held: NanoUsd }
+
+export class KnownFunds {
+  private posted: NanoUsd
+  private held: NanoUsd
+  /** The sum of own changes whose outcome is not known yet. */
+  private pendingPosted = 0n
+  private pendingHeld = 0n
+  private pending = 0
+  /** Counts own changes, so that a row that was read meanwhile is not taken. */
+  private serial = 0
+  private seenMs = Number.NEGATIVE_INFINITY
+
+  constructor({ posted, held }: Funds) {
+    this.posted = posted
+    this.held = held
+  }
+
+  get balance(): Balance {
+    const posted = this.posted + this.pendingPosted
+    const held = this.held + this.pendingHeld
+    return { posted, held, available: posted - held }
+  }
+
+  get ageMs(): number {
+    return performance.now() - this.seenMs
+  }
+
+  /** Counts a change that is about to be written. */
+  begin(change: FundsChange): void {
+    this.pendingPosted += change.posted
+    this.pendingHeld += change.held
+    this.pending++
+    this.serial++
+  }
+
+  /** A change was written. `row` is the account at the end of the commit, if it is known. */
+  written(change: FundsChange, row: Row | undefined): void {
+    this.drop(change)
+    if (row) this.see(row)
+    else {
+      this.posted += change.posted
+      this.held += change.held
+    }
+  }
+
+  /** A change was refused. */
+  drop(change: FundsChange): void {
+    this.pendingPosted -= change.posted
+    this.pendingHeld -= change.held
+    this.pending--
+  }
+
+  /** Reads the row. It is not taken if this process changes the account meanwhile, and the next commit brings it. */
+  async refresh(read: () => Promise<Row | undefined>): Promise<void> {
+    const { serial, pending } = this
+    const row = await read()
+    if (row && pending === 0 && serial === this.serial) this.see(row)
+  }
+
+  see(row: Row): void {
+    this.posted = row['posted'] as NanoUsd
+    this.held = row['held'] as NanoUsd
+    this.seenMs = performance.now()
+  }
+}
