@@ -49,7 +49,7 @@ export function rollTo<Use extends LimitUse>(use: Use, { day, month }: Calendar)
 }
 
 /** The spend of the current day or month. */
-export const spendOf = ({ today, earlier }: LimitUse, period: Period): Readonly<SpentAmounts> =>
+const spendOf = ({ today, earlier }: LimitUse, period: Period): Readonly<SpentAmounts> =>
   period === 'day' ? today : { spent: earlier.spent + today.spent, held: earlier.held + today.held }
 
 /** The amounts in which a day's requests count, or undefined once the month of the day is over. */
