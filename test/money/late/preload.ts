@@ -15,10 +15,10 @@ const openLateLedger: typeof openSqliteLedger = async (store, options) => {
 plugin({
   name: 'late-ledger',
   setup(build) {
-    build.onLoad({ filter: /\/src\/gateway\.ts$/ }, ({ path }) => {
+    build.onLoad({ filter: /\/src\/configured-ledger\.ts$/ }, ({ path }) => {
       const source = readFileSync(path, 'utf8')
-      const contents = source.replaceAll('await openSqliteLedger(', 'await openLateLedger(')
-      if (contents === source) throw new Error('the gateway opens its ledger in another way')
+      const contents = source.replaceAll('return openSqliteLedger(', 'return openLateLedger(')
+      if (contents === source) throw new Error('the ledger is opened in another way')
       return { contents: contents + wrapped, loader: 'ts' }
     })
   },
