@@ -4,7 +4,8 @@ import type { FailureWriter } from '../formats/core/contract.ts'
 import { writeGeminiFailure } from '../formats/core/google-failure.ts'
 import { messagesFailureWriter } from '../formats/messages/failure.ts'
 import type { DialectHead } from './request-body.ts'
-import { isModelAction } from './router.ts'
+import { isModelAction, pathsOf } from './router.ts'
+import { publicRoutes } from './routes.ts'
 
 /** The form of failures in one dialect. */
 export type Envelope = {
@@ -22,8 +23,13 @@ const messagesEnvelope: Envelope = {
 }
 const geminiEnvelope: Envelope = { dialect: 'gemini', failures: { write: writeGeminiFailure } }
 
-/** Paths that belong to OpenAI's API or to the gateway alone. */
-const OF_OPENAI = /^\/v1\/(?:chat|responses|embeddings|images|videos?|balance)(?:\/|$)/
+/** Names after `/v1/` that are not OpenAI's alone: Anthropic's, and those that several dialects have. */
+const NOT_OPENAI = ['messages', 'models']
+
+const namesAfterV1 = publicRoutes.flatMap(pathsOf).flatMap((path) => /^\/v1\/([\w-]+)/.exec(path)?.[1] ?? [])
+const openaiNames = [...new Set(namesAfterV1)].filter((name) => !NOT_OPENAI.includes(name))
+/** Paths that belong to OpenAI's API or to the gateway alone: all others of the table of routes. */
+const OF_OPENAI = new RegExp(`^/v1/(?:${openaiNames.join('|')})(?:/|$)`)
 
 /**
  * Finds the envelope of a request. The path decides first, even for a route that does not exist: a client of one
