@@ -175,11 +175,16 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
     },
     { subject: ({ name: wanted }) => wanted },
   ),
-  'account.list': operation(z.strictObject({}), (services) =>
-    done(services.accounts.list().map((account) => accountView(services, account))),
-  ),
+  'account.list': operation(z.strictObject({}), async (services) => {
+    const accounts = services.accounts.list()
+    await services.ledger.refresh(accounts.map(({ id }) => id))
+    return done(accounts.map((account) => accountView(services, account)))
+  }),
   'account.show': operation(z.strictObject({ account: reference }), (services, { account: wanted }) =>
-    withAccount(services, wanted, (account) => done(accountView(services, account))),
+    withAccount(services, wanted, async (account) => {
+      await services.ledger.refresh([account.id])
+      return done(accountView(services, account))
+    }),
   ),
   'account.credit': adjust('credit'),
   'account.debit': adjust('debit'),

@@ -165,8 +165,10 @@ export const accountRoutes: readonly ConsoleRoute[] = [
     summary: 'List accounts, newest first.',
     query: listQuery,
     answer: listShapeOf(accountShape),
-    run: ({ context, query }) => {
-      const fitting = context.services.accounts.list().filter(matcher(context, query))
+    run: async ({ context, query }) => {
+      const { accounts, ledger } = context.services
+      await ledger.refresh(accounts.list().map(({ id }) => id))
+      const fitting = accounts.list().filter(matcher(context, query))
       return json(pageIn(fitting, query, (account) => accountView(context, account), { order: 'newest' }))
     },
   }),
@@ -190,7 +192,10 @@ export const accountRoutes: readonly ConsoleRoute[] = [
     access: 'account_read',
     summary: 'Get an account with its balance and limits.',
     answer: accountShape,
-    run: (call) => json(accountView(call.context, accountIn(call))),
+    run: async (call) => {
+      await call.context.services.ledger.refresh([call.params.account])
+      return json(accountView(call.context, accountIn(call)))
+    },
   }),
   route('PATCH', '/accounts/{account}', {
     access: 'operator',

@@ -252,6 +252,7 @@ async function overview(
     (await services.records.search(params.account, { filter, limit: 1 })).records.length > 0
   const hasSucceeded = total.sums.requests > total.sums.failed || (await isThere({ outcome: 'completed' }))
   const hasCalled = hasSucceeded || (await isThere({}))
+  await services.ledger.refresh([params.account])
   return json({
     balance: accountBalanceView(context, params.account),
     spent_nano_usd: total.sums.charged.toString(),

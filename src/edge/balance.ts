@@ -11,9 +11,11 @@ export function showBalance(services: EdgeServices, context: RequestContext): vo
   const caller = responder.callerOf(context)
   if ('kind' in caller) return responder.refuse(context, caller)
   const show = (): void => responder.reply(context, 200, balanceView(caller, relay, limiter))
-  const reading = limiter.refresh(caller)
-  // If the limits cannot be read, the last known state is shown.
-  return reading ? reading.then(show, show) : show()
+  const reading = [limiter.refresh(caller), relay.ledger.refresh([caller.account.id])].filter(
+    (one) => one !== undefined,
+  )
+  // What cannot be read is shown as it was last known.
+  return reading.length > 0 ? Promise.allSettled(reading).then(show) : show()
 }
 
 /**

@@ -60,11 +60,14 @@ export class KnownFunds {
     this.pending--
   }
 
-  /** Reads the row. It is not taken if this process changes the account meanwhile, and the next commit brings it. */
-  async refresh(read: () => Promise<Row | undefined>): Promise<void> {
-    const { serial, pending } = this
-    const row = await read()
-    if (row && pending === 0 && serial === this.serial) this.see(row)
+  /** A mark to give to `seeSince` with a row that is read from now on. Undefined while own changes are pending. */
+  mark(): number | undefined {
+    return this.pending === 0 ? this.serial : undefined
+  }
+
+  /** Takes a row, unless this process has changed the account since the mark. Its next commit brings the row then. */
+  seeSince(mark: number | undefined, row: Row): void {
+    if (mark !== undefined && mark === this.mark()) this.see(row)
   }
 
   see(row: Row): void {

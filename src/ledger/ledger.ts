@@ -138,6 +138,11 @@ export type Ledger = {
   readonly decides: 'at_once' | 'when_written'
   /** The balance, or what this process knows last of it if the store decides. */
   balance(accountId: string): Balance
+  /**
+   * Reads balances that other processes may have changed, so that `balance` says what there is. Undefined if it always
+   * does.
+   */
+  refresh(accountIds: readonly string[]): Promise<void> | undefined
   /** Whether the booked balance is zero, whatever is held. */
   isEmpty(accountId: string): boolean
   /** Makes an account known, with a balance of zero. A known account keeps its balance. */

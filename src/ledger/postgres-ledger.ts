@@ -6,6 +6,7 @@
  */
 import type { NanoUsd } from '../domain/money.ts'
 import { violates } from '../store/constraint.ts'
+import { eachDatabase, isListed, textList } from '../store/sql.ts'
 import type { Row, WriteOutcome, WriteStep } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
 import { KnownFunds, type FundsChange } from './known-funds.ts'
@@ -50,7 +51,9 @@ const SURE_TIMES = 8n
 /** The tries to hold what a cost exceeds its hold by, each by what the store had left after the one before. */
 const EXCESS_TRIES = 3
 
-const SELECT_FUNDS = 'SELECT posted, held FROM account WHERE id = ?'
+const SELECT_FUNDS = eachDatabase(
+  (database) => `SELECT id, posted, held FROM account WHERE ${isListed(database, 'id', '?')}`,
+)
 const SELECT_STATE = 'SELECT state FROM hold WHERE id = ?'
 
 export type PostgresLedgerOptions = Pick<LedgerOptions, 'owner' | 'onBroken'> & {
@@ -107,10 +110,10 @@ class PostgresLedger implements Ledger {
 
   /** Reads the balance of an account that another instance has made or booked on. */
   async reload(id: string): Promise<void> {
-    const [row] = await this.store.query('SELECT id, posted, held FROM account WHERE id = ?', [id])
+    const [row] = await this.store.query(SELECT_FUNDS, [textList([id])])
     if (!row) return
     this.load(row)
-    await this.refresh(id)
+    await this.refresh([id])
   }
 
   takeUp(holdId: string): void {
@@ -258,9 +261,7 @@ class PostgresLedger implements Ledger {
 
   /** Why the store has refused a booking whose reference is new. */
   private async adjustmentRefusal(accountId: string, change: NanoUsd, reason: string): Promise<AdjustmentResult> {
-    const [row] = await this.store.query(SELECT_FUNDS, [accountId])
-    if (!row) return { kind: 'unknown_account' }
-    const refusal = adjustmentRefusal({ posted: row['posted'] as NanoUsd, held: row['held'] as NanoUsd }, change)
+    const refusal = adjustmentRefusal(await this.read(accountId), change)
     // The balance may have changed once more meanwhile.
     if (!refusal && !reason.startsWith('did not change')) this.options.onBroken(`a booking was refused: ${reason}`)
     return { kind: refusal ?? 'insufficient' }
@@ -360,24 +361,27 @@ class PostgresLedger implements Ledger {
   /** The funds of an account. If they were seen a while ago, they are read again for the next call. */
   private seen(accountId: string): KnownFunds {
     const funds = this.of(accountId)
-    if (funds.ageMs > this.knownMs) void this.refresh(accountId).catch(() => undefined)
+    if (funds.ageMs > this.knownMs) void this.refresh([accountId]).catch(() => undefined)
     return funds
   }
 
-  private refresh(accountId: string): Promise<void> {
-    return this.of(accountId).refresh(async () => (await this.store.query(SELECT_FUNDS, [accountId]))[0])
+  async refresh(accountIds: readonly string[]): Promise<void> {
+    const marks = new Map(accountIds.map((id) => [id, this.of(id).mark()]))
+    for (const row of await this.store.query(SELECT_FUNDS, [textList(accountIds)])) {
+      const id = row['id'] as string
+      this.of(id).seeSince(marks.get(id), row)
+    }
   }
 
   /** The balance as the store has it. */
   private async read(accountId: string): Promise<Balance> {
-    let balance = this.of(accountId).balance
-    await this.of(accountId).refresh(async () => {
-      const [row] = await this.store.query(SELECT_FUNDS, [accountId])
-      const [posted, held] = [row?.['posted'] as NanoUsd, row?.['held'] as NanoUsd]
-      if (row) balance = { posted, held, available: posted - held }
-      return row
-    })
-    return balance
+    const funds = this.of(accountId)
+    const mark = funds.mark()
+    const [row] = await this.store.query(SELECT_FUNDS, [textList([accountId])])
+    if (!row) return funds.balance
+    funds.seeSince(mark, row)
+    const [posted, held] = [row['posted'] as NanoUsd, row['held'] as NanoUsd]
+    return { posted, held, available: posted - held }
   }
 
   private of(accountId: string): KnownFunds {

@@ -107,6 +107,10 @@ class SqliteLedger implements Ledger {
     return { posted, held, available: posted - held }
   }
 
+  refresh(): undefined {
+    return undefined
+  }
+
   isEmpty(accountId: string): boolean {
     return this.of(accountId).posted <= 0n
   }
