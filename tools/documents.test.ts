@@ -55,6 +55,13 @@ test('the files in the map of the code exist', () => {
   expect(named.map(([, name = '']) => name).filter((name) => !isThere(name))).toEqual([])
 })
 
+test('the last layer of the map has every file at the root of src, and no other', () => {
+  const [, row = ''] = /^\| 6 \| (.+?) \|/m.exec(read('ARCHITECTURE.md')) ?? []
+  const files = readdirSync(join(ROOT, 'src')).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+  const named = [...row.matchAll(/`([\w-]+)`/g)].map(([, name = '']) => `${name}.ts`)
+  expect(named.toSorted()).toEqual(files.toSorted())
+})
+
 test('decisions are numbered without a gap and listed, and the map leads to the list', () => {
   const names = decisions.map((path) => path.replace('docs/decisions/', '')).filter((name) => name !== 'README.md')
   expect(names.toSorted().map((name) => Number(name.slice(0, 3)))).toEqual(names.map((_, i) => i + 1))
