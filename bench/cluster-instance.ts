@@ -1,6 +1,6 @@
 /**
- * One instance of `bench/cluster.ts`, in a process of its own: hold and settlement on ONE account, through the ledger and
- * the store as the gateway uses them. It reads `go` and then prints one line of JSON.
+ * One instance of `bench/cluster.ts`, in a process of its own: hold and settlement on ONE account, through the ledger
+ * and the store as the gateway uses them. It reads `go` and then prints one line of JSON.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

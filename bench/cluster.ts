@@ -1,6 +1,6 @@
 /**
- * Pairs of hold and settlement a second on ONE account, by several instances on one PostgreSQL whose commits take a given
- * time, beside one instance, and beside SQLite. PostgreSQL and the instances share this machine.
+ * Pairs of hold and settlement a second on ONE account, by several instances on one PostgreSQL whose commits take a
+ * given time, beside one instance, and beside SQLite. PostgreSQL and the instances share this machine.
  */
 import { SQL } from 'bun'
 import { join } from 'node:path'
