@@ -206,7 +206,8 @@ async function tryBytes(
     return { kind: 'whole', reply: { usage: undefined, produced: '', content: got.content } }
   }
   const stream = new BytesStream()
-  const events = new BoundedEvents(got.events, stream, { admission, limits })
+  // A whole answer of bytes has the same bound.
+  const events = new BoundedEvents(got.events, stream, { admission, limits, bytesMax: limits.replyBytesMax })
   const next = await events.next()
   if (next.kind === 'events' && next.events[0]?.bytes) {
     const { contentType } = got

@@ -17,7 +17,12 @@ const EXCESS: UpstreamFailure = {
 
 const EXCEEDED: ReadEvents = { kind: 'broken', failure: EXCESS }
 
-type StreamBound = { readonly admission: Admission; readonly limits: Pick<AttemptLimits, 'eventCharsMax'> }
+type StreamBound = {
+  readonly admission: Admission
+  readonly limits: Pick<AttemptLimits, 'eventCharsMax'>
+  /** Set for a stream of bytes, such as audio. Its length does not follow from its tokens, and it has no events. */
+  readonly bytesMax?: number
+}
 
 /** The events of an upstream, until there are too many. */
 export class BoundedEvents implements UpstreamEvents {
@@ -46,10 +51,11 @@ export class BoundedEvents implements UpstreamEvents {
 
   private get isExceeded(): boolean {
     const { givenBytes: bytes, givenEvents } = this.events
+    const { admission, limits, bytesMax } = this.bound
+    if (bytesMax !== undefined) return bytes > bytesMax
     const events = Math.max(givenEvents, this.stream.pieces ?? 0)
     // Nearly every stream stays below what any stream may have.
     if (events <= streamBounds.events && bytes <= streamBounds.bytes) return false
-    const { admission, limits } = this.bound
     const { eventCharsMax } = limits
     // All choices together.
     const tokens = admission.quoted.outputTokensMax

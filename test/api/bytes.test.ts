@@ -8,7 +8,11 @@ import { rawClient } from '../support/raw-client.ts'
 import { useGateway } from '../support/use-gateway.ts'
 
 /** Every value of a byte, so that no way through a text keeps it. */
-const audio = (length: number): Uint8Array => Uint8Array.from({ length }, (_, i) => (i * 7 + (i >> 8)) % 256)
+function audio(length: number): Uint8Array {
+  const bytes = new Uint8Array(length)
+  for (let i = 0; i < length; i++) bytes[i] = (i * 7 + (i >> 8)) % 256
+  return bytes
+}
 const JSON_TYPE = { 'content-type': 'application/json' }
 const AUDIO = { 'content-type': 'audio/mpeg; rate=24000' }
 
@@ -59,6 +63,8 @@ const models = [
   'whole-3000000',
   'pieces-5000',
   'pieces-2500000',
+  'pieces-12000000',
+  'pieces-34000000',
   'late-5000',
   'broken-5000',
   'hanging-5000',
@@ -150,6 +156,8 @@ test.each([
   ['pieces-5000', true, 5_000],
   ['whole-3000000', true, 3_000_000],
   ['pieces-2500000', true, 2_500_000],
+  // More than a stream of text may have for its tokens.
+  ['pieces-12000000', true, 12_000_000],
   ['late-5000', true, 5_000],
 ])('%s, as a stream: %p', async (model, stream, length) => {
   const who = await member()
@@ -200,6 +208,15 @@ test('a stream of bytes that breaks off breaks off for its client, and is charge
     409,
     'idempotency_answer_not_kept',
   ])
+})
+
+test('a stream of bytes is cut off where a whole answer would be refused', async () => {
+  const who = await member()
+  const response = await ask(who, 'pieces-34000000', { stream: true })
+  expect(response.status).toBe(200)
+  expect(await response.bytes().catch(() => 'broken off')).toBe('broken off')
+  expect(await settled(who, 1)).toMatchObject([{ outcome: 'cut', charged: '6000000' }])
+  expect((await ask(who, 'pieces-34000000')).status).toBe(502)
 })
 
 test.each([false, true])('a repetition gets the same bytes and no second charge, as a stream: %p', async (stream) => {
