@@ -143,6 +143,8 @@ export type Ledger = {
    * does.
    */
   refresh(accountIds: readonly string[]): Promise<void> | undefined
+  /** Whether other processes may have changed the balance since this process saw it. */
+  isOutdated(accountId: string): boolean
   /** Whether the booked balance is zero, whatever is held. */
   isEmpty(accountId: string): boolean
   /** Makes an account known, with a balance of zero. A known account keeps its balance. */

@@ -180,6 +180,36 @@ describe('two ledgers on one database', () => {
     })
   })
 
+  test('an instance that has just refused an account hears of its filling', async () => {
+    await onTwo(1n, async (first, second) => {
+      expect(await hold(second.ledger, 'again', 100n)).toMatchObject({ outcome: 'insufficient' })
+      const credit = { accountId: 'a', amount: 99n, kind: 'credit', ref: 'more', reason: 'test' } as const
+      expect(await first.ledger.adjust(credit)).toEqual({ kind: 'booked' })
+      await second.store.changes.catchUp()
+      expect(second.ledger.balance('a').available).toBe(100n)
+      expect(await hold(second.ledger, 'late', 100n)).toMatchObject({ outcome: 'durable' })
+      expect(await reap(first.store)).toBe(1)
+    })
+  })
+
+  test('a balance is what the other instance has left of it, once it is read', async () => {
+    await onTwo(100n, async (first, second) => {
+      const mine = await hold(first.ledger, 'mine', 100n)
+      if (!mine.hold) throw new Error('not held')
+      expect(await hold(second.ledger, 'r', 1n)).toMatchObject({ outcome: 'refused' })
+      await settle(first.ledger, mine.hold, 30n)
+      expect(second.ledger.isOutdated('a')).toBe(false)
+      await Bun.sleep(150)
+      expect(second.ledger.isOutdated('a')).toBe(true)
+      await second.ledger.refresh(['a'])
+      expect(second.ledger.balance('a')).toEqual({ posted: 70n, held: 0n, available: 70n })
+      expect(second.ledger.isOutdated('a')).toBe(false)
+      await settle(first.ledger, (await hold(first.ledger, 'next', 10n)).hold as Hold, 10n)
+      await second.ledger.refresh(['a'])
+      expect(second.ledger.balance('a').posted).toBe(60n)
+    })
+  })
+
   test('an instance that gives a sign of life is not declared dead, and its holds stay', async () => {
     await onTwo(100n, async (first, second) => {
       const { hold: made } = await hold(second.ledger, 'r', 60n)

@@ -109,11 +109,9 @@ class PostgresLedger implements Ledger {
   }
 
   /** Reads the balance of an account that another instance has made or booked on. */
-  async reload(id: string): Promise<void> {
-    const [row] = await this.store.query(SELECT_FUNDS, [textList([id])])
-    if (!row) return
-    this.load(row)
-    await this.refresh([id])
+  reload(id: string): Promise<void> {
+    this.register(id)
+    return this.refresh([id])
   }
 
   takeUp(holdId: string): void {
@@ -138,8 +136,11 @@ class PostgresLedger implements Ledger {
 
   /** A balance that is only remembered to be empty may have been filled by another instance. */
   isEmpty(accountId: string): boolean {
-    const funds = this.seen(accountId)
-    return funds.balance.posted <= 0n && funds.ageMs <= this.knownMs
+    return this.seen(accountId).balance.posted <= 0n && !this.isOutdated(accountId)
+  }
+
+  isOutdated(accountId: string): boolean {
+    return this.of(accountId).ageMs > this.knownMs
   }
 
   hold(request: HoldRequest): HoldResult {
@@ -360,9 +361,8 @@ class PostgresLedger implements Ledger {
 
   /** The funds of an account. If they were seen a while ago, they are read again for the next call. */
   private seen(accountId: string): KnownFunds {
-    const funds = this.of(accountId)
-    if (funds.ageMs > this.knownMs) void this.refresh([accountId]).catch(() => undefined)
-    return funds
+    if (this.isOutdated(accountId)) void this.refresh([accountId]).catch(() => undefined)
+    return this.of(accountId)
   }
 
   async refresh(accountIds: readonly string[]): Promise<void> {

@@ -111,6 +111,10 @@ class SqliteLedger implements Ledger {
     return undefined
   }
 
+  isOutdated(): boolean {
+    return false
+  }
+
   isEmpty(accountId: string): boolean {
     return this.of(accountId).posted <= 0n
   }

@@ -33,6 +33,8 @@ export type Admission = {
   readonly held: Pick<Extract<HoldResult, { kind: 'held' }>, 'durable' | 'isSure'>
 }
 export type Refusal = { readonly kind: 'refused'; readonly failure: Failure }
+/** An old balance would refuse the request or bound its answer, so it must be read first (see `decideAgain`). */
+export type OldBalance = { readonly kind: 'old_balance' }
 
 const refuse = (failure: Failure): Refusal => ({ kind: 'refused', failure })
 
@@ -42,13 +44,13 @@ type Steps = NonNullable<HoldRequest['also']>
 type TaskSteps = (terms: HoldTerms) => Steps
 
 /** Admits a request that an upstream answers. */
-export function admit(relay: Relay, call: GatewayRequest): Admission | Refusal {
+export function admit(relay: Relay, call: GatewayRequest): Admission | Refusal | OldBalance {
   const model = authorize(relay, call)
   if ('message' in model) return refuse(model)
   const modality = modalityOf(model)
   if (modality.delivery === 'task') throw new Error('a task was requested as an answer')
   const taken = takeHold(relay, call, { model, modality })
-  if (taken.kind === 'refused') return taken
+  if (taken.kind !== 'held') return taken
   const { offers, quoted, held } = taken
   const { hold } = held
   const growing = quoted.grows ? new GrowingHold(relay, call, { model, hold, tokens: quoted.outputTokens }) : undefined
@@ -63,7 +65,11 @@ type TaskWork = {
 }
 
 /** Admits work that outlives its request and this process. */
-export function admitTask(relay: Relay, call: GatewayRequest, { obstacle, steps }: TaskWork): HeldWork | Refusal {
+export function admitTask(
+  relay: Relay,
+  call: GatewayRequest,
+  { obstacle, steps }: TaskWork,
+): HeldWork | Refusal | OldBalance {
   const model = authorize(relay, call)
   if ('message' in model) return refuse(model)
   const full = obstacle()
@@ -78,7 +84,7 @@ type HeldWork = Omit<HoldTerms, 'createdAtMs' | 'model'> & {
 type Work = { readonly model: Model; readonly modality: Modality; readonly taskSteps?: TaskSteps }
 
 /** Finds the offers and the money for a request. There is no `await` in between, so the last dollar is held once. */
-function takeHold(relay: Relay, call: GatewayRequest, work: Work): HeldWork | Refusal {
+function takeHold(relay: Relay, call: GatewayRequest, work: Work): HeldWork | Refusal | OldBalance {
   const { model, modality, taskSteps } = work
   const { ledger } = relay
   const { request, limiterPermit } = call
@@ -97,6 +103,8 @@ function takeHold(relay: Relay, call: GatewayRequest, work: Work): HeldWork | Re
   const affordable = spendable !== undefined && spendable < balance.available ? spendable : balance.available
   const means = { available: affordable, isAlone: balance.held === 0n }
   const quoted = modality.quote(request, withHabits(relay, model), means)
+  const isBound = quoted.kind === 'unaffordable' || quoted.cap?.reason === 'balance'
+  if (isBound && !call.hasReadBalance && ledger.isOutdated(account.id)) return { kind: 'old_balance' }
   if (quoted.kind === 'unaffordable') {
     const limited = quoted.needed <= balance.available && limiterPermit.obstacle(quoted.needed, 0)
     const fitting = { words: wordsOf(request), tokens: quoted.fitting }

@@ -14,6 +14,7 @@ import type { Run } from './background.ts'
 import { CLIENT_CLOSED, type GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
 import { makeTurnRoom, recall } from './conversation.ts'
+import { decideAgain } from './decide-again.ts'
 import { failureHeaders } from './headers.ts'
 import { claimOnce, type ReplayedAnswer } from './idempotency.ts'
 import { fail, rescue } from './finish.ts'
@@ -71,7 +72,8 @@ async function lookFirst(relay: Relay, call: GatewayRequest): Promise<RelayResul
 async function carryOut(relay: Relay, call: GatewayRequest, earlyFailure?: Failure): Promise<RelayResult> {
   const { conversation, stream, wantsBytes } = call.request
   if (deliveryOf(call.request) === 'task') return relayTask(relay, call)
-  const admission = earlyFailure ? { kind: 'refused' as const, failure: earlyFailure } : admit(relay, call)
+  let admission = earlyFailure ? { kind: 'refused' as const, failure: earlyFailure } : admit(relay, call)
+  if (admission.kind === 'old_balance') admission = await decideAgain(relay, call, () => admit(relay, call))
   if (admission.kind === 'refused') {
     relay.live.delete(call)
     if (conversation) relay.turns.release({ accountId: call.caller.account.id }, call.id)

@@ -15,6 +15,7 @@ import type { Acceptance } from '../video/videos.ts'
 import { admitTask, type HoldTerms } from './admit.ts'
 import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
+import { decideAgain } from './decide-again.ts'
 import type { ReplayedAnswer } from './idempotency.ts'
 import { endUnheld } from './refused-hold.ts'
 import { scrubbed } from './scrubbed.ts'
@@ -32,16 +33,20 @@ export async function relayTask(relay: Relay, call: GatewayRequest): Promise<Vid
   if (!body) throw new Error('a video is the only task there is')
   let task: VideoTask | undefined
   let fit: ReturnType<typeof fitted> = { body, dropped: [] }
-  const admission = admitTask(relay, call, {
-    obstacle: () => relay.videos.obstacle(),
-    steps: (terms) => {
-      fit = fitted(body, terms.model.limits.video)
-      task = taskOf(call, fit.body, terms)
-      const lock = call.life.lock
-      return [...relay.videos.tasks.insertSteps(task), ...(lock?.keep(answerOf(task, fit.dropped)) ?? [])]
-    },
-  })
+  const decide = () =>
+    admitTask(relay, call, {
+      obstacle: () => relay.videos.obstacle(),
+      steps: (terms) => {
+        fit = fitted(body, terms.model.limits.video)
+        task = taskOf(call, fit.body, terms)
+        const lock = call.life.lock
+        return [...relay.videos.tasks.insertSteps(task), ...(lock?.keep(answerOf(task, fit.dropped)) ?? [])]
+      },
+    })
+  let admission = decide()
+  if (admission.kind === 'old_balance') admission = await decideAgain(relay, call, decide)
   if (admission.kind === 'refused' || !task) {
+    relay.live.delete(call)
     call.life.ended(undefined)
     if (admission.kind === 'refused') return { kind: 'failure', failure: admission.failure }
     throw new Error('a hold without its task')

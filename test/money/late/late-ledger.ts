@@ -101,6 +101,10 @@ export class LateLedger implements Ledger {
     return this.inner.refresh(accountIds)
   }
 
+  isOutdated(accountId: string): boolean {
+    return this.inner.isOutdated(accountId)
+  }
+
   isEmpty(accountId: string): boolean {
     return this.inner.isEmpty(accountId)
   }
