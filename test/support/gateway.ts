@@ -140,7 +140,12 @@ async function startInstance(
 
 /** The databases of folders: a test may start again on the folder of a gateway that it has crashed. */
 const databases = new Map<string, Promise<string>>()
-const SHARED_SECRETS = { TOLLGATE_KEY_PEPPER: '5a'.repeat(32), TOLLGATE_MASTER_KEY: 'c3'.repeat(32) }
+/** Nothing balances between the instances, so none has to serve on after SIGTERM. */
+const PAIR_ENV = {
+  TOLLGATE_KEY_PEPPER: '5a'.repeat(32),
+  TOLLGATE_MASTER_KEY: 'c3'.repeat(32),
+  TOLLGATE_LAME_DUCK_MS: '0',
+}
 
 async function startPair(folder: string, options: GatewayOptions): Promise<RunningGateway> {
   const { freshDatabase } = await import('./fresh-database.ts')
@@ -148,7 +153,7 @@ async function startPair(folder: string, options: GatewayOptions): Promise<Runni
   if (!databases.has(folder)) databases.set(folder, freshDatabase())
   const url = (await databases.get(folder)) as string
   const start = (own: string): Promise<RunningGateway> =>
-    startInstance(own, { ...options, env: { ...SHARED_SECRETS, ...options.env, TOLLGATE_DATABASE_URL: url } })
+    startInstance(own, { ...options, env: { ...PAIR_ENV, ...options.env, TOLLGATE_DATABASE_URL: url } })
   const first = await start(folder)
   const second = await start(freshFolder())
   const both = [first, second] as const
@@ -157,7 +162,14 @@ async function startPair(folder: string, options: GatewayOptions): Promise<Runni
   return {
     ...first,
     baseUrl: `http://127.0.0.1:${proxy.port}/v1`,
-    operate: (name, input) => (both[turn++ % 2] as RunningGateway).operate(name, input),
+    async operate<T>(name: string, input?: object) {
+      const [one, other] = turn++ % 2 === 0 ? [first, second] : [second, first]
+      const value = await one.operate<T>(name, input)
+      // The other instance has every change within two seconds, and a test expects it at once. An operation begins with
+      // what is new. The first request with a new key does so too.
+      if (name !== 'key.create') await other.operate('user.list')
+      return value
+    },
     output: () => both.map(({ output }) => output()).join(''),
     async crash() {
       await Promise.all(both.map((one) => one.crash()))
