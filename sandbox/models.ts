@@ -17,26 +17,16 @@ export type SandboxModel = {
 
 export type Resolution = '480p' | '720p' | '1080p'
 
-const MODELS: readonly SandboxModel[] = [
-  text('sandbox-chat'),
-  text('sandbox-mini'),
-  { id: 'sandbox-embedding', createdUnixSeconds: 1_767_225_600, contextTokensMax: 8_192, dimensions: 3_072 },
-  { id: 'sandbox-embedding-small', createdUnixSeconds: 1_767_225_600, contextTokensMax: 8_192, dimensions: 1_536 },
-  { id: 'sandbox-embedding-large', createdUnixSeconds: 1_767_225_600, contextTokensMax: 8_192, dimensions: 3_072 },
-  { id: 'sandbox-image', createdUnixSeconds: 1_767_225_600, contextTokensMax: 32_000, images: 'modern' },
-  { id: 'sandbox-image-classic', createdUnixSeconds: 1_767_225_600, contextTokensMax: 4_000, images: 'classic' },
-  { ...text('sandbox-image-gemini'), outputTokensDefault: 32_768, images: 'turn' },
-  video('sandbox-video', ['480p', '720p', '1080p']),
-  video('sandbox-video-fast', ['480p', '720p']),
-]
+const models = new Map<string, SandboxModel>()
+const CREATED_UNIX_SECONDS = 1_767_225_600
 
-function text(id: string): SandboxModel {
-  return { id, createdUnixSeconds: 1_767_225_600, contextTokensMax: 128_000, outputTokensDefault: 16_384 }
+/** Adds models to the list of the vendor. The folder of a modality declares its own. */
+export function declareModels(more: readonly Omit<SandboxModel, 'createdUnixSeconds'>[]): void {
+  for (const model of more) models.set(model.id, { createdUnixSeconds: CREATED_UNIX_SECONDS, ...model })
 }
 
-function video(id: string, resolutions: NonEmpty<Resolution>): SandboxModel {
-  return { id, createdUnixSeconds: 1_767_225_600, contextTokensMax: 32_000, videos: { resolutions } }
-}
+/** The bounds of a model of text, and of one that makes images inside its text. */
+export const textBounds = { contextTokensMax: 128_000, outputTokensDefault: 16_384 }
 
 /** `sandbox-chat!status=500` is the model `sandbox-chat` with the knobs `status=500`: see faults.ts. */
 export function splitModelId(id: string): { name: string; knobs: string } {
@@ -46,10 +36,10 @@ export function splitModelId(id: string): { name: string; knobs: string } {
 
 export function findModel(id: string): SandboxModel | undefined {
   const { name } = splitModelId(id)
-  return MODELS.find((model) => model.id === name)
+  return models.get(name)
 }
 
-export const listModelIds = (): string[] => MODELS.map(({ id }) => id)
+export const listModelIds = (): string[] => [...models.keys()]
 
 export function refuseModel(id: string): JsonReply {
   const message = `The model \`${id}\` does not exist or you do not have access to it.`
@@ -58,7 +48,8 @@ export function refuseModel(id: string): JsonReply {
 
 /** `GET /v1/models` */
 export function listModels(): JsonReply {
-  return { kind: 'json', status: 200, body: { object: 'list', data: MODELS.map((model) => entryOf(model, model.id)) } }
+  const data = [...models.values()].map((model) => entryOf(model, model.id))
+  return { kind: 'json', status: 200, body: { object: 'list', data } }
 }
 
 /** `GET /v1/models/{id}`. The id may have knobs, and is returned unchanged. */

@@ -1,10 +1,9 @@
-import { answerChat } from './chat/chat.ts'
+import { chatRoutes } from './chat/chat.ts'
 import { PrefixCache } from './chat/prefix-cache.ts'
 import { respond } from './delivery.ts'
-import { answerEmbeddings } from './embeddings/embeddings.ts'
+import { embeddingRoutes } from './embeddings/embeddings.ts'
 import { exchange, readBody, refuseBody, type SandboxState } from './exchange.ts'
-import { answerEdits } from './images/edits.ts'
-import { answerImages, showImage } from './images/images.ts'
+import { imageRoutes } from './images/image-routes.ts'
 import { FaultPlan } from './fault-plan.ts'
 import { parseKnobs, type ParsedKnobs } from './faults.ts'
 import { listenSandbox, type Sandbox, type SandboxOptions, type SandboxVendor } from './listen.ts'
@@ -21,14 +20,13 @@ import { createVideos } from './video/videos.ts'
 const PACE_DEFAULT_MS = 8
 const TASK_DEFAULT_MS = 4_000
 
-/** The routes of the vendor. Each modality has one file and one line here. */
+/** The routes of the vendor. A modality or a dialect has a folder, which declares its models, and one line here. */
 const vendorRoutes = (prefixes: PrefixCache): readonly VendorRoute[] => [
-  { kind: 'vendor', method: 'POST', path: '/v1/chat/completions', answer: (call) => answerChat(call, prefixes) },
-  { kind: 'vendor', method: 'POST', path: '/v1/embeddings', answer: answerEmbeddings },
-  { kind: 'vendor', method: 'POST', path: '/v1/images/generations', answer: answerImages },
-  { kind: 'vendor', method: 'POST', path: '/v1/images/edits', answer: answerEdits },
-  { kind: 'vendor', method: 'GET', path: '/v1/sandbox-images/*', answer: showImage },
+  ...chatRoutes(prefixes),
+  ...embeddingRoutes,
+  ...imageRoutes,
   ...geminiRoutes(prefixes),
+  ...messagesRoutes(),
   { kind: 'vendor', method: 'GET', path: '/v1/models', answer: listModels },
   { kind: 'vendor', method: 'GET', path: '/v1/models/*', answer: ({ tail }) => showModel(tail) },
 ]
@@ -52,13 +50,7 @@ export function createVendor(options: SandboxOptions): SandboxVendor {
   const shared: SandboxState = { paceMs, plan: new FaultPlan(faults), stats: new Stats() }
   const videos = createVideos(taskMs)
   // Videos come first, because some of their paths are more exact than those of their dialect.
-  const routes = [
-    ...videos.routes,
-    ...vendorRoutes(new PrefixCache()),
-    ...messagesRoutes(),
-    ...controlRoutes(shared),
-    videos.control,
-  ]
+  const routes = [...videos.routes, ...vendorRoutes(new PrefixCache()), ...controlRoutes(shared), videos.control]
   return {
     answer(request) {
       const { pathname } = new URL(request.url)

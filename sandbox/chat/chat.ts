@@ -1,8 +1,8 @@
 import { complain } from '../complaint.ts'
-import { findModel, refuseModel } from '../models.ts'
+import { declareModels, findModel, refuseModel, textBounds } from '../models.ts'
 import { hashOf, randomIdOf } from '../random.ts'
 import { refuse, type SandboxReply } from '../reply.ts'
-import type { SandboxCall } from '../route.ts'
+import type { SandboxCall, VendorRoute } from '../route.ts'
 import { composeChoices } from './choice.ts'
 import { completionBody, type Completion } from './completion.ts'
 import { LOGPROB_CHARS } from './logprobs.ts'
@@ -12,6 +12,12 @@ import { chatConflict } from './rules.ts'
 import { chatFrames } from './stream.ts'
 import { countPrompt } from './usage.ts'
 import { safeParse } from '../../src/lib/json/safe-parse.ts'
+
+declareModels(['sandbox-chat', 'sandbox-mini'].map((id) => ({ id, ...textBounds })))
+
+export const chatRoutes = (prefixes: PrefixCache): readonly VendorRoute[] => [
+  { kind: 'vendor', method: 'POST', path: '/v1/chat/completions', answer: (call) => answerChat(call, prefixes) },
+]
 
 /** `POST /v1/chat/completions`. `prefixes` holds the beginnings of earlier prompts. */
 export function answerChat({ body, faults }: SandboxCall, prefixes?: PrefixCache): SandboxReply {

@@ -1,12 +1,22 @@
 import { z } from 'zod'
 import { complain } from '../complaint.ts'
-import { findModel, refuseModel } from '../models.ts'
+import { declareModels, findModel, refuseModel } from '../models.ts'
 import { refuse, type SandboxReply } from '../reply.ts'
-import type { SandboxCall } from '../route.ts'
+import type { SandboxCall, VendorRoute } from '../route.ts'
 import { turn } from '../sleeper.ts'
 import { countTokens } from '../tokens.ts'
 import { embed, toBase64 } from './vector.ts'
 import { safeParse } from '../../src/lib/json/safe-parse.ts'
+
+declareModels([
+  { id: 'sandbox-embedding', contextTokensMax: 8_192, dimensions: 3_072 },
+  { id: 'sandbox-embedding-small', contextTokensMax: 8_192, dimensions: 1_536 },
+  { id: 'sandbox-embedding-large', contextTokensMax: 8_192, dimensions: 3_072 },
+])
+
+export const embeddingRoutes: readonly VendorRoute[] = [
+  { kind: 'vendor', method: 'POST', path: '/v1/embeddings', answer: answerEmbeddings },
+]
 
 /** OpenAI's bound (2026-11). */
 const INPUTS_MAX = 2048
@@ -34,7 +44,7 @@ const embeddingRequest = z.object({
 const SLICE_MS = 10
 
 /** `POST /v1/embeddings` */
-export async function answerEmbeddings({ body, faults }: SandboxCall): Promise<SandboxReply> {
+async function answerEmbeddings({ body, faults }: SandboxCall): Promise<SandboxReply> {
   const parsed = safeParse(embeddingRequest, body, { reportInput: true })
   if (!parsed.success) return refuse(400, complain(parsed.error))
   const { model: id, input, encoding_format: encoding, dimensions: asked } = parsed.data

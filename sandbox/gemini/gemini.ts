@@ -2,7 +2,7 @@ import { composeChoices } from '../chat/choice.ts'
 import type { PrefixCache } from '../chat/prefix-cache.ts'
 import { countImages, countPrompt } from '../chat/usage.ts'
 import { complain } from '../complaint.ts'
-import { findModel, listModelIds, type SandboxModel } from '../models.ts'
+import { declareModels, findModel, listModelIds, textBounds, type SandboxModel } from '../models.ts'
 import { hashOf, randomIdOf } from '../random.ts'
 import type { JsonReply, SandboxReply } from '../reply.ts'
 import type { SandboxCall, VendorRoute, Voice } from '../route.ts'
@@ -14,6 +14,8 @@ import { countBody, responseBody, responseFrames, type GeminiAnswer } from './re
 import { findForgery } from './signature.ts'
 import { refuseAsGemini } from './voice.ts'
 import { safeParse } from '../../src/lib/json/safe-parse.ts'
+
+declareModels([{ id: 'sandbox-image-gemini', ...textBounds, outputTokensDefault: 32_768, images: 'turn' }])
 
 const voice: Voice = { refuse: refuseAsGemini }
 

@@ -1,6 +1,6 @@
 import { complain } from '../complaint.ts'
 import type { Faults } from '../faults.ts'
-import { findModel, refuseModel } from '../models.ts'
+import { declareModels, findModel, refuseModel } from '../models.ts'
 import { hashOf, randomIdOf } from '../random.ts'
 import { refuse, type Frame, type SandboxReply } from '../reply.ts'
 import type { SandboxCall } from '../route.ts'
@@ -9,6 +9,11 @@ import type { Canvas } from './paint.ts'
 import { atEasel, encode, picture, type PictureEncoding } from './picture.ts'
 import { classicRequest, modernRequest, type ClassicRequest, type ModernRequest } from './request.ts'
 import { safeParse } from '../../src/lib/json/safe-parse.ts'
+
+declareModels([
+  { id: 'sandbox-image', contextTokensMax: 32_000, images: 'modern' },
+  { id: 'sandbox-image-classic', contextTokensMax: 4_000, images: 'classic' },
+])
 
 /** `POST /v1/images/generations` */
 export async function answerImages({ body, faults, origin, signal }: SandboxCall): Promise<SandboxReply> {

@@ -1,3 +1,4 @@
+import { declareModels } from '../models.ts'
 import type { ControlRoute, VendorRoute } from '../route.ts'
 import { arkRoutes } from './ark.ts'
 import { Jobs } from './jobs.ts'
@@ -5,6 +6,11 @@ import { linkRoutes, type LinkCounts } from './link.ts'
 import { mediaKitRoutes } from './mediakit.ts'
 import { Shelf } from './shelf.ts'
 import { veoRoutes } from './veo.ts'
+
+declareModels([
+  { id: 'sandbox-video', contextTokensMax: 32_000, videos: { resolutions: ['480p', '720p', '1080p'] } },
+  { id: 'sandbox-video-fast', contextTokensMax: 32_000, videos: { resolutions: ['480p', '720p'] } },
+])
 
 export type SandboxVideos = { readonly routes: readonly VendorRoute[]; readonly control: ControlRoute }
 
