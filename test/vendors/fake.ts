@@ -26,6 +26,10 @@ const chat = (preset: string, check: Check, model = 'some-model'): Profile => ({
   checks: { chat: check },
 })
 
+const { chatWithout: without } = checks
+const LOGPROBS = ['logprobs', 'top_logprobs', 'logit_bias']
+const PENALTIES = ['presence_penalty', 'frequency_penalty']
+
 /** A row for each vendor of text, and for the families that make a difference. */
 export const profiles: readonly Profile[] = [
   ...['gpt-4.1', 'gpt-5', 'gpt-5.6-sol', 'o3'].map((model) => ({
@@ -35,10 +39,18 @@ export const profiles: readonly Profile[] = [
   { ...chat('azure', checks.openaiChat, 'gpt-5.6-sol') },
   chat('mistral', checks.mistralChat, 'mistral-large-latest'),
   chat('deepseek', checks.deepseekChat, 'deepseek-v4-pro'),
-  chat('groq', checks.groqChat, 'openai/gpt-oss-120b'),
-  chat('cerebras', checks.cerebrasChat, 'gpt-oss-120b'),
-  chat('xai', checks.xaiChat, 'grok-4'),
-  chat('openrouter', checks.openrouterChat, 'x/y'),
+  // console.groq.com/docs/openai
+  chat('groq', without({ unknownFields: [...LOGPROBS, 'top_k'], thoughts: 'refused' }), 'openai/gpt-oss-120b'),
+  // inference-docs.cerebras.ai/resources/openai
+  chat(
+    'cerebras',
+    without({ unknownFields: [...PENALTIES, 'logit_bias', 'top_k'], thoughts: 'refused' }),
+    'gpt-oss-120b',
+  ),
+  // docs.x.ai/docs/guides/reasoning
+  chat('xai', without({ unknownFields: [...PENALTIES, 'stop', 'reasoning_effort', 'top_k'] }), 'grok-4'),
+  // ujisati/claude-code-provider-proxy#11
+  chat('openrouter', without({ lengthMax: { user: 128 } }), 'x/y'),
   chat('moonshot', checks.kimiChat, 'kimi-k2-thinking'),
   chat('ark', checks.arkChat, 'doubao-seed'),
   chat('modelark', checks.arkChat, 'doubao-seed'),

@@ -288,12 +288,6 @@ function thoughtsBack({ messages }: SeenRequest): Refusal | undefined {
     : undefined
 }
 
-const unknownFields =
-  (...fields: readonly string[]): Check =>
-  ({ body }) => {
-    const found = fields.find((field) => field in body)
-    return found === undefined ? undefined : openai(`property '${found}' is unsupported`, found)
-  }
 const all =
   (...checks: readonly Check[]): Check =>
   (sent) => {
@@ -304,27 +298,33 @@ const all =
     return undefined
   }
 
-/** console.groq.com/docs/openai */
-export const groqChat = all(unknownFields('logprobs', 'top_logprobs', 'logit_bias', 'top_k'), noThoughts, chatShape)
-/** inference-docs.cerebras.ai/resources/openai */
-export const cerebrasChat = all(
-  unknownFields('frequency_penalty', 'presence_penalty', 'logit_bias', 'top_k'),
-  noThoughts,
-  chatShape,
-)
-/** docs.x.ai/docs/guides/reasoning */
-export const xaiChat = all(
-  unknownFields('presence_penalty', 'frequency_penalty', 'stop', 'reasoning_effort', 'top_k'),
-  chatShape,
-)
-/** ujisati/claude-code-provider-proxy#11 */
-export const openrouterChat = all(
-  ({ body }) =>
-    textOf(body['user']).length > 128
-      ? openai("Invalid input: 'user' must contain at most 128 character(s)")
-      : undefined,
-  chatShape,
-)
+/** What most vendors of the chat format refuse, as data. */
+type ChatRefusals = {
+  readonly unknownFields?: readonly string[]
+  /** The most characters of a text, or items of a list. */
+  readonly lengthMax?: Readonly<Record<string, number>>
+  /** The reasoning of an earlier message. */
+  readonly thoughts?: 'refused'
+  /** The role `developer`. */
+  readonly developer?: 'refused'
+}
+
+/** A vendor that refuses these, and whatever breaks the format. */
+export const chatWithout = ({ unknownFields = [], lengthMax = {}, thoughts, developer }: ChatRefusals): Check =>
+  all(
+    ({ body }) => {
+      const found = unknownFields.find((field) => field in body)
+      return found === undefined ? undefined : openai(`property '${found}' is unsupported`, found)
+    },
+    ({ body }) => {
+      const lengthOf = (value: unknown): number => (Array.isArray(value) ? value.length : textOf(value).length)
+      const long = Object.entries(lengthMax).find(([field, most]) => lengthOf(body[field]) > most)
+      return long && openai(`Invalid input: '${long[0]}' must have at most ${long[1]} characters or items`, long[0])
+    },
+    ...(thoughts ? [noThoughts] : []),
+    ...(developer ? [noDeveloper] : []),
+    chatShape,
+  )
 /** looplj/axonhub#1669 */
 const userOfSix: Check = ({ body: { user } }) =>
   user !== undefined && (textOf(user).length < 6 || textOf(user).length > 128)
@@ -334,7 +334,7 @@ export const zhipuChat = all(userOfSix, noDeveloper, ({ seen }) => thoughtsBack(
 export const arkChat = all(userOfSix, noDeveloper, chatShape)
 /** A server of the responses format that knows what was in it at first. */
 export const plainResponses = all(functionsOnly, openaiResponses)
-export const plainChat = all(noDeveloper, chatShape)
+export const plainChat = chatWithout({ developer: 'refused' })
 export const kimiChat = all(noDeveloper, ({ seen }) => thoughtsBack(seen), chatShape)
 
 const MESSAGES = new Set(
