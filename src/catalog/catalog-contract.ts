@@ -4,7 +4,7 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { ModelDraft, OfferDraft, ProviderDraft } from '../domain/catalog.ts'
+import { modelKinds, type ModelDraft, type OfferDraft, type ProviderDraft } from '../domain/catalog.ts'
 import { unitPrices, type PriceCard, type UnitPrices } from '../domain/price.ts'
 import type { Catalog, CatalogOptions } from './catalog.ts'
 
@@ -193,7 +193,7 @@ function testModels({ catalog, restart }: Bound): void {
       }),
       { maxLength: 5, selector: ({ providerId, upstreamModel }) => `${providerId}/${upstreamModel}` },
     )
-    const kind = fc.constantFrom('text' as const, 'embedding' as const, 'image' as const, 'video' as const)
+    const kind = fc.constantFrom(...modelKinds)
     const outputTokensMax = fc.option(fc.integer({ min: 1, max: 1_000_000 }), { nil: undefined })
     let last: unknown
     await fc.assert(
