@@ -1,12 +1,13 @@
 /** Refuses new work while the disk does not answer or memory is nearly used up, and logs it. */
+import { limit } from './lib/primitives/limit.ts'
 import type { Log, LogFields } from './lib/runtime/log.ts'
 import type { MemoryRoom } from './lib/runtime/memory-room.ts'
 import type { Store } from './store/store.ts'
 
 /** After this time without an answer from the disk, new work is refused. A stalled disk reports no error. */
-const STALL_MS = 2_000
+const STALL_MS = limit('diskStallMs', 2_000, 'New work gets 503 until the disk has answered.')
 /** After this time without news from the other instances, a key may have been revoked that would still be admitted. */
-const UNREAD_MS = 1_500
+const UNREAD_MS = limit('changesUnreadMs', 1_500, 'New work gets 503 until the changes of other instances are read.')
 const TOLD_MS = 10_000
 
 export const NO_DATABASE = 'the database does not answer'

@@ -78,6 +78,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
     'console',
     'connection-limit',
     'backup',
+    'readiness-gate',
   ],
   secrets: ['lib', 'store', 'config'],
   'configured-ledger': ['ledger', 'store'],

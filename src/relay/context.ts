@@ -28,7 +28,11 @@ export type RelayLimits = ReplyLimits & {
 }
 /** The bounds of an upstream's answer, whole or as one event. This is what may have to be in memory at once. */
 export const answerBounds = {
-  replyBytesMax: limit('replyBytesMax', 64 * MIB, 'A longer answer of an upstream counts as a failed attempt.'),
+  replyBytesMax: limit(
+    'replyBytesMax',
+    64 * MIB,
+    'A longer answer of an upstream counts as a failed attempt. A longer stream of bytes is cut off.',
+  ),
   textReplyBytesMax: limit(
     'textReplyBytesMax',
     32 * MIB,

@@ -9,6 +9,7 @@ import { outputTokens, type Usage } from '../domain/usage.ts'
 import type { AdaptedStream } from '../formats/core/contract.ts'
 import { asGeneratedText, scaledTokens, type GeneratedText } from '../formats/core/generated-text.ts'
 import type { Hold } from '../ledger/ledger.ts'
+import { limit } from '../lib/primitives/limit.ts'
 import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
 import { limitCondition } from './hold-conditions.ts'
@@ -20,7 +21,11 @@ const SHARE_OF_HELD = 4
 /** Vendors also count tokens that are not sent, of tools and the like. More than this is hidden reasoning. */
 const UNSEEN_TOKENS = 256
 /** The tries of one extension, if the store refuses it. Each is smaller than the one before. */
-const TRIES_MAX = 3
+const TRIES_MAX = limit(
+  'holdExtensionTriesMax',
+  3,
+  'After this many refusals by the store the answer ends at its paid length.',
+)
 /** Vendors count the same text differently. For each token of our count, this many quarters are held. */
 const MARGIN_QUARTERS = 5
 

@@ -11,7 +11,7 @@ import { safeParse } from '../../lib/json/safe-parse.ts'
 import { limit } from '../../lib/primitives/limit.ts'
 
 export const INPUTS_MAX = limit('embeddingInputsMax', 2_048, 'A request for more embeddings is refused.')
-const TOKEN_MAX = 1_000_000
+const TOKEN_MAX = limit('embeddingTokenNumberMax', 1_000_000, 'A request with a larger token number is refused.')
 
 export const embeddingRequestSchema = z.looseObject({
   model: z.string().min(1),
