@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import manifest from '../package.json' with { type: 'json' }
+import { publicRoutes } from '../src/edge/routes.ts'
 import { migrate } from '../src/store/migrate.ts'
 
 const ROOT = resolve(import.meta.dir, '..')
@@ -60,6 +61,12 @@ test('the last layer of the map has every file at the root of src, and no other'
   const files = readdirSync(join(ROOT, 'src')).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
   const named = [...row.matchAll(/`([\w-]+)`/g)].map(([, name = '']) => `${name}.ts`)
   expect(named.toSorted()).toEqual(files.toSorted())
+})
+
+test.each(['docs/api.md', 'web/src/lib/requests.ts'])('%s has the name of every endpoint in records', (path) => {
+  const names = new Set(publicRoutes.flatMap((route) => (route.limits === 'key_and_account' ? [route.recordedAs] : [])))
+  expect(names.size).toBeGreaterThan(5)
+  expect([...names].filter((name) => !new RegExp(`['\`]${name}['\`]`).test(read(path)))).toEqual([])
 })
 
 test('decisions are numbered without a gap and listed, and the map leads to the list', () => {
