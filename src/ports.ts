@@ -1,8 +1,8 @@
 /**
- * The ports. They are bound before anything else, so a start that fails for a taken port has made nothing. No client
- * meets a port that listens and then refuses. Requests to a gateway that is still starting wait, as in the backlog. If
- * the start takes longer than a second, they are answered that the gateway is starting. An upgrade of the database runs
- * on this thread, so requests wait in the backlog until it is done.
+ * The ports. A process that has its data alone binds them before anything else, so a start that fails for a taken port
+ * has made nothing. No client meets a port that listens and then refuses. Requests to a gateway that is still starting
+ * wait, as in the backlog. If the start takes longer than a second, they are answered that the gateway is starting. An
+ * upgrade of the database runs on this thread, so requests wait in the backlog until it is done.
  */
 import type { Address } from './admin/control.ts'
 import type { CertificateWatch } from './certificate.ts'
@@ -66,6 +66,19 @@ export function bindPorts(config: Config, log: Log, certificate?: CertificateWat
       edge = opened
       begin()
     },
+  }
+}
+
+/**
+ * Binds the ports of an instance among others, once it can serve. A balancer without health checks sends requests to
+ * whichever port listens. If a connection is refused, it tries another instance.
+ */
+export async function bindLate(store: { close(): Promise<void> }, bind: () => Ports): Promise<Ports> {
+  try {
+    return bind()
+  } catch (error) {
+    await store.close()
+    throw error
   }
 }
 

@@ -35,7 +35,7 @@ import { RetryBudget } from './relay/retry-budget.ts'
 import { ProviderConcurrency } from './relay/provider-concurrency.ts'
 import { TokenCounter } from './relay/token-counter.ts'
 import { SandboxThread } from '../sandbox/thread.ts'
-import { bindPorts, linksOf, listenAddress, openCertificate, originOf } from './ports.ts'
+import { bindLate, bindPorts, linksOf, listenAddress, openCertificate, originOf } from './ports.ts'
 import { NO_DATABASE, ReadinessGate } from './readiness-gate.ts'
 import { logRecord } from './request-log.ts'
 import { startSweeps } from './maintenance-jobs.ts'
@@ -79,12 +79,13 @@ function sharedEdge({ store, accounts, services }: Gateway, { corsOrigins }: Con
 export async function serve(config: Config): Promise<RunningServer> {
   const log = createLog(config.logLevel)
   const certificate = await openCertificate(config, log)
-  const ports = bindPorts(config, log, certificate)
-  const { server } = ports
+  const early = config.databaseUrl === undefined ? bindPorts(config, log, certificate) : undefined
   // The sandbox starts on its own thread while the folder is opened.
   const sandbox = config.sandbox ? new SandboxThread({ onReplaced: (reason) => replaced(log, reason) }) : undefined
   const gateway = await openGateway(config, { log, sandboxUrl: () => sandbox?.url, firstAccount: 'make' })
   await sandbox?.ready
+  const ports = early ?? (await bindLate(gateway.store, () => bindPorts(config, log, certificate)))
+  const { server } = ports
   const { store, live, health } = gateway
   const metrics = metricsOf(gateway, certificate, () => ({ videos, server }))
   const state: DrainState = { phase: 'serving', port: 'open' }
