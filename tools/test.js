@@ -89,6 +89,8 @@ const waiting = [
   'test/console/live',
   'test/routing/connections',
   'test/load/short-memory',
+  'test/operations/rolling-cluster',
+  'test/operations/rolling-restart',
   'test/operations/runners',
   'test/routing/outbound',
   'test/routing/unreachable',
