@@ -96,7 +96,7 @@ export type LimiterPermit = {
 /** The hold of a request whose process is gone. */
 export type ResumedHold = { readonly id: string; readonly amount: NanoUsd }
 
-/** `forecast`: a part of the tokens is a forecast. `task`: the work outlives its request, which alone is in flight. */
+/** `forecast`: a part of the tokens is a forecast. `task`: the work outlives its request. */
 export type ReservationKind = 'known' | 'forecast' | 'task'
 
 /** What a reservation takes of limits that the store decides: steps that the store may refuse. */

@@ -1,6 +1,6 @@
 /**
- * The meters of one instance: what it has read of their rows, and how they are read, made and judged. Rows decide. What
- * was read last only tells early that they would refuse.
+ * The meters that one instance knows. It creates and reads their rows, and applies the limits. The rows decide. The
+ * values of the last read only allow a refusal without another read.
  */
 import type { Caller } from '../domain/account.ts'
 import type { LimitViolation } from '../domain/limit-violation.ts'
@@ -23,7 +23,7 @@ import { rateHeaders } from './rate-headers.ts'
 
 /** How long a row that was read may refuse requests. */
 const HINT_MS = 100
-/** A request is sure of its limits if a row of this age has room for this many of its size. */
+/** A request surely fits if a row that was read within this time has room for this many requests of its size. */
 const SURE_MS = SECOND_MS
 const SURE_TIMES = 8
 

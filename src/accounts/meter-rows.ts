@@ -19,12 +19,12 @@ export type MeterChange = {
   readonly spent?: NanoUsd
 }
 
-/** What is left of a minute now. A level is infinite at first, which is full under any limit. */
+/** What is left of the allowance of a minute now. A new row has an infinite level, which is full under any limit. */
 const level = (column: string, limit: string): string =>
   `LEAST(${limit}, m.${column} + GREATEST(extract(epoch FROM c.now - m.at)::float8, 0) * ${limit} / 60)`
 const taken = (column: string, limit: string, amount: string): string =>
   `CASE WHEN ${limit} IS NULL THEN 'Infinity' ELSE LEAST(${limit}, ${level(column, limit)} - ${amount}) END`
-/** Adds an amount of a day or a month, and begins anew when a later one begins. What is over changes no more. */
+/** Adds an amount to a day or a month. A later period begins at the amount. A period that is over does not change. */
 const added = (column: string, period: string, at: string, amount: string): string =>
   `CASE WHEN m.${period} > ${at} THEN m.${column} WHEN m.${period} = ${at} THEN m.${column} + ${amount} ELSE ${amount} END`
 /** Whether the spend of a period stays within its limit. */
@@ -109,7 +109,7 @@ const endHeld = statement(
 FROM hold h WHERE h.id = ?1 AND m.id = ANY (string_to_array(h.meters, ' '))`,
 )
 
-/** Gives back what the hold of a task has taken, by what is on disk, and adds what was charged. */
+/** Returns the amount of a task's hold to its meters, as the row of the hold has it, and adds the charge. */
 export const endHeldStep = (holdId: string, charged: NanoUsd): WriteStep => ({ run: endHeld, bind: [holdId, charged] })
 
 const createMeter = statement(

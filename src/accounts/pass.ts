@@ -10,7 +10,7 @@ export type PassTerms = { readonly untilMs: number; readonly holder: SessionRigh
 
 export type Pass = PassTerms & { readonly keyId: string }
 
-/** What hides keys in texts knows the beginning. A token is longer than a key. */
+/** Logs and messages hide keys by this prefix, so they hide tokens too. A token is longer than a key. */
 const PREFIX = 'sk-tg-play-'
 const SIGNATURE_CHARS = 43
 

@@ -19,7 +19,7 @@ const forget = statement(
   `DELETE FROM throttle WHERE name IN (
      SELECT name FROM throttle WHERE full_at <= clock_timestamp() LIMIT 10 FOR UPDATE SKIP LOCKED)`,
 )
-/** How long until a bucket that lacks so much is as full as that. */
+/** The time until a bucket is full. */
 const selectWait = `SELECT CAST(ceil(extract(epoch FROM full_at - clock_timestamp()) * 1000) AS bigint) AS full_in_ms
   FROM throttle WHERE name = ?`
 
@@ -34,7 +34,7 @@ export class SharedThrottle implements Throttle {
   private readonly kind: string
   private readonly rule: ThrottleRule
 
-  /** Names of other kinds are other names. */
+  /** Throttles of different kinds do not share names. */
   constructor(store: Store, kind: string, rule: ThrottleRule) {
     this.store = store
     this.kind = kind

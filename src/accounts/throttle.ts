@@ -61,7 +61,8 @@ export class MemoryThrottle implements Throttle {
   }
 
   /**
-   * Forgets all full buckets. If there are none, forgets the fullest, and of equally full ones the longest silent.
+   * Forgets all full buckets. If there are none, forgets the fullest. Of equally full ones it forgets the one that was
+   * unused longest.
    * Never forgets an empty bucket, because tries under many names would then give it another burst. Returns false if
    * all are empty.
    */

@@ -24,7 +24,7 @@ export type FoundRow = Omit<BlobRow, 'digest' | 'accountId' | 'purpose'> & { rea
 export type BlobRows = {
   insertStep(row: BlobRow): WriteStep
   insert(row: BlobRow): Promise<void>
-  /** The row becomes a removed one. A step for a removed or unknown digest changes nothing. */
+  /** Marks the row as removed. The step changes nothing if the digest is unknown or removed already. */
   removeStep(digest: string): WriteStep
   remove(digests: readonly string[]): Promise<void>
   /** Deletes rows that were removed before a time. */
@@ -36,7 +36,7 @@ export type BlobRows = {
   expiredBy(nowMs: number): Promise<{ readonly digests: readonly string[]; readonly hasMore: boolean }>
   /** The digests of all rows that are not removed. */
   kept(): Promise<ReadonlySet<string>>
-  /** Which of the digests have a row, and whether it is a removed one. */
+  /** The digests that have a row, and whether it is marked as removed. */
   known(digests: readonly string[]): Promise<ReadonlyMap<string, 'kept' | 'removed'>>
   /**
    * Rows, in order of their digests, that must have a file: not removed, made before `madeBeforeMs`, not expired by

@@ -98,7 +98,7 @@ export class S3Inspection {
     }
   }
 
-  /** Ends uploads that a process left unfinished. No upload lasts as long as they are old. */
+  /** Ends uploads that a process left unfinished. They are older than any upload takes. */
   private async endUploads(): Promise<readonly string[] | S3Failure> {
     const { prefix } = this.client.settings
     const answer = await this.client.ask({ method: 'GET', query: { uploads: '', prefix } })

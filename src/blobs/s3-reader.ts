@@ -30,7 +30,7 @@ type StartedBody = {
   readonly etag: string | undefined
 }
 
-/** Requests a part. An empty one is a question whether the object is there. */
+/** Requests a part. An empty part only checks that the object exists. */
 async function request(
   client: S3Client,
   { name, bytes }: FileFacts,

@@ -18,7 +18,7 @@ export type UploadOrder = {
 type Part = { readonly from: number; readonly bytes: number }
 type UploadResult = { readonly kind: 'uploaded'; readonly bytes: number } | S3Failure
 
-/** Uploads a file. It is there, in full, when this says so. */
+/** Uploads a file. `uploaded`: S3 has confirmed that the whole file is stored. */
 export async function uploadFile(client: S3Client, order: UploadOrder): Promise<UploadResult> {
   const file = await open(order.path, 'r')
   try {
@@ -100,11 +100,11 @@ async function sendParts(
   const body = bodyOfBytes(Buffer.from(text))
   const { completionMs: stallMs } = s3Bounds
   const ended = await client.ask({ method: 'POST', name, query: { uploadId }, body, halt, stallMs })
-  // An earlier try may have completed the upload without an answer. Whether it did is asked next.
+  // An earlier try may have completed the upload, and its answer was lost. `confirmed` finds out.
   return ended.kind === 'failed' && ended.code !== 'NoSuchUpload' ? ended : undefined
 }
 
-/** Asks whether the object is there in full. It is charged next. */
+/** Checks that the whole object is stored. The charge follows this check. */
 async function confirmed(client: S3Client, { name, halt }: UploadOrder, bytes: number): Promise<UploadResult> {
   const asked = await client.ask({ method: 'HEAD', name, halt })
   if (asked.kind === 'failed') return asked

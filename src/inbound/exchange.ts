@@ -79,8 +79,8 @@ export class ServerExchange {
   private arriving: ArrivingText | undefined
   private bodyBytes = 0
   private body: BodyText | undefined
-  /** The body was read at hand, or dropped because nobody read it. */
-  private isPassed = false
+  /** The body can no longer be read: it was read from memory, or dropped because no handler read it. */
+  private isBodyGone = false
   /** Takes the pieces of a body that is read as it arrives. */
   private takePiece: ((piece: Buffer) => void) | undefined
 
@@ -125,13 +125,13 @@ export class ServerExchange {
     const { atHand } = this
     if (!atHand || this.reading || atHand.to - atHand.from > bytesMax) return undefined
     this.atHand = undefined
-    this.isPassed = true
+    this.isBodyGone = true
     return (this.body = decodeBody(atHand.bytes, atHand.from, atHand.to))
   }
 
   /** Reads the body as text, bounded in bytes and time while it arrives. Call it in the tick of the request. */
   readText(limits: BodyLimits): Promise<BodyText> {
-    if (this.isPassed || this.reading) throw new Error('the body has passed')
+    if (this.isBodyGone || this.reading) throw new Error('the body has passed')
     if (this.body) return Promise.resolve(this.body)
     return new Promise((resolve) => {
       this.reading = { limits, resolve, lateMs: performance.now() + limits.graceMs }
@@ -145,7 +145,7 @@ export class ServerExchange {
    * of the request. If `take` throws, the reading ends and the promise rejects with that error.
    */
   readPieces(limits: BodyLimits, take: (piece: Buffer) => void): Promise<PiecesEnd> {
-    if (this.isPassed || this.reading) throw new Error('the body has passed')
+    if (this.isBodyGone || this.reading) throw new Error('the body has passed')
     return new Promise((resolve, reject) => {
       const end = ({ kind }: BodyText): void => resolve(kind === 'read' ? 'complete' : (kind as PiecesEnd))
       if (this.body) return end(this.body)
@@ -313,7 +313,7 @@ export class ServerExchange {
   private isWanted(bytes: number): boolean {
     const { reading } = this
     this.bodyBytes += bytes
-    if (!reading) this.isPassed = true
+    if (!reading) this.isBodyGone = true
     if (!reading || this.body) return false
     if (this.bodyBytes <= reading.limits.bytesMax) return true
     this.connection.setLast()

@@ -44,7 +44,7 @@ export type Server = {
   retire(): Promise<void>
   /** Closes the port. Running answers go on. A connection that waits for a request is closed after a moment. */
   stop(): void
-  /** After the stop: resolves when no connection has a request or waits for one, at the latest after this time. */
+  /** Called after `stop`. Resolves when no connection has or awaits a request, or else after `timeoutMs`. */
   quiet(timeoutMs: number): Promise<void>
   /** Closes all connections. Complete answers still reach their clients, and others are broken off. */
   close(): void

@@ -95,7 +95,7 @@ class SqlCodes implements Codes {
 }
 
 const OPEN = 'redeemed_at IS NULL AND voided_at IS NULL'
-/** The databases have no function in common that looks for a text in a text, except this one. */
+/** `replace` is the only function of both databases that searches a text. It changes a text that has the word. */
 const SHOWN = "lower(note || ' …' || last4)"
 const FOUND = `replace(${SHOWN}, ?, '') <> ${SHOWN}`
 

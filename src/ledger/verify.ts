@@ -102,8 +102,8 @@ const OWNED_BY_ANOTHER = `SELECT id AS subject, owner FROM hold
   WHERE state = 'open' AND owner <> 'task' AND owner <> ?`
 
 /**
- * The holds of a process end with it, except those of tasks. Open holds of a former process expired before this one
- * made any. Other instances on the same database have holds as long as they live.
+ * The holds of a process end with it, except those of tasks. This process expired the open holds of the one before it
+ * made its first. On a shared database, the holds of other living instances are open too.
  */
 export const holdLifeCheck = (owner: string): Check => ({
   code: 'hold_life',

@@ -1,6 +1,6 @@
 /**
- * The slow way of a batch: each transaction has a savepoint, so that it can fail alone. Several are sent at once. After
- * one that fails, the server refuses the rest of what was sent, which is sent again without it.
+ * Runs a batch with a savepoint for each transaction, so that one can fail alone. This is slower. Several transactions
+ * are sent at once. When one fails, the server refuses those behind it, and they are sent again.
  */
 import type { WriteOutcome, WriteStep } from '../statement.ts'
 import type { PendingWrite } from '../write-queue.ts'

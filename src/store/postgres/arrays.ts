@@ -1,8 +1,8 @@
-/** Many values of one column as one value: the text of an array. It is exact and needs no encoding of the client. */
+/** Writes many values of a column as the text of one array. The text is exact, and the driver encodes no array. */
 import type { SqlValue } from '../statement.ts'
 import { toBound } from './values.ts'
 
-/** A text of an array that would be read as something else has to stand in quotes. */
+/** Elements that need quotes: without them, the array would be read differently. */
 const QUOTED = /[\\"{},\s]|^$|^null$/i
 
 export function arrayOf(values: readonly SqlValue[]): string {

@@ -117,7 +117,7 @@ export class BatchCompiler {
     return true
   }
 
-  /** Two instances that lock rows in different orders would wait for each other. */
+  /** All instances lock rows in one order. Otherwise two of them could wait for each other. */
   private writeSums(): void {
     const sums = [...this.sums.values()].map((sum) => ({ ...sum, order: textOfStatement(sum.run) + sum.name }))
     for (const sum of sums.toSorted((a, b) => (a.order < b.order ? -1 : 1))) {
@@ -127,7 +127,7 @@ export class BatchCompiler {
   }
 }
 
-/** A step of our own. The transactions stay unchanged, because they may have to run one by one. */
+/** A copy of a step. The transactions stay unchanged, because they may have to run one by one. */
 type Sum = WriteStep & { readonly name: string; readonly bind: SqlValue[]; readonly tells: number[] }
 
 const rowOf = ({ bind }: WriteStep, rowNames: number): string => JSON.stringify(bind.slice(0, rowNames).map(nameOf))

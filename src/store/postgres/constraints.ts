@@ -1,6 +1,6 @@
 /**
- * Violations of the schema of PostgreSQL as the values that SQLite's are. The schema names each unique key by its table
- * and columns, such as `saved_view(user_id, name)`.
+ * Translates violations of the schema into the values that the SQLite store uses. The schema names each unique key by
+ * its table and columns, such as `saved_view(user_id, name)`.
  */
 import type { Constraint, ConstraintViolation } from '../statement.ts'
 import type { DatabaseError } from './client.ts'

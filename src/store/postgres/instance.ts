@@ -1,7 +1,9 @@
 /**
- * The row of this instance. Each batch writes its number there, in the same transaction as everything else. The row so
- * tells after a lost answer whether the batch was committed, keeps an instance that was declared dead from committing
- * anything, is the sign of life, and shows a database that has lost what was acknowledged.
+ * The row of this instance. Each batch writes its number there, in its own transaction. The row has four uses:
+ * - Outcome: after a lost answer, the number says whether the batch was committed.
+ * - Fence: an instance that was declared dead can commit nothing.
+ * - Sign of life: other instances see that the row changes.
+ * - Loss detector: a number below the last confirmed one shows that the database lost confirmed writes.
  */
 import { must } from './batch.ts'
 

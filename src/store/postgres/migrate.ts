@@ -19,8 +19,8 @@ const migrationsIn = (folder: string): string[] =>
  * Upgrades the database. Migrations only go forward, and all run in one transaction, so a failed upgrade leaves the
  * previous version. Of several instances that start at once, one upgrades and the others wait.
  *
- * Migrations only add tables and columns, so the release before goes on during an update, and may start again. A
- * migration that old programs cannot live with sets `schema_version.oldest` to its number. Those programs then get
+ * Migrations only add tables and columns, so the previous release keeps working during an update, and may start again.
+ * A migration that breaks old programs sets `schema_version.oldest` to its number. Those programs then get
  * `DatabaseTooNew`, and nothing is changed.
  */
 export async function migratePostgres(sql: SQL, folder = FOLDER): Promise<void> {

@@ -10,15 +10,15 @@ import type { Store } from '../store.ts'
 import { openClient } from './client.ts'
 
 const POLL_MS = 500
-/** Unknown keys make an instance read the log. Many of them at once share one query, and queries keep this distance. */
+/** A request with an unknown key makes an instance read the log. Such requests share a query. This is the least gap. */
 const PACE_MS = 10
 const PAGE = 1_000
-/** An instance that has not read for so long was declared dead long before. */
+/** An instance that has not read for this time has been declared dead. */
 const KEPT_HOURS = 24
 
 /**
- * The number comes from one row, so that the order of numbers is the order in which transactions commit. Equal
- * announcements of a commit are one, at its end, because all instances wait for that row.
+ * The number comes from one row, so that the order of numbers is the order in which transactions commit. Each
+ * commit makes equal announcements once, as its last step, because all instances wait for that row.
  */
 const announce = addingStatement(
   `WITH counted AS (UPDATE change_seq SET n = n + 1 RETURNING n)
@@ -113,7 +113,7 @@ export class PolledChangeLog implements ChangeLog {
   private async poll(): Promise<void> {
     const { startedMs } = this
     await Promise.allSettled(this.loading)
-    // A watcher that comes later loads what the page has.
+    // A watcher that is added later loads the changes of this page itself.
     const watchers = [...this.watchers]
     for (let isMore = true; isMore;) {
       const rows = await this.store.query(selectUnread, [this.seen])

@@ -51,11 +51,11 @@ export class TargetNotEmpty extends Error {
 
 /** A statement of PostgreSQL takes 65,535 values. */
 const VALUES_MAX = 30_000
-/** Conversations are megabytes long. */
+/** A conversation can take megabytes. */
 const CHARS_MAX = 8 * 1024 * 1024
 const FETCH_ROWS = 500
 
-/** A migration inserts its row. */
+/** A migration inserts the row of this table. */
 const SINGLE_ROW: Table = 'usage_days_until'
 const COUNTED: readonly Table[] = ['journal', 'price_card']
 
@@ -192,7 +192,7 @@ async function insertRows(to: SQL, table: Table, columns: readonly string[], row
   await to.unsafe(`INSERT INTO ${quoted(table)} (${columns.join(', ')}) VALUES ${tuples.join(', ')}`, values)
 }
 
-/** Dollars and the rest apart: a sum of all amounts may exceed 64 bits. */
+/** Sums dollars and fractions separately. A sum of all amounts in nano-USD may exceed 64 bits. */
 const sumOf = (amount: string, type: string): string =>
   `CAST(coalesce(sum(${amount} / 1000000000), 0) AS ${type}) AS ${amount}_dollars,
    CAST(coalesce(sum(${amount} % 1000000000), 0) AS ${type}) AS ${amount}_rest`

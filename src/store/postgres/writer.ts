@@ -5,7 +5,7 @@
  * 1. `BEGIN` with `synchronous_commit = off`, so that rows are unlocked before the flush of the log.
  * 2. The fence, which numbers the batch in the row of this instance (instance.ts).
  * 3. The steps of all transactions (batch.ts), and `COMMIT`.
- * 4. The barrier: a small synchronous commit. Only after it is anybody told.
+ * 4. The barrier: a small synchronous commit. Nobody is told before it.
  *
  * A batch with a transaction that is refused is undone and runs again with a savepoint for each transaction, so that
  * each has its own outcome. After a lost answer the number in the database says which try was committed.
@@ -277,7 +277,7 @@ export class PostgresWriter {
 /** Another batch of this instance has its place, or this instance was declared dead. */
 class FenceError extends Error {}
 
-/** The transaction had failed before its commit. The query that failed has said why. */
+/** The transaction failed before its commit. The error of the failed query has the reason. */
 class RollbackError extends Error {}
 
 /** Waits for the ends of all. Throws the first error, which is the cause of the others. */
