@@ -11,7 +11,7 @@ type InstanceView = {
   readonly batch: number
   readonly silent_ms: number
   readonly version: string | null
-  readonly address: string | null
+  readonly process: string | null
 }
 
 /** The value of `db status` and `db migrate`. */
@@ -52,7 +52,7 @@ function showState(state: DatabaseState, terminal: Terminal): CommandOutcome {
       { title: 'id', of: ({ id }) => id },
       { title: 'state', of: ({ state: its }) => its },
       { title: 'version', of: ({ version }) => version ?? '' },
-      { title: 'address', of: ({ address }) => address ?? '' },
+      { title: 'process', of: ({ process: its }) => its ?? '' },
       { title: 'batch', of: ({ batch }) => String(batch) },
       { title: 'silent', of: ({ silent_ms: silentMs }) => `${silentMs} ms` },
     ],

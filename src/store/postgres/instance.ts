@@ -9,7 +9,7 @@ import { must } from './batch.ts'
 
 const LIVES = "state IN ('alive', 'draining')"
 
-export const REGISTER = 'INSERT INTO instance (id, version) VALUES ($1, $2)'
+export const REGISTER = 'INSERT INTO instance (id, version, process) VALUES ($1, $2, $3)'
 
 /** Fails unless the last committed batch of this instance is `$3`, and this instance was not declared dead. */
 export const FENCE = must(

@@ -7,7 +7,8 @@ export type ServingInstance = {
   /** The number of its last batch of writes. */
   readonly batch: number
   readonly version: string | null
-  readonly address: string | null
+  /** The name of its machine, and its process id there. */
+  readonly process: string | null
   /** The time since its last sign of life, by the clock of the database. */
   readonly silentMs: number
 }
@@ -15,7 +16,7 @@ export type ServingInstance = {
 /** Instances that have not ended. One that was killed is among them until another one has declared it dead. */
 export async function servingInstances(store: Queryable): Promise<readonly ServingInstance[]> {
   const rows = await store.query(
-    `SELECT id, state, batch, version, address,
+    `SELECT id, state, batch, version, process,
        round(1000 * extract(epoch FROM clock_timestamp() - beat))::bigint AS silent_ms
      FROM instance WHERE state IN ('alive', 'draining') ORDER BY id`,
   )
@@ -24,7 +25,7 @@ export async function servingInstances(store: Queryable): Promise<readonly Servi
     state: row['state'] as ServingInstance['state'],
     batch: Number(row['batch']),
     version: row['version'] as string | null,
-    address: row['address'] as string | null,
+    process: row['process'] as string | null,
     silentMs: Number(row['silent_ms']),
   }))
 }

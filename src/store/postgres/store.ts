@@ -1,4 +1,6 @@
 /** The store on PostgreSQL. It is loaded only where the URL of a database is set. */
+import { hostname } from 'node:os'
+import manifest from '../../../package.json' with { type: 'json' }
 import { timeOrderedId } from '../../lib/primitives/ids.ts'
 import { StoreReader, type ReaderThread } from '../reader.ts'
 import type { Store } from '../store.ts'
@@ -40,7 +42,7 @@ export async function openPostgresStore(
   const types = await prepareDatabase(url)
   const connection = new WriterConnection(url)
   await connection.open()
-  await connection.run(REGISTER, [instance, null])
+  await connection.run(REGISTER, [instance, manifest.version, `${hostname()} ${process.pid}`])
   const writer = new PostgresWriter(connection, instance, { types, onFatal, deferMs, silenceMs })
   const readers = new Set<StoreReader>()
   const openReader = async (turn: 'first' | 'last'): Promise<StoreReader> => {

@@ -510,7 +510,7 @@ CREATE TABLE instance (
   batch         bigint NOT NULL DEFAULT 0,
   beat          timestamptz NOT NULL DEFAULT clock_timestamp(),
   version       text COLLATE "C",
-  address       text COLLATE "C"
+  process       text COLLATE "C"
 ) WITH (fillfactor = 20);
 
 -- What a key or an account with limits has used. One row decides. The limits themselves come with each request.
