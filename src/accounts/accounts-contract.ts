@@ -20,7 +20,7 @@ export type AccountsUnderTest = {
 }
 
 type BarredSubject = Parameters<AccountsOptions['onBarred']>[0]
-type Bound = {
+type SuiteContext = {
   readonly accounts: () => Accounts
   readonly barred: BarredSubject[]
   /** Sessions whose holders have lost their rights. */
@@ -72,7 +72,7 @@ export function describeAccountsContract(
       current = await open(options)
     })
     afterEach(() => current.close())
-    const bound: Bound = {
+    const context: SuiteContext = {
       accounts: () => current.accounts,
       barred,
       signedOut,
@@ -81,14 +81,14 @@ export function describeAccountsContract(
         current = await current.restart({ ...options, pepper })
       },
     }
-    testAccounts(bound)
-    testKeys(bound)
-    testRevocations(bound)
-    testPlayground(bound)
+    testAccounts(context)
+    testKeys(context)
+    testRevocations(context)
+    testPlayground(context)
   })
 }
 
-function testAccounts({ accounts, restart, barred }: Bound): void {
+function testAccounts({ accounts, restart, barred }: SuiteContext): void {
   test('an account is found by id and by name, and the first one of a store is marked', async () => {
     const first = await accounts().create({ name: 'first' })
     const second = await accounts().create({ name: 'second', origin: 'declared', allowedModels: ['m'] })
@@ -178,7 +178,7 @@ function testAccounts({ accounts, restart, barred }: Bound): void {
   })
 }
 
-function testKeys({ accounts, restart, stored }: Bound): void {
+function testKeys({ accounts, restart, stored }: SuiteContext): void {
   test('a secret admits its caller, before and after a restart, and is not stored', async () => {
     const account = await accounts().create({ name: 'a' })
     const { key, secret } = await accounts().createKey({ accountId: account.id, name: 'laptop' })
@@ -243,7 +243,7 @@ function testKeys({ accounts, restart, stored }: Bound): void {
   })
 }
 
-function testRevocations({ accounts, restart, barred }: Bound): void {
+function testRevocations({ accounts, restart, barred }: SuiteContext): void {
   test('a revoked key is refused and reported in the tick of the call, once, and for good', async () => {
     const account = await accounts().create({ name: 'a' })
     const { key, secret } = await accounts().createKey({ accountId: account.id, name: 'k' })
@@ -274,7 +274,7 @@ const termsUntil = (untilMs: number): PassTerms => ({
   holder: { userId: 'user_robin', sessionId: HOLDER, role: 'owner', accountId: 'acct_robin' },
 })
 
-function testPlayground({ accounts, restart, signedOut }: Bound): void {
+function testPlayground({ accounts, restart, signedOut }: SuiteContext): void {
   test('a playground token is valid while its terms hold, as one key that no list shows', async () => {
     const { id } = await accounts().create({ name: 'a' })
     const terms = termsUntil(Date.now() + 60_000)

@@ -22,13 +22,13 @@ export type MeterChange = {
 /** What is left of the allowance of a minute now. A new row has an infinite level, which is full under any limit. */
 const level = (column: string, limit: string): string =>
   `LEAST(${limit}, m.${column} + GREATEST(extract(epoch FROM c.now - m.at)::float8, 0) * ${limit} / 60)`
-const taken = (column: string, limit: string, amount: string): string =>
+const levelAfter = (column: string, limit: string, amount: string): string =>
   `CASE WHEN ${limit} IS NULL THEN 'Infinity' ELSE LEAST(${limit}, ${level(column, limit)} - ${amount}) END`
 /** Adds an amount to a day or a month. A later period begins at the amount. A period that is over does not change. */
-const added = (column: string, period: string, at: string, amount: string): string =>
+const sumAfter = (column: string, period: string, at: string, amount: string): string =>
   `CASE WHEN m.${period} > ${at} THEN m.${column} WHEN m.${period} = ${at} THEN m.${column} + ${amount} ELSE ${amount} END`
 /** Whether the spend of a period stays within its limit. */
-const within = (period: string, at: string, limit: string): string =>
+const isWithin = (period: string, at: string, limit: string): string =>
   `(${limit} IS NULL OR CASE WHEN m.${period} < ${at} THEN 0 ELSE m.${period}_spent + m.${period}_held END
      + GREATEST(${HELD} + ${SPENT}, CASE WHEN ${REQUESTS} > 0 THEN 1 ELSE 0 END) <= ${limit})`
 
@@ -47,10 +47,10 @@ const TODAY = 'floor(extract(epoch FROM c.now) / 86400)::bigint'
  */
 const changeMeter = addingStatement(
   `UPDATE meter m SET
-  req = ${taken('req', RPM, REQUESTS)}, tok = ${taken('tok', TPM, TOKENS)}, at = GREATEST(m.at, c.now),
+  req = ${levelAfter('req', RPM, REQUESTS)}, tok = ${levelAfter('tok', TPM, TOKENS)}, at = GREATEST(m.at, c.now),
   in_flight = m.in_flight + ${IN_FLIGHT}, day = GREATEST(m.day, ${DAY}), month = GREATEST(m.month, ${MONTH}),
-  day_spent = ${added('day_spent', 'day', DAY, SPENT)}, day_held = ${added('day_held', 'day', DAY, HELD)},
-  month_spent = ${added('month_spent', 'month', MONTH, SPENT)}, month_held = ${added('month_held', 'month', MONTH, HELD)}
+  day_spent = ${sumAfter('day_spent', 'day', DAY, SPENT)}, day_held = ${sumAfter('day_held', 'day', DAY, HELD)},
+  month_spent = ${sumAfter('month_spent', 'month', MONTH, SPENT)}, month_held = ${sumAfter('month_held', 'month', MONTH, HELD)}
 FROM (SELECT clock_timestamp() AS now) c
 WHERE m.id = ?1 AND (${CHECKED} = 0 OR (
   (${REQUESTS} = 0 OR (${DAY} = GREATEST(m.day, ${TODAY})
@@ -58,7 +58,7 @@ WHERE m.id = ?1 AND (${CHECKED} = 0 OR (
     AND (${CONCURRENT} IS NULL OR m.in_flight + ${IN_FLIGHT} <= ${CONCURRENT})))
   AND (${TPM} IS NULL OR ${TOKENS} < 0
     OR ${level('tok', TPM)} >= GREATEST(${TOKENS}, CASE WHEN ${REQUESTS} > 0 THEN 1 ELSE 0 END))
-  AND ${within('day', DAY, DAY_LIMIT)} AND ${within('month', MONTH, MONTH_LIMIT)}))`,
+  AND ${isWithin('day', DAY, DAY_LIMIT)} AND ${isWithin('month', MONTH, MONTH_LIMIT)}))`,
   8,
 )
 

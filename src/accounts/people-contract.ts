@@ -30,7 +30,7 @@ export type PeopleUnderTest = {
   close(): Promise<void>
 }
 
-type Bound = { readonly now: () => PeopleUnderTest; readonly restart: () => Promise<void> }
+type SuiteContext = { readonly now: () => PeopleUnderTest; readonly restart: () => Promise<void> }
 
 const FROM = { address: '192.0.2.1', agent: 'test' }
 const NOBODY = { name: undefined, hash: 'hash' }
@@ -43,22 +43,27 @@ export function describePeopleContract(name: string, open: () => Promise<PeopleU
       current = await open()
     })
     afterEach(() => current.close())
-    const bound: Bound = {
+    const context: SuiteContext = {
       now: () => current,
       async restart() {
         current = await current.restart()
       },
     }
-    testUsers(bound)
-    testLinks(bound)
-    testSessions(bound)
-    testSessionLists(bound)
-    testManagementKeys(bound)
-    testSavedViews(bound)
+    testUsers(context)
+    testLinks(context)
+    testSessions(context)
+    testSessionLists(context)
+    testManagementKeys(context)
+    testSavedViews(context)
   })
 }
 
-async function userOf({ now }: Bound, name: string, role: UserRole = 'operator', accountId?: string): Promise<User> {
+async function userOf(
+  { now }: SuiteContext,
+  name: string,
+  role: UserRole = 'operator',
+  accountId?: string,
+): Promise<User> {
   const user = await now().users.create({ name, role, accountId })
   if (!user) throw new Error(`${name} is taken`)
   await now().users.setPassword(user.id, `hash of ${name}`)
@@ -71,8 +76,8 @@ const errorOf = (promise: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   )
 
-function testUsers(bound: Bound): void {
-  const { now, restart } = bound
+function testUsers(context: SuiteContext): void {
+  const { now, restart } = context
   test('a user is invited until a password is chosen, and found by id and name', async () => {
     const { users } = now()
     expect(users.hasOperator()).toBe(false)
@@ -103,7 +108,7 @@ function testUsers(bound: Bound): void {
 
   test('a disabled or changed user is signed out at once, and a renewed user keeps the password', async () => {
     await now().addAccount('acct')
-    const { id } = await userOf(bound, 'kim', 'owner', 'acct')
+    const { id } = await userOf(context, 'kim', 'owner', 'acct')
     const sessions = [await now().sessions.begin(id, FROM), await now().sessions.begin(id, FROM)]
     const changing = now().users.update(id, { role: 'member' })
     for (const { token } of sessions) expect(now().sessions.find(token, now().users)).toBeUndefined()
@@ -131,8 +136,8 @@ function testUsers(bound: Bound): void {
   })
 }
 
-function testLinks(bound: Bound): void {
-  const { now, restart } = bound
+function testLinks(context: SuiteContext): void {
+  const { now, restart } = context
   test('a link is used once, even if many people have it, and a newer one voids it', async () => {
     const made = await now().users.create({ name: 'max', role: 'operator', accountId: undefined })
     const id = made?.id ?? ''
@@ -168,7 +173,7 @@ function testLinks(bound: Bound): void {
 
   test('the first link makes one operator, with a name that is free', async () => {
     await now().addAccount('acct')
-    await userOf(bound, 'taken', 'member', 'acct')
+    await userOf(context, 'taken', 'member', 'acct')
     const link = await now().users.makeLink(undefined)
     expect(now().users.holderOf(link)).toEqual({ kind: 'first' })
     expect(await now().users.redeem(link, NOBODY)).toEqual({ kind: 'name_needed' })
@@ -181,23 +186,23 @@ function testLinks(bound: Bound): void {
   })
 }
 
-function testSessions(bound: Bound): void {
-  const { now, restart } = bound
+function testSessions(context: SuiteContext): void {
+  const { now, restart } = context
   const { idleMs, absoluteMs } = sessionBounds
 
   test('a session is extended by requests, and lasts no longer than a working day', async () => {
-    const { token, session } = await now().sessions.begin((await userOf(bound, 'robin')).id, FROM)
+    const { token, session } = await now().sessions.begin((await userOf(context, 'robin')).id, FROM)
     const at = (ms: number): boolean =>
       now().sessions.find(token, now().users, { nowMs: session.createdAtMs + ms }) !== undefined
     for (let ms = 0; ms < absoluteMs; ms += idleMs - 1) expect(at(ms)).toBe(true)
     expect(at(absoluteMs)).toBe(false)
-    const other = await now().sessions.begin((await userOf(bound, 'kim')).id, FROM)
+    const other = await now().sessions.begin((await userOf(context, 'kim')).id, FROM)
     const late = { nowMs: other.session.createdAtMs + idleMs }
     expect(now().sessions.find(other.token, now().users, late)).toBeUndefined()
   })
 
   test('any use of a session ends it when the rule says so, and a page alone does not extend it', async () => {
-    const { id } = await userOf(bound, 'una')
+    const { id } = await userOf(context, 'una')
     const step = fc.record({
       waitMs: fc.integer({ min: 0, max: idleMs + 10 }),
       asks: fc.constantFrom('person', 'page'),
@@ -220,7 +225,7 @@ function testSessions(bound: Bound): void {
   })
 
   test('a restart ends no session, and nothing but the token is accepted', async () => {
-    const { id } = await userOf(bound, 'lee')
+    const { id } = await userOf(context, 'lee')
     const { token, session } = await now().sessions.begin(id, { address: '2001:db8::1', agent: 'x'.repeat(1_000) })
     expect(await now().stored()).not.toContain(token)
     await restart()
@@ -234,7 +239,7 @@ function testSessions(bound: Bound): void {
   })
 
   test('a new password ends all sessions of its user and nobody else’s', async () => {
-    const [own, other] = [await userOf(bound, 'ann'), await userOf(bound, 'bob')]
+    const [own, other] = [await userOf(context, 'ann'), await userOf(context, 'bob')]
     const tokens = [await now().sessions.begin(own.id, FROM), await now().sessions.begin(other.id, FROM)]
     const setting = now().users.setPassword(own.id, 'another')
     const isIn = () => tokens.map(({ token }) => now().sessions.find(token, now().users) !== undefined)
@@ -245,10 +250,10 @@ function testSessions(bound: Bound): void {
   })
 }
 
-function testSessionLists(bound: Bound): void {
-  const { now, restart } = bound
+function testSessionLists(context: SuiteContext): void {
+  const { now, restart } = context
   test('a user has a maximum of sessions, and a further one ends the oldest', async () => {
-    const { id } = await userOf(bound, 'max')
+    const { id } = await userOf(context, 'max')
     const made = []
     for (let i = 0; i < PER_USER_MAX + 3; i++) {
       made.push(await now().sessions.begin(id, FROM))
@@ -273,7 +278,7 @@ function testSessionLists(bound: Bound): void {
   })
 
   test('sessions end one by one, all at once, and by themselves, and a second end is no error', async () => {
-    const { id } = await userOf(bound, 'sam')
+    const { id } = await userOf(context, 'sam')
     const [first, second, third] = [1, 2, 3].map(() => now().sessions.begin(id, FROM))
     const [one, two, three] = [await first, await second, await third]
     if (!one || !two || !three) throw new Error('three were begun')
@@ -296,7 +301,7 @@ function testSessionLists(bound: Bound): void {
   })
 
   test('the account that an operator views is kept with the session', async () => {
-    const { id } = await userOf(bound, 'op')
+    const { id } = await userOf(context, 'op')
     const { token, session } = await now().sessions.begin(id, FROM)
     const viewed = (): string | undefined => now().sessions.find(token, now().users)?.session.viewAs
     await now().addAccount('acct')
@@ -310,8 +315,8 @@ function testSessionLists(bound: Bound): void {
   })
 }
 
-function testManagementKeys(bound: Bound): void {
-  const { now, restart } = bound
+function testManagementKeys(context: SuiteContext): void {
+  const { now, restart } = context
   test('a management key is valid until it is revoked, from the tick of the call and for good', async () => {
     await now().addAccount('acct')
     const { key, secret } = await now().managementKeys.create({ accountId: 'acct', name: 'ci', createdBy: undefined })
@@ -337,7 +342,7 @@ function testManagementKeys(bound: Bound): void {
   test('a management key does not outlive the rights of its maker', async () => {
     await now().addAccount('acct')
     await now().addAccount('other')
-    const maker = await userOf(bound, 'owner', 'owner', 'acct')
+    const maker = await userOf(context, 'owner', 'owner', 'acct')
     const own = await now().managementKeys.create({ accountId: 'acct', name: 'own', createdBy: maker.id })
     const foreign = await now().managementKeys.create({ accountId: 'other', name: 'other', createdBy: maker.id })
     const isIn = (secret: string): boolean => now().managementKeys.authenticate(secret, now().users) !== undefined
@@ -363,10 +368,10 @@ function testManagementKeys(bound: Bound): void {
   })
 }
 
-function testSavedViews(bound: Bound): void {
-  const { now, restart } = bound
+function testSavedViews(context: SuiteContext): void {
+  const { now, restart } = context
   test('views belong to one user alone, and each name is used once', async () => {
-    const [own, other] = [await userOf(bound, 'own'), await userOf(bound, 'other')]
+    const [own, other] = [await userOf(context, 'own'), await userOf(context, 'other')]
     const view = { name: 'failed', query: 'outcome=failed&model=größe' }
     const made = await now().savedViews.create(own.id, view)
     expect(made).toMatchObject(view)
@@ -386,7 +391,7 @@ function testSavedViews(bound: Bound): void {
   })
 
   test('a user has a maximum of views, even if all are made at once', async () => {
-    const { id } = await userOf(bound, 'many')
+    const { id } = await userOf(context, 'many')
     const names = Array.from({ length: SAVED_VIEWS_MAX + 5 }, (_, i) => `view ${i}`)
     const results = await Promise.all(names.map((name) => now().savedViews.create(id, { name, query: '' })))
     const refused = results.filter((result) => 'kind' in result)

@@ -40,7 +40,7 @@ export function describeBlobRowsContract(name: string, open: () => Promise<PortU
       for (const char of ['a', 'b', 'c']) await port.insert(row(char))
       await port.remove([digest('b')])
       const all = ['a', 'b', 'c', 'd'].map(digest)
-      expect(await port.known(all)).toEqual(
+      expect(await port.statesOf(all)).toEqual(
         new Map([
           [digest('a'), 'kept'],
           [digest('b'), 'removed'],
@@ -48,7 +48,7 @@ export function describeBlobRowsContract(name: string, open: () => Promise<PortU
         ] as const),
       )
       expect([...(await port.expiries(all)).keys()].toSorted()).toEqual([digest('a'), digest('c')])
-      expect(await port.kept()).toEqual(new Set([digest('a'), digest('c')]))
+      expect(await port.keptDigests()).toEqual(new Set([digest('a'), digest('c')]))
     })
 
     test('rows that must have a file come in the order of their bytes, within bounds of digest and time', async () => {

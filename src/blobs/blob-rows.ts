@@ -35,9 +35,9 @@ export type BlobRows = {
   /** Some of the rows that expired by a time and are not removed. */
   expiredBy(nowMs: number): Promise<{ readonly digests: readonly string[]; readonly hasMore: boolean }>
   /** The digests of all rows that are not removed. */
-  kept(): Promise<ReadonlySet<string>>
+  keptDigests(): Promise<ReadonlySet<string>>
   /** The digests that have a row, and whether it is marked as removed. */
-  known(digests: readonly string[]): Promise<ReadonlyMap<string, 'kept' | 'removed'>>
+  statesOf(digests: readonly string[]): Promise<ReadonlyMap<string, 'kept' | 'removed'>>
   /**
    * Rows, in order of their digests, that must have a file: not removed, made before `madeBeforeMs`, not expired by
    * then. Their digests are above `above` and at most `upTo`, where undefined means no bound.

@@ -80,16 +80,16 @@ export function describeBlobsContract(name: string, open: () => Promise<PortUnde
       await under.port.recover()
     })
     afterEach(() => under.close())
-    const bound = { get: () => under }
-    testFiles(bound)
-    testUnfinished(bound)
-    testTime(bound)
+    const context = { get: () => under }
+    testFiles(context)
+    testUnfinished(context)
+    testTime(context)
   })
 }
 
-type Bound = { readonly get: () => PortUnderTest<Blobs> }
+type SuiteContext = { readonly get: () => PortUnderTest<Blobs> }
 
-function testFiles({ get }: Bound): void {
+function testFiles({ get }: SuiteContext): void {
   test('bytes are read back as they were stored, in any pieces, also by the next process', async () => {
     const dice = new Dice(3)
     for (const size of [0, 1, 1_000, 300_000]) {
@@ -157,7 +157,7 @@ function testFiles({ get }: Bound): void {
   })
 }
 
-function testUnfinished({ get }: Bound): void {
+function testUnfinished({ get }: SuiteContext): void {
   test('a file is served once its steps are written', async () => {
     const [id, bytes] = [taskId(), randomBytes(70_000)]
     const file = get().port.begin(id, video)
@@ -198,7 +198,7 @@ function testUnfinished({ get }: Bound): void {
   })
 }
 
-function testTime({ get }: Bound): void {
+function testTime({ get }: SuiteContext): void {
   test('a file is served for its time, and then counts as expired', async () => {
     const { port } = get()
     const [id, longer] = [

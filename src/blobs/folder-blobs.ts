@@ -75,7 +75,7 @@ class FolderFiles implements BlobFiles {
     // Made by the server alone: a command that another user runs would own it.
     mkdirSync(this.place, { recursive: true, mode: 0o700 })
     chmodSync(this.place, 0o700)
-    const kept = await rows.kept()
+    const kept = await rows.keptDigests()
     for (const name of await readdir(this.place)) if (!kept.has(name)) await this.remove(name)
   }
 

@@ -75,7 +75,7 @@ export class S3Inspection {
     listedMs: number,
   ): Promise<readonly string[]> {
     const ours = objects.filter(({ name }) => DIGEST.test(name))
-    const known = await rows.known(ours.map(({ name }) => name))
+    const known = await rows.statesOf(ours.map(({ name }) => name))
     for (const { name } of ours) {
       if (known.get(name) === 'removed') await this.client.ask({ method: 'DELETE', name })
     }

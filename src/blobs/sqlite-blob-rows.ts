@@ -79,12 +79,12 @@ class SqliteBlobRows implements BlobRows {
     return { digests: rows.map(({ digest }) => String(digest)), hasMore: rows.length === SWEEP_ROWS }
   }
 
-  async kept(): Promise<ReadonlySet<string>> {
+  async keptDigests(): Promise<ReadonlySet<string>> {
     const rows = await this.store.query('SELECT digest FROM blob WHERE removed_at IS NULL')
     return new Set(rows.map(({ digest }) => String(digest)))
   }
 
-  async known(digests: readonly string[]): Promise<ReadonlyMap<string, 'kept' | 'removed'>> {
+  async statesOf(digests: readonly string[]): Promise<ReadonlyMap<string, 'kept' | 'removed'>> {
     const rows = await this.store.aside.query(selectKnown, [textList(digests)])
     return new Map(rows.map((row) => [String(row['digest']), row['removed_at'] === null ? 'kept' : 'removed']))
   }

@@ -19,7 +19,7 @@ export type CatalogUnderTest = {
 }
 
 type Declaration = CatalogOptions['declared']
-type Bound = {
+type SuiteContext = {
   readonly catalog: () => Catalog
   readonly stored: () => Promise<string>
   readonly restart: (declared?: Partial<Declaration>, masterKey?: Uint8Array) => Promise<void>
@@ -73,17 +73,17 @@ export function describeCatalogContract(
       current = await open(optionsOf(NOTHING))
     })
     afterEach(() => current.close())
-    const bound: Bound = {
+    const context: SuiteContext = {
       catalog: () => current.catalog,
       stored: () => current.stored(),
       async restart(declared = {}, masterKey = MASTER_KEY) {
         current = await current.restart(optionsOf({ ...NOTHING, ...declared }, masterKey))
       },
     }
-    testProviders(bound)
-    testModels(bound)
-    testPrices(bound)
-    testDeclared(bound)
+    testProviders(context)
+    testModels(context)
+    testPrices(context)
+    testDeclared(context)
   })
 }
 
@@ -93,7 +93,7 @@ const errorOf = (promise: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   )
 
-function testProviders({ catalog, restart, stored }: Bound): void {
+function testProviders({ catalog, restart, stored }: SuiteContext): void {
   test('a stored provider has what it was given, is replaced whole, and survives the process', async () => {
     const draft = provider('acme', { baseUrl: 'https://acme.example/v1//', hangUp: 'bills_on', concurrentRequests: 3 })
     await catalog().putProvider(draft)
@@ -179,7 +179,7 @@ function testProviders({ catalog, restart, stored }: Bound): void {
   })
 }
 
-function testModels({ catalog, restart }: Bound): void {
+function testModels({ catalog, restart }: SuiteContext): void {
   test('any model is read back as it was put, with its offers in the order of their priority', async () => {
     await catalog().putProvider(provider('one'))
     await catalog().putProvider(provider('two'))
@@ -248,7 +248,7 @@ function testModels({ catalog, restart }: Bound): void {
 
 const pricesIn = (card: PriceCard | undefined): unknown => card && [card.nanoPerMillion, card.tiers]
 
-function testPrices({ catalog, restart }: Bound): void {
+function testPrices({ catalog, restart }: SuiteContext): void {
   test('an unchanged price keeps its card, a changed one gets a new card, and no card ever changes', async () => {
     await catalog().putProvider(provider('one'))
     const price = fc.record({ input: fc.bigInt({ min: 0n, max: 3n }), output: fc.bigInt({ min: 0n, max: 2n ** 60n }) })
@@ -291,7 +291,7 @@ function testPrices({ catalog, restart }: Bound): void {
   })
 }
 
-function testDeclared({ catalog, restart, stored }: Bound): void {
+function testDeclared({ catalog, restart, stored }: SuiteContext): void {
   test('declared objects follow the declaration, and stored objects stay', async () => {
     await catalog().putProvider(provider('own'))
     await catalog().putModel(model('own-model', [offer('own')]))

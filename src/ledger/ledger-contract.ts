@@ -104,20 +104,20 @@ export function describeLedgerContract(name: string, open: () => Promise<BooksUn
       await driver.books.close()
       expect(findings).toEqual([])
     })
-    const bound = { get: () => driver }
-    testHolds(bound)
-    testEnds(bound)
-    testLines(bound)
-    testAdjustments(bound)
-    testRestarts(bound)
-    testQueries(bound)
-    testHistories(bound)
+    const context = { get: () => driver }
+    testHolds(context)
+    testEnds(context)
+    testLines(context)
+    testAdjustments(context)
+    testRestarts(context)
+    testQueries(context)
+    testHistories(context)
   })
 }
 
-type Bound = { readonly get: () => Driver }
+type SuiteContext = { readonly get: () => Driver }
 
-function testHolds({ get }: Bound): void {
+function testHolds({ get }: SuiteContext): void {
   test('a hold takes what is available, to the last unit and not beyond', async () => {
     const accountId = await get().account(100n)
     const { ledger } = get()
@@ -205,7 +205,7 @@ function testHolds({ get }: Bound): void {
   })
 }
 
-function testEnds({ get }: Bound): void {
+function testEnds({ get }: SuiteContext): void {
   test('a settlement charges the cost, and what the balance does not cover is written off', async () => {
     const amount = fc.bigInt({ min: 0n, max: 100n })
     await fc.assert(
@@ -262,7 +262,7 @@ function testEnds({ get }: Bound): void {
   })
 }
 
-function testLines({ get }: Bound): void {
+function testLines({ get }: SuiteContext): void {
   test('a further line is charged in the same transaction, from what the first one left', async () => {
     const amount = fc.bigInt({ min: 0n, max: 100n })
     await fc.assert(
@@ -286,7 +286,7 @@ function testLines({ get }: Bound): void {
   })
 }
 
-function testAdjustments({ get }: Bound): void {
+function testAdjustments({ get }: SuiteContext): void {
   test('credits and refunds add, debits take, and no debit takes what is held', async () => {
     const accountId = await get().account(100n)
     expect(await get().adjust(accountId, 5n, { kind: 'refund' })).toBe('booked')
@@ -337,7 +337,7 @@ function testAdjustments({ get }: Bound): void {
   })
 }
 
-function testRestarts({ get }: Bound): void {
+function testRestarts({ get }: SuiteContext): void {
   test('reported results survive the process, to the nano-dollar beyond 2^53', async () => {
     const amount = 2n ** 60n + 1n
     const accountId = await get().account(amount)
@@ -381,7 +381,7 @@ function testRestarts({ get }: Bound): void {
   })
 }
 
-function testQueries({ get }: Bound): void {
+function testQueries({ get }: SuiteContext): void {
   test('bookings are read newest first, a page at a time, with the balance after each, and of one account', async () => {
     const [accountId, other] = [await get().account(0n), await get().account(7n)]
     const changes = [10n, 3n, 25n, 4n, 1n]
@@ -535,7 +535,7 @@ class History {
   }
 }
 
-function testHistories({ get }: Bound): void {
+function testHistories({ get }: SuiteContext): void {
   test('any history agrees with the model, and the next process has the same balances', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(command, { minLength: 20, maxLength: 60 }), (commands) =>

@@ -84,7 +84,7 @@ export class GrowingHold {
     }
     // Text never has more tokens than bytes, so it is only counted if it could exceed the hold.
     const bytes = bytesOf(source) - this.counted.bytes
-    return this.counted.tokens + bytes <= this.tokens ? this.cleared(source) : this.grow(source)
+    return this.counted.tokens + bytes <= this.tokens ? this.markCovered(source) : this.grow(source)
   }
 
   /** The same for a reply that arrived in one piece although it was requested as a stream. */
@@ -112,11 +112,11 @@ export class GrowingHold {
   private async grow(source: AnswerProgress): Promise<'covered' | 'spent'> {
     await this.count(source)
     // After a refusal of the store, the balance is known better.
-    for (let tries = 0; tries < TRIES_MAX && (await this.grown()) === 'refused'; tries++);
-    return this.counted.tokens <= this.tokens ? this.cleared(source) : 'spent'
+    for (let tries = 0; tries < TRIES_MAX && (await this.growStep()) === 'refused'; tries++);
+    return this.counted.tokens <= this.tokens ? this.markCovered(source) : 'spent'
   }
 
-  private async grown(): Promise<'as_possible' | 'refused'> {
+  private async growStep(): Promise<'as_possible' | 'refused'> {
     const affordable = this.affordable()
     const most = Math.max(STEP_TOKENS, Math.ceil(this.tokens / SHARE_OF_HELD))
     const step = stepOf(affordable, most)
@@ -125,7 +125,7 @@ export class GrowingHold {
     return this.extend(Math.min(needed + step, this.tokens + affordable))
   }
 
-  private cleared({ produced, thoughts = '' }: AnswerProgress): 'covered' {
+  private markCovered({ produced, thoughts = '' }: AnswerProgress): 'covered' {
     this.covered = { produced: copyOf(produced), thoughts: copyOf(thoughts) }
     return 'covered'
   }

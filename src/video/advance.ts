@@ -85,7 +85,7 @@ async function follow(deps: VideoWorkerDeps, job: VideoJob): Promise<void> {
       ? await askState(deps, upscaler, { upstreamId: upscaleId, upstreamModel: '' })
       : await askState(deps, maker, { upstreamId, upstreamModel: offer.upstreamModel })
   if (deps.halt.upstreamStopped) return
-  const state = await heard(deps, job, read)
+  const state = await stateFrom(deps, job, read)
   if (!state) return
   if (state.kind !== 'done') return note(deps, job, state)
   if (upscaler && upscaleId === undefined) return beginUpscaling(deps, job, { upscaler, maker, state })
@@ -93,7 +93,7 @@ async function follow(deps: VideoWorkerDeps, job: VideoJob): Promise<void> {
 }
 
 /** The state that the vendor gave, if it gave one. A task that it does not know three times in a row has failed. */
-async function heard(deps: VideoWorkerDeps, job: VideoJob, read: ReadState): Promise<VideoState | undefined> {
+async function stateFrom(deps: VideoWorkerDeps, job: VideoJob, read: ReadState): Promise<VideoState | undefined> {
   if (read.kind === 'state') {
     Object.assign(job, { failures: 0, misses: 0 })
     return read.state

@@ -120,17 +120,17 @@ export function describeTasksContract(name: string, open: () => Promise<PortUnde
       under = await open()
     })
     afterEach(() => under.close())
-    const bound = { get: () => under }
-    testTasks(bound)
-    testTransitions(bound)
-    testLists(bound)
-    testEnds(bound)
+    const context = { get: () => under }
+    testTasks(context)
+    testTransitions(context)
+    testLists(context)
+    testEnds(context)
   })
 }
 
-type Bound = { readonly get: () => PortUnderTest<Tasks> }
+type SuiteContext = { readonly get: () => PortUnderTest<Tasks> }
 
-function testTasks({ get }: Bound): void {
+function testTasks({ get }: SuiteContext): void {
   test('a task is read back as it was made, by its account alone, also by the next process', async () => {
     const task = makeTask()
     await written(get(), get().port.insertSteps(task))
@@ -173,7 +173,7 @@ function testTasks({ get }: Bound): void {
   })
 }
 
-function testTransitions({ get }: Bound): void {
+function testTransitions({ get }: SuiteContext): void {
   test('each transition is made from its own stages alone, with all steps of its transaction', async () => {
     for (const stage of videoStages) {
       for (const [name, { from, to, run }] of Object.entries(transitions)) {
@@ -223,7 +223,7 @@ function testTransitions({ get }: Bound): void {
   })
 }
 
-function testLists({ get }: Bound): void {
+function testLists({ get }: SuiteContext): void {
   test('pages hold each task of the account once, in either order', async () => {
     const dice = new Dice(9)
     const made: VideoTask[] = []
@@ -264,7 +264,7 @@ function testLists({ get }: Bound): void {
   })
 }
 
-function testEnds({ get }: Bound): void {
+function testEnds({ get }: SuiteContext): void {
   test('an ended task is deleted once, by its account, with all steps of the transaction', async () => {
     const { port } = get()
     const [ended, open, other] = [await taskAt(get(), 'completed'), await taskAt(get(), 'running'), makeTask()]

@@ -152,10 +152,10 @@ export class PostgresWriter {
     const sentMs = this.askedMs
     try {
       const outcomes = way === 'together' ? await this.together(batch, number) : await this.apart(batch, number)
-      this.proven(number, sentMs)
+      this.confirm(number, sentMs)
       return { kind: 'durable', outcomes }
     } catch (error) {
-      return await this.failed(error)
+      return await this.recover(error)
     } finally {
       this.askedMs = undefined
     }
@@ -168,16 +168,16 @@ export class PostgresWriter {
     const begun = connection.runSimple(BEGIN)
     const fence = this.fence(number)
     const steps = queries.map(({ text, bind }) => connection.run(text, bind))
-    const results = await settled([begun, fence, ...steps, ...this.commitAndBarrier()])
+    const results = await allEnded([begun, fence, ...steps, ...this.commitAndBarrier()])
     return outcomesOf(queries, results.slice(2) as (readonly unknown[])[])
   }
 
   private async apart(batch: readonly PendingWrite[], number: bigint): Promise<Outcomes> {
     const { connection } = this
-    await settled([connection.runSimple(BEGIN), this.fence(number)])
+    await allEnded([connection.runSimple(BEGIN), this.fence(number)])
     const outcomes = await runApart(connection, batch)
     this.tries.set(number, outcomes)
-    await settled(this.commitAndBarrier())
+    await allEnded(this.commitAndBarrier())
     return outcomes
   }
 
@@ -200,8 +200,8 @@ export class PostgresWriter {
     if (count !== 1) throw declaredDead()
   }
 
-  /** What is known after a try has failed. */
-  private async failed(error: unknown): Promise<TryResult> {
+  /** Cleans up after a failed try. Returns what is known of it. */
+  private async recover(error: unknown): Promise<TryResult> {
     if (error instanceof WriterEnd) throw error
     // A former connection may have committed a try after it was given up.
     if (error instanceof FenceError) {
@@ -239,17 +239,17 @@ export class PostgresWriter {
         if (!outcomes) throw wentBack(row?.batch, this.durable)
         // It was seen, which does not mean that it was flushed.
         await this.barrier()
-        this.proven(row.batch, sentMs)
+        this.confirm(row.batch, sentMs)
         return outcomes
       } catch (error) {
-        await this.failed(error)
+        await this.recover(error)
       } finally {
         this.askedMs = undefined
       }
     }
   }
 
-  private proven(number: bigint, sentMs: number): void {
+  private confirm(number: bigint, sentMs: number): void {
     this.durable = number
     this.provenMs = sentMs
   }
@@ -281,7 +281,7 @@ class FenceError extends Error {}
 class RollbackError extends Error {}
 
 /** Waits for the ends of all. Throws the first error, which is the cause of the others. */
-async function settled(all: readonly Promise<unknown>[]): Promise<unknown[]> {
+async function allEnded(all: readonly Promise<unknown>[]): Promise<unknown[]> {
   return (await Promise.allSettled(all)).map((result) => {
     if (result.status === 'rejected') throw result.reason
     return result.value
