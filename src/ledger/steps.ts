@@ -1,6 +1,13 @@
 /** The rows that the ledger writes, in SQL. */
 import type { NanoUsd } from '../domain/money.ts'
-import { addingStatement, readingStatement, rowStatement, statement, type WriteStep } from '../store/statement.ts'
+import {
+  addingStatement,
+  readingStatement,
+  rowStatement,
+  statement,
+  updatingStatement,
+  type WriteStep,
+} from '../store/statement.ts'
 import type { Hold } from './ledger.ts'
 
 export const holdFunds = statement('UPDATE account SET held = held + ?1 WHERE id = ?2 AND posted - held >= ?1')
@@ -13,11 +20,15 @@ const RESOLVED = 'id, account_id, amount, created_at, resolved_at'
 const CHARGE = 'cost, settled, written_off, price_card_id'
 const insertSettled = rowStatement('hold', `${RESOLVED}, ${CHARGE}`, { state: "'settled'", owner: "''" })
 const insertReleased = rowStatement('hold', RESOLVED, { state: "'released'", owner: "''" })
-const settleHold = statement(
+const settleHold = updatingStatement(
   `UPDATE hold SET state = 'settled', cost = ?2, settled = ?3, written_off = ?4, price_card_id = ?5, resolved_at = ?6
    WHERE id = ?1 AND state = 'open'`,
+  ['text', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint'],
 )
-export const resolveHold = statement("UPDATE hold SET state = ?2, resolved_at = ?3 WHERE id = ?1 AND state = 'open'")
+export const resolveHold = updatingStatement(
+  "UPDATE hold SET state = ?2, resolved_at = ?3 WHERE id = ?1 AND state = 'open'",
+  ['text', 'text', 'bigint'],
+)
 export const moveFunds = statement('UPDATE account SET posted = posted + ?1, held = held - ?2 WHERE id = ?3')
 /**
  * Additions to a balance, which are combined to one sum per commit. Until the sum is written, the balance on disk may

@@ -23,6 +23,8 @@ export type Statement = {
   readonly tuple?: string
   /** The table of a `rowStatement`, and the columns that it binds. */
   readonly row?: { readonly table: string; readonly columns: readonly string[] }
+  /** See `updatingStatement`. */
+  readonly types?: readonly string[]
   /** See `racingStatement`. */
   readonly rowNames?: number
   /** See `readingStatement`. */
@@ -68,6 +70,13 @@ export function rowStatement(table: string, columns: string, fixed: Readonly<Rec
   const row = { table, columns: columns.split(/,\s*/) }
   return intern({ sql: `INSERT INTO ${table} (${names}) VALUES ${tuple}`, tuple, row })
 }
+
+/**
+ * A statement that changes one row, which its first value names. All its steps have `changes: 1`, and no other
+ * statement of its commit depends on it. In a batch of PostgreSQL those of a statement run as one, after other
+ * statements. `types` are the types of the values there.
+ */
+export const updatingStatement = (sql: Sql, types: readonly string[]): Statement => intern({ ...textsOf(sql), types })
 
 const textsOf = (sql: Sql): Pick<Statement, 'sql' | 'postgres'> =>
   typeof sql === 'string' ? { sql } : { sql: sql.sqlite, postgres: sql.postgres }

@@ -5,8 +5,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { violates } from './constraint.ts'
 import { Dice } from './port-contract.ts'
-import { addingStatement, readingStatement, rowStatement, statement, type WriteOutcome } from './statement.ts'
-import type { SqlValue, WriteStep } from './statement.ts'
+import { addingStatement, readingStatement, rowStatement, statement, updatingStatement } from './statement.ts'
+import type { SqlValue, WriteOutcome, WriteStep } from './statement.ts'
 import type { Store } from './store.ts'
 import type { DeferredWrite } from './write-queue.ts'
 
@@ -20,6 +20,7 @@ export type StoreUnderTest = {
 
 const insertAccount = statement("INSERT INTO account (id, name, status, created_at) VALUES (?1, ?2, 'active', ?3)")
 const renameAccount = statement('UPDATE account SET name = ?2 WHERE id = ?1')
+const activate = updatingStatement('UPDATE account SET status = ?2 WHERE id = ?1 AND status <> ?2', ['text', 'text'])
 const fund = statement('UPDATE account SET posted = posted + ?2 WHERE id = ?1')
 const take = statement('UPDATE account SET held = held + ?2 WHERE id = ?1 AND posted - held >= ?2')
 const add = addingStatement('UPDATE account SET posted = posted + ?2 WHERE id = ?1 AND posted + ?2 - held >= 0', 1)
@@ -76,6 +77,26 @@ export function describeStoreContract(storeName: string, open: () => Promise<Sto
         'written',
       ])
       expect(await ids()).toEqual(['a', 'e'])
+    })
+
+    test('updates that run as one are each decided by themselves', async () => {
+      await written(...['a', 'b', 'c,"d\\'].map((id) => account(id)))
+      const suspending = (id: string): Promise<WriteOutcome> => store.write([changing(activate, id, 'suspended')])
+      expect(await Promise.all(['a', 'b', 'c,"d\\'].map(suspending))).toEqual(Array(3).fill({ kind: 'written' }))
+      expect(await column('SELECT status FROM account')).toEqual(Array(3).fill('suspended'))
+      const outcomes = await Promise.all([
+        store.write([changing(activate, 'a', 'active'), changing(activate, 'b', 'suspended')]),
+        store.write([changing(activate, 'b', 'active')]),
+        store.write([changing(activate, 'b', 'active')]),
+        store.write([changing(activate, 'nobody', 'active')]),
+      ])
+      expect(outcomes.map((outcome) => (outcome.kind === 'refused' ? outcome.step : 'written'))).toEqual([
+        1,
+        'written',
+        0,
+        0,
+      ])
+      expect(await column('SELECT status FROM account ORDER BY id')).toEqual(['suspended', 'active', 'suspended'])
     })
 
     test('a broken unique key is named by its table and columns', async () => {

@@ -40,12 +40,12 @@ export async function runApart(
 /** Sends one transaction. Resolves to undefined if it is plainly written. Rejects for an error of the whole batch. */
 async function send(connection: WriterConnection, { steps }: PendingWrite): Promise<WriteOutcome | undefined> {
   const results = await Promise.allSettled([
-    connection.runSimple('SAVEPOINT tx'),
+    connection.command('SAVEPOINT'),
     ...steps.map((step) => {
       const { text, bind } = queryOf(step)
       return connection.run(text, bind)
     }),
-    connection.runSimple('RELEASE tx'),
+    connection.command('RELEASE'),
   ])
   const failed = results.findIndex(({ status }) => status === 'rejected')
   if (failed < 0) return returned(steps, results)

@@ -5,7 +5,8 @@
  */
 import type { Row, SqlValue, Statement, WriteStep } from '../statement.ts'
 import type { PendingWrite } from '../write-queue.ts'
-import { arrayOf, rowsFrom, type ColumnTypes } from './arrays.ts'
+import { rowsFrom, type ColumnTypes } from './arrays.ts'
+import { Columns, setFormOf } from './set-form.ts'
 import { textOfStatement } from './text.ts'
 import { toBound } from './values.ts'
 
@@ -17,11 +18,18 @@ export type BatchQuery = {
   readonly step?: WriteStep
 }
 
-/** A query that fails with a division by zero unless it changes exactly `changes` rows. */
-export function must(query: string, changes: number, returns: readonly string[] = []): string {
+/**
+ * A query that fails with a division by zero unless it changes exactly `changes` rows, a number or a value such as
+ * `$2`. `also` is evaluated with it.
+ */
+export function must(
+  query: string,
+  changes: number | `$${number}`,
+  { returns = [], also }: { readonly returns?: readonly string[] | undefined; readonly also?: string } = {},
+): string {
   const columns = returns.map((name) => `max(${name}) AS ${name}, `).join('')
   return `WITH changed AS (${query} RETURNING ${returns.join(', ') || 1})
-    SELECT ${columns}1 / (count(*) = ${changes})::int AS met FROM changed`
+    SELECT ${columns}1 / (count(*) = ${changes}::bigint)::int AS met${also ? `, ${also}` : ''} FROM changed`
 }
 
 const musts = new Map<number, Map<number, string>>()
@@ -36,7 +44,7 @@ function mustOf(run: Statement, changes: number): string {
   let known = musts.get(run.slot)
   if (!known) musts.set(run.slot, (known = new Map()))
   let made = known.get(changes)
-  if (made === undefined) known.set(changes, (made = must(textOfStatement(run), changes, run.returns)))
+  if (made === undefined) known.set(changes, (made = must(textOfStatement(run), changes, run)))
   return made
 }
 
@@ -49,11 +57,12 @@ export function returnedRow({ run }: WriteStep, rows: readonly unknown[]): Row |
 
 export class BatchCompiler {
   private readonly types: ColumnTypes
-  private readonly rowTexts = new Map<Statement, string>()
+  private readonly setTexts = new Map<Statement, string>()
   private queries: BatchQuery[] = []
   private racing: { readonly row: string; readonly query: BatchQuery }[] = []
   private readonly sums = new Map<string, Sum>()
-  private readonly rows = new Map<Statement, SqlValue[][]>()
+  /** What runs as one query for each statement: changes of rows, and rows to insert. */
+  private readonly sets = new Map<Statement, Columns>()
 
   constructor(types: ColumnTypes) {
     this.types = types
@@ -62,7 +71,7 @@ export class BatchCompiler {
   compile(batch: readonly PendingWrite[]): readonly BatchQuery[] {
     this.queries = []
     for (const [tx, { steps }] of batch.entries()) for (const step of steps) this.take(step, tx)
-    this.insertRows()
+    this.writeSets()
     this.writeSums()
     return [...this.takeRacing(), ...this.queries]
   }
@@ -70,7 +79,7 @@ export class BatchCompiler {
   private take(step: WriteStep, tx: number): void {
     const { run, bind } = step
     if (run.rowNames !== undefined) this.racing.push({ row: rowOf(step, run.rowNames), query: queryOf(step) })
-    else if (run.row) this.keepRow(run, bind)
+    else if (run.row || run.types) this.keep(run, bind)
     else if (!this.keepSum(step, tx)) {
       if (run.readsSums) this.writeSums()
       this.queries.push({ ...queryOf(step), ...(run.returns && { tells: [tx], step }) })
@@ -84,23 +93,27 @@ export class BatchCompiler {
     return sorted.map(({ query }) => query)
   }
 
-  private keepRow(run: Statement, bind: readonly SqlValue[]): void {
-    let columns = this.rows.get(run)
-    if (!columns) this.rows.set(run, (columns = bind.map(() => [])))
-    for (const [i, column] of columns.entries()) column.push(bind[i] as SqlValue)
+  private keep(run: Statement, bind: readonly SqlValue[]): void {
+    let kept = this.sets.get(run)
+    if (!kept) this.sets.set(run, (kept = new Columns()))
+    kept.add(bind)
   }
 
-  private insertRows(): void {
-    for (const [run, columns] of this.rows) {
-      this.queries.push({ text: must(this.rowText(run), columns[0]?.length ?? 0), bind: columns.map(arrayOf) })
+  /** Each row of a set must be changed or inserted. The number of rows is a value, so that a text is prepared once. */
+  private writeSets(): void {
+    for (const [run, columns] of this.sets) {
+      this.queries.push({ text: this.setText(run), bind: [...columns.arrays(), BigInt(columns.rows)] })
     }
-    this.rows.clear()
+    this.sets.clear()
   }
 
-  /** The insert of any number of rows. */
-  private rowText(run: Statement): string {
-    let text = this.rowTexts.get(run)
-    if (text === undefined) this.rowTexts.set(run, (text = insertOf(run, this.types)))
+  private setText(run: Statement): string {
+    let text = this.setTexts.get(run)
+    if (text === undefined) {
+      const types = run.types ?? run.row?.columns ?? []
+      text = must(run.types ? setFormOf(run) : insertOf(run, this.types), `$${types.length + 1}`)
+      this.setTexts.set(run, text)
+    }
     return text
   }
 

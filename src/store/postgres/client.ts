@@ -4,17 +4,19 @@ import { SQL } from 'bun'
 /** Behind a pooler in transaction mode, a prepared statement may be missing on the next connection. */
 const PREPARE = 'prepare'
 
+/** Whether statements are prepared, and a connection stays with the same one of the server. */
+export const isPrepared = (url: string): boolean => new URL(url).searchParams.get(PREPARE) !== 'false'
+
 /**
  * Opens up to `max` connections, each when first needed. `?prepare=false` in the URL is for a pooler such as PgBouncer
  * in transaction mode.
  */
 export function openClient(url: string, name: string, { max }: { readonly max: number }): SQL {
   const given = new URL(url)
-  const prepare = given.searchParams.get(PREPARE) !== 'false'
   given.searchParams.delete(PREPARE)
   return new SQL(given.href, {
     max,
-    prepare,
+    prepare: isPrepared(url),
     bigint: true,
     connectionTimeout: CONNECT_TIMEOUT_S,
     connection: { application_name: `tollgate ${name}` },

@@ -11,10 +11,14 @@ const LIVES = "state IN ('alive', 'draining')"
 
 export const REGISTER = 'INSERT INTO instance (id, version, process) VALUES ($1, $2, $3)'
 
-/** Fails unless the last committed batch of this instance is `$3`, and this instance was not declared dead. */
+/**
+ * Fails unless the last committed batch of this instance is `$3`, and this instance was not declared dead. The
+ * transaction then commits without waiting for the flush of the log. The barrier behind it waits.
+ */
 export const FENCE = must(
   `UPDATE instance SET batch = $2, beat = clock_timestamp() WHERE id = $1 AND batch = $3 AND ${LIVES}`,
   1,
+  { also: "set_config('synchronous_commit', 'off', true)" },
 )
 
 /**

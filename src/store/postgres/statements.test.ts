@@ -9,7 +9,7 @@ import { migratePostgres } from './migrate.ts'
 import { textOfStatement } from './text.ts'
 
 const SRC = join(import.meta.dir, '../..')
-const REGISTERS = /\b(?:statement|addingStatement|readingStatement|rowStatement)\(/
+const REGISTERS = /\b(?:statement|addingStatement|readingStatement|rowStatement|updatingStatement|racingStatement)\(/
 /** What is never sent to PostgreSQL: pragmas, and sums by the hour without a shard. */
 const ONLY_SQLITE = /^PRAGMA |^INSERT INTO usage_hour \((?!.*\bshard\b)/s
 

@@ -13,13 +13,13 @@ export const textOfStatement = ({ slot, sql, postgres = sql }: Statement): strin
 /** A text in quotes, a name in quotes, a comment, or a value as `?` or `?1`. */
 const TOKEN = /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\?(?<number>\d*)/g
 
-/** Writes each value as `$n`. As in SQLite, `?` is the value after the last one so far. */
-export function numbered(sql: string): string {
+/** Writes each value as `$n`, or with another mark. As in SQLite, `?` is the value after the last one so far. */
+export function numbered(sql: string, mark = '$'): string {
   let last = 0
   return sql.replace(TOKEN, (token: string, number: string | undefined) => {
     if (number === undefined) return token
     const at = number === '' ? last + 1 : Number(number)
     last = Math.max(last, at)
-    return `$${at}`
+    return `${mark}${at}`
   })
 }

@@ -2,8 +2,9 @@
  * The writer of PostgreSQL: the only connection of this instance that writes. One batch is in flight. It leaves in one
  * write to the socket:
  *
- * 1. `BEGIN` with `synchronous_commit = off`, so that rows are unlocked before the flush of the log.
- * 2. The fence, which numbers the batch in the row of this instance (instance.ts).
+ * 1. `BEGIN`.
+ * 2. The fence, which numbers the batch in the row of this instance (instance.ts). It sets `synchronous_commit = off`,
+ *    so that rows are unlocked before the flush of the log.
  * 3. The steps of all transactions (batch.ts), and `COMMIT`.
  * 4. The barrier: a small synchronous commit. Nobody is told before it.
  *
@@ -38,7 +39,6 @@ type Outcomes = ReadonlyMap<number, WriteOutcome>
 type TryResult = { readonly kind: 'durable'; readonly outcomes: Outcomes } | { readonly kind: 'unknown' | 'refused' }
 
 const NONE: Outcomes = new Map()
-const BEGIN = 'BEGIN; SET LOCAL synchronous_commit = off'
 /** How often the connection is watched. An idle instance also gives its sign of life then. */
 const WATCH_MS = 500
 const IDLE_MS = 1_000
@@ -165,7 +165,7 @@ export class PostgresWriter {
     const { connection } = this
     const queries = this.compiler.compile(batch)
     this.tries.set(number, NONE)
-    const begun = connection.runSimple(BEGIN)
+    const begun = connection.command('BEGIN')
     const fence = this.fence(number)
     const steps = queries.map(({ text, bind }) => connection.run(text, bind))
     const results = await allEnded([begun, fence, ...steps, ...this.commitAndBarrier()])
@@ -174,7 +174,7 @@ export class PostgresWriter {
 
   private async apart(batch: readonly PendingWrite[], number: bigint): Promise<Outcomes> {
     const { connection } = this
-    await allEnded([connection.runSimple(BEGIN), this.fence(number)])
+    await allEnded([connection.command('BEGIN'), this.fence(number)])
     const outcomes = await runApart(connection, batch)
     this.tries.set(number, outcomes)
     await allEnded(this.commitAndBarrier())
@@ -188,7 +188,7 @@ export class PostgresWriter {
   }
 
   private commitAndBarrier(): Promise<unknown>[] {
-    const commit = this.connection.run('COMMIT').then(({ command }) => {
+    const commit = this.connection.command('COMMIT').then(({ command }) => {
       // A transaction that has failed is rolled back by its commit, which is no error.
       if (command !== 'COMMIT') throw new RollbackError()
     })
