@@ -9,9 +9,19 @@ import { SilenceWatch } from './store/postgres/silence-watch.ts'
 const CUT_OFF_MS = 14_000
 const LOOK_MS = 500
 
+export type LifeOptions = {
+  readonly log: Log
+  /** Called each second with the number of instances that have not ended. */
+  readonly onInstances: (count: number) => void
+}
+
 /** Ends instances that have died, and cuts the streams of this one if it does not reach the database for too long. */
-export function startInstanceLife({ store, live }: Pick<Gateway, 'store' | 'live'>, log: Log): { stop(): void } {
+export function startInstanceLife(
+  { store, live }: Pick<Gateway, 'store' | 'live'>,
+  { log, onInstances }: LifeOptions,
+): { stop(): void } {
   const silence = new SilenceWatch(store, {
+    onCount: onInstances,
     async onSilent(silent) {
       const holds = await expireHoldsOf(store, silent, { ofInstance: meterExpirySteps, ofHold: alsoOnExpiry })
       if (holds !== undefined) log('warn', 'instance.declared_dead', { instance: silent.id, holds })

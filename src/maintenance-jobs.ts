@@ -5,16 +5,21 @@
 import type { Blobs } from './blobs/blobs.ts'
 import type { Config } from './config.ts'
 import type { Gateway } from './gateway.ts'
+import type { LifeOptions } from './instance-life.ts'
 import type { Log } from './lib/runtime/log.ts'
 import { HOUR_MS } from './lib/primitives/units.ts'
 
 /** Expired files are deleted within this time. */
 const SWEEP_MS = 30_000
 
-type JobOptions = Pick<Config, 'limits'> & { readonly log: Log; readonly isDraining: () => boolean }
+type JobOptions = Pick<Config, 'limits'> & LifeOptions & { readonly isDraining: () => boolean }
 
 /** Starts the periodic work. */
-export function startSweeps(gateway: Gateway, blobs: Blobs, { log, limits, isDraining }: JobOptions): { stop(): void } {
+export function startSweeps(
+  gateway: Gateway,
+  blobs: Blobs,
+  { log, limits, isDraining, onInstances }: JobOptions,
+): { stop(): void } {
   const logFailure = (event: string) => (error: unknown) => log('error', event, { message: String(error) })
   const { turns, idempotency, tasks, rollups, refused, store, chores } = gateway
   const { sessions } = gateway.services
@@ -53,7 +58,7 @@ export function startSweeps(gateway: Gateway, blobs: Blobs, { log, limits, isDra
   const life =
     store.instance === undefined
       ? undefined
-      : import('./instance-life.ts').then(({ startInstanceLife }) => startInstanceLife(gateway, log))
+      : import('./instance-life.ts').then(({ startInstanceLife }) => startInstanceLife(gateway, { log, onInstances }))
   return {
     stop() {
       clearInterval(hourly)

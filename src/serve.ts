@@ -105,6 +105,7 @@ export async function serve(config: Config): Promise<RunningServer> {
   const sweeps = startSweeps(gateway, blobs, {
     log,
     limits: config.limits,
+    onInstances: (count) => relay.concurrency.shareAmong(count),
     isDraining: () => state.phase === 'draining',
   })
   const watch = watchCalls(live, readiness, config)
@@ -179,7 +180,7 @@ function relayOf(gateway: Gateway, config: Config, { blobs, onRecord, ...shared 
     retries: new RetryBudget(),
     concurrency: new ProviderConcurrency(),
     pictures: new Pictures(blobs, config.limits.imageUrlMs, shared.log),
-    backgrounds: new BackgroundResponses(backgroundBounds),
+    backgrounds: new BackgroundResponses(backgroundBounds, gateway.turns.remote),
     drains: new UpstreamDrainer(drainBounds),
     hiddenReasoners: new Set(),
     limits: { ...config.limits, ...answerBounds },

@@ -84,6 +84,15 @@ export async function showResponse(request: StateRequest): Promise<StateAnswer> 
   if (!EVENT_NUMBER.test(startingAfter)) return invalidParameter('starting_after', 'must be the number of an event')
   const run = context.state === 'running' ? relay.backgrounds.find(scopeOf(caller), id) : undefined
   if (run) return { kind: 'stream', events: run.follow(after) }
+  const endOf = context.state === 'running' ? relay.turns.remote : undefined
+  if (endOf) {
+    const text = async (): Promise<string | undefined> => {
+      const ended = await find(request)
+      // One that is being deleted has no end.
+      return ended?.state === 'ended' ? followKept(ended, { after, include }) : undefined
+    }
+    return { kind: 'stream', events: afterEnd((ended) => endOf.onEnd(id, ended), text) }
+  }
   // The response may have ended since the first lookup.
   const ended = context.state === 'running' ? await find(request) : context
   if (!ended) return NOT_FOUND
@@ -108,9 +117,37 @@ function once(text: string): ReplyEvents {
   }
 }
 
+/** The events of a response that another instance makes. They come at its end, all at once. */
+function afterEnd(watch: (ended: () => void) => () => void, read: () => Promise<string | undefined>): ReplyEvents {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const leave = watch(resolve)
+  let state: 'waiting' | 'left' | 'ended' | 'deleted' = 'waiting'
+  return {
+    get isEnded() {
+      return state === 'ended'
+    },
+    get isBroken() {
+      return state === 'deleted'
+    },
+    next: async () => {
+      await promise
+      if (state !== 'waiting') return undefined
+      const text = await read()
+      state = text === undefined ? 'deleted' : 'ended'
+      return text
+    },
+    close: () => {
+      if (state === 'waiting') state = 'left'
+      leave()
+      resolve()
+      return Promise.resolve()
+    },
+  }
+}
+
 export async function deleteResponse({ relay, caller, id }: StateRequest): Promise<StateAnswer> {
   const scope = scopeOf(caller)
-  await relay.backgrounds.find(scope, id)?.cancel('forgotten')
+  await relay.backgrounds.cancel(scope, id, 'forgotten')
   const deleted = await relay.turns.delete(scope, id)
   return deleted ? { kind: 'body', body: { id, object: 'response', deleted: true } } : NOT_FOUND
 }
@@ -124,9 +161,9 @@ export async function cancelResponse(request: StateRequest): Promise<StateAnswer
     const message = 'Only responses made with background: true can be cancelled.'
     return stateFailure({ kind: 'invalid_value', message, param: 'response_id' })
   }
-  const run = relay.backgrounds.find(scopeOf(caller), id)
-  if (!run && context.state === 'ended') return { kind: 'body', body: shown }
-  await run?.cancel('stopped')
+  const scope = scopeOf(caller)
+  if (context.state === 'ended' && !relay.backgrounds.find(scope, id)) return { kind: 'body', body: shown }
+  await relay.backgrounds.cancel(scope, id, 'stopped')
   const now = await find(request)
   return now ? { kind: 'body', body: showKept(now, []) } : NOT_FOUND
 }

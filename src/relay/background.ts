@@ -2,7 +2,7 @@
 import type { Failure } from '../domain/failure.ts'
 import type { AnswerFacts, Conversation } from '../formats/core/contract.ts'
 import type { MessageContent } from '../lib/http/message-content.ts'
-import type { TurnScope } from '../responses/turns.ts'
+import type { RemoteTurns, TurnScope } from '../responses/turns.ts'
 import type { GatewayRequest } from './call.ts'
 import { limit } from '../lib/primitives/limit.ts'
 
@@ -22,9 +22,13 @@ const CANCEL_WAIT_MS = 5_000
 export class BackgroundResponses {
   private readonly limits: BackgroundLimits
   private readonly runs = new Map<string, Run>()
+  private readonly remote: RemoteTurns | undefined
 
-  constructor(limits: BackgroundLimits) {
+  /** `remote`: the answers of other instances, if some share the store. */
+  constructor(limits: BackgroundLimits, remote?: RemoteTurns) {
     this.limits = limits
+    this.remote = remote
+    remote?.onCancel((scope, id) => this.find(scope, id)?.stop('stopped'))
   }
 
   /** The reason why no further one may begin at the moment, if there is one. */
@@ -41,9 +45,15 @@ export class BackgroundResponses {
     return { kind: 'rate_limited', message, retryAfterMs: RETRY_MS }
   }
 
-  /** A running answer, if there is one of this id. */
+  /** A running answer of this instance, if there is one of this id. */
   find({ accountId }: TurnScope, id: string): Run | undefined {
     return this.runs.get(nameOf(accountId, id))
+  }
+
+  /** Cancels a running answer, whichever instance makes it. Resolves when it is settled, or after a timeout. */
+  async cancel(scope: TurnScope, id: string, what: 'stopped' | 'forgotten'): Promise<void> {
+    const run = this.find(scope, id)
+    await (run ? run.cancel(what) : this.remote?.cancel(scope, id))
   }
 
   /** Runs the answer to its end. `onError` is called for a programmer's error. */
@@ -121,11 +131,16 @@ export class Run {
     this.changed = Promise.withResolvers<void>()
   }
 
-  /** Cancels the answer. Resolves when it is settled, or after a timeout. */
-  async cancel(what: 'stopped' | 'forgotten'): Promise<void> {
+  /** Cancels the answer. It ends soon. */
+  stop(what: 'stopped' | 'forgotten'): void {
     const { call, conversation } = this.started
     conversation.cancel(what)
     call.cancel('client_closed')
+  }
+
+  /** Cancels the answer. Resolves when it is settled, or after a timeout. */
+  async cancel(what: 'stopped' | 'forgotten'): Promise<void> {
+    this.stop(what)
     const late = Promise.withResolvers<void>()
     const timer = setTimeout(late.resolve, CANCEL_WAIT_MS)
     await Promise.race([this.over, late.promise])

@@ -118,3 +118,29 @@ test('a stopped call does not wait, whether it stops before or meanwhile', async
   taken?.leave()
   expect(concurrency.take(one)).toBeDefined()
 })
+
+test('instances divide a limit, with one permit at least for each, and share what a dead one leaves', async () => {
+  const concurrency = new ProviderConcurrency()
+  const five = { id: 'vendor', concurrentRequests: 5 }
+  const permitsOf = (provider: { id: string; concurrentRequests?: number }): number => {
+    const taken: { leave(): void }[] = []
+    for (let permit = concurrency.take(provider); permit; permit = concurrency.take(provider)) taken.push(permit)
+    for (const permit of taken) permit.leave()
+    return taken.length
+  }
+  const shares = [1, 2, 3, 9].map((instances) => {
+    concurrency.shareAmong(instances)
+    return permitsOf(five)
+  })
+  expect(shares).toEqual([5, 2, 1, 1])
+  expect(permitsOf({ id: 'unlimited' })).toBe(concurrencyBounds.requestsMax)
+  concurrency.shareAmong(3)
+  const taken = concurrency.take(five)
+  const waiting = concurrency.wait([five], 'acct', call)
+  concurrency.shareAmong(2)
+  expect(concurrency.isOpenTo(five, 'other')).toBe(true)
+  expect(await waiting).toBeDefined()
+  expect(concurrency.take(five)).toBeUndefined()
+  taken?.leave()
+  expect(concurrency.take(five)).toBeDefined()
+})

@@ -49,7 +49,7 @@ class ProviderQueue {
   /** Waiting requests by account. */
   private readonly waiting = new FairQueue<PermitTaker>()
 
-  /** Sets the limit, which an operator may have changed. */
+  /** Sets the limit, which an operator or the number of instances may have changed. */
   limitTo(max: number): this {
     const isMore = max > this.max
     this.max = max
@@ -106,6 +106,12 @@ class ProviderQueue {
 
 export class ProviderConcurrency {
   private readonly queues = new Map<string, ProviderQueue>()
+  private instances = 1
+
+  /** Divides the limits of providers among instances. Each instance may have one request at least. */
+  shareAmong(instances: number): void {
+    this.instances = instances
+  }
 
   /** Whether an account can have a permit, now or by waiting. */
   isOpenTo(provider: LimitedProvider, account: string): boolean {
@@ -149,9 +155,15 @@ export class ProviderConcurrency {
     return got
   }
 
-  private queueOf({ id, concurrentRequests = concurrencyBounds.requestsMax }: LimitedProvider): ProviderQueue {
+  /** A provider without a limit has the bound of this process, which is not shared. */
+  private shareOf(limited: number | undefined): number {
+    if (limited === undefined) return concurrencyBounds.requestsMax
+    return this.instances === 1 ? limited : Math.max(1, Math.floor(limited / this.instances))
+  }
+
+  private queueOf({ id, concurrentRequests }: LimitedProvider): ProviderQueue {
     let queue = this.queues.get(id)
     if (!queue) this.queues.set(id, (queue = new ProviderQueue()))
-    return queue.limitTo(concurrentRequests)
+    return queue.limitTo(this.shareOf(concurrentRequests))
   }
 }

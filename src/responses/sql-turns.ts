@@ -5,6 +5,7 @@ import { KeptBytes } from '../lib/primitives/kept-bytes.ts'
 import { placesOf, textList } from '../store/sql.ts'
 import type { Row, Sql, SqlValue, WriteStep } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
+import { openRemoteTurns } from './remote-turns.ts'
 import {
   BYTES_OF_ACCOUNT,
   CHAIN_SQL,
@@ -32,6 +33,7 @@ import {
   type Chain,
   type InputPage,
   type PageRequest,
+  type RemoteTurns,
   type ShownTurn,
   type TurnBounds,
   type Turns,
@@ -52,10 +54,14 @@ export async function openSqlTurns(store: Store, bounds: TurnBounds): Promise<Tu
     recount: store.changes.isShared ? recount : undefined,
   })
   for (const row of rows) taken.count(text(row, 'account_id'), Number(row['bytes']))
-  return new SqlTurns(store, bounds, taken)
+  const remote = store.changes.isShared ? await openRemoteTurns(store) : undefined
+  return new SqlTurns(store, bounds, { taken, remote })
 }
 
+type TurnParts = { readonly taken: KeptBytes; readonly remote: RemoteTurns | undefined }
+
 class SqlTurns implements Turns {
+  readonly remote: RemoteTurns | undefined
   private readonly store: Store
   private readonly bounds: TurnBounds
   /** By account: the bytes of its turns on disk, and those promised to running requests. */
@@ -65,10 +71,11 @@ class SqlTurns implements Turns {
   private readonly begun = new Map<string, number>()
   private readonly recalling = new Map<string, number>()
 
-  constructor(store: Store, bounds: TurnBounds, taken: KeptBytes) {
+  constructor(store: Store, bounds: TurnBounds, { taken, remote }: TurnParts) {
     this.store = store
     this.bounds = bounds
     this.taken = taken
+    this.remote = remote
   }
 
   bytesOf({ accountId }: TurnScope): number {

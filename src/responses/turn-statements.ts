@@ -28,6 +28,10 @@ export const BYTES_OF_ACCOUNT = 'SELECT CAST(sum(bytes) AS bigint) AS bytes FROM
 export const HOLD_OF_TURN = "'req_' || substr(r.id, 6)"
 export const RUN_BY = `SELECT h.owner FROM response r JOIN hold h ON h.id = ${HOLD_OF_TURN} AND h.state = 'open'
   WHERE r.account_id = ? AND r.id = ? AND r.state = 'running'`
+/** The holds of a list whose requests have not ended. */
+export const OPEN_HOLDS = eachDatabase(
+  (database) => `SELECT id FROM hold WHERE ${isListed(database, 'id', '?')} AND state = 'open'`,
+)
 export const STALE_TURNS = eachDatabase(
   (database) =>
     `SELECT ${placeColumn(database)}, account_id, bytes FROM response WHERE created_at < ? LIMIT ${SWEEP_TURNS}`,

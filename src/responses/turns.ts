@@ -59,6 +59,16 @@ export type TurnBounds = {
   readonly room: Pick<DiskRoom, 'isShort'>
 }
 
+/** The turns that other instances make. They run in the background. */
+export type RemoteTurns = {
+  /** Asks the instance that makes a turn to cancel it. Resolves when the turn has ended, or after seconds. */
+  cancel(scope: TurnScope, id: string): Promise<void>
+  /** Calls the listener for each turn that some instance asks to cancel, whoever makes it. */
+  onCancel(listener: (scope: TurnScope, id: string) => void): void
+  /** Calls `ended` once a running turn has ended. The returned function ends the watch. */
+  onEnd(id: string, ended: () => void): () => void
+}
+
 /**
  * The port of stored turns.
  *
@@ -96,6 +106,8 @@ export type Turns = {
   sizeOf(scope: TurnScope, id: string): Promise<number>
   /** The owner of the hold of a running turn: the process that makes it. Undefined if the turn does not run. */
   runBy(scope: TurnScope, id: string): Promise<string | undefined>
+  /** Undefined if no other instance shares the store. */
+  readonly remote: RemoteTurns | undefined
   /** Items of a turn's input, each as the text that was received. A page ends by number or at `PAGE_BYTES_MAX`. */
   inputPage(scope: TurnScope, id: string, page: PageRequest): Promise<InputPage>
   /** A turn and all turns before it, within `CHAIN_BYTES_MAX` and `CHAIN_TURNS_MAX`. */

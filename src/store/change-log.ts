@@ -5,8 +5,13 @@
 import type { WriteStep } from './statement.ts'
 import type { Lane } from './write-queue.ts'
 
-/** The tables whose rows are in memory. `catalog` stands for all tables of the catalogue. */
-export type ChangeKind = 'account' | 'api_key' | 'catalog' | 'management_key' | 'session' | 'setup_link' | 'user'
+/**
+ * The tables whose rows are in memory. `catalog` stands for all tables of the catalogue. `response` stands for one that
+ * is to be cancelled by the instance that makes it.
+ */
+export type ChangeKind =
+  | ('account' | 'api_key' | 'catalog' | 'management_key')
+  | ('response' | 'session' | 'setup_link' | 'user')
 
 /** A part of the memory that follows the database. */
 export type ChangeWatcher = {

@@ -92,7 +92,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
 /** The store that tests of whole gateways run on. */
 export const TEST_STORE = process.env['TOLLGATE_TEST_STORE'] ?? 'sqlite'
 
-type RunningGateway = Pick<TestGateway, 'baseUrl' | 'pid' | 'operate' | 'output' | 'exited' | 'crash'> & {
+export type RunningGateway = Pick<TestGateway, 'baseUrl' | 'pid' | 'operate' | 'output' | 'exited' | 'crash'> & {
   /** Stops by SIGTERM. Resolves with the exit code. */
   stop(): Promise<number>
 }
@@ -141,10 +141,24 @@ async function startInstance(
 /** The databases of folders: a test may start again on the folder of a gateway that it has crashed. */
 const databases = new Map<string, Promise<string>>()
 /** Nothing balances between the instances, so none has to serve on after SIGTERM. */
-const PAIR_ENV = {
+const INSTANCE_ENV = {
   TOLLGATE_KEY_PEPPER: '5a'.repeat(32),
   TOLLGATE_MASTER_KEY: 'c3'.repeat(32),
   TOLLGATE_LAME_DUCK_MS: '0',
+}
+
+/** Starts an instance for each folder, one after the other. The first one makes the schema. */
+async function startOn(url: string, folders: readonly string[], options: GatewayOptions): Promise<RunningGateway[]> {
+  const instances: RunningGateway[] = []
+  const env = { ...INSTANCE_ENV, ...options.env, TOLLGATE_DATABASE_URL: url }
+  for (const folder of folders) instances.push(await startInstance(folder, { ...options, env }))
+  return instances
+}
+
+/** Starts instances on one PostgreSQL database, each with an address of its own. The test stops them. */
+export async function startInstances(count: number, options: GatewayOptions = {}): Promise<RunningGateway[]> {
+  const { freshDatabase } = await import('./fresh-database.ts')
+  return startOn(await freshDatabase(), Array.from({ length: count }, freshFolder), options)
 }
 
 async function startPair(folder: string, options: GatewayOptions): Promise<RunningGateway> {
@@ -152,11 +166,8 @@ async function startPair(folder: string, options: GatewayOptions): Promise<Runni
   const { startAlternatingProxy } = await import('./alternating-proxy.ts')
   if (!databases.has(folder)) databases.set(folder, freshDatabase())
   const url = (await databases.get(folder)) as string
-  const start = (own: string): Promise<RunningGateway> =>
-    startInstance(own, { ...options, env: { ...PAIR_ENV, ...options.env, TOLLGATE_DATABASE_URL: url } })
-  const first = await start(folder)
-  const second = await start(freshFolder())
-  const both = [first, second] as const
+  const both = await startOn(url, [folder, freshFolder()], options)
+  const [first, second] = both as [RunningGateway, RunningGateway]
   const proxy = startAlternatingProxy(both.map(({ baseUrl }) => Number(new URL(baseUrl).port)))
   let turn = 0
   return {

@@ -29,7 +29,7 @@ export type Member = Who & { readonly account: string; records(count: number): P
 let serial = 0
 
 /** Opens an account of its own, with a key. */
-export async function joined(at: TestGateway, limits: object = {}): Promise<Member> {
+export async function joined(at: Pick<TestGateway, 'operate' | 'baseUrl'>, limits: object = {}): Promise<Member> {
   const name = `speaker-${serial++}`
   const { id } = await at.operate<{ id: string }>('account.create', { name, balance: '10', ...limits })
   const { secret: key } = await at.operate<{ secret: string }>('key.create', { account: name, name: 'k' })

@@ -8,6 +8,7 @@ afterEach(() => watch?.close())
 /** Watches a table that a test changes. Resolves when a condition is met. */
 function watching(table: Map<string, string>, query = async (): Promise<readonly Row[]> => rowsOf(table)) {
   const silent: string[] = []
+  const counts: number[] = []
   let polls = 0
   const store = {
     instance: 'own',
@@ -19,12 +20,12 @@ function watching(table: Map<string, string>, query = async (): Promise<readonly
   }
   const onSilent = async ({ id, beat }: { id: string; beat: string }): Promise<void> =>
     void silent.push(`${id} ${beat}`)
-  watch = new SilenceWatch(store, { onSilent, silentMs: 60, pollMs: 10 })
+  watch = new SilenceWatch(store, { onSilent, onCount: (count) => counts.push(count), silentMs: 60, pollMs: 10 })
   const polled = async (count: number): Promise<void> => {
     const until = polls + count
     while (polls < until) await Bun.sleep(1)
   }
-  return { silent, polled }
+  return { silent, counts, polled }
 }
 
 const rowsOf = (table: Map<string, string>): Row[] => [...table].map(([id, beat]) => ({ id, beat }))
@@ -64,4 +65,25 @@ test('polls that fail see nothing: after an outage everybody is watched anew', a
   })
   await polled(30)
   expect(silent).toEqual([])
+})
+
+test('instances are counted with this one, from the start on, and a poll that fails counts nobody', async () => {
+  const table = new Map([['second', 'b0']])
+  let isAway = false
+  const { counts, polled } = watching(table, async () => {
+    if (isAway) throw new Error('the server does not answer')
+    return rowsOf(table)
+  })
+  await Bun.sleep(0)
+  expect(counts[0]).toBe(2)
+  table.set('third', 'b0')
+  await polled(3)
+  expect(counts.at(-1)).toBe(3)
+  isAway = true
+  table.clear()
+  await polled(3)
+  expect(counts.at(-1)).toBe(3)
+  isAway = false
+  await polled(3)
+  expect(counts.at(-1)).toBe(1)
 })

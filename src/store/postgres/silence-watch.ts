@@ -25,13 +25,15 @@ const FORGET_POLLS = 3_600
 export type SilenceOptions = {
   /** Called for a silent instance, again with each poll while it stays in the table. */
   readonly onSilent: (silent: SilentInstance) => Promise<void>
+  /** Called with each poll: the number of instances that have not ended, with this one. */
+  readonly onCount?: (instances: number) => void
   readonly silentMs?: number
   readonly pollMs?: number
 }
 
 export class SilenceWatch {
   private readonly store: Pick<Store, 'query' | 'write' | 'instance'>
-  private readonly options: Required<SilenceOptions>
+  private readonly options: Required<Omit<SilenceOptions, 'onCount'>> & Pick<SilenceOptions, 'onCount'>
   private readonly seen = new Map<string, { readonly beat: string; readonly sinceMs: number }>()
   private polledMs = Number.NEGATIVE_INFINITY
   private polls = 0
@@ -42,6 +44,7 @@ export class SilenceWatch {
     this.store = store
     this.options = { silentMs: SILENT_MS, pollMs: POLL_MS, ...options }
     this.timer = setInterval(() => this.start(), this.options.pollMs)
+    this.start()
   }
 
   async close(): Promise<void> {
@@ -57,11 +60,12 @@ export class SilenceWatch {
   }
 
   private async poll(): Promise<void> {
-    const { pollMs, silentMs, onSilent } = this.options
+    const { pollMs, silentMs, onSilent, onCount } = this.options
     const nowMs = performance.now()
     if (nowMs - this.polledMs > GAP_POLLS * pollMs) this.seen.clear()
     const rows = await this.store.query(SELECT_OTHERS, [this.store.instance ?? ''])
     this.polledMs = nowMs
+    onCount?.(rows.length + 1)
     const others = new Map(rows.map(({ id, beat }) => [String(id), String(beat)]))
     for (const id of this.seen.keys()) if (!others.has(id)) this.seen.delete(id)
     for (const [id, beat] of others) {
