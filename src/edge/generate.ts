@@ -126,7 +126,7 @@ async function answerInBackground(
   { call, relayed: { run, text, headers } }: AnsweredRequest & { readonly relayed: BackgroundResult },
 ): Promise<void> {
   if (call.request.conversation?.mode === 'followed') {
-    await responder.replyWithEvents(context, run.follow(-1), headers)
+    await responder.replyWithEvents(context, { events: run.follow(-1), headers })
   } else responder.write(context, 200, { ...JSON_TYPE, ...headers }, text)
   // The request counts against the concurrency of its key until the run ends.
   return run.over

@@ -6,7 +6,7 @@ import type { ServerExchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
 import type { MessageContent } from '../lib/http/message-content.ts'
 import type { LogFields } from '../lib/runtime/log.ts'
-import type { ReplyEvents, StreamClient, StreamOptions } from './stream-reply.ts'
+import type { StreamClient, StreamOptions } from './stream-reply.ts'
 import type { EnvelopeDialect } from './model-view.ts'
 
 /** Sent with every answer. A browser then does not guess another content type. */
@@ -73,7 +73,11 @@ export type Responder = {
   replyText(context: RequestContext, text: string): void
   replyWithStream(context: RequestContext, client: StreamClient, stream: ReplyStream): Promise<void>
   /** Sends the events of an answer that is produced independently of this client. */
-  replyWithEvents(context: RequestContext, events: ReplyEvents, headers: ReplyHeaders): Promise<void>
+  replyWithEvents(context: RequestContext, reply: DetachedReply): Promise<void>
 }
 
+/** The begin of a stream without one stated: its first event comes soon. */
+export type DetachedReply = Pick<StreamOptions, 'events' | 'headers'> & {
+  readonly begun?: StreamOptions['begun'] | undefined
+}
 export type ReplyStream = Pick<StreamOptions, 'events' | 'headers' | 'contentType' | 'heartbeat' | 'begun'>

@@ -9,8 +9,14 @@ import type { EdgeOptions } from './edge-options.ts'
 import { bearerOf, presentedKey } from './presented-key.ts'
 import type { RefusalLog } from './refusal-log.ts'
 import { refusedNote } from './refused-note.ts'
-import { refusedLine, type ReplyStream, type RequestContext, type Responder } from './request-context.ts'
-import { presenceOf, replyWithStream, type ReplyEvents, type StreamClient } from './stream-reply.ts'
+import {
+  refusedLine,
+  type DetachedReply,
+  type ReplyStream,
+  type RequestContext,
+  type Responder,
+} from './request-context.ts'
+import { presenceOf, replyWithStream, type StreamClient } from './stream-reply.ts'
 
 const EVENTS_TYPE = {
   'content-type': 'text/event-stream; charset=utf-8',
@@ -57,8 +63,8 @@ export class EdgeResponder implements Responder {
     })
   }
 
-  replyWithEvents(context: RequestContext, events: ReplyEvents, headers: ReplyHeaders): Promise<void> {
-    return this.replyWithStream(context, presenceOf(context.exchange), { events, headers, begun: 'answering' })
+  replyWithEvents(context: RequestContext, { begun = 'answering', ...rest }: DetachedReply): Promise<void> {
+    return this.replyWithStream(context, presenceOf(context.exchange), { ...rest, begun })
   }
 
   clientOf({ exchange }: RequestContext): string {

@@ -10,8 +10,8 @@ export type StateAnswer =
   | { readonly kind: 'body'; readonly body: object }
   /** JSON text. */
   | { readonly kind: 'text'; readonly text: string }
-  /** `bytes` is the size of a stream that exists already. */
-  | { readonly kind: 'stream'; readonly events: ReplyEvents; readonly bytes?: number }
+  /** `bytes` is the size of a stream that exists already. Nothing comes for long of one that is `waiting`. */
+  | { readonly kind: 'stream'; readonly events: ReplyEvents; readonly bytes?: number; readonly begun?: 'waiting' }
   | { readonly kind: 'failure'; readonly failure: Failure }
 
 /** A request for one response or one task. */
@@ -91,7 +91,7 @@ export async function showResponse(request: StateRequest): Promise<StateAnswer> 
       // One that is being deleted has no end.
       return ended?.state === 'ended' ? followKept(ended, { after, include }) : undefined
     }
-    return { kind: 'stream', events: afterEnd((ended) => endOf.onEnd(id, ended), text) }
+    return { kind: 'stream', events: afterEnd((ended) => endOf.onEnd(id, ended), text), begun: 'waiting' }
   }
   // The response may have ended since the first lookup.
   const ended = context.state === 'running' ? await find(request) : context

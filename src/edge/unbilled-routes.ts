@@ -13,7 +13,6 @@ import { readJsonBody } from './body.ts'
 import { linkBaseOf, type Links } from './links.ts'
 import { receive, type ReceiveOptions } from './read-request.ts'
 import { countResponse, type StateAnswer, type StateHandler } from './state.ts'
-import type { ReplyEvents } from './stream-reply.ts'
 import type { JsonBody } from './request-body.ts'
 import type { Responder, RequestContext } from './request-context.ts'
 import { IpRateLimiter } from './ip-rate-limiter.ts'
@@ -60,6 +59,7 @@ export const freeBounds: FreeBounds = {
 }
 
 type Spend = (bytes: number) => void
+type StateStream = Extract<StateAnswer, { kind: 'stream' }>
 
 /** An answer up to this size is never refused. */
 const SMALL_BYTES = 64 * KIB
@@ -201,19 +201,19 @@ export class FreeRoutes {
     const text = answer.kind === 'text' ? answer.text : answer.kind === 'body' ? JSON.stringify(answer.body) : ''
     const bytes = answer.kind === 'stream' ? (answer.bytes ?? 0) : text.length
     if (!share.set(bytes)) return this.api.refuse(context, UNREAD)
-    if (answer.kind === 'stream') await this.follow(context, answer.events)
+    if (answer.kind === 'stream') await this.follow(context, answer)
     else this.api.replyText(context, text)
     await context.exchange.drained()
   }
 
   /** Sends the events of an answer that is still being made. It stops when the caller loses the right to them. */
-  private async follow(context: RequestContext, events: ReplyEvents): Promise<void> {
+  private async follow(context: RequestContext, { events, begun }: StateStream): Promise<void> {
     const { exchange, caller } = context
     const unwatch = caller && this.options.relay.watch(caller, () => exchange.destroy())
     try {
       // The caller may have lost the right during the lookup.
       if (this.lostRight(context)) await events.close()
-      else await this.api.replyWithEvents(context, events, {})
+      else await this.api.replyWithEvents(context, { events, begun, headers: {} })
     } finally {
       unwatch?.()
     }

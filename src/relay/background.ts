@@ -22,6 +22,8 @@ const CANCEL_WAIT_MS = 5_000
 export class BackgroundResponses {
   private readonly limits: BackgroundLimits
   private readonly runs = new Map<string, Run>()
+  /** Answers that wait for their holds. */
+  private readonly starting = new Set<TurnScope>()
   private readonly remote: RemoteTurns | undefined
 
   /** `remote`: the answers of other instances, if some share the store. */
@@ -34,15 +36,27 @@ export class BackgroundResponses {
   /** The reason why no further one may begin at the moment, if there is one. */
   obstacle({ accountId }: TurnScope): Failure | undefined {
     const { runsMax, runsPerAccountMax } = this.limits
-    if (this.runs.size >= runsMax) {
+    if (this.runs.size + this.starting.size >= runsMax) {
       const message = 'Too many responses are being made in the background. Try again shortly.'
       return { kind: 'unavailable', message, retryAfterMs: RETRY_MS }
     }
     let own = 0
     for (const run of this.runs.values()) if (run.accountId === accountId) own++
+    for (const start of this.starting) if (start.accountId === accountId) own++
     if (own < runsPerAccountMax) return undefined
     const message = `This account may have ${runsPerAccountMax} background responses at once, and that many are running.`
     return { kind: 'rate_limited', message, retryAfterMs: RETRY_MS }
+  }
+
+  /** Counts an answer among those that run while its hold is written. */
+  async whileHeld<T>({ accountId }: TurnScope, held: Promise<T>): Promise<T> {
+    const start = { accountId }
+    this.starting.add(start)
+    try {
+      return await held
+    } finally {
+      this.starting.delete(start)
+    }
   }
 
   /** A running answer of this instance, if there is one of this id. */

@@ -83,7 +83,7 @@ async function carryOut(relay: Relay, call: GatewayRequest, earlyFailure?: Failu
   try {
     const needed = admission.quoted.amount
     if (waitsForHold(relay, call, admission)) {
-      const outcome = await admission.held.durable
+      const outcome = await heldFor(relay, call, admission)
       if (outcome.kind === 'refused') return await endUnheld(relay, call, { refusal: outcome.refusal, needed })
     }
     if (conversation && call.isBackground) return await detach(relay, call, { admission, conversation })
@@ -142,6 +142,11 @@ async function prepare(relay: Relay, call: GatewayRequest): Promise<Failure | un
 /** Why no further background answer may begin. Checked in the tick in which it would begin. */
 const backgroundObstacle = ({ backgrounds }: Relay, { isBackground, caller }: GatewayRequest): Failure | undefined =>
   isBackground ? backgrounds.obstacle({ accountId: caller.account.id }) : undefined
+
+/** Resolves with the outcome of a hold that the request waits for. */
+function heldFor({ backgrounds }: Relay, { isBackground, caller }: GatewayRequest, { held }: Admission) {
+  return isBackground ? backgrounds.whileHeld({ accountId: caller.account.id }, held.durable) : held.durable
+}
 
 type BackgroundStart = { readonly admission: Admission; readonly conversation: Conversation }
 
