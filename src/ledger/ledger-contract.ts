@@ -270,7 +270,7 @@ function testLines({ get }: SuiteContext): void {
         const { ledger, books } = get()
         const accountId = await get().account(balance)
         const { hold } = get().hold(accountId, balance / 2n)
-        await ledger.settle(hold, { cost, priceCardId: PRICE_CARD }, (first) => {
+        await ledger.settle(hold, { cost, furtherCost: more, priceCardId: PRICE_CARD }, (first) => {
           const further = { id: `${hold.id}.2`, accountId, cost: more, priceCardId: PRICE_CARD, createdAtMs: 1 }
           const { steps, ...line } = ledger.line(further)
           const left = balance - first.charged

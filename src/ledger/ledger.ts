@@ -100,10 +100,16 @@ export type ExtendResult =
   | { readonly kind: 'held'; readonly durable: Promise<HoldOutcome> }
   | { readonly kind: 'insufficient' }
 
-export type Charge = { readonly cost: NanoUsd; readonly priceCardId: number }
+export type Charge = {
+  readonly cost: NanoUsd
+  readonly priceCardId: number
+  /** What further lines of the settlement cost together. A store that decides when it writes reserves it before. */
+  readonly furtherCost?: NanoUsd
+}
 
 /** A further charge beside another hold. It has its own `id`, hold and record. */
-export type FurtherCharge = Charge & Pick<Hold, 'id' | 'accountId'> & { readonly createdAtMs: number }
+export type FurtherCharge = Omit<Charge, 'furtherCost'> &
+  Pick<Hold, 'id' | 'accountId'> & { readonly createdAtMs: number }
 
 export type Settlement = {
   readonly charged: NanoUsd
@@ -166,7 +172,7 @@ export type Ledger = {
   settle(hold: Hold, charge: Charge, also: (settlement: Settlement) => readonly WriteStep[]): Promise<void>
   /**
    * The steps of a further charge, on its own line, for the transaction of `settle`. It must be called in the `also` of
-   * `settle`, which must return the steps.
+   * `settle`, which must return the steps. Its cost is part of the `furtherCost` of `settle`.
    */
   line(line: FurtherCharge): Settlement & { readonly steps: readonly WriteStep[] }
   /** Releases a hold, once. The same conditions apply. */

@@ -166,6 +166,26 @@ describe('two ledgers on one database', () => {
     })
   })
 
+  test('further lines above their hold take what the other has left, and write off the rest', async () => {
+    await onTwo(100n, async (first, second) => {
+      const mine = await hold(first.ledger, 'mine', 10n)
+      await hold(second.ledger, 'other', 85n)
+      if (!mine.hold) throw new Error('not held')
+      const { id, accountId } = mine.hold
+      await first.ledger.settle(mine.hold, { cost: 8n, furtherCost: 50n, priceCardId: 1 }, (made) => {
+        const further = { id: `${id}.2`, accountId, cost: 50n, priceCardId: 1, createdAtMs: 1 }
+        const line = first.ledger.line(further)
+        expect([made.charged, line.charged, line.writtenOff]).toEqual([8n, 7n, 43n])
+        const { charged, writtenOff } = line
+        return [record(accountId, id, 8n), ...line.steps, record(accountId, further.id, charged, writtenOff)]
+      })
+      expect(await fundsOf(first)).toEqual({ posted: 85n, held: 85n })
+      const [row] = await first.store.query("SELECT settled, written_off FROM hold WHERE id = 'mine.2'")
+      expect(row).toEqual({ settled: 7n, written_off: 43n })
+      expect(await reap(first.store)).toBe(1)
+    })
+  })
+
   test('an account that another instance has filled is not refused by what was known before', async () => {
     await onTwo(1n, async (first, second) => {
       await Bun.sleep(150)

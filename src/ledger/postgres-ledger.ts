@@ -91,7 +91,7 @@ class PostgresLedger implements Ledger {
   private readonly open = new Set<string>()
   /** The ids of holds that are being ended. */
   private readonly ending = new Set<string>()
-  /** What the settlement that is being made has left of the balance, and what its further lines have taken. */
+  /** What the settlement that is being made has left of what is reserved, and what its further lines have taken. */
   private settling: { left: NanoUsd; taken: NanoUsd } | undefined
 
   constructor(store: Store, options: PostgresLedgerOptions) {
@@ -184,7 +184,7 @@ class PostgresLedger implements Ledger {
 
   /** Charges a hold that is taken. An excess of the cost is held first, so that the charge is known. */
   private charge(hold: Hold, charge: Charge, also: Parameters<Ledger['settle']>[2]): Promise<void> {
-    const excess = charge.cost - hold.amount
+    const excess = charge.cost + (charge.furtherCost ?? 0n) - hold.amount
     if (excess <= 0n) return this.chargeCovered(hold, charge, { covered: hold.amount, also })
     return this.reserveExcess(hold, excess).then((reserved) =>
       this.chargeCovered(hold, charge, { covered: hold.amount + reserved, also }),
@@ -198,8 +198,7 @@ class PostgresLedger implements Ledger {
   ): Promise<void> {
     const charged = cost < covered ? cost : covered
     const charge = { cost, charged, writtenOff: cost - charged, priceCardId }
-    const { available } = this.of(hold.accountId).balance
-    this.settling = { left: covered - charged + (available > 0n ? available : 0n), taken: 0n }
+    this.settling = { left: covered - charged, taken: 0n }
     const steps = also(charge)
     const { taken } = this.settling
     this.settling = undefined

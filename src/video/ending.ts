@@ -98,11 +98,13 @@ export async function completeTask(
   const priceCardId = terms.sale.id
   const owed = chosenOffer(task)?.cost ?? terms.sale
   const cost = priceOf(metered.usage, terms.sale)
-  await deps.ledger.settle(holdOf(task), { cost, priceCardId }, ({ charged, writtenOff }) => {
+  const upscaling = wish.upscale && usageOfUpscaling(wish.resolution, wish.upscale, metered.seconds)
+  const furtherCost = upscaling ? priceOf(upscaling, terms.sale) : 0n
+  await deps.ledger.settle(holdOf(task), { cost, furtherCost, priceCardId }, ({ charged, writtenOff }) => {
     const { usage, source } = metered
     const line = { hold: holdOf(task), endpoint: MAKING, usage, source }
     records.push(recordOf(job, line, { charged, writtenOff, upstreamCost: costOf(task, owed, metered) }, ending))
-    const steps = wish.upscale ? upscaleLine() : []
+    const steps = upscaling ? upscaleLine(upscaling) : []
     const all = records.reduce((sum, record) => sum + record.charged, 0n)
     return [
       ...steps,
@@ -114,11 +116,9 @@ export async function completeTask(
   })
   conclude(deps, job, { ended, records })
 
-  function upscaleLine(): readonly WriteStep[] {
-    if (!wish.upscale) return []
-    const usage = usageOfUpscaling(wish.resolution, wish.upscale, metered.seconds)
+  function upscaleLine(usage: Usage): readonly WriteStep[] {
     const id = upscaleLineId(requestId)
-    const made = deps.ledger.line({ id, accountId, cost: priceOf(usage, terms.sale), priceCardId, createdAtMs })
+    const made = deps.ledger.line({ id, accountId, cost: furtherCost, priceCardId, createdAtMs })
     const hold = { id, accountId, amount: 0n, createdAtMs }
     const line = { hold, endpoint: UPSCALING, usage, source: 'reported' } as const
     const { charged, writtenOff, steps } = made
