@@ -16,7 +16,8 @@ test.concurrent('an operation that is silent for longer than ten seconds is wait
     return { ok: true, value: 'done' }
   }
   const address = { scheme: 'http' as const, host: '127.0.0.1', port: 4711, publicUrl: undefined }
-  const control = serveControl(folder, { backup } as unknown as AdminServices, address)
+  const catchUp = (): Promise<void> => Promise.resolve()
+  const control = serveControl(folder, { backup, catchUp } as unknown as AdminServices, address)
   expect(await callControl(folder, 'backup', { file: '/nowhere' })).toEqual({ ok: true, value: 'done' })
   await control.stop()
   rmSync(folder, { recursive: true })
