@@ -68,7 +68,7 @@ test.skipIf(TEST_STORE === 'postgres')('an instance refuses connections until it
   }
   expect([...met]).toEqual(['ECONNREFUSED'])
   await lock`ROLLBACK`
-  lock.release()
+  await lock.release()
   await sql.close()
   const gateway = await starting
   expect(await isReady(port)).toBe(true)
