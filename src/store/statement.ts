@@ -29,6 +29,8 @@ export type Statement = {
   readonly rowNames?: number
   /** See `readingStatement`. */
   readonly readsSums?: true
+  /** See `addingStatement`. */
+  readonly shared?: string
   /** Columns of the one row that it changes. PostgreSQL returns them with the outcome of the transaction. */
   readonly returns?: readonly string[]
 }
@@ -45,9 +47,15 @@ export const statement = (sql: Sql): Statement => intern(textsOf(sql))
  * A statement that adds to a row. Its first `keys` values name the row and the way of adding, and the others are added.
  * Steps of a commit with equal first values may run as one step with the sums of the others. That step runs late: only
  * a `readingStatement` sees what the commit has added to the row so far.
+ *
+ * `shared` is the table of the row, if other instances add to it too. Its first key is then the `id` of the row.
+ * PostgreSQL locks such rows in one order.
  */
-export const addingStatement = (sql: Sql, keys: number, options: Pick<Statement, 'returns'> = {}): Statement =>
-  intern({ ...textsOf(sql), keys, ...options })
+export const addingStatement = (
+  sql: Sql,
+  keys: number,
+  options: Pick<Statement, 'returns' | 'shared'> = {},
+): Statement => intern({ ...textsOf(sql), keys, ...options })
 
 /** A statement that reads a row that others add to. Additions of the same commit are written before it runs. */
 export const readingStatement = (sql: Sql): Statement => intern({ ...textsOf(sql), readsSums: true })

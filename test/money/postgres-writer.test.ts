@@ -9,7 +9,7 @@ import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import type { WriterEndEvent } from '../../src/store/postgres/writer-end.ts'
 import { addingStatement, rowStatement, statement } from '../../src/store/statement.ts'
 import type { Store } from '../../src/store/store.ts'
-import { FaultProxy } from '../support/fault-proxy.ts'
+import { FaultProxy, type FaultLink } from '../support/fault-proxy.ts'
 import { PostgresServer } from '../support/postgres-server.ts'
 
 const insertAccount = statement("INSERT INTO account (id, name, status, created_at) VALUES (?1, ?1, 'active', 0)")
@@ -174,6 +174,39 @@ test('a server that is silent is given up, and what it still finishes counts onc
   await load.stop()
   await expectExact(load)
 })
+
+test('the server ends the batch of an instance that stops in the middle of it', async () => {
+  const own = new FaultProxy({ port: Number(new URL(server.url()).port) })
+  proxy = own
+  const load = new Load(await open({ through: own, silenceMs: 60_000 }))
+  await load.more(20)
+  const stateOf = async (pid: number): Promise<string | undefined> => {
+    const rows = (await admin`SELECT state FROM pg_stat_activity WHERE pid = ${pid}`) as { state: string }[]
+    return rows[0]?.state
+  }
+  const linkOfWriter = async (): Promise<{ readonly pid: number; readonly link: FaultLink } | undefined> => {
+    const [row] = (await admin`SELECT pid, client_port AS port FROM pg_stat_activity
+      WHERE application_name = 'tollgate writer' AND datname = current_database()`) as { pid: number; port: number }[]
+    const link = row && own.links.get(row.port)
+    return link && { pid: row.pid, link }
+  }
+  // The bytes of a batch end somewhere between its beginning and its commit.
+  let stopped: number | undefined
+  for (let bytes = 100; stopped === undefined; bytes += 100) {
+    const writer = await linkOfWriter()
+    if (!writer) continue
+    writer.link.set({ up: { holeAfterBytes: bytes } })
+    for (let looks = 0; looks < 20 && stopped === undefined; looks++) {
+      await Bun.sleep(20)
+      if ((await stateOf(writer.pid)) === 'idle in transaction') stopped = writer.pid
+    }
+    if (stopped === undefined) writer.link.reset()
+  }
+  while ((await stateOf(stopped)) !== undefined) await Bun.sleep(100)
+  await load.more(50)
+  await load.stop()
+  await expectExact(load)
+}, 60_000)
 
 describe('an instance ends', () => {
   const ended = async (event: WriterEndEvent): Promise<void> => {

@@ -55,10 +55,31 @@ export function returnedRow({ run }: WriteStep, rows: readonly unknown[]): Row |
   return row && Object.fromEntries(run.returns.map((name) => [name, row[name] ?? null]))
 }
 
+/**
+ * Locks the rows that other instances add to: tables by their names, and rows by their ids, as the sums of a batch do.
+ * A batch that adds to such rows in another order begins with this. Otherwise two instances could wait for each other.
+ */
+export function lockQueries(batch: readonly PendingWrite[]): readonly BatchQuery[] {
+  const tables = new Map<string, Columns>()
+  for (const { run, bind } of batch.flatMap(({ steps }) => steps)) {
+    if (run.shared === undefined) continue
+    let ids = tables.get(run.shared)
+    if (!ids) tables.set(run.shared, (ids = new Columns()))
+    ids.add(bind.slice(0, 1))
+  }
+  const sorted = [...tables].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return sorted.map(([table, ids]) => ({
+    text: `SELECT 1 FROM ${table} WHERE id = ANY ($1::text::text[]) ORDER BY id FOR NO KEY UPDATE`,
+    bind: ids.arrays(),
+  }))
+}
+
 export class BatchCompiler {
   private readonly types: ColumnTypes
   private readonly setTexts = new Map<Statement, string>()
   private queries: BatchQuery[] = []
+  /** The batch, until its shared rows are locked. */
+  private unlocked: readonly PendingWrite[] = []
   private racing: { readonly row: string; readonly query: BatchQuery }[] = []
   private readonly sums = new Map<string, Sum>()
   /** What runs as one query for each statement: changes of rows, and rows to insert. */
@@ -70,6 +91,7 @@ export class BatchCompiler {
 
   compile(batch: readonly PendingWrite[]): readonly BatchQuery[] {
     this.queries = []
+    this.unlocked = batch
     for (const [tx, { steps }] of batch.entries()) for (const step of steps) this.take(step, tx)
     this.writeSets()
     this.writeSums()
@@ -81,7 +103,7 @@ export class BatchCompiler {
     if (run.rowNames !== undefined) this.racing.push({ row: rowOf(step, run.rowNames), query: queryOf(step) })
     else if (run.row || run.types) this.keep(run, bind)
     else if (!this.keepSum(step, tx)) {
-      if (run.readsSums) this.writeSums()
+      if (run.readsSums) this.writeSumsEarly()
       this.queries.push({ ...queryOf(step), ...(run.returns && { tells: [tx], step }) })
     }
   }
@@ -122,12 +144,19 @@ export class BatchCompiler {
     const { run, bind, changes } = step
     const { keys } = run
     if (keys === undefined || !bind.every((value, i) => i < keys || isInteger(value))) return false
-    const name = JSON.stringify([run.slot, changes, ...bind.slice(0, keys).map((key) => nameOf(key))])
+    const name = JSON.stringify([run.slot, ...bind.slice(0, keys).map((key) => nameOf(key)), changes])
     const known = this.sums.get(name)
     known?.tells.push(tx)
     if (!known) this.sums.set(name, { ...step, name, bind: bind.map(toBound), tells: [tx] })
     else for (let i = keys; i < bind.length; i++) known.bind[i] = (known.bind[i] as bigint) + BigInt(bind[i] as bigint)
     return true
+  }
+
+  /** Writes the sums so far. Rows of later ones may come before theirs in the order of locks. */
+  private writeSumsEarly(): void {
+    this.queries.push(...lockQueries(this.unlocked))
+    this.unlocked = []
+    this.writeSums()
   }
 
   /** All instances lock rows in one order. Otherwise two of them could wait for each other. */

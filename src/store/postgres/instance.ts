@@ -11,14 +11,21 @@ const LIVES = "state IN ('alive', 'draining')"
 
 export const REGISTER = 'INSERT INTO instance (id, version, process) VALUES ($1, $2, $3)'
 
+/** A process may stop in the middle of a batch, as on a machine that is paused. Its rows must not stay locked. */
+const IDLE_TRANSACTION_MS = 5_000
+
 /**
  * Fails unless the last committed batch of this instance is `$3`, and this instance was not declared dead. The
- * transaction then commits without waiting for the flush of the log. The barrier behind it waits.
+ * transaction then commits without waiting for the flush of the log. The barrier behind it waits. A pooler would refuse the settings
+ * at the start of a connection.
  */
 export const FENCE = must(
   `UPDATE instance SET batch = $2, beat = clock_timestamp() WHERE id = $1 AND batch = $3 AND ${LIVES}`,
   1,
-  { also: "set_config('synchronous_commit', 'off', true)" },
+  {
+    also: `set_config('synchronous_commit', 'off', true),
+      set_config('idle_in_transaction_session_timeout', '${IDLE_TRANSACTION_MS}', true)`,
+  },
 )
 
 /**

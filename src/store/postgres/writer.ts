@@ -15,7 +15,7 @@ import type { Row, WriteOutcome, WriteStep } from '../statement.ts'
 import { WriteQueue, type DeferredWrite, type Lane, type OutcomeListener, type PendingWrite } from '../write-queue.ts'
 import type { ColumnTypes } from './arrays.ts'
 import { runApart } from './apart.ts'
-import { BatchCompiler, returnedRow, type BatchQuery } from './batch.ts'
+import { BatchCompiler, lockQueries, returnedRow, type BatchQuery } from './batch.ts'
 import type { DatabaseError } from './client.ts'
 import type { WriterConnection } from './connection.ts'
 import { queryFailureOf } from './query-failure.ts'
@@ -174,7 +174,8 @@ export class PostgresWriter {
 
   private async apart(batch: readonly PendingWrite[], number: bigint): Promise<Outcomes> {
     const { connection } = this
-    await allEnded([connection.command('BEGIN'), this.fence(number)])
+    const begun = [connection.command('BEGIN'), this.fence(number)]
+    await allEnded([...begun, ...lockQueries(batch).map(({ text, bind }) => connection.run(text, bind))])
     const outcomes = await runApart(connection, batch)
     this.tries.set(number, outcomes)
     await allEnded(this.commitAndBarrier())
