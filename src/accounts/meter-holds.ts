@@ -9,8 +9,8 @@ export const monthOf = (
   FROM (SELECT date '1970-01-01' + ${day}::int AS d) AS of_day)`
 
 /** One row for each meter of each open hold. */
-const COUNTED =
-  "SELECT unnest(string_to_array(meters, ' ')) AS id, owner, meter_day, tokens, amount FROM hold WHERE state = 'open'"
+const COUNTED = `SELECT unnest(string_to_array(meters, ' ')) AS id, owner, meter_day, tokens, amount - excess AS amount
+  FROM hold WHERE state = 'open'`
 
 const lockMeters = statement(
   `SELECT 1 FROM meter WHERE id IN (SELECT id FROM (${COUNTED} AND owner = ?1) AS counted)

@@ -60,6 +60,7 @@ WHERE m.id = ?1 AND (${CHECKED} = 0 OR (
     OR ${level('tok', TPM)} >= GREATEST(${TOKENS}, CASE WHEN ${REQUESTS} > 0 THEN 1 ELSE 0 END))
   AND ${isWithin('day', DAY, DAY_LIMIT)} AND ${isWithin('month', MONTH, MONTH_LIMIT)}))`,
   8,
+  { shared: 'meter' },
 )
 
 type MeterOf = { readonly id: string; readonly limits: Limits; readonly at: MeterDay }
@@ -102,9 +103,9 @@ export const spentStep = (meter: MeterOf, spent: NanoUsd): WriteStep => stepOf(m
 const HOLD_MONTH = monthOf('h.meter_day')
 const endHeld = statement(
   `UPDATE meter m SET
-  day_held = m.day_held - CASE WHEN m.day = h.meter_day THEN h.amount ELSE 0 END,
+  day_held = m.day_held - CASE WHEN m.day = h.meter_day THEN h.amount - h.excess ELSE 0 END,
   day_spent = m.day_spent + CASE WHEN m.day = h.meter_day THEN ?2::bigint ELSE 0 END,
-  month_held = m.month_held - CASE WHEN m.month = ${HOLD_MONTH} THEN h.amount ELSE 0 END,
+  month_held = m.month_held - CASE WHEN m.month = ${HOLD_MONTH} THEN h.amount - h.excess ELSE 0 END,
   month_spent = m.month_spent + CASE WHEN m.month = ${HOLD_MONTH} THEN ?2::bigint ELSE 0 END
 FROM hold h WHERE h.id = ?1 AND m.id = ANY (string_to_array(h.meters, ' '))`,
 )

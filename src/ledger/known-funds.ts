@@ -9,6 +9,11 @@ import type { Balance, Funds } from './ledger.ts'
 /** A change of a balance by this process. */
 export type FundsChange = { readonly posted: NanoUsd; readonly held: NanoUsd }
 
+/** For how long memory says that a refusal is unlikely. */
+const SURE_MS = 5_000
+/** A hold is sure if so many like it would fit beside it. */
+const SURE_TIMES = 8n
+
 export class KnownFunds {
   private posted: NanoUsd
   private held: NanoUsd
@@ -33,6 +38,11 @@ export class KnownFunds {
 
   get ageMs(): number {
     return performance.now() - this.seenMs
+  }
+
+  /** Whether the refusal of a hold is unlikely. */
+  isAmple(amount: NanoUsd): boolean {
+    return this.ageMs <= SURE_MS && this.balance.available >= amount * (1n + SURE_TIMES)
   }
 
   /** Counts a change that is about to be written. */

@@ -29,6 +29,7 @@ import {
   type Settlement,
 } from './ledger.ts'
 import {
+  addExcess,
   insertBookedJournal,
   insertJournalBooking,
   insertJournalEntry,
@@ -44,10 +45,6 @@ const REF_KEY = 'journal(ref)'
 
 /** For how long memory refuses by what it has seen. Later it asks. */
 const KNOWN_MS = 100
-/** For how long memory says that a refusal is unlikely. */
-const SURE_MS = 5_000
-/** A hold is sure if so many like it would fit beside it. */
-const SURE_TIMES = 8n
 /** The tries to hold what a cost exceeds its hold by, each by what the store had left after the one before. */
 const EXCESS_TRIES = 3
 
@@ -150,7 +147,7 @@ class PostgresLedger implements Ledger {
     if (amount < 0n) throw new RangeError('a hold is never negative')
     if (this.cannotTake(funds, amount)) return { kind: 'insufficient', balance: funds.balance }
     if (isSoon && also.length + conditions.length > 0) throw new Error('a hold that waits is written alone')
-    const isSure = isLikely(funds, amount) && conditions.every((condition) => condition.isSure)
+    const isSure = funds.isAmple(amount) && conditions.every((condition) => condition.isSure)
     const hold: SharedHold = { id, accountId, amount, createdAtMs, ...(isSoon && { isSoon }) }
     const owner = request.livesWith === 'task' ? TASK_OWNER : this.options.owner
     const { meters, day = null, tokens = null } = request.metered ?? {}
@@ -232,8 +229,8 @@ class PostgresLedger implements Ledger {
     if (!funds) return { kind: 'unknown_account' }
     if (amount <= 0n) throw new RangeError('an adjustment must be positive; its kind gives the direction')
     const change = { posted: kind === 'debit' ? -amount : amount, held: 0n }
-    const refusal = funds.ageMs <= this.knownMs ? adjustmentRefusal(funds.balance, change.posted) : undefined
-    if (refusal) return { kind: refusal }
+    // A credit cannot lack funds, although own holds that will be refused may exceed what is known.
+    if (change.posted < 0n && this.cannotTake(funds, amount)) return { kind: 'insufficient' }
     // A debit leaves memory before the commit, and a credit enters with it. Memory never promises more than there is.
     if (change.posted < 0n) funds.begin(change)
     const { changes } = this.store
@@ -286,8 +283,8 @@ class PostgresLedger implements Ledger {
     const funds = this.of(accountId)
     const change = { posted: 0n, held: amount }
     funds.begin(change)
-    const conditional = conditions.flatMap(({ steps }) => steps)
-    const outcome = await this.store.write([this.moveStep(accountId, change), ...conditional, ...own, ...also])
+    const first = [this.moveStep(accountId, change), ...conditions.flatMap(({ steps }) => steps)]
+    const outcome = await this.store.write([...first, ...own, ...also])
     if (outcome.kind === 'written') {
       funds.written(change, rowOf(outcome))
       return DURABLE
@@ -312,12 +309,14 @@ class PostgresLedger implements Ledger {
 
   /** Extends a hold by as much of an excess as the store has. */
   private async reserveExcess(hold: Hold, excess: NanoUsd): Promise<NanoUsd> {
-    let { available } = this.of(hold.accountId).balance
-    for (let tries = 0; tries < EXCESS_TRIES; tries++) {
+    const { balance, ageMs } = this.of(hold.accountId)
+    // Another instance may have added to a balance that was seen a while ago.
+    const isOld = balance.available < excess && ageMs > this.knownMs
+    let { available } = isOld ? await this.read(hold.accountId) : balance
+    for (let tries = 0; tries < EXCESS_TRIES && available > 0n; tries++) {
       const amount = excess < available ? excess : available
-      if (amount <= 0n) return 0n
-      const grow = { run: extendHold, bind: [hold.id, amount], changes: 1 }
-      const outcome = await this.reserve(hold, amount, [grow], [], [])
+      const own = [{ run: addExcess, bind: [hold.id, amount], changes: 1 }]
+      const outcome = await this.reserve(hold, amount, own, [], [])
       if (outcome.kind === 'durable') return amount
       if (outcome.refusal.kind === 'insufficient') ({ available } = outcome.refusal.balance)
     }
@@ -372,11 +371,11 @@ class PostgresLedger implements Ledger {
     }
   }
 
-  /** The balance as the store has it. */
+  /** The balance as the store has it, or what is known of it while the store cannot be read. */
   private async read(accountId: string): Promise<Balance> {
     const funds = this.of(accountId)
     const mark = funds.mark()
-    const [row] = await this.store.query(SELECT_FUNDS, [textList([accountId])])
+    const [row] = await this.store.query(SELECT_FUNDS, [textList([accountId])]).catch(() => [])
     if (!row) return funds.balance
     funds.seeSince(mark, row)
     const [posted, held] = [row['posted'] as NanoUsd, row['held'] as NanoUsd]
@@ -389,9 +388,6 @@ class PostgresLedger implements Ledger {
     return funds
   }
 }
-
-const isLikely = (funds: KnownFunds, amount: NanoUsd): boolean =>
-  funds.ageMs <= SURE_MS && funds.balance.available >= amount * (1n + SURE_TIMES)
 
 /** The account at the end of the commit. */
 const rowOf = ({ rows }: Extract<WriteOutcome, { kind: 'written' }>): Row | undefined => rows?.at(-1)

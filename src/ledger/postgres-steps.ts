@@ -10,12 +10,16 @@ export const moveBalance = addingStatement(
   `UPDATE account SET posted = posted + ?2, held = held + ?3
    WHERE id = ?1 AND posted + ?2 - (held + ?3) >= 0 AND posted + ?2 <= ${BALANCE_MAX}`,
   1,
-  { returns: ['posted', 'held'] },
+  { returns: ['posted', 'held'], shared: 'account' },
 )
 export const openHold = rowStatement('hold', 'id, account_id, amount, owner, meters, meter_day, tokens, created_at', {
   state: "'open'",
 })
 export const insertBookedJournal = statement('INSERT INTO journal (kind, ref, reason, created_at) VALUES (?, ?, ?, ?)')
+/** Extends a hold by what its cost exceeds it, just before it is settled. The limits of the request do not count it. */
+export const addExcess = statement(
+  "UPDATE hold SET amount = amount + ?2, excess = excess + ?2 WHERE id = ?1 AND state = 'open'",
+)
 /** The number of a journal comes from the database. */
 export const insertJournalEntry = statement(
   'INSERT INTO entry (journal_id, account_id, amount) SELECT id, ?2, ?3 FROM journal WHERE ref = ?1',

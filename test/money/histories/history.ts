@@ -17,8 +17,8 @@ export function recordOf(hold: Hold, charged: bigint, writtenOff: bigint): Write
 }
 
 /** Above what any account may have, by one. */
-const TOO_LARGE = 4_000_000_000_000_000_001n
-const PRICE_CARD = 1
+export const TOO_LARGE = 4_000_000_000_000_000_001n
+export const PRICE_CARD = 1
 
 const FIRST = { ref: 'fresh', pick: 0 } as const
 
@@ -72,7 +72,8 @@ export class History {
       this.play(command)
       this.compare()
     } catch (error) {
-      if (error instanceof Violation) error.message += `, at ${this.place.prefix} step ${index}: ${show(command)}`
+      if (error instanceof Violation)
+        error.message += `, at ${this.place.prefix} step ${index}: ${describeCommand(command)}`
       throw error
     }
   }
@@ -166,7 +167,7 @@ export class History {
     if (ledger.isOpen(hold)) throw new Violation(`${id} is resolved and counts as open`)
     const charge = { cost: 1n, priceCardId: PRICE_CARD }
     const again = as === 'settle' ? ledger.settle(hold, charge, () => []) : ledger.release(hold, [])
-    this.place.follow(expectRefusal(again, `${id} could be resolved twice`))
+    this.place.follow(expectNotOpen(again, `${id} could be resolved twice`))
   }
 
   private adjust({ as: kind, account, size, ref: which, pick }: Kind<'adjust'>): void {
@@ -228,7 +229,7 @@ export class History {
   }
 }
 
-function expectThrow(act: () => unknown, complaint: string): void {
+export function expectThrow(act: () => unknown, complaint: string): void {
   try {
     act()
   } catch {
@@ -237,7 +238,7 @@ function expectThrow(act: () => unknown, complaint: string): void {
   throw new Violation(complaint)
 }
 
-async function expectRefusal(act: Promise<void>, complaint: string): Promise<void> {
+export async function expectNotOpen(act: Promise<void>, complaint: string): Promise<void> {
   const isRefused = await act.then(
     () => false,
     (error: unknown) => String(error).includes('not open'),
@@ -245,5 +246,5 @@ async function expectRefusal(act: Promise<void>, complaint: string): Promise<voi
   if (!isRefused) throw new Violation(complaint)
 }
 
-const show = (command: Command): string =>
+export const describeCommand = (command: Command): string =>
   JSON.stringify(command, (_, value: unknown) => (typeof value === 'bigint' ? Number(value) : value))

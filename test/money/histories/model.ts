@@ -45,18 +45,28 @@ export class Model {
   /** Whether the hold is possible; if so it is made. */
   hold(id: string, accountId: string, amount: bigint): boolean {
     if (this.balance(accountId).available < amount) return false
+    this.take(id, accountId, amount)
+    return true
+  }
+
+  /** A hold that the ledger has made. */
+  take(id: string, accountId: string, amount: bigint): void {
     const hold: ModelHold = { id, accountId, amount, state: { kind: 'open' } }
     this.holds.set(id, hold)
     this.open.push(hold)
-    return true
   }
 
   /** Whether an open hold may take so much more; if so it does. */
   extend(id: string, amount: bigint): boolean {
     const hold = this.taken(id)
     if (this.balance(hold.accountId).available < amount) return false
-    hold.amount += amount
+    this.grow(id, amount)
     return true
+  }
+
+  /** More that the ledger has held for an open hold. */
+  grow(id: string, amount: bigint): void {
+    this.taken(id).amount += amount
   }
 
   /** The id of an open hold, any; undefined when there is none. */
@@ -82,12 +92,18 @@ export class Model {
 
   /** What is charged and what is written off: no more than the account has, its own hold included. */
   settle(id: string, { cost, priceCardId }: Charge): { charged: bigint; writtenOff: bigint } {
-    const hold = this.close(id)
-    const { available } = this.balance(hold.accountId)
+    const hold = this.taken(id)
+    const available = this.balance(hold.accountId).available + hold.amount
     const charged = available < cost ? available : cost
+    this.charge(id, { cost, charged, priceCardId })
+    return { charged, writtenOff: cost - charged }
+  }
+
+  /** A settlement that the ledger has made. */
+  charge(id: string, { cost, charged, priceCardId }: Charge & { readonly charged: bigint }): void {
+    const hold = this.close(id)
     hold.state = { kind: 'settled', cost, charged, priceCardId }
     this.move(hold.accountId, -charged)
-    return { charged, writtenOff: cost - charged }
   }
 
   release(id: string): void {
@@ -96,11 +112,11 @@ export class Model {
 
   /** The process ended: whoever held money has lost it. */
   restart(): void {
-    for (const hold of this.open) {
-      hold.state = { kind: 'expired' }
-      this.resolved.push(hold)
-    }
-    this.open = []
+    for (const { id } of this.open) this.expire(id)
+  }
+
+  expire(id: string): void {
+    this.close(id).state = { kind: 'expired' }
   }
 
   move(accountId: string, change: bigint): void {

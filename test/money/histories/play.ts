@@ -4,6 +4,8 @@
  * another code when it could not tell. It is a program, so that it can run several times at once, and on a copy of the
  * sources with a bug in it (mutants.ts).
  *
+ * With --server URL, a server of PostgreSQL, the histories are played in databases of its own, by --ledgers N at once.
+ *
  * To look for the shortest history of a violation: --side-by-side 1 --commands 1 --shrink.
  */
 import fc from 'fast-check'
@@ -12,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Violation } from './books.ts'
-import { session } from './command.ts'
+import { session, type Session } from './command.ts'
 import { Books, playSession } from './session.ts'
 
 export type PlayedRun =
@@ -36,13 +38,18 @@ const { values } = parseArgs({
     'side-by-side': { type: 'string', default: '25' },
     commands: { type: 'string', default: '50' },
     shrink: { type: 'boolean', default: false },
+    server: { type: 'string' },
+    ledgers: { type: 'string', default: '1' },
   },
 })
 const sideBySide = Number(values['side-by-side'])
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31))
 const numRuns = Math.ceil(Number(values.histories ?? 100) / sideBySide)
 
-let books: Books | undefined
+/** A data folder or a database, and what plays a session on it. */
+type Stage = { readonly restarts: number; play(session: Session): Promise<number>; close(): Promise<void> }
+
+let stage: Stage | undefined
 let sessions = 0
 let commands = 0
 let holds = 0
@@ -51,31 +58,52 @@ let restarts = 0
 /** Folders are removed at the very end: a store that was left in the middle of something may still write. */
 const folders: string[] = []
 
-async function booksOfNow(): Promise<Books> {
-  if (books && sessions % SESSIONS_PER_FOLDER !== 0) return books
+async function stageOfNow(): Promise<Stage> {
+  if (stage && sessions % SESSIONS_PER_FOLDER !== 0) return stage
   await leave()
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-histories-'))
   folders.push(folder)
-  books = new Books(folder)
+  return values.server === undefined ? folderStage(folder) : databaseStage(folder, values.server)
+}
+
+async function folderStage(folder: string): Promise<Stage> {
+  const books = new Books(folder)
   await books.open()
-  return books
+  return {
+    get restarts() {
+      return books.restarts
+    },
+    play: (given) => playSession(books, given),
+    close: () => books.close(),
+  }
+}
+
+async function databaseStage(folder: string, server: string): Promise<Stage> {
+  const { SharedBooks, playSharedSession } = await import('./shared-session.ts')
+  const books = await SharedBooks.open(server, folder, Number(values.ledgers))
+  return {
+    get restarts() {
+      return books.restarts
+    },
+    play: (given) => playSharedSession(books, given),
+    close: () => books.close(),
+  }
 }
 
 async function leave(): Promise<void> {
-  if (!books) return
-  restarts += books.restarts
-  await books.close()
-  rmSync(books.folder, { recursive: true, force: true })
+  if (!stage) return
+  restarts += stage.restarts
+  await stage.close()
 }
 
 const property = fc.asyncProperty(
   session({ histories: sideBySide, commandsMin: Number(values.commands) }),
   async (given) => {
-    const open = await booksOfNow()
+    const open = await stageOfNow()
     // Until it has passed: what follows a failure, a shrunk session perhaps, starts on a clean page.
-    books = undefined
-    holds += await playSession(open, given)
-    books = open
+    stage = undefined
+    holds += await open.play(given)
+    stage = open
     sessions++
     for (const { length } of given.histories) commands += length
   },
@@ -84,9 +112,8 @@ const property = fc.asyncProperty(
 process.on('exit', () => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })))
 
 const result = await fc.check(property, { numRuns, seed, endOnFailure: !values.shrink })
-await leave()
-const error = result.errorInstance
-if (result.failed && !(error instanceof Violation)) throw new Error(`no verdict, seed ${seed}`, { cause: error })
+const error = result.errorInstance ?? (await leave().catch((broken: unknown) => broken))
+if (error !== undefined && !(error instanceof Violation)) throw new Error(`no verdict, seed ${seed}`, { cause: error })
 const played: PlayedRun =
   error instanceof Violation
     ? { kind: 'violated', message: error.message, seed }

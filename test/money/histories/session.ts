@@ -7,7 +7,9 @@ import { expectBooks, expectVerified, lastJournalId, Violation } from './books.t
 import type { Pause, Session } from './command.ts'
 import { History } from './history.ts'
 
-const insertAccount = statement("INSERT INTO account (id, name, status, created_at) VALUES (?1, ?1, 'active', 0)")
+export const insertAccount = statement(
+  "INSERT INTO account (id, name, status, created_at) VALUES (?1, ?1, 'active', 0)",
+)
 
 /** A deferred hold waits this long: short enough that some are written before they end, and some with their end. */
 const DEFER_MS = 2
@@ -17,7 +19,7 @@ const STUCK_MS = 30_000
 const IDLE_LOOKS_MAX = 20
 const LOOK_EVERY_MS = 250
 /** Makes amounts beyond 2^53 for one history of a session: sums over a folder stay far below 2^63. */
-const LARGE_SCALE = 200_000_000_000_001n
+export const LARGE_SCALE = 200_000_000_000_001n
 
 /** A data folder with its store and ledger, through as many lives as it takes. */
 export class Books {
@@ -87,7 +89,7 @@ export class Books {
 }
 
 /** What is under way. A violation in it is heard at the next `done`. */
-class UnderWay {
+export class UnderWay {
   private writes: Promise<unknown>[] = []
   private failure: Error | undefined
 
@@ -111,10 +113,10 @@ class UnderWay {
 }
 
 /** A turn of the event loop: continuations of one turn, the ledger's and the model's, never see half of the other. */
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /** Every fourth history begins with nothing, the others with enough for a few holds, or more. */
-const FIRST_CREDIT = 50n
+export const FIRST_CREDIT = 50n
 
 let serial = 0
 

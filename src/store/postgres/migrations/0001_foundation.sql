@@ -119,6 +119,8 @@ CREATE TABLE hold (
   meters        text COLLATE "C",
   meter_day     bigint,
   tokens        bigint,
+  -- The part of the amount that a cost above the hold added at its end. Meters do not count it.
+  excess        bigint NOT NULL DEFAULT 0,
   created_at    bigint NOT NULL,
   resolved_at   bigint CHECK ((state = 'open') = (resolved_at IS NULL)),
   CHECK (settled + written_off = cost)
