@@ -167,7 +167,9 @@ export class FreeRoutes {
       if (limited) return this.api.refuse(context, limitFailure(limited))
       const { id } = caller.account
       const { relay, free } = this.options
-      const perMinute = relay.ledger.isEmpty(id) ? free.countBytesPerMinuteUnfunded : free.countBytesPerMinute
+      // The last known balance decides, however old it is: an account without money must not have the larger rate.
+      const isFunded = relay.ledger.balance(id).posted > 0n
+      const perMinute = isFunded ? free.countBytesPerMinute : free.countBytesPerMinuteUnfunded
       const bucket = this.counted.get(id) ?? new TokenBucket()
       this.counted.set(id, bucket)
       // A body larger than the whole allowance is counted too. The requests after it wait longer.
