@@ -1,5 +1,6 @@
-// node tools/test.js [arguments of bun test]: runs the whole suite and ends with one line, `N passed, N failed`. Files
-// whose tests mostly wait run in a lane of their own beside the others. Their output comes when all of them have ended.
+// node tools/test.js [--cluster] [arguments of bun test]: runs the whole suite and ends with one line, `N passed, N
+// failed`. Files whose tests mostly wait run in a lane of their own beside the others. Their output comes when all of
+// them have ended. With --cluster, or in a third lane, gateways under test are two instances on one PostgreSQL.
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
@@ -14,7 +15,8 @@ process.chdir(root)
 const SCRATCH_BYTES_MIN = 4 * 1024 ** 3
 const BROWSER_CLOSE_MS = 10_000
 
-const given = process.argv.slice(2)
+const isCluster = process.argv[2] === '--cluster'
+const given = process.argv.slice(isCluster ? 3 : 2)
 const namesFiles = given.some((arg, i) => !arg.startsWith('-') && !['-t', '--test-name-pattern'].includes(given[i - 1]))
 // With `./` Bun takes the words as folders. Without it Bun searches for them anywhere in a path.
 const folders = namesFiles
@@ -100,22 +102,25 @@ const waiting = [
   'src/console/tail',
 ]
 
+/** What `npm run test:cluster` runs on two instances: all that clients and SDKs do. */
+const clustered = ['test/api/', 'test/sdk/', 'test/console/api', 'test/video/', 'test/images/', 'test/files/']
+/** What every run has of it. */
+const clusteredAlways = ['api/chat-api', 'api/embeddings', 'api/conformance', 'console/api', 'video/creation']
+
 const files = folders
   .flatMap((folder) => readdirSync(folder, { recursive: true }).map((name) => join(folder, name)))
   .filter((name) => name.endsWith('.test.ts'))
 const isWaiting = (name) => waiting.some((one) => name === `${one}.test.ts`)
+const database = isCluster || given.length === 0 ? await startDatabase() : undefined
+/** The variables of gateways in pairs, and of tests that need a database. */
+const shared = database === undefined ? {} : { TOLLGATE_TEST_DATABASE_URL: database.url }
+const pairs = { ...shared, TOLLGATE_TEST_STORE: 'postgres' }
 /** The runs of Bun: their workers, what they run, and where their output goes. Arguments are for a single run. */
-const lanes =
-  given.length > 0
-    ? [{ workers, tests: [...folders, ...given], stdio: 'inherit' }]
-    : [
-        { workers, tests: pathsOf(files.filter((name) => !isWaiting(name))), stdio: 'inherit' },
-        { workers: 1, tests: pathsOf(files.filter(isWaiting)), stdio: 'pipe' },
-      ]
+const lanes = lanesOf()
 
 const browser = await startBrowser()
 const counts = await Promise.all(lanes.map(runLane))
-await browser.stop()
+await Promise.all([browser.stop(), database?.stop()])
 rmSync(work, { recursive: true, force: true })
 
 const sumOf = (name) => counts.reduce((sum, one) => sum + one[name], 0)
@@ -123,13 +128,26 @@ const [passed, failed, skipped] = [sumOf('passed'), sumOf('failed'), sumOf('skip
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
 process.exitCode = failed > 0 || passed === 0 ? 1 : 0
 
+function lanesOf() {
+  if (isCluster) {
+    const tests = pathsOf(files.filter((name) => clustered.some((one) => name.startsWith(one))))
+    return [{ workers, tests: namesFiles ? given : [...tests, ...given], stdio: 'inherit', env: pairs }]
+  }
+  if (given.length > 0) return [{ workers, tests: [...folders, ...given], stdio: 'inherit', env: {} }]
+  return [
+    { workers, tests: pathsOf(files.filter((name) => !isWaiting(name))), stdio: 'inherit', env: shared },
+    { workers: 1, tests: pathsOf(files.filter(isWaiting)), stdio: 'pipe', env: shared },
+    { workers: 1, tests: clusteredAlways.map((name) => `./test/${name}.test.ts`), stdio: 'pipe', env: pairs },
+  ]
+}
+
 /** With `./` Bun takes a name as a path. */
 function pathsOf(names) {
   return names.map((name) => `./${name}`)
 }
 
 /** Resolves to the counts of the tests. */
-async function runLane({ workers: processes, tests, stdio }, at) {
+async function runLane({ workers: processes, tests, stdio, env }, at) {
   const timings = join(work, `timings-${at}.json`)
   const report = join(work, `junit-${at}.xml`)
   const times = Object.fromEntries(files.map((name) => [name, timeOf(name)]))
@@ -146,7 +164,7 @@ async function runLane({ workers: processes, tests, stdio }, at) {
     `--reporter-outfile=${report}`,
     ...tests,
   ]
-  return count(report, await run(findBun(), args, stdio))
+  return count(report, await run(findBun(), args, { stdio, env }))
 }
 
 /** Bun sorts the files by their times and begins with the longest. */
@@ -186,10 +204,29 @@ async function startBrowser() {
   return { socket, stop }
 }
 
+/** A PostgreSQL for all files, or the one that is named. Where it cannot start, the tests that need it say why. */
+async function startDatabase() {
+  const given = process.env.TOLLGATE_TEST_DATABASE_URL
+  if (given !== undefined) return { url: given, stop: () => undefined }
+  const child = spawn(findBun(), ['--no-env-file', 'test/support/postgres-main.ts'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, ...scratchEnv },
+  })
+  const ended = new Promise((resolve) => child.on('close', resolve))
+  const url = await Promise.race([new Promise((resolve) => child.stdout.once('data', resolve)), ended])
+  if (typeof url === 'number') return undefined
+  const stop = () => {
+    child.stdin.on('error', () => undefined).end()
+    return ended
+  }
+  return { url: String(url).trim(), stop }
+}
+
 /** Resolves to the exit code, or to the signal that ended the process. Output that is piped is printed at the end. */
-function run(command, args, stdio) {
+function run(command, args, { stdio, env: own }) {
   const env = {
     ...process.env,
+    ...own,
     ...scratchEnv,
     TOLLGATE_BROWSER_SOCKET: browser.socket,
     BUN_CONFIG_MAX_HTTP_REQUESTS: bunEnv.BUN_CONFIG_MAX_HTTP_REQUESTS,

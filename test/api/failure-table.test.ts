@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { UpstreamFailureKind } from '../../src/domain/failure.ts'
 import { seenFailures, type SeenFailure } from '../../src/vendors/failure-meaning.ts'
-import { chat, startGateway, type TestGateway } from '../support/gateway.ts'
+import { chat, INSTANCES, startGateway, type TestGateway } from '../support/gateway.ts'
 
 /** What follows from a meaning. */
 type Consequence = {
@@ -136,18 +136,21 @@ const saidBy = ({ body }: SeenFailure): string => {
 describe('with a second offer', () => {
   test.each(rows)('$row.vendor $row.status, meaning $row.means ($name)', async ({ row, name }) => {
     const { next, rests } = consequences[row.means] ?? requests
-    const response = await chat(gateway, { model: name, max_tokens: 5 })
-    const text = await response.text()
-    if (next) {
-      expect([response.status, text]).toEqual([200, expect.stringContaining('from the second')])
-      expect(await resultsOf(response)).toEqual([row.means, 'ok'])
-    } else {
-      expect([response.status, (JSON.parse(text) as { error: object }).error]).toEqual([400, expect.anything()])
-      expect(await resultsOf(response)).toEqual([row.means])
+    // Each instance makes its own experience.
+    for (let instance = 1; instance <= INSTANCES; instance++) {
+      const response = await chat(gateway, { model: name, max_tokens: 5 })
+      const text = await response.text()
+      if (next) {
+        expect([response.status, text]).toEqual([200, expect.stringContaining('from the second')])
+        expect(await resultsOf(response)).toEqual([row.means, 'ok'])
+      } else {
+        expect([response.status, (JSON.parse(text) as { error: object }).error]).toEqual([400, expect.anything()])
+        expect(await resultsOf(response)).toEqual([row.means])
+      }
+      expect(asked.get(name)).toBe(instance)
     }
-    expect(asked.get(name)).toBe(1)
     await (await chat(gateway, { model: name, max_tokens: 5 })).text()
-    expect(asked.get(name)).toBe(rests ? 1 : 2)
+    expect(asked.get(name)).toBe(rests ? INSTANCES : INSTANCES + 1)
   })
 
   test.each(told)(
@@ -190,15 +193,17 @@ describe('what is in the request as well', () => {
     const model = `doubt-${name}`
     const ask = (content: string): Promise<Response> =>
       chat(gateway, { model, max_tokens: 5, messages: [{ role: 'user', content }] })
-    for (let i = 1; i <= 2; i++) {
+    for (let i = 1; i <= 2 * INSTANCES; i++) {
       const response = await ask(`What does "${saidBy(row)}" mean?`)
       expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('from the second')])
       expect(asked.get(model)).toBe(i)
     }
+    for (let i = 1; i <= INSTANCES; i++) {
+      await (await ask('hi')).text()
+      expect(asked.get(model)).toBe(2 * INSTANCES + i)
+    }
     await (await ask('hi')).text()
-    expect(asked.get(model)).toBe(3)
-    await (await ask('hi')).text()
-    expect(asked.get(model)).toBe(3)
+    expect(asked.get(model)).toBe(3 * INSTANCES)
   })
 })
 

@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import OpenAI from 'openai-7'
-import { chat, startGateway, startSandboxProcess, type TestGateway, type TestSandbox } from '../support/gateway.ts'
+import {
+  chat,
+  INSTANCES,
+  startGateway,
+  startSandboxProcess,
+  TEST_STORE,
+  type TestGateway,
+  type TestSandbox,
+} from '../support/gateway.ts'
 import { rawClient } from '../support/raw-client.ts'
 
 let sandbox: TestSandbox
@@ -121,7 +129,8 @@ describe('the same key and request', () => {
     await second.close()
   })
 
-  test('a request that died with the process is carried out anew', async () => {
+  // Other instances find out after 20 seconds that one has died. The ledger's tests show what they do then.
+  test.skipIf(TEST_STORE === 'postgres')('a request that died with the process is carried out anew', async () => {
     const yaml = `
 providers: { vendor: { base_url: '${sandbox.baseUrl}', allow_private: true } }
 models: { late: { price: { input: 1, output: 2 }, offers: [{ provider: vendor, model: 'sandbox-chat!delayMs=2000' }] } }
@@ -176,7 +185,7 @@ describe('a client that leaves', () => {
   test('is waited for by so many calls of its account, and no more', async () => {
     const who = await member()
     const leaving = new AbortController()
-    const left = Array.from({ length: 70 }, (_, i) =>
+    const left = Array.from({ length: 70 * INSTANCES }, (_, i) =>
       ask(who, `many-${i}`, { model: 'later', max_tokens: 5 }, leaving.signal).catch(() => 'left'),
     )
     await Bun.sleep(700)
@@ -184,16 +193,18 @@ describe('a client that leaves', () => {
     await Promise.all(left)
     for (let tries = 0; tries < 50 && (await who.records()).length < 6; tries++) await Bun.sleep(20)
     const stopped = await who.records()
-    expect(stopped).toHaveLength(6)
+    expect(stopped).toHaveLength(6 * INSTANCES)
     for (const record of stopped) expect(Number(record.charged)).toBeGreaterThan(0)
-    for (let tries = 0; tries < 200 && (await who.records()).length < 70; tries++) await Bun.sleep(20)
+    for (let tries = 0; tries < 200 && (await who.records()).length < 70 * INSTANCES; tries++) await Bun.sleep(20)
     const answers = await Promise.all(
       Array.from(
-        { length: 70 },
+        { length: 70 * INSTANCES },
         async (_, i) => (await ask(who, `many-${i}`, { model: 'later', max_tokens: 5 })).status,
       ),
     )
-    expect([200, 409].map((status) => answers.filter((each) => each === status).length)).toEqual([64, 6])
+    expect([200, 409].map((status) => answers.filter((each) => each === status).length)).toEqual(
+      [64, 6].map((each) => each * INSTANCES),
+    )
   }, 20_000)
 
   test('and comes back too early is told to wait', async () => {
@@ -295,17 +306,21 @@ describe('what is not the same, or not charged', () => {
     expect([later.status, await code(later)]).toEqual([409, 'idempotency_answer_not_kept'])
   })
 
-  test('an account without money that has nothing kept is refused before it sends a body', async () => {
-    const { id } = await gateway.operate<{ id: string }>('account.create', { name: `empty-${serial++}` })
-    const { secret } = await gateway.operate<{ secret: string }>('key.create', { account: id, name: 'k' })
-    const client = await rawClient(Number(new URL(gateway.baseUrl).port))
-    client.send(
-      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${secret}\r\nidempotency-key: p\r\n` +
-        'content-type: application/json\r\ncontent-length: 20000000\r\n\r\n{',
-    )
-    await client.has('insufficient_balance')
-    client.close()
-  })
+  // An instance that has not seen the balance for a while reads it after the body.
+  test.skipIf(TEST_STORE === 'postgres')(
+    'an account without money that has nothing kept is refused before it sends a body',
+    async () => {
+      const { id } = await gateway.operate<{ id: string }>('account.create', { name: `empty-${serial++}` })
+      const { secret } = await gateway.operate<{ secret: string }>('key.create', { account: id, name: 'k' })
+      const client = await rawClient(Number(new URL(gateway.baseUrl).port))
+      client.send(
+        `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${secret}\r\nidempotency-key: p\r\n` +
+          'content-type: application/json\r\ncontent-length: 20000000\r\n\r\n{',
+      )
+      await client.has('insufficient_balance')
+      client.close()
+    },
+  )
 
   test('a key that is none is refused', async () => {
     const who = await member()

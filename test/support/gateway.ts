@@ -20,7 +20,9 @@ export type TestGateway = {
   readonly accountId: string
   /** Runs an operation over the control socket and returns its value. */
   operate<T = Record<string, unknown>>(name: string, input?: object): Promise<T>
-  /** The text of `/metrics`. */
+  /** Resolves once every instance has read what was changed before, through whatever it was changed. */
+  caughtUp(): Promise<void>
+  /** The text of `/metrics`. The samples of a pair are added up. */
   metrics(): Promise<string>
   /** What the process wrote so far. */
   readonly output: () => string
@@ -75,10 +77,6 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     folder,
     key,
     accountId,
-    async metrics() {
-      const headers = { authorization: `Bearer ${METRICS_TOKEN}` }
-      return (await fetch(new URL('/metrics', running.baseUrl), { headers })).text()
-    },
     async close() {
       const verified = await operate('ledger.verify')
       const code = await running.stop()
@@ -91,8 +89,10 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
 
 /** The store that tests of whole gateways run on. */
 export const TEST_STORE = process.env['TOLLGATE_TEST_STORE'] ?? 'sqlite'
+/** How many instances answer in turns. What each of them counts alone is bounded by so many times its limit. */
+export const INSTANCES = TEST_STORE === 'postgres' ? 2 : 1
 
-export type RunningGateway = Pick<TestGateway, 'baseUrl' | 'pid' | 'operate' | 'output' | 'exited' | 'crash'> & {
+export type RunningGateway = Omit<TestGateway, 'folder' | 'key' | 'accountId' | 'close'> & {
   /** Stops by SIGTERM. Resolves with the exit code. */
   stop(): Promise<number>
 }
@@ -124,6 +124,11 @@ async function startInstance(
       if (!result) throw new Error(`${name}: no server (exit code ${child.exitCode}): ${output().slice(-1_000)}`)
       if (!result.ok) throw new Error(`${name}: ${result.message}`)
       return result.value as T
+    },
+    async caughtUp() {},
+    async metrics() {
+      const headers = { authorization: `Bearer ${METRICS_TOKEN}` }
+      return (await fetch(new URL('/metrics', baseUrl), { headers })).text()
     },
     output,
     exited: child.exited,
@@ -181,6 +186,10 @@ async function startPair(folder: string, options: GatewayOptions): Promise<Runni
       if (name !== 'key.create') await other.operate('user.list')
       return value
     },
+    async caughtUp() {
+      await Promise.all(both.map((one) => one.operate('user.list')))
+    },
+    metrics: async () => addedUp(await Promise.all(both.map((one) => one.metrics()))),
     output: () => both.map(({ output }) => output()).join(''),
     async crash() {
       await Promise.all(both.map((one) => one.crash()))
@@ -192,6 +201,22 @@ async function startPair(folder: string, options: GatewayOptions): Promise<Runni
       return Math.max(...codes)
     },
   }
+}
+
+/** The texts of `/metrics`, with the sums of their samples. */
+function addedUp([text = '', ...others]: readonly string[]): string {
+  const samples = others.flatMap((other) => other.split('\n')).map((line) => /^([^#].*) (\S+)$/.exec(line))
+  const sums = new Map<string, number>()
+  for (const [, name = '', value] of samples.filter((sample) => sample !== null))
+    sums.set(name, (sums.get(name) ?? 0) + Number(value))
+  const lines = text.split('\n').map((line) => {
+    const [, name = '', value] = /^([^#].*) (\S+)$/.exec(line) ?? []
+    const added = sums.get(name)
+    sums.delete(name)
+    return added === undefined ? line : `${name} ${Number(value) + added}`
+  })
+  // What only another one has.
+  return [...lines, ...[...sums].map(([name, value]) => `${name} ${value}`), ''].join('\n')
 }
 
 /** Tests have accounts of their own: where the file says nothing, these have the sandbox's models, too. */
