@@ -199,7 +199,7 @@ export class FaultProxy {
   readonly links = new Map<number, FaultLink>()
   plan: (index: number) => LinkToxics
   private readonly listener: TCPSocketListener<Side>
-  private readonly serverPort: number
+  private serverPort: number
 
   constructor({ port, plan = () => ({}) }: FaultProxyOptions) {
     this.serverPort = port
@@ -218,6 +218,12 @@ export class FaultProxy {
 
   get origin(): string {
     return `http://127.0.0.1:${this.port}`
+  }
+
+  /** From now on another server answers. The connections to the one before are cut. */
+  redirect(port: number): void {
+    this.serverPort = port
+    for (const link of this.links.values()) link.reset()
   }
 
   stop(): void {

@@ -16,6 +16,7 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -83,6 +84,45 @@ export class PostgresServer {
   /** The id of the main process. */
   get pid(): number | undefined {
     return this.running?.pid
+  }
+
+  /**
+   * Stops this server in order, copies it, and starts both: this one and a standby that follows it. The standby finds
+   * this server at `replicationPort`, if something stands between them. `settings` are for this server.
+   */
+  async makeStandby(settings: readonly string[] = [], replicationPort = this.port): Promise<PostgresServer> {
+    const folder = mkdtempSync(join(parentFolder(), `${PREFIX}${process.pid}-`))
+    if (isRoot) chownSync(folder, NOBODY, NOBODY)
+    const standby = new PostgresServer(folder, this.binaries)
+    await this.stop('fast')
+    // The user of the server must own the copy.
+    const copied = await Bun.spawn(['cp', '-a', this.data, standby.data], identity).exited
+    if (copied !== 0) throw new Error('the data of the primary cannot be copied')
+    writeFileSync(join(standby.data, 'standby.signal'), '')
+    await this.start(settings)
+    await standby.start([
+      `primary_conninfo=host=127.0.0.1 port=${replicationPort} user=postgres application_name=${STANDBY}`,
+    ])
+    return standby
+  }
+
+  /** Makes a standby the primary. Resolves once it writes. */
+  async promote(): Promise<void> {
+    const sql = new SQL(this.url(), { max: 1 })
+    await sql`SELECT pg_promote(true, 60)`
+    await sql.close()
+  }
+
+  /** Kills every process of the server at once, as when its machine loses power. */
+  async kill(): Promise<void> {
+    const { running } = this
+    this.running = undefined
+    if (!running) return
+    const children = readFileSync(`/proc/${running.pid}/task/${running.pid}/children`, 'utf8').trim().split(' ')
+    // The first process would start others anew.
+    running.kill('SIGKILL')
+    for (const child of children) if (isAlive(Number(child))) process.kill(Number(child), 'SIGKILL')
+    await running.exited
   }
 
   /** Starts the server, again on its first port. Resolves once it answers. */
@@ -159,6 +199,8 @@ export class PostgresServer {
 }
 
 const PREFIX = 'tollgate-postgres-'
+/** The name of a standby in `synchronous_standby_names`. */
+export const STANDBY = 'standby'
 
 /** Under root the folder of the run is closed to the user of the server. */
 function parentFolder(): string {

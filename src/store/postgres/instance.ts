@@ -16,8 +16,8 @@ const IDLE_TRANSACTION_MS = 5_000
 
 /**
  * Fails unless the last committed batch of this instance is `$3`, and this instance was not declared dead. The
- * transaction then commits without waiting for the flush of the log. The barrier behind it waits. A pooler would refuse the settings
- * at the start of a connection.
+ * transaction then commits without waiting for the flush of the log. The barrier behind it waits. The settings are
+ * here because a pooler would refuse them at the start of a connection.
  */
 export const FENCE = must(
   `UPDATE instance SET batch = $2, beat = clock_timestamp() WHERE id = $1 AND batch = $3 AND ${LIVES}`,
