@@ -16,28 +16,36 @@ export const firstEventColumns = [...firstEventBoundsMs, Infinity].map((_, i) =>
 /** The columns that name a row. */
 const rowKeys = ['account_id', 'hour', 'key_id', 'model', 'endpoint']
 
-/**
- * The first values name the row. The next one is the bucket of the first event, with which each count of first events
- * compares itself. PostgreSQL has to be told the type of a value that is used twice.
- */
-function addingTo(keys: readonly string[], type: (value: string) => string): Statement {
-  const values = usageSums.map((_, i) => type(`?${keys.length + 2 + i}`))
-  const requests = values[usageSums.indexOf('requests')] as string
-  const bucket = type(`?${keys.length + 1}`)
-  const firsts = firstEventColumns.map((_, i) => `CASE WHEN ${bucket} = ${i} THEN ${requests} ELSE 0 END`)
+/** `values` are those of the keys and of all columns that are added to. */
+function addingText(keys: readonly string[], values: readonly string[]): string {
   const columns = [...usageSums, ...firstEventColumns]
-  return addingStatement(
-    `INSERT INTO usage_hour (${[...keys, ...columns].join(', ')})
-     VALUES (${[...keys.map((_, i) => `?${i + 1}`), ...values, ...firsts].join(', ')})
+  return `INSERT INTO usage_hour (${[...keys, ...columns].join(', ')}) VALUES (${values.join(', ')})
      ON CONFLICT (${keys.join(', ')}) DO UPDATE SET
-       ${columns.map((sum) => `${sum} = usage_hour.${sum} + excluded.${sum}`).join(', ')}`,
-    keys.length + 1,
-  )
+       ${columns.map((sum) => `${sum} = usage_hour.${sum} + excluded.${sum}`).join(', ')}`
 }
 
-const addToHour = addingTo(rowKeys, (value) => value)
+/**
+ * The first values name the row. The next one is the bucket of the first event, with which each count of first events
+ * compares itself. The writer thread so gets fewer values.
+ */
+function addingToHour(): Statement {
+  const keys = rowKeys.map((_, i) => `?${i + 1}`)
+  const sums = usageSums.map((_, i) => `?${keys.length + 2 + i}`)
+  const requests = sums[usageSums.indexOf('requests')] as string
+  const firsts = firstEventColumns.map((_, i) => `CASE WHEN ?${keys.length + 1} = ${i} THEN ${requests} ELSE 0 END`)
+  return addingStatement(addingText(rowKeys, [...keys, ...sums, ...firsts]), keys.length + 1)
+}
+
+/** Each count of first events is a value, so that all additions of a batch to a row are one query. */
+function addingToShard(): Statement {
+  const keys = [...rowKeys, 'shard']
+  const values = [...keys, ...usageSums, ...firstEventColumns].map((_, i) => `?${i + 1}`)
+  return addingStatement(addingText(keys, values), keys.length)
+}
+
+const addToHour = addingToHour()
 /** Each instance on PostgreSQL has a shard, so that no two of them wait for one row. */
-const addToShard = addingTo([...rowKeys, 'shard'], (value) => `CAST(${value} AS bigint)`)
+const addToShard = addingToShard()
 
 /** The parts of a request record that are counted. */
 type CountedRequest = {
@@ -58,15 +66,15 @@ type CountedRequest = {
 /** The step that adds a request to its hour. Only a table that instances share has shards. */
 export function hourStep(record: CountedRequest, shard: string | undefined): WriteStep {
   const row = [record.accountId, Math.floor(record.createdAtMs / HOUR_MS), record.keyId, record.model, record.endpoint]
-  return shard === undefined
-    ? { run: addToHour, bind: [...row, ...addedBy(record)], changes: 1 }
-    : { run: addToShard, bind: [...row, shard, ...addedBy(record)], changes: 1 }
+  const bucket = record.firstEventMs === undefined ? -1 : placeOf(Math.round(record.firstEventMs))
+  if (shard === undefined) return { run: addToHour, bind: [...row, bucket, ...addedBy(record)], changes: 1 }
+  const firsts = firstEventColumns.map((_, i) => Number(i === bucket))
+  return { run: addToShard, bind: [...row, shard, ...addedBy(record), ...firsts], changes: 1 }
 }
 
 function addedBy(record: CountedRequest): SqlValue[] {
   const { usage, outcome } = record
   return [
-    record.firstEventMs === undefined ? -1 : placeOf(Math.round(record.firstEventMs)),
     1,
     outcome === 'failed' ? 1 : 0,
     outcome === 'cut' ? 1 : 0,
