@@ -36,19 +36,19 @@ test('instances allow a burst together, whatever the order of their tries', asyn
 })
 
 test('there is one more try after each interval, and never more than the burst', async () => {
-  const all = throttles('intervals', 3, 400)
+  const all = throttles('intervals', 3, 1_000)
   expect((await tries(all, 'kim', 6)).filter((waitMs) => waitMs === 0)).toHaveLength(3)
   const waitMs = (await all[0]?.take('kim')) ?? 0
   expect(waitMs).toBeGreaterThan(0)
   await Bun.sleep(waitMs + 20)
   expect(await all[1]?.take('kim')).toBe(0)
-  await Bun.sleep(2_000)
+  await Bun.sleep(3_100)
   expect((await tries(all, 'kim', 6)).filter((one) => one === 0)).toHaveLength(3)
 })
 
 test('a try that is given back at one instance can be taken at the other', async () => {
   const all = throttles('back', 2, 60_000)
-  expect(await tries(all, 'kim', 3)).toMatchObject([0, 0, expect.any(Number)])
+  expect((await tries(all, 'kim', 3)).filter((waitMs) => waitMs === 0)).toHaveLength(2)
   await all[0]?.giveBack('kim')
   expect(await all[1]?.take('kim')).toBe(0)
   expect(await all[0]?.take('kim')).toBeGreaterThan(0)

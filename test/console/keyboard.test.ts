@@ -127,8 +127,11 @@ test('filter requests, open one, go on to the next, and back', async () => {
   const [first, search] = await page.evaluate<[string, string]>('[location.pathname, location.search]')
   expect(search).toBe('?outcome=completed')
   await page.call('setViewportSize', { width: 1280, height: 400 })
-  await press(page, 'End')
-  await Bun.sleep(300)
+  // The dialog scrolls once it has the focus and the new height.
+  for (let tries = 0; tries < 20 && (await page.evaluate<number>(scrolled)) === 0; tries++) {
+    await press(page, 'End')
+    await Bun.sleep(150)
+  }
   expect(await page.evaluate<number>(scrolled)).toBeGreaterThan(0)
   await press(page, 'ArrowRight')
   await page.appears('text=Settled')
