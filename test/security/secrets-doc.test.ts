@@ -36,7 +36,8 @@ async function secrets(): Promise<Readonly<Record<string, readonly string[]>>> {
   const name = `kim ${Math.random()}`
   const { setup_path: link } = await gateway.operate<{ setup_path: string }>('user.create', { name, role: 'operator' })
   return {
-    "client key, and the playground's token": [gateway.key, pass.token],
+    'client key': [gateway.key],
+    'token of the playground': [pass.token],
     'management key': [program],
     'link to choose a password': [link.slice(link.indexOf('#') + 1)],
     'session of the console': [cookie, cookie.replace('tollgate=', '__Host-tollgate=')],
