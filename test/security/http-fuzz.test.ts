@@ -60,12 +60,12 @@ const localStart = (start: string): string =>
   start.replace(/ https?:\/\/[^/? ]*([/?]?)/i, (_, sign: string) => (sign === '/' ? ' /' : ` /${sign}`))
 
 /**
- * Where Node refuses what the standard lets a recipient take: a tab behind a length or a coding, either of them where
- * it has no meaning (in the trailers of a chunked body, and in an interim answer), blanks in a chunk's extensions,
- * an interim answer of HTTP/1.0, and some characters in a host that no code reads.
+ * Where Node refuses what the standard lets a recipient take: a tab behind a length, a coding or `keep-alive`; a length
+ * or a coding where it has no meaning (in the trailers of a chunked body, and in an interim answer); blanks in a chunk's
+ * extensions; an interim answer of HTTP/1.0; and some characters in a host that no code reads.
  */
 const NODE_REFUSES = [
-  /^(?:content-length|transfer-encoding):[^\r]*\t *\r/im,
+  /^(?:content-length|transfer-encoding|connection):[^\r]*\t *\r/im,
   /\r\n0+[^\r\n]*\r\n(?:[^\r\n]+\r\n)*(?:content-length|transfer-encoding):/i,
   /^HTTP\/1\.1 1\d\d[^\r]*\r\n(?:[^\r]+\r\n)*?(?:content-length|transfer-encoding):/im,
   /\r\n[0-9a-f]+(?:;[^\r]*)?[\t ][^\r]*\r\n/i,
