@@ -61,8 +61,8 @@ const localStart = (start: string): string =>
 
 /**
  * Where Node refuses what the standard lets a recipient take: a tab behind a length, a coding or `keep-alive`; a length
- * or a coding where it has no meaning (in the trailers of a chunked body, and in an interim answer); blanks in a chunk's
- * extensions; an interim answer of HTTP/1.0; and some characters in a host that no code reads.
+ * or a coding where it has no meaning (in the trailers of a chunked body, and in an interim answer); blanks in the
+ * extensions of a chunk; an interim answer of HTTP/1.0; and some characters in a host that no code reads.
  */
 const NODE_REFUSES = [
   /^(?:content-length|transfer-encoding|connection):[^\r]*\t *\r/im,
