@@ -1,6 +1,6 @@
 // node tools/test.js [--cluster] [arguments of bun test]: runs the whole suite and ends with one line, `N passed, N
 // failed`. Files whose tests mostly wait run in a lane of their own beside the others. Their output comes when all of
-// them have ended. With --cluster, or in a third lane, gateways under test are two instances on one PostgreSQL.
+// them have ended. With --cluster, or at the end of that lane, gateways under test are two instances on one PostgreSQL.
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
@@ -119,7 +119,7 @@ const pairs = { ...shared, TOLLGATE_TEST_STORE: 'postgres' }
 const lanes = lanesOf()
 
 const browser = await startBrowser()
-const counts = await Promise.all(lanes.map(runLane))
+const counts = (await Promise.all(lanes.map(runInTurn))).flat()
 await Promise.all([browser.stop(), database?.stop()])
 rmSync(work, { recursive: true, force: true })
 
@@ -131,13 +131,17 @@ process.exitCode = failed > 0 || passed === 0 ? 1 : 0
 function lanesOf() {
   if (isCluster) {
     const tests = pathsOf(files.filter((name) => clustered.some((one) => name.startsWith(one))))
-    return [{ workers, tests: namesFiles ? given : [...tests, ...given], stdio: 'inherit', env: pairs }]
+    return [[{ workers, tests: namesFiles ? given : [...tests, ...given], stdio: 'inherit', env: pairs }]]
   }
-  if (given.length > 0) return [{ workers, tests: [...folders, ...given], stdio: 'inherit', env: {} }]
+  if (given.length > 0) return [[{ workers, tests: [...folders, ...given], stdio: 'inherit', env: {} }]]
+  const paired = clusteredAlways.map((name) => `./test/${name}.test.ts`)
   return [
-    { workers, tests: pathsOf(files.filter((name) => !isWaiting(name))), stdio: 'inherit', env: shared },
-    { workers: 1, tests: pathsOf(files.filter(isWaiting)), stdio: 'pipe', env: shared },
-    { workers: 1, tests: clusteredAlways.map((name) => `./test/${name}.test.ts`), stdio: 'pipe', env: pairs },
+    [{ workers, tests: pathsOf(files.filter((name) => !isWaiting(name))), stdio: 'inherit', env: shared }],
+    // Pairs compute, so they wait until the lane of waiting files has ended.
+    [
+      { workers: 1, tests: pathsOf(files.filter(isWaiting)), stdio: 'pipe', env: shared },
+      { workers: 1, tests: paired, stdio: 'pipe', env: pairs },
+    ],
   ]
 }
 
@@ -146,11 +150,18 @@ function pathsOf(names) {
   return names.map((name) => `./${name}`)
 }
 
+/** The runs of a lane go one after the other. */
+async function runInTurn(runs, lane) {
+  const done = []
+  for (const [at, one] of runs.entries()) done.push(await runBun(one, `${lane}-${at}`))
+  return done
+}
+
 /** Resolves to the counts of the tests. */
-async function runLane({ workers: processes, tests, stdio, env }, at) {
-  const timings = join(work, `timings-${at}.json`)
-  const report = join(work, `junit-${at}.xml`)
-  const times = Object.fromEntries(files.map((name) => [name, timeOf(name)]))
+async function runBun({ workers: processes, tests, stdio, env }, name) {
+  const timings = join(work, `timings-${name}.json`)
+  const report = join(work, `junit-${name}.xml`)
+  const times = Object.fromEntries(files.map((file) => [file, timeOf(file)]))
   writeFileSync(timings, JSON.stringify({ version: 1, files: times }))
   const args = [
     'test',

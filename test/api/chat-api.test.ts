@@ -384,7 +384,8 @@ describe('streams that end early', () => {
       const mine = await member({ balance: '1' })
       const controller = new AbortController()
       const pending = chat(mine, { model: 'late', stream }, { signal: controller.signal })
-      setTimeout(() => controller.abort(), 60)
+      // By then the vendor has been asked, also where a hold waits for the database.
+      setTimeout(() => controller.abort(), 300)
       await pending.then((response) => response.text()).catch(() => undefined)
       const { outcome, attempts, charged } = await recordOf(mine.account)
       expect(outcome).toBe('client_closed')

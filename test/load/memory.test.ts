@@ -258,7 +258,7 @@ describe.skipIf(!isMeasurable)('resident memory', () => {
       expect(openFilesMax(gateway.pid)).toBeGreaterThanOrEqual(needed)
       const clients = await connect(STREAMS, { model: 'slow', key })
       const begun = (client: RawClient): boolean => client.text.includes('begins')
-      for (let tries = 0; tries < 600 && !clients.every(begun); tries++) await Bun.sleep(50)
+      for (let tries = 0; tries < 1_800 && !clients.every(begun); tries++) await Bun.sleep(50)
       expect(clients.filter(begun)).toHaveLength(STREAMS)
       const endMs = performance.now() + STREAM_SECONDS * 1_000
       const mostMb = await highest(rss, () => performance.now() > endMs, 250)
