@@ -29,7 +29,9 @@ import {
   searchText,
   time,
 } from './shapes.ts'
-import { HOUR_MS, MINUTE_MS } from '../lib/primitives/units.ts'
+import type { KeySpends } from '../records/usage-rollups.ts'
+import { monthStartHour } from '../accounts/calendar.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../lib/primitives/units.ts'
 import { limit } from '../lib/primitives/limit.ts'
 
 const keyShape = z
@@ -56,11 +58,18 @@ const newKeyShape = keyShape
   .extend({ secret: z.string().meta({ description: 'the full key, shown only once' }) })
   .meta({ id: 'NewApiKey' })
 
-const LAST_USED_HOURS = 30 * 24
+const HOURS_PER_DAY = 24
+const LAST_USED_HOURS = 30 * HOURS_PER_DAY
 /** The playground renews its token in time. A leaked token is useless soon. */
 const PASS_MS = limit('playTokenMs', 10 * MINUTE_MS, 'A playground token expires. The page renews it in time.')
 
-function keyView({ services }: ConsoleContext, key: ApiKey, usedAt: number | undefined): KeyShape {
+/** What the sums of usage say of the keys of an account. */
+type KeyUsage = { readonly used: ReadonlyMap<string, number>; readonly spent: KeySpends }
+const NO_USAGE: KeyUsage = { used: new Map(), spent: new Map() }
+
+function keyView({ services }: ConsoleContext, key: ApiKey, { used, spent }: KeyUsage): KeyShape {
+  const usedAt = used.get(key.id)
+  const spend = spent.get(key.id)
   const account = services.accounts.find(key.accountId)
   const [standing] = account ? services.limiter.standings({ key, account }) : []
   return {
@@ -70,8 +79,8 @@ function keyView({ services }: ConsoleContext, key: ApiKey, usedAt: number | und
     status: key.revokedAtMs === undefined ? 'active' : 'revoked',
     models: key.allowedModels ? [...key.allowedModels] : null,
     limits: consoleLimitsView(key.limits),
-    spent_today_nano_usd: (standing?.day.spent ?? 0n).toString(),
-    spent_this_month_nano_usd: (standing?.month.spent ?? 0n).toString(),
+    spent_today_nano_usd: (spend?.day ?? 0n).toString(),
+    spent_this_month_nano_usd: (spend?.month ?? 0n).toString(),
     held_nano_usd: (standing?.month.held ?? 0n).toString(),
     last_used_at: isoTimeOrNull(usedAt === undefined ? undefined : usedAt * HOUR_MS),
     created_at: isoTime(key.createdAtMs),
@@ -79,8 +88,16 @@ function keyView({ services }: ConsoleContext, key: ApiKey, usedAt: number | und
   }
 }
 
-const usedOf = ({ services }: ConsoleContext, accountId: string): Promise<ReadonlyMap<string, number>> =>
-  services.rollups.lastUsed(accountId, Math.floor(Date.now() / HOUR_MS) - LAST_USED_HOURS)
+/** The books say what was spent, because the limiter of one process counts a key without limits alone. */
+async function usageOf({ services: { rollups } }: ConsoleContext, accountId: string): Promise<KeyUsage> {
+  const nowMs = Date.now()
+  const since = { day: Math.floor(nowMs / DAY_MS), monthDay: monthStartHour(nowMs) / HOURS_PER_DAY }
+  const [used, spent] = await Promise.all([
+    rollups.lastUsed(accountId, Math.floor(nowMs / HOUR_MS) - LAST_USED_HOURS),
+    rollups.spentByKey(accountId, since),
+  ])
+  return { used, spent }
+}
 
 type OneKey = Pick<RouteContext<{ account: string; key: string }>, 'context' | 'params'>
 
@@ -93,7 +110,7 @@ function keyIn({ context, params }: OneKey): ApiKey | undefined {
 async function show(call: OneKey): Promise<RouteReply> {
   const key = keyIn(call)
   if (!key) return missing('key')
-  return json(keyView(call.context, key, (await usedOf(call.context, key.accountId)).get(key.id)))
+  return json(keyView(call.context, key, await usageOf(call.context, key.accountId)))
 }
 
 const draft = z.strictObject({
@@ -118,7 +135,7 @@ async function createKey(call: RouteContext<{ account: string }, unknown, z.infe
   const result = await call.operate('key.create', { ...input, ...limits })
   return answer<{ id: string; secret: string }>(result, ({ id, secret }) => {
     const key = context.services.accounts.findKey(id)
-    return key && { ...keyView(context, key, undefined), secret }
+    return key && { ...keyView(context, key, NO_USAGE), secret }
   })
 }
 
@@ -173,9 +190,9 @@ export const keyRoutes: readonly ConsoleRoute[] = [
         (query.status === undefined || (query.status === 'active') === (revokedAtMs === undefined)) &&
         isFound([name, `sk-tg-…${last4}`], id)
       const keys = context.services.accounts.keysOf(params.account).filter(wanted)
-      const used = await usedOf(context, params.account)
+      const usage = await usageOf(context, params.account)
       return json(
-        pageIn(keys, query, (key) => keyView(context, key, used.get(key.id)), {
+        pageIn(keys, query, (key) => keyView(context, key, usage), {
           order: 'newest',
           isLast: ({ revokedAtMs }) => revokedAtMs !== undefined,
         }),

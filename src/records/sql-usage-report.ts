@@ -9,6 +9,8 @@ import {
   totalSums,
   USAGE_ROWS_MAX,
   usageSums,
+  type KeySpend,
+  type KeySpends,
   type Totals,
   type UsageCount,
   type UsageGroup,
@@ -143,6 +145,28 @@ const lastUsedStatement = `WITH
   UNION ALL SELECT key_id, (SELECT max(hour) FROM usage_hour u
     WHERE u.account_id = ?1 AND u.hour >= older.day * 24 AND u.hour < (older.day + 1) * 24 AND u.key_id = older.key_id)
   FROM older WHERE key_id NOT IN (SELECT key_id FROM recent)`
+
+/** Days that are summed up come from `usage_day`, the others from their hours. See `UsageRollups`. */
+export async function spentByKey(
+  store: Queryable,
+  accountId: string,
+  { day, monthDay, daysUntil }: { readonly day: number; readonly monthDay: number; readonly daysUntil: number },
+): Promise<KeySpends> {
+  const spends = new Map<string, KeySpend>()
+  for (const row of await store.query(spentStatement, [accountId, monthDay, Math.max(monthDay, daysUntil), day])) {
+    const id = row['key_id'] as string
+    const known = spends.get(id) ?? { day: 0n, month: 0n }
+    spends.set(id, { day: known.day + (row['day'] as bigint), month: known.month + (row['month'] as bigint) })
+  }
+  return spends
+}
+
+const spentStatement = `SELECT key_id, CAST(sum(CASE WHEN hour >= CAST(?4 AS bigint) * 24 THEN charged ELSE 0 END) AS bigint) AS day,
+    CAST(sum(charged) AS bigint) AS month
+  FROM usage_hour WHERE account_id = ?1 AND hour >= CAST(?3 AS bigint) * 24 GROUP BY key_id
+  UNION ALL SELECT key_id, CAST(sum(CASE WHEN day >= CAST(?4 AS bigint) THEN charged ELSE 0 END) AS bigint),
+    CAST(sum(charged) AS bigint)
+  FROM usage_day WHERE account_id = ?1 AND day >= ?2 AND day < CAST(?3 AS bigint) GROUP BY key_id`
 
 /** The totals of all accounts since an hour (Unix hours), for the operator's overview. */
 export async function totalsSince(store: Queryable, fromHour: number): Promise<Totals> {

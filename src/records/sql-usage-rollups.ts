@@ -1,8 +1,8 @@
 /** The sums of usage in a database: hourly sums, which settlements write, and daily sums. */
 import type { Queryable, Store } from '../store/store.ts'
-import type { KeyCharges, Totals, UsageQuery, UsageRollups, UsageRow } from './usage-rollups.ts'
+import type { KeyCharges, KeySpends, Totals, UsageQuery, UsageRollups, UsageRow } from './usage-rollups.ts'
 import { UsageDays } from './sql-usage-days.ts'
-import { lastUsed, totalsSince, usageRows } from './sql-usage-report.ts'
+import { lastUsed, spentByKey, totalsSince, usageRows } from './sql-usage-report.ts'
 import { chargedByDay } from './sql-usage.ts'
 
 export const openSqlUsageRollups = async (store: Store): Promise<UsageRollups> =>
@@ -27,6 +27,10 @@ class SqlUsageRollups implements UsageRollups {
 
   lastUsed(accountId: string, fromHour: number): Promise<ReadonlyMap<string, number>> {
     return lastUsed(this.asideOf(accountId), accountId, fromHour, this.daysUntil)
+  }
+
+  spentByKey(accountId: string, since: Parameters<UsageRollups['spentByKey']>[1]): Promise<KeySpends> {
+    return spentByKey(this.asideOf(accountId), accountId, { ...since, daysUntil: this.daysUntil })
   }
 
   totalsSince(fromHour: number): Promise<Totals> {

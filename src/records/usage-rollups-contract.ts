@@ -209,6 +209,24 @@ export function describeUsageRollupsContract(name: string, open: () => Promise<R
       }
     })
 
+    test('the charges of keys since a day and its month are those of the requests, before and after days are summed', async () => {
+      const days = [...new Set(made.map(({ createdAtMs }) => Math.floor(createdAtMs / DAY_MS)))]
+      for (const accountId of new Set(made.map((record) => record.accountId))) {
+        for (const day of days) {
+          const monthDay = day - 20
+          const wanted = new Map<string, { day: bigint; month: bigint }>()
+          for (const record of made) {
+            const own = Math.floor(record.createdAtMs / DAY_MS)
+            if (record.accountId !== accountId || own < monthDay) continue
+            const { day: today, month } = wanted.get(record.keyId) ?? { day: 0n, month: 0n }
+            const { charged } = record
+            wanted.set(record.keyId, { day: today + (own >= day ? charged : 0n), month: month + charged })
+          }
+          expect(await under.port.spentByKey(accountId, { day, monthDay })).toEqual(wanted)
+        }
+      }
+    })
+
     test('totals and charges of keys begin with their hour', async () => {
       for (const hour of [startHour - 5, startHour + 30, startHour + 1_000]) {
         const later = made.filter(({ createdAtMs }) => createdAtMs >= hour * HOUR_MS)

@@ -101,6 +101,11 @@ export type KeyCharges = {
   readonly charged: NanoUsd
 }
 
+/** The charges of one key since the start of a day and of its month. */
+export type KeySpend = { readonly day: NanoUsd; readonly month: NanoUsd }
+/** By the id of the key. A key without charges is not in it. */
+export type KeySpends = ReadonlyMap<string, KeySpend>
+
 /**
  * The port of the sums of usage. `Records.steps` adds each request to the hour in which its money was held. Charts and
  * limits therefore never scan requests.
@@ -116,6 +121,8 @@ export type UsageRollups = {
   rows(query: UsageQuery): Promise<readonly UsageRow[]>
   /** When each key of an account was last used (Unix hours), since the day of `fromHour`. */
   lastUsed(accountId: string, fromHour: number): Promise<ReadonlyMap<string, number>>
+  /** The charges of each key of an account since the start of a day and of its month (Unix days). */
+  spentByKey(accountId: string, since: { readonly day: number; readonly monthDay: number }): Promise<KeySpends>
   /** The totals of all accounts since an hour (Unix hours). */
   totalsSince(fromHour: number): Promise<Totals>
   /** The charges of each key by day, since an hour (Unix hours). */
