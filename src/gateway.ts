@@ -94,8 +94,15 @@ export const alsoOnExpiry = (holdId: string): readonly WriteStep[] => [
   ...failExpired(holdId, DIED),
 ]
 
-/** Opens the data folder. Throws `FolderInUse` when another process uses it. */
+/** Opens the data folder or the shared database. Throws `FolderInUse` when another process uses the folder. */
 export async function openGateway(config: Config, options: OpenOptions): Promise<Gateway> {
+  const { databaseUrl } = config
+  if (databaseUrl === undefined) return openParts(config, options)
+  const { startInTurn } = await import('./store/postgres/start-lock.ts')
+  return startInTurn(databaseUrl, () => openParts(config, options))
+}
+
+async function openParts(config: Config, options: OpenOptions): Promise<Gateway> {
   const { log, sandboxUrl, firstAccount } = options
   // Memory and disk disagree, so nothing more may be promised to a client.
   const stop = (event: string, message: string): never => {
