@@ -16,8 +16,9 @@ const take = statement(
 const giveBack = statement(`UPDATE throttle SET full_at = full_at - ${ms('?2')} WHERE name = ?1`)
 /** Each try forgets more names than it adds, so that only those of the last tries are kept. */
 const forget = statement(
-  `DELETE FROM throttle WHERE name IN (
-     SELECT name FROM throttle WHERE full_at <= clock_timestamp() LIMIT 10 FOR UPDATE SKIP LOCKED)`,
+  `WITH forgotten AS MATERIALIZED (
+     SELECT name FROM throttle WHERE full_at <= clock_timestamp() LIMIT 10 FOR UPDATE SKIP LOCKED)
+   DELETE FROM throttle WHERE name IN (SELECT name FROM forgotten)`,
 )
 /** The time until a bucket is full. */
 const selectWait = `SELECT CAST(ceil(extract(epoch FROM full_at - clock_timestamp()) * 1000) AS bigint) AS full_in_ms

@@ -17,7 +17,11 @@ const onFatal = (message: string): never => {
 export type SharedDatabase = DatabaseUnderTest & {
   /** From now on nothing is notified, as behind a pooler. Instances hear of changes by polling alone. */
   silence(): Promise<void>
+  /** Connections that are opened from now on join by nested loops alone, as the planner may choose to. */
+  nestLoops(): Promise<void>
 }
+
+const OTHER_PLANS = ['hashagg', 'hashjoin', 'mergejoin', 'sort', 'indexscan', 'bitmapscan', 'material']
 
 /** Makes an empty database of PostgreSQL. */
 export async function makePostgresDatabase(): Promise<SharedDatabase> {
@@ -28,6 +32,12 @@ export async function makePostgresDatabase(): Promise<SharedDatabase> {
     async silence() {
       const client = openClient(database.url, 'test', { max: 1 })
       await client.unsafe('DROP TRIGGER change_is_told ON change')
+      await client.close()
+    },
+    async nestLoops() {
+      const client = openClient(database.url, 'test', { max: 1 })
+      const name = new URL(database.url).pathname.slice(1)
+      for (const plan of OTHER_PLANS) await client.unsafe(`ALTER DATABASE ${name} SET enable_${plan} = off`)
       await client.close()
     },
     async remove() {

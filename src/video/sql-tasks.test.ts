@@ -1,9 +1,9 @@
-import { makePostgresDatabase, onPostgres } from '../store/postgres-contract.ts'
+import { makePostgresDatabase, onPostgres, type SharedDatabase } from '../store/postgres-contract.ts'
 import { onSqlite } from '../store/sqlite-contract.ts'
 import { statement } from '../store/statement.ts'
 import { mustWrite } from '../store/store.ts'
 import { openSqlTasks } from './sql-tasks.ts'
-import { describeTasksContract, describeTasksOfInstances } from './tasks-contract.ts'
+import { describeTasksContract, describeTasksOfInstances, type TasksOfInstances } from './tasks-contract.ts'
 
 describeTasksContract(
   'SQLite',
@@ -19,8 +19,14 @@ describeTasksContract(
 const register = statement('INSERT INTO instance (id) VALUES (?)')
 const declareDead = statement("UPDATE instance SET state = 'dead' WHERE id = ?")
 
-describeTasksOfInstances('PostgreSQL', async () => {
+describeTasksOfInstances('PostgreSQL', async () => instancesOn(await makePostgresDatabase()))
+describeTasksOfInstances('PostgreSQL with nested loops', async () => {
   const database = await makePostgresDatabase()
+  await database.nestLoops()
+  return instancesOn(database)
+})
+
+async function instancesOn(database: SharedDatabase): Promise<TasksOfInstances> {
   const store = await database.open()
   const open: { close(): Promise<void> }[] = [store]
   return {
@@ -42,4 +48,4 @@ describeTasksOfInstances('PostgreSQL', async () => {
       await database.remove()
     },
   }
-})
+}
