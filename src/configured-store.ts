@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync } from 'node:fs'
 import type { Config } from './config.ts'
 import type { Log } from './lib/runtime/log.ts'
-import type { WriterEndEvent } from './store/postgres/writer-end.ts'
+import type { StoreEndEvent } from './store/postgres/store-end.ts'
 import { openStore, type Store } from './store/store.ts'
 
 export type StoreOpening = {
@@ -10,7 +10,7 @@ export type StoreOpening = {
   /** Identifies this run of the process. The default is a new id. */
   readonly instance?: string
   /** Called with the event to log when nothing can be written any more. The caller must then stop the process. */
-  readonly onFatal: (message: string, event: WriterEndEvent) => never
+  readonly onFatal: (message: string, event: StoreEndEvent) => never
 }
 
 /** Opens the store. Throws `FolderInUse` when another process uses the folder, and `DatabaseTooNew`. */

@@ -74,7 +74,10 @@ async function crash(): Promise<void> {
 }
 
 /** The others declare it dead meanwhile. When it goes on, it ends. */
-async function freeze({ child, name }: Instance): Promise<void> {
+async function freeze({ child, name, ready }: Instance): Promise<void> {
+  // One that is just starting is not in the table, so nobody watches it.
+  await ready
+  if (child.exitCode !== null) return
   child.kill('SIGSTOP')
   const sql = new SQL(cluster?.url ?? '', { max: 1 })
   for (const untilMs = performance.now() + 20 * SILENT_MS; ;) {

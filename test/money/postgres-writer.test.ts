@@ -6,7 +6,7 @@ import { SQL } from 'bun'
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, test } from 'bun:test'
 import { tmpdir } from 'node:os'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
-import type { WriterEndEvent } from '../../src/store/postgres/writer-end.ts'
+import type { StoreEndEvent } from '../../src/store/postgres/store-end.ts'
 import { addingStatement, rowStatement, statement } from '../../src/store/statement.ts'
 import type { Store } from '../../src/store/store.ts'
 import { FaultProxy, type FaultLink } from '../support/fault-proxy.ts'
@@ -69,7 +69,7 @@ let server: PostgresServer
 let admin: SQL
 let store: Store | undefined
 let proxy: FaultProxy | undefined
-let ends: { readonly event: WriterEndEvent; readonly message: string }[]
+let ends: { readonly event: StoreEndEvent; readonly message: string }[]
 let count = 0
 
 beforeAll(async () => {
@@ -93,7 +93,7 @@ afterEach(async () => {
   await admin.close({ timeout: 0 })
 })
 
-const onFatal = (message: string, event: WriterEndEvent): unknown => ends.push({ event, message })
+const onFatal = (message: string, event: StoreEndEvent): unknown => ends.push({ event, message })
 
 async function open({ through, silenceMs }: { through?: FaultProxy; silenceMs?: number } = {}): Promise<Store> {
   const url = new URL(server.url(`writer_${count}`))
@@ -175,14 +175,17 @@ test('a server that is silent is given up, and what it still finishes counts onc
   await expectExact(load)
 })
 
+type Backend = { readonly state: string; readonly holds: boolean }
+
 test('the server ends the batch of an instance that stops in the middle of it', async () => {
   const own = new FaultProxy({ port: Number(new URL(server.url()).port) })
   proxy = own
   const load = new Load(await open({ through: own, silenceMs: 60_000 }))
   await load.more(20)
-  const stateOf = async (pid: number): Promise<string | undefined> => {
-    const rows = (await admin`SELECT state FROM pg_stat_activity WHERE pid = ${pid}`) as { state: string }[]
-    return rows[0]?.state
+  const backendOf = async (pid: number): Promise<Backend | undefined> => {
+    const rows = (await admin`SELECT state, backend_xid IS NOT NULL AS holds
+      FROM pg_stat_activity WHERE pid = ${pid}`) as Backend[]
+    return rows[0]
   }
   const linkOfWriter = async (): Promise<{ readonly pid: number; readonly link: FaultLink } | undefined> => {
     const [row] = (await admin`SELECT pid, client_port AS port FROM pg_stat_activity
@@ -198,18 +201,20 @@ test('the server ends the batch of an instance that stops in the middle of it', 
     writer.link.set({ up: { holeAfterBytes: bytes } })
     for (let looks = 0; looks < 20 && stopped === undefined; looks++) {
       await Bun.sleep(20)
-      if ((await stateOf(writer.pid)) === 'idle in transaction') stopped = writer.pid
+      // A batch that has only begun locks nothing, so it may stay.
+      const { state, holds } = (await backendOf(writer.pid)) ?? {}
+      if (state === 'idle in transaction' && holds) stopped = writer.pid
     }
     if (stopped === undefined) writer.link.reset()
   }
-  while ((await stateOf(stopped)) !== undefined) await Bun.sleep(100)
+  while (await backendOf(stopped)) await Bun.sleep(100)
   await load.more(50)
   await load.stop()
   await expectExact(load)
 }, 60_000)
 
 describe('an instance ends', () => {
-  const ended = async (event: WriterEndEvent): Promise<void> => {
+  const ended = async (event: StoreEndEvent): Promise<void> => {
     while (ends.length === 0) await Bun.sleep(5)
     expect(ends.map((end) => end.event)).toEqual([event])
     const [before] = (await admin`SELECT posted FROM account WHERE id = ${HOT}`) as [unknown]

@@ -8,6 +8,7 @@ import type { ChangeKind, ChangeLog, ChangeWatcher } from '../change-log.ts'
 import { addingStatement, statement, type Row, type WriteStep } from '../statement.ts'
 import type { Store } from '../store.ts'
 import { openClient } from './client.ts'
+import { wentBack, StoreEnd, type StoreEndEvent } from './store-end.ts'
 
 const POLL_MS = 500
 /** A request with an unknown key makes an instance read the log. Such requests share a query. This is the least gap. */
@@ -33,7 +34,7 @@ const selectUnread = `SELECT change_seq.n AS newest, change.n, change.kind, chan
 
 type ChangeLogOptions = {
   /** Called if announcements were lost, so that memory may be wrong. The caller must stop the process. */
-  readonly onFatal: (message: string) => void
+  readonly onFatal: (message: string, event: StoreEndEvent) => void
 }
 
 export class PolledChangeLog implements ChangeLog {
@@ -119,7 +120,7 @@ export class PolledChangeLog implements ChangeLog {
       const rows = await this.store.query(selectUnread, [this.seen])
       const unread = rows.filter((row) => row['n'] !== null)
       const lost = this.lostIn(rows[0]?.['newest'] as bigint, unread[0]?.['n'] as bigint | undefined)
-      if (lost) return this.options.onFatal(lost)
+      if (lost) return this.options.onFatal(lost.message, lost.event)
       await Promise.all(subjectsIn(unread).map((change) => reloadIn(watchers, change)))
       this.seen = (unread.at(-1)?.['n'] as bigint | undefined) ?? this.seen
       isMore = unread.length === PAGE
@@ -128,10 +129,10 @@ export class PolledChangeLog implements ChangeLog {
   }
 
   /** Numbers have no gap. */
-  private lostIn(newest: bigint, first: bigint | undefined): string | undefined {
-    if (newest < this.seen) return `the database went back in time: change ${newest}, expected ${this.seen} or later`
+  private lostIn(newest: bigint, first: bigint | undefined): StoreEnd | undefined {
+    if (newest < this.seen) return wentBack('change', newest, this.seen)
     if (newest === this.seen || first === this.seen + 1n) return undefined
-    return `changes after ${this.seen} were deleted before this process read them`
+    return new StoreEnd('store.fatal', `changes after ${this.seen} were deleted before this process read them`)
   }
 }
 

@@ -11,7 +11,7 @@ import { REGISTER } from './instance.ts'
 import { migratePostgres } from './migrate.ts'
 import { PolledChangeLog } from './polled-change-log.ts'
 import { postgresText } from './text.ts'
-import type { WriterEndEvent } from './writer-end.ts'
+import type { StoreEndEvent } from './store-end.ts'
 import { PostgresWriter } from './writer.ts'
 
 export type PostgresOptions = {
@@ -20,7 +20,7 @@ export type PostgresOptions = {
   /** Identifies this run of the process among the instances. The default is a new one. */
   readonly instance?: string | undefined
   /** Called once nothing can be written any more, with the event to log. The caller must then stop the process. */
-  readonly onFatal: (message: string, event: WriterEndEvent) => void
+  readonly onFatal: (message: string, event: StoreEndEvent) => void
   /** How long a deferred transaction waits to be replaced. */
   readonly deferMs?: number | undefined
   /** After this time without an answer a connection is given up and replaced. */
@@ -58,7 +58,7 @@ export async function openPostgresStore(
     write: (steps, lane) => writer.write(steps, lane),
     query: (text, bind, share) => reader.query(text, bind, share),
   }
-  const changes = await PolledChangeLog.open(url, rows, { onFatal: (message) => onFatal(message, 'store.fatal') })
+  const changes = await PolledChangeLog.open(url, rows, { onFatal })
   return {
     folder,
     instance,

@@ -20,12 +20,12 @@ import type { DatabaseError } from './client.ts'
 import type { WriterConnection } from './connection.ts'
 import { queryFailureOf } from './query-failure.ts'
 import { BARRIER, FENCE, LAST_BATCH, RETIRE } from './instance.ts'
-import { declaredDead, wentBack, WriterEnd, type WriterEndEvent } from './writer-end.ts'
+import { declaredDead, wentBack, StoreEnd, type StoreEndEvent } from './store-end.ts'
 
 export type WriterOptions = {
   readonly types: ColumnTypes
   /** Called once nothing can be written any more, with the event to log. The caller must then stop the process. */
-  readonly onFatal: (message: string, event: WriterEndEvent) => void
+  readonly onFatal: (message: string, event: StoreEndEvent) => void
   /** How long a deferred transaction waits to be replaced. */
   readonly deferMs: number
   /** After this time without an answer the connection is given up. */
@@ -138,7 +138,7 @@ export class PostgresWriter {
       }
       return outcomes
     } catch (error) {
-      this.end(error instanceof WriterEnd ? error : new WriterEnd('store.fatal', String(error)))
+      this.end(error instanceof StoreEnd ? error : new StoreEnd('store.fatal', String(error)))
       return undefined
     } finally {
       this.beganMs = undefined
@@ -203,7 +203,7 @@ export class PostgresWriter {
 
   /** Cleans up after a failed try. Returns what is known of it. */
   private async recover(error: unknown): Promise<TryResult> {
-    if (error instanceof WriterEnd) throw error
+    if (error instanceof StoreEnd) throw error
     // A former connection may have committed a try after it was given up.
     if (error instanceof FenceError) {
       await this.rollBack()
@@ -237,7 +237,7 @@ export class PostgresWriter {
         if (row && row.state !== 'alive' && row.state !== 'draining') throw declaredDead()
         if (row?.batch === this.durable) return undefined
         const outcomes = row && this.tries.get(row.batch)
-        if (!outcomes) throw wentBack(row?.batch, this.durable)
+        if (!outcomes) throw wentBack('batch of this instance', row?.batch, this.durable)
         // It was seen, which does not mean that it was flushed.
         await this.barrier()
         this.confirm(row.batch, sentMs)
@@ -268,7 +268,7 @@ export class PostgresWriter {
     }
   }
 
-  private end({ message, event }: WriterEnd): void {
+  private end({ message, event }: StoreEnd): void {
     this.hasEnded = true
     clearInterval(this.watch)
     this.onFatal(message, event)
