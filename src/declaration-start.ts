@@ -13,7 +13,9 @@ export async function makeAccount(
   ledger: Ledger,
   account: AccountDraft & { readonly openingBalance: bigint },
 ): Promise<string> {
-  const { id } = await accounts.create(account)
+  const made = await accounts.create(account)
+  if (!made) throw new Error(`another account '${account.name}' was made at the same time; start again`)
+  const { id } = made
   ledger.register(id)
   if (account.openingBalance > 0n) {
     const booking = { accountId: id, amount: account.openingBalance, ref: `opening:${id}`, reason: OPENING }

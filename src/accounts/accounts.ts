@@ -74,10 +74,11 @@ export type Accounts = {
   list(): readonly Account[]
   /** An account by id or name. */
   find(reference: string): Account | undefined
-  /** Whether an account has this name or id, or is being made with it. Must be called in the tick of `create`. */
-  isTaken(name: string): boolean
-  /** Makes an account. Rejects and writes nothing if the name is taken. The first account of a store is `isFirst`. */
-  create(account: AccountDraft): Promise<Account>
+  /**
+   * Makes an account. The first account of a store is `isFirst`. Undefined, and nothing is written, if another account
+   * has this name or id, or is being made with it.
+   */
+  create(account: AccountDraft): Promise<Account | undefined>
   update(id: string, change: AccountChange): Promise<Account>
   /** The client keys of an account, including revoked ones. */
   keysOf(accountId: string): readonly ApiKey[]

@@ -5,6 +5,7 @@
 import type { Account, ApiKey, Caller } from '../domain/account.ts'
 import { limitsText, NO_LIMITS } from '../domain/limits.ts'
 import { timeOrderedId } from '../lib/primitives/ids.ts'
+import { violates } from '../store/constraint.ts'
 import { SharedRows } from '../store/shared-rows.ts'
 import type { Row } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
@@ -22,6 +23,8 @@ import {
 } from './accounts.ts'
 import { isKeyShaped, makeKey } from './key-format.ts'
 import { readPass, signPass, type PassTerms } from './pass.ts'
+
+const NAME_KEY = 'account(name)'
 
 /** Opens the port. Loads accounts and keys. */
 export async function openSqlAccounts(store: Store, options: AccountsOptions): Promise<Accounts> {
@@ -116,11 +119,9 @@ class SqlAccounts implements Accounts {
     return this.accounts.get(reference) ?? [...this.accounts.values()].find(({ name }) => name === reference)
   }
 
-  isTaken(name: string): boolean {
-    return this.making.has(name) || this.find(name) !== undefined
-  }
-
-  async create({ name, allowedModels, limits = NO_LIMITS, origin = 'stored' }: AccountDraft): Promise<Account> {
+  async create(draft: AccountDraft): Promise<Account | undefined> {
+    const { name, allowedModels, limits = NO_LIMITS, origin = 'stored' } = draft
+    if (this.making.has(name) || this.find(name)) return undefined
     const account: Account = {
       id: timeOrderedId('acct_'),
       name,
@@ -136,12 +137,17 @@ class SqlAccounts implements Accounts {
     const bind = [id, name, status, rows.jsonOf(allowedModels), limitsText(limits), declared, createdAtMs]
     this.making.add(name)
     try {
-      await this.accountRows.write(id, [{ run: rows.insertAccount, bind }])
-      this.accounts.set(id, account)
+      const outcome = await this.accountRows.tryWrite(id, [{ run: rows.insertAccount, bind }])
+      if (outcome.kind === 'written') {
+        this.accounts.set(id, account)
+        return account
+      }
+      // Another instance may have taken the name.
+      if (violates(outcome, NAME_KEY)) return undefined
+      throw new Error(outcome.reason)
     } finally {
       this.making.delete(name)
     }
-    return account
   }
 
   async update(id: string, change: AccountChange): Promise<Account> {

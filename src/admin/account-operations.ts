@@ -152,7 +152,6 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
       limits: limitsInput.optional(),
     }),
     async (services, { name: wanted, models: allowedModels, balance, limits = {} }) => {
-      if (services.accounts.isTaken(wanted)) return conflict(sayRefusal('account_taken', { name: wanted }))
       const stray = strayModel(services, allowedModels)
       if (stray) return stray
       const account = await services.accounts.create({
@@ -160,6 +159,7 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
         allowedModels,
         limits: changedLimits(NO_LIMITS, limits),
       })
+      if (!account) return conflict(sayRefusal('account_taken', { name: wanted }))
       services.ledger.register(account.id)
       if (balance !== undefined && balance > 0n) {
         const ref = `opening:${account.id}`

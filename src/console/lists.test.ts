@@ -1,3 +1,4 @@
+import { createAccount } from '../accounts/accounts-contract.ts'
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { openConsole, type Caller, type TestConsole } from '../../test/support/console.ts'
 import type { List } from './shapes.ts'
@@ -23,7 +24,7 @@ beforeAll(async () => {
   }
   for (let at = 0; at < PEOPLE; at++)
     await users.create({ name: `person ${at}`, role: 'member', accountId: context.accountId })
-  for (let at = 0; at < ACCOUNTS; at++) ledger.register((await accounts.create({ name: `team ${at}` })).id)
+  for (let at = 0; at < ACCOUNTS; at++) ledger.register((await createAccount(accounts, { name: `team ${at}` })).id)
   operator = await context.as('operator')
 }, 60_000)
 afterAll(() => context.close())
@@ -188,8 +189,8 @@ test('a provider shows the result of its last test until the connection changes'
 })
 
 test('the overview counts all holds, however many there are', async () => {
-  const { ledger } = context.gateway.services
-  const account = await context.gateway.services.accounts.create({ name: 'on hold' })
+  const { accounts, ledger } = context.gateway.services
+  const account = await createAccount(accounts, { name: 'on hold' })
   ledger.register(account.id)
   await ledger.adjust({ accountId: account.id, amount: 10_000n, kind: 'credit', ref: 'on hold', reason: 'test' })
   const holds = Array.from({ length: 1_203 }, (_, at) =>

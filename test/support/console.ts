@@ -43,9 +43,10 @@ export async function openConsole(
   const gateway = await openGateway(config, { log, sandboxUrl: () => 'http://127.0.0.1:9', firstAccount: 'leave' })
   const { services } = gateway
   const accountOf = async (name: string): Promise<string> => {
-    const { id } = await services.accounts.create({ name })
-    services.ledger.register(id)
-    return id
+    const account = await services.accounts.create({ name })
+    if (!account) throw new Error(`there is an account ${name}`)
+    services.ledger.register(account.id)
+    return account.id
   }
   const [accountId, otherId] = [await accountOf('acme'), await accountOf('other')]
   const people = {
