@@ -21,6 +21,11 @@ export class KnownFunds {
   private pendingPosted = 0n
   private pendingHeld = 0n
   private pending = 0
+  /** Own changes that take from the balance: those that began, and those of them whose outcome is known. */
+  private takesBegun = 0
+  private takesDecided = 0
+  /** Those who wait until so many are decided, in order. */
+  private readonly waiting: { readonly until: number; readonly resolve: () => void }[] = []
   /** Counts own changes, so that a row that was read meanwhile is not taken. */
   private serial = 0
   private seenMs = Number.NEGATIVE_INFINITY
@@ -45,11 +50,24 @@ export class KnownFunds {
     return this.ageMs <= SURE_MS && this.balance.available >= amount * (1n + SURE_TIMES)
   }
 
+  /** Whether the balance lacks an amount that the store may yet refuse to take from it. */
+  get isUndecided(): boolean {
+    return this.takesDecided < this.takesBegun
+  }
+
+  /** Resolves when the store has decided on what has been taken until now. */
+  decided(): Promise<void> {
+    const until = this.takesBegun
+    if (!this.isUndecided) return Promise.resolve()
+    return new Promise((resolve) => this.waiting.push({ until, resolve }))
+  }
+
   /** Counts a change that is about to be written. */
   begin(change: FundsChange): void {
     this.pendingPosted += change.posted
     this.pendingHeld += change.held
     this.pending++
+    if (takes(change)) this.takesBegun++
     this.serial++
   }
 
@@ -68,6 +86,8 @@ export class KnownFunds {
     this.pendingPosted -= change.posted
     this.pendingHeld -= change.held
     this.pending--
+    if (takes(change)) this.takesDecided++
+    while (this.waiting[0] && this.waiting[0].until <= this.takesDecided) this.waiting.shift()?.resolve()
   }
 
   /** A mark to give to `seeSince` with a row that is read from now on. Undefined while own changes are pending. */
@@ -86,3 +106,5 @@ export class KnownFunds {
     this.seenMs = performance.now()
   }
 }
+
+const takes = ({ posted, held }: FundsChange): boolean => posted < held

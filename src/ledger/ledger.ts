@@ -145,11 +145,14 @@ export type Ledger = {
   /** The balance, or what this process knows last of it if the store decides. */
   balance(accountId: string): Balance
   /**
-   * Reads balances that other processes may have changed, so that `balance` says what there is. Undefined if it always
-   * does.
+   * Waits for the decisions on open changes of this process, and reads balances that other processes may have changed,
+   * so that `balance` says what there is. Undefined if it always does.
    */
   refresh(accountIds: readonly string[]): Promise<void> | undefined
-  /** Whether other processes may have changed the balance since this process saw it. */
+  /**
+   * Whether the balance may be more than this process knows: others may have changed it since, or the store may refuse
+   * holds of this process that it has not decided on.
+   */
   isOutdated(accountId: string): boolean
   /** Whether the booked balance is zero, whatever is held. */
   isEmpty(accountId: string): boolean

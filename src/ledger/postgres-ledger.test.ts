@@ -230,6 +230,23 @@ describe('two ledgers on one database', () => {
     })
   })
 
+  test('a balance is outdated while the store may refuse holds that it lacks, and is read once it has decided', async () => {
+    await onTwo(100n, async (first, second) => {
+      await hold(first.ledger, 'known', 1n)
+      await hold(second.ledger, 'other', 69n)
+      const refused = first.ledger.hold({ id: 'refused', accountId: 'a', amount: 60n })
+      const held = first.ledger.hold({ id: 'held', accountId: 'a', amount: 20n })
+      if (refused.kind !== 'held' || held.kind !== 'held') throw new Error('refused by memory')
+      expect(first.ledger.balance('a').available).toBe(19n)
+      expect(first.ledger.isOutdated('a')).toBe(true)
+      await first.ledger.refresh(['a'])
+      expect(first.ledger.isOutdated('a')).toBe(false)
+      expect(first.ledger.balance('a').available).toBe(10n)
+      expect([(await refused.durable).kind, (await held.durable).kind]).toEqual(['refused', 'durable'])
+      expect(await reap(first.store)).toBe(1)
+    })
+  })
+
   test('an instance that gives a sign of life is not declared dead, and its holds stay', async () => {
     await onTwo(100n, async (first, second) => {
       const { hold: made } = await hold(second.ledger, 'r', 60n)

@@ -133,10 +133,14 @@ class PostgresLedger implements Ledger {
 
   /** A balance that is only remembered to be empty may have been filled by another instance. */
   isEmpty(accountId: string): boolean {
-    return this.seen(accountId).balance.posted <= 0n && !this.isOutdated(accountId)
+    return this.seen(accountId).balance.posted <= 0n && !this.isOld(accountId)
   }
 
   isOutdated(accountId: string): boolean {
+    return this.isOld(accountId) || this.of(accountId).isUndecided
+  }
+
+  private isOld(accountId: string): boolean {
     return this.of(accountId).ageMs > this.knownMs
   }
 
@@ -309,10 +313,10 @@ class PostgresLedger implements Ledger {
 
   /** Extends a hold by as much of an excess as the store has. */
   private async reserveExcess(hold: Hold, excess: NanoUsd): Promise<NanoUsd> {
-    const { balance, ageMs } = this.of(hold.accountId)
+    const { balance } = this.of(hold.accountId)
     // Another instance may have added to a balance that was seen a while ago.
-    const isOld = balance.available < excess && ageMs > this.knownMs
-    let { available } = isOld ? await this.read(hold.accountId) : balance
+    const mayHaveMore = balance.available < excess && this.isOld(hold.accountId)
+    let { available } = mayHaveMore ? await this.read(hold.accountId) : balance
     for (let tries = 0; tries < EXCESS_TRIES && available > 0n; tries++) {
       const amount = excess < available ? excess : available
       const own = [{ run: addExcess, bind: [hold.id, amount], changes: 1 }]
@@ -359,11 +363,12 @@ class PostgresLedger implements Ledger {
 
   /** The funds of an account. If they were seen a while ago, they are read again for the next call. */
   private seen(accountId: string): KnownFunds {
-    if (this.isOutdated(accountId)) void this.refresh([accountId]).catch(() => undefined)
+    if (this.isOld(accountId)) void this.refresh([accountId]).catch(() => undefined)
     return this.of(accountId)
   }
 
   async refresh(accountIds: readonly string[]): Promise<void> {
+    await Promise.all(accountIds.map((id) => this.of(id).decided()))
     const marks = new Map(accountIds.map((id) => [id, this.of(id).mark()]))
     for (const row of await this.store.query(SELECT_FUNDS, [textList(accountIds)])) {
       const id = row['id'] as string

@@ -1,10 +1,13 @@
-/** The second decision about a request that an old balance would refuse or bound. It happens only between instances. */
-import type { OldBalance, Refusal } from './admit.ts'
+/**
+ * Further decisions about a request that an old balance would refuse or bound, or whose hold the store has refused.
+ * They happen only between instances. The calls of an account may change its balance all the time, so the number of
+ * decisions is bounded. After the last one, the known balance counts, and then the store.
+ */
+import { BALANCE_READS_MAX, type OldBalance, type Refusal } from './admit.ts'
+import type { HoldRefusal } from '../ledger/ledger.ts'
 import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
 import { unready } from './permission.ts'
-
-const READS_MAX = 5
 
 /**
  * Reads the balance, and decides. The call is among the live ones from then on, so that a shutdown waits for it. The
@@ -16,18 +19,31 @@ export async function decideAgain<T extends { readonly kind: string }>(
   decide: () => T | OldBalance,
 ): Promise<T | Refusal> {
   relay.live.add(call)
-  call.hasReadBalance = true
-  const { id } = call.caller.account
-  // What is read is not taken while other calls of the account hold money, and the end of their writes brings it. If it
-  // cannot be read, the last known balance decides, and then the store.
-  for (let tries = 0; tries < READS_MAX && relay.ledger.isOutdated(id); tries++) {
-    await relay.ledger.refresh([id])?.catch(() => undefined)
+  for (;;) {
+    // If it cannot be read, the last known balance decides, too.
+    await relay.ledger.refresh([call.caller.account.id])?.catch(() => undefined)
+    const failure = unready(relay)
+    if (failure) return { kind: 'refused', failure }
+    call.balanceReads++
+    const decided = decide()
+    if (!isOldBalance(decided)) return decided
+    if (call.balanceReads >= BALANCE_READS_MAX) throw new Error('the last decision waits for no newer balance')
   }
-  const failure = unready(relay)
-  if (failure) return { kind: 'refused', failure }
-  const decided = decide()
-  if (isOldBalance(decided)) throw new Error('a balance is read once')
-  return decided
 }
 
-const isOldBalance = (decided: { readonly kind: string }): decided is OldBalance => decided.kind === 'old_balance'
+const isOldBalance = <T extends { readonly kind: string }>(decided: T | OldBalance): decided is OldBalance =>
+  decided.kind === 'old_balance'
+
+/**
+ * Takes an admission back whose hold the store has refused, if a smaller hold may fit what other instances have left.
+ * The request can then be admitted once more.
+ */
+export function takeBack(call: GatewayRequest, refusal: HoldRefusal): boolean {
+  const isOfMoney =
+    refusal.kind === 'insufficient' || (refusal.kind === 'limited' && refusal.violation.kind === 'spend')
+  if (!isOfMoney || call.balanceReads >= BALANCE_READS_MAX) return false
+  call.balanceReads++
+  call.limiterPermit.withdraw()
+  call.life.withdrawn()
+  return true
+}

@@ -111,9 +111,16 @@ export class GrowingHold {
 
   private async grow(source: AnswerProgress): Promise<'covered' | 'spent'> {
     await this.count(source)
-    // After a refusal of the store, the balance is known better.
-    for (let tries = 0; tries < TRIES_MAX && (await this.growStep()) === 'refused'; tries++);
-    return this.counted.tokens <= this.tokens ? this.markCovered(source) : 'spent'
+    const { ledger } = this.relay
+    const { accountId } = this.hold
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      const grown = await this.growStep()
+      if (this.counted.tokens <= this.tokens) return this.markCovered(source)
+      if (ledger.isOutdated(accountId)) await ledger.refresh([accountId])?.catch(() => undefined)
+      // After a refusal of the store, the balance is known better.
+      else if (grown !== 'refused') break
+    }
+    return 'spent'
   }
 
   private async growStep(): Promise<'as_possible' | 'refused'> {

@@ -100,6 +100,13 @@ export class RequestLife {
     this.current = ADMITTED
   }
 
+  /** The store has refused its hold, and no attempt has begun. It may be admitted once more. */
+  withdrawn(): void {
+    this.expect('admitted')
+    this.cap = undefined
+    this.current = RECEIVED
+  }
+
   /** No attempt is running. The failed one is no longer billed, and the next one has not begun. */
   waiting(): void {
     this.expect('admitted', 'attempting')

@@ -14,7 +14,7 @@ import type { Run } from './background.ts'
 import { CLIENT_CLOSED, type GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
 import { makeTurnRoom, recall } from './conversation.ts'
-import { decideAgain } from './decide-again.ts'
+import { decideAgain, takeBack } from './decide-again.ts'
 import { failureHeaders } from './headers.ts'
 import { claimOnce, type ReplayedAnswer } from './idempotency.ts'
 import { fail, rescue } from './finish.ts'
@@ -84,7 +84,11 @@ async function carryOut(relay: Relay, call: GatewayRequest, earlyFailure?: Failu
     const needed = admission.quoted.amount
     if (waitsForHold(relay, call, admission)) {
       const outcome = await heldFor(relay, call, admission)
-      if (outcome.kind === 'refused') return await endUnheld(relay, call, { refusal: outcome.refusal, needed })
+      if (outcome.kind === 'refused') {
+        // Not awaited: what follows rescues itself.
+        if (takeBack(call, outcome.refusal)) return carryOut(relay, call)
+        return await endUnheld(relay, call, { refusal: outcome.refusal, needed })
+      }
     }
     if (conversation && call.isBackground) return await detach(relay, call, { admission, conversation })
     // The upstream is called while the hold is being written. Nothing reaches the client before both are done.

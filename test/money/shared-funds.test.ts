@@ -5,11 +5,13 @@ import { chat, startGateway, TEST_STORE, type TestGateway } from '../support/gat
 
 const YAML = `
 models:
+  # Ten tokens cost 10 µ$.
+  cheap: { price: { input: 0, output: 1 }, offers: [{ provider: sandbox, model: 'sandbox-chat!pace=200' }] }
   paced: { price: { input: 0, output: 1000 }, offers: [{ provider: sandbox, model: 'sandbox-chat!paceMs=500' }] }`
 
 // It starts its own instances.
 const isPair = TEST_STORE === 'postgres'
-let both: readonly TestGateway[] = []
+let instances: readonly TestGateway[] = []
 
 beforeAll(async () => {
   if (isPair) return
@@ -20,16 +22,17 @@ beforeAll(async () => {
     TOLLGATE_LAME_DUCK_MS: '0',
   }
   const first = await startGateway({ yaml: YAML, env, balanceUsd: '0.05' })
-  both = [first, await startGateway({ yaml: YAML, env, as: first })]
-})
+  const join = (): Promise<TestGateway> => startGateway({ yaml: YAML, env, as: first })
+  instances = [first, await join(), await join(), await join()]
+}, 60_000)
 afterAll(async () => {
-  for (const gateway of both) await gateway.close()
-})
+  for (const gateway of instances) await gateway.close()
+}, 60_000)
 
 type Reply = { readonly error?: { code: string; message: string }; readonly usage?: { completion_tokens: number } }
 
 test.skipIf(isPair)('an old balance refuses nobody and shortens no answer', async () => {
-  const [here, there] = both as [TestGateway, TestGateway]
+  const [here, there] = instances as [TestGateway, TestGateway]
   const words = (count: number): object => ({
     model: 'paced',
     messages: [{ role: 'user', content: `write ${count} tokens` }],
@@ -51,3 +54,27 @@ test.skipIf(isPair)('an old balance refuses nobody and shortens no answer', asyn
   expect(await replyOf(there, { ...words(8), max_tokens: 40 })).toMatchObject({ usage: { completion_tokens: 8 } })
   expect([await balanceOf(here), await balanceOf(there)]).toEqual(['0.039', '0.039'])
 })
+
+test.skipIf(isPair)(
+  'funds for exactly k of 1,000 requests at once, over four instances, are spent by k of them',
+  async () => {
+    const k = 137
+    const [first] = instances as [TestGateway]
+    const { id } = await first.operate<{ id: string }>('account.create', { name: 'crowd', balance: `0.00${k}` })
+    const { secret } = await first.operate<{ secret: string }>('key.create', { account: 'crowd', name: 'k' })
+    const body = { model: 'cheap', max_tokens: 10, messages: [{ role: 'user', content: 'write 10 tokens' }] }
+    const statuses = await Promise.all(
+      Array.from({ length: 1_000 }, async (_, i) => {
+        const gateway = instances[i % instances.length] as TestGateway
+        const answer = await chat({ ...gateway, key: secret }, { ...body, stream: i % 3 === 0 })
+        await answer.text()
+        return answer.status
+      }),
+    )
+    const count = (wanted: number): number => statuses.filter((status) => status === wanted).length
+    expect({ answered: count(200), refused: count(401) }).toEqual({ answered: k, refused: 1_000 - k })
+    const books = await first.operate<object>('account.show', { account: id })
+    expect(books).toMatchObject({ posted_nano_usd: '0', held_nano_usd: '0' })
+  },
+  60_000,
+)
