@@ -5,7 +5,7 @@ export type SandboxModel = {
   id: string
   createdUnixSeconds: number
   contextTokensMax: number
-  /** The output limit of a choice if the request sets none. The gateway's offer of the model has the same. */
+  /** Of a model of text: the output limit of a choice if the request sets none. The gateway's offer has the same. */
   outputTokensDefault?: number
   /** For an embedding model. */
   dimensions?: number

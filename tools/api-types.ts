@@ -7,6 +7,7 @@
  */
 import { openApiOf } from '../src/console/openapi.ts'
 import { routes } from '../src/console/routes.ts'
+import { publicRoutes } from '../src/edge/routes.ts'
 
 export const FILE = `${import.meta.dir}/../web/src/lib/api-types.gen.ts`
 
@@ -79,6 +80,7 @@ export function writeTypes({ paths, components }: ApiDocument): string {
   const line = (name: string, { content }: Content): string =>
     `readonly '${name}': ${typeOf(Object.values(content)[0]?.schema ?? {})}\n`
   const answers = operations.map(({ name, responses }) => line(name, responses[200]))
+  const endpoints = JSON.stringify([...new Set(publicRoutes.flatMap(recordedNames))])
   const bodies = operations.flatMap(({ name, requestBody }) => (requestBody ? [line(name, requestBody)] : []))
   return [
     '/** The types of the admin API. Do not edit: change the shapes in src/console/, then `npm run api-types`. */\n',
@@ -87,8 +89,12 @@ export function writeTypes({ paths, components }: ApiDocument): string {
     ),
     `/** By route: the answer, or the type of each event. */\nexport type Answers = {\n${answers.join('')}}\n`,
     `/** By route: the body of the request. */\nexport type Bodies = {\n${bodies.join('')}}\n`,
+    `/** The endpoints of the public API, as records name them. */\nexport const endpoints = ${endpoints} as const\n`,
   ].join('\n')
 }
+
+const recordedNames = (route: (typeof publicRoutes)[number]): string[] =>
+  route.limits === 'key_and_account' ? [route.recordedAs] : []
 
 /** The content that the file should have, in the layout of all other files. */
 export async function currentTypes(): Promise<string> {

@@ -37,7 +37,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
 
   router: layer0,
   responses: layer2,
-  video: [...layer2, 'router'],
+  video: layer2,
 
   relay: [...without(layer3, 'store'), 'modalities'],
 

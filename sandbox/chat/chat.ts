@@ -25,7 +25,7 @@ export function answerChat({ body, faults }: SandboxCall, prefixes?: PrefixCache
   if (!parsed.success) return refuse(400, complain(parsed.error))
   const request = parsed.data
   const model = findModel(request.model)
-  if (!model || model.dimensions !== undefined || model.images) return refuseModel(request.model)
+  if (!model || model.outputTokensDefault === undefined || model.images) return refuseModel(request.model)
   const conflict = chatConflict(request)
   if (conflict) return refuse(400, conflict)
   const promptTokens = countPrompt(request)

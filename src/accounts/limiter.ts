@@ -1,7 +1,7 @@
 /**
  * Limits of keys and accounts: rates, concurrency, and spend per day and month, in which open holds count. This is the
- * port that every limiter implements, and the rules that limiters share. `memory-limiter.ts` implements it.
- * `limiter-contract.ts` is the suite that every implementation passes.
+ * port that every limiter implements, and the rules that limiters share. `memory-limiter.ts` implements it for one
+ * process, `postgres-limiter.ts` for instances that share a store. `limiter-contract.ts` is the suite of both.
  *
  * Invariants:
  * - A request must meet the limits of its key and those of its account. Each decision is made in the tick of the call.

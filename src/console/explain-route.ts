@@ -16,7 +16,7 @@ const stepShape = z.strictObject({
   model: z.string(),
   verdict: z.enum(['first', 'next', 'last_resort', 'skipped']),
   share_percent: z.number().meta({ description: 'the share of requests that would try it first' }),
-  reason: z.string(),
+  reason: z.string().meta({ description: 'in English' }),
 })
 
 /** The offers in the order in which a request would try them now, each with the reason for its place. */
@@ -68,6 +68,7 @@ export const explainRoute: ConsoleRoute = route('POST', '/models/{model}/explain
   answer: z
     .strictObject({
       model: z.string(),
+      policy: z.string().meta({ description: 'the routing policy of the model' }),
       admitted: z.boolean(),
       reason: z.string(),
       lacking: z.array(z.enum(lackNames)).meta({ description: 'the reasons as data; empty: admitted' }),
@@ -94,6 +95,8 @@ export const explainRoute: ConsoleRoute = route('POST', '/models/{model}/explain
       lacking.length === 0
         ? 'it would be tried at the offers below, in this order'
         : lacking.map((lack) => lacks[lack]).join('; ')
-    return json({ model: model.id, admitted: lacking.length === 0, reason, lacking, steps: explain(context, model) })
+    const { name: policy } = policyOf(model)
+    const steps = explain(context, model)
+    return json({ model: model.id, policy, admitted: lacking.length === 0, reason, lacking, steps })
   },
 })

@@ -99,9 +99,8 @@ ${html}
 
 const summary = (guides: readonly Guide[]): string => `# Tollgate
 
-> A prepaid gateway to generative models with one base URL and one API key. It speaks the formats of OpenAI (chat
-> completions, responses, embeddings, images), Anthropic (messages) and Gemini (generateContent). Every text model
-> answers in every text format.
+> A prepaid gateway to generative models with one base URL and one API key. It speaks the APIs of OpenAI, Anthropic and
+> Google. Every text model answers in every text format.
 
 - Base URL: this server's address with \`/v1\`. Key: \`Authorization: Bearer sk-tg-…\`.
 - Models: \`GET /v1/models\` lists the ids that a key may use. Ids are opaque.

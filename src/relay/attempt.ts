@@ -21,7 +21,7 @@ import {
   type AttemptResult,
 } from './prepared-attempt.ts'
 import { limit } from '../lib/primitives/limit.ts'
-import { type OfferChoice, dialectsOf, isUnchanged, offerChoiceOf } from './offer-choice.ts'
+import { type OfferChoice, dialectsFor, isUnchanged, offerChoiceOf } from './offer-choice.ts'
 
 export type ServedOffer = {
   readonly offer: Offer
@@ -178,7 +178,7 @@ class AttemptLoop {
     call.life.attempting(permit)
     const startedMs = call.elapsedMs()
     const adapter = call.request.adapter(
-      dialectsOf(choice, call.request),
+      dialectsFor(choice, call.request),
       relay.pictures.adapterContextOf(call, provider, admission.model),
     )
     const target = { provider, preset, failures: adapter.failures }

@@ -16,7 +16,7 @@ type Asker = { readonly offer: Pick<Offer, 'upstreamModel'>; readonly preset: Pi
  * The dialects in which an offer may be called. Some vendors support more in one of their dialects. Requests that the
  * other dialect would refuse use that one, and so do requests that are translated anyway.
  */
-export function dialectsOf(
+export function dialectsFor(
   { offer, preset: { id, dialects } }: Asker,
   request: Pick<ClientRequest, 'choices' | 'endpoint' | 'hasTools'>,
 ): readonly Dialect[] {

@@ -9,6 +9,7 @@ import type { OfferSignals } from './health.ts'
 export type SignalsOf = (offer: Offer) => OfferSignals
 
 export type RoutingPolicy = {
+  readonly name: string
   /** The candidates in the order in which they are tried. `random` draws a number in [0, 1) at each call. */
   readonly rank: (candidates: readonly Offer[], signals: SignalsOf, random: () => number) => readonly Offer[]
   /** For operators: why a candidate has its place, and how often it is the first. */
@@ -23,6 +24,7 @@ export type Placement = {
 
 /** By priority, lowest first. Within a priority the order is drawn by weight. */
 const weighted: RoutingPolicy = {
+  name: 'weighted',
   rank(candidates, _signals, random) {
     // Exponential draws by rate. Sorting by them is a weighted shuffle.
     const draws = new Map(candidates.map((offer) => [offer.id, -Math.log(1 - random()) / offer.weight]))
@@ -44,5 +46,5 @@ const weighted: RoutingPolicy = {
 
 const policies = { weighted } as const satisfies Readonly<Record<string, RoutingPolicy>>
 
-/** The policy of a model. There is one policy, so no model names its own. */
+/** The policy of a model. No model names its own, because there is only one so far. */
 export const policyOf = (_model: Pick<Model, 'limits'>): RoutingPolicy => policies.weighted

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { isOwnAddress, presets } from './presets.ts'
+import { vendorRules } from './rules.ts'
 
 test('only presets of this machine have an address that needs no allowance', () => {
   const local = presets.filter(({ id, baseUrl }) => baseUrl !== undefined && isOwnAddress(id, baseUrl))
@@ -12,4 +13,11 @@ test('it is that origin alone', () => {
   for (const url of others) expect([url, isOwnAddress('ollama', url)]).toEqual([url, false])
   expect(isOwnAddress('custom', '')).toBe(false)
   expect(isOwnAddress('custom', 'nonsense')).toBe(false)
+})
+
+test('the vendors that a rule names have a preset', () => {
+  const named = new Set(vendorRules.flatMap(({ vendors = [], notVendors = [] }) => [...vendors, ...notVendors]))
+  const ids = presets.map(({ id }) => id)
+  expect(named.size).toBeGreaterThan(5)
+  expect([...named].filter((name) => !ids.includes(name))).toEqual([])
 })

@@ -3,7 +3,7 @@ import type { Model } from '../../../src/domain/catalog.ts'
 import type { Dialect } from '../../../src/domain/turn.ts'
 import type { KeptTurn, Adapter, AdapterContext, UpstreamRequest } from '../../../src/formats/core/contract.ts'
 import { SseDecoder, type SseEvent } from '../../../src/lib/http/sse.ts'
-import { dialectsOf } from '../../../src/relay/offer-choice.ts'
+import { dialectsFor } from '../../../src/relay/offer-choice.ts'
 import { readSent } from '../../support/dialect-fixtures.ts'
 import { clients, type Client, type IssuedCall } from './client.ts'
 import { heard, type ClientView } from './echo.ts'
@@ -79,7 +79,7 @@ class Conversation {
     const mode = isStream ? 'stream' : 'whole'
     const client = await readSent(this.plan.client, body, { mode, earlier: this.kept })
     const adapter = client.adapter(
-      dialectsOf({ offer: offerOf(vendor), preset: presetOf(vendor) }, client),
+      dialectsFor({ offer: offerOf(vendor), preset: presetOf(vendor) }, client),
       imageService,
     )
     if (adapter.obstacle) violated(`an obstacle before ${vendor.preset}: ${adapter.obstacle.message}`)

@@ -135,6 +135,8 @@ export type Error = {
 
 export type Explanation = {
   readonly model: string
+  /** the routing policy of the model */
+  readonly policy: string
   readonly admitted: boolean
   readonly reason: string
   /** the reasons as data; empty: admitted */
@@ -152,6 +154,7 @@ export type Explanation = {
     readonly verdict: 'first' | 'next' | 'last_resort' | 'skipped'
     /** the share of requests that would try it first */
     readonly share_percent: number
+    /** in English */
     readonly reason: string
   }[]
 }
@@ -1756,3 +1759,15 @@ export type Bodies = {
     readonly expires_at?: string
   }
 }
+
+/** The endpoints of the public API, as records name them. */
+export const endpoints = [
+  'chat.completions',
+  'responses',
+  'messages',
+  'gemini',
+  'embeddings',
+  'images.generations',
+  'images.edits',
+  'videos',
+] as const

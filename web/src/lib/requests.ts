@@ -3,13 +3,3 @@ import type { RequestRow } from './api-types.gen.ts'
 
 export type Outcome = RequestRow['outcome']
 export const outcomes = ['completed', 'failed', 'cut', 'client_closed', 'barred'] as const satisfies readonly Outcome[]
-export const endpoints = [
-  'chat.completions',
-  'responses',
-  'messages',
-  'gemini',
-  'embeddings',
-  'images.generations',
-  'images.edits',
-  'videos',
-] as const

@@ -63,6 +63,7 @@ function Steps({ explanation, offers }: { readonly explanation: Explanation; rea
               <span className="block text-xs text-soft">
                 <Why
                   step={step}
+                  policy={explanation.policy}
                   offer={offers.find(({ provider, model }) => `${provider} ${model}` === nameOf(step))}
                 />
               </span>
@@ -77,8 +78,10 @@ function Steps({ explanation, offers }: { readonly explanation: Explanation; rea
 type Step = Explanation['steps'][number]
 const nameOf = ({ provider, model }: Step): string => `${provider} ${model}`
 
-/** The API explains in English. The console writes the text from the facts. */
-function Why({ step, offer }: { readonly step: Step; readonly offer: Offer | undefined }) {
+type WhyProps = { readonly step: Step; readonly policy: string; readonly offer: Offer | undefined }
+
+/** The API explains in English. The console writes the text of the usual policy from the facts, in its language. */
+function Why({ step, policy, offer }: WhyProps) {
   const t = useT()
   if (step.verdict === 'skipped') return t('routing.why.skipped')
   if (step.verdict === 'last_resort')
@@ -87,6 +90,7 @@ function Why({ step, offer }: { readonly step: Step; readonly offer: Offer | und
         {t('routing.why.last_resort')} {offer?.resting_until && <Ago at={offer.resting_until} />}
       </>
     )
+  if (policy !== 'weighted') return step.reason
   if (!offer) return null
   const { priority, weight } = offer
   return t(step.share_percent > 0 ? 'routing.why.first' : 'routing.why.next', { priority, weight })
