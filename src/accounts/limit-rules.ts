@@ -26,11 +26,9 @@ export type LimitUse = {
 }
 
 /** A key or an account with its current limits. */
-export type LimitedSubject<Use extends LimitUse = LimitUse> = {
-  readonly scope: LimitScope
-  readonly limits: Limits
-  readonly subject: Use
-}
+export type LimitedScope = { readonly id: string; readonly scope: LimitScope; readonly limits: Limits }
+/** A key or an account with its limits and with what it has used of them. */
+export type ScopeUse<Use extends LimitUse = LimitUse> = LimitedScope & { readonly use: Use }
 
 const PERIODS = ['day', 'month'] as const
 const spendPer = { day: 'spendPerDay', month: 'spendPerMonth' } as const
@@ -60,35 +58,31 @@ export function countedIn({ today, earlier }: LimitUse, day: SpentDay): SpentAmo
 
 /** Whether a further request in flight is beyond the limit. `most`: the bound that also holds without a limit. */
 export function concurrencyViolation(
-  { scope, limits, subject }: LimitedSubject,
+  { scope, limits, use }: ScopeUse,
   most = Number.POSITIVE_INFINITY,
 ): LimitViolation | undefined {
   const { concurrentRequests = Number.POSITIVE_INFINITY } = limits
   const limit = Math.min(concurrentRequests, most)
-  return subject.inFlight >= limit ? { kind: 'concurrency', scope, limit } : undefined
+  return use.inFlight >= limit ? { kind: 'concurrency', scope, limit } : undefined
 }
 
 /** Whether the minute has no request left, or not a single token. */
-export function rateViolation({ scope, limits, subject }: LimitedSubject, nowMs: number): LimitViolation | undefined {
+export function rateViolation({ scope, limits, use }: ScopeUse, nowMs: number): LimitViolation | undefined {
   for (const unit of UNITS) {
     const limit = limits[perMinute[unit]]
     if (limit === undefined) continue
-    const retryAfterMs = subject[unit].waitMs(limit, nowMs, 1)
+    const retryAfterMs = use[unit].waitMs(limit, nowMs, 1)
     if (retryAfterMs > 0) return { kind: 'rate', scope, unit, limit, retryAfterMs }
   }
   return undefined
 }
 
 /** Whether a minute has too few tokens for a request. */
-export function tokensViolation(
-  stands: readonly LimitedSubject[],
-  tokens: number,
-  nowMs: number,
-): LimitViolation | undefined {
-  for (const { limits, scope, subject } of stands) {
+export function tokensViolation(uses: readonly ScopeUse[], tokens: number, nowMs: number): LimitViolation | undefined {
+  for (const { limits, scope, use } of uses) {
     const limit = limits.tokensPerMinute
     if (limit === undefined) continue
-    const waitMs = subject.tokens.waitMs(limit, nowMs, tokens)
+    const waitMs = use.tokens.waitMs(limit, nowMs, tokens)
     if (waitMs === 0) continue
     const retryAfterMs = Number.isFinite(waitMs) ? waitMs : undefined
     return { kind: 'rate', scope, unit: 'tokens', limit, retryAfterMs }
@@ -101,16 +95,16 @@ export function tokensViolation(
  * day of the calendar.
  */
 export function spendViolation(
-  stands: readonly LimitedSubject[],
+  uses: readonly ScopeUse[],
   needed: NanoUsd | undefined,
   { nowMs, dayEndsMs, monthEndsMs }: Calendar,
 ): SpendLimited | undefined {
   let longest: SpendLimited | undefined
-  for (const { scope, limits, subject } of stands) {
+  for (const { scope, limits, use } of uses) {
     for (const period of PERIODS) {
       const limit = limits[spendPer[period]]
       if (limit === undefined) continue
-      const { spent, held } = spendOf(subject, period)
+      const { spent, held } = spendOf(use, period)
       const amount = needed ?? 1n
       if (spent + held + amount <= limit) continue
       const freedBy = spendFreedBy({ limit, spent, amount })
@@ -127,13 +121,13 @@ const patience = ({ freedBy, resetsInMs }: SpendLimited): number =>
   freedBy === 'holds' ? 0 : freedBy === 'period' ? resetsInMs : Number.POSITIVE_INFINITY
 
 /** The spend that the limits still allow, or undefined without spend limits. The uses are of the current day. */
-export function spendableOf(stands: readonly LimitedSubject[]): NanoUsd | undefined {
+export function spendableOf(uses: readonly ScopeUse[]): NanoUsd | undefined {
   let least: NanoUsd | undefined
-  for (const { limits, subject } of stands) {
+  for (const { limits, use } of uses) {
     for (const period of PERIODS) {
       const limit = limits[spendPer[period]]
       if (limit === undefined) continue
-      const { spent, held } = spendOf(subject, period)
+      const { spent, held } = spendOf(use, period)
       const left = limit - spent - held
       if (least === undefined || left < least) least = left
     }
@@ -141,9 +135,9 @@ export function spendableOf(stands: readonly LimitedSubject[]): NanoUsd | undefi
   return least !== undefined && least < 0n ? 0n : least
 }
 
-/** The state of the limits of a subject. */
+/** The state of the limits of a key or an account. */
 export function limitStatusOf(
-  { scope, limits, subject }: LimitedSubject,
+  { scope, limits, use }: ScopeUse,
   { nowMs, dayEndsMs, monthEndsMs }: Calendar,
 ): LimitStatus {
   const left = (bucket: TokenBucket, limit: number | undefined): number | undefined =>
@@ -151,10 +145,10 @@ export function limitStatusOf(
   return {
     scope,
     limits,
-    requestsRemaining: left(subject.requests, limits.requestsPerMinute),
-    tokensRemaining: left(subject.tokens, limits.tokensPerMinute),
-    inFlight: subject.inFlight,
-    day: { spent: subject.today.spent, held: subject.today.held, resetsInMs: dayEndsMs - nowMs },
-    month: { ...spendOf(subject, 'month'), resetsInMs: monthEndsMs - nowMs },
+    requestsRemaining: left(use.requests, limits.requestsPerMinute),
+    tokensRemaining: left(use.tokens, limits.tokensPerMinute),
+    inFlight: use.inFlight,
+    day: { spent: use.today.spent, held: use.today.held, resetsInMs: dayEndsMs - nowMs },
+    month: { ...spendOf(use, 'month'), resetsInMs: monthEndsMs - nowMs },
   }
 }

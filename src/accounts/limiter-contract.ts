@@ -86,7 +86,7 @@ function testRequestsAMinute(open: OpenLimiter): void {
     enter(one)
     enter(two)
     expect(limiter.enter(two)).toMatchObject({ kind: 'rate', scope: 'account' })
-    expect(limiter.standings(two)[0]).toMatchObject({ requestsRemaining: 4, inFlight: 1 })
+    expect(limiter.limitStatuses(two)[0]).toMatchObject({ requestsRemaining: 4, inFlight: 1 })
   })
 
   test('a raised or lowered limit is in force at once', () => {
@@ -95,7 +95,7 @@ function testRequestsAMinute(open: OpenLimiter): void {
     expect(limiter.enter(caller({ requestsPerMinute: 1 }))).toMatchObject({ kind: 'rate' })
     clock.nowMs += 100
     enter(caller({ requestsPerMinute: 600 }))
-    expect(limiter.standings(caller({ requestsPerMinute: 1 }))[0]?.requestsRemaining).toBe(0)
+    expect(limiter.limitStatuses(caller({ requestsPerMinute: 1 }))[0]?.requestsRemaining).toBe(0)
   })
 }
 
@@ -106,11 +106,11 @@ function testTokensAMinute(open: OpenLimiter): void {
     const entry = enter(who)
     expect(entry.obstacle(0n, 600)).toBeUndefined()
     entry.reserve(0n, 600)
-    expect(limiter.standings(who)[0]?.tokensRemaining).toBe(400)
+    expect(limiter.limitStatuses(who)[0]?.tokensRemaining).toBe(400)
     const second = enter(who)
     expect(second.obstacle(0n, 500)).toMatchObject({ kind: 'rate', unit: 'tokens', retryAfterMs: 6_000 })
     entry.settle(0n, 1_600)
-    expect(limiter.standings(who)[0]?.tokensRemaining).toBe(0)
+    expect(limiter.limitStatuses(who)[0]?.tokensRemaining).toBe(0)
     expect(limiter.enter(who)).toMatchObject({ kind: 'rate', unit: 'tokens' })
     clock.nowMs += 37_000 // 600 owed, and one token more
     enter(who)
@@ -153,7 +153,7 @@ function testTokensAMinute(open: OpenLimiter): void {
     const entry = enter(who)
     entry.reserve(0n, 900)
     entry.settle(0n, 0)
-    expect(limiter.standings(who)[0]?.tokensRemaining).toBe(1_000)
+    expect(limiter.limitStatuses(who)[0]?.tokensRemaining).toBe(1_000)
   })
 
   test('a request beyond the whole limit is never worth a retry', () => {
@@ -192,7 +192,7 @@ function testSpend(open: OpenLimiter): void {
     expect(limiter.enter(who)).toMatchObject({ kind: 'spend', period: 'day', resetsInMs: DAY_MS / 2 })
     clock.nowMs += DAY_MS / 2
     expect(enter(who).spendable).toBe(100n)
-    expect(limiter.standings(who)[0]?.month.spent).toBe(100n)
+    expect(limiter.limitStatuses(who)[0]?.month.spent).toBe(100n)
   })
 
   test('a request across midnight counts for the day on which it began', () => {
@@ -203,7 +203,7 @@ function testSpend(open: OpenLimiter): void {
     clock.nowMs += DAY_MS
     expect(enter(who).spendable).toBe(100n)
     entry.settle(60n, 0)
-    expect(limiter.standings(who)[0]?.day).toMatchObject({ spent: 0n, held: 0n })
+    expect(limiter.limitStatuses(who)[0]?.day).toMatchObject({ spent: 0n, held: 0n })
   })
 
   test('a month includes its days, even those of running requests, and the next month none of them', () => {
@@ -216,7 +216,7 @@ function testSpend(open: OpenLimiter): void {
     clock.nowMs += 3 * DAY_MS
     three.reserve(5n, 0)
     two.settle(6n, 0)
-    const month = (): unknown => limiter.standings(who).map(({ month: { spent, held } }) => [spent, held])
+    const month = (): unknown => limiter.limitStatuses(who).map(({ month: { spent, held } }) => [spent, held])
     expect(month()).toEqual([
       [36n, 65n],
       [86n, 65n],
@@ -250,9 +250,9 @@ function testSpend(open: OpenLimiter): void {
 
   test('what was spent before a restart counts', () => {
     const { limiter, enter } = setUp(open, past)
-    const standing = limiter.standings(caller())
-    expect(standing[0]).toMatchObject({ day: { spent: 30n }, month: { spent: 30n } })
-    expect(standing[1]).toMatchObject({ day: { spent: 30n }, month: { spent: 80n } })
+    const statuses = limiter.limitStatuses(caller())
+    expect(statuses[0]).toMatchObject({ day: { spent: 30n }, month: { spent: 30n } })
+    expect(statuses[1]).toMatchObject({ day: { spent: 30n }, month: { spent: 80n } })
     expect(enter(caller({}, { spendPerMonth: 100n })).spendable).toBe(20n)
   })
 
@@ -391,7 +391,7 @@ function testAnySpend(open: OpenLimiter): void {
             spent.set(open.day, (spent.get(open.day) ?? 0n) + charged)
             permits.splice(permits.indexOf(open), 1)
           }
-          const day = limiter.standings(who)[0]?.day
+          const day = limiter.limitStatuses(who)[0]?.day
           expect((day?.spent ?? 0n) + (day?.held ?? 0n)).toBe(limit - left())
         }
       }),

@@ -49,10 +49,10 @@ export type Limiter = {
   headers(caller: Caller): Record<string, string>
   /** The number of requests in flight of a key or an account. */
   inFlight(id: string): number
-  /** Reads the state again that `standings` gives, if other processes change it. */
+  /** Reads the state again that `limitStatuses` returns, if other processes change it. */
   refresh(caller: Caller): Promise<void> | undefined
   /** The state of the limits of the key and of the account. */
-  standings(caller: Caller): readonly LimitStatus[]
+  limitStatuses(caller: Caller): readonly LimitStatus[]
 }
 
 /** The admission of one request by the limits of its key and account, from its arrival to its end. */

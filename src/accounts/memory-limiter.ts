@@ -18,7 +18,7 @@ import {
   spendViolation,
   limitStatusOf,
   tokensViolation,
-  type LimitedSubject,
+  type ScopeUse,
   type LimitUse,
   type SpentDay,
 } from './limit-rules.ts'
@@ -37,14 +37,12 @@ import type { WriteStep } from '../store/statement.ts'
 import { UsualOutput } from './usual-output.ts'
 
 /** What a key or an account has used here. */
-type Subject = LimitUse & {
+type LocalUse = LimitUse & {
   free: TokenBucket
   /** Requests that vendors refused without a charge. */
   futile: TokenBucket
   usual: UsualOutput
 }
-/** A subject with its current limits. */
-type SubjectLimits = LimitedSubject<Subject>
 
 /** Memory decides, so no reservation takes part in a transaction. */
 const NO_STEPS: readonly WriteStep[] = []
@@ -56,7 +54,7 @@ export const openMemoryLimiter = (past: readonly PastSpend[], options?: LimiterO
   new MemoryLimiter(past, options)
 
 export class MemoryLimiter implements Limiter {
-  private readonly subjects = new Map<string, Subject>()
+  private readonly uses = new Map<string, LocalUse>()
   private readonly calendar = new Calendar()
   private readonly accountMax: number
   readonly now: () => number
@@ -71,8 +69,8 @@ export class MemoryLimiter implements Limiter {
     const { day: today } = this.calendar.at(nowMs)
     for (const { accountId, keyId, day, charged } of past) {
       for (const id of [accountId, keyId]) {
-        const subject = this.subject(id, nowMs)
-        const amounts = day === today ? subject.today : subject.earlier
+        const use = this.use(id, nowMs)
+        const amounts = day === today ? use.today : use.earlier
         amounts.spent += charged
       }
     }
@@ -80,91 +78,95 @@ export class MemoryLimiter implements Limiter {
 
   enter(caller: Caller): MemoryPermit | LimitViolation {
     const nowMs = this.now()
-    const stands = this.standsOf(caller, nowMs)
-    for (const stand of stands) {
-      const limited = this.barrierOf(stand, nowMs)
+    const uses = this.usesOf(caller, nowMs)
+    for (const scopeUse of uses) {
+      const limited = this.barrierOf(scopeUse, nowMs)
       if (limited) return limited
     }
-    const spent = spendViolation(stands, undefined, this.calendar)
+    const spent = spendViolation(uses, undefined, this.calendar)
     if (spent) return spent
-    for (const { limits, subject } of stands) {
-      subject.inFlight++
-      if (limits.requestsPerMinute !== undefined) subject.requests.take(limits.requestsPerMinute, nowMs, 1)
+    for (const { limits, use } of uses) {
+      use.inFlight++
+      if (limits.requestsPerMinute !== undefined) use.requests.take(limits.requestsPerMinute, nowMs, 1)
     }
-    return new MemoryPermit(this, stands)
+    return new MemoryPermit(this, uses)
   }
 
   enterFree(caller: Caller): LimitViolation | undefined {
     const nowMs = this.now()
-    const stands = this.standsOf(caller, nowMs)
-    for (const { scope, limits, subject } of stands) {
+    const uses = this.usesOf(caller, nowMs)
+    for (const { scope, limits, use } of uses) {
       const limit = limits.requestsPerMinute
-      const retryAfterMs = limit === undefined ? 0 : subject.free.waitMs(limit, nowMs, 1)
+      const retryAfterMs = limit === undefined ? 0 : use.free.waitMs(limit, nowMs, 1)
       if (limit !== undefined && retryAfterMs > 0) return { kind: 'rate', scope, unit: 'requests', limit, retryAfterMs }
     }
-    for (const { limits, subject } of stands) {
-      if (limits.requestsPerMinute !== undefined) subject.free.take(limits.requestsPerMinute, nowMs, 1)
+    for (const { limits, use } of uses) {
+      if (limits.requestsPerMinute !== undefined) use.free.take(limits.requestsPerMinute, nowMs, 1)
     }
     return undefined
   }
 
   resume(caller: Caller, { amount }: ResumedHold): Pick<LimiterPermit, 'settle'> {
-    const entry = new MemoryPermit(this, this.standsOf(caller, this.now()))
+    const entry = new MemoryPermit(this, this.usesOf(caller, this.now()))
     entry.reserve(amount, 0)
     return entry
   }
 
   headers(caller: Caller): Record<string, string> {
     const nowMs = this.now()
-    return rateHeaders(this.standsOf(caller, nowMs), nowMs, {})
+    return rateHeaders(this.usesOf(caller, nowMs), nowMs, {})
   }
 
   inFlight(id: string): number {
-    return this.subjects.get(id)?.inFlight ?? 0
+    return this.uses.get(id)?.inFlight ?? 0
   }
 
   refresh(): undefined {
     return undefined
   }
 
-  standings(caller: Caller): readonly LimitStatus[] {
+  limitStatuses(caller: Caller): readonly LimitStatus[] {
     const nowMs = this.now()
-    return this.standsOf(caller, nowMs).map((stand) => limitStatusOf(stand, this.calendar.at(nowMs)))
+    return this.usesOf(caller, nowMs).map((scopeUse) => limitStatusOf(scopeUse, this.calendar.at(nowMs)))
   }
 
   /** The limit that refuses a request before its size is known. */
-  private barrierOf(stand: SubjectLimits, nowMs: number): LimitViolation | undefined {
-    const { scope, subject } = stand
-    const full = concurrencyViolation(stand, scope === 'account' ? this.accountMax : undefined)
+  private barrierOf(scopeUse: ScopeUse<LocalUse>, nowMs: number): LimitViolation | undefined {
+    const { scope, use } = scopeUse
+    const full = concurrencyViolation(scopeUse, scope === 'account' ? this.accountMax : undefined)
     if (full) return full
-    const futileMs = scope === 'account' ? subject.futile.waitMs(FUTILE_PER_MINUTE, nowMs, 1) : 0
+    const futileMs = scope === 'account' ? use.futile.waitMs(FUTILE_PER_MINUTE, nowMs, 1) : 0
     if (futileMs > 0) return { kind: 'futile', scope, limit: FUTILE_PER_MINUTE, retryAfterMs: futileMs }
-    return rateViolation(stand, nowMs)
+    return rateViolation(scopeUse, nowMs)
   }
 
   /** The spend limit that refuses `needed` for the longest time. Undefined means the smallest amount. */
-  spendLimited(stands: readonly SubjectLimits[], needed: NanoUsd | undefined, nowMs: number): SpendLimited | undefined {
-    return spendViolation(stands, needed, this.rollAll(stands, nowMs))
+  spendLimited(
+    uses: readonly ScopeUse<LocalUse>[],
+    needed: NanoUsd | undefined,
+    nowMs: number,
+  ): SpendLimited | undefined {
+    return spendViolation(uses, needed, this.rollAll(uses, nowMs))
   }
 
-  rollAll(stands: readonly SubjectLimits[], nowMs: number): Calendar {
+  rollAll(uses: readonly ScopeUse<LocalUse>[], nowMs: number): Calendar {
     const calendar = this.calendar.at(nowMs)
-    for (const { subject } of stands) rollTo(subject, calendar)
+    for (const { use } of uses) rollTo(use, calendar)
     return calendar
   }
 
-  private standsOf({ key, account }: Caller, nowMs: number): readonly SubjectLimits[] {
+  private usesOf({ key, account }: Caller, nowMs: number): readonly ScopeUse<LocalUse>[] {
     return [
-      { scope: 'key', limits: key.limits, subject: this.subject(key.id, nowMs) },
-      { scope: 'account', limits: account.limits, subject: this.subject(account.id, nowMs) },
+      { id: key.id, scope: 'key', limits: key.limits, use: this.use(key.id, nowMs) },
+      { id: account.id, scope: 'account', limits: account.limits, use: this.use(account.id, nowMs) },
     ]
   }
 
-  private subject(id: string, nowMs: number): Subject {
-    let subject = this.subjects.get(id)
-    if (!subject) {
+  private use(id: string, nowMs: number): LocalUse {
+    let use = this.uses.get(id)
+    if (!use) {
       const { day, month } = this.calendar.at(nowMs)
-      subject = {
+      use = {
         inFlight: 0,
         requests: new TokenBucket(),
         free: new TokenBucket(),
@@ -174,9 +176,9 @@ export class MemoryLimiter implements Limiter {
         today: { day, month, spent: 0n, held: 0n },
         earlier: { spent: 0n, held: 0n },
       }
-      this.subjects.set(id, subject)
+      this.uses.set(id, use)
     }
-    return rollTo(subject, this.calendar.at(nowMs))
+    return rollTo(use, this.calendar.at(nowMs))
   }
 }
 
@@ -194,29 +196,29 @@ type Reservation = {
 export class MemoryPermit implements LimiterPermit {
   readonly kind = 'admitted'
   private readonly limiter: MemoryLimiter
-  private readonly stands: readonly SubjectLimits[]
+  private readonly uses: readonly ScopeUse<LocalUse>[]
   /** Most requests have no limits, and need neither the time nor sums. Six looks at the clock are 1 % of a request. */
   private readonly hasLimits: boolean
   private reserved: Reservation | undefined
   private isIn = true
 
-  constructor(limiter: MemoryLimiter, stands: readonly SubjectLimits[]) {
+  constructor(limiter: MemoryLimiter, uses: readonly ScopeUse<LocalUse>[]) {
     this.limiter = limiter
-    this.stands = stands
-    this.hasLimits = stands.some(({ limits }) => limits !== NO_LIMITS)
+    this.uses = uses
+    this.hasLimits = uses.some(({ limits }) => limits !== NO_LIMITS)
   }
 
   get spendable(): NanoUsd | undefined {
     if (!this.hasLimits) return undefined
-    this.limiter.rollAll(this.stands, this.limiter.now())
-    return spendableOf(this.stands)
+    this.limiter.rollAll(this.uses, this.limiter.now())
+    return spendableOf(this.uses)
   }
 
   forecast(known: number, outputMax: number): number {
     let [usual, room] = [0, Number.POSITIVE_INFINITY]
-    for (const { limits, subject } of this.stands) {
+    for (const { limits, use } of this.uses) {
       if (limits.tokensPerMinute === undefined) continue
-      usual = Math.max(usual, Math.ceil(subject.usual.tokens))
+      usual = Math.max(usual, Math.ceil(use.usual.tokens))
       room = Math.min(room, Math.floor((limits.tokensPerMinute - known) / 2))
     }
     return known + Math.max(0, Math.min(usual, outputMax, room))
@@ -225,20 +227,20 @@ export class MemoryPermit implements LimiterPermit {
   obstacle(amount: NanoUsd, tokens: number): LimitViolation | undefined {
     if (!this.hasLimits) return undefined
     const nowMs = this.limiter.now()
-    const spend = this.limiter.spendLimited(this.stands, amount, nowMs)
+    const spend = this.limiter.spendLimited(this.uses, amount, nowMs)
     if (spend) return spend
-    return tokensViolation(this.stands, tokens, nowMs)
+    return tokensViolation(this.uses, tokens, nowMs)
   }
 
   reserve(amount: NanoUsd, tokens: number, kind: ReservationKind = 'known'): undefined {
     const nowMs = this.limiter.now()
     const days: SpentDay[] = []
-    this.limiter.rollAll(this.stands, nowMs)
-    for (const { limits, subject } of this.stands) {
-      const { today } = subject
+    this.limiter.rollAll(this.uses, nowMs)
+    for (const { limits, use } of this.uses) {
+      const { today } = use
       today.held += amount
       days.push(today)
-      if (limits.tokensPerMinute !== undefined) subject.tokens.take(limits.tokensPerMinute, nowMs, tokens)
+      if (limits.tokensPerMinute !== undefined) use.tokens.take(limits.tokensPerMinute, nowMs, tokens)
     }
     this.reserved = { amount, tokens, isForecast: kind === 'forecast', days }
   }
@@ -249,15 +251,15 @@ export class MemoryPermit implements LimiterPermit {
 
   /** Takes the request out of its minute, because another count of it decides. */
   uncount(): void {
-    for (const { limits, subject } of this.stands) {
-      if (limits.requestsPerMinute !== undefined) subject.requests.give(limits.requestsPerMinute, 1)
+    for (const { limits, use } of this.uses) {
+      if (limits.requestsPerMinute !== undefined) use.requests.give(limits.requestsPerMinute, 1)
     }
   }
 
   extend(amount: NanoUsd): LimitExtension {
     const { reserved } = this
     if (!reserved) return LIMITED
-    if (this.hasLimits && this.limiter.spendLimited(this.stands, amount, this.limiter.now())) return LIMITED
+    if (this.hasLimits && this.limiter.spendLimited(this.uses, amount, this.limiter.now())) return LIMITED
     this.hold(reserved, amount)
     return EXTENDED
   }
@@ -267,8 +269,8 @@ export class MemoryPermit implements LimiterPermit {
   }
 
   private hold(reserved: Reservation, amount: NanoUsd): void {
-    for (let i = 0; i < this.stands.length; i++) {
-      const amounts = countedIn((this.stands[i] as SubjectLimits).subject, reserved.days[i] as SpentDay)
+    for (let i = 0; i < this.uses.length; i++) {
+      const amounts = countedIn((this.uses[i] as ScopeUse<LocalUse>).use, reserved.days[i] as SpentDay)
       if (amounts) amounts.held += amount
     }
     this.reserved = { ...reserved, amount: reserved.amount + amount }
@@ -278,35 +280,35 @@ export class MemoryPermit implements LimiterPermit {
     const { reserved } = this
     if (!reserved) return NO_STEPS
     this.reserved = undefined
-    for (let i = 0; i < this.stands.length; i++) {
-      const amounts = countedIn((this.stands[i] as SubjectLimits).subject, reserved.days[i] as SpentDay)
+    for (let i = 0; i < this.uses.length; i++) {
+      const amounts = countedIn((this.uses[i] as ScopeUse<LocalUse>).use, reserved.days[i] as SpentDay)
       if (!amounts) continue
       amounts.held -= reserved.amount
       amounts.spent += charged
     }
     if (!this.hasLimits) return NO_STEPS
     const nowMs = this.limiter.now()
-    for (const { limits, subject } of this.stands) {
+    for (const { limits, use } of this.uses) {
       if (limits.tokensPerMinute === undefined) continue
-      subject.tokens.take(limits.tokensPerMinute, nowMs, tokens - reserved.tokens)
-      if (reserved.isForecast && output !== undefined) subject.usual.learn(output)
+      use.tokens.take(limits.tokensPerMinute, nowMs, tokens - reserved.tokens)
+      if (reserved.isForecast && output !== undefined) use.usual.learn(output)
     }
     return NO_STEPS
   }
 
   wasFutile(): void {
-    for (const { scope, subject } of this.stands) {
-      if (scope === 'account') subject.futile.take(FUTILE_PER_MINUTE, this.limiter.now(), 1)
+    for (const { scope, use } of this.uses) {
+      if (scope === 'account') use.futile.take(FUTILE_PER_MINUTE, this.limiter.now(), 1)
     }
   }
 
   leave(): void {
     if (!this.isIn) return
     this.isIn = false
-    for (const { subject } of this.stands) subject.inFlight--
+    for (const { use } of this.uses) use.inFlight--
   }
 
   withRates(headers: Record<string, string> = {}): Record<string, string> {
-    return this.hasLimits ? rateHeaders(this.stands, this.limiter.now(), headers) : headers
+    return this.hasLimits ? rateHeaders(this.uses, this.limiter.now(), headers) : headers
   }
 }

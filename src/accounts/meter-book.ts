@@ -4,7 +4,7 @@
  */
 import type { Caller } from '../domain/account.ts'
 import type { LimitViolation } from '../domain/limit-violation.ts'
-import { NO_LIMITS, type Limits } from '../domain/limits.ts'
+import { NO_LIMITS } from '../domain/limits.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import { SECOND_MS } from '../lib/primitives/units.ts'
 import type { Store } from '../store/store.ts'
@@ -15,8 +15,9 @@ import {
   rollTo,
   spendViolation,
   tokensViolation,
-  type LimitedSubject,
+  type LimitedScope,
   type LimitUse,
+  type ScopeUse,
 } from './limit-rules.ts'
 import { createStep, readMeters, type MeterDay } from './meter-rows.ts'
 import { rateHeaders } from './rate-headers.ts'
@@ -26,9 +27,6 @@ const HINT_MS = 100
 /** A request surely fits if a row that was read within this time has room for this many requests of its size. */
 const SURE_MS = SECOND_MS
 const SURE_TIMES = 8
-
-/** A key or an account that has limits. */
-export type MeterSubject = { readonly id: string; readonly scope: 'key' | 'account'; readonly limits: Limits }
 
 /** A row as it was read last. After something was given back here, it refuses nothing. */
 type SeenMeter = { readonly use: LimitUse; readonly readMs: number; isSpoiled: boolean }
@@ -53,9 +51,9 @@ export class MeterBook {
   }
 
   /** The headers of rates, by the rows that were read last. Undefined if there are none. */
-  rates(metered: readonly MeterSubject[], headers: Record<string, string>): Record<string, string> | undefined {
-    const stands = metered.flatMap((one) => this.standOf(one) ?? [])
-    return stands.length === 0 ? undefined : rateHeaders(stands, this.clock.nowMs, headers)
+  rates(scopes: readonly LimitedScope[], headers: Record<string, string>): Record<string, string> | undefined {
+    const uses = scopes.flatMap((one) => this.useOf(one) ?? [])
+    return uses.length === 0 ? undefined : rateHeaders(uses, this.clock.nowMs, headers)
   }
 
   /**
@@ -82,7 +80,7 @@ export class MeterBook {
   }
 
   /** Makes the row of a meter, unless it is known. Its transaction comes before that of a claim that follows. */
-  make({ id, scope }: MeterSubject, { account }: Caller): void {
+  make({ id, scope }: LimitedScope, { account }: Caller): void {
     if (this.seen.has(id) || this.making.has(id)) return
     this.making.add(id)
     const keyId = scope === 'key' ? id : undefined
@@ -95,11 +93,11 @@ export class MeterBook {
   }
 
   /** The rows of meters that may refuse a request: those that were read a moment ago. */
-  recentStands(metered: readonly MeterSubject[], ageMs = HINT_MS): readonly LimitedSubject[] {
+  recentUses(scopes: readonly LimitedScope[], ageMs = HINT_MS): readonly ScopeUse[] {
     const readMs = performance.now() - ageMs
-    return metered.flatMap((one) => {
+    return scopes.flatMap((one) => {
       const seen = this.seen.get(one.id)
-      return seen && !seen.isSpoiled && seen.readMs >= readMs ? [this.standIn(one, seen)] : []
+      return seen && !seen.isSpoiled && seen.readMs >= readMs ? [this.useSeen(one, seen)] : []
     })
   }
 
@@ -110,31 +108,31 @@ export class MeterBook {
   }
 
   /** Whether all meters have room for several requests of this size, as far as is known. */
-  isSure(metered: readonly MeterSubject[], amount: NanoUsd, tokens: number): boolean {
-    const stands = this.recentStands(metered, SURE_MS)
-    if (stands.length < metered.length) return false
+  isSure(scopes: readonly LimitedScope[], amount: NanoUsd, tokens: number): boolean {
+    const uses = this.recentUses(scopes, SURE_MS)
+    if (uses.length < scopes.length) return false
     const { clock } = this
-    const spend = spendViolation(stands, amount * BigInt(SURE_TIMES), clock)
-    if (spend || tokensViolation(stands, tokens * SURE_TIMES, clock.nowMs)) return false
-    return stands.every(({ limits, subject }) => {
+    const spend = spendViolation(uses, amount * BigInt(SURE_TIMES), clock)
+    if (spend || tokensViolation(uses, tokens * SURE_TIMES, clock.nowMs)) return false
+    return uses.every(({ limits, use }) => {
       const { requestsPerMinute: requests, concurrentRequests = Number.POSITIVE_INFINITY } = limits
-      const isRated = requests !== undefined && subject.requests.level(requests, clock.nowMs) < SURE_TIMES
-      return !isRated && subject.inFlight + SURE_TIMES <= concurrentRequests
+      const isRated = requests !== undefined && use.requests.level(requests, clock.nowMs) < SURE_TIMES
+      return !isRated && use.inFlight + SURE_TIMES <= concurrentRequests
     })
   }
 
   /** Something was given back here, so a refusal may be over. */
-  spoil(metered: readonly MeterSubject[]): void {
-    for (const { id } of metered) {
+  spoil(scopes: readonly LimitedScope[]): void {
+    for (const { id } of scopes) {
       const seen = this.seen.get(id)
       if (seen) seen.isSpoiled = true
     }
   }
 
   /** Reads meters soon, so that what is told of them is not old. One query reads all that are wanted. */
-  look(metered: readonly MeterSubject[]): void {
-    for (const { id } of metered) this.wanted.add(id)
-    if (metered.length === 0) return
+  look(scopes: readonly LimitedScope[]): void {
+    for (const { id } of scopes) this.wanted.add(id)
+    if (scopes.length === 0) return
     this.timer ??= setTimeout(() => {
       this.timer = undefined
       void this.readSoon([]).catch(ignore)
@@ -142,17 +140,17 @@ export class MeterBook {
   }
 
   /** Why the rows refuse a request, by their present state. */
-  async violationOf(metered: readonly MeterSubject[], amount: NanoUsd, tokens: number): Promise<LimitViolation> {
-    await this.readSoon(metered.map(({ id }) => id)).catch(ignore)
-    const stands = metered.flatMap((one) => this.standOf(one) ?? [])
+  async violationOf(scopes: readonly LimitedScope[], amount: NanoUsd, tokens: number): Promise<LimitViolation> {
+    await this.readSoon(scopes.map(({ id }) => id)).catch(ignore)
+    const uses = scopes.flatMap((one) => this.useOf(one) ?? [])
     const { clock } = this
-    for (const stand of stands) {
-      const violation = concurrencyViolation(stand) ?? rateViolation(stand, clock.nowMs)
+    for (const scopeUse of uses) {
+      const violation = concurrencyViolation(scopeUse) ?? rateViolation(scopeUse, clock.nowMs)
       if (violation) return violation
     }
-    const lasting = spendViolation(stands, amount, clock) ?? tokensViolation(stands, tokens, clock.nowMs)
+    const lasting = spendViolation(uses, amount, clock) ?? tokensViolation(uses, tokens, clock.nowMs)
     if (lasting) return lasting
-    const [first] = metered
+    const [first] = scopes
     if (!first) throw new Error('a request without limits was refused by them')
     return passing(first, amount, clock)
   }
@@ -177,13 +175,13 @@ export class MeterBook {
     }))
   }
 
-  standOf(one: MeterSubject): LimitedSubject | undefined {
-    const seen = this.seen.get(one.id)
-    return seen && this.standIn(one, seen)
+  useOf(scope: LimitedScope): ScopeUse | undefined {
+    const seen = this.seen.get(scope.id)
+    return seen && this.useSeen(scope, seen)
   }
 
-  private standIn({ scope, limits }: MeterSubject, { use }: SeenMeter): LimitedSubject {
-    return { scope, limits, subject: rollTo(use, this.clock) }
+  private useSeen(scope: LimitedScope, { use }: SeenMeter): ScopeUse {
+    return { ...scope, use: rollTo(use, this.clock) }
   }
 }
 
@@ -191,15 +189,15 @@ export class MeterBook {
 const ignore = (): void => undefined
 
 /** The scopes of a caller that have limits. */
-export function meteredOf({ key, account }: Caller): readonly MeterSubject[] {
-  const metered: MeterSubject[] = []
-  if (key.limits !== NO_LIMITS) metered.push({ id: key.id, scope: 'key', limits: key.limits })
-  if (account.limits !== NO_LIMITS) metered.push({ id: account.id, scope: 'account', limits: account.limits })
-  return metered
+export function limitedScopesOf({ key, account }: Caller): readonly LimitedScope[] {
+  const scopes: LimitedScope[] = []
+  if (key.limits !== NO_LIMITS) scopes.push({ id: key.id, scope: 'key', limits: key.limits })
+  if (account.limits !== NO_LIMITS) scopes.push({ id: account.id, scope: 'account', limits: account.limits })
+  return scopes
 }
 
 /** What is said of a refusal whose reason has passed meanwhile: a limit that it may have been, and to try again. */
-function passing({ scope, limits }: MeterSubject, needed: NanoUsd, clock: Calendar): LimitViolation {
+function passing({ scope, limits }: LimitedScope, needed: NanoUsd, clock: Calendar): LimitViolation {
   const { concurrentRequests, requestsPerMinute, tokensPerMinute, spendPerDay, spendPerMonth } = limits
   if (concurrentRequests !== undefined) return { kind: 'concurrency', scope, limit: concurrentRequests }
   const rate = { kind: 'rate', scope, retryAfterMs: SECOND_MS } as const

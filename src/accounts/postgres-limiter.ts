@@ -16,7 +16,7 @@ import { concurrencyViolation, limitStatusOf, rateViolation, spendViolation } fr
 import type { LimitStatus } from './limit-status.ts'
 import type { Limiter, LimiterOptions, LimiterPermit, PastSpend, ResumedHold } from './limiter.ts'
 import { openMemoryLimiter, type MemoryLimiter } from './memory-limiter.ts'
-import { MeterBook, meteredOf } from './meter-book.ts'
+import { MeterBook, limitedScopesOf } from './meter-book.ts'
 import { endHeldStep } from './meter-rows.ts'
 import { PostgresPermit } from './postgres-permit.ts'
 
@@ -45,15 +45,15 @@ export class PostgresLimiter implements Limiter {
   }
 
   enter(caller: Caller): LimiterPermit | LimitViolation {
-    const metered = meteredOf(caller)
-    for (const stand of this.book.recentStands(metered)) {
-      const violation = concurrencyViolation(stand) ?? rateViolation(stand, this.book.clock.nowMs)
+    const scopes = limitedScopesOf(caller)
+    for (const scopeUse of this.book.recentUses(scopes)) {
+      const violation = concurrencyViolation(scopeUse) ?? rateViolation(scopeUse, this.book.clock.nowMs)
       if (violation) return violation
     }
-    const spent = spendViolation(this.book.recentStands(metered), undefined, this.book.clock)
+    const spent = spendViolation(this.book.recentUses(scopes), undefined, this.book.clock)
     if (spent) return spent
     const permit = this.local.enter(caller)
-    return permit.kind === 'admitted' ? new PostgresPermit(this.book, permit, { caller, metered }) : permit
+    return permit.kind === 'admitted' ? new PostgresPermit(this.book, permit, { caller, scopes }) : permit
   }
 
   enterFree(caller: Caller): LimitViolation | undefined {
@@ -71,7 +71,7 @@ export class PostgresLimiter implements Limiter {
   }
 
   headers(caller: Caller): Record<string, string> {
-    return this.book.rates(meteredOf(caller), {}) ?? this.local.headers(caller)
+    return this.book.rates(limitedScopesOf(caller), {}) ?? this.local.headers(caller)
   }
 
   inFlight(id: string): number {
@@ -79,17 +79,17 @@ export class PostgresLimiter implements Limiter {
   }
 
   refresh(caller: Caller): Promise<void> | undefined {
-    const metered = meteredOf(caller)
-    return metered.length === 0 ? undefined : this.book.readSoon(metered.map(({ id }) => id))
+    const scopes = limitedScopesOf(caller)
+    return scopes.length === 0 ? undefined : this.book.readSoon(scopes.map(({ id }) => id))
   }
 
-  standings(caller: Caller): readonly LimitStatus[] {
-    const metered = meteredOf(caller)
-    const local = this.local.standings(caller)
+  limitStatuses(caller: Caller): readonly LimitStatus[] {
+    const scopes = limitedScopesOf(caller)
+    const local = this.local.limitStatuses(caller)
     return local.map((status) => {
-      const own = metered.find(({ scope }) => scope === status.scope)
-      const stand = own && this.book.standOf(own)
-      return stand ? limitStatusOf(stand, this.book.clock) : status
+      const own = scopes.find(({ scope }) => scope === status.scope)
+      const scopeUse = own && this.book.useOf(own)
+      return scopeUse ? limitStatusOf(scopeUse, this.book.clock) : status
     })
   }
 }

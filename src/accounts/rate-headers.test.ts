@@ -3,15 +3,15 @@ import { TokenBucket } from '../lib/primitives/token-bucket.ts'
 import { durationText, rateHeaders } from './rate-headers.ts'
 
 test('for each unit, the key or account with less left counts, in any order', () => {
-  const stand = (requestsPerMinute: number, tokensPerMinute?: number) => ({
+  const use = (requestsPerMinute: number, tokensPerMinute?: number) => ({
     limits: { requestsPerMinute, ...(tokensPerMinute === undefined ? {} : { tokensPerMinute }) },
-    subject: { requests: new TokenBucket(), tokens: new TokenBucket() },
+    use: { requests: new TokenBucket(), tokens: new TokenBucket() },
   })
-  for (const stands of [
-    [stand(100, 500), stand(10)],
-    [stand(10), stand(100, 500)],
+  for (const uses of [
+    [use(100, 500), use(10)],
+    [use(10), use(100, 500)],
   ]) {
-    expect(rateHeaders(stands, 0, { kept: '1' })).toEqual({
+    expect(rateHeaders(uses, 0, { kept: '1' })).toEqual({
       kept: '1',
       'x-ratelimit-limit-requests': '10',
       'x-ratelimit-remaining-requests': '10',

@@ -8,7 +8,7 @@ export const perMinute = { requests: 'requestsPerMinute', tokens: 'tokensPerMinu
 
 type Unit = (typeof UNITS)[number]
 /** The rates of a key or an account. */
-type RateSubject = { readonly limits: Limits; readonly subject: Readonly<Record<Unit, TokenBucket>> }
+type RateUse = { readonly limits: Limits; readonly use: Readonly<Record<Unit, TokenBucket>> }
 
 const namesOf = (unit: Unit) => ({
   limit: `x-ratelimit-limit-${unit}`,
@@ -28,22 +28,22 @@ export function durationText(ms: number): string {
 
 /** Adds the headers. For each unit, the key or account with less left counts. Without limits, adds nothing. */
 export function rateHeaders(
-  stands: readonly RateSubject[],
+  uses: readonly RateUse[],
   nowMs: number,
   headers: Record<string, string>,
 ): Record<string, string> {
   for (const unit of UNITS) {
     const { limit: limitName, remaining, reset } = names[unit]
     let least = Number.POSITIVE_INFINITY
-    for (const { limits, subject } of stands) {
+    for (const { limits, use } of uses) {
       const limit = limits[perMinute[unit]]
       if (limit === undefined) continue
-      const level = subject[unit].level(limit, nowMs)
+      const level = use[unit].level(limit, nowMs)
       if (level >= least) continue
       least = level
       headers[limitName] = String(limit)
       headers[remaining] = String(Math.max(0, Math.floor(level)))
-      headers[reset] = durationText(subject[unit].fullInMs(limit, nowMs))
+      headers[reset] = durationText(use[unit].fullInMs(limit, nowMs))
     }
   }
   return headers

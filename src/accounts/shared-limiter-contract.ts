@@ -274,13 +274,13 @@ function testRefusals(both: Both): void {
     await end(both.b, await running(both.b, who, { amount: 200n, tokens: 2_000 }), 150n, 1_500)
     for (const { limiter } of instances(both)) {
       await limiter.refresh(who)
-      expect(limiter.standings(who)[0]).toMatchObject({
+      expect(limiter.limitStatuses(who)[0]).toMatchObject({
         requestsRemaining: 98,
         inFlight: 1,
         day: { spent: 150n, held: 100n },
         month: { spent: 150n, held: 100n },
       })
-      expect(limiter.standings(who)[0]?.tokensRemaining).toBeWithin(6_500, 6_600)
+      expect(limiter.limitStatuses(who)[0]?.tokensRemaining).toBeWithin(6_500, 6_600)
       expect(limiter.headers(who)).toMatchObject({ 'x-ratelimit-remaining-requests': '98' })
     }
   })

@@ -71,7 +71,7 @@ function keyView({ services }: ConsoleContext, key: ApiKey, { used, spent }: Key
   const usedAt = used.get(key.id)
   const spend = spent.get(key.id)
   const account = services.accounts.find(key.accountId)
-  const [standing] = account ? services.limiter.standings({ key, account }) : []
+  const [status] = account ? services.limiter.limitStatuses({ key, account }) : []
   return {
     id: key.id,
     name: key.name,
@@ -81,7 +81,7 @@ function keyView({ services }: ConsoleContext, key: ApiKey, { used, spent }: Key
     limits: consoleLimitsView(key.limits),
     spent_today_nano_usd: (spend?.day ?? 0n).toString(),
     spent_this_month_nano_usd: (spend?.month ?? 0n).toString(),
-    held_nano_usd: (standing?.month.held ?? 0n).toString(),
+    held_nano_usd: (status?.month.held ?? 0n).toString(),
     last_used_at: isoTimeOrNull(usedAt === undefined ? undefined : usedAt * HOUR_MS),
     created_at: isoTime(key.createdAtMs),
     revoked_at: isoTimeOrNull(key.revokedAtMs),

@@ -24,7 +24,7 @@ export function showBalance(services: EdgeServices, context: RequestContext): vo
  */
 function balanceView(caller: Caller, { ledger }: Pick<RelayPort, 'ledger'>, limiter: Limiter): object {
   const { posted, held, available } = ledger.balance(caller.account.id)
-  const [key, account] = limiter.standings(caller)
+  const [key, account] = limiter.limitStatuses(caller)
   return {
     object: 'balance',
     currency: 'usd',
@@ -32,17 +32,17 @@ function balanceView(caller: Caller, { ledger }: Pick<RelayPort, 'ledger'>, limi
     available: formatUsd(available),
     held: formatUsd(held),
     posted: formatUsd(posted),
-    limits: { key: key && standingView(key), account: account && standingView(account) },
+    limits: { key: key && statusView(key), account: account && statusView(account) },
   }
 }
 
-function standingView({ limits, ...standing }: LimitStatus): object {
+function statusView({ limits, ...status }: LimitStatus): object {
   return {
-    requests_per_minute: { limit: limits.requestsPerMinute ?? null, remaining: standing.requestsRemaining ?? null },
-    tokens_per_minute: { limit: limits.tokensPerMinute ?? null, remaining: standing.tokensRemaining ?? null },
-    concurrent_requests: { limit: limits.concurrentRequests ?? null, in_flight: standing.inFlight },
-    spend_per_day: spendView(limits.spendPerDay, standing.day),
-    spend_per_month: spendView(limits.spendPerMonth, standing.month),
+    requests_per_minute: { limit: limits.requestsPerMinute ?? null, remaining: status.requestsRemaining ?? null },
+    tokens_per_minute: { limit: limits.tokensPerMinute ?? null, remaining: status.tokensRemaining ?? null },
+    concurrent_requests: { limit: limits.concurrentRequests ?? null, in_flight: status.inFlight },
+    spend_per_day: spendView(limits.spendPerDay, status.day),
+    spend_per_month: spendView(limits.spendPerMonth, status.month),
   }
 }
 

@@ -24,33 +24,33 @@ const NOT_ITS_OWN: ReadonlySet<string> = new Set(['aborted', 'full', 'unread'])
 type ProviderStats = { -readonly [K in keyof ProviderStanding]: ProviderStanding[K] }
 
 export class ProviderTally {
-  private readonly standings = new Map<string, ProviderStats>()
+  private readonly tallies = new Map<string, ProviderStats>()
 
   noted(attempts: readonly AttemptNote[]): void {
     for (const { providerId, result, status, message = '' } of attempts) {
       if (NOT_ITS_OWN.has(result)) continue
-      let standing = this.standings.get(providerId)
-      if (!standing) this.standings.set(providerId, (standing = { ...untried }))
-      if (result === 'ok') standing.succeeded++
+      let tally = this.tallies.get(providerId)
+      if (!tally) this.tallies.set(providerId, (tally = { ...untried }))
+      if (result === 'ok') tally.succeeded++
       else {
-        standing.failed++
-        standing.lastFailure = { result, status, message, atMs: Date.now() }
+        tally.failed++
+        tally.lastFailure = { result, status, message, atMs: Date.now() }
       }
     }
   }
 
   tested(providerId: string, test: ProviderTest): void {
-    this.standings.set(providerId, { ...this.of(providerId), lastTest: test })
+    this.tallies.set(providerId, { ...this.of(providerId), lastTest: test })
   }
 
   /** The connection was changed, so earlier results say nothing about it. */
   changed(providerId: string): void {
-    const standing = this.standings.get(providerId)
-    if (standing) standing.lastTest = undefined
+    const tally = this.tallies.get(providerId)
+    if (tally) tally.lastTest = undefined
   }
 
   of(providerId: string): ProviderStanding {
-    return { ...(this.standings.get(providerId) ?? untried) }
+    return { ...(this.tallies.get(providerId) ?? untried) }
   }
 }
 
