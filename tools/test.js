@@ -19,9 +19,8 @@ const isCluster = process.argv[2] === '--cluster'
 const given = process.argv.slice(isCluster ? 3 : 2)
 const namesFiles = given.some((arg, i) => !arg.startsWith('-') && !['-t', '--test-name-pattern'].includes(given[i - 1]))
 // With `./` Bun takes the words as folders. Without it Bun searches for them anywhere in a path.
-const folders = namesFiles
-  ? []
-  : ['./src', './sandbox', './tools', './web/src', './test'].filter((folder) => existsSync(folder))
+const roots = ['./src', './sandbox', './tools', './web/src', './test'].filter((folder) => existsSync(folder))
+const folders = namesFiles ? [] : roots
 // Workers are processes, and each file has its worker's globals alone. That is not only faster. Without --parallel a
 // test that calls process.exit(0) ends the whole run as a success; with it the file counts as crashed (Bun 1.4.5). One
 // worker more than there are cores saves a tenth of the time, but tests that depend on time then fail now and then.
@@ -107,11 +106,11 @@ const clustered = ['test/api/', 'test/sdk/', 'test/console/api', 'test/video/', 
 /** What every run has of it. */
 const clusteredAlways = ['api/chat-api', 'api/embeddings', 'api/conformance', 'console/api', 'video/creation']
 
-const files = folders
+const files = roots
   .flatMap((folder) => readdirSync(folder, { recursive: true }).map((name) => join(folder, name)))
   .filter((name) => name.endsWith('.test.ts'))
 const isWaiting = (name) => waiting.some((one) => name === `${one}.test.ts`)
-const database = isCluster || given.length === 0 ? await startDatabase() : undefined
+const database = isCluster || files.some(usesDatabase) ? await startDatabase() : undefined
 /** The variables of gateways in pairs, and of tests that need a database. */
 const shared = database === undefined ? {} : { TOLLGATE_TEST_DATABASE_URL: database.url }
 const pairs = { ...shared, TOLLGATE_TEST_STORE: 'postgres' }
@@ -133,7 +132,7 @@ function lanesOf() {
     const tests = pathsOf(files.filter((name) => clustered.some((one) => name.startsWith(one))))
     return [[{ workers, tests: namesFiles ? given : [...tests, ...given], stdio: 'inherit', env: pairs }]]
   }
-  if (given.length > 0) return [[{ workers, tests: [...folders, ...given], stdio: 'inherit', env: {} }]]
+  if (given.length > 0) return [[{ workers, tests: [...folders, ...given], stdio: 'inherit', env: shared }]]
   const paired = clusteredAlways.map((name) => `./test/${name}.test.ts`)
   return [
     [{ workers, tests: pathsOf(files.filter((name) => !isWaiting(name))), stdio: 'inherit', env: shared }],
@@ -143,6 +142,12 @@ function lanesOf() {
       { workers: 1, tests: paired, stdio: 'pipe', env: pairs },
     ],
   ]
+}
+
+/** Whether a file of this run makes databases. If files are named, the others do not run. */
+function usesDatabase(file) {
+  const runs = !namesFiles || given.some((name) => `./${file}`.startsWith(name) || file.includes(name))
+  return runs && /postgres|freshDatabase/i.test(readFileSync(file, 'utf8'))
 }
 
 /** With `./` Bun takes a name as a path. */

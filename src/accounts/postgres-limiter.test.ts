@@ -26,7 +26,8 @@ const TEST_CLOCK = `
 type LimitersOnPostgres = SharedLimitersUnderTest & { findings(): Promise<readonly Finding[]> }
 
 async function open(): Promise<LimitersOnPostgres> {
-  const database = await openTestPostgres()
+  // The defaults of the schema must take the clock of the test.
+  const database = await openTestPostgres('nothing')
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-limiter-'))
   const sql = new SQL(database.url, { max: 1, bigint: true })
   await sql.unsafe(TEST_CLOCK).simple()

@@ -75,7 +75,7 @@ test('nothing that instances write at once is missed or sent twice, whatever the
 })
 
 test('a record that is committed after a later one is not missed', async () => {
-  const database = await openTestPostgres()
+  const database = await openTestPostgres('schema')
   const store = await openPostgresStore(database.url, { folder: tmpdir(), onFatal: onError })
   const other = new SQL(database.url, { max: 1 })
   const dice = new Dice(8)

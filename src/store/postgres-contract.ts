@@ -23,9 +23,9 @@ export type SharedDatabase = DatabaseUnderTest & {
 
 const OTHER_PLANS = ['hashagg', 'hashjoin', 'mergejoin', 'sort', 'indexscan', 'bitmapscan', 'material']
 
-/** Makes an empty database of PostgreSQL. */
+/** Makes a database of PostgreSQL that has no rows. */
 export async function makePostgresDatabase(): Promise<SharedDatabase> {
-  const database = await openTestPostgres()
+  const database = await openTestPostgres('schema')
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-contract-'))
   return {
     open: () => openPostgresStore(database.url, { folder, onFatal }),

@@ -1,6 +1,6 @@
 /** What an instance knows of a balance that another one changes. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { freshDatabase } from '../support/fresh-database.ts'
+import { freshDatabase } from '../support/postgres.ts'
 import { chat, startGateway, TEST_STORE, type TestGateway } from '../support/gateway.ts'
 
 const YAML = `

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import { chat, freshFolder, startGateway } from '../support/gateway.ts'
-import { freshDatabase } from '../support/fresh-database.ts'
+import { freshDatabase } from '../support/postgres.ts'
 
 const INSTANCES = 3
 const secrets = { TOLLGATE_KEY_PEPPER: '5a'.repeat(32), TOLLGATE_MASTER_KEY: 'c3'.repeat(32) }

@@ -1,6 +1,6 @@
 /** A key that is revoked on one instance is refused by the others within two seconds, and usually at once. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { freshDatabase } from '../support/fresh-database.ts'
+import { freshDatabase } from '../support/postgres.ts'
 import { startGateway, TEST_STORE, type TestGateway } from '../support/gateway.ts'
 import { countOf, reportFigure } from '../support/soaks.ts'
 

@@ -1,7 +1,7 @@
 /** Four instances on one PostgreSQL restart in turn, behind nginx or Caddy where the machine has one of them. */
 import { SQL } from 'bun'
 import { afterEach, expect, test } from 'bun:test'
-import { freshDatabase } from '../support/fresh-database.ts'
+import { freshDatabase } from '../support/postgres.ts'
 import { freshFolder, startGateway, TEST_STORE } from '../support/gateway.ts'
 import {
   endBalancers,

@@ -1,7 +1,7 @@
 /** Several processes of one machine serve one port. */
 import { expect, test } from 'bun:test'
 import { chat, freshFolder, startGateway, TEST_STORE, type TestGateway } from '../support/gateway.ts'
-import { freshDatabase } from '../support/fresh-database.ts'
+import { freshDatabase } from '../support/postgres.ts'
 import { runCommand } from '../support/command.ts'
 
 const secrets = { TOLLGATE_KEY_PEPPER: '5a'.repeat(32), TOLLGATE_MASTER_KEY: 'c3'.repeat(32) }

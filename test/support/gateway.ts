@@ -162,12 +162,12 @@ async function startOn(url: string, folders: readonly string[], options: Gateway
 
 /** Starts instances on one PostgreSQL database, each with an address of its own. The test stops them. */
 export async function startInstances(count: number, options: GatewayOptions = {}): Promise<RunningGateway[]> {
-  const { freshDatabase } = await import('./fresh-database.ts')
+  const { freshDatabase } = await import('./postgres.ts')
   return startOn(await freshDatabase(), Array.from({ length: count }, freshFolder), options)
 }
 
 async function startPair(folder: string, options: GatewayOptions): Promise<RunningGateway> {
-  const { freshDatabase } = await import('./fresh-database.ts')
+  const { freshDatabase } = await import('./postgres.ts')
   const { startAlternatingProxy } = await import('./alternating-proxy.ts')
   if (!databases.has(folder)) databases.set(folder, freshDatabase())
   const url = (await databases.get(folder)) as string
