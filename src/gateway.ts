@@ -8,7 +8,7 @@ import { openSqlSavedViews } from './accounts/sql-saved-views.ts'
 import { monthStartHour } from './accounts/calendar.ts'
 import type { Limiter } from './accounts/limiter.ts'
 import { openMemoryLimiter } from './accounts/memory-limiter.ts'
-import { meterCheck } from './accounts/meter-holds.ts'
+import { counterCheck } from './accounts/limit-counter-holds.ts'
 import type { AdminServices, Verification } from './admin/operation.ts'
 import { createBackup } from './backup.ts'
 import type { Blobs } from './blobs/blobs.ts'
@@ -272,7 +272,7 @@ export const bookChecks = (owner: string, isShared = false): readonly Check[] =>
   ...idempotencyChecks,
   turnCheck,
   ...taskChecks,
-  ...(isShared ? [meterCheck] : []),
+  ...(isShared ? [counterCheck] : []),
 ]
 
 /** Runs all checks on a thread of their own. They take seconds. */

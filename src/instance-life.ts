@@ -1,5 +1,5 @@
 /** What an instance does about the life of the others that share its database, and about its own. */
-import { meterExpirySteps } from './accounts/meter-holds.ts'
+import { counterExpirySteps } from './accounts/limit-counter-holds.ts'
 import { alsoOnExpiry, type Gateway } from './gateway.ts'
 import { expireHoldsOf } from './ledger/dead-instance.ts'
 import type { Log } from './lib/runtime/log.ts'
@@ -23,7 +23,7 @@ export function startInstanceLife(
   const silence = new SilenceWatch(store, {
     onCount: onInstances,
     async onSilent(silent) {
-      const holds = await expireHoldsOf(store, silent, { ofInstance: meterExpirySteps, ofHold: alsoOnExpiry })
+      const holds = await expireHoldsOf(store, silent, { ofInstance: counterExpirySteps, ofHold: alsoOnExpiry })
       if (holds !== undefined) log('warn', 'instance.declared_dead', { instance: silent.id, holds })
     },
   })

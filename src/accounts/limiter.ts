@@ -14,6 +14,7 @@
  */
 import type { Caller } from '../domain/account.ts'
 import type { LimitViolation, SpendLimited } from '../domain/limit-violation.ts'
+import type { LimitCount } from '../domain/limits.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import type { WriteStep } from '../store/statement.ts'
 import type { LimitStatus } from './limit-status.ts'
@@ -69,13 +70,13 @@ export type LimiterPermit = {
   /** Why this much spend and these tokens are not available. Undefined if they are, for the rest of this tick. */
   obstacle(amount: NanoUsd, tokens: number): LimitViolation | undefined
   /**
-   * Reserves what `obstacle` found available. A limiter whose store decides returns its claim, for the transaction of
+   * Reserves what `obstacle` found available. A limiter whose store decides returns it, for the transaction of
    * the hold.
    */
-  reserve(amount: NanoUsd, tokens: number, kind?: ReservationKind): LimitClaim | undefined
+  reserve(amount: NanoUsd, tokens: number, kind?: ReservationKind): LimitReservation | undefined
   /** Takes the reservation back, because its hold was refused. A second call does nothing. */
   withdraw(): void
-  /** Reserves `amount` more of spend if the limits allow it. The claim is for the transaction of the extension. */
+  /** Reserves `amount` more of spend if the limits allow it. The reservation joins the extension's transaction. */
   extend(amount: NanoUsd): LimitExtension
   /** Takes back an extension that was refused. */
   retract(amount: NanoUsd): void
@@ -100,9 +101,8 @@ export type ResumedHold = { readonly id: string; readonly amount: NanoUsd }
 export type ReservationKind = 'known' | 'forecast' | 'task'
 
 /** What a reservation takes of limits that the store decides: steps that the store may refuse. */
-export type LimitClaim = {
-  /** The meters of the store that count the request, the Unix day on which they do, and the tokens that they took. */
-  readonly metered: { readonly meters: readonly string[]; readonly day: number; readonly tokens: number }
+export type LimitReservation = {
+  readonly counted: LimitCount
   readonly steps: readonly WriteStep[]
   /** Whether a refusal is so unlikely that a vendor may be asked before the steps are written. */
   readonly isSure: boolean
@@ -110,9 +110,9 @@ export type LimitClaim = {
   readonly violation: () => Promise<LimitViolation>
 }
 
-/** An extension, with its claim if the store decides it. */
+/** An extension, with its reservation if the store decides it. */
 export type LimitExtension =
-  | { readonly kind: 'extended'; readonly claim?: LimitClaim | undefined }
+  | { readonly kind: 'extended'; readonly reservation?: LimitReservation | undefined }
   | { readonly kind: 'limited' }
 
 type SpendNeeded = { readonly limit: NanoUsd; readonly spent: NanoUsd; readonly amount: NanoUsd }

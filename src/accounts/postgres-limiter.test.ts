@@ -11,8 +11,8 @@ import type { Store } from '../store/store.ts'
 import { describeLimiterContract } from './limiter-contract.ts'
 import { openMemoryLimiter } from './memory-limiter.ts'
 import type { ReservationKind } from './limiter.ts'
-import { MeterBook } from './meter-book.ts'
-import { meterCheck, meterExpirySteps } from './meter-holds.ts'
+import { LimitCounters } from './limit-counters.ts'
+import { counterCheck, counterExpirySteps } from './limit-counter-holds.ts'
 import { openPostgresLimiter, PostgresLimiter } from './postgres-limiter.ts'
 import { callerOf, describeSharedLimiterContract, type SharedLimitersUnderTest } from './shared-limiter-contract.ts'
 
@@ -61,10 +61,10 @@ async function open(): Promise<LimitersOnPostgres> {
       )
     },
     async findings() {
-      const found = await findingsOf(stores[0] ?? expect.unreachable(), [meterCheck])
+      const found = await findingsOf(stores[0] ?? expect.unreachable(), [counterCheck])
       return found.toSorted((one, other) => one.subject.localeCompare(other.subject))
     },
-    async meter(id) {
+    async counter(id) {
       const [row] = await sql.unsafe<Record<string, bigint>[]>('SELECT * FROM meter WHERE id = $1', [id])
       return (
         row && {
@@ -99,11 +99,11 @@ test('what a dead instance has taken is given back with its holds, and the check
   const who = callerOf({ concurrentRequests: 9, tokensPerMinute: 9_000, spendPerDay: 900n }, { spendPerMonth: 900n })
   const hold = async (owner: string, kind: ReservationKind = 'known'): Promise<void> => {
     const permit = (owner === 'dead' ? a : b).limiter.enter(who)
-    const claim = permit.kind === 'admitted' && permit.reserve(100n, 1_000, kind)
-    if (!claim) throw new Error('it has limits')
-    const { meters, day, tokens } = claim.metered
-    const bind = [`${owner}-${serial++}`, 100n, owner, meters.join(' '), day, tokens]
-    expect(await a.write([...claim.steps, { run: insertHold, bind }])).toEqual({ kind: 'written' })
+    const reservation = permit.kind === 'admitted' && permit.reserve(100n, 1_000, kind)
+    if (!reservation) throw new Error('it has limits')
+    const { counters, day, tokens } = reservation.counted
+    const bind = [`${owner}-${serial++}`, 100n, owner, counters.join(' '), day, tokens]
+    expect(await a.write([...reservation.steps, { run: insertHold, bind }])).toEqual({ kind: 'written' })
   }
   let serial = 0
   await hold('dead')
@@ -116,11 +116,11 @@ test('what a dead instance has taken is given back with its holds, and the check
   await hold('dead')
   await hold('alive')
   expect(await shared.findings()).toEqual([])
-  expect(await shared.meter('key_1')).toMatchObject({ inFlight: 5, dayHeld: 300n, monthHeld: 300n })
+  expect(await shared.counter('key_1')).toMatchObject({ inFlight: 5, dayHeld: 300n, monthHeld: 300n })
   const resolve = statement("UPDATE hold SET state = 'expired', resolved_at = 0 WHERE owner = ? AND state = 'open'")
-  expect(await b.write([...meterExpirySteps('dead'), { run: resolve, bind: ['dead'] }])).toEqual({ kind: 'written' })
-  expect(await shared.meter('key_1')).toMatchObject({ inFlight: 2, dayHeld: 100n, monthHeld: 100n })
-  expect(await shared.meter('acct')).toMatchObject({ inFlight: 2, dayHeld: 100n, monthHeld: 100n })
+  expect(await b.write([...counterExpirySteps('dead'), { run: resolve, bind: ['dead'] }])).toEqual({ kind: 'written' })
+  expect(await shared.counter('key_1')).toMatchObject({ inFlight: 2, dayHeld: 100n, monthHeld: 100n })
+  expect(await shared.counter('acct')).toMatchObject({ inFlight: 2, dayHeld: 100n, monthHeld: 100n })
   expect(await shared.findings()).toEqual([])
   await b.write([{ run: resolve, bind: ['alive'] }])
   expect(await shared.findings()).toMatchObject([
@@ -135,5 +135,5 @@ const silent = { write: never, query: never } as unknown as Store
 
 describeLimiterContract('PostgresLimiter, while its store does not answer,', (past, options) => {
   const local = openMemoryLimiter(past, options)
-  return new PostgresLimiter(local, new MeterBook(silent, local.now))
+  return new PostgresLimiter(local, new LimitCounters(silent, local.now))
 })

@@ -4,7 +4,7 @@
  * that a request would be refused:
  *
  * - This process counts its own requests (memory-limiter.ts). That is never more than the rows have.
- * - A row that was just read refuses what it would refuse again, for at most 100 ms (meter-book.ts).
+ * - A row that was just read refuses what it would refuse again, for at most 100 ms (limit-counters.ts).
  *
  * A request that fails before its hold counts only here, and so does the time of a request outside of its hold. Free
  * and futile requests count only here, too.
@@ -16,8 +16,8 @@ import { concurrencyViolation, limitStatusOf, rateViolation, spendViolation } fr
 import type { LimitStatus } from './limit-status.ts'
 import type { Limiter, LimiterOptions, LimiterPermit, PastSpend, ResumedHold } from './limiter.ts'
 import { openMemoryLimiter, type MemoryLimiter } from './memory-limiter.ts'
-import { MeterBook, limitedScopesOf } from './meter-book.ts'
-import { endHeldStep } from './meter-rows.ts'
+import { LimitCounters, limitedScopesOf } from './limit-counters.ts'
+import { endHeldStep } from './limit-counter-rows.ts'
 import { PostgresPermit } from './postgres-permit.ts'
 
 export async function openPostgresLimiter(
@@ -26,18 +26,18 @@ export async function openPostgresLimiter(
   options: LimiterOptions = {},
 ): Promise<Limiter> {
   const local = openMemoryLimiter(past, options)
-  const book = new MeterBook(store, local.now)
-  await book.read()
-  return new PostgresLimiter(local, book)
+  const counters = new LimitCounters(store, local.now)
+  await counters.read()
+  return new PostgresLimiter(local, counters)
 }
 
 export class PostgresLimiter implements Limiter {
   private readonly local: MemoryLimiter
-  private readonly book: MeterBook
+  private readonly counters: LimitCounters
 
-  constructor(local: MemoryLimiter, book: MeterBook) {
+  constructor(local: MemoryLimiter, counters: LimitCounters) {
     this.local = local
-    this.book = book
+    this.counters = counters
   }
 
   get now(): () => number {
@@ -46,14 +46,14 @@ export class PostgresLimiter implements Limiter {
 
   enter(caller: Caller): LimiterPermit | LimitViolation {
     const scopes = limitedScopesOf(caller)
-    for (const scopeUse of this.book.recentUses(scopes)) {
-      const violation = concurrencyViolation(scopeUse) ?? rateViolation(scopeUse, this.book.clock.nowMs)
+    for (const scopeUse of this.counters.recentUses(scopes)) {
+      const violation = concurrencyViolation(scopeUse) ?? rateViolation(scopeUse, this.counters.clock.nowMs)
       if (violation) return violation
     }
-    const spent = spendViolation(this.book.recentUses(scopes), undefined, this.book.clock)
+    const spent = spendViolation(this.counters.recentUses(scopes), undefined, this.counters.clock)
     if (spent) return spent
     const permit = this.local.enter(caller)
-    return permit.kind === 'admitted' ? new PostgresPermit(this.book, permit, { caller, scopes }) : permit
+    return permit.kind === 'admitted' ? new PostgresPermit(this.counters, permit, { caller, scopes }) : permit
   }
 
   enterFree(caller: Caller): LimitViolation | undefined {
@@ -71,16 +71,16 @@ export class PostgresLimiter implements Limiter {
   }
 
   headers(caller: Caller): Record<string, string> {
-    return this.book.rates(limitedScopesOf(caller), {}) ?? this.local.headers(caller)
+    return this.counters.rates(limitedScopesOf(caller), {}) ?? this.local.headers(caller)
   }
 
   inFlight(id: string): number {
-    return this.book.inFlight(id) ?? this.local.inFlight(id)
+    return this.counters.inFlight(id) ?? this.local.inFlight(id)
   }
 
   refresh(caller: Caller): Promise<void> | undefined {
     const scopes = limitedScopesOf(caller)
-    return scopes.length === 0 ? undefined : this.book.readSoon(scopes.map(({ id }) => id))
+    return scopes.length === 0 ? undefined : this.counters.readSoon(scopes.map(({ id }) => id))
   }
 
   limitStatuses(caller: Caller): readonly LimitStatus[] {
@@ -88,8 +88,8 @@ export class PostgresLimiter implements Limiter {
     const local = this.local.limitStatuses(caller)
     return local.map((status) => {
       const own = scopes.find(({ scope }) => scope === status.scope)
-      const scopeUse = own && this.book.useOf(own)
-      return scopeUse ? limitStatusOf(scopeUse, this.book.clock) : status
+      const scopeUse = own && this.counters.useOf(own)
+      return scopeUse ? limitStatusOf(scopeUse, this.counters.clock) : status
     })
   }
 }

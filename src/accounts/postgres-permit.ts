@@ -4,36 +4,36 @@ import { NO_LIMITS } from '../domain/limits.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import type { WriteStep } from '../store/statement.ts'
 import { spendableOf, spendViolation, tokensViolation, type LimitedScope } from './limit-rules.ts'
-import type { LimitClaim, LimitExtension, LimiterPermit, ReservationKind } from './limiter.ts'
+import type { LimitReservation, LimitExtension, LimiterPermit, ReservationKind } from './limiter.ts'
 import type { MemoryPermit } from './memory-limiter.ts'
-import type { MeterBook } from './meter-book.ts'
-import { claimStep, giveStep, spentStep, type MeterDay } from './meter-rows.ts'
+import type { LimitCounters } from './limit-counters.ts'
+import { reserveStep, returnStep, spentStep, type CounterDay } from './limit-counter-rows.ts'
 
-/** What the meters have counted for the hold. */
-type OpenClaim = {
-  readonly at: MeterDay
+/** What the counters have counted for the hold. */
+type OpenReservation = {
+  readonly at: CounterDay
   readonly tokens: number
   readonly isTask: boolean
   amount: NanoUsd
 }
 
-/** The admission of one request by this process and by the meters of its key and account. */
+/** The admission of one request by this process and by the counters of its key and account. */
 export class PostgresPermit implements LimiterPermit {
   readonly kind = 'admitted'
-  private readonly book: MeterBook
+  private readonly counters: LimitCounters
   private readonly local: MemoryPermit
   private readonly caller: Caller
   /** What had limits when the request began. */
   private readonly scopes: readonly LimitedScope[]
-  private claimed: OpenClaim | undefined
+  private reservation: OpenReservation | undefined
   private isReserved = false
 
   constructor(
-    book: MeterBook,
+    counters: LimitCounters,
     local: MemoryPermit,
     { caller, scopes }: { readonly caller: Caller; readonly scopes: readonly LimitedScope[] },
   ) {
-    this.book = book
+    this.counters = counters
     this.local = local
     this.caller = caller
     this.scopes = scopes
@@ -41,7 +41,7 @@ export class PostgresPermit implements LimiterPermit {
 
   get spendable(): NanoUsd | undefined {
     const here = this.local.spendable
-    const there = spendableOf(this.book.recentUses(this.scopes))
+    const there = spendableOf(this.counters.recentUses(this.scopes))
     return here === undefined || (there !== undefined && there < here) ? there : here
   }
 
@@ -52,57 +52,57 @@ export class PostgresPermit implements LimiterPermit {
   obstacle(amount: NanoUsd, tokens: number): LimitViolation | undefined {
     const here = this.local.obstacle(amount, tokens)
     if (here || this.scopes.length === 0) return here
-    const uses = this.book.recentUses(this.scopes)
-    const { clock } = this.book
+    const uses = this.counters.recentUses(this.scopes)
+    const { clock } = this.counters
     return spendViolation(uses, amount, clock) ?? tokensViolation(uses, tokens, clock.nowMs)
   }
 
-  reserve(amount: NanoUsd, tokens: number, kind: ReservationKind = 'known'): LimitClaim | undefined {
+  reserve(amount: NanoUsd, tokens: number, kind: ReservationKind = 'known'): LimitReservation | undefined {
     this.local.reserve(amount, tokens, kind)
     this.isReserved = true
-    const { book, scopes } = this
+    const { counters, scopes } = this
     if (scopes.length === 0) return undefined
-    for (const one of scopes) book.make(one, this.caller)
-    const meters = scopes.map(({ id }) => id)
-    const at = book.dayOf(meters)
+    for (const one of scopes) counters.make(one, this.caller)
+    const ids = scopes.map(({ id }) => id)
+    const at = counters.dayOf(ids)
     const isTask = kind === 'task'
-    this.claimed = { at, tokens, isTask, amount }
-    book.look(scopes)
+    this.reservation = { at, tokens, isTask, amount }
+    counters.look(scopes)
     const change = { requests: 1, tokens, inFlight: isTask ? 0 : 1, held: amount }
     return {
-      metered: { meters, day: at.day, tokens },
-      steps: scopes.map((one) => claimStep({ ...one, at }, change)),
-      isSure: book.isSure(scopes, amount, tokens),
-      violation: () => book.violationOf(scopes, amount, tokens),
+      counted: { counters: ids, day: at.day, tokens },
+      steps: scopes.map((one) => reserveStep({ ...one, at }, change)),
+      isSure: counters.isSure(scopes, amount, tokens),
+      violation: () => counters.violationOf(scopes, amount, tokens),
     }
   }
 
   withdraw(): void {
-    if (this.claimed) this.local.uncount()
-    this.claimed = undefined
+    if (this.reservation) this.local.uncount()
+    this.reservation = undefined
     this.isReserved = false
     this.local.withdraw()
   }
 
   extend(amount: NanoUsd): LimitExtension {
     const extension = this.local.extend(amount)
-    const { claimed, book, scopes } = this
-    if (extension.kind === 'limited' || !claimed) return extension
-    const { at } = claimed
-    claimed.amount += amount
+    const { reservation, counters, scopes } = this
+    if (extension.kind === 'limited' || !reservation) return extension
+    const { at } = reservation
+    reservation.amount += amount
     return {
       kind: 'extended',
-      claim: {
-        metered: { meters: scopes.map(({ id }) => id), day: at.day, tokens: 0 },
-        steps: scopes.map((one) => claimStep({ ...one, at }, { held: amount })),
-        isSure: book.isSure(scopes, amount, 0),
-        violation: () => book.violationOf(scopes, amount, 0),
+      reservation: {
+        counted: { counters: scopes.map(({ id }) => id), day: at.day, tokens: 0 },
+        steps: scopes.map((one) => reserveStep({ ...one, at }, { held: amount })),
+        isSure: counters.isSure(scopes, amount, 0),
+        violation: () => counters.violationOf(scopes, amount, 0),
       },
     }
   }
 
   retract(amount: NanoUsd): void {
-    if (this.claimed) this.claimed.amount -= amount
+    if (this.reservation) this.reservation.amount -= amount
     this.local.retract(amount)
   }
 
@@ -113,25 +113,25 @@ export class PostgresPermit implements LimiterPermit {
     return [...this.given(charged, tokens), ...this.spent(charged)]
   }
 
-  /** Gives back to the meters what the hold has taken, and adds what was charged and used. */
+  /** Gives back to the counters what the hold has taken, and adds what was charged and used. */
   private given(charged: NanoUsd, tokens: number): readonly WriteStep[] {
-    const { claimed, book, scopes } = this
-    if (!claimed) return []
-    this.claimed = undefined
-    book.spoil(scopes)
-    book.look(scopes)
-    const { at, amount, isTask } = claimed
-    const change = { tokens: tokens - claimed.tokens, inFlight: isTask ? 0 : -1, held: -amount, spent: charged }
-    return scopes.map((one) => giveStep({ ...one, at }, change))
+    const { reservation, counters, scopes } = this
+    if (!reservation) return []
+    this.reservation = undefined
+    counters.spoil(scopes)
+    counters.look(scopes)
+    const { at, amount, isTask } = reservation
+    const change = { tokens: tokens - reservation.tokens, inFlight: isTask ? 0 : -1, held: -amount, spent: charged }
+    return scopes.map((one) => returnStep({ ...one, at }, change))
   }
 
-  /** Adds what was charged to meters that were made after the request had begun. */
+  /** Adds what was charged to counters that were made after the request had begun. */
   private spent(charged: NanoUsd): readonly WriteStep[] {
     if (charged === 0n) return []
-    const { book, scopes } = this
+    const { counters, scopes } = this
     const { key, account } = this.caller
-    const late = [key.id, account.id].filter((id) => book.knows(id) && !scopes.some((one) => one.id === id))
-    return late.map((id) => spentStep({ id, limits: NO_LIMITS, at: book.dayOf([id]) }, charged))
+    const late = [key.id, account.id].filter((id) => counters.knows(id) && !scopes.some((one) => one.id === id))
+    return late.map((id) => spentStep({ id, limits: NO_LIMITS, at: counters.dayOf([id]) }, charged))
   }
 
   wasFutile(): void {
@@ -144,6 +144,6 @@ export class PostgresPermit implements LimiterPermit {
 
   withRates(headers: Record<string, string> = {}): Record<string, string> {
     if (this.scopes.length === 0) return headers
-    return this.book.rates(this.scopes, headers) ?? this.local.withRates(headers)
+    return this.counters.rates(this.scopes, headers) ?? this.local.withRates(headers)
   }
 }

@@ -1,6 +1,7 @@
 /**
  * The contract of `Limiter` for two instances that share a store, as tests. Both are open at once. It adds to
- * `limiter-contract.ts`, which is about one instance. A claim is written alone here, and with its hold in the product.
+ * `limiter-contract.ts`, which is about one instance. A reservation is written alone here. The product writes
+ * it with its hold.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Caller } from '../domain/account.ts'
@@ -8,7 +9,7 @@ import type { LimitViolation } from '../domain/limit-violation.ts'
 import { NO_LIMITS, type Limits } from '../domain/limits.ts'
 import { DAY_MS, HOUR_MS } from '../lib/primitives/units.ts'
 import type { WriteOutcome, WriteStep } from '../store/statement.ts'
-import type { Limiter, LimiterPermit, LimitClaim, ReservationKind } from './limiter.ts'
+import type { Limiter, LimiterPermit, LimitReservation, ReservationKind } from './limiter.ts'
 
 /** One of the instances. */
 export type LimiterInstance = {
@@ -16,8 +17,8 @@ export type LimiterInstance = {
   write(steps: readonly WriteStep[]): Promise<WriteOutcome>
 }
 
-/** What the store has of a meter. */
-export type MeterState = {
+/** What the store has of a counter. */
+export type CounterState = {
   readonly inFlight: number
   readonly daySpent: bigint
   readonly dayHeld: bigint
@@ -31,7 +32,7 @@ export type SharedLimitersUnderTest = {
   setClock(nowMs: number, instanceMs?: number): Promise<void>
   /** Writes what the key was charged in an hour, as settlements do. */
   charge(caller: Caller, hour: number, charged: bigint): Promise<void>
-  meter(id: string): Promise<MeterState | undefined>
+  counter(id: string): Promise<CounterState | undefined>
   close(): Promise<void>
 }
 
@@ -63,10 +64,13 @@ async function admit(at: LimiterInstance, who: Caller, size: Size = {}): Promise
   return refused
 }
 
-async function written(at: LimiterInstance, claim: LimitClaim | undefined): Promise<LimitViolation | undefined> {
-  if (!claim) return undefined
-  const outcome = await at.write(claim.steps)
-  return outcome.kind === 'written' ? undefined : claim.violation()
+async function written(
+  at: LimiterInstance,
+  reservation: LimitReservation | undefined,
+): Promise<LimitViolation | undefined> {
+  if (!reservation) return undefined
+  const outcome = await at.write(reservation.steps)
+  return outcome.kind === 'written' ? undefined : reservation.violation()
 }
 
 async function running(at: LimiterInstance, who: Caller, size?: Size): Promise<Running> {
@@ -155,7 +159,7 @@ function testAtOnce(both: Both): void {
     }
     await Promise.all(Array.from({ length: 20 }, (_, i) => client(instances(both)[i % 2] as LimiterInstance)))
     expect(most).toBe(7)
-    expect(await both.shared.meter('key_1')).toMatchObject({ inFlight: 0 })
+    expect(await both.shared.counter('key_1')).toMatchObject({ inFlight: 0 })
   })
 
   test('keys of one account share its limit on both, and each has its own', async () => {
@@ -168,7 +172,7 @@ function testAtOnce(both: Both): void {
   test('a task counts as a request, and is not in flight beyond its request', async () => {
     const who = callerOf({ concurrentRequests: 2, requestsPerMinute: 3 })
     expect(await tries(both, () => who, 2, { kind: 'task' })).toHaveLength(2)
-    expect(await both.shared.meter('key_1')).toMatchObject({ inFlight: 0 })
+    expect(await both.shared.counter('key_1')).toMatchObject({ inFlight: 0 })
   })
 }
 
@@ -179,7 +183,7 @@ function testSpendTogether(both: Both): void {
     let isOver = false
     const watch = (async () => {
       while (!isOver) {
-        const { daySpent = 0n, dayHeld = 0n } = (await both.shared.meter('key_1')) ?? {}
+        const { daySpent = 0n, dayHeld = 0n } = (await both.shared.counter('key_1')) ?? {}
         if (daySpent + dayHeld > 10_000n) over = daySpent + dayHeld
         await Bun.sleep(1)
       }
@@ -199,7 +203,7 @@ function testSpendTogether(both: Both): void {
     isOver = true
     await watch
     expect(over).toBe(0n)
-    const { daySpent = 0n, ...rest } = (await both.shared.meter('key_1')) ?? {}
+    const { daySpent = 0n, ...rest } = (await both.shared.counter('key_1')) ?? {}
     expect(daySpent).toBe(25n * ((10_000n - 35n) / 25n))
     expect(rest).toMatchObject({ dayHeld: 0n, monthSpent: daySpent, monthHeld: 0n, inFlight: 0 })
   })
@@ -215,14 +219,14 @@ function testSpendTogether(both: Both): void {
       admitted.slice(10, 30).map(async ({ at, admitted: { permit } }) => {
         const extension = permit.extend(50n)
         if (extension.kind === 'limited') return false
-        if (!(await written(at, extension.claim))) return true
+        if (!(await written(at, extension.reservation))) return true
         permit.retract(50n)
         return false
       }),
     )
     expect(extended.filter(Boolean)).toHaveLength(6)
     for (const one of admitted.slice(10)) await end(one.at, one.admitted, 10n)
-    expect(await both.shared.meter('acct')).toMatchObject({ monthSpent: 500n, monthHeld: 0n, inFlight: 0 })
+    expect(await both.shared.counter('acct')).toMatchObject({ monthSpent: 500n, monthHeld: 0n, inFlight: 0 })
   })
 }
 
@@ -256,12 +260,12 @@ function testRefusals(both: Both): void {
   test('a refused request leaves nothing, in the store and in this process', async () => {
     const who = callerOf({ requestsPerMinute: 10, tokensPerMinute: 1_000, spendPerDay: 100n }, { spendPerDay: 50n })
     const first = await running(both.a, who, { amount: 50n, tokens: 900 })
-    const before = [await both.shared.meter('key_1'), await both.shared.meter('acct')]
+    const before = [await both.shared.counter('key_1'), await both.shared.counter('acct')]
     for (let i = 0; i < 20; i++) {
       expect(await admit(both.b, who, { amount: 10n, tokens: 50 })).toMatchObject({ kind: 'spend', scope: 'account' })
       await Bun.sleep(10)
     }
-    expect([await both.shared.meter('key_1'), await both.shared.meter('acct')]).toEqual(before)
+    expect([await both.shared.counter('key_1'), await both.shared.counter('acct')]).toEqual(before)
     await end(both.a, first, 0n, 0)
     await Bun.sleep(120)
     // All ten requests of the minute but one are left, although twenty were tried here.
@@ -287,18 +291,18 @@ function testRefusals(both: Both): void {
 
   test('a request is sure of its limits while they have room for many, and never without a look', async () => {
     const who = callerOf({ concurrentRequests: 20, spendPerDay: 1_000n })
-    const claimOf = (amount: bigint): LimitClaim | undefined => {
+    const reservationOf = (amount: bigint): LimitReservation | undefined => {
       const permit = both.a.limiter.enter(who)
       if (permit.kind !== 'admitted') return undefined
-      const claim = permit.reserve(amount, 0)
+      const reservation = permit.reserve(amount, 0)
       permit.withdraw()
       permit.leave()
-      return claim
+      return reservation
     }
-    expect(claimOf(10n)?.isSure).toBe(false)
+    expect(reservationOf(10n)?.isSure).toBe(false)
     await end(both.a, await running(both.a, who, { amount: 10n }), 10n)
     await both.a.limiter.refresh(who)
-    expect([claimOf(10n)?.isSure, claimOf(500n)?.isSure]).toEqual([true, false])
+    expect([reservationOf(10n)?.isSure, reservationOf(500n)?.isSure]).toEqual([true, false])
   })
 }
 
@@ -314,12 +318,12 @@ function testPeriods(both: Both): void {
     await wait(START_MS + DAY_MS)
     const second = await running(both.b, who, { amount: 100n })
     await end(both.a, first, 50n)
-    expect(await both.shared.meter('key_1')).toMatchObject({ daySpent: 0n, dayHeld: 100n, monthSpent: 50n })
+    expect(await both.shared.counter('key_1')).toMatchObject({ daySpent: 0n, dayHeld: 100n, monthSpent: 50n })
     await end(both.b, second, 100n)
     expect(await admit(both.a, who, { amount: 1n })).toMatchObject({ kind: 'spend', period: 'day', freedBy: 'period' })
     await wait(START_MS + 15 * DAY_MS)
     await end(both.a, await running(both.a, who, { amount: 100n }), 1n)
-    expect(await both.shared.meter('key_1')).toMatchObject({ daySpent: 1n, monthSpent: 1n, monthHeld: 0n })
+    expect(await both.shared.counter('key_1')).toMatchObject({ daySpent: 1n, monthSpent: 1n, monthHeld: 0n })
   })
 
   test('an instance that takes another day for today is refused once, and learns the day', async () => {
@@ -328,7 +332,7 @@ function testPeriods(both: Both): void {
     await both.shared.setClock(START_MS + DAY_MS / 2, START_MS)
     expect(await admit(both.b, who, { amount: 40n })).toMatchObject({ kind: 'spend', freedBy: 'holds', spent: 0n })
     await running(both.b, who, { amount: 60n })
-    expect(await both.shared.meter('key_1')).toMatchObject({ daySpent: 0n, dayHeld: 60n, monthSpent: 60n })
+    expect(await both.shared.counter('key_1')).toMatchObject({ daySpent: 0n, dayHeld: 60n, monthSpent: 60n })
   })
 
   test('a clock of the store that is set back frees nothing, and stops nobody who has room', async () => {
@@ -337,10 +341,10 @@ function testPeriods(both: Both): void {
     await wait(START_MS - DAY_MS)
     expect(await admit(both.b, who, { amount: 50n })).toMatchObject({ kind: 'spend', spent: 60n })
     await end(both.b, await running(both.b, who, { amount: 40n }), 40n)
-    expect(await both.shared.meter('key_1')).toMatchObject({ daySpent: 100n, dayHeld: 0n, monthSpent: 100n })
+    expect(await both.shared.counter('key_1')).toMatchObject({ daySpent: 100n, dayHeld: 0n, monthSpent: 100n })
   })
 
-  test('a new meter begins with what was charged in the month, and charges of earlier requests are added', async () => {
+  test('a new counter begins with what was charged in the month, and charges of earlier requests are added', async () => {
     const free = callerOf()
     const hour = START_MS / HOUR_MS
     await both.shared.charge(free, hour - 1, 30n)
@@ -349,12 +353,12 @@ function testPeriods(both: Both): void {
     const early = await running(both.a, free, { amount: 20n })
     const who = callerOf({ spendPerDay: 100n })
     const first = await running(both.a, who, { amount: 70n })
-    expect(await both.shared.meter('key_1')).toMatchObject({ daySpent: 30n, dayHeld: 70n, monthSpent: 530n })
+    expect(await both.shared.counter('key_1')).toMatchObject({ daySpent: 30n, dayHeld: 70n, monthSpent: 530n })
     await both.a.limiter.refresh(who)
     await end(both.a, early, 5n)
-    expect(await both.shared.meter('key_1')).toMatchObject({ daySpent: 35n, dayHeld: 70n, inFlight: 1 })
+    expect(await both.shared.counter('key_1')).toMatchObject({ daySpent: 35n, dayHeld: 70n, inFlight: 1 })
     await end(both.a, first, 10n)
-    expect(await both.shared.meter('acct')).toBeUndefined()
+    expect(await both.shared.counter('acct')).toBeUndefined()
     expect(first.permit.settle(10n, 0)).toEqual([])
   })
 }

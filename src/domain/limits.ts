@@ -12,6 +12,9 @@ export type Limits = {
   readonly spendPerMonth?: NanoUsd | undefined
 }
 
+/** How a hold counts against limits: the counters of the store, the Unix day on which it counts, and its tokens. */
+export type LimitCount = { readonly counters: readonly string[]; readonly day: number; readonly tokens: number }
+
 /** The one object for no limits. A comparison with it saves a look at each field. */
 export const NO_LIMITS: Limits = Object.freeze({})
 

@@ -15,6 +15,7 @@
  * Amounts are nano-USD, times are Unix milliseconds.
  */
 import type { LimitViolation } from '../domain/limit-violation.ts'
+import type { LimitCount } from '../domain/limits.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import type { WriteStep } from '../store/statement.ts'
 
@@ -39,7 +40,7 @@ export type HoldRequest = {
   readonly accountId: string
   readonly amount: NanoUsd
   /** What the hold takes of limits that the store keeps. It is given back when the hold expires. */
-  readonly metered?: MeteredHold | undefined
+  readonly counted?: LimitCount | undefined
   /**
    * With `soon`, nothing may reach the client before the hold ends. The hold is written within milliseconds, or
    * together with its end if that comes first. A request that fails or is answered at once is then one commit instead
@@ -56,9 +57,6 @@ export type HoldRequest = {
   /** With `task`, the hold outlives this process, because its task does. The owner of the task ends it. */
   readonly livesWith?: 'process' | 'task' | undefined
 }
-
-/** The meters of the store that count a hold, the Unix day on which they do, and the tokens that they took. */
-export type MeteredHold = { readonly meters: readonly string[]; readonly day: number; readonly tokens: number }
 
 /** A condition of a hold beside the balance: steps of its transaction that the store may refuse. */
 export type HoldCondition = {

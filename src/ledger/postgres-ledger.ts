@@ -154,9 +154,9 @@ class PostgresLedger implements Ledger {
     const isSure = funds.isAmple(amount) && conditions.every((condition) => condition.isSure)
     const hold: SharedHold = { id, accountId, amount, createdAtMs, ...(isSoon && { isSoon }) }
     const owner = request.livesWith === 'task' ? TASK_OWNER : this.options.owner
-    const { meters, day = null, tokens = null } = request.metered ?? {}
+    const { counters, day = null, tokens = null } = request.counted ?? {}
     this.open.add(id)
-    const bind = [id, accountId, amount, owner, meters?.join(' ') ?? null, day, tokens, createdAtMs]
+    const bind = [id, accountId, amount, owner, counters?.join(' ') ?? null, day, tokens, createdAtMs]
     const insert = { run: openHold, bind }
     const durable = this.reserve(hold, amount, [insert], conditions, also).then((outcome) => {
       if (outcome.kind === 'refused') this.open.delete(id)

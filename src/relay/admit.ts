@@ -119,8 +119,8 @@ function takeHold(relay: Relay, call: GatewayRequest, work: Work): HeldWork | Re
   const obstacle = limiterPermit.obstacle(quoted.amount, tokens)
   if (obstacle) return refuse(limitFailure(obstacle, { words: wordsOf(request), tokens: 0 }))
   // The client sees nothing of a whole reply before its settlement, which is written after the hold or with it.
-  const claim = limiterPermit.reserve(quoted.amount, tokens, taskSteps ? 'task' : isOpen ? 'forecast' : 'known')
-  const isNow = request.stream || quoted.grows || modality.needsDurableHold || lock || claim
+  const reservation = limiterPermit.reserve(quoted.amount, tokens, taskSteps ? 'task' : isOpen ? 'forecast' : 'known')
+  const isNow = request.stream || quoted.grows || modality.needsDurableHold || lock || reservation
   const written = isNow ? 'now' : 'soon'
   const createdAtMs = Date.now()
   // A task tries at most this many offers. A call also goes on to the next offer if one is only full.
@@ -128,12 +128,12 @@ function takeHold(relay: Relay, call: GatewayRequest, work: Work): HeldWork | Re
   const offers = taskSteps && planned.length > attemptsMax ? planned.slice(0, attemptsMax) : planned
   const conditions: HoldCondition[] = []
   if (lock) conditions.push(keyCondition(lock, call.id))
-  if (claim) conditions.push(limitCondition(claim))
+  if (reservation) conditions.push(limitCondition(reservation))
   const also = [...begunSteps(relay, call, { model, createdAtMs })]
   if (taskSteps) also.push(...taskSteps({ model, offers, quoted, createdAtMs }))
   const { amount } = quoted
   const livesWith = taskSteps ? 'task' : 'process'
-  const whose = { id: call.id, accountId: account.id, metered: claim?.metered }
+  const whose = { id: call.id, accountId: account.id, counted: reservation?.counted }
   const held = ledger.hold({ ...whose, livesWith, amount, written, conditions, also, createdAtMs })
   if (held.kind === 'insufficient') {
     limiterPermit.withdraw()

@@ -163,8 +163,8 @@ export class GrowingHold {
     if (tokens <= this.tokens) return 'as_possible'
     const reserved = call.limiterPermit.extend(amount)
     if (reserved.kind === 'limited') return 'as_possible'
-    const { claim } = reserved
-    const extended = ledger.extend(hold, amount, claim && [limitCondition(claim)])
+    const { reservation } = reserved
+    const extended = ledger.extend(hold, amount, reservation && [limitCondition(reservation)])
     if (extended.kind === 'insufficient' && ledger.decides === 'at_once')
       throw new Error('the ledger refused an amount that was available')
     if (extended.kind === 'held' && (await extended.durable).kind === 'durable') {

@@ -1,5 +1,5 @@
 /** What the store must accept of a request beside its amount, for stores that several instances share. */
-import type { LimitClaim } from '../accounts/limiter.ts'
+import type { LimitReservation } from '../accounts/limiter.ts'
 import type { HoldCondition } from '../ledger/ledger.ts'
 import type { IdempotencyLock } from '../records/idempotency.ts'
 
@@ -13,7 +13,7 @@ export const keyCondition = (lock: IdempotencyLock, requestId: string): HoldCond
 })
 
 /** The limits of the key and the account. */
-export const limitCondition = ({ steps, isSure, violation }: LimitClaim): HoldCondition => ({
+export const limitCondition = ({ steps, isSure, violation }: LimitReservation): HoldCondition => ({
   steps,
   isSure,
   refusal: async () => ({ kind: 'limited', violation: await violation() }),

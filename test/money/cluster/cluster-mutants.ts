@@ -68,7 +68,7 @@ export const clusterMutants: readonly ClusterMutant[] = [
     scene: 'meter',
     edits: [
       {
-        file: 'src/accounts/meter-rows.ts',
+        file: 'src/accounts/limit-counter-rows.ts',
         from: 'WHERE m.id = ?1 AND (${CHECKED} = 0 OR (',
         to: 'WHERE m.id = ?1 AND (${CHECKED} >= 0 OR (',
       },

@@ -4,7 +4,7 @@ import { expect } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { meterCheck, meterExpirySteps } from '../../../src/accounts/meter-holds.ts'
+import { counterCheck, counterExpirySteps } from '../../../src/accounts/limit-counter-holds.ts'
 import { alsoOnExpiry } from '../../../src/gateway.ts'
 import { limitsText, type Limits } from '../../../src/domain/limits.ts'
 import { findingsOf } from '../../../src/lib/primitives/checks.ts'
@@ -45,7 +45,7 @@ export type ClusterOptions = {
   readonly clients?: number
 }
 
-/** Wide limits, so that the meters count and refuse nothing. */
+/** Wide limits, so that the counters count and refuse nothing. */
 const WIDE = { concurrentRequests: 1_000, tokensPerMinute: 1_000_000_000 }
 
 let serial = 0
@@ -213,7 +213,7 @@ export class Cluster {
     const store = await this.open(url.href)
     try {
       await expireAll(store)
-      const findings = await findingsOf(store, [...ledgerChecks, meterCheck])
+      const findings = await findingsOf(store, [...ledgerChecks, counterCheck])
       expect(findings).toEqual([])
       const figures = await compare(store, this.lines())
       return figures
@@ -246,7 +246,7 @@ async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<stri
   }
 }
 
-const expiry = { ofInstance: meterExpirySteps, ofHold: alsoOnExpiry }
+const expiry = { ofInstance: counterExpirySteps, ofHold: alsoOnExpiry }
 
 /** All instances but this one have ended, so nobody waits for their signs of life. */
 async function expireAll(store: Store): Promise<void> {

@@ -6,7 +6,7 @@
  */
 import { openSync, writeSync } from 'node:fs'
 import type { Caller } from '../../../src/domain/account.ts'
-import { meterExpirySteps } from '../../../src/accounts/meter-holds.ts'
+import { counterExpirySteps } from '../../../src/accounts/limit-counter-holds.ts'
 import { limitsOf, NO_LIMITS } from '../../../src/domain/limits.ts'
 import type { LimiterPermit } from '../../../src/accounts/limiter.ts'
 import { openPostgresLimiter } from '../../../src/accounts/postgres-limiter.ts'
@@ -70,7 +70,7 @@ const store = await openPostgresStore(plan.url, {
 const onBroken = (message: string): never => end(`ledger.broken ${message}`)
 const ledger: Ledger = await openPostgresLedger(store, { owner: plan.name, onBroken })
 const limiter = await openPostgresLimiter(store, [])
-const expiry = { ofInstance: meterExpirySteps, ofHold: alsoOnExpiry }
+const expiry = { ofInstance: counterExpirySteps, ofHold: alsoOnExpiry }
 const silence = new SilenceWatch(store, {
   silentMs: plan.silentMs,
   pollMs: plan.silentMs / 10,
@@ -96,9 +96,9 @@ async function request(): Promise<void> {
   try {
     const amount = plan.work.kind === 'mixed' ? BigInt(1 + below(plan.work.amount)) : BigInt(plan.work.amount)
     if (permit.obstacle(amount, TOKENS)) return Bun.sleep(REFUSED_MS)
-    const claim = permit.reserve(amount, TOKENS)
-    const conditions = claim && [limitCondition(claim)]
-    const held = ledger.hold({ id, accountId, amount, conditions, metered: claim?.metered })
+    const reservation = permit.reserve(amount, TOKENS)
+    const conditions = reservation && [limitCondition(reservation)]
+    const held = ledger.hold({ id, accountId, amount, conditions, counted: reservation?.counted })
     if (held.kind !== 'held' || (await held.durable).kind !== 'durable') {
       permit.withdraw()
       return Bun.sleep(REFUSED_MS)
@@ -130,7 +130,7 @@ async function settle(hold: Hold, stepsOf: (charged: bigint) => readonly WriteSt
 async function grow(hold: Hold, permit: LimiterPermit, amount: bigint): Promise<void> {
   const reserved = permit.extend(amount)
   if (reserved.kind === 'limited') return
-  const extended = ledger.extend(hold, amount, reserved.claim && [limitCondition(reserved.claim)])
+  const extended = ledger.extend(hold, amount, reserved.reservation && [limitCondition(reserved.reservation)])
   if (extended.kind === 'held' && (await extended.durable).kind === 'durable')
     acknowledge('grown', hold.id, hold.amount)
   else permit.retract(amount)

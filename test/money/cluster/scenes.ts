@@ -195,9 +195,9 @@ const scenes: Readonly<Record<string, (admin: SQL, instance: Instance) => Promis
     const caller = { key: { id: 'key', accountId: ACCOUNT, limits }, account: { id: ACCOUNT, limits: {} } }
     const tries = Array.from({ length: 60 }, async (_, i) => {
       const permit = limiters[i % 3]?.enter(caller as unknown as Caller)
-      const claim = permit?.kind === 'admitted' ? permit.reserve(1n, 1) : undefined
-      if (!claim) return false
-      return (await instances[i % 3]?.store.write(claim.steps))?.kind === 'written'
+      const reservation = permit?.kind === 'admitted' ? permit.reserve(1n, 1) : undefined
+      if (!reservation) return false
+      return (await instances[i % 3]?.store.write(reservation.steps))?.kind === 'written'
     })
     const admitted = (await Promise.all(tries)).filter(Boolean).length
     if (admitted !== 5) throw new Violation(`${admitted} requests are in flight where 5 may be`)

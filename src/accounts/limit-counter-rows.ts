@@ -1,17 +1,20 @@
-/** The rows of meters in PostgreSQL: what each key and each account with limits has used, on all instances together. */
+/**
+ * The rows of limit counters in PostgreSQL, table `meter`. They say what each key and each account with limits has
+ * used, on all instances together.
+ */
 import type { Limits } from '../domain/limits.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import { TokenBucket } from '../lib/primitives/token-bucket.ts'
 import { addingStatement, statement, type Row, type WriteStep } from '../store/statement.ts'
 import type { Queryable } from '../store/store.ts'
 import type { LimitUse } from './limit-rules.ts'
-import { monthOf } from './meter-holds.ts'
+import { monthOf } from './limit-counter-holds.ts'
 
 /** The day in UTC on which a request counts, and the month of that day, as in `Calendar`. */
-export type MeterDay = { readonly day: number; readonly month: number }
+export type CounterDay = { readonly day: number; readonly month: number }
 
-/** What a step adds to a meter. Values below zero give back. */
-export type MeterChange = {
+/** What a step adds to a counter. Values below zero give back. */
+export type CounterChange = {
   readonly requests?: number
   readonly tokens?: number
   readonly inFlight?: number
@@ -40,12 +43,12 @@ const [HELD, SPENT] = ['?13::bigint', '?14::bigint']
 const TODAY = 'floor(extract(epoch FROM c.now) / 86400)::bigint'
 
 /**
- * Changes a meter: first its id, the day and the limits, then what is added. A claim has `checked` above zero, and must
- * meet all limits. What is given back has none. Additions of one batch are decided by their sum. If that does not fit,
- * the transactions of the batch are decided one by one, in their order. A request counts for the day of the database's
- * clock. An instance that takes another day for today is refused, and learns the day from the row.
+ * Changes a counter: first its id, the day and the limits, then what is added. A reservation has `checked` above zero,
+ * and must meet all limits. What is given back has none. Additions of one batch are decided by their sum. If that does
+ * not fit, the transactions of the batch are decided one by one, in their order. A request counts for the day of the
+ * database's clock. An instance that takes another day for today is refused, and learns the day from the row.
  */
-const changeMeter = addingStatement(
+const changeCounter = addingStatement(
   `UPDATE meter m SET
   req = ${levelAfter('req', RPM, REQUESTS)}, tok = ${levelAfter('tok', TPM, TOKENS)}, at = GREATEST(m.at, c.now),
   in_flight = m.in_flight + ${IN_FLIGHT}, day = GREATEST(m.day, ${DAY}), month = GREATEST(m.month, ${MONTH}),
@@ -63,10 +66,10 @@ WHERE m.id = ?1 AND (${CHECKED} = 0 OR (
   { shared: 'meter' },
 )
 
-type MeterOf = { readonly id: string; readonly limits: Limits; readonly at: MeterDay }
+type CounterAt = { readonly id: string; readonly limits: Limits; readonly at: CounterDay }
 
-const stepOf = ({ id, limits, at }: MeterOf, checked: bigint, change: MeterChange): Omit<WriteStep, 'changes'> => ({
-  run: changeMeter,
+const stepOf = ({ id, limits, at }: CounterAt, checked: bigint, change: CounterChange): Omit<WriteStep, 'changes'> => ({
+  run: changeCounter,
   bind: [
     id,
     BigInt(at.day),
@@ -85,20 +88,20 @@ const stepOf = ({ id, limits, at }: MeterOf, checked: bigint, change: MeterChang
   ],
 })
 
-/** Takes from a meter, within its limits. */
-export const claimStep = (meter: MeterOf, change: MeterChange): WriteStep => ({
-  ...stepOf(meter, 1n, change),
+/** Takes from a counter, within its limits. */
+export const reserveStep = (counter: CounterAt, change: CounterChange): WriteStep => ({
+  ...stepOf(counter, 1n, change),
   changes: 1,
 })
 
-/** Gives back to a meter what a claim has taken, and adds what was charged and used instead. */
-export const giveStep = (meter: MeterOf, change: MeterChange): WriteStep => ({
-  ...stepOf(meter, 0n, change),
+/** Gives back to a counter what a reservation has taken, and adds what was charged and used instead. */
+export const returnStep = (counter: CounterAt, change: CounterChange): WriteStep => ({
+  ...stepOf(counter, 0n, change),
   changes: 1,
 })
 
-/** Adds a charge of a request that began before the meter. */
-export const spentStep = (meter: MeterOf, spent: NanoUsd): WriteStep => stepOf(meter, 0n, { spent })
+/** Adds a charge of a request that began before the counter. */
+export const spentStep = (counter: CounterAt, spent: NanoUsd): WriteStep => stepOf(counter, 0n, { spent })
 
 const HOLD_MONTH = monthOf('h.meter_day')
 const endHeld = statement(
@@ -110,10 +113,10 @@ const endHeld = statement(
 FROM hold h WHERE h.id = ?1 AND m.id = ANY (string_to_array(h.meters, ' '))`,
 )
 
-/** Returns the amount of a task's hold to its meters, as the row of the hold has it, and adds the charge. */
+/** Returns the amount of a task's hold to its counters, as the row of the hold has it, and adds the charge. */
 export const endHeldStep = (holdId: string, charged: NanoUsd): WriteStep => ({ run: endHeld, bind: [holdId, charged] })
 
-const createMeter = statement(
+const createCounter = statement(
   `INSERT INTO meter (id, day, month, day_spent, month_spent)
   SELECT ?1, ?4::bigint, ?5::bigint, coalesce(sum(charged) FILTER (WHERE hour >= ?4::bigint * 24), 0)::bigint,
     coalesce(sum(charged), 0)::bigint
@@ -121,32 +124,32 @@ const createMeter = statement(
   ON CONFLICT (id) DO NOTHING`,
 )
 
-type NewMeter = {
+type NewCounter = {
   readonly id: string
   readonly accountId: string
-  /** Undefined for the meter of an account. */
+  /** Undefined for the counter of an account. */
   readonly keyId: string | undefined
-  readonly at: MeterDay
+  readonly at: CounterDay
   /** The first hour of the month. */
   readonly fromHour: number
 }
 
-/** Makes a meter, with what was charged in this month so far. A meter that is there stays as it is. */
-export const createStep = ({ id, accountId, keyId, at, fromHour }: NewMeter): WriteStep => ({
-  run: createMeter,
+/** Makes a counter, with what was charged in this month so far. A counter that is there stays as it is. */
+export const createCounterStep = ({ id, accountId, keyId, at, fromHour }: NewCounter): WriteStep => ({
+  run: createCounter,
   bind: [id, accountId, keyId ?? null, BigInt(at.day), BigInt(at.month), BigInt(fromHour)],
 })
 
-/** Meters as they are in the store, and the time of its clock, in Unix milliseconds. */
-export type MeterReading = { readonly clockMs: number; readonly uses: ReadonlyMap<string, LimitUse> }
+/** Counters as they are in the store, and the time of its clock, in Unix milliseconds. */
+export type CounterReading = { readonly clockMs: number; readonly uses: ReadonlyMap<string, LimitUse> }
 
 const READ = `SELECT m.id, m.req, m.tok, (extract(epoch FROM m.at) * 1000)::float8 AS at_ms, m.in_flight, m.day, m.month,
     m.day_spent, m.day_held, m.month_spent, m.month_held, c.now_ms
   FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now_ms) c
   LEFT JOIN meter m ON ?1::text IS NULL OR m.id IN (SELECT jsonb_array_elements_text(?1::text::jsonb))`
 
-/** Reads meters, or all. */
-export async function readMeters(store: Queryable, ids?: Iterable<string>): Promise<MeterReading> {
+/** Reads counters, or all. */
+export async function readCounters(store: Queryable, ids?: Iterable<string>): Promise<CounterReading> {
   const rows = await store.query(READ, [ids ? JSON.stringify([...ids]) : null])
   const uses = new Map<string, LimitUse>()
   for (const row of rows) if (row['id'] !== null) uses.set(row['id'] as string, useOf(row))

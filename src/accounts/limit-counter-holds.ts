@@ -1,4 +1,4 @@
-/** Meters and the open holds that they count: what a dead instance has left behind, and the check that both agree. */
+/** Limit counters and the open holds that they count: the holds of a dead instance, and the check that both agree. */
 import type { Check } from '../lib/primitives/checks.ts'
 import { statement, type WriteStep } from '../store/statement.ts'
 
@@ -8,15 +8,15 @@ export const monthOf = (
 ): string => `(SELECT extract(year FROM d)::bigint * 12 + extract(month FROM d)::bigint - 1
   FROM (SELECT date '1970-01-01' + ${day}::int AS d) AS of_day)`
 
-/** One row for each meter of each open hold. */
+/** One row for each counter of each open hold. */
 const COUNTED = `SELECT unnest(string_to_array(meters, ' ')) AS id, owner, meter_day, tokens, amount - excess AS amount
   FROM hold WHERE state = 'open'`
 
-const lockMeters = statement(
+const lockCounters = statement(
   `SELECT 1 FROM meter WHERE id IN (SELECT id FROM (${COUNTED} AND owner = ?1) AS counted)
    ORDER BY id FOR NO KEY UPDATE`,
 )
-const returnToMeters = statement(
+const returnToCounters = statement(
   `UPDATE meter SET in_flight = in_flight - counted.holds, tok = tok + counted.tokens,
      day_held = day_held - counted.of_day, month_held = month_held - counted.of_month
    FROM (SELECT meter.id, count(*) AS holds, coalesce(sum(each.tokens), 0)::bigint AS tokens,
@@ -30,11 +30,11 @@ const returnToMeters = statement(
  * Steps that give back what the open holds of a dead instance have taken of limits, for the transaction in which they
  * expire. They must come before the step that resolves the holds, and after the accounts are locked.
  */
-export const meterExpirySteps = (instance: string): readonly WriteStep[] =>
-  [lockMeters, returnToMeters].map((run) => ({ run, bind: [instance] }))
+export const counterExpirySteps = (instance: string): readonly WriteStep[] =>
+  [lockCounters, returnToCounters].map((run) => ({ run, bind: [instance] }))
 
 /** Only for a store that several instances share. */
-export const meterCheck: Check = {
+export const counterCheck: Check = {
   code: 'meter',
   invariant: 'the limits of a key or an account count its open holds',
   found: 'in flight {in_flight}, holds {holds}; held {held}, holds {amount}',

@@ -1,6 +1,6 @@
 /**
- * The meters that one instance knows. It creates and reads their rows, and applies the limits. The rows decide. The
- * values of the last read only allow a refusal without another read.
+ * The limit counters that one instance knows. It creates and reads their rows, and applies the limits. The rows decide.
+ * The values of the last read only allow a refusal without another read.
  */
 import type { Caller } from '../domain/account.ts'
 import type { LimitViolation } from '../domain/limit-violation.ts'
@@ -19,7 +19,7 @@ import {
   type LimitUse,
   type ScopeUse,
 } from './limit-rules.ts'
-import { createStep, readMeters, type MeterDay } from './meter-rows.ts'
+import { createCounterStep, readCounters, type CounterDay } from './limit-counter-rows.ts'
 import { rateHeaders } from './rate-headers.ts'
 
 /** How long a row that was read may refuse requests. */
@@ -29,16 +29,16 @@ const SURE_MS = SECOND_MS
 const SURE_TIMES = 8
 
 /** A row as it was read last. After something was given back here, it refuses nothing. */
-type SeenMeter = { readonly use: LimitUse; readonly readMs: number; isSpoiled: boolean }
+type SeenCounter = { readonly use: LimitUse; readonly readMs: number; isSpoiled: boolean }
 
-export class MeterBook {
+export class LimitCounters {
   private readonly store: Store
   private readonly now: () => number
   private readonly calendar = new Calendar()
-  private readonly seen = new Map<string, SeenMeter>()
-  /** Meters whose rows are being made. */
+  private readonly seen = new Map<string, SeenCounter>()
+  /** Counters whose rows are being made. */
   private readonly making = new Set<string>()
-  /** Meters to read with the next query. */
+  /** Counters to read with the next query. */
   private readonly wanted = new Set<string>()
   private reading: Promise<void> | undefined
   private timer: Timer | undefined
@@ -57,12 +57,12 @@ export class MeterBook {
   }
 
   /**
-   * The day on which a request counts that begins now: that of the store's clock, or a later one that a meter has seen
-   * before the clock was set back.
+   * The day on which a request counts that begins now: that of the store's clock, or a later one that a counter has
+   * seen before the clock was set back.
    */
-  dayOf(ids: readonly string[]): MeterDay {
+  dayOf(ids: readonly string[]): CounterDay {
     const { day, month } = this.clock
-    let latest: MeterDay = { day, month }
+    let latest: CounterDay = { day, month }
     for (const id of ids) {
       const today = this.seen.get(id)?.use.today
       if (today && today.day > latest.day) latest = { day: today.day, month: today.month }
@@ -79,20 +79,22 @@ export class MeterBook {
     return this.seen.has(id)
   }
 
-  /** Makes the row of a meter, unless it is known. Its transaction comes before that of a claim that follows. */
+  /** Makes the row of a counter, unless it is known. Its transaction comes before that of a later reservation. */
   make({ id, scope }: LimitedScope, { account }: Caller): void {
     if (this.seen.has(id) || this.making.has(id)) return
     this.making.add(id)
     const keyId = scope === 'key' ? id : undefined
     const fromHour = monthStartHour(this.clock.nowMs)
-    const made = this.store.write([createStep({ id, accountId: account.id, keyId, at: this.dayOf([]), fromHour })])
+    const made = this.store.write([
+      createCounterStep({ id, accountId: account.id, keyId, at: this.dayOf([]), fromHour }),
+    ])
     void made
       .then(() => this.readSoon([id]))
       .catch(ignore)
       .finally(() => this.making.delete(id))
   }
 
-  /** The rows of meters that may refuse a request: those that were read a moment ago. */
+  /** The rows of counters that may refuse a request: those that were read a moment ago. */
   recentUses(scopes: readonly LimitedScope[], ageMs = HINT_MS): readonly ScopeUse[] {
     const readMs = performance.now() - ageMs
     return scopes.flatMap((one) => {
@@ -101,13 +103,13 @@ export class MeterBook {
     })
   }
 
-  /** The requests in flight of a meter on all instances, if they were read a moment ago. */
+  /** The requests in flight of a counter on all instances, if they were read a moment ago. */
   inFlight(id: string): number | undefined {
     const seen = this.seen.get(id)
     return seen && seen.readMs >= performance.now() - SURE_MS ? seen.use.inFlight : undefined
   }
 
-  /** Whether all meters have room for several requests of this size, as far as is known. */
+  /** Whether all counters have room for several requests of this size, as far as is known. */
   isSure(scopes: readonly LimitedScope[], amount: NanoUsd, tokens: number): boolean {
     const uses = this.recentUses(scopes, SURE_MS)
     if (uses.length < scopes.length) return false
@@ -129,7 +131,7 @@ export class MeterBook {
     }
   }
 
-  /** Reads meters soon, so that what is told of them is not old. One query reads all that are wanted. */
+  /** Reads counters soon, so that what is told of them is not old. One query reads all that are wanted. */
   look(scopes: readonly LimitedScope[]): void {
     for (const { id } of scopes) this.wanted.add(id)
     if (scopes.length === 0) return
@@ -155,10 +157,10 @@ export class MeterBook {
     return passing(first, amount, clock)
   }
 
-  /** Reads meters, or all. */
+  /** Reads counters, or all. */
   async read(ids?: ReadonlySet<string>): Promise<void> {
     const askedMs = performance.now()
-    const { clockMs, uses } = await readMeters(this.store, ids)
+    const { clockMs, uses } = await readCounters(this.store, ids)
     // The answer took at most this long. Half of it is the best guess of its age.
     this.aheadMs = Math.round(clockMs + (performance.now() - askedMs) / 2) - this.now()
     for (const [id, use] of uses) this.seen.set(id, { use, readMs: askedMs, isSpoiled: false })
@@ -180,7 +182,7 @@ export class MeterBook {
     return seen && this.useSeen(scope, seen)
   }
 
-  private useSeen(scope: LimitedScope, { use }: SeenMeter): ScopeUse {
+  private useSeen(scope: LimitedScope, { use }: SeenCounter): ScopeUse {
     return { ...scope, use: rollTo(use, this.clock) }
   }
 }
