@@ -12,8 +12,8 @@ import { Cluster, INSTANCES, SILENT_MS, type Instance } from './cluster/cluster.
 
 const FAULTS = countOf('cluster-crash')
 const FAILOVERS = countOf('cluster-failover')
-/** So much is acknowledged between two faults. */
-const BETWEEN = 150
+/** So much is acknowledged between two faults: in a short run just enough for the next one to meet work in flight. */
+const BETWEEN = FAULTS < 20 ? 150 : 4_000
 
 let server: PostgresServer
 let proxy: FaultProxy | undefined

@@ -1,7 +1,7 @@
 /** Several instances on one database, each a process of its own, and what must be true of what they acknowledged. */
 import { SQL } from 'bun'
 import { expect } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { counterCheck, counterExpirySteps } from '../../../src/accounts/limit-counter-holds.ts'
@@ -55,6 +55,9 @@ export class Cluster {
   readonly instances: Instance[] = []
   private readonly folder = mkdtempSync(join(tmpdir(), 'tollgate-cluster-'))
   private readonly acknowledged = join(this.folder, 'acknowledged')
+  /** The lines that were read from it, and their bytes. */
+  private readonly known: string[] = []
+  private readBytes = 0
   private readonly accountIds: readonly string[]
   private readonly options: ClusterOptions
   /** The database, and where the instances find it. */
@@ -171,7 +174,8 @@ export class Cluster {
 
   /** How many lines were acknowledged, by all or by one instance. */
   count(instance?: Instance): number {
-    return this.lines().filter((line) => instance === undefined || line.includes(` ${instance.name}.`)).length
+    const lines = this.lines()
+    return instance ? lines.filter((line) => line.includes(` ${instance.name}.`)).length : lines.length
   }
 
   /** Resolves once so much more is acknowledged by all together, or by each of some. */
@@ -195,12 +199,17 @@ export class Cluster {
     return this.instances.map(({ name, said }) => `${name}: ${said.at(-1) ?? 'silent'}`).join('; ')
   }
 
+  /** What was acknowledged so far. Only what is new is read. */
   private lines(): readonly string[] {
-    try {
-      return readFileSync(this.acknowledged, 'utf8').split('\n').slice(0, -1)
-    } catch {
-      return []
-    }
+    if (!existsSync(this.acknowledged)) return []
+    const file = openSync(this.acknowledged, 'r')
+    const bytes = Buffer.alloc(fstatSync(file).size - this.readBytes)
+    readSync(file, bytes, 0, bytes.length, this.readBytes)
+    closeSync(file)
+    const end = bytes.lastIndexOf('\n') + 1
+    this.readBytes += end
+    for (const line of bytes.toString('utf8', 0, end).split('\n').slice(0, -1)) this.known.push(line)
+    return this.known
   }
 
   /**
