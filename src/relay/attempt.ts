@@ -46,7 +46,7 @@ export type AllFailed = {
   readonly cancelled: CancelReason | undefined
   readonly stopped: boolean
 }
-export type AttemptOutcome = WholeServed | StreamServed | AllFailed
+export type OffersOutcome = WholeServed | StreamServed | AllFailed
 
 const NOTHING: readonly string[] = []
 /** The number of fields that may be left out for one offer during one call. */
@@ -71,7 +71,7 @@ type AttemptedOffer = {
   readonly isWhole: boolean
 }
 
-export function tryOffers(relay: Relay, call: GatewayRequest, admission: Admission): Promise<AttemptOutcome> {
+export function tryOffers(relay: Relay, call: GatewayRequest, admission: Admission): Promise<OffersOutcome> {
   relay.retries.earn()
   return Promise.resolve(new AttemptLoop(relay, call, admission).goOn())
 }
@@ -106,7 +106,7 @@ class AttemptLoop {
   }
 
   /** The result of the offers that have not been tried yet. */
-  goOn(): AttemptOutcome | Promise<AttemptOutcome> {
+  goOn(): OffersOutcome | Promise<OffersOutcome> {
     const { relay, admission } = this
     for (;;) {
       if (this.next === this.waitAt) {
@@ -123,7 +123,7 @@ class AttemptLoop {
   }
 
   /** Waits a moment for the first free permit. */
-  private async wait(): Promise<AttemptOutcome> {
+  private async wait(): Promise<OffersOutcome> {
     const { relay, call } = this
     // The providers are read again, because an operator may have changed their limits.
     const choices = this.full.flatMap(({ offer }) => offerChoiceOf(relay, offer) ?? [])
@@ -135,7 +135,7 @@ class AttemptLoop {
     return choice && permit ? this.ask(choice, permit) : this.goOn()
   }
 
-  private end(): AttemptOutcome | Promise<AttemptOutcome> {
+  private end(): OffersOutcome | Promise<OffersOutcome> {
     const [first] = this.full
     if (this.again && this.left > 0 && this.relay.retries.spend(performance.now())) return this.repeat(this.again)
     if (!first || this.failed.last) return this.failed
@@ -144,7 +144,7 @@ class AttemptLoop {
   }
 
   /** Tries the last offer once more after a passing failure. */
-  private async repeat({ offer, waitMs }: NonNullable<typeof this.again>): Promise<AttemptOutcome> {
+  private async repeat({ offer, waitMs }: NonNullable<typeof this.again>): Promise<OffersOutcome> {
     const { relay, call } = this
     this.again = undefined
     this.hasRepeated = true
@@ -158,7 +158,7 @@ class AttemptLoop {
     return this.tryOffer(choice, permit)
   }
 
-  private ask(choice: OfferChoice, permit: Permit): AttemptOutcome | Promise<AttemptOutcome> {
+  private ask(choice: OfferChoice, permit: Permit): OffersOutcome | Promise<OffersOutcome> {
     const { relay, call } = this
     const isOver = this.left === 0 || (this.full.length > 0 && isAbandoned(call))
     // After an offer that the request did not fit, the next attempt puts no load on a failing vendor.
@@ -172,7 +172,7 @@ class AttemptLoop {
     return this.tryOffer(choice, permit)
   }
 
-  private tryOffer(choice: OfferChoice, permit: Permit): AttemptOutcome | Promise<AttemptOutcome> {
+  private tryOffer(choice: OfferChoice, permit: Permit): OffersOutcome | Promise<OffersOutcome> {
     const { relay, call, admission } = this
     const { offer, provider, preset } = choice
     call.life.attempting(permit)
@@ -182,25 +182,28 @@ class AttemptLoop {
       relay.pictures.adapterContextOf(call, provider, admission.model),
     )
     const target = { provider, preset, failures: adapter.failures }
-    const trial = prepareAttempt(relay, call, { target, adapter, offer, admission, without: this.without })
-    if ('kind' in trial) return this.failedAt(trial, { choice, permit, startedMs, dropped: NOTHING, isWhole: false })
+    const prepared = prepareAttempt(relay, call, { target, adapter, offer, admission, without: this.without })
+    if ('kind' in prepared)
+      return this.failedAt(prepared, { choice, permit, startedMs, dropped: NOTHING, isWhole: false })
     relay.health.tried(offer.id)
-    const { demandedOutputTokensMax: demanded } = trial.request
+    const { demandedOutputTokensMax: demanded } = prepared.request
     const cap = demanded === undefined ? capOf(admission) : ({ tokens: demanded, reason: 'vendor' } as const)
-    call.life.sent({ billsOn: trial.billsOn, cap })
-    const asked = { choice, permit, startedMs, dropped: trial.request.dropped, isWhole: trial.isWhole }
-    const isCollected = trial.destination.collected === true
-    return carriedOut(call, trial).then((tried) => {
+    call.life.sent({ billsOn: prepared.billsOn, cap })
+    const asked = { choice, permit, startedMs, dropped: prepared.request.dropped, isWhole: prepared.isWhole }
+    const isCollected = prepared.destination.collected === true
+    return carriedOut(call, prepared).then((tried) => {
       if (tried.kind !== 'failed') return this.resultOf(asked, tried)
       if (isCollected && refusesStream(tried)) return this.askWhole(asked, tried)
       const { passesFields } = admission.modality
       const field =
-        passesFields && this.without.length < WITHOUT_MAX ? refusedField(tried.failure, trial.request.body) : undefined
+        passesFields && this.without.length < WITHOUT_MAX
+          ? refusedField(tried.failure, prepared.request.body)
+          : undefined
       return field === undefined ? this.failedAt(tried, asked) : this.askWithout(field, asked, tried)
     })
   }
 
-  private resultOf(asked: AttemptedOffer, tried: AttemptResult): AttemptOutcome | Promise<AttemptOutcome> {
+  private resultOf(asked: AttemptedOffer, tried: AttemptResult): OffersOutcome | Promise<OffersOutcome> {
     if (tried.kind === 'failed') return this.failedAt(tried, asked)
     const { relay, call } = this
     const { choice, permit, startedMs, dropped } = asked
@@ -214,7 +217,7 @@ class AttemptLoop {
   }
 
   /** Asks the same offer for its answer in one piece. A stream was only requested for the sake of the hold. */
-  private async askWhole(asked: AttemptedOffer, tried: FailedAttempt): Promise<AttemptOutcome> {
+  private async askWhole(asked: AttemptedOffer, tried: FailedAttempt): Promise<OffersOutcome> {
     const { relay, call, admission } = this
     const { choice, permit, startedMs } = asked
     if (isAbandoned(call)) return this.failedAt(tried, asked)
@@ -228,7 +231,7 @@ class AttemptLoop {
     field: string,
     asked: AttemptedOffer,
     tried: FailedAttempt,
-  ): AttemptOutcome | Promise<AttemptOutcome> {
+  ): OffersOutcome | Promise<OffersOutcome> {
     const { relay, call } = this
     const { choice, permit, startedMs } = asked
     if (isAbandoned(call)) return this.failedAt(tried, asked)
@@ -240,7 +243,7 @@ class AttemptLoop {
   private failedAt(
     { failure: said, progress }: FailedAttempt,
     asked: AttemptedOffer,
-  ): AttemptOutcome | Promise<AttemptOutcome> {
+  ): OffersOutcome | Promise<OffersOutcome> {
     const { relay, call } = this
     const { choice, permit, startedMs, dropped, isWhole } = asked
     const { offer, provider } = choice

@@ -136,13 +136,13 @@ const isCollected = ({ request }: GatewayRequest, { growing }: Admission, adapte
 /** The output limit that the gateway sets. */
 export const capOf = ({ growing, quoted }: Admission): OutputCap | undefined => growing?.wholeCap ?? quoted.cap
 
-export function carriedOut(call: GatewayRequest, trial: PreparedAttempt): Promise<AttemptResult> {
-  const { bytes } = trial.adapter
-  if (bytes) return tryBytes(trial, bytes)
-  if (call.request.stream) return tryStream(call, trial)
-  if (trial.destination.collected) return tryCollected(call, trial, factsOf(call, trial.admission))
-  const { target, adapter, destination, request, limits } = trial
-  if (adapter.split || adapter.join) return tryParts(trial)
+export function carriedOut(call: GatewayRequest, prepared: PreparedAttempt): Promise<AttemptResult> {
+  const { bytes } = prepared.adapter
+  if (bytes) return tryBytes(prepared, bytes)
+  if (call.request.stream) return tryStream(call, prepared)
+  if (prepared.destination.collected) return tryCollected(call, prepared, factsOf(call, prepared.admission))
+  const { target, adapter, destination, request, limits } = prepared
+  if (adapter.split || adapter.join) return tryParts(prepared)
   return attemptWhole(target, request, limits, (text) => {
     const read = adapter.readReply(text, destination.quirks)
     return read instanceof Promise ? read.then(triedOf) : triedOf(read)

@@ -8,7 +8,7 @@ import type { NanoUsd } from '../domain/money.ts'
 import { wordsOf } from '../formats/core/request-words.ts'
 import type { HoldOutcome, HoldRefusal } from '../ledger/ledger.ts'
 import { insufficient, type Admission } from './admit.ts'
-import type { AttemptOutcome } from './attempt.ts'
+import type { OffersOutcome } from './attempt.ts'
 import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
 import { dropUnheld, failureOfCancel } from './finish.ts'
@@ -33,8 +33,8 @@ export function waitsForHold({ ledger }: Relay, call: GatewayRequest, { modality
 export function heldFirst(
   relay: Relay,
   call: GatewayRequest,
-  { admission, attempts }: { readonly admission: Admission; readonly attempts: Promise<AttemptOutcome> },
-): Promise<AttemptOutcome | Unheld> {
+  { admission, attempts }: { readonly admission: Admission; readonly attempts: Promise<OffersOutcome> },
+): Promise<OffersOutcome | Unheld> {
   const { held } = admission
   if (relay.ledger.decides === 'at_once') {
     // The client sees nothing of a whole reply before its settlement, which is written after the hold or with it.
@@ -53,7 +53,7 @@ export function heldFirst(
 /** A stream that began in vain is closed. It says nothing about the health of its offer. */
 function forgotten(
   { health }: Relay,
-  attempted: AttemptOutcome,
+  attempted: OffersOutcome,
   { refusal }: Extract<HoldOutcome, { kind: 'refused' }>,
 ): Unheld {
   if (attempted.kind === 'stream') {

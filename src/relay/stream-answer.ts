@@ -10,7 +10,7 @@ import { joinContent, type MessageContent } from '../lib/http/message-content.ts
 import { Transcript } from '../records/idempotency.ts'
 import type { RequestRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
-import type { AttemptOutcome, StreamServed } from './attempt.ts'
+import type { OffersOutcome, StreamServed } from './attempt.ts'
 import { factsOf } from './prepared-attempt.ts'
 import { redactedFailure, noteBroken, timesOf } from './attempt-note.ts'
 import type { GatewayRequest } from './call.ts'
@@ -40,7 +40,7 @@ const EVENTS_TYPE = { 'content-type': 'text/event-stream; charset=utf-8', 'cache
 
 type StreamJob = {
   readonly admission: Admission
-  readonly ready: Promise<AttemptOutcome>
+  readonly ready: Promise<OffersOutcome>
   readonly begun: 'waiting' | 'answering'
   readonly dropped: readonly string[]
   /** Set if the answer is bytes. */
@@ -72,7 +72,7 @@ export class StreamAnswer {
   private readonly relay: Relay
   private readonly call: GatewayRequest
   private readonly admission: Admission
-  private readonly ready: Promise<AttemptOutcome>
+  private readonly ready: Promise<OffersOutcome>
   private served: StreamServed | undefined
   private ended = false
   private broken = false
