@@ -269,7 +269,7 @@ function boundsOf(config: Config): Pick<EdgeOptions, 'free' | 'arriving' | 'chat
 /** The memory for long whole replies of upstreams. */
 function repliesOf(config: Config): ReplyMemory {
   const max = memoryMaxOf(config) / REPLY_PARTS
-  return new ReplyMemory({ max, shareMax: max / REPLY_SHARES })
+  return new ReplyMemory({ max, accountMax: max / REPLY_SHARES })
 }
 
 type VideoParts = Pick<VideosOptions, 'log' | 'blobs' | 'onRecord'> &

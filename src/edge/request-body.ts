@@ -4,7 +4,7 @@ import type { ClientRequest } from '../formats/core/contract.ts'
 import type { FormRules, ReceivedForm } from '../formats/core/form.ts'
 import type { ServerExchange } from '../inbound/exchange.ts'
 import type { Late } from '../lib/primitives/lazy.ts'
-import type { SlotClaim } from '../lib/primitives/slots.ts'
+import type { SlotRequest } from '../lib/primitives/slots.ts'
 
 export type ReadClientRequest =
   | { readonly kind: 'read'; readonly request: ClientRequest }
@@ -34,7 +34,7 @@ export type JsonBody = {
 export type FormBody = {
   readonly kind: 'form'
   readonly rules: FormRules
-  readonly read: (form: ReceivedForm, claim: SlotClaim) => ReadClientRequest | Promise<ReadClientRequest>
+  readonly read: (form: ReceivedForm, slot: SlotRequest) => ReadClientRequest | Promise<ReadClientRequest>
   readonly load: LoadReader
 }
 
@@ -56,11 +56,11 @@ export const jsonBody = <M>(
 export const formBody = <M>(
   rules: FormRules,
   reader: Late<M>,
-  read: (module: M, form: ReceivedForm, claim: SlotClaim) => ReadClientRequest | Promise<ReadClientRequest>,
+  read: (module: M, form: ReceivedForm, slot: SlotRequest) => ReadClientRequest | Promise<ReadClientRequest>,
 ): FormBody => ({
   kind: 'form',
   rules,
-  read: (form, claim) => reader((module) => read(module, form, claim)),
+  read: (form, slot) => reader((module) => read(module, form, slot)),
   load: reader.load,
 })
 /** A route without a body. The gateway does not read what a client sends. */

@@ -71,7 +71,7 @@ export type HoldCondition = {
 export type HoldRefusal =
   | { readonly kind: 'insufficient'; readonly balance: Balance }
   | { readonly kind: 'limited'; readonly violation: LimitViolation }
-  /** Another request has claimed the idempotency key first. */
+  /** Another request has locked the idempotency key first. */
   | { readonly kind: 'key_taken' }
 
 /** How the write of a hold or an extension ended. After a refusal nothing of it is on disk. */

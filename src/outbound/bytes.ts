@@ -1,6 +1,6 @@
 /** Reads a body as bytes. */
 import { nextTurn } from '../lib/runtime/end-of-tick.ts'
-import type { ReplyClaim } from '../lib/runtime/reply-memory.ts'
+import type { MemoryShare } from '../lib/runtime/reply-memory.ts'
 import { MIB } from '../lib/primitives/units.ts'
 import type { IncomingResponse, Sink } from './exchange.ts'
 import type { LongBodyReader } from './text.ts'
@@ -15,7 +15,7 @@ class BytesSink implements Sink {
   private readonly reader: LongBodyReader | undefined
   /** The longest that the body can be. */
   private readonly most: number
-  private memory: ReplyClaim | undefined
+  private memory: MemoryShare | undefined
   private bytes = 0
   private takenBytes = 0
   private readonly parts: Buffer[] = []
@@ -38,7 +38,7 @@ class BytesSink implements Sink {
     const more = this.bytes - this.takenBytes
     if (more < BLOCK_BYTES) return
     this.takenBytes = this.bytes
-    this.memory ??= this.reader?.claimMemory()
+    this.memory ??= this.reader?.memoryShare()
     if (this.memory?.grow(more, this.most - this.bytes, () => this.setWaiting(false)) === false) this.setWaiting(true)
   }
 

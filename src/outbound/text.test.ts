@@ -82,9 +82,9 @@ test.each([
 ])('a long body takes memory for all of its text, its last bytes included: %s', (sign, memoryOfAByte) => {
   const bytes = Buffer.from(sign.repeat((3.5 * BLOCK) / Buffer.byteLength(sign)))
   for (const size of [100_000, BLOCK - 1, BLOCK, 1.4 * BLOCK]) {
-    const memory = new ReplyMemory({ max: 100 * BLOCK, shareMax: 100 * BLOCK })
+    const memory = new ReplyMemory({ max: 100 * BLOCK, accountMax: 100 * BLOCK })
     const { response, sink } = answer()
-    const reader = { claimMemory: () => memory.claim('a'), waits: () => undefined }
+    const reader = { memoryShare: () => memory.share('a'), waits: () => undefined }
     collectText(response, 4 * BLOCK, { text: () => undefined }, reader)
     for (let at = 0; at < bytes.length; at += size) {
       const read = bytes.subarray(at, at + size)

@@ -1,5 +1,5 @@
 /** Reads a body as text. */
-import type { ReplyClaim } from '../lib/runtime/reply-memory.ts'
+import type { MemoryShare } from '../lib/runtime/reply-memory.ts'
 import { wholeCharactersEnd, withoutMark } from '../lib/primitives/utf8.ts'
 import type { IncomingResponse, Sink } from './exchange.ts'
 import { MIB } from '../lib/primitives/units.ts'
@@ -9,7 +9,7 @@ export type TextTaker = { text(text: string | undefined): void }
 
 /** The reader of a long body, which takes its memory from a shared budget. */
 export type LongBodyReader = {
-  claimMemory(): ReplyClaim | undefined
+  memoryShare(): MemoryShare | undefined
   /** Called when reading waits for memory, so that the silence is not counted against the upstream. */
   waits(isWaiting: boolean): void
 }
@@ -31,8 +31,8 @@ class TextSink implements Sink {
   private readonly reader: LongBodyReader | undefined
   /** The longest that the body can be. */
   private readonly most: number
-  /** The claim on the shared memory, from the first block on. */
-  private memory: ReplyClaim | undefined
+  /** The share of the reply memory, from the first block on. */
+  private memory: MemoryShare | undefined
   private bytes = 0
   /** The blocks are joined once, at the end. A growing text would be joined in the turn that first reads it. */
   private readonly blocks: string[] = []
@@ -61,7 +61,7 @@ class TextSink implements Sink {
     this.add(text)
     this.parts = [Buffer.from(block.subarray(end))]
     this.partBytes = block.length - end
-    this.memory ??= this.reader?.claimMemory()
+    this.memory ??= this.reader?.memoryShare()
     const taken = memoryOf(text, end)
     // The rest is assumed to be alike.
     const toCome = Math.ceil(((this.most - this.bytes) * taken) / end)

@@ -38,17 +38,17 @@ let serial = 0
 const nextRequest = (): string => `req_${serial++}`
 
 const ask = (port: Idempotency, key: string, what = 1, accountId = 'a'): Promise<LockOutcome> =>
-  port.claim(accountId, { key, fingerprint: new Uint8Array([what, 0, 255]) })
+  port.lock(accountId, { key, fingerprint: new Uint8Array([what, 0, 255]) })
 
-async function claimed(port: Idempotency, key: string, what = 1, accountId = 'a'): Promise<IdempotencyLock> {
+async function locked(port: Idempotency, key: string, what = 1, accountId = 'a'): Promise<IdempotencyLock> {
   const outcome = await ask(port, key, what, accountId)
-  if (outcome.kind !== 'claimed') throw new Error(`${key} is ${outcome.kind}`)
-  return outcome.claim
+  if (outcome.kind !== 'locked') throw new Error(`${key} is ${outcome.kind}`)
+  return outcome.lock
 }
 
 /** Carries a request out and keeps its answer. Returns the request's id. */
 async function carryOut(under: IdempotencyUnderTest, key: string, kept: KeptAnswer, accountId = 'a'): Promise<string> {
-  const lock = await claimed(under.port, key, 1, accountId)
+  const lock = await locked(under.port, key, 1, accountId)
   const requestId = nextRequest()
   await written(under, lock.begin(requestId))
   await written(under, lock.keep(kept))
@@ -73,7 +73,7 @@ function testClaims(open: Open): void {
       async (under) => {
         const outcomes = await Promise.all(Array.from({ length: 50 }, (_, i) => ask(under.port, 'k', i < 25 ? 1 : 2)))
         const kinds = outcomes.map(({ kind }) => kind)
-        expect(kinds.filter((kind) => kind === 'claimed')).toHaveLength(1)
+        expect(kinds.filter((kind) => kind === 'locked')).toHaveLength(1)
         expect(kinds.filter((kind) => kind === 'running')).toHaveLength(24)
         expect(kinds.filter((kind) => kind === 'mismatch')).toHaveLength(25)
       },
@@ -123,7 +123,7 @@ function testClaims(open: Open): void {
       () => open(ANY),
       async (under) => {
         await carryOut(under, 'k', answer('mine'))
-        expect((await ask(under.port, 'k', 2, 'b')).kind).toBe('claimed')
+        expect((await ask(under.port, 'k', 2, 'b')).kind).toBe('locked')
         expect(under.port.keepsFor('a')).toBe(true)
       },
     ))
@@ -134,7 +134,7 @@ function testClaims(open: Open): void {
       async (under) => {
         await carryOut(under, 'Key', answer('one'))
         for (const key of ['key', 'Key ', 'Key\n', 'K%', "Key' OR 1=1", 'Kéy']) {
-          expect([key, (await ask(under.port, key)).kind]).toEqual([key, 'claimed'])
+          expect([key, (await ask(under.port, key)).kind]).toEqual([key, 'locked'])
         }
       },
     ))
@@ -143,14 +143,14 @@ function testClaims(open: Open): void {
     withPort(
       () => open(ANY),
       async (under) => {
-        const refused = await claimed(under.port, 'refused')
+        const refused = await locked(under.port, 'refused')
         refused.end()
         refused.end()
-        const dropped = await claimed(under.port, 'dropped')
+        const dropped = await locked(under.port, 'dropped')
         await written(under, dropped.begin(nextRequest()))
         await written(under, dropped.drop())
         dropped.end()
-        for (const key of ['refused', 'dropped']) expect((await ask(under.port, key, 2)).kind).toBe('claimed')
+        for (const key of ['refused', 'dropped']) expect((await ask(under.port, key, 2)).kind).toBe('locked')
       },
     ))
 
@@ -158,9 +158,9 @@ function testClaims(open: Open): void {
     withPort(
       () => open(ANY),
       async (under) => {
-        const first = await claimed(under.port, 'k')
+        const first = await locked(under.port, 'k')
         first.end()
-        await claimed(under.port, 'k')
+        await locked(under.port, 'k')
         first.end()
         expect((await ask(under.port, 'k')).kind).toBe('running')
       },
@@ -170,11 +170,11 @@ function testClaims(open: Open): void {
     withPort(
       () => open(ANY),
       async (under) => {
-        const lock = await claimed(under.port, 'k')
+        const lock = await locked(under.port, 'k')
         const [first, second] = [nextRequest(), nextRequest()]
         await written(under, lock.begin(first))
         expect((await under.write(lock.begin(second))).kind).toBe('refused')
-        const unbegun = await claimed(under.port, 'other')
+        const unbegun = await locked(under.port, 'other')
         expect((await under.write(unbegun.keep(answer('none')))).kind).toBe('refused')
         expect((await under.write(unbegun.drop())).kind).toBe('refused')
       },
@@ -187,11 +187,11 @@ function testExpiry(open: Open): void {
       () => open(ANY),
       async (under) => {
         const died = nextRequest()
-        await written(under, (await claimed(under.port, 'died')).begin(died))
+        await written(under, (await locked(under.port, 'died')).begin(died))
         const kept = await carryOut(under, 'kept', answer('text'))
         for (const requestId of [died, kept, 'req_none']) await under.expire(requestId)
         const next = await under.reopen()
-        expect((await ask(next, 'died', 2)).kind).toBe('claimed')
+        expect((await ask(next, 'died', 2)).kind).toBe('locked')
         expect(await ask(next, 'kept')).toMatchObject({ kind: 'kept', requestId: kept })
       },
     ))
@@ -201,7 +201,7 @@ function testExpiry(open: Open): void {
       () => open(ANY),
       async (under) => {
         for (const key of ['k1', 'k2', 'k3']) await carryOut(under, key, answer(key))
-        const running = await claimed(under.port, 'running')
+        const running = await locked(under.port, 'running')
         await written(under, running.begin(nextRequest()))
         await shifted(ANSWER_KEPT_MS - 5_000, async () => {
           await under.port.sweep()
@@ -211,7 +211,7 @@ function testExpiry(open: Open): void {
           expect(await carryOut(under, 'k1', answer('again'))).toStartWith('req_')
           await under.port.sweep()
           expect(await ask(under.port, 'k1')).toMatchObject({ kind: 'kept', answer: { body: 'again' } })
-          expect((await ask(under.port, 'k2', 2)).kind).toBe('claimed')
+          expect((await ask(under.port, 'k2', 2)).kind).toBe('locked')
           // A running request must not be forgotten.
           expect((await ask(under.port, 'running')).kind).toBe('running')
           await written(under, running.keep(answer('late')))
@@ -219,7 +219,7 @@ function testExpiry(open: Open): void {
       },
     ))
 
-  test('a concurrent sweep and claim give one lock', () =>
+  test('a concurrent sweep and lock call give one lock', () =>
     withPort(
       () => open(ANY),
       async (under) => {
@@ -227,7 +227,7 @@ function testExpiry(open: Open): void {
         await Promise.all(keys.map((key) => carryOut(under, key, answer('x'))))
         await shifted(ANSWER_KEPT_MS + 5_000, async () => {
           const sweeping = under.port.sweep()
-          const locks = await Promise.all(keys.map((key) => claimed(under.port, key)))
+          const locks = await Promise.all(keys.map((key) => locked(under.port, key)))
           await sweeping
           for (const lock of locks) await written(under, lock.begin(nextRequest()))
           for (const key of keys) expect((await ask(under.port, key)).kind).toBe('running')
@@ -280,7 +280,7 @@ function testBounds(open: Open): void {
 
 type Model =
   | { kind: 'free' }
-  | { kind: 'claimed'; what: number; lock: IdempotencyLock; requestId?: string }
+  | { kind: 'locked'; what: number; lock: IdempotencyLock; requestId?: string }
   | { kind: 'kept'; what: number; requestId: string; body: string }
 
 function testHistories(open: Open): void {
@@ -299,22 +299,22 @@ function testHistories(open: Open): void {
           }
           const at = dice.pick(...names)
           const model = models.get(at) as Model
-          models.set(at, await (dice.once(2) ? claimNext(port, at, model, dice) : goOn(under, model, dice)))
+          models.set(at, await (dice.once(2) ? lockNext(port, at, model, dice) : goOn(under, model, dice)))
         }
       },
     ))
 }
 
-async function claimNext(port: Idempotency, at: string, model: Model, dice: Dice): Promise<Model> {
+async function lockNext(port: Idempotency, at: string, model: Model, dice: Dice): Promise<Model> {
   const [accountId = '', key = ''] = at.split(' ')
   const what = dice.pick(1, 2)
   const outcome = await ask(port, key, what, accountId)
   if (model.kind === 'free') {
-    expect(outcome.kind).toBe('claimed')
-    return outcome.kind === 'claimed' ? { kind: 'claimed', what, lock: outcome.claim } : model
+    expect(outcome.kind).toBe('locked')
+    return outcome.kind === 'locked' ? { kind: 'locked', what, lock: outcome.lock } : model
   }
   if (what !== model.what) expect(outcome).toEqual({ kind: 'mismatch' })
-  else if (model.kind === 'claimed') expect(outcome.kind).toBe('running')
+  else if (model.kind === 'locked') expect(outcome.kind).toBe('running')
   else {
     const { requestId, body } = model
     expect(outcome).toEqual({ kind: 'kept', requestId, answer: answer(body) })
@@ -324,7 +324,7 @@ async function claimNext(port: Idempotency, at: string, model: Model, dice: Dice
 
 /** The next step of a request that has a key, if there is one. */
 async function goOn(under: IdempotencyUnderTest, model: Model, dice: Dice): Promise<Model> {
-  if (model.kind !== 'claimed') return model
+  if (model.kind !== 'locked') return model
   const { lock, what, requestId } = model
   if (requestId === undefined) {
     if (dice.once(4)) {
@@ -345,7 +345,7 @@ async function goOn(under: IdempotencyUnderTest, model: Model, dice: Dice): Prom
 /** The process dies. The holds of running requests expire. */
 async function restart(under: IdempotencyUnderTest, models: Map<string, Model>): Promise<Idempotency> {
   for (const [at, model] of models) {
-    if (model.kind !== 'claimed') continue
+    if (model.kind !== 'locked') continue
     if (model.requestId !== undefined) await under.expire(model.requestId)
     models.set(at, { kind: 'free' })
   }
@@ -361,11 +361,11 @@ export function describeIdempotencyOfInstances(
     const on = (use: (under: InstancesUnderTest<IdempotencyUnderTest>) => Promise<void>) => () => withPort(open, use)
 
     test(
-      'of instances that claim a key at once, one carries its request out',
+      'of instances that lock a key at once, one carries its request out',
       on(async ({ first, second }) => {
         for (let round = 0; round < 30; round++) {
           const key = `k${round}`
-          const locks = await Promise.all([first, second].map(({ port }) => claimed(port, key)))
+          const locks = await Promise.all([first, second].map(({ port }) => locked(port, key)))
           const ids = locks.map(nextRequest)
           const outcomes = await Promise.all(
             [first, second].map((under, i) => under.write(locks[i]?.begin(ids[i] ?? '') ?? [])),
@@ -395,9 +395,9 @@ export function describeIdempotencyOfInstances(
           await Promise.all(
             keys.map(async (key) => {
               const outcome = await ask(under.port, key)
-              if (outcome.kind !== 'claimed') return
-              if ((await under.write(outcome.claim.begin(nextRequest()))).kind === 'written') begun.push(key)
-              outcome.claim.end()
+              if (outcome.kind !== 'locked') return
+              if ((await under.write(outcome.lock.begin(nextRequest()))).kind === 'written') begun.push(key)
+              outcome.lock.end()
             }),
           )
         }
@@ -410,16 +410,16 @@ export function describeIdempotencyOfInstances(
     test(
       'a key whose request was dropped, or died with its hold, is free everywhere',
       on(async ({ first, second }) => {
-        const dropped = await claimed(first.port, 'dropped')
+        const dropped = await locked(first.port, 'dropped')
         await written(first, dropped.begin(nextRequest()))
         expect(await ask(second.port, 'dropped')).toMatchObject({ kind: 'running' })
         await written(first, dropped.drop())
         dropped.end()
         const died = nextRequest()
-        await written(first, (await claimed(first.port, 'died')).begin(died))
+        await written(first, (await locked(first.port, 'died')).begin(died))
         await second.expire(died)
         for (const key of ['dropped', 'died']) {
-          const lock = await claimed(second.port, key, 2)
+          const lock = await locked(second.port, key, 2)
           await written(second, lock.begin(nextRequest()))
         }
       }),
@@ -430,7 +430,7 @@ export function describeIdempotencyOfInstances(
       on(async ({ first, second }) => {
         await carryOut(first, 'k', answer('old'))
         await shifted(ANSWER_KEPT_MS + 5_000, async () => {
-          const locks = await Promise.all([first, second].map(({ port }) => claimed(port, 'k')))
+          const locks = await Promise.all([first, second].map(({ port }) => locked(port, 'k')))
           const outcomes = await Promise.all([
             ...[first, second].map((under, i) => under.write(locks[i]?.begin(nextRequest()) ?? [])),
             second.port.sweep().then(() => ({ kind: 'swept' })),

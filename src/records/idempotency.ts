@@ -23,7 +23,7 @@ export type IdempotencyKey = {
 }
 
 export type LockOutcome =
-  | { readonly kind: 'claimed'; readonly claim: IdempotencyLock }
+  | { readonly kind: 'locked'; readonly lock: IdempotencyLock }
   | { readonly kind: 'running'; readonly forMs: number }
   | { readonly kind: 'mismatch' }
   | { readonly kind: 'kept'; readonly requestId: string; readonly answer: KeptAnswer }
@@ -74,7 +74,7 @@ export const keptAnswerBounds = {
  * The port of idempotency keys. A key belongs to one account.
  *
  * - At most one lock of a key is given at any time. Instances that share a store may each give one. Then one of them
- *   can write `begin`. The others are refused at that step, and claim again.
+ *   can write `begin`. The others are refused at that step, and lock again.
  * - A key is on disk with its hold, and its answer with its charge. A request that ends without a charge leaves no key.
  * - An answer is returned unchanged for `ANSWER_KEPT_MS`. Then the key is free.
  * - A hold that expires takes its key with it. The store does this itself, in the transaction of the expiry.
@@ -83,11 +83,11 @@ export type Idempotency = {
   /** Whether an account may have kept answers, as far as is known without a look-up. Never false if it has some. */
   keepsFor(accountId: string): boolean
   /**
-   * Claims a key. `claimed`: the caller carries out the request, and ends the lock. `running`: another request with the
+   * Locks a key. `locked`: the caller carries out the request, and ends the lock. `running`: another request with the
    * same fingerprint has the key, and for how long. `kept`: the stored answer. `mismatch`: the key belongs to a request
    * with another fingerprint.
    */
-  claim(accountId: string, wanted: IdempotencyKey): Promise<LockOutcome>
+  lock(accountId: string, wanted: IdempotencyKey): Promise<LockOutcome>
   /** Deletes expired answers, in small steps that requests go before. */
   sweep(): Promise<void>
 }

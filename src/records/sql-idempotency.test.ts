@@ -62,20 +62,20 @@ const open = (name: string): Promise<Store> =>
   openStore(join(folder, name), (message) => {
     throw new Error(message)
   })
-async function claim(idempotency: Idempotency, key: string, account = 'a'): Promise<IdempotencyLock> {
-  const claimed = await idempotency.claim(account, { key, fingerprint: new Uint8Array([1]) })
-  if (claimed.kind !== 'claimed') throw new Error(claimed.kind)
-  return claimed.claim
+async function lockOf(idempotency: Idempotency, key: string, account = 'a'): Promise<IdempotencyLock> {
+  const outcome = await idempotency.lock(account, { key, fingerprint: new Uint8Array([1]) })
+  if (outcome.kind !== 'locked') throw new Error(outcome.kind)
+  return outcome.lock
 }
 const answer = (body: string) => ({ status: 200, headers: {}, body })
 
 test('an answer is kept up to a mebibyte of UTF-8, whatever its number of characters', async () => {
   const store = await open('mebibyte')
-  const claimed = await claim(await openSqlIdempotency(store, bounds), 'k')
+  const lock = await lockOf(await openSqlIdempotency(store, bounds), 'k')
   const isKept = (body: string): boolean => {
     const transcript = new Transcript()
     for (let at = 0; at < body.length; at += 1000) transcript.add(body.slice(at, at + 1000))
-    const kept = claimed.keep(answer(body))[0]?.bind[2] === body
+    const kept = lock.keep(answer(body))[0]?.bind[2] === body
     expect(transcript.content === body).toBe(kept)
     return kept
   }
@@ -90,11 +90,11 @@ test('the bytes of an account are bounded, counted at the start, and freed with 
   const store = await open('bounded')
   const few = { ...bounds, bytesPerAccountMax: 250 }
   const end = async (idempotency: Idempotency, key: string, account?: string): Promise<boolean> => {
-    const claimed = await claim(idempotency, key, account)
-    await mustWrite(store, [...claimed.begin(key)])
-    const steps = claimed.keep(answer('x'.repeat(100)))
+    const lock = await lockOf(idempotency, key, account)
+    await mustWrite(store, [...lock.begin(key)])
+    const steps = lock.keep(answer('x'.repeat(100)))
     await mustWrite(store, steps)
-    claimed.end()
+    lock.end()
     return steps[0]?.bind[2] !== null
   }
   const first = await openSqlIdempotency(store, few)
@@ -122,7 +122,7 @@ test('an answer that is forgotten by a new use of its key is counted once, even 
   const store = await open('swept')
   const idempotency = await openSqlIdempotency(store, bounds)
   const keep = async (key: string, bytes: number): Promise<void> => {
-    const made = await claim(idempotency, key)
+    const made = await lockOf(idempotency, key)
     await mustWrite(store, [...made.begin(`r-${key}`), ...made.keep(answer('x'.repeat(bytes)))])
     made.end()
   }
@@ -131,7 +131,7 @@ test('an answer that is forgotten by a new use of its key is counted once, even 
     await keep('old', 400)
     Date.now = () => now() + DAY_MS + 500
     await keep('fresh', 300)
-    const again = await claim(idempotency, 'old')
+    const again = await lockOf(idempotency, 'old')
     await idempotency.sweep()
     await mustWrite(store, again.begin('again'))
     again.end()
@@ -139,7 +139,7 @@ test('an answer that is forgotten by a new use of its key is counted once, even 
     // An answer that is requested during its sweep is not there.
     Date.now = () => now() + 3 * DAY_MS
     const swept = idempotency.sweep()
-    const late = await claim(idempotency, 'fresh')
+    const late = await lockOf(idempotency, 'fresh')
     await swept
     await mustWrite(store, late.begin('late'))
     expect(idempotency.keepsFor('a')).toBe(false)
@@ -156,16 +156,16 @@ test('an answer that is forgotten by a new use of its key is counted once, even 
 test('concurrent repetitions get the answer, each compared with the first request and not with another', async () => {
   const store = await open('at-once')
   const idempotency = await openSqlIdempotency(store, bounds)
-  const ask = (what: number): ReturnType<Idempotency['claim']> =>
-    idempotency.claim('a', { key: 'k', fingerprint: new Uint8Array([what]) })
+  const ask = (what: number): ReturnType<Idempotency['lock']> =>
+    idempotency.lock('a', { key: 'k', fingerprint: new Uint8Array([what]) })
   const kinds = async (...asked: number[]): Promise<string[]> =>
     (await Promise.all(asked.map(ask))).map(({ kind }) => kind)
   // If nobody has used the key, one request is the first, and the others learn that it runs.
   const [first, same, other] = await Promise.all([ask(1), ask(1), ask(2)])
-  if (first.kind !== 'claimed') throw new Error(first.kind)
+  if (first.kind !== 'locked') throw new Error(first.kind)
   expect([same.kind, other.kind]).toEqual(['running', 'mismatch'])
-  await mustWrite(store, [...first.claim.begin('r'), ...first.claim.keep(answer('text'))])
-  first.claim.end()
+  await mustWrite(store, [...first.lock.begin('r'), ...first.lock.keep(answer('text'))])
+  first.lock.end()
   expect(await kinds(2, 1, 1, 2, 1)).toEqual(['mismatch', 'kept', 'kept', 'mismatch', 'kept'])
   expect(await kinds(1, 2)).toEqual(['kept', 'mismatch'])
   await store.close()
@@ -174,38 +174,38 @@ test('concurrent repetitions get the answer, each compared with the first reques
   expect(lost.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
 })
 
-test('a request during another’s claim gets no result from before that claim', async () => {
+test('a request during another’s lock gets no result from before that lock', async () => {
   for (let turns = 0; turns < 8; turns++) {
     const asked: ((rows: []) => void)[] = []
     const query = (): Promise<[]> => new Promise((resolve) => void asked.push(resolve))
     const opened = openSqlIdempotency({ query, changes: noChanges } as unknown as Store, bounds)
     asked[0]?.([])
     const idempotency = await opened
-    const ask = (): ReturnType<Idempotency['claim']> =>
-      idempotency.claim('a', { key: 'k', fingerprint: new Uint8Array([1]) })
+    const ask = (): ReturnType<Idempotency['lock']> =>
+      idempotency.lock('a', { key: 'k', fingerprint: new Uint8Array([1]) })
     const first = ask()
     asked[1]?.([])
     for (let turn = 0; turn < turns; turn++) await Promise.resolve()
     const second = ask()
-    const claimed = await first
-    if (claimed.kind !== 'claimed') throw new Error(claimed.kind)
+    const outcome = await first
+    if (outcome.kind !== 'locked') throw new Error(outcome.kind)
     // The first request is complete and on disk. A look-up from before it returns only now.
-    if (asked.length > 2) claimed.claim.end()
+    if (asked.length > 2) outcome.lock.end()
     asked[2]?.([])
     expect([turns, (await second).kind]).toEqual([turns, 'running'])
   }
 })
 
-test('an answer that had expired at the claim is deleted, even if the clock is set back meanwhile', async () => {
+test('an answer that had expired at the lock is deleted, even if the clock is set back meanwhile', async () => {
   const store = await open('set-back')
   const idempotency = await openSqlIdempotency(store, bounds)
-  const first = await claim(idempotency, 'k')
+  const first = await lockOf(idempotency, 'k')
   await mustWrite(store, [...first.begin('r1'), ...first.keep(answer('text'))])
   first.end()
   const { now } = Date
   try {
     Date.now = () => now() + DAY_MS + 500
-    const second = await claim(idempotency, 'k')
+    const second = await lockOf(idempotency, 'k')
     Date.now = now
     await mustWrite(store, second.begin('r2'))
   } finally {

@@ -1,6 +1,6 @@
 /**
- * Idempotency keys in a database. A request claims its key in memory at once, and on disk together with its hold. Of
- * instances that share the database, each may have claimed a key in its memory. The unique key of the table then lets
+ * Idempotency keys in a database. A request locks its key in memory at once, and on disk together with its hold. Of
+ * instances that share the database, each may have locked a key in its memory. The unique key of the table then lets
  * one of their holds be written, and refuses the others.
  */
 import { contentBytes, type MessageContent } from '../lib/http/message-content.ts'
@@ -68,10 +68,10 @@ class SqlLock implements IdempotencyLock {
 
   begin(requestId: string): WriteStep[] {
     const { accountId, key, fingerprint, stale } = this
-    const claimed = { run: insert, bind: [accountId, key, fingerprint, requestId, Date.now()], changes: 1 }
-    if (!stale) return [claimed]
+    const insertion = { run: insert, bind: [accountId, key, fingerprint, requestId, Date.now()], changes: 1 }
+    if (!stale) return [insertion]
     this.kept.give(accountId, stale.bytes)
-    return [{ run: forgetStale, bind: [accountId, key, stale.createdAtMs] }, claimed]
+    return [{ run: forgetStale, bind: [accountId, key, stale.createdAtMs] }, insertion]
   }
 
   keep({ status, headers, body }: KeptAnswer): WriteStep[] {
@@ -140,7 +140,7 @@ export async function openSqlIdempotency(store: Store, bounds: KeptBounds): Prom
 class SqlIdempotency implements Idempotency {
   private readonly store: Store
   private readonly kept: KeptAnswers
-  private readonly claims = new Map<string, SqlLock>()
+  private readonly locks = new Map<string, SqlLock>()
   private readonly lookUps = new Map<string, Promise<Row | undefined>>()
   /** The sweeps in progress, by the keys whose rows they delete. */
   private readonly sweeping = new Map<string, Promise<unknown>>()
@@ -156,42 +156,42 @@ class SqlIdempotency implements Idempotency {
   }
 
   /** Requests that arrive during a look-up share it. Its result is valid for all of them. */
-  async claim(accountId: string, wanted: IdempotencyKey): Promise<LockOutcome> {
+  async lock(accountId: string, wanted: IdempotencyKey): Promise<LockOutcome> {
     const name = nameOf(accountId, wanted.key)
     const sweeping = this.sweeping.get(name)
     if (sweeping) await sweeping
     let row: Row | undefined
-    if (!this.claims.has(name)) {
+    if (!this.locks.has(name)) {
       const lookUp = this.lookUp(name, accountId, wanted.key)
       try {
         row = await lookUp
       } finally {
-        // This is the tick in which the first of them claims the key. A look-up that began between the two could be
-        // older than the claim and return after the claim has ended.
+        // This is the tick in which the first of them locks the key. A look-up that began between the two could be
+        // older than the lock and return after the lock has ended.
         if (this.lookUps.get(name) === lookUp) this.lookUps.delete(name)
       }
     }
-    const running = this.claims.get(name)
+    const running = this.locks.get(name)
     if (running) {
       const forMs = performance.now() - running.sinceMs
       return isSame(running.fingerprint, wanted.fingerprint) ? { kind: 'running', forMs } : { kind: 'mismatch' }
     }
     const ageMs = row ? Date.now() - Number(row['created_at']) : 0
     if (row && (row['status'] === null || ageMs <= ANSWER_KEPT_MS)) return usedIn(row, wanted, ageMs)
-    const claim: SqlLock = new SqlLock(accountId, wanted, {
+    const lock: SqlLock = new SqlLock(accountId, wanted, {
       kept: this.kept,
       end: () => {
-        if (this.claims.get(name) === claim) this.claims.delete(name)
+        if (this.locks.get(name) === lock) this.locks.delete(name)
       },
     })
     if (row) {
-      claim.stale = { createdAtMs: Number(row['created_at']), bytes: contentBytes(contentOf(row) ?? '') }
+      lock.stale = { createdAtMs: Number(row['created_at']), bytes: contentBytes(contentOf(row) ?? '') }
     }
-    this.claims.set(name, claim)
-    return { kind: 'claimed', claim }
+    this.locks.set(name, lock)
+    return { kind: 'locked', lock }
   }
 
-  /** One look-up serves all concurrent requests. A second one could be older than a claim made meanwhile. */
+  /** One look-up serves all concurrent requests. A second one could be older than a lock made meanwhile. */
   private lookUp(name: string, accountId: string, key: string): Promise<Row | undefined> {
     const underWay = this.lookUps.get(name)
     if (underWay) return underWay
@@ -206,7 +206,7 @@ class SqlIdempotency implements Idempotency {
     const before = Date.now() - ANSWER_KEPT_MS
     for (;;) {
       const found = await this.store.query(STALE_SQL, [before])
-      // A request that has claimed a key, or is about to, deletes and counts the old row itself.
+      // A request that has locked a key, or is about to, deletes and counts the old row itself.
       const rows = found.filter((row) => !this.isWanted(nameIn(row)))
       if (rows.length === 0) return
       const sweeping = this.store.write([{ run: sweep, bind: [before, placesOf(rows)], changes: rows.length }], 'bulk')
@@ -222,7 +222,7 @@ class SqlIdempotency implements Idempotency {
   }
 
   private isWanted(name: string): boolean {
-    return this.claims.has(name) || this.lookUps.has(name)
+    return this.locks.has(name) || this.lookUps.has(name)
   }
 }
 

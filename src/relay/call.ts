@@ -1,7 +1,7 @@
 import type { Caller } from '../domain/account.ts'
 import type { Failure } from '../domain/failure.ts'
 import type { LimiterPermit } from '../accounts/limiter.ts'
-import type { ReplyClaim, ReplyMemory } from '../lib/runtime/reply-memory.ts'
+import type { MemoryShare, ReplyMemory } from '../lib/runtime/reply-memory.ts'
 import { NOWHERE, type RosterMember } from '../lib/primitives/roster.ts'
 import type { ClientRequest } from '../formats/core/contract.ts'
 import type { IdempotencyKey } from '../records/idempotency.ts'
@@ -47,7 +47,7 @@ export class GatewayRequest implements Stoppable, RosterMember {
   /** Whether its hold was refused. Nobody waits for its answer. */
   isDropped = false
   /** The memory of its long replies, if there are any. */
-  replyMemory: ReplyClaim | undefined
+  replyMemory: MemoryShare | undefined
   private readonly replies: ReplyMemory | undefined
   private readonly startedMs: number
   private onCancelled: ((reason: CancelReason) => void) | undefined
@@ -113,8 +113,8 @@ export class GatewayRequest implements Stoppable, RosterMember {
     return performance.now() - this.startedMs
   }
 
-  claimMemory(): ReplyClaim | undefined {
-    return (this.replyMemory ??= this.replies?.claim(this.caller.account.id))
+  memoryShare(): MemoryShare | undefined {
+    return (this.replyMemory ??= this.replies?.share(this.caller.account.id))
   }
 
   /** Releases the memory of a long answer once its client has taken it. */

@@ -5,7 +5,7 @@ import type { IdempotencyLock } from '../records/idempotency.ts'
 
 const KEY_TAKEN = Promise.resolve({ kind: 'key_taken' } as const)
 
-/** The claim of an idempotency key on disk. */
+/** The lock of an idempotency key on disk. */
 export const keyCondition = (lock: IdempotencyLock, requestId: string): HoldCondition => ({
   steps: lock.begin(requestId),
   isSure: false,

@@ -17,36 +17,36 @@ export type ReplayedAnswer = {
 
 type EarlierAnswer = ReplayedAnswer | { readonly kind: 'failure'; readonly failure: Failure }
 
-/** Claims the key for this call. Returns another answer if the call must not be carried out. */
-export async function claimOnce(
+/** Locks the key for this call. Returns another answer if the call must not be carried out. */
+export async function lockOnce(
   relay: Relay,
   call: GatewayRequest,
   wanted: IdempotencyKey,
 ): Promise<EarlierAnswer | undefined> {
-  const claimed = await relay.idempotency.claim(call.caller.account.id, wanted)
-  if (claimed.kind !== 'claimed') return answerTo(claimed)
-  call.life.locked(claimed.claim)
+  const outcome = await relay.idempotency.lock(call.caller.account.id, wanted)
+  if (outcome.kind !== 'locked') return answerTo(outcome)
+  call.life.locked(outcome.lock)
   return undefined
 }
 
-/** The answer to a call whose key another instance has claimed first, as the store showed with the hold. */
+/** The answer to a call whose key another instance has locked first, as the store showed with the hold. */
 export async function answerOfOther(relay: Relay, { caller, once }: GatewayRequest): Promise<EarlierAnswer> {
-  if (!once) throw new Error('a request without a key claims none')
-  const claimed = await relay.idempotency.claim(caller.account.id, once)
-  if (claimed.kind !== 'claimed') return answerTo(claimed)
+  if (!once) throw new Error('a request without a key locks none')
+  const outcome = await relay.idempotency.lock(caller.account.id, once)
+  if (outcome.kind !== 'locked') return answerTo(outcome)
   // The other request has ended without a charge meanwhile. A repetition may be carried out.
-  claimed.claim.end()
+  outcome.lock.end()
   return { kind: 'failure', failure: runningFor(SECOND_MS) }
 }
 
-function answerTo(claimed: Exclude<LockOutcome, { kind: 'claimed' }>): EarlierAnswer {
-  switch (claimed.kind) {
+function answerTo(outcome: Exclude<LockOutcome, { kind: 'locked' }>): EarlierAnswer {
+  switch (outcome.kind) {
     case 'running':
-      return { kind: 'failure', failure: runningFor(claimed.forMs) }
+      return { kind: 'failure', failure: runningFor(outcome.forMs) }
     case 'mismatch':
       return { kind: 'failure', failure: MISMATCH }
     case 'kept': {
-      const { answer, requestId } = claimed
+      const { answer, requestId } = outcome
       const { body } = answer
       if (body === undefined) return { kind: 'failure', failure: notKept(requestId) }
       return { kind: 'repeated', answer: { ...answer, body }, requestId }

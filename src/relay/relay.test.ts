@@ -28,29 +28,29 @@ test('a shutdown that begins while an idempotency key is looked up refuses the r
   } as unknown as Relay
   const start = { id: 'req', caller: { key, account }, request: { model: 'm' }, once } as unknown as CallStart
   const relayed = relayRequest(relay, new GatewayRequest(start))
-  const second = idempotency.claim('acct', once)
+  const second = idempotency.lock('acct', once)
   reasons.push('shutting down')
   looked.resolve([])
   const failure = { kind: 'unavailable', message: 'Not ready: shutting down.', retryAfterMs: 1_000 }
   expect(await second).toMatchObject({ kind: 'running' })
   expect(await relayed).toEqual({ kind: 'failure', failure: failure as never })
-  expect(await idempotency.claim('acct', once)).toMatchObject({ kind: 'claimed' })
+  expect(await idempotency.lock('acct', once)).toMatchObject({ kind: 'locked' })
 })
 
-test('a key that another instance claimed first is answered by what the store has of it', async () => {
+test('a key that another instance locked first is answered by what the store has of it', async () => {
   const answer = { status: 200, headers: { a: 'b' }, body: 'text' }
   const kept = { kind: 'kept', requestId: 'other', answer } as const
-  const claims = { kept, mismatch: { kind: 'mismatch' }, running: { kind: 'running', forMs: 90_000 } } as const
+  const outcomes = { kept, mismatch: { kind: 'mismatch' }, running: { kind: 'running', forMs: 90_000 } } as const
   let ended = 0
-  const free = { kind: 'claimed', claim: { end: () => void ended++ } } as unknown as LockOutcome
+  const free = { kind: 'locked', lock: { end: () => void ended++ } } as unknown as LockOutcome
   const start = { id: 'req', caller: { key, account }, once } as unknown as CallStart
-  const answered = (claimed: LockOutcome) => {
-    const relay = { idempotency: { claim: () => Promise.resolve(claimed) } } as unknown as Relay
+  const answered = (outcome: LockOutcome) => {
+    const relay = { idempotency: { lock: () => Promise.resolve(outcome) } } as unknown as Relay
     return answerOfOther(relay, new GatewayRequest(start))
   }
-  expect(await answered(claims.kept)).toEqual({ kind: 'repeated', answer, requestId: 'other' })
-  expect(await answered(claims.mismatch)).toMatchObject({ failure: { kind: 'idempotency_mismatch' } })
-  expect(await answered(claims.running)).toMatchObject({
+  expect(await answered(outcomes.kept)).toEqual({ kind: 'repeated', answer, requestId: 'other' })
+  expect(await answered(outcomes.mismatch)).toMatchObject({ failure: { kind: 'idempotency_mismatch' } })
+  expect(await answered(outcomes.running)).toMatchObject({
     failure: { kind: 'idempotency_running', retryAfterMs: 30_000 },
   })
   // The other request left no charge, so a repetition may be carried out.

@@ -16,7 +16,7 @@ import type { Relay } from './context.ts'
 import { makeTurnRoom, recall } from './conversation.ts'
 import { decideAgain, takeBack } from './decide-again.ts'
 import { failureHeaders } from './headers.ts'
-import { claimOnce, type ReplayedAnswer } from './idempotency.ts'
+import { lockOnce, type ReplayedAnswer } from './idempotency.ts'
 import { fail, rescue } from './finish.ts'
 import { precheckWait, unready } from './permission.ts'
 import { endUnheld, heldFirst, waitsForHold } from './refused-hold.ts'
@@ -53,7 +53,7 @@ export function relayRequest(relay: Relay, call: GatewayRequest): Promise<RelayR
 async function lookFirst(relay: Relay, call: GatewayRequest): Promise<RelayResult> {
   const unfit = precheckWait(relay, call)
   if (unfit) return refusedFor(call, unfit)
-  const earlier = call.once && (await claimOnce(relay, call, call.once))
+  const earlier = call.once && (await lockOnce(relay, call, call.once))
   if (earlier) {
     call.life.ended(undefined)
     return earlier

@@ -149,10 +149,10 @@ test('a waiting reader learns that it was closed', async () => {
 })
 
 test('an event of megabytes waits for the memory of long replies, and gives it back', async () => {
-  const memory = new ReplyMemory({ max: 1, shareMax: 1, stallMs: 60_000 })
-  const other = memory.claim('other')
+  const memory = new ReplyMemory({ max: 1, accountMax: 1, stallMs: 60_000 })
+  const other = memory.share('other')
   other.grow(1, 1, () => undefined)
-  const by = { ...owner, claimMemory: () => memory.claim('own') }
+  const by = { ...owner, memoryShare: () => memory.share('own') }
   const { response, reader } = reading({ eventCharsMax: 8_000_000, by })
   const block = 'x'.repeat(1024 * 1024)
   const waited = reader.next()

@@ -6,7 +6,7 @@ import type { UpstreamFailure } from '../domain/failure.ts'
 import type { UpstreamEvent } from '../formats/core/contract.ts'
 import { nextTurn } from '../lib/runtime/end-of-tick.ts'
 import { leaveBehind } from '../lib/runtime/gc-hint.ts'
-import type { ReplyClaim } from '../lib/runtime/reply-memory.ts'
+import type { MemoryShare } from '../lib/runtime/reply-memory.ts'
 import { SseDecoder, type SseEvent } from '../lib/http/sse.ts'
 import type { IncomingResponse, Sink } from '../outbound/exchange.ts'
 import type { InFlightAttempt } from './in-flight-attempt.ts'
@@ -62,7 +62,7 @@ export class EventReader implements Sink {
   private isTerminated = false
   private isResting = false
   /** The memory of a long event, until the event is handed over. */
-  private memory: ReplyClaim | undefined
+  private memory: MemoryShare | undefined
   private takenChars = 0
 
   /** `decoder`: the way to read the body, if it is no stream of server-sent events. */
@@ -128,7 +128,7 @@ export class EventReader implements Sink {
     const { unfinishedChars } = this.decoder
     const more = unfinishedChars - this.takenChars
     this.takenChars = unfinishedChars
-    this.memory ??= this.flight.claimMemory()
+    this.memory ??= this.flight.memoryShare()
     if (this.memory?.grow(more, this.eventCharsMax - unfinishedChars, () => this.setWaiting(false)) === false) {
       this.setWaiting(true)
     }

@@ -9,12 +9,12 @@ const BLOCK = 1024 * 1024
 class Owner {
   upstreamStopped = false
   /** All memory is taken, so that a first block waits. */
-  private readonly memory = new ReplyMemory({ max: 1, shareMax: 1 })
+  private readonly memory = new ReplyMemory({ max: 1, accountMax: 1 })
   took(): void {}
   landed(): void {}
-  claimMemory = (): ReturnType<ReplyMemory['claim']> => {
-    this.memory.claim('other').grow(BLOCK, BLOCK, () => {})
-    return this.memory.claim('own')
+  memoryShare = (): ReturnType<ReplyMemory['share']> => {
+    this.memory.share('other').grow(BLOCK, BLOCK, () => {})
+    return this.memory.share('own')
   }
 }
 

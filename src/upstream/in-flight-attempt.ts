@@ -1,5 +1,5 @@
 import type { UpstreamFailure } from '../domain/failure.ts'
-import type { ReplyClaim } from '../lib/runtime/reply-memory.ts'
+import type { MemoryShare } from '../lib/runtime/reply-memory.ts'
 import { Stop } from '../outbound/stop.ts'
 import type { LongBodyReader } from '../outbound/text.ts'
 import { Watchdog } from './watchdog.ts'
@@ -13,7 +13,7 @@ export type Stoppable = {
   /** The head of an answer arrived, with the vendor's id of the request, if there is one. */
   heard?(requestId: string | undefined): void
   /** The memory for long whole replies. If left out, memory is not bounded. */
-  claimMemory?(): ReplyClaim | undefined
+  memoryShare?(): MemoryShare | undefined
 }
 
 export type Abortable = { abort(): void }
@@ -37,8 +37,8 @@ export class InFlightAttempt implements Abortable, LongBodyReader {
     if (owner.upstreamStopped) this.abort()
   }
 
-  claimMemory(): ReplyClaim | undefined {
-    return this.owner.claimMemory?.()
+  memoryShare(): MemoryShare | undefined {
+    return this.owner.memoryShare?.()
   }
 
   waits(isWaiting: boolean): void {

@@ -225,7 +225,7 @@ test('a hold that is not sure keeps a chat from its vendor, and one that is sure
   }
 })
 
-test('a key that another instance has claimed is answered like one of a running request', async () => {
+test('a key that another instance has locked is answered like one of a running request', async () => {
   const who = await new Member().open()
   order({ hold: 'key_taken' })
   const body = { model: 'plain', messages }

@@ -117,7 +117,7 @@ const images: readonly PublicRoute[] = [
   {
     method: 'POST',
     path: '/v1/images/edits',
-    reads: formBody(editForm, editsReader, ({ readEditClient }, form, claim) => readEditClient(form, claim)),
+    reads: formBody(editForm, editsReader, ({ readEditClient }, form, slot) => readEditClient(form, slot)),
     limits: 'key_and_account',
     handler: generate,
     recordedAs: 'images.edits',

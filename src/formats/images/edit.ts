@@ -5,7 +5,7 @@ import { uploadOf, type FormPart } from '../../lib/http/form.ts'
 import { inspectPicture, isOpaque, type PictureLook, type Picture } from '../../lib/runtime/picture.ts'
 import { NoDecoder } from '../../lib/runtime/picture-process.ts'
 import { SIDE_MAX } from '../../lib/runtime/picture-job.ts'
-import { TooLate, type SlotClaim } from '../../lib/primitives/slots.ts'
+import { TooLate, type SlotRequest } from '../../lib/primitives/slots.ts'
 import type { FormFile, ReceivedForm } from '../core/form.ts'
 import type { ImageAsk } from './ask.ts'
 import { ImageClient, type ReadImageClient } from './client.ts'
@@ -24,16 +24,16 @@ const BUSY: Failure = {
 }
 
 /** Reads `POST /v1/images/edits`, from a form or from JSON. The images are decoded when it is the account's turn. */
-export async function readEditClient(form: ReceivedForm, claim: SlotClaim): Promise<ReadImageClient> {
+export async function readEditClient(form: ReceivedForm, slot: SlotRequest): Promise<ReadImageClient> {
   try {
-    return await readDecoded(form, claim)
+    return await readDecoded(form, slot)
   } catch (error) {
     if (error instanceof TooLate || error instanceof NoDecoder) return { kind: 'rejected', failure: BUSY }
     throw error
   }
 }
 
-async function readDecoded({ fields, files: sent }: ReceivedForm, claim: SlotClaim): Promise<ReadImageClient> {
+async function readDecoded({ fields, files: sent }: ReceivedForm, slot: SlotRequest): Promise<ReadImageClient> {
   const images = sent.filter(({ field }) => field === 'image')
   const mask = sent.find(({ field }) => field === 'mask')
   const read = readImageFields(typed(fields))
@@ -45,7 +45,7 @@ async function readDecoded({ fields, files: sent }: ReceivedForm, claim: SlotCla
   const pictures: Picture[] = []
   let pixels = 0
   for (const image of images) {
-    const looked = await inspectPicture(image.path, claim, IMAGE_PIXELS_MAX)
+    const looked = await inspectPicture(image.path, slot, IMAGE_PIXELS_MAX)
     if (looked.kind !== 'picture') return reject(unusable(image, looked.kind))
     pictures.push(looked)
     pixels += looked.width * looked.height
@@ -55,11 +55,11 @@ async function readDecoded({ fields, files: sent }: ReceivedForm, claim: SlotCla
     }
   }
   const [first] = pictures
-  const wrong = mask && first ? await wrongMask(mask, first, claim) : undefined
+  const wrong = mask && first ? await wrongMask(mask, first, slot) : undefined
   if (wrong) return reject(wrong)
   const files = images.map((image, i) => partOf(image, nameOf(images), pictures[i]))
   // An invalid mask was refused earlier, so this one is PNG or WebP.
-  if (mask) files.push(partOf(mask, 'mask', await pictureOf(mask, claim)))
+  if (mask) files.push(partOf(mask, 'mask', await pictureOf(mask, slot)))
   const write: ImageAsk['write'] = (values) => {
     const written = [...values].map(([name, value]): FormPart => ({ kind: 'field', name, value: String(value) }))
     return { path: '/images/edits', headers: {}, body: '', upload: uploadOf([...written, ...files]) }
@@ -70,8 +70,8 @@ async function readDecoded({ fields, files: sent }: ReceivedForm, claim: SlotCla
 /** One image is `image`. Several are a list, even if the client repeated the plain name. */
 const nameOf = (images: readonly FormFile[]): string => (images.length === 1 ? 'image' : 'image[]')
 
-async function pictureOf(file: FormFile, claim: SlotClaim): Promise<Picture | undefined> {
-  const looked = await inspectPicture(file.path, claim, MASK_PIXELS_MAX)
+async function pictureOf(file: FormFile, slot: SlotRequest): Promise<Picture | undefined> {
+  const looked = await inspectPicture(file.path, slot, MASK_PIXELS_MAX)
   return looked.kind === 'picture' ? looked : undefined
 }
 
@@ -110,8 +110,8 @@ function messageOf(kind: Unusable, { what, pixelsMax, formats }: UploadRule): st
   }
 }
 
-async function wrongMask(mask: FormFile, image: Picture, claim: SlotClaim): Promise<Failure | undefined> {
-  const looked = await inspectPicture(mask.path, claim, MASK_PIXELS_MAX)
+async function wrongMask(mask: FormFile, image: Picture, slot: SlotRequest): Promise<Failure | undefined> {
+  const looked = await inspectPicture(mask.path, slot, MASK_PIXELS_MAX)
   if (looked.kind !== 'picture') {
     return invalidMask(messageOf(looked.kind, { what: 'mask', pixelsMax: MASK_PIXELS_MAX, formats: 'PNG or WebP' }))
   }
@@ -123,7 +123,7 @@ async function wrongMask(mask: FormFile, image: Picture, claim: SlotClaim): Prom
       `The mask is ${width}x${height}, the image ${image.width}x${image.height}: they must be the same.`,
     )
   }
-  if (!(await isOpaque(mask.path, claim))) return undefined
+  if (!(await isOpaque(mask.path, slot))) return undefined
   return invalidMask('The mask has no transparent pixel: its transparent areas are what is repainted.')
 }
 

@@ -3,14 +3,14 @@ import { FairQueue } from './fair-queue.ts'
 /** The deadline of the work has passed. */
 export class TooLate extends Error {}
 
-export type SlotClaim = {
+export type SlotRequest = {
   /** The share that the work belongs to. */
   readonly share: string
   /** The deadline, by `performance.now()`. Work without a deadline has priority. */
   readonly untilMs?: number | undefined
 }
 
-const NOBODYS: SlotClaim = { share: '' }
+const NOBODYS: SlotRequest = { share: '' }
 
 /**
  * Bounds concurrent work, in all and for each share, separately for work with and without a deadline. The rest waits in
@@ -30,7 +30,7 @@ export class Slots {
   }
 
   /** Rejects with `TooLate` after the deadline, even during the work. The work then keeps its place to its end. */
-  async run<T>(work: () => Promise<T>, { share, untilMs }: SlotClaim = NOBODYS): Promise<T> {
+  async run<T>(work: () => Promise<T>, { share, untilMs }: SlotRequest = NOBODYS): Promise<T> {
     if (untilMs !== undefined && untilMs <= performance.now()) throw new TooLate('it came too late')
     const line = untilMs === undefined ? this.first : this.others
     const { promise: turn, resolve } = Promise.withResolvers<void>()

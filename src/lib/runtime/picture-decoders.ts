@@ -1,7 +1,7 @@
 /** The processes that decode pictures. They are started on demand, and replaced if they fail or grow. */
 import type { PictureLook, PictureTask } from './picture-job.ts'
 import { PictureProcess, type DecodedPicture } from './picture-process.ts'
-import { Slots, type SlotClaim } from '../primitives/slots.ts'
+import { Slots, type SlotRequest } from '../primitives/slots.ts'
 import { MIB, MINUTE_MS } from '../primitives/units.ts'
 import { limit } from '../primitives/limit.ts'
 
@@ -62,16 +62,16 @@ export class Decoders {
     return [...this.idle, ...this.busy].reduce((sum, one) => sum + one.memoryBytes, 0)
   }
 
-  /** Rejects with `TooLate` after the deadline of the claim, and with `NoDecoder` if no process can be started. */
-  decode(input: Buffer | string, task: PictureTask, claim: SlotClaim): Promise<DecodedPicture> {
+  /** Rejects with `TooLate` after the deadline of the slot, and with `NoDecoder` if no process can be started. */
+  decode(input: Buffer | string, task: PictureTask, slot: SlotRequest): Promise<DecodedPicture> {
     return this.slots.run(async () => {
-      const untilMs = claim.untilMs ?? performance.now() + decoderBounds.timeoutMs
+      const untilMs = slot.untilMs ?? performance.now() + decoderBounds.timeoutMs
       const first = await this.once(input, task, untilMs)
       // A system that is short of memory may have killed the process for another's sake, so there is a second try.
       const last = first === 'died' ? await this.once(input, task, untilMs) : first
       if (last === 'memory') return TOO_HEAVY
       return typeof last === 'string' ? UNREADABLE : last
-    }, claim)
+    }, slot)
   }
 
   /** Ends all processes. Their current work is lost. */

@@ -7,20 +7,20 @@
  */
 export class ReplyMemory {
   private readonly max: number
-  private readonly shareMax: number
+  private readonly accountMax: number
   private readonly stallMs: number
   private taken = 0
   /** By account, the memory of replies that are complete or have a reservation. */
   private readonly firm = new Map<string, number>()
-  private readonly waiting = new Set<ReplyClaim>()
+  private readonly waiting = new Set<MemoryShare>()
   /** Replies with a reservation that are still arriving. */
-  private readonly reserved = new Set<ReplyClaim>()
+  private readonly reserved = new Set<MemoryShare>()
   private watch: Timer | undefined
 
   /** `shareMax`: the share of one account. A single reply of an account may have any size. */
-  constructor({ max, shareMax, stallMs = STALL_MS }: ReplyBounds) {
+  constructor({ max, accountMax, stallMs = STALL_MS }: ReplyBounds) {
     this.max = max
-    this.shareMax = shareMax
+    this.accountMax = accountMax
     this.stallMs = stallMs
   }
 
@@ -28,11 +28,11 @@ export class ReplyMemory {
     return this.taken
   }
 
-  claim(account: string): ReplyClaim {
-    return new ReplyClaim(this, account)
+  share(account: string): MemoryShare {
+    return new MemoryShare(this, account)
   }
 
-  /** Only claims call the methods from here on. Returns whether a claim that grew needs no reservation. */
+  /** Only shares call the methods from here on. Returns whether a share that grew needs no reservation. */
   take(bytes: number): boolean {
     this.taken += bytes
     return this.taken <= this.max / 2
@@ -48,28 +48,28 @@ export class ReplyMemory {
     else this.firm.delete(account)
   }
 
-  wait(claim: ReplyClaim): void {
-    this.waiting.add(claim)
+  wait(share: MemoryShare): void {
+    this.waiting.add(share)
     this.watch ??= setInterval(() => this.look(), this.stallMs).unref()
     this.serve()
   }
 
-  leave(claim: ReplyClaim): void {
-    this.waiting.delete(claim)
-    this.reserved.delete(claim)
+  leave(share: MemoryShare): void {
+    this.waiting.delete(share)
+    this.reserved.delete(share)
   }
 
   /** Lets waiting replies go on that now fit. */
   serve(): void {
-    for (const claim of this.waiting) {
-      const own = this.firm.get(claim.account) ?? 0
-      if (own > 0 && own + claim.bytes > this.shareMax) continue
+    for (const share of this.waiting) {
+      const own = this.firm.get(share.account) ?? 0
+      if (own > 0 && own + share.bytes > this.accountMax) continue
       // Smaller replies behind this one must wait too, or it would wait for ever.
-      if (this.reserved.size > 0 && this.taken + claim.lacking > this.max) break
-      this.waiting.delete(claim)
-      this.reserved.add(claim)
-      this.taken += claim.lacking
-      claim.goOn()
+      if (this.reserved.size > 0 && this.taken + share.lacking > this.max) break
+      this.waiting.delete(share)
+      this.reserved.add(share)
+      this.taken += share.lacking
+      share.goOn()
     }
     if (this.waiting.size > 0) return
     clearInterval(this.watch)
@@ -78,18 +78,18 @@ export class ReplyMemory {
 
   /** Takes back unused reservations of stalled replies, for replies that wait. */
   private look(): void {
-    for (const claim of this.reserved) if (claim.isStalled()) claim.giveWay()
+    for (const share of this.reserved) if (share.isStalled()) share.giveWay()
     this.serve()
   }
 }
 
-type ReplyBounds = { readonly max: number; readonly shareMax: number; readonly stallMs?: number }
+type ReplyBounds = { readonly max: number; readonly accountMax: number; readonly stallMs?: number }
 
 /** A reply without a new byte for this time, and at most for twice this time, loses its unused reservation. */
 const STALL_MS = 250
 
 /** The memory that one request takes for its replies, in sequence, until its client has the answer. */
-export class ReplyClaim {
+export class MemoryShare {
   readonly account: string
   bytes = 0
   /** While it waits: the memory that it may still need. */
@@ -155,7 +155,7 @@ export class ReplyClaim {
     this.memory.serve()
   }
 
-  /** Gives everything back and ends the claim. */
+  /** Gives everything back and ends the share. */
   release(): void {
     this.forget()
     this.state = 'over'
