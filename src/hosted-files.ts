@@ -1,7 +1,7 @@
 /** The choice of where hosted files are: in the data folder, or in S3. What S3 needs is loaded only for it. */
 import type { Blobs } from './blobs/blobs.ts'
 import { openFolderBlobs } from './blobs/folder-blobs.ts'
-import { openSqliteBlobRows } from './blobs/sqlite-blob-rows.ts'
+import { openSqlBlobRows } from './blobs/sql-blob-rows.ts'
 import type { Config } from './config.ts'
 import type { DiskRoom } from './lib/runtime/disk-room.ts'
 import type { Log } from './lib/runtime/log.ts'
@@ -14,7 +14,7 @@ export async function openHostedFiles(
   { dataFolder, s3 }: Config,
   { room, log }: HostedFileParts,
 ): Promise<Blobs> {
-  const rows = openSqliteBlobRows(store)
+  const rows = openSqlBlobRows(store)
   if (!s3) return openFolderBlobs(rows, dataFolder, room)
   const { openS3Blobs } = await import('./blobs/s3-blobs.ts')
   return openS3Blobs(rows, s3, { dataFolder, room, log })

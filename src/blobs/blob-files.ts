@@ -31,9 +31,9 @@ export type BlobFiles = {
   begin(name: string, contentType: BlobType): UnfinishedFile
   /** Opens a file. Undefined if there is none. */
   open(file: FileFacts, part: BlobPart): Promise<BlobReader | UnreadableBlob | undefined>
-  /** Removes a file, if there is one. False if it cannot be removed at the moment. */
-  remove(name: string): Promise<boolean>
-  /** Removes what a former process left on this machine. */
+  /** Deletes a file, if there is one. False if it cannot be deleted at the moment. */
+  delete(name: string): Promise<boolean>
+  /** Deletes what a former process left on this machine. */
   recover(rows: BlobRows): Promise<void>
   tend(): Promise<void>
   inspect(rows: BlobRows): Promise<readonly BlobFinding[]>

@@ -24,26 +24,26 @@ export function describeBlobRowsContract(name: string, open: () => Promise<PortU
     })
     afterEach(() => under.close())
 
-    test('a digest has one row, and a removed one stays removed', async () => {
+    test('a digest has one row, and a withdrawn one stays withdrawn', async () => {
       const { port } = under
       await port.insert(row('a'))
       expect((await under.write([port.insertStep(row('a'))])).kind).toBe('refused')
-      await written(under, [port.removeStep(digest('a'))])
-      await written(under, [port.removeStep(digest('a')), port.removeStep(digest('b'))])
+      await written(under, [port.withdrawStep(digest('a'))])
+      await written(under, [port.withdrawStep(digest('a')), port.withdrawStep(digest('b'))])
       expect((await under.write([port.insertStep(row('a'))])).kind).toBe('refused')
-      expect(await port.find(digest('a'), 'image')).toMatchObject({ isRemoved: true, bytes: 5 })
+      expect(await port.find(digest('a'), 'image')).toMatchObject({ isWithdrawn: true, bytes: 5 })
       expect(await port.find(digest('a'), 'video')).toBeUndefined()
     })
 
-    test('digests are known as kept or removed, and only kept ones have an expiry', async () => {
+    test('digests are known as kept or withdrawn, and only kept ones have an expiry', async () => {
       const { port } = under
       for (const char of ['a', 'b', 'c']) await port.insert(row(char))
-      await port.remove([digest('b')])
+      await port.withdraw([digest('b')])
       const all = ['a', 'b', 'c', 'd'].map(digest)
       expect(await port.statesOf(all)).toEqual(
         new Map([
           [digest('a'), 'kept'],
-          [digest('b'), 'removed'],
+          [digest('b'), 'withdrawn'],
           [digest('c'), 'kept'],
         ] as const),
       )
@@ -57,7 +57,7 @@ export function describeBlobRowsContract(name: string, open: () => Promise<PortU
       await port.insert(row('b', { createdAtMs: 5_000 }))
       await port.insert(row('c', { expiresAtMs: 4_000 }))
       await port.insert(row('d'))
-      await port.remove([digest('d')])
+      await port.withdraw([digest('d')])
       const between = (above: string, upTo: string | undefined, rowsMax = 10) =>
         port.keptBetween({ above, upTo }, 5_000, rowsMax)
       expect(await between('', undefined)).toEqual(['0', '9', 'a', 'f'].map(digest))
@@ -65,12 +65,12 @@ export function describeBlobRowsContract(name: string, open: () => Promise<PortU
       expect(await between('', undefined, 2)).toEqual(['0', '9'].map(digest))
     })
 
-    test('expired rows are found, and forgotten a while after their removal', async () => {
+    test('expired rows are found, and forgotten a while after their withdrawal', async () => {
       const { port } = under
       await port.insert(row('a'))
       await port.insert(row('b', { expiresAtMs: 20_000 }))
       expect(await port.expiredBy(9_000)).toEqual({ digests: [digest('a')], hasMore: false })
-      await port.remove([digest('a')])
+      await port.withdraw([digest('a')])
       expect((await port.expiredBy(9_000)).digests).toEqual([])
       await port.forget(Date.now() - 60_000)
       expect(await port.find(digest('a'), 'image')).toBeDefined()

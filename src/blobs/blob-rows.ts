@@ -13,33 +13,33 @@ export type BlobRow = {
   readonly expiresAtMs: number
 }
 
-export type FoundRow = Omit<BlobRow, 'digest' | 'accountId' | 'purpose'> & { readonly isRemoved: boolean }
+export type FoundRow = Omit<BlobRow, 'digest' | 'accountId' | 'purpose'> & { readonly isWithdrawn: boolean }
 
 /**
  * The port of rows.
  *
  * - A digest has one row. A second insertion of it is refused.
- * - A removed row stays removed.
+ * - A withdrawn row stays withdrawn.
  */
 export type BlobRows = {
   insertStep(row: BlobRow): WriteStep
   insert(row: BlobRow): Promise<void>
-  /** Marks the row as removed. The step changes nothing if the digest is unknown or removed already. */
-  removeStep(digest: string): WriteStep
-  remove(digests: readonly string[]): Promise<void>
-  /** Deletes rows that were removed before a time. */
+  /** Withdraws the row. The step changes nothing if the digest is unknown or withdrawn already. */
+  withdrawStep(digest: string): WriteStep
+  withdraw(digests: readonly string[]): Promise<void>
+  /** Deletes rows that were withdrawn before a time. */
   forget(beforeMs: number): Promise<void>
   find(digest: string, purpose: BlobPurpose): Promise<FoundRow | undefined>
-  /** When files expire, by digest. Removed and unknown ones are left out. */
+  /** When files expire, by digest. Withdrawn and unknown ones are left out. */
   expiries(digests: readonly string[]): Promise<ReadonlyMap<string, number>>
-  /** Some of the rows that expired by a time and are not removed. */
+  /** Some of the rows that expired by a time and are not withdrawn. */
   expiredBy(nowMs: number): Promise<{ readonly digests: readonly string[]; readonly hasMore: boolean }>
-  /** The digests of all rows that are not removed. */
+  /** The digests of all rows that are not withdrawn. */
   keptDigests(): Promise<ReadonlySet<string>>
-  /** The digests that have a row, and whether it is marked as removed. */
-  statesOf(digests: readonly string[]): Promise<ReadonlyMap<string, 'kept' | 'removed'>>
+  /** The digests that have a row, and whether it is withdrawn. */
+  statesOf(digests: readonly string[]): Promise<ReadonlyMap<string, 'kept' | 'withdrawn'>>
   /**
-   * Rows, in order of their digests, that must have a file: not removed, made before `madeBeforeMs`, not expired by
+   * Rows, in order of their digests, that must have a file: not withdrawn, made before `madeBeforeMs`, not expired by
    * then. Their digests are above `above` and at most `upTo`, where undefined means no bound.
    */
   keptBetween(

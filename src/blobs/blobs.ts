@@ -41,7 +41,7 @@ export type Blob = {
   readonly createdAtMs: number
   readonly expiresAtMs: number
   /**
-   * Opens the file for a part of it, or for all of it. Resolves to undefined if it was removed meanwhile. An open file
+   * Opens the file for a part of it, or for all of it. Resolves to undefined if it was deleted meanwhile. An open file
    * can be read to its end.
    */
   readonly open: (part?: BlobPart) => Promise<BlobReader | UnreadableBlob | undefined>
@@ -67,7 +67,7 @@ export type UnfinishedBlob = {
   readonly path: string
   /** Moves the written file into place, durably. */
   finish(halt?: StoringHalt): Promise<FinishedBlob>
-  /** Removes what was written. May be repeated. */
+  /** Deletes what was written. May be repeated. */
   discard(): Promise<void>
 }
 
@@ -82,7 +82,7 @@ export const REMEMBERED_MS = 30 * DAY_MS
  *   `expired` for `REMEMBERED_MS`, and `unknown` afterwards.
  * - Bytes are read back as they were stored.
  * - A crash between a file and its row leaves a file without a row. It is never served. Where this process is the only
- *   one that stores files, `recover` removes it. Elsewhere `inspect` reports it.
+ *   one that stores files, `recover` deletes it. Elsewhere `inspect` reports it.
  */
 export type Blobs = {
   /** Where the files are, for the operator. */
@@ -98,20 +98,20 @@ export type Blobs = {
   begin(id: string, draft: BlobDraft): UnfinishedBlob
   /** Steps after which nothing is served under an id. */
   withdrawSteps(id: string): WriteStep[]
-  /** Removes the file of a withdrawn id. If that fails, `inspect` removes it later. */
-  removeFile(id: string): Promise<void>
+  /** Deletes the file of a withdrawn id. If that fails, `inspect` deletes it later. */
+  deleteFile(id: string): Promise<void>
   find(id: string, purpose: BlobPurpose): Promise<FoundBlob>
-  /** When files expire, by id. Removed files and unknown ids are left out. */
+  /** When files expire, by id. Withdrawn and unknown ids are left out. */
   keptUntil(ids: readonly string[]): Promise<ReadonlyMap<string, number>>
-  /** Removes expired files. Of several instances, one does it for all. */
+  /** Deletes expired files. Of several instances, one does it for all. */
   sweep(): Promise<void>
   /** The periodic work that each instance does for itself. */
   tend(): Promise<void>
-  /** Removes what a crash left behind. It must be called once, before anything is stored. */
+  /** Deletes what a crash left behind. It must be called once, before anything is stored. */
   recover(): Promise<void>
   /** Compares some of the files with their rows, and goes on there the next time. Resolves to what does not match. */
   inspect(): Promise<readonly BlobFinding[]>
-  /** Stores, reads and removes a small file. Resolves to what failed, in words for the operator. */
+  /** Stores, reads and deletes a small file. Resolves to what failed, in words for the operator. */
   examine(): Promise<string | undefined>
 }
 
@@ -119,7 +119,7 @@ export type Blobs = {
 export type BlobFinding = {
   /**
    * `no_row`: files that no row knows, such as those of a process that died before it wrote the row. `no_file`: files
-   * that were stored and are gone. `unfinished`: uploads that never ended, which were removed.
+   * that were stored and are gone. `unfinished`: uploads that never ended, which were deleted.
    */
   readonly kind: 'no_row' | 'no_file' | 'unfinished'
   readonly count: number

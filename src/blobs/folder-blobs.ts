@@ -49,7 +49,7 @@ class FolderFiles implements BlobFiles {
         await synced(this.place)
         return { kind: 'stored', bytes: (await stat(place)).size }
       },
-      discard: async () => void (await this.remove(`${name}.part`)),
+      discard: async () => void (await this.delete(`${name}.part`)),
     }
   }
 
@@ -63,7 +63,7 @@ class FolderFiles implements BlobFiles {
     )
   }
 
-  async remove(name: string): Promise<boolean> {
+  async delete(name: string): Promise<boolean> {
     await unlink(join(this.place, name)).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error
     })
@@ -76,7 +76,7 @@ class FolderFiles implements BlobFiles {
     mkdirSync(this.place, { recursive: true, mode: 0o700 })
     chmodSync(this.place, 0o700)
     const kept = await rows.keptDigests()
-    for (const name of await readdir(this.place)) if (!kept.has(name)) await this.remove(name)
+    for (const name of await readdir(this.place)) if (!kept.has(name)) await this.delete(name)
   }
 
   async tend(): Promise<void> {

@@ -7,7 +7,7 @@ import type { BudgetShare, SharedBudget } from '../lib/primitives/shared-budget.
 import type { DiskRoom } from '../lib/runtime/disk-room.ts'
 import type { Upload, UploadBatch, Uploads } from './uploads.ts'
 
-/** Opens the uploads of a data folder, and removes those of a former process. */
+/** Opens the uploads of a data folder, and deletes those of a former process. */
 export const openFolderUploads = (dataFolder: string, room: Pick<DiskRoom, 'isShort'>, shares: SharedBudget): Uploads =>
   new FolderUploads(dataFolder, room, shares)
 
@@ -69,7 +69,7 @@ class FolderBatch implements UploadBatch {
     }
   }
 
-  async remove(): Promise<void> {
+  async delete(): Promise<void> {
     for (const file of this.unfinished) closeSync(file)
     this.unfinished.clear()
     this.share.give(this.written)

@@ -77,7 +77,7 @@ class S3Files implements BlobFiles {
     return {
       path,
       finish: (halt) => this.uploads.run(() => this.upload({ path, name, contentType, halt })),
-      discard: () => removeLocal(path),
+      discard: () => deleteLocal(path),
     }
   }
 
@@ -100,7 +100,7 @@ class S3Files implements BlobFiles {
     }
   }
 
-  async remove(name: string): Promise<boolean> {
+  async delete(name: string): Promise<boolean> {
     // A client may wait for it, and a sweep repeats it.
     const { removalMs: deadlineMs } = s3Bounds
     const answer = await this.client.ask({ method: 'DELETE', name, deadlineMs, stallMs: deadlineMs })
@@ -111,12 +111,12 @@ class S3Files implements BlobFiles {
   async recover(): Promise<void> {
     mkdirSync(this.scratch, { recursive: true, mode: 0o700 })
     chmodSync(this.scratch, 0o700)
-    await this.removeScratch()
+    await this.deleteScratch()
   }
 
-  /** Removes forgotten scratch files. While requests fail, a small file is stored to see whether they still do. */
+  /** Deletes forgotten scratch files. While requests fail, a small file is stored to see whether they still do. */
   async tend(): Promise<void> {
-    await this.removeScratch()
+    await this.deleteScratch()
     if (this.failing.size > 0) await this.examine()
   }
 
@@ -134,12 +134,12 @@ class S3Files implements BlobFiles {
     this.learn('store', put)
     if (put) return problemOf('store', put)
     const read = await this.readPart(name)
-    const removed = await this.remove(name)
+    const deleted = await this.delete(name)
     const listed = await this.inspection.probe()
     this.learn('read', read)
     this.learn('list', listed)
     if (read) return problemOf('read', read)
-    if (!removed) return problemOf('remove', s3Failure('unexpected', 0, 'see the log for the reason'))
+    if (!deleted) return problemOf('remove', s3Failure('unexpected', 0, 'see the log for the reason'))
     return listed && problemOf('list', listed)
   }
 
@@ -147,7 +147,7 @@ class S3Files implements BlobFiles {
     const uploaded = await uploadFile(this.client, order)
     if (uploaded.kind === 'uploaded') {
       this.learn('store', undefined)
-      await removeLocal(order.path)
+      await deleteLocal(order.path)
       return { kind: 'stored', bytes: uploaded.bytes }
     }
     if (!isHalted(order.halt)) this.learn('store', uploaded)
@@ -176,22 +176,22 @@ class S3Files implements BlobFiles {
     this.log('error', 'blobs.storage_failing', { place: this.place, step, code, status, message })
   }
 
-  /** Another process may use the same folder, so only files are removed that nobody has touched for long. */
-  private async removeScratch(): Promise<void> {
+  /** Another process may use the same folder, so only files are deleted that nobody has touched for long. */
+  private async deleteScratch(): Promise<void> {
     for (const name of await readdir(this.scratch)) {
       const path = join(this.scratch, name)
       const touchedMs = await stat(path).then(
         ({ mtimeMs }) => mtimeMs,
         () => Number.POSITIVE_INFINITY,
       )
-      if (touchedMs < Date.now() - s3Bounds.scratchMs) await removeLocal(path)
+      if (touchedMs < Date.now() - s3Bounds.scratchMs) await deleteLocal(path)
     }
   }
 }
 
 const isHalted = (halt: StoringHalt | undefined): boolean => halt?.upstreamStopped ?? false
 
-async function removeLocal(path: string): Promise<void> {
+async function deleteLocal(path: string): Promise<void> {
   await unlink(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error
   })

@@ -66,7 +66,7 @@ export class S3Inspection {
   }
 
   /**
-   * Removes objects whose row was withdrawn. Those without a row are only reported: another gateway may use the same
+   * Deletes objects whose row was withdrawn. Those without a row are only reported: another gateway may use the same
    * prefix, and its files must not be lost. A younger one may still get its row.
    */
   private async unknownOf(
@@ -77,7 +77,7 @@ export class S3Inspection {
     const ours = objects.filter(({ name }) => DIGEST.test(name))
     const known = await rows.statesOf(ours.map(({ name }) => name))
     for (const { name } of ours) {
-      if (known.get(name) === 'removed') await this.client.ask({ method: 'DELETE', name })
+      if (known.get(name) === 'withdrawn') await this.client.ask({ method: 'DELETE', name })
     }
     const isOld = ({ modifiedMs }: ListedObject): boolean => modifiedMs < listedMs - s3Bounds.orphanMs
     return ours.filter((object) => !known.has(object.name) && isOld(object)).map(({ name }) => name)

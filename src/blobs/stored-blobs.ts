@@ -19,8 +19,8 @@ const ID_BYTES = 20
 const ID_CHARS = 27
 /** The id of an image of ours, or of the task that made a video. */
 const ID = /^[a-z]{3,4}_[0-9A-Za-z]{27,32}$/
-/** How many files a sweep removes at once. */
-const REMOVALS_MAX = 8
+/** How many files a sweep deletes at once. */
+const DELETIONS_MAX = 8
 
 const digestOf = (id: string): string => createHash('sha256').update(id).digest('hex')
 
@@ -71,11 +71,11 @@ export class StoredBlobs implements Blobs {
   }
 
   withdrawSteps(id: string): WriteStep[] {
-    return [this.rows.removeStep(digestOf(id))]
+    return [this.rows.withdrawStep(digestOf(id))]
   }
 
-  async removeFile(id: string): Promise<void> {
-    await this.files.remove(digestOf(id))
+  async deleteFile(id: string): Promise<void> {
+    await this.files.delete(digestOf(id))
   }
 
   async find(id: string, purpose: BlobPurpose): Promise<FoundBlob> {
@@ -83,8 +83,8 @@ export class StoredBlobs implements Blobs {
     const digest = digestOf(id)
     const row = await this.rows.find(digest, purpose)
     if (!row) return { kind: 'unknown' }
-    const { contentType, bytes, createdAtMs, expiresAtMs, isRemoved } = row
-    if (isRemoved || expiresAtMs <= Date.now()) return { kind: 'expired' }
+    const { contentType, bytes, createdAtMs, expiresAtMs, isWithdrawn } = row
+    if (isWithdrawn || expiresAtMs <= Date.now()) return { kind: 'expired' }
     return {
       kind: 'blob',
       open: (part = { from: 0, to: bytes - 1 }) => this.files.open({ name: digest, bytes }, part),
@@ -110,23 +110,23 @@ export class StoredBlobs implements Blobs {
     const nowMs = Date.now()
     for (;;) {
       const { digests, hasMore } = await this.rows.expiredBy(nowMs)
-      const removed = await this.removeAll(digests)
-      await this.rows.remove(removed)
-      // Files that could not be removed are tried again by the next sweep.
-      if (!hasMore || removed.length < digests.length) break
+      const deleted = await this.deleteAll(digests)
+      await this.rows.withdraw(deleted)
+      // Files that could not be deleted are tried again by the next sweep.
+      if (!hasMore || deleted.length < digests.length) break
     }
     await this.rows.forget(nowMs - REMEMBERED_MS)
   }
 
-  private async removeAll(digests: readonly string[]): Promise<readonly string[]> {
-    const removed: string[] = []
-    for (let at = 0; at < digests.length; at += REMOVALS_MAX) {
-      const some = digests.slice(at, at + REMOVALS_MAX)
-      const outcomes = await Promise.all(some.map((digest) => this.files.remove(digest)))
-      removed.push(...some.filter((_, i) => outcomes[i]))
+  private async deleteAll(digests: readonly string[]): Promise<readonly string[]> {
+    const deleted: string[] = []
+    for (let at = 0; at < digests.length; at += DELETIONS_MAX) {
+      const some = digests.slice(at, at + DELETIONS_MAX)
+      const outcomes = await Promise.all(some.map((digest) => this.files.delete(digest)))
+      deleted.push(...some.filter((_, i) => outcomes[i]))
       if (outcomes.includes(false)) break
     }
-    return removed
+    return deleted
   }
 
   recover(): Promise<void> {

@@ -19,7 +19,7 @@ const upload = (batch: UploadBatch, bytes: Uint8Array): ReturnType<Upload['end']
 /** Runs the suite. */
 export function describeUploadsContract(name: string, open: OpenUploads): void {
   describe(`${name} keeps the contract of uploads`, () => {
-    test('a file is kept as received, for this user alone, until its batch is removed', async () => {
+    test('a file is kept as received, for this user alone, until its batch is deleted', async () => {
       const { uploads } = open({ isShort: false })
       const batch = uploads.begin('a')
       const parts = [randomBytes(100), randomBytes(0), randomBytes(250)]
@@ -33,19 +33,19 @@ export function describeUploadsContract(name: string, open: OpenUploads): void {
       const unfinished = batch.create()
       unfinished.write(randomBytes(10))
       const other = upload(uploads.begin('a'), randomBytes(5))
-      await batch.remove()
-      await batch.remove()
+      await batch.delete()
+      await batch.delete()
       expect([existsSync(path), existsSync(other?.path ?? '')]).toEqual([false, true])
     })
 
-    test('each account has its share of the total, and removed files free their room', async () => {
+    test('each account has its share of the total, and deleted files free their room', async () => {
       const { uploads } = open({ isShort: false })
       const [first, second] = [uploads.begin('a'), uploads.begin('b')]
       expect(upload(first, randomBytes(600))?.bytes).toBe(600)
       expect(upload(uploads.begin('a'), randomBytes(1))).toBeUndefined()
       expect(upload(second, randomBytes(400))?.bytes).toBe(400)
       expect(upload(uploads.begin('c'), randomBytes(1))).toBeUndefined()
-      await first.remove()
+      await first.delete()
       expect(upload(uploads.begin('a'), randomBytes(500))?.bytes).toBe(500)
     })
 

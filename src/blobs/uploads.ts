@@ -26,8 +26,8 @@ export type Upload = {
 /** The files of one request. */
 export type UploadBatch = {
   create(): Upload
-  /** Removes all files of the batch, also unfinished ones, and frees their room. May be repeated. */
-  remove(): Promise<void>
+  /** Deletes all files of the batch, also unfinished ones, and frees their room. May be repeated. */
+  delete(): Promise<void>
 }
 
 /**
@@ -40,6 +40,6 @@ export type UploadBatch = {
 export type Uploads = {
   /** Whether the disk is short of space for uploads at the moment. */
   readonly isShort: boolean
-  /** Begins the files of one request. The caller removes them when the request is over. */
+  /** Begins the files of one request. The caller deletes them when the request is over. */
   begin(accountId: string): UploadBatch
 }

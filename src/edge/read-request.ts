@@ -94,7 +94,7 @@ async function receiveFiles(
   if (uploads.isShort) return { kind: 'rejected', failure: NO_ROOM }
   const share = exchange.notes.get('account') ?? ''
   const batch = uploads.begin(share)
-  const release = (): Promise<void> => batch.remove()
+  const release = (): Promise<void> => batch.delete()
   try {
     const got = await receiveForm(exchange, { batch, rules, limits: chatBody })
     if (got.kind === 'rejected') return { ...got, release }

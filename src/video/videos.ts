@@ -126,7 +126,7 @@ export class Videos {
   async delete(scope: TaskScope, id: string): Promise<boolean> {
     const { blobs } = this.deps
     if (!(await this.tasks.delete(scope, id, blobs.withdrawSteps(id)))) return false
-    await blobs.removeFile(id)
+    await blobs.deleteFile(id)
     return true
   }
 

@@ -358,7 +358,7 @@ describe('Removing and comparing', () => {
     expect((await e.port.find(kept, 'image')).kind).toBe('expired')
   }, 20_000)
 
-  test('files without rows and rows without files are reported, and only withdrawn files are removed', async () => {
+  test('files without rows and rows without files are reported, and only withdrawn files are deleted', async () => {
     const day = 25 * 3_600_000
     const [gone, withdrawn, fine] = [
       await stored(randomBytes(5)),
@@ -368,7 +368,7 @@ describe('Removing and comparing', () => {
     e.s3.objects.delete(keyOf(gone))
     await written(e, e.port.withdrawSteps(withdrawn))
     always('DeleteObject', down)
-    await e.port.removeFile(withdrawn)
+    await e.port.deleteFile(withdrawn)
     expect(e.s3.objects.has(keyOf(withdrawn))).toBe(true)
     const [old, young] = ['0'.repeat(64), 'f'.repeat(64)]
     e.s3.store(PREFIX + old, randomBytes(1), { modifiedMs: Date.now() - day })

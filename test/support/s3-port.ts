@@ -2,7 +2,7 @@
 import type { Blob, BlobDraft, BlobReader, Blobs } from '../../src/blobs/blobs.ts'
 import { openS3Blobs } from '../../src/blobs/s3-blobs.ts'
 import type { S3Settings } from '../../src/blobs/bucket-settings.ts'
-import { openSqliteBlobRows } from '../../src/blobs/sqlite-blob-rows.ts'
+import { openSqlBlobRows } from '../../src/blobs/sql-blob-rows.ts'
 import type { PortUnderTest } from '../../src/store/port-contract.ts'
 import type { Store } from '../../src/store/store.ts'
 import { onSqlite } from '../../src/store/sqlite-contract.ts'
@@ -40,7 +40,7 @@ export async function openS3Port(
     ...settings,
   }
   const openIn = (store: Store, dataFolder: string): Blobs =>
-    openS3Blobs(openSqliteBlobRows(store), used, {
+    openS3Blobs(openSqlBlobRows(store), used, {
       dataFolder,
       room,
       log: (level, event, fields = {}) => lines.push({ level, event, fields }),

@@ -10,7 +10,7 @@ const insert = statement(
   `INSERT INTO blob (digest, account_id, purpose, content_type, bytes, created_at, expires_at)
    VALUES (?, ?, ?, ?, ?, ?, ?)`,
 )
-const markRemoved = statement('UPDATE blob SET removed_at = ? WHERE digest = ? AND removed_at IS NULL')
+const markWithdrawn = statement('UPDATE blob SET removed_at = ? WHERE digest = ? AND removed_at IS NULL')
 const forget = statement('DELETE FROM blob WHERE removed_at < ?')
 
 const selectExpiries = eachDatabase(
@@ -20,9 +20,9 @@ const selectKnown = eachDatabase(
   (database) => `SELECT digest, removed_at FROM blob WHERE ${isListed(database, 'digest', '?')}`,
 )
 
-export const openSqliteBlobRows = (store: Store): BlobRows => new SqliteBlobRows(store)
+export const openSqlBlobRows = (store: Store): BlobRows => new SqlBlobRows(store)
 
-class SqliteBlobRows implements BlobRows {
+class SqlBlobRows implements BlobRows {
   private readonly store: Store
 
   constructor(store: Store) {
@@ -37,14 +37,14 @@ class SqliteBlobRows implements BlobRows {
     await mustWrite(this.store, [this.insertStep(row)])
   }
 
-  removeStep(digest: string): WriteStep {
-    return { run: markRemoved, bind: [Date.now(), digest] }
+  withdrawStep(digest: string): WriteStep {
+    return { run: markWithdrawn, bind: [Date.now(), digest] }
   }
 
-  async remove(digests: readonly string[]): Promise<void> {
+  async withdraw(digests: readonly string[]): Promise<void> {
     if (digests.length === 0) return
     await this.store.write(
-      digests.map((digest) => this.removeStep(digest)),
+      digests.map((digest) => this.withdrawStep(digest)),
       'bulk',
     )
   }
@@ -64,7 +64,7 @@ class SqliteBlobRows implements BlobRows {
       bytes: Number(row['bytes']),
       createdAtMs: Number(row['created_at']),
       expiresAtMs: Number(row['expires_at']),
-      isRemoved: row['removed_at'] !== null,
+      isWithdrawn: row['removed_at'] !== null,
     }
   }
 
@@ -84,9 +84,9 @@ class SqliteBlobRows implements BlobRows {
     return new Set(rows.map(({ digest }) => String(digest)))
   }
 
-  async statesOf(digests: readonly string[]): Promise<ReadonlyMap<string, 'kept' | 'removed'>> {
+  async statesOf(digests: readonly string[]): Promise<ReadonlyMap<string, 'kept' | 'withdrawn'>> {
     const rows = await this.store.aside.query(selectKnown, [textList(digests)])
-    return new Map(rows.map((row) => [String(row['digest']), row['removed_at'] === null ? 'kept' : 'removed']))
+    return new Map(rows.map((row) => [String(row['digest']), row['removed_at'] === null ? 'kept' : 'withdrawn']))
   }
 
   async keptBetween(
