@@ -14,15 +14,15 @@ import { ACCOUNT, drive, type PairTimes } from './pairs.ts'
 export type InstanceReport = { readonly pairs: number; readonly cpuUs: number; readonly holds: readonly number[] }
 
 const [url = '', clients = '16', warmUpMs = '1500', runMs = '5000'] = process.argv.slice(2)
-const owner = timeOrderedId('run_')
+const instance = timeOrderedId('run_')
 const stop = (message: string): never => {
   throw new Error(message)
 }
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-cluster-'))
-const store = await openPostgresStore(url, { folder, instance: owner, onFatal: stop })
-const ledger = await openPostgresLedger(store, { owner, onBroken: stop })
+const store = await openPostgresStore(url, { folder, instance, onFatal: stop })
+const ledger = await openPostgresLedger(store, { instance, onBroken: stop })
 ledger.register(ACCOUNT)
-const books = { ledger, records: openSqlRecords(store, owner) }
+const books = { ledger, records: openSqlRecords(store, instance) }
 const load = async (ms: number): Promise<PairTimes> => {
   const times: PairTimes = { hold: [], pair: [] }
   const untilMs = performance.now() + ms

@@ -74,7 +74,7 @@ async function measure(folder: string): Promise<Measurement> {
     throw new Error(message)
   }
   const store = await openStore(folder, stop)
-  const { ledger } = await openSqliteLedger(store, { owner: 'bench', onBroken: stop })
+  const { ledger } = await openSqliteLedger(store, { instance: 'bench', onBroken: stop })
   await mustWrite(store, [accountStep])
   ledger.register(ACCOUNT)
   const funds = { accountId: ACCOUNT, amount: 1_000_000_000_000_000n, kind: 'credit', ref: 'bench' } as const

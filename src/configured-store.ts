@@ -7,7 +7,7 @@ import { openStore, type Store } from './store/store.ts'
 
 export type StoreOpening = {
   readonly log: Log
-  /** Identifies this run of the process. The default is a new id. */
+  /** The id of this instance. The default is a new one. */
   readonly instance?: string
   /** Called with the event to log when nothing can be written any more. The caller must then stop the process. */
   readonly onFatal: (message: string, event: StoreEndEvent) => never

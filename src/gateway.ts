@@ -110,8 +110,8 @@ async function openParts(config: Config, options: OpenOptions): Promise<Gateway>
     process.exit(1)
   }
   const onFatal: StoreOpening['onFatal'] = (message, event) => stop(event, fatalText(message, config))
-  const owner = timeOrderedId('run_')
-  const store = await openConfiguredStore(config, { log, instance: owner, onFatal })
+  const instance = timeOrderedId('run_')
+  const store = await openConfiguredStore(config, { log, instance, onFatal })
   const room = new DiskRoom(config.dataFolder, config.limits.diskFloorBytes)
   const [live, health] = [new LiveCalls(detachedBounds), new HealthBook()]
   const secrets = await openSecrets(config, store)
@@ -122,7 +122,7 @@ async function openParts(config: Config, options: OpenOptions): Promise<Gateway>
     hasRights: (holder) => hasRights(people, holder),
   })
   const onBroken = (message: string): never => stop('ledger.broken', message)
-  const { ledger, expired } = await openConfiguredLedger(store, { owner, onBroken, alsoOnExpiry })
+  const { ledger, expired } = await openConfiguredLedger(store, { instance, onBroken, alsoOnExpiry })
   if (expired > 0) log('warn', 'ledger.expired', { holds: expired })
   const applies = await appliesDeclaration(store, config, options)
   const catalog = await openSqlCatalog(store, {
@@ -132,8 +132,7 @@ async function openParts(config: Config, options: OpenOptions): Promise<Gateway>
     applies,
   })
   if (applies) await applyAccounts(config, { store, accounts, ledger })
-  const instance = config.databaseUrl === undefined ? undefined : owner
-  const requests = await openRequestPorts(store, config, { room, log, instance })
+  const requests = await openRequestPorts(store, config, { room, log })
   const limiter = await openLimiter(config, { store, ledger, rollups: requests.rollups })
   const firstKey = firstAccount === 'make' ? await makeFirstKey(accounts, ledger) : undefined
   const services = servicesOf(store, config, {
@@ -144,7 +143,7 @@ async function openParts(config: Config, options: OpenOptions): Promise<Gateway>
     live,
     healthBook: health,
     secrets,
-    owner,
+    instance,
     ...requests,
     ...people,
   })
@@ -162,7 +161,7 @@ async function openParts(config: Config, options: OpenOptions): Promise<Gateway>
     live,
     room,
     health,
-    chores: openChores(store, instance),
+    chores: openChores(store, store.instance),
     services,
     firstKey,
   }
@@ -181,14 +180,11 @@ async function openLimiter(config: Config, parts: Pick<Gateway, 'store' | 'ledge
 type RequestPorts = Pick<Gateway, 'records' | 'rollups' | 'refused' | 'tasks' | 'blobs'> & Pick<AdminServices, 'feed'>
 
 /**
- * Opens the storage of request records and of the files and tasks that requests make. `instance` is the owner of their
- * rows, if other instances share the database.
+ * Opens the storage of request records and of the files and tasks that requests make. If other instances share the
+ * database, this one is the owner of its rows.
  */
-async function openRequestPorts(
-  store: Store,
-  config: Config,
-  { instance, ...shared }: HostedFileParts & { readonly instance: string | undefined },
-): Promise<RequestPorts> {
+async function openRequestPorts(store: Store, config: Config, shared: HostedFileParts): Promise<RequestPorts> {
+  const { instance } = store
   return {
     records: openSqlRecords(store, instance),
     rollups: await openSqlUsageRollups(store),
@@ -214,21 +210,21 @@ type Parts = SharedServices & {
   readonly live: LiveCalls
   readonly healthBook: HealthBook
   readonly secrets: Secrets
-  /** Identifies this run of the process in its holds. */
-  readonly owner: string
+  /** The id of this instance, in its holds. */
+  readonly instance: string
 }
 
 /** The services that operations work on. */
 function servicesOf(
   store: Store,
   config: Config,
-  { live, healthBook, secrets, owner, ...shared }: Parts,
+  { live, healthBook, secrets, instance, ...shared }: Parts,
 ): AdminServices {
   const startedAtMs = Date.now()
   let lastVerification: Verification | undefined
   const verify = async (): Promise<readonly Finding[]> => {
     const startedMs = Date.now()
-    const findings = await verifyBooks(store, owner)
+    const findings = await verifyBooks(store, instance)
     lastVerification = { findings, atMs: startedMs, tookMs: Date.now() - startedMs }
     return findings
   }
@@ -264,10 +260,10 @@ function servicesOf(
   }
 }
 
-/** The ledger's invariants and the checks of the tables beside it. `owner` is this run of the process. */
-export const bookChecks = (owner: string, isShared = false): readonly Check[] => [
+/** The ledger's invariants and the checks of the tables beside it. `instance` is the id of this one. */
+export const bookChecks = (instance: string, isShared = false): readonly Check[] => [
   ...ledgerChecks,
-  holdLifeCheck(owner),
+  holdLifeCheck(instance),
   ...usageChecks,
   ...idempotencyChecks,
   turnCheck,
@@ -276,8 +272,8 @@ export const bookChecks = (owner: string, isShared = false): readonly Check[] =>
 ]
 
 /** Runs all checks on a thread of their own. They take seconds. */
-export const verifyBooks = (store: Store, owner: string): Promise<readonly Finding[]> =>
-  store.apart((reader) => findingsOf(reader, bookChecks(owner, store.changes.isShared)))
+export const verifyBooks = (store: Store, instance: string): Promise<readonly Finding[]> =>
+  store.apart((reader) => findingsOf(reader, bookChecks(instance, store.changes.isShared)))
 
 /** The last message of a process in which a commit has failed. */
 function fatalText(message: string, { dataFolder }: Config): string {

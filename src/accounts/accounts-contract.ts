@@ -13,7 +13,7 @@ import type { PassTerms } from './pass.ts'
 /** Accounts that one process has open. */
 export type AccountsUnderTest = {
   readonly accounts: Accounts
-  /** Ends this run of the process and begins the next one on the same store. */
+  /** Ends this instance and begins the next one on the same store. */
   restart(options: AccountsOptions): Promise<AccountsUnderTest>
   /** Everything in the store, as text. */
   stored(): Promise<string>

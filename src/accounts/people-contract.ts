@@ -23,7 +23,7 @@ export type PeopleUnderTest = {
   addAccount(id: string): Promise<void>
   /** Runs steps that must succeed as one transaction. */
   write(steps: readonly WriteStep[]): Promise<void>
-  /** Ends this run of the process and begins the next one on the same store. */
+  /** Ends this instance and begins the next one on the same store. */
   restart(): Promise<PeopleUnderTest>
   /** Everything in the store about people, as text. */
   stored(): Promise<string>

@@ -11,7 +11,7 @@ import type { Catalog, CatalogOptions } from './catalog.ts'
 /** A catalogue that one process has open. */
 export type CatalogUnderTest = {
   readonly catalog: Catalog
-  /** Ends this run of the process and begins the next one on the same store. */
+  /** Ends this instance and begins the next one on the same store. */
   restart(options: CatalogOptions): Promise<CatalogUnderTest>
   /** Everything that the store has about providers, as text. */
   stored(): Promise<string>

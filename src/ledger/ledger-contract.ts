@@ -19,7 +19,7 @@ export type BooksUnderTest = {
   recordStep(hold: Pick<Hold, 'id' | 'accountId'>, settlement: Settlement): WriteStep
   /** A step that the store refuses if `isMet` is false. */
   conditionStep(isMet: boolean): WriteStep
-  /** Ends this run of the process and begins the next one on the same books. */
+  /** Ends this instance and begins the next one on the same books. */
   restart(): Promise<{ readonly books: BooksUnderTest; readonly expired: number }>
   /** The findings of a verification of the books. */
   findings(): Promise<readonly Finding[]>

@@ -186,8 +186,8 @@ export type Ledger = {
 }
 
 export type LedgerOptions = {
-  /** Identifies this run of the process in the holds that are open on disk. */
-  readonly owner: string
+  /** The id of this instance. On disk it is the owner of its open holds. */
+  readonly instance: string
   /** Called when the database refuses a decision of memory. They disagree, so the caller must stop the process. */
   readonly onBroken: (message: string) => void
   /** Further steps for the expiry of a hold, by its id. */

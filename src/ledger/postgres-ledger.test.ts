@@ -27,9 +27,9 @@ const fatal = (message: string): never => {
 }
 
 async function openLedger(store: Store, knownMs?: number): Promise<Ledger> {
-  const owner = store.instance
-  if (owner === undefined) throw new Error('the store has no instances')
-  return openPostgresLedger(store, { owner, onBroken: fatal, ...(knownMs !== undefined && { knownMs }) })
+  const { instance } = store
+  if (instance === undefined) throw new Error('the store has no instances')
+  return openPostgresLedger(store, { instance, onBroken: fatal, ...(knownMs !== undefined && { knownMs }) })
 }
 
 /** Declares every other instance dead, as if each had been silent for long. */

@@ -53,7 +53,7 @@ const SELECT_FUNDS = eachDatabase(
 )
 const SELECT_STATE = 'SELECT state FROM hold WHERE id = ?'
 
-export type PostgresLedgerOptions = Pick<LedgerOptions, 'owner' | 'onBroken'> & {
+export type PostgresLedgerOptions = Pick<LedgerOptions, 'instance' | 'onBroken'> & {
   /** For how long memory refuses by what it has seen. */
   readonly knownMs?: number
 }
@@ -153,7 +153,7 @@ class PostgresLedger implements Ledger {
     if (isSoon && also.length + conditions.length > 0) throw new Error('a hold that waits is written alone')
     const isSure = funds.isAmple(amount) && conditions.every((condition) => condition.isSure)
     const hold: SharedHold = { id, accountId, amount, createdAtMs, ...(isSoon && { isSoon }) }
-    const owner = request.livesWith === 'task' ? TASK_OWNER : this.options.owner
+    const owner = request.livesWith === 'task' ? TASK_OWNER : this.options.instance
     const { counters, day = null, tokens = null } = request.counted ?? {}
     this.open.add(id)
     const bind = [id, accountId, amount, owner, counters?.join(' ') ?? null, day, tokens, createdAtMs]

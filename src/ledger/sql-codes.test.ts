@@ -14,7 +14,7 @@ const fatal = (message: string): never => {
 
 async function openOn(database: DatabaseUnderTest): Promise<CodesUnderTest & { readonly store: Store }> {
   const store = await database.open()
-  const { ledger } = await openSqliteLedger(store, { owner: 'test', onBroken: fatal })
+  const { ledger } = await openSqliteLedger(store, { instance: 'test', onBroken: fatal })
   for (const id of ['a', 'b']) {
     await mustWrite(store, [{ run: insertAccount, bind: [id, 0] }])
     ledger.register(id)

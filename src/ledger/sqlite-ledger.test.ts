@@ -37,7 +37,7 @@ const fatal = (message: string): never => {
 
 async function openFolder(folder: string, deferMs?: number): Promise<{ store: Store; ledger: Ledger }> {
   const store = await openStore(folder, fatal, { deferMs })
-  const { ledger } = await openSqliteLedger(store, { owner: 'test', onBroken: fatal })
+  const { ledger } = await openSqliteLedger(store, { instance: 'test', onBroken: fatal })
   return { store, ledger }
 }
 
@@ -64,7 +64,7 @@ const touchAccount = statement('UPDATE account SET name = name WHERE id = ?')
 
 async function openBooks(folder: string): Promise<{ readonly books: BooksUnderTest; readonly expired: number }> {
   const store = await openStore(folder, fatal, { deferMs: 1 })
-  const { ledger, expired } = await openSqliteLedger(store, { owner: 'test', onBroken: fatal })
+  const { ledger, expired } = await openSqliteLedger(store, { instance: 'test', onBroken: fatal })
   const [someAccount] = await store.query('SELECT id FROM account')
   let metBy = (someAccount?.['id'] as string | undefined) ?? ''
   const books: BooksUnderTest = {

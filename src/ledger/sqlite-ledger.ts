@@ -127,7 +127,7 @@ class SqliteLedger implements Ledger {
   hold(request: HoldRequest): HoldResult {
     const { id, accountId, amount, written = 'now', also = [], conditions = UNCONDITIONAL } = request
     const { createdAtMs = Date.now() } = request
-    const owner = request.livesWith === 'task' ? TASK_OWNER : this.options.owner
+    const owner = request.livesWith === 'task' ? TASK_OWNER : this.options.instance
     const funds = this.of(accountId)
     if (amount < 0n) throw new RangeError('a hold is never negative')
     if (funds.posted - funds.held < amount) return { kind: 'insufficient', balance: this.balance(accountId) }

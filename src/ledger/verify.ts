@@ -105,7 +105,7 @@ const OWNED_BY_ANOTHER = `SELECT id AS subject, owner FROM hold
  * The holds of a process end with it, except those of tasks. This process expired the open holds of the one before it
  * made its first. On a shared database, the holds of other living instances are open too.
  */
-export const holdLifeCheck = (owner: string): Check => ({
+export const holdLifeCheck = (instance: string): Check => ({
   code: 'hold_life',
   invariant: 'I8 an open hold is of a process that runs, or of a task',
   found: 'made by {owner}',
@@ -114,7 +114,7 @@ export const holdLifeCheck = (owner: string): Check => ({
     postgres: `${OWNED_BY_ANOTHER} AND NOT EXISTS
       (SELECT 1 FROM instance WHERE instance.id = hold.owner AND instance.state IN ('alive', 'draining'))`,
   },
-  bind: [owner],
+  bind: [instance],
 })
 
 /** Checks the whole ledger on another thread. */

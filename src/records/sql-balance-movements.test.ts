@@ -21,7 +21,7 @@ for (const [name, on, shard] of [
       throw new Error(message)
     }
     for (const id of accounts) await under.addAccount(id)
-    const { ledger } = await openSqliteLedger(under.store, { owner: 'test', onBroken })
+    const { ledger } = await openSqliteLedger(under.store, { instance: 'test', onBroken })
     return { ...under, ledger, records: openSqlRecords(under.store, shard) }
   })
 }

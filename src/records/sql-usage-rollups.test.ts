@@ -21,7 +21,7 @@ async function withRecords(
   const onBroken = (message: string): never => {
     throw new Error(message)
   }
-  const { ledger } = await openSqliteLedger(under.store, { owner: 'test', onBroken })
+  const { ledger } = await openSqliteLedger(under.store, { instance: 'test', onBroken })
   return {
     ...under,
     records: openSqlRecords(under.store, shard),

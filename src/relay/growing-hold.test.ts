@@ -35,7 +35,7 @@ const fatal = (message: string): never => {
 }
 async function open(): Promise<void> {
   store = await openStore(folder, fatal, { deferMs: 1 })
-  ;({ ledger } = await openSqliteLedger(store, { owner: `life ${lives++}`, onBroken: fatal }))
+  ;({ ledger } = await openSqliteLedger(store, { instance: `life ${lives++}`, onBroken: fatal }))
 }
 beforeAll(open)
 afterAll(async () => {

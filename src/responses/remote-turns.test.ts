@@ -34,7 +34,7 @@ beforeEach(async () => {
   }
   await mustWrite(store, [{ run: insertAccount, bind: ['a', Date.now()], changes: 1 }])
   const turns = await openSqlTurns(store, { bytesPerAccountMax: Number.POSITIVE_INFINITY, room: { isShort: false } })
-  const { ledger } = await openSqliteLedger(store, { owner: 'run_1', onBroken })
+  const { ledger } = await openSqliteLedger(store, { instance: 'run_1', onBroken })
   const turn = { ...running, input: '[]', output: '[]' }
   const held = ledger.hold({ id: 'req_1', accountId: 'a', amount: 0n, also: turns.keep(scope, turn) })
   if (held.kind !== 'held') throw new Error(held.kind)

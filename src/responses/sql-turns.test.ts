@@ -38,7 +38,7 @@ test('a running turn names the process that makes it', async () => {
     const onBroken = (message: string): never => {
       throw new Error(message)
     }
-    const { ledger } = await openSqliteLedger(under.store, { owner: 'run_1', onBroken })
+    const { ledger } = await openSqliteLedger(under.store, { instance: 'run_1', onBroken })
     const also = under.port.keep(a, turn('resp_1', undefined, { state: 'running' }))
     const held = ledger.hold({ id: 'req_1', accountId: 'a', amount: 0n, also })
     if (held.kind !== 'held') throw new Error(held.kind)

@@ -104,7 +104,7 @@ export type Turns = {
   find(scope: TurnScope, id: string): Promise<ShownTurn | undefined>
   /** The bytes of a turn, or 0 if there is none. */
   sizeOf(scope: TurnScope, id: string): Promise<number>
-  /** The owner of the hold of a running turn: the process that makes it. Undefined if the turn does not run. */
+  /** The instance that makes a running turn: the owner of its hold. Undefined if the turn does not run. */
   runBy(scope: TurnScope, id: string): Promise<string | undefined>
   /** Undefined if no other instance shares the store. */
   readonly remote: RemoteTurns | undefined

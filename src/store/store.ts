@@ -12,7 +12,7 @@ import type { DeferredWrite, Lane, OutcomeListener } from './write-queue.ts'
 /** Durable storage for one process. It moves rows. The folders above know their meaning. */
 export type Store = {
   readonly folder: string
-  /** Identifies this run of the process among those that share the database. Undefined if it has the database alone. */
+  /** The id of this instance, if others may share its database. Undefined if it has the database alone. */
   readonly instance?: string
   /** Runs a transaction. Resolves once it is durable, or once it is refused with nothing written. */
   write(steps: readonly WriteStep[], lane?: Lane): Promise<WriteOutcome>

@@ -17,7 +17,7 @@ import { PostgresWriter } from './writer.ts'
 export type PostgresOptions = {
   /** The folder of the files that stand beside the database. */
   readonly folder: string
-  /** Identifies this run of the process among the instances. The default is a new one. */
+  /** The id of this instance. The default is a new one. */
   readonly instance?: string | undefined
   /** Called once nothing can be written any more, with the event to log. The caller must then stop the process. */
   readonly onFatal: (message: string, event: StoreEndEvent) => void

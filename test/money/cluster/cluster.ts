@@ -97,7 +97,7 @@ export class Cluster {
       store,
       accountIds.map((id) => ({ run: insertAccount, bind: [id] })),
     )
-    const ledger = await openPostgresLedger(store, { owner: 'funding', onBroken: unexpected })
+    const ledger = await openPostgresLedger(store, { instance: 'funding', onBroken: unexpected })
     for (const accountId of accountIds) {
       const credit = {
         accountId,

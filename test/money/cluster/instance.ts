@@ -68,7 +68,7 @@ const store = await openPostgresStore(plan.url, {
   silenceMs: plan.silentMs / 4,
 })
 const onBroken = (message: string): never => end(`ledger.broken ${message}`)
-const ledger: Ledger = await openPostgresLedger(store, { owner: plan.name, onBroken })
+const ledger: Ledger = await openPostgresLedger(store, { instance: plan.name, onBroken })
 const limiter = await openPostgresLimiter(store, [])
 const expiry = { ofInstance: counterExpirySteps, ofHold: alsoOnExpiry }
 const silence = new SilenceWatch(store, {

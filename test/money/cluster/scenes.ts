@@ -50,7 +50,7 @@ async function openInstance({ url = database.href, silenceMs }: InstanceOptions 
   const onFatal = (message: string, event: string): unknown => ends.push(`${event} ${message}`)
   const store = await openPostgresStore(url, { folder, onFatal, silenceMs })
   const onBroken = (message: string): unknown => ends.push(`ledger.broken ${message}`)
-  return { store, ledger: await openPostgresLedger(store, { owner: store.instance ?? '', onBroken }), ends }
+  return { store, ledger: await openPostgresLedger(store, { instance: store.instance ?? '', onBroken }), ends }
 }
 
 const credit = ({ ledger }: Instance, ref: string): Promise<AdjustmentResult> =>

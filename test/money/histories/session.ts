@@ -52,7 +52,7 @@ export class Books {
       throw violation
     }
     const store = await openStore(this.folder, onBroken, { deferMs: DEFER_MS })
-    const { ledger, expired } = await openSqliteLedger(store, { owner: `life ${this.restarts}`, onBroken })
+    const { ledger, expired } = await openSqliteLedger(store, { instance: `life ${this.restarts}`, onBroken })
     this.life = { store, ledger }
     this.openStore = store
     return expired

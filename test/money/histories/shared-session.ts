@@ -106,7 +106,7 @@ export class SharedBooks {
     }
     const instance = `run_${crypto.randomUUID()}`
     const store = await openPostgresStore(this.url, { folder: this.folder, instance, onFatal: onBroken })
-    const ledger = await openPostgresLedger(store, { owner: instance, onBroken })
+    const ledger = await openPostgresLedger(store, { instance, onBroken })
     return { instance, store, ledger }
   }
 }

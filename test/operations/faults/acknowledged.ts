@@ -49,7 +49,7 @@ export async function complaintsOf(folder: string, { tried, acknowledged }: Ackn
   }
   const store = await openStore(folder, stop)
   try {
-    const { ledger } = await openSqliteLedger(store, { owner: 'examiner', onBroken: stop })
+    const { ledger } = await openSqliteLedger(store, { instance: 'examiner', onBroken: stop })
     const complaints = (await verifyLedger(store)).map(({ invariant, subject }) => `${invariant}: ${subject}`)
     if (ledger.openHolds() > 0) complaints.push(`${ledger.openHolds()} holds are open`)
     const holds = new Map((await store.query(HOLDS)).map((row) => [String(row['id']), row]))

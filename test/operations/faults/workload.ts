@@ -110,7 +110,7 @@ const stop = (message: string): never => {
 
 const store = await openStore(options.folder, stop, { deferMs: 3 })
 const life = `${options.seed}.`
-const { ledger } = await openSqliteLedger(store, { owner: life, onBroken: stop })
+const { ledger } = await openSqliteLedger(store, { instance: life, onBroken: stop })
 const [known] = await store.query('SELECT count(*) AS count FROM account')
 for (let i = Number(known?.['count']); i < ACCOUNTS; i++) {
   await mustWrite(store, [{ run: insertAccount, bind: [`a${i}`] }])
