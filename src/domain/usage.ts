@@ -16,6 +16,9 @@ export type Usage = {
   readonly pieces?: readonly Pieces[]
 }
 
+/** The length of a request in tokens: its approximate input, and the most output. */
+export type RequestLength = { readonly inputTokens: number; readonly outputTokens: number }
+
 /** The name of an image or a second of video on a price card: `piece:image/1024x1024/high`, `piece:second/720p`. */
 export type PieceUnit = `piece:${string}`
 export type Pieces = { readonly unit: PieceUnit; readonly count: number }

@@ -123,11 +123,11 @@ type BackgroundResult = Extract<RelayResult, { kind: 'background' }>
 async function answerInBackground(
   responder: Responder,
   context: RequestContext,
-  { call, relayed: { run, text, headers } }: AnsweredRequest & { readonly relayed: BackgroundResult },
+  { call, relayed: { response, text, headers } }: AnsweredRequest & { readonly relayed: BackgroundResult },
 ): Promise<void> {
   if (call.request.conversation?.mode === 'followed') {
-    await responder.replyWithEvents(context, { events: run.follow(-1), headers })
+    await responder.replyWithEvents(context, { events: response.follow(-1), headers })
   } else responder.write(context, 200, { ...JSON_TYPE, ...headers }, text)
   // The request counts against the concurrency of its key until the run ends.
-  return run.over
+  return response.over
 }

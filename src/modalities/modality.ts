@@ -5,7 +5,7 @@
 import type { Model, ModelKind } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
 import type { NanoUsd } from '../domain/money.ts'
-import type { Usage } from '../domain/usage.ts'
+import type { RequestLength, Usage } from '../domain/usage.ts'
 import type {
   ClientRequest,
   DeliveredImage,
@@ -36,7 +36,7 @@ type WorkTerms = {
   /** Why the model cannot take the media or pictures of the request, or undefined if it can. */
   acceptsInput(model: Model, request: ClientRequest): Failure | undefined
   /** The approximate length of the request, or undefined if it fits every offer of the model. */
-  lengthOf(request: ClientRequest, model: Model): TokenLength | undefined
+  lengthOf(request: ClientRequest, model: Model): RequestLength | undefined
   /** The most that the request can cost, and the output limit that ensures it. */
   quote(request: QuotedRequest, model: Model, means: Means): Quote
   /** The tokens that the request counts as against a token limit until its usage is known. */
@@ -69,9 +69,6 @@ export type AnswerModality = WorkTerms & {
  * Work that outlives its request and this process. The task has its own timeouts, and is metered when it ends.
  */
 export type TaskModality = WorkTerms & { readonly delivery: 'task' }
-
-/** The approximate input, and the most output, in tokens. */
-export type TokenLength = { readonly inputTokens: number; readonly outputTokens: number }
 
 /** The parts of a request that its price depends on. */
 export type QuotedRequest = RequestedWork &

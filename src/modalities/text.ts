@@ -1,12 +1,13 @@
 /** Text. Its tokens arrive one after the other, so its hold can grow with it. */
 import type { Model } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
+import type { RequestLength } from '../domain/usage.ts'
 import { firstEventTimeoutOf } from '../vendors/first-token-timeout.ts'
 import type { ClientRequest } from '../formats/core/contract.ts'
 import { wordsOf } from '../formats/core/request-words.ts'
 import { estimateTokens } from '../lib/primitives/token-estimate.ts'
 import { acceptsKind, acceptsMedia } from './acceptance.ts'
-import type { AnswerModality, TokenLength } from './modality.ts'
+import type { AnswerModality } from './modality.ts'
 import { wordStreamMax } from './stream-max.ts'
 import { meterTokens } from './token-meter.ts'
 import { likelyTokens, quoteTokens } from './token-quote.ts'
@@ -51,7 +52,7 @@ function acceptsPictures({ id, limits }: Model, request: ClientRequest): Failure
 }
 
 /** The approximate length of a request, if offers differ in whether it fits. */
-function lengthOf(request: ClientRequest, { offers }: Model): TokenLength | undefined {
+function lengthOf(request: ClientRequest, { offers }: Model): RequestLength | undefined {
   let least = Number.POSITIVE_INFINITY
   for (const { contextTokens } of offers) if (contextTokens !== undefined) least = Math.min(least, contextTokens)
   const output = (request.outputTokensMax ?? 0) * request.choices

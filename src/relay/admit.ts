@@ -2,12 +2,13 @@
 import { failureForClient } from '../domain/failure-policy.ts'
 import type { Model, Offer } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
+import type { RequestLength } from '../domain/usage.ts'
 import { formatUsd, type NanoUsd } from '../domain/money.ts'
 import type { ClientRequest } from '../formats/core/contract.ts'
 import { wordsOf } from '../formats/core/request-words.ts'
 import type { Balance, Hold, HoldCondition, HoldRequest, HoldResult } from '../ledger/ledger.ts'
 import { modalityOf } from '../modalities/modalities.ts'
-import type { AnswerModality, Modality, Quote, TokenLength } from '../modalities/modality.ts'
+import type { AnswerModality, Modality, Quote } from '../modalities/modality.ts'
 import { planAttempts } from '../router/plan.ts'
 import type { GatewayRequest } from './call.ts'
 import { adviceOf, limitFailure, type AffordableSize } from '../accounts/limit-failure.ts'
@@ -162,7 +163,7 @@ function planFor(relay: Relay, { request, caller }: GatewayRequest, work: Work):
 const withHabits = ({ hiddenReasoners }: Relay, model: Model): Model =>
   hiddenReasoners.has(model.id) ? { ...model, limits: { ...model.limits, hidesReasoning: true } } : model
 
-function tooLong({ id, offers }: Model, request: ClientRequest, { inputTokens }: TokenLength): Failure {
+function tooLong({ id, offers }: Model, request: ClientRequest, { inputTokens }: RequestLength): Failure {
   const most = Math.max(...offers.map(({ contextTokens = 0 }) => contextTokens))
   const message = `The request has about ${inputTokens} tokens; '${id}' allows ${most} for input and output together.`
   return { kind: 'context_length', message, param: wordsOf(request).input }

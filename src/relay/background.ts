@@ -21,7 +21,7 @@ const CANCEL_WAIT_MS = 5_000
 
 export class BackgroundResponses {
   private readonly limits: BackgroundLimits
-  private readonly runs = new Map<string, Run>()
+  private readonly running = new Map<string, BackgroundResponse>()
   /** Answers that wait for their holds. */
   private readonly starting = new Set<TurnScope>()
   private readonly remote: RemoteTurns | undefined
@@ -36,12 +36,12 @@ export class BackgroundResponses {
   /** The reason why no further one may begin at the moment, if there is one. */
   obstacle({ accountId }: TurnScope): Failure | undefined {
     const { runsMax, runsPerAccountMax } = this.limits
-    if (this.runs.size + this.starting.size >= runsMax) {
+    if (this.running.size + this.starting.size >= runsMax) {
       const message = 'Too many responses are being made in the background. Try again shortly.'
       return { kind: 'unavailable', message, retryAfterMs: RETRY_MS }
     }
     let own = 0
-    for (const run of this.runs.values()) if (run.accountId === accountId) own++
+    for (const response of this.running.values()) if (response.accountId === accountId) own++
     for (const start of this.starting) if (start.accountId === accountId) own++
     if (own < runsPerAccountMax) return undefined
     const message = `This account may have ${runsPerAccountMax} background responses at once, and that many are running.`
@@ -60,29 +60,29 @@ export class BackgroundResponses {
   }
 
   /** A running answer of this instance, if there is one of this id. */
-  find({ accountId }: TurnScope, id: string): Run | undefined {
-    return this.runs.get(nameOf(accountId, id))
+  find({ accountId }: TurnScope, id: string): BackgroundResponse | undefined {
+    return this.running.get(nameOf(accountId, id))
   }
 
   /** Cancels a running answer, whichever instance makes it. Resolves when it is settled, or after a timeout. */
   async cancel(scope: TurnScope, id: string, what: 'stopped' | 'forgotten'): Promise<void> {
-    const run = this.find(scope, id)
-    await (run ? run.cancel(what) : this.remote?.cancel(scope, id))
+    const response = this.find(scope, id)
+    await (response ? response.cancel(what) : this.remote?.cancel(scope, id))
   }
 
   /** Runs the answer to its end. `onError` is called for a programmer's error. */
-  start(started: RunStart, onError: (error: unknown) => void): Run {
-    const run = new Run(started)
-    const name = nameOf(run.accountId, run.id)
-    this.runs.set(name, run)
-    run.over = run
+  start(started: ResponseStart, onError: (error: unknown) => void): BackgroundResponse {
+    const response = new BackgroundResponse(started)
+    const name = nameOf(response.accountId, response.id)
+    this.running.set(name, response)
+    response.over = response
       .make()
       .catch(onError)
       .finally(() => {
-        this.runs.delete(name)
-        run.ended()
+        this.running.delete(name)
+        response.ended()
       })
-    return run
+    return response
   }
 }
 
@@ -96,7 +96,7 @@ type Events = {
   close(): Promise<void>
 }
 
-type RunStart = {
+type ResponseStart = {
   readonly call: GatewayRequest
   readonly conversation: Conversation
   readonly facts: AnswerFacts
@@ -106,16 +106,16 @@ type RunStart = {
 }
 
 /** One background answer while it is made. */
-export class Run {
+export class BackgroundResponse {
   readonly id: string
   readonly accountId: string
   /** Resolves when its settlement is on disk. Never rejects. */
   over: Promise<void> = Promise.resolve()
   private isOver = false
-  private readonly started: RunStart
+  private readonly started: ResponseStart
   private changed = Promise.withResolvers<void>()
 
-  constructor(started: RunStart) {
+  constructor(started: ResponseStart) {
     this.started = started
     this.id = started.id
     this.accountId = started.call.caller.account.id

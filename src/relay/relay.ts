@@ -10,7 +10,7 @@ import { answerWhole, type Answer } from './answer.ts'
 import { answerStream } from './stream-answer.ts'
 import { tryOffers } from './attempt.ts'
 import { factsOf } from './prepared-attempt.ts'
-import type { Run } from './background.ts'
+import type { BackgroundResponse } from './background.ts'
 import { CLIENT_CLOSED, type GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
 import { makeTurnRoom, recall } from './conversation.ts'
@@ -37,7 +37,7 @@ export type RelayResult =
   /** The answer is made in the background. `text` is its current state. */
   | {
       readonly kind: 'background'
-      readonly run: Run
+      readonly response: BackgroundResponse
       readonly text: string
       readonly headers: Readonly<Record<string, string>>
     }
@@ -167,11 +167,11 @@ async function detach(
   const { headers, events: answer } = answerStream(relay, call, job)
   const facts = factsOf(call, admission)
   const turn = conversation.begun(facts)
-  const run = relay.backgrounds.start({ call, conversation, facts, id: turn.id, answer }, (error) =>
+  const response = relay.backgrounds.start({ call, conversation, facts, id: turn.id, answer }, (error) =>
     relay.log('error', 'relay.background', { request: call.id, message: String(error) }),
   )
   await admission.held.durable
-  return { kind: 'background', run, text: conversation.show(turn), headers }
+  return { kind: 'background', response, text: conversation.show(turn), headers }
 }
 
 /** The value, or undefined if it takes longer than `waitMs`. */

@@ -1,5 +1,6 @@
 /** Decides which offers to try and in which order. It is pure: health, time and chance are passed in. */
 import type { Model, Offer } from '../domain/catalog.ts'
+import type { RequestLength } from '../domain/usage.ts'
 import { healthy, type OfferHealth } from './health.ts'
 import { policyOf } from './policies.ts'
 
@@ -13,9 +14,6 @@ export type PlanInput = {
   /** The approximate length of the request. If left out, it fits every offer. */
   readonly length?: RequestLength | undefined
 }
-
-/** The approximate number of input tokens, and how many output tokens may come. */
-export type RequestLength = { readonly inputTokens: number; readonly outputTokens: number }
 
 /** Estimates have errors. A request within this margin is tried after all others, and the vendor may refuse it. */
 const ESTIMATE_MARGIN = 1.2
