@@ -144,6 +144,23 @@ test('crashes of the server under load lose nothing that was acknowledged', asyn
   await expectExact(load)
 })
 
+test('a full disk of the server stops the acknowledgements, not the instance, and nothing is lost', async () => {
+  const load = new Load(await open())
+  await load.more(50)
+  // The code of a full disk, as PostgreSQL reports it for a table that cannot grow.
+  await admin.unsafe(`CREATE FUNCTION be_full() RETURNS trigger LANGUAGE plpgsql
+    AS $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$`)
+  await admin.unsafe('CREATE TRIGGER full_disk BEFORE INSERT ON journal EXECUTE FUNCTION be_full()')
+  const acknowledged = load.acknowledged.length
+  await Bun.sleep(500)
+  // The batch that was in flight may have been told before.
+  expect(load.acknowledged.length - acknowledged).toBeLessThanOrEqual(CLIENTS)
+  await admin.unsafe('DROP TRIGGER full_disk ON journal')
+  await load.more(50)
+  await load.stop()
+  await expectExact(load)
+})
+
 test('answers that are lost at any byte are asked for by the number of the batch', async () => {
   proxy = new FaultProxy({ port: Number(new URL(server.url()).port) })
   const load = new Load(await open({ through: proxy }))
