@@ -7,8 +7,9 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { formatUsd } from '../../src/domain/money.ts'
 import { faultyWriter } from '../operations/faults/writer-faults.ts'
-import { chat, freshFolder, startGateway, startSandboxProcess } from '../support/gateway.ts'
-import type { GatewayOptions, TestGateway, TestSandbox } from '../support/gateway.ts'
+import { ask, askUntilDead, MANNERS, modelsOf, type AcknowledgedCharges } from '../support/crash-clients.ts'
+import { freshFolder, startGateway, startSandboxProcess } from '../support/gateway.ts'
+import type { GatewayOptions, TestSandbox } from '../support/gateway.ts'
 import { countOf, reportFigure } from '../support/soaks.ts'
 import { copySources } from '../support/sources.ts'
 
@@ -29,57 +30,6 @@ beforeAll(async () => {
   vendor = await startSandboxProcess()
 })
 afterAll(() => vendor.stop())
-
-const yaml = (): string => `
-providers:
-  vendor: { base_url: '${vendor.baseUrl}', allow_private: true }
-models:
-  small:
-    price: { input: 1, output: 2 }
-    offers: [{ provider: vendor, model: sandbox-mini }]
-  dear:
-    price: { input: 1, output: 4000 }
-    output_tokens_max: 131072
-    offers: [{ provider: vendor, model: sandbox-mini }]
-`
-
-/** What clients were told: request ids, with the cost where the answer named it. */
-type AcknowledgedWrite = Map<string, string | undefined>
-
-type Manner = 'whole' | 'stream' | 'growing whole' | 'growing stream' | 'hang up'
-const MANNERS: readonly Manner[] = [
-  'whole',
-  'stream',
-  'growing whole',
-  'growing stream',
-  'whole',
-  'growing stream',
-  'hang up',
-]
-/** Without a limit, and long enough for its hold to grow. */
-const LONG = { model: 'dear', messages: [{ role: 'user', content: 'Write a long story of many words. '.repeat(8) }] }
-
-/** Asks once. Throws when the server is gone. */
-async function ask(gateway: TestGateway, manner: Manner, acknowledged: AcknowledgedWrite): Promise<void> {
-  const hangUp = new AbortController()
-  const stream = !manner.endsWith('whole')
-  const body = manner.startsWith('growing') ? LONG : { model: 'small', max_tokens: 5 }
-  const response = await chat(gateway, { ...body, stream }, { signal: hangUp.signal })
-  if (manner === 'hang up') return hangUp.abort()
-  const text = await response.text()
-  const id = response.headers.get('x-request-id')
-  const isComplete = stream ? text.endsWith('data: [DONE]\n\n') : text.endsWith('}')
-  if (response.status !== 200) throw new Error(`answered ${response.status}: ${text}`)
-  if (isComplete && id) acknowledged.set(id, response.headers.get('x-tollgate-cost-usd') ?? undefined)
-}
-
-async function askUntilDead(gateway: TestGateway, manner: Manner, acknowledged: AcknowledgedWrite): Promise<void> {
-  try {
-    for (;;) await ask(gateway, manner, acknowledged)
-  } catch {
-    return // The server is dead, which is the point.
-  }
-}
 
 type Row = {
   id: string
@@ -104,7 +54,7 @@ function read<T>(folder: string, sql: string): T[] {
   }
 }
 
-function expectCharges(folder: string, acknowledged: AcknowledgedWrite): Row[] {
+function expectCharges(folder: string, acknowledged: AcknowledgedCharges): Row[] {
   const rows = read<Row>(folder, ROWS).map((row) => ({
     ...row,
     charges: Number(row.charges),
@@ -121,7 +71,7 @@ function expectCharges(folder: string, acknowledged: AcknowledgedWrite): Row[] {
 }
 
 type Lives = {
-  readonly acknowledged: AcknowledgedWrite
+  readonly acknowledged: AcknowledgedCharges
   readonly expired: number
   readonly readyMs: number
   stillborn: number
@@ -141,8 +91,8 @@ async function killStart(options: GatewayOptions): Promise<void> {
 /** One data folder through its cycles. */
 async function live(cycles: number): Promise<Lives> {
   const folder = freshFolder()
-  const acknowledged: AcknowledgedWrite = new Map()
-  let options: GatewayOptions = { folder, yaml: yaml() }
+  const acknowledged: AcknowledgedCharges = new Map()
+  let options: GatewayOptions = { folder, yaml: modelsOf(vendor.baseUrl) }
   let [readyMs, stillborn] = [0, 0]
   for (let cycle = 0; cycle < cycles; cycle++) {
     if (cycle % STILLBORN_ONE_IN === STILLBORN_ONE_IN - 1) {
@@ -201,8 +151,8 @@ test(
 test('a gateway whose disk fails stops itself, and the next one has everything that was acknowledged', async () => {
   const copy = copySources([faultyWriter])
   const folder = freshFolder()
-  const acknowledged: AcknowledgedWrite = new Map()
-  let options: GatewayOptions = { folder, yaml: yaml() }
+  const acknowledged: AcknowledgedCharges = new Map()
+  let options: GatewayOptions = { folder, yaml: modelsOf(vendor.baseUrl) }
   try {
     for (const at of [400, 1_000, 700, 1_300].slice(0, Math.max(2, CYCLES / 10))) {
       const env = { TOLLGATE_FAULT_AT: String(at), TOLLGATE_FAULT_MODE: 'from' }
