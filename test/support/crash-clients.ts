@@ -1,4 +1,4 @@
-/** Clients of a gateway that is killed while they ask. They note what they were told: an answer whose last byte arrived. */
+/** Clients of a gateway that is killed while they ask. They note every answer whose last byte has arrived. */
 import { chat, type TestGateway } from './gateway.ts'
 
 /** Models of a vendor at this address. */
