@@ -300,8 +300,7 @@ describe('when the gateway stops', () => {
       const input = status === 'failed' ? 'write 900 tokens' : 'write 50 tokens'
       const { id } = await made(who, { ...background, input })
       await Bun.sleep(150)
-      process.kill(first.pid, 'SIGTERM')
-      expect(await first.exited).toBe(0)
+      expect(await first.stop()).toBe(0)
       const second = await startGateway(options)
       expect(second.output()).not.toContain('ledger.expired')
       const shown = await until({ key: first.key, baseUrl: second.baseUrl }, id, status)

@@ -1,15 +1,15 @@
 /** `/v1/responses` over real sockets with plain requests: what is stored, who can read it, and what it costs. */
-import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
 import {
   freshFolder,
+  INSTANCES,
   startGateway,
   startSandboxProcess,
   type TestGateway,
   type TestSandbox,
 } from '../support/gateway.ts'
 import { expectStream, responseSchema, type ShownResponse } from '../support/response-events.ts'
+import { holdsEnded, storedRows } from '../support/stored.ts'
 import {
   create,
   failure,
@@ -239,10 +239,9 @@ describe('conversations', () => {
     const lost = create(who, { model: 'slow', input: 'write 500 tokens', stream: true, previous_response_id: two.id })
     await (await lost).body?.getReader().read()
     await first.crash()
-    const db = new Database(join(folder, 'tollgate.db'), { readonly: true })
-    const charged = db.query("SELECT replace(id, 'req_', 'resp_') AS id FROM request_record ORDER BY id").all()
-    const kept = db.query('SELECT id FROM response ORDER BY id').all()
-    db.close()
+    const read = (query: string): Promise<{ id: string }[]> => storedRows(folder, query)
+    const charged = await read("SELECT replace(id, 'req_', 'resp_') AS id FROM request_record ORDER BY id")
+    const kept = await read('SELECT id FROM response ORDER BY id')
     expect(kept).toEqual(charged)
     expect(kept).toHaveLength(2)
     const second = await startGateway({ folder, yaml: yamlOf(sandbox.baseUrl) })
@@ -291,26 +290,24 @@ test('killed again and again under load: a turn is there exactly where its charg
     await Promise.all(talking)
   }
   const last = await startGateway(options)
-  const db = new Database(join(folder, 'tollgate.db'), { readonly: true })
-  const charged = db.query("SELECT replace(id, 'req_', 'resp_') AS id FROM request_record WHERE charged > 0").all()
-  const kept = db.query('SELECT id, parent_id, state FROM response').all() as {
-    id: string
-    parent_id: string | null
-    state: string
-  }[]
-  const open = db.query("SELECT replace(id, 'req_', 'resp_') AS id FROM hold WHERE state = 'expired'").all()
-  db.close()
-  const ids = (rows: unknown[]): Set<string> => new Set((rows as { id: string }[]).map(({ id }) => id))
-  const [paid, expired] = [ids(charged), ids(open)]
+  await holdsEnded(folder)
+  type Kept = { id: string; parent_id: string | null; state: string }
+  const kept = await storedRows<Kept>(folder, 'SELECT id, parent_id, state FROM response')
+  const idsOf = async (source: string): Promise<Set<string>> => {
+    const rows = await storedRows<{ id: string }>(folder, `SELECT replace(id, 'req_', 'resp_') AS id FROM ${source}`)
+    return new Set(rows.map(({ id }) => id))
+  }
+  const paid = await idsOf('request_record WHERE charged > 0')
+  const expired = await idsOf("hold WHERE state = 'expired'")
   // Those in the background are kept from their beginning: what died with the process is failed, and free.
   const lost = kept.filter(({ id }) => !paid.has(id))
   expect(lost.filter(({ id, state }) => !expired.has(id) || state !== 'ended')).toEqual([])
-  expect([...paid].filter((id) => !ids(kept).has(id))).toEqual([])
+  expect([...paid].filter((id) => !kept.some((row) => row.id === id))).toEqual([])
   expect([...told].filter((id) => !paid.has(id))).toEqual([])
   expect(kept.filter(({ parent_id: parent }) => parent !== null && !paid.has(parent))).toEqual([])
   expect(told.size).toBeGreaterThan(20)
   await last.close()
-}, 60_000)
+}, 120_000)
 
 describe('input items', () => {
   test('in pages, newest first unless asked otherwise, each with an id', async () => {
@@ -412,18 +409,19 @@ describe('what costs nothing', () => {
     })
     const amount = (Number(posted) / 1e9).toFixed(9)
     await gateway.operate('account.debit', { account: who.account, amount, ref: `empty-${id}`, reason: 'test' })
+    const count = (body: object): Promise<Response> => send(who, '/responses/input_tokens', { method: 'POST', body })
     for (let i = 0; i < 5; i++) {
       expect((await send(who, `/responses/${id}`)).status).toBe(200)
       expect((await send(who, `/responses/${id}/input_items`)).status).toBe(200)
       const body = { model: 'plain', input: 'The quick brown fox jumps over the dog.' }
-      const counted = await send(who, '/responses/input_tokens', { method: 'POST', body })
+      const counted = await count(body)
       expect(await counted.json()).toEqual({ object: 'response.input_tokens', input_tokens: usage?.input_tokens })
     }
     const more = { input: 'and?', previous_response_id: id }
-    const longer = (await (await send(who, '/responses/input_tokens', { method: 'POST', body: more })).json()) as {
-      input_tokens: number
-    }
-    const counted = await send(who, '/responses/input_tokens', { method: 'POST', body: more })
+    const longer = (await (await count(more)).json()) as { input_tokens: number }
+    // Each instance counts what is free alone.
+    for (let i = 1; i < INSTANCES; i++) for (let j = 0; j < 6; j++) await count(more)
+    const counted = await count(more)
     expect(await failure(counted)).toEqual([429, 'rate_limit_exceeded', null])
     expect(longer.input_tokens).toBeGreaterThan((usage?.input_tokens ?? 0) + (usage?.output_tokens ?? 0))
     expect(await failure(await create(who, {}))).toEqual([401, 'insufficient_balance', null])

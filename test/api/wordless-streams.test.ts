@@ -3,8 +3,8 @@
  * blocks that stay empty. Each is cut off, charged for what arrived, and counted as a failure.
  */
 import { describe, expect, test } from 'bun:test'
-import { existsSync, readFileSync } from 'node:fs'
 import { chat, freshFolder } from '../support/gateway.ts'
+import { residentMib } from '../support/memory.ts'
 import { useGateway } from '../support/use-gateway.ts'
 import { TICK_MS_MAX, tickMeter, tickReport } from '../support/tick-report.ts'
 import { MIB } from '../../src/lib/primitives/units.ts'
@@ -201,10 +201,7 @@ async function ask(client: Client, model: string, key: string): Promise<string> 
   return response.text()
 }
 
-const rssMib = (): number =>
-  existsSync('/proc/self/statm')
-    ? (Number(readFileSync(`/proc/${gateway.pid}/statm`, 'utf8').split(' ')[1]) * 4096) / MIB
-    : 0
+const rssMib = (): number => (process.platform === 'linux' ? residentMib(gateway.pids) : 0)
 
 type StoredRecord = {
   outcome: string

@@ -1,7 +1,7 @@
 /** The memory of a gateway while a large video goes to S3, and while slow clients read it. */
 import { expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
 import { MIB } from '../../src/lib/primitives/units.ts'
+import { residentMib } from '../support/memory.ts'
 import { TestS3 } from '../support/s3.ts'
 import { useGateway } from '../support/use-gateway.ts'
 import { VideoClient } from '../support/video-client.ts'
@@ -19,10 +19,6 @@ const gateway = useGateway(
     await s3.stop()
   },
 )
-
-/** The resident memory of the gateway in MiB: `VmRSS` now, `VmHWM` at most so far. */
-const memoryMib = (name: 'VmRSS' | 'VmHWM'): number =>
-  Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${gateway.pid}/status`, 'utf8'))?.[1]) / 1024
 
 /** Reads a little, and then nothing. */
 async function readLittle(url: string): Promise<{ bytes: number; close(): void }> {
@@ -45,20 +41,20 @@ test('a video of 200 MB is neither uploaded from memory nor read into it', async
   const client = new VideoClient(gateway)
   vendor.plan.file = () => new Response(emptyMp4(5, MIB))
   await client.ended((await client.made()).id)
-  const before = memoryMib('VmRSS')
+  const before = residentMib(gateway.pids)
   const file = emptyMp4(5, FILE_BYTES)
   vendor.plan.file = () => new Response(file)
   const { id } = await client.made()
   const url = (await client.ended(id, 120_000)).metadata?.url ?? ''
-  const uploading = memoryMib('VmHWM') - before
+  const uploading = residentMib(gateway.pids, 'VmHWM') - before
   const readers = await Promise.all(Array.from({ length: READERS }, () => readLittle(url)))
   while (readers.some(({ bytes }) => bytes < 100_000)) await Bun.sleep(20)
   await Bun.sleep(1_000)
-  const reading = memoryMib('VmRSS') - before
+  const reading = residentMib(gateway.pids) - before
   for (const reader of readers) reader.close()
   const hash = new Bun.CryptoHasher('sha256')
   for await (const piece of (await fetch(url)).body ?? []) hash.update(piece)
-  const passing = memoryMib('VmHWM') - before
+  const passing = residentMib(gateway.pids, 'VmHWM') - before
   expect(hash.digest('hex')).toBe(Bun.SHA256.hash(file, 'hex'))
   expect(uploading).toBeLessThan(80)
   expect(reading).toBeLessThan(80)

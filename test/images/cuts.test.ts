@@ -3,10 +3,11 @@
  * Many uploads at once, more than would fit in memory.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { freshFolder, startGateway, type TestGateway } from '../support/gateway.ts'
+import { residentMib } from '../support/memory.ts'
 import { countOf, reportFigure, seedOfRun } from '../support/soaks.ts'
 import { maskWith, photo } from '../support/test-pictures.ts'
 import { MIB } from '../../src/lib/primitives/units.ts'
@@ -88,7 +89,8 @@ afterAll(async () => {
 }, 30_000)
 
 const portOf = ({ baseUrl }: TestGateway): number => Number(new URL(baseUrl).port)
-const uploadsOf = ({ folder }: Pick<TestGateway, 'folder'>): string[] => readdirSync(join(folder, 'uploads'))
+const uploadsOf = ({ folders }: Pick<TestGateway, 'folders'>): string[] =>
+  folders.flatMap((folder) => readdirSync(join(folder, 'uploads')))
 
 type Form = { readonly head: string; readonly body: Buffer }
 
@@ -196,21 +198,16 @@ test(
   60_000 + CUTS * 200,
 )
 
-const rssOf = (pid: number): number => {
-  const pages = Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1])
-  return (pages * 4096) / MIB
-}
-
 test.if(process.platform === 'linux')(
   `${UPLOADS} uploads of 41 MB at once are on the disk, not in memory`,
   async () => {
     const form = formOf(gateway.key, [['image', photo(LARGE_SIDE, LARGE_SIDE, 0)]])
     expect(form.body.length).toBeGreaterThan(40 * 1_000_000)
     // What the decoder takes, it has taken once before.
-    expect(await send(portOf(gateway), form, {})).toStartWith('HTTP/1.1 200')
-    const before = rssOf(gateway.pid)
+    for (const _ of gateway.pids) expect(await send(portOf(gateway), form, {})).toStartWith('HTTP/1.1 200')
+    const before = residentMib(gateway.pids)
     let peak = before
-    const watching = setInterval(() => (peak = Math.max(peak, rssOf(gateway.pid))), 20)
+    const watching = setInterval(() => (peak = Math.max(peak, residentMib(gateway.pids))), 20)
     const uploads = Array.from({ length: UPLOADS }, (_, i) => {
       // Every fifth leaves in the middle. All together they send 130 MB a second at most.
       const bytesMax = i % 5 === 4 ? Math.floor(random() * form.body.length) : form.body.length

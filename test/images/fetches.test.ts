@@ -99,9 +99,9 @@ test('a key that is revoked meanwhile, and a request that takes too long, get wh
 test('a shutdown does not wait for it, and leaves no hold', async () => {
   const gateway = await start({ TOLLGATE_DRAIN_MS: '300' })
   const { once, told } = await hang(gateway)
-  process.kill(gateway.pid, 'SIGTERM')
+  const stopped = gateway.stop()
   expect(await told).toEqual({ status: 200, code: undefined, images: 1 })
-  expect(await gateway.exited).toBe(0)
+  expect(await stopped).toBe(0)
   const again = await start({}, gateway)
   expect(await lastOf(again)).toMatchObject({ outcome: 'cut', charged: '10000000' })
   expect(again.output()).not.toContain('ledger.expired')

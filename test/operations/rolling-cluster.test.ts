@@ -1,11 +1,11 @@
 /** Four instances on one PostgreSQL restart in turn, behind nginx or Caddy where the machine has one of them. */
 import { SQL } from 'bun'
 import { afterEach, expect, test } from 'bun:test'
-import { freshDatabase } from '../support/postgres.ts'
+import { freePort } from '../support/free-port.ts'
 import { freshFolder, startGateway, TEST_STORE } from '../support/gateway.ts'
+import { freshDatabase } from '../support/postgres.ts'
 import {
   endBalancers,
-  freePort,
   isReady,
   makeOwner,
   restartUnderLoad,
@@ -50,7 +50,7 @@ test.skipIf(TEST_STORE === 'postgres')(
 test.skipIf(TEST_STORE === 'postgres')('an instance refuses connections until it serves', async () => {
   const env = { ...secrets, TOLLGATE_DATABASE_URL: await freshDatabase(), TOLLGATE_LAME_DUCK_MS: '0' }
   const owner = await makeOwner(env)
-  const port = await freePort()
+  const port = freePort()
   const sql = new SQL(env.TOLLGATE_DATABASE_URL, { max: 1 })
   const lock = await sql.reserve()
   await lock`BEGIN`

@@ -6,6 +6,7 @@ import { bunEnv } from '../../bin/bun-env.js'
 import { loadConfig } from '../../src/config.ts'
 import type { Edge } from '../../src/edge/edge-options.ts'
 import { bindPorts, type Ports } from '../../src/ports.ts'
+import { freePort } from '../support/free-port.ts'
 import { freshFolder, startGateway } from '../support/gateway.ts'
 
 type MetWarning = 'refused' | 'reset' | { readonly status: number; readonly retryAfter: boolean }
@@ -27,12 +28,6 @@ function meet(port: number, path = '/readyz'): Promise<MetWarning> {
     else resolve(isOpen ? 'reset' : 'refused')
   })
   return promise
-}
-
-function freePort(): number {
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
-  listener.stop(true)
-  return listener.port
 }
 
 test('a port that has listened once is never refused or reset again, and a start loses no request', async () => {

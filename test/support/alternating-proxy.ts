@@ -13,8 +13,10 @@ type Peer = Socket<PeerState>
 type PeerState = {
   /** What could not be written yet. */
   waiting: Uint8Array[]
+  /** The socket whose bytes wait. It is not read meanwhile, so that a slow reader slows its server down. */
+  source: Peer | undefined
   isEnded: boolean
-  received(bytes: Uint8Array): void
+  received(bytes: Uint8Array, from: Peer): void
   closed(): void
 }
 
@@ -84,12 +86,12 @@ class RequestBoundaries {
   }
 }
 
-/** Listens on a free port of loopback. */
-export function startAlternatingProxy(ports: readonly number[]): AlternatingProxy {
+/** Listens on a port of loopback, which is a free one unless it is given. */
+export function startAlternatingProxy(ports: readonly number[], port = 0): AlternatingProxy {
   let turn = 0
   const listener = Bun.listen<PeerState>({
     hostname: '127.0.0.1',
-    port: 0,
+    port,
     allowHalfOpen: true,
     socket: {
       open: (client) => accept(client, () => ports[turn++ % ports.length] as number),
@@ -100,10 +102,13 @@ export function startAlternatingProxy(ports: readonly number[]): AlternatingProx
 }
 
 const handlers = {
-  data: (socket: Peer, bytes: Uint8Array) => socket.data.received(Uint8Array.from(bytes)),
+  data: (socket: Peer, bytes: Uint8Array) => socket.data.received(Uint8Array.from(bytes), socket),
   drain: (socket: Peer) => flush(socket),
   end: (socket: Peer) => socket.data.closed(),
-  close: (socket: Peer) => socket.data.closed(),
+  close: (socket: Peer) => {
+    socket.data.closed()
+    resume(socket.data)
+  },
   error: (socket: Peer) => socket.data.closed(),
 }
 
@@ -118,7 +123,7 @@ function accept(client: Peer, nextPort: () => number): void {
       hostname: '127.0.0.1',
       port: nextPort(),
       data: stateOf(
-        (bytes) => write(client, bytes),
+        (bytes, from) => write(client, bytes, from),
         // A target that closes while it is the current one closes the client, as the only server would.
         () => {
           if (target === own) finish(client)
@@ -139,7 +144,7 @@ function accept(client: Peer, nextPort: () => number): void {
       }
       const { end, isComplete } = boundaries.take(bytes, at)
       const [part, to] = [bytes.subarray(at, end), target]
-      sent = sent.then(async () => write((await to) as Peer, part)).catch(() => finish(client))
+      sent = sent.then(async () => write((await to) as Peer, part, client)).catch(() => finish(client))
       isBetween = isComplete
       at = end
     }
@@ -153,14 +158,18 @@ function accept(client: Peer, nextPort: () => number): void {
 
 const stateOf = (received: PeerState['received'], closed: PeerState['closed']): PeerState => ({
   waiting: [],
+  source: undefined,
   isEnded: false,
   received,
   closed,
 })
 
-function write(to: Peer, bytes: Uint8Array): void {
+function write(to: Peer, bytes: Uint8Array, from: Peer): void {
   to.data.waiting.push(bytes)
   flush(to)
+  if (to.data.waiting.length === 0) return
+  to.data.source = from
+  from.pause()
 }
 
 /** Ends a connection once everything is written. */
@@ -174,12 +183,19 @@ function flush(socket: Peer): void {
   const { data } = socket
   for (let next = data.waiting[0]; next; next = data.waiting[0]) {
     const written = socket.write(next)
-    if (written < 0) return
+    if (written < 0) return resume(data)
     if (written < next.length) {
       data.waiting[0] = next.subarray(Math.max(written, 0))
       return
     }
     data.waiting.shift()
   }
+  resume(data)
   if (data.isEnded) socket.end()
+}
+
+/** A source that is not read would not notice that its peer has left. */
+function resume(data: PeerState): void {
+  data.source?.resume()
+  data.source = undefined
 }

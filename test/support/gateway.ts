@@ -5,6 +5,10 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { bunEnv } from '../../bin/bun-env.js'
 import { callControl } from '../../src/admin/control.ts'
+import { startAlternatingProxy } from './alternating-proxy.ts'
+import { runCommand } from './command.ts'
+import { freePort } from './free-port.ts'
+import { dropStorage, storageOf } from './pair-storage.ts'
 
 const ROOT = resolve(import.meta.dir, '../..')
 const METRICS_TOKEN = 'token-of-the-tests'
@@ -15,6 +19,9 @@ export type TestGateway = {
   readonly baseUrl: string
   readonly folder: string
   readonly pid: number
+  /** Its processes and their data folders: one of each, or two of a pair. */
+  readonly pids: readonly number[]
+  readonly folders: readonly string[]
   /** A key of an account with plenty of money. */
   readonly key: string
   readonly accountId: string
@@ -30,6 +37,8 @@ export type TestGateway = {
   readonly exited: Promise<number>
   /** SIGKILL, as a crash would. The folder stays. */
   crash(): Promise<void>
+  /** SIGTERM. The folder stays. Resolves with the exit code, of a pair with the higher one. */
+  stop(): Promise<number>
   /** Verifies the ledger, stops the process by SIGTERM, expects exit code 0, removes the folder. */
   close(): Promise<void>
 }
@@ -59,7 +68,8 @@ let serial = 0
 
 /**
  * Starts `tollgate serve` on a free port and makes an account and a key. With `TOLLGATE_TEST_STORE=postgres`, two
- * instances on one database answer in turns instead, so that every test is one of several instances too.
+ * instances on one database answer in turns instead, so that every test is one of several instances too. Their files
+ * are in a bucket that they share.
  */
 export async function startGateway(options: GatewayOptions = {}): Promise<TestGateway> {
   const { folder = freshFolder(), balanceUsd = '1000', as } = options
@@ -80,7 +90,8 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     async close() {
       const verified = await operate('ledger.verify')
       const code = await running.stop()
-      rmSync(folder, { recursive: true, force: true })
+      for (const one of running.folders) rmSync(one, { recursive: true, force: true })
+      await dropStorage(folder)
       expect(verified).toMatchObject({ clean: true, findings: [] })
       expect(code).toBe(0)
     },
@@ -92,10 +103,7 @@ export const TEST_STORE = process.env['TOLLGATE_TEST_STORE'] ?? 'sqlite'
 /** How many instances answer in turns. What each of them counts alone is bounded by so many times its limit. */
 export const INSTANCES = TEST_STORE === 'postgres' ? 2 : 1
 
-export type RunningGateway = Omit<TestGateway, 'folder' | 'key' | 'accountId' | 'close'> & {
-  /** Stops by SIGTERM. Resolves with the exit code. */
-  stop(): Promise<number>
-}
+export type RunningGateway = Omit<TestGateway, 'folder' | 'key' | 'accountId' | 'close'>
 
 async function startInstance(
   folder: string,
@@ -118,6 +126,8 @@ async function startInstance(
   return {
     baseUrl,
     pid: child.pid,
+    pids: [child.pid],
+    folders: [folder],
     async operate<T>(name: string, input: object = {}) {
       const result = await callControl(folder, name, input)
       // A gateway that is gone usually said why.
@@ -143,8 +153,6 @@ async function startInstance(
   }
 }
 
-/** The databases of folders: a test may start again on the folder of a gateway that it has crashed. */
-const databases = new Map<string, Promise<string>>()
 /** Nothing balances between the instances, so none has to serve on after SIGTERM. */
 const INSTANCE_ENV = {
   TOLLGATE_KEY_PEPPER: '5a'.repeat(32),
@@ -152,31 +160,63 @@ const INSTANCE_ENV = {
   TOLLGATE_LAME_DUCK_MS: '0',
 }
 
-/** Starts an instance for each folder, one after the other. The first one makes the schema. */
-async function startOn(url: string, folders: readonly string[], options: GatewayOptions): Promise<RunningGateway[]> {
+/** Writes the declaration of the options into the database of a pair, as operators do before an update. */
+async function applyDeclaration(databaseUrl: string, folder: string, { yaml, env }: GatewayOptions): Promise<void> {
+  if (yaml === undefined) return
+  const config = join(freshFolder(), 'tollgate.yaml')
+  await Bun.write(config, withSandbox(yaml))
+  const variables = { ...INSTANCE_ENV, ...env, TOLLGATE_DATABASE_URL: databaseUrl, TOLLGATE_CONFIG: config }
+  const { code, err } = await runCommand(folder, ['apply'], variables)
+  if (code !== 0) throw new Error(`tollgate apply: ${err}`)
+}
+
+type InstancePlace = { readonly folder: string; readonly port?: number | undefined }
+
+/** Starts an instance at each place, one after the other. The first one makes the schema. */
+async function startOn(
+  url: string,
+  places: readonly InstancePlace[],
+  options: GatewayOptions,
+): Promise<RunningGateway[]> {
   const instances: RunningGateway[] = []
-  const env = { ...INSTANCE_ENV, ...options.env, TOLLGATE_DATABASE_URL: url }
-  for (const folder of folders) instances.push(await startInstance(folder, { ...options, env }))
+  for (const { folder, port = 0 } of places) {
+    const env = { ...INSTANCE_ENV, ...options.env, PORT: String(port), TOLLGATE_DATABASE_URL: url }
+    instances.push(await startInstance(folder, { ...options, env }))
+  }
   return instances
 }
 
 /** Starts instances on one PostgreSQL database, each with an address of its own. The test stops them. */
 export async function startInstances(count: number, options: GatewayOptions = {}): Promise<RunningGateway[]> {
   const { freshDatabase } = await import('./postgres.ts')
-  return startOn(await freshDatabase(), Array.from({ length: count }, freshFolder), options)
+  return startOn(
+    await freshDatabase(),
+    Array.from({ length: count }, () => ({ folder: freshFolder() })),
+    options,
+  )
 }
 
 async function startPair(folder: string, options: GatewayOptions): Promise<RunningGateway> {
-  const { freshDatabase } = await import('./postgres.ts')
-  const { startAlternatingProxy } = await import('./alternating-proxy.ts')
-  if (!databases.has(folder)) databases.set(folder, freshDatabase())
-  const url = (await databases.get(folder)) as string
-  const both = await startOn(url, [folder, freshFolder()], options)
+  const storage = await storageOf(folder, options.yaml)
+  const { databaseUrl, s3, secondFolder } = storage
+  const shared = { ...options, env: { ...s3.env, ...options.env } }
+  if (options.yaml !== undefined && options.yaml !== storage.yaml) {
+    await applyDeclaration(databaseUrl, folder, shared)
+    storage.yaml = options.yaml
+  }
+  // A port that the test has chosen is the one that clients use.
+  const { PORT } = options.env ?? {}
+  const portOf = ({ baseUrl }: RunningGateway): number => Number(new URL(baseUrl).port)
+  const chosen = PORT === undefined ? [] : [freePort(), freePort()]
+  const places = [folder, secondFolder].map((one, i) => ({ folder: one, port: chosen[i] }))
+  const both = await startOn(databaseUrl, places, shared)
   const [first, second] = both as [RunningGateway, RunningGateway]
-  const proxy = startAlternatingProxy(both.map(({ baseUrl }) => Number(new URL(baseUrl).port)))
+  const proxy = startAlternatingProxy(PORT === undefined ? both.map(portOf) : chosen, Number(PORT ?? 0))
   let turn = 0
   return {
     ...first,
+    pids: both.map(({ pid }) => pid),
+    folders: [folder, secondFolder],
     baseUrl: `http://127.0.0.1:${proxy.port}/v1`,
     async operate<T>(name: string, input?: object) {
       const [one, other] = turn++ % 2 === 0 ? [first, second] : [second, first]

@@ -1,8 +1,8 @@
 /** Gateways behind a balancer, and clients that note every request that fails while the gateways restart in turn. */
 import { expect } from 'bun:test'
 import { rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { freePort } from './free-port.ts'
 import { chat, freshFolder, startGateway, type TestGateway } from './gateway.ts'
 
 const LAME_DUCK_MS = 1_000
@@ -69,7 +69,7 @@ export type BalancerName = 'balancer.js' | 'nginx' | 'caddy'
 export async function startBalancer(name: BalancerName, gateways: readonly RestartedGateway[]): Promise<number> {
   const ports = gateways.map(({ port }) => port)
   if (name === 'balancer.js') return startOwnBalancer(ports)
-  const [port, folder] = [await freePort(), freshFolder()]
+  const [port, folder] = [freePort(), freshFolder()]
   const command = name === 'nginx' ? nginx(port, ports, folder) : caddy(port, ports, folder)
   const child = Bun.spawn([...command], { stdout: 'ignore', stderr: 'ignore' })
   ends.push(
@@ -113,15 +113,6 @@ function caddy(port: number, ports: readonly number[], folder: string): readonly
   )
   return ['caddy', 'run', '--config', join(folder, 'Caddyfile'), '--adapter', 'caddyfile']
 }
-
-/** An HTTP port that nobody has at the moment. */
-export const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
 
 export async function isReady(port: number): Promise<boolean> {
   try {

@@ -2,11 +2,10 @@
  * The gateway is killed with SIGKILL at random instants during videos, with vendors that are slow, fail, forget and
  * refuse. Nothing is submitted twice, charged twice or lost.
  */
-import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
-import { join } from 'node:path'
 import { freshFolder, startGateway, type GatewayOptions, type TestGateway } from '../support/gateway.ts'
 import { countOf, reportFigure } from '../support/soaks.ts'
+import { storedRows } from '../support/stored.ts'
 import { VideoClient, words } from '../support/video-client.ts'
 import { arkError, startVideoVendor, videoYaml, type VideoVendor } from '../support/video-vendor.ts'
 
@@ -83,22 +82,18 @@ const ROWS = `SELECT t.id, t.stage, t.wish, t.upstream_id, t.orphan, h.state,
     (SELECT sum(charged) FROM request_record r WHERE r.id IN (t.request_id, t.request_id || '-upscale')) AS charged
   FROM video_task t LEFT JOIN hold h ON h.id = t.request_id`
 
-function read<T>(folder: string, sql: string): T[] {
-  const db = new Database(join(folder, 'tollgate.db'), { readonly: true, safeIntegers: true })
-  try {
-    return db.query(sql).all() as T[]
-  } finally {
-    db.close()
-  }
-}
-
-const openTasks = (folder: string): number => read(folder, 'SELECT id FROM video_task WHERE ended_at IS NULL').length
+const openTasks = async (folder: string): Promise<number> =>
+  (await storedRows(folder, 'SELECT id FROM video_task WHERE ended_at IS NULL')).length
 
 type Lives = { kills: number; tasks: number; completed: number; failed: number; orphans: number; stages: Set<string> }
 
 /** Whatever was told to a client is there, has ended, and was paid for once or not at all. */
-function expectWhole(folder: string, vendor: VideoVendor, told: Set<string>): Omit<Lives, 'kills' | 'stages'> {
-  const rows = read<Row>(folder, ROWS)
+async function expectWhole(
+  folder: string,
+  vendor: VideoVendor,
+  told: Set<string>,
+): Promise<Omit<Lives, 'kills' | 'stages'>> {
+  const rows = await storedRows<Row>(folder, ROWS)
   const byId = new Map(rows.map((row) => [row.id, row]))
   expect([...told].filter((id) => !byId.has(id))).toEqual([])
   let sum = 0n
@@ -109,7 +104,7 @@ function expectWhole(folder: string, vendor: VideoVendor, told: Set<string>): Om
     expect(charged).toBe(price)
     sum += price
   }
-  const [taken] = read<{ sum: bigint | null }>(
+  const [taken] = await storedRows<{ sum: bigint | null }>(
     folder,
     "SELECT sum(amount) AS sum FROM books WHERE kind = 'charge' AND account_id = 'system:revenue'",
   )
@@ -144,12 +139,12 @@ async function live(killsMin: number): Promise<Lives> {
       await Bun.sleep(Math.random() * LIFE_MS)
       await gateway.crash()
       await Promise.all(clients)
-      for (const { stage } of read<{ stage: string }>(folder, 'SELECT DISTINCT stage FROM video_task'))
-        stages.add(stage)
+      const found = await storedRows<{ stage: string }>(folder, 'SELECT DISTINCT stage FROM video_task')
+      for (const { stage } of found) stages.add(stage)
     }
     const last = await startGateway(options)
-    for (let waits = 0; openTasks(folder) > 0 && waits < 1_000; waits++) await Bun.sleep(50)
-    const whole = expectWhole(folder, vendor, told)
+    for (let waits = 0; (await openTasks(folder)) > 0 && waits < 1_000; waits++) await Bun.sleep(50)
+    const whole = await expectWhole(folder, vendor, told)
     const orphans = await last.operate<unknown[]>('video.orphans')
     expect(orphans.length).toBe(whole.orphans)
     expect(last.output()).not.toContain('"level":"error"')

@@ -1,11 +1,10 @@
 /** Tasks and their accounts: lists, deletion, isolation, repetition, limits, and the state after a restart. */
-import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
 import { methodsOf } from '../../src/edge/router.ts'
 import { publicRoutes } from '../../src/edge/routes.ts'
 import { freshFolder, startGateway, type TestGateway } from '../support/gateway.ts'
 import { presentations, type PresentedKey } from '../support/presentations.ts'
+import { storedRows } from '../support/stored.ts'
 import { VideoClient, type Task } from '../support/video-client.ts'
 import { startVideoVendor, videoYaml, type VideoVendor } from '../support/video-vendor.ts'
 
@@ -260,8 +259,7 @@ describe('a restart', () => {
     vendor.plan.looks = 1_000
     const first = await startGateway({ folder, yaml, env })
     const { id } = await new VideoClient(first).made()
-    process.kill(first.pid, 'SIGTERM')
-    expect(await first.exited).toBe(0)
+    expect(await first.stop()).toBe(0)
     vendor.plan.looks = 1
     const second = await startGateway({ folder, yaml, env, as: first })
     expect((await new VideoClient(second).ended(id)).status).toBe('completed')
@@ -272,9 +270,10 @@ describe('a restart', () => {
 test('a task whose time has passed fails, is refunded, and is listed for the operator', async () => {
   vendor.plan.looks = 100_000
   const { id } = await client.made()
-  const db = new Database(join(gateway.folder, 'tollgate.db'), { readonly: true })
-  const row = db.query('SELECT request_id FROM video_task WHERE id = ?').get(id) as { request_id: string }
-  db.close()
+  const [row] = await storedRows<{ request_id: string }>(
+    gateway.folder,
+    `SELECT request_id FROM video_task WHERE id = '${id}'`,
+  )
   const folder = freshFolder()
   const yaml = videoYaml(vendor.origin).replace('family: seedance-2,', 'family: seedance-2, deadline_s: 1,')
   const short = await startGateway({ folder, yaml, env })
@@ -290,5 +289,5 @@ test('a task whose time has passed fails, is refunded, and is listed for the ope
   await short.close()
   vendor.plan.looks = 1
   await client.ended(id)
-  expect(row.request_id).toStartWith('req_')
+  expect(row?.request_id).toStartWith('req_')
 }, 30_000)
