@@ -79,7 +79,7 @@ type Row = {
   charged: bigint | null
 }
 const ROWS = `SELECT t.id, t.stage, t.wish, t.upstream_id, t.orphan, h.state,
-    (SELECT sum(charged) FROM request_record r WHERE r.id IN (t.request_id, t.request_id || '-upscale')) AS charged
+    (SELECT CAST(sum(charged) AS bigint) FROM request_record r WHERE r.id IN (t.request_id, t.request_id || '-upscale')) AS charged
   FROM video_task t LEFT JOIN hold h ON h.id = t.request_id`
 
 const openTasks = async (folder: string): Promise<number> =>
@@ -106,7 +106,7 @@ async function expectWhole(
   }
   const [taken] = await storedRows<{ sum: bigint | null }>(
     folder,
-    "SELECT sum(amount) AS sum FROM books WHERE kind = 'charge' AND account_id = 'system:revenue'",
+    "SELECT CAST(sum(amount) AS bigint) AS sum FROM books WHERE kind = 'charge' AND account_id = 'system:revenue'",
   )
   expect(taken?.sum ?? 0n).toBe(sum)
   // A seed is drawn for each task, and a file is one task's: two tasks with one of them were submitted twice.
