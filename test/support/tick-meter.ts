@@ -3,8 +3,8 @@
  * spends between two turns of its event loop. A timer of a millisecond fires once a turn; the thread's own CPU
  * (`process.threadCpuUsage`, which is `getrusage(RUSAGE_THREAD)`) between two firings bounds every tick between them
  * from above. Wall time would blame the gateway for what its neighbours on the machine take. Collections of garbage
- * on this thread count too, as they should. `SIGUSR2` writes a report to the file that the variable names
- * and begins anew.
+ * on this thread count too, as they should. `SIGUSR2` writes a report to the file that the variable names,
+ * with the process id behind it, and begins anew.
  */
 import { renameSync, writeFileSync } from 'node:fs'
 
@@ -36,4 +36,4 @@ function measure(reportTo: string): void {
 }
 
 // Only the thread that serves: workers have ticks of their own, which nobody waits for.
-if (Bun.isMainThread && file !== undefined) measure(file)
+if (Bun.isMainThread && file !== undefined) measure(`${file}.${process.pid}`)

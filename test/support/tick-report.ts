@@ -16,9 +16,18 @@ export const tickMeter = (folder: string): { preload: string[]; env: Record<stri
   env: { TOLLGATE_TICK_REPORT: reportFile(folder) },
 })
 
-/** The ticks since the last report, or since the start. */
-export async function tickReport({ folder, pid }: Pick<TestGateway, 'folder' | 'pid'>): Promise<TickReport> {
-  const file = reportFile(folder)
+/** The ticks of all processes since the last report, or since the start. */
+export async function tickReport({ folder, pids }: Pick<TestGateway, 'folder' | 'pids'>): Promise<TickReport> {
+  const reports = await Promise.all(pids.map((pid) => reportOf(pid, `${reportFile(folder)}.${pid}`)))
+  const sumOf = (name: 'ticks' | 'over50'): number => reports.reduce((sum, one) => sum + one[name], 0)
+  return {
+    ticks: sumOf('ticks'),
+    longestMs: Math.max(...reports.map(({ longestMs }) => longestMs)),
+    over50: sumOf('over50'),
+  }
+}
+
+async function reportOf(pid: number, file: string): Promise<TickReport> {
   rmSync(file, { force: true })
   process.kill(pid, 'SIGUSR2')
   for (let tries = 0; !existsSync(file); tries++) {
