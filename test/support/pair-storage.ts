@@ -23,7 +23,7 @@ const makeStorage = async (yaml: string | undefined): Promise<PairStorage> => {
   return { databaseUrl, s3, secondFolder: mkdtempSync(join(tmpdir(), 'tollgate-test-')), yaml }
 }
 
-/** The storage of a pair. It is made when the pair is new. The first start of an instance then applies the declaration. */
+/** The storage of a pair. It is made when the pair is new. The first instance then applies the declaration. */
 export function storageOf(folder: string, yaml?: string): Promise<PairStorage> {
   const known = storages.get(folder)
   if (known) return known
