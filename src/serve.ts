@@ -29,7 +29,7 @@ import { answerBounds, type Relay } from './relay/context.ts'
 import type { LiveCalls } from './relay/live-calls.ts'
 import { openRelayPort } from './relay/port.ts'
 import { backgroundBounds, BackgroundResponses } from './relay/background.ts'
-import { drainBounds, UpstreamDrainer } from './relay/upstream-drainer.ts'
+import { remainderBounds, RemainderReader } from './relay/remainder-reader.ts'
 import { Pictures } from './relay/pictures.ts'
 import { RetryBudget } from './relay/retry-budget.ts'
 import { ProviderConcurrency } from './relay/provider-concurrency.ts'
@@ -181,7 +181,7 @@ function relayOf(gateway: Gateway, config: Config, { blobs, onRecord, ...shared 
     concurrency: new ProviderConcurrency(),
     pictures: new Pictures(blobs, config.limits.imageUrlMs, shared.log),
     backgrounds: new BackgroundResponses(backgroundBounds, gateway.turns.remote),
-    drains: new UpstreamDrainer(drainBounds),
+    remainders: new RemainderReader(remainderBounds),
     hiddenReasoners: new Set(),
     limits: { ...config.limits, ...answerBounds },
     upstreamMessages: config.upstreamMessages,

@@ -33,7 +33,7 @@ class Client {
     return this.isReading
   }
 
-  drained(): Promise<void> {
+  flushed(): Promise<void> {
     return new Promise((resolve) => void this.waiters.push(resolve))
   }
 

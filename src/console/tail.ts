@@ -127,7 +127,7 @@ export class Tail implements Watcher {
     this.sentMs = performance.now()
     if (!this.exchange || this.exchange.send(text)) return
     this.isBehind = true
-    void this.exchange.drained().then(() => {
+    void this.exchange.flushed().then(() => {
       this.isBehind = false
       if (!this.isClosed && this.waiting.length > 0) this.schedule()
     })

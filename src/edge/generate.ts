@@ -42,7 +42,7 @@ export async function generate(services: EdgeServices, context: RequestContext, 
     }
   } finally {
     limiterPermit.leave()
-    if (call && 'replyMemory' in call && call.replyMemory) await call.forgetReplies(context.exchange.drained())
+    if (call && 'replyMemory' in call && call.replyMemory) await call.forgetReplies(context.exchange.flushed())
   }
 }
 

@@ -165,7 +165,7 @@ async function send(exchange: ServerExchange, blob: Blob, always: ReplyHeaders):
       const bytes = await file.read(piece.subarray(0, to - at + 1), at)
       if (bytes === 0) exchange.destroy()
       at += bytes
-      if (!exchange.sendBytes(piece.subarray(0, bytes))) await exchange.drained()
+      if (!exchange.sendBytes(piece.subarray(0, bytes))) await exchange.flushed()
     }
   } finally {
     await file.close()

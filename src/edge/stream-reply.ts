@@ -86,7 +86,7 @@ export async function replyWithStream(
       if (content === undefined || events.isEnded) return exchange.end(content)
       if (exchange.send(content)) continue
       events.rest?.()
-      await exchange.drained()
+      await exchange.flushed()
     }
     await events.close()
   } catch (error) {

@@ -39,10 +39,10 @@ function setUp(bounds: Partial<FreeBounds>) {
   )
   const ask = (account: string, text = LARGE): Promise<void> => {
     const handler = (): Promise<StateAnswer> => Promise.resolve({ kind: 'body', body: { text } })
-    const drained = (): Promise<void> => new Promise((resolve) => void readers.push(resolve))
+    const flushed = (): Promise<void> => new Promise((resolve) => void readers.push(resolve))
     const context = {
       id: account,
-      exchange: { head: { method: 'GET', query: '' }, drained },
+      exchange: { head: { method: 'GET', query: '' }, flushed },
     } as unknown as RequestContext
     return routes.state(context, { handler }, 'resp')
   }

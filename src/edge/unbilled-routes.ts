@@ -205,7 +205,7 @@ export class FreeRoutes {
     if (!share.set(bytes)) return this.api.refuse(context, UNREAD)
     if (answer.kind === 'stream') await this.follow(context, answer)
     else this.api.replyText(context, text)
-    await context.exchange.drained()
+    await context.exchange.flushed()
   }
 
   /** Sends the events of an answer that is still being made. It stops when the caller loses the right to them. */

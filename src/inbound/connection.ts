@@ -312,7 +312,7 @@ export class ServerConnection implements Wire, LimitedConnection {
     this.progressMs = performance.now()
   }
 
-  drain(): void {
+  sendRest(): void {
     if (!this.unsent) return
     const rest = unpack(this.unsent)
     const taken = Math.max(0, this.socket.write(rest))
@@ -328,7 +328,7 @@ export class ServerConnection implements Wire, LimitedConnection {
     else this.goOn()
   }
 
-  drained(): Promise<void> {
+  flushed(): Promise<void> {
     return this.unsent && !this.isClosed ? new Promise((resolve) => void this.waiters.push(resolve)) : Promise.resolve()
   }
 

@@ -27,7 +27,7 @@ export type Wire = {
   readonly isClosed: boolean
   /** False if the client has not taken everything. */
   write(data: string | Uint8Array): boolean
-  drained(): Promise<void>
+  flushed(): Promise<void>
   /** Sends 100 Continue to a client that waits for it. */
   continue(): void
   /** Makes the current answer the last on this connection. */
@@ -219,7 +219,7 @@ export class ServerExchange {
     this.connection.answered(this)
   }
 
-  /** Sends a piece. False if the client has not taken everything yet. Then wait for `drained` before the next piece. */
+  /** Sends a piece. False if the client has not taken everything yet. Then wait for `flushed` before the next piece. */
   send(content: MessageContent): boolean {
     if (this.state !== 'streaming') return true
     if (typeof content !== 'string') return this.sendPiece(content)
@@ -242,8 +242,8 @@ export class ServerExchange {
   }
 
   /** Resolves when the client has taken everything, or is gone. */
-  drained(): Promise<void> {
-    return this.connection.drained()
+  flushed(): Promise<void> {
+    return this.connection.flushed()
   }
 
   /** Sends the last piece and ends the answer. */

@@ -425,7 +425,7 @@ test('a client that leaves is reported once before the answer, and not after it'
     if (exchange.isUnanswered) exchange.reply(200, {}, 'too late')
     expect(exchange.send('too late')).toBe(true)
     exchange.end()
-    await exchange.drained()
+    await exchange.flushed()
   }
   expect(gone.length).toBe(4)
 })
@@ -485,7 +485,7 @@ test('a listener for a leaving client that throws is reported and nothing else',
     }
     exchange.begin(200, {})
     exchange.send('x'.repeat(20_000_000))
-    waits.push(exchange.drained())
+    waits.push(exchange.flushed())
   })
   const client = await dial(server)
   client.socket.pause()
@@ -509,23 +509,23 @@ test('a header with a line break is a programming error, not a second answer', a
 test('a large answer for a slow reader arrives whole, closing connection or not', async () => {
   const body = '\u00e9\u6f22\u{1f600}a'.repeat(2_000_000)
   const expected = Bun.hash(body)
-  let drained = 0
+  let flushed = 0
   const server = start((exchange) => {
     exchange.reply(200, {}, body)
-    void exchange.drained().then(() => drained++)
+    void exchange.flushed().then(() => flushed++)
   })
   for (const connection of ['close', 'keep-alive']) {
-    drained = 0
+    flushed = 0
     const client = await dial(server)
     const parts: Buffer[] = []
     client.socket.removeAllListeners('data')
     client.socket.on('data', (part: Buffer) => parts.push(part)).pause()
     client.send(get('/', `Connection: ${connection}`))
     await Bun.sleep(30)
-    expect(drained).toBe(0)
+    expect(flushed).toBe(0)
     client.socket.resume()
     const received = (): Buffer => Buffer.concat(parts)
-    await client.until(() => drained === 1)
+    await client.until(() => flushed === 1)
     const bodyBytes = Buffer.byteLength(body)
     await client.until(() => received().length > bodyBytes)
     expect(Bun.hash(received().subarray(-bodyBytes))).toBe(expected)
@@ -544,7 +544,7 @@ test('a stream of large pieces for a reader that stops again and again arrives w
         if (exchange.send(text)) continue
         stalls++
         exchange.send('more')
-        await exchange.drained()
+        await exchange.flushed()
       }
       exchange.end('end')
     }

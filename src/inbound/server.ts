@@ -106,7 +106,7 @@ class SocketServer implements Server, Host {
         open: (socket) => this.open(socket),
         handshake: (socket, isDone, error) => this.shaken(socket, isDone ? null : error),
         data: (socket, bytes) => socket.data.data(bytes),
-        drain: (socket) => socket.data.drain(),
+        drain: (socket) => socket.data.sendRest(),
         close: ({ data }) => {
           this.limiter.leave(data)
           data.closed()

@@ -37,7 +37,7 @@ export class ClientConnection implements Carrier {
   private unsent: Buffer | undefined
   /** The body that is being sent, and the callback that continues sending. */
   private upload: UploadBody | undefined
-  private onDrained: (() => void) | undefined
+  private onFlushed: (() => void) | undefined
   /** Text that is written at the end of the tick. */
   private readonly held: string[] = []
   private heldBytes = 0
@@ -98,18 +98,18 @@ export class ClientConnection implements Carrier {
   private async send(upload: UploadBody): Promise<void> {
     const { exchange } = this
     // The head is sent first, and each piece is sent before the next is made.
-    await this.drained()
+    await this.flushed()
     for await (const piece of upload.pieces()) {
       if (!this.isUp || this.exchange !== exchange) return
       const taken = Math.max(0, this.socket.write(piece))
       if (taken < piece.length) this.unsent = Buffer.from(piece.buffer, piece.byteOffset + taken, piece.length - taken)
-      await this.drained()
+      await this.flushed()
     }
     this.upload = undefined
   }
 
-  private async drained(): Promise<void> {
-    while (this.unsent && this.isUp) await new Promise<void>((resolve) => (this.onDrained = resolve))
+  private async flushed(): Promise<void> {
+    while (this.unsent && this.isUp) await new Promise<void>((resolve) => (this.onFlushed = resolve))
   }
 
   private uploadFailed(error: unknown): void {
@@ -117,11 +117,12 @@ export class ClientConnection implements Carrier {
     this.destroy()
   }
 
-  drain(): void {
+  /** The socket takes bytes again. */
+  sendRest(): void {
     if (!this.unsent) return
     const taken = Math.max(0, this.socket.write(this.unsent))
     this.unsent = taken < this.unsent.length ? this.unsent.subarray(taken) : undefined
-    if (!this.unsent) this.onDrained?.()
+    if (!this.unsent) this.onFlushed?.()
   }
 
   data(bytes: Buffer): void {
@@ -147,7 +148,7 @@ export class ClientConnection implements Carrier {
     this.isUp = false
     this.exchange = undefined
     this.unsent = undefined
-    this.onDrained?.()
+    this.onFlushed?.()
     this.home.forget(this)
     const code = error && ((error as { code?: string }).code ?? error.name)
     this.ready(code ?? 'closed while connecting')
@@ -172,7 +173,7 @@ export class ClientConnection implements Carrier {
     this.exchange = undefined
     if (!this.isUp) return
     this.isUp = false
-    this.onDrained?.()
+    this.onFlushed?.()
     this.socket.terminate()
   }
 }
@@ -182,7 +183,7 @@ export const handlers: SocketHandler<ClientConnection> = {
   open: (socket) => socket.data.opened(socket),
   handshake: (socket, ok, error) => socket.data.shaken(ok, error),
   data: (socket, bytes) => socket.data.data(bytes),
-  drain: (socket) => socket.data.drain(),
+  drain: (socket) => socket.data.sendRest(),
   close: (socket, error) => socket.data.closed(error),
   error: (socket) => socket.data.destroy(),
   // Bun.connect also rejects, and the rejection is handled.

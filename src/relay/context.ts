@@ -10,7 +10,7 @@ import type { Videos } from '../video/videos.ts'
 import type { BackgroundResponses } from './background.ts'
 import type { GatewayRequest } from './call.ts'
 import type { LiveCalls } from './live-calls.ts'
-import type { UpstreamDrainer } from './upstream-drainer.ts'
+import type { RemainderReader } from './remainder-reader.ts'
 import type { HealthBook } from './health-book.ts'
 import type { Pictures } from './pictures.ts'
 import type { RetryBudget } from './retry-budget.ts'
@@ -52,7 +52,7 @@ export type Relay = {
   readonly live: LiveCalls
   readonly tokens: TokenCounter
   readonly pictures: Pictures
-  readonly drains: UpstreamDrainer
+  readonly remainders: RemainderReader
   /** Ids of models whose vendors billed reasoning that they did not send, or sent a stream in one piece. */
   readonly hiddenReasoners: Set<string>
   readonly records: Records

@@ -131,9 +131,9 @@ export class StreamAnswer {
     await this.guarded(async () => {
       let last: StreamStep | undefined
       if (call.life.outlivesClient)
-        await relay.drains.run(
+        await relay.remainders.run(
           async () => {
-            last = await this.drain(served)
+            last = await this.readOn(served)
           },
           () => call.stopUpstream(),
         )
@@ -316,7 +316,7 @@ export class StreamAnswer {
   }
 
   /** Reads on without a client to learn the usage. */
-  private async drain(served: StreamServed): Promise<StreamStep> {
+  private async readOn(served: StreamServed): Promise<StreamStep> {
     for (;;) {
       const step = await this.step(served)
       if (step.end !== 'open') return step

@@ -181,7 +181,7 @@ test('a stream to a reader that is slow keeps no more than a piece waiting', asy
     exchange.begin(200, {})
     while (sent < 5_000 && !exchange.isGone) {
       sent++
-      if (!exchange.send('x'.repeat(10_000))) await exchange.drained()
+      if (!exchange.send('x'.repeat(10_000))) await exchange.flushed()
     }
     exchange.end()
   }

@@ -1,12 +1,12 @@
 import { limit } from '../lib/primitives/limit.ts'
 
-export const drainBounds = {
+export const remainderBounds = {
   streamsMax: limit('drainStreamsMax', 64, 'A further stream is cut when its client leaves.'),
   timeoutMs: limit('drainTimeoutMs', 120_000, 'A stream without a client is cut after this time.'),
 }
 
-/** Upstream streams that are read on after their client left, because the vendor bills them to the end anyway. */
-export class UpstreamDrainer {
+/** Reads the rest of upstream streams after their clients left, because the vendors bill them to the end anyway. */
+export class RemainderReader {
   private running = 0
   private readonly streamsMax: number
   private readonly timeoutMs: number
@@ -16,13 +16,13 @@ export class UpstreamDrainer {
     this.timeoutMs = timeoutMs
   }
 
-  /** Runs `drain`, and calls `stop` if it takes too long. If too many already run, calls `stop` at once. */
-  async run(drain: () => Promise<void>, stop: () => void): Promise<void> {
+  /** Runs `read`, and calls `stop` if it takes too long. If too many already run, calls `stop` at once. */
+  async run(read: () => Promise<void>, stop: () => void): Promise<void> {
     if (this.running >= this.streamsMax) return stop()
     this.running++
     const timer = setTimeout(stop, this.timeoutMs)
     try {
-      await drain()
+      await read()
     } finally {
       clearTimeout(timer)
       this.running--
