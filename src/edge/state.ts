@@ -10,7 +10,7 @@ export type StateAnswer =
   | { readonly kind: 'body'; readonly body: object }
   /** JSON text. */
   | { readonly kind: 'text'; readonly text: string }
-  /** `bytes` is the size of a stream that exists already. Nothing comes for long of one that is `waiting`. */
+  /** `bytes` is the size of a stream that is complete. A `waiting` stream may send nothing for a long time. */
   | { readonly kind: 'stream'; readonly events: ReplyEvents; readonly bytes?: number; readonly begun?: 'waiting' }
   | { readonly kind: 'failure'; readonly failure: Failure }
 
@@ -31,7 +31,7 @@ export type StateHandler = {
   readonly bytes?: (request: StateRequest) => Promise<number>
 }
 
-/** -1 stands before the first event. */
+/** The number -1 means before the first event. */
 const EVENT_NUMBER = /^(?:-1|\d{1,15})$/
 
 type StateFailure = Extract<StateAnswer, { kind: 'failure' }>

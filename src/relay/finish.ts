@@ -88,12 +88,12 @@ export async function fail(
   const { failure: upstream, last } = attempted
   const passed = failureForClient(upstream)
   // The upstream's message is only passed on if the request itself is at fault.
-  const told = isRequestFault(upstream.kind)
+  const shown = isRequestFault(upstream.kind)
     ? withOwnParam(scrubbed(relay, passed, last), call.request, admission)
     : passed
   const owed = owedFor(call, attempted)
   if (isRequestFault(upstream.kind) && !owed) call.limiterPermit.wasFutile()
-  const refusal = owed?.said === undefined ? told : { ...told, message: `${sentence(told.message)} ${owed.said}` }
+  const refusal = owed?.said === undefined ? shown : { ...shown, message: `${sentence(shown.message)} ${owed.said}` }
   const failure = call.cancelled ? failureOfCancel(call.cancelled) : lastWord(call, refusal)
   if (tell) tell(failure)
   // A charged answer is kept, even if its client does not receive it.

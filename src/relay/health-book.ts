@@ -10,7 +10,7 @@ import {
   type OfferHealth,
 } from '../router/health.ts'
 
-/** What this process has learned about its offers. It is lost at a restart on purpose, which begins anew. */
+/** What this process has learned about its offers. A restart forgets it on purpose. */
 export class HealthBook {
   private readonly offers = new Map<string, OfferHealth>()
 
@@ -35,7 +35,7 @@ export class HealthBook {
     if (health) this.offers.set(offerId, afterNothing(health, Date.now()))
   }
 
-  /** Without times: a task, which goes on after its attempt. */
+  /** A task goes on after its attempt, so it has no times. */
   succeeded(offerId: string, times?: AttemptTimes): void {
     const health = afterSuccess(this.offers.get(offerId) ?? healthy, times)
     if (health === healthy) this.offers.delete(offerId)

@@ -302,8 +302,8 @@ export class StreamAnswer {
     const failure = cancelled ? failureOfCancel(cancelled) : inBand(step.failure, served.open.stream)
     const { produced, thoughts = '' } = served.open.stream
     const output = [produced, thoughts].map((text) => asGeneratedText(text).text)
-    const told = redactedFailure(this.relay, this.call, step.failure, { offer: served.offer, output })
-    if (!cancelled) noteBroken(this.call, told)
+    const redacted = redactedFailure(this.relay, this.call, step.failure, { offer: served.offer, output })
+    if (!cancelled) noteBroken(this.call, redacted)
     const content = await this.settle(served, {
       outcome: cancelled ? outcomeOf(cancelled) : 'cut',
       failure: cancelled === 'client_closed' ? undefined : failure,
@@ -311,7 +311,7 @@ export class StreamAnswer {
       repeatable: cancelled === undefined && !this.isBytes,
       end: (usage) => joinContent(step.content, served.open.stream.fail(failure, usage)),
     })
-    if (!cancelled) this.relay.health.failed(served.offer.id, told)
+    if (!cancelled) this.relay.health.failed(served.offer.id, redacted)
     return content
   }
 

@@ -104,14 +104,14 @@ class ChatClient implements ClientRequest {
 
   /** If a vendor of the format has no custom tools, they become functions, as for vendors of other formats. */
   private orByFunctions(direct: DirectChat): Adapter {
-    const told = this.translated(['chat'])
-    if (told.obstacle) return direct
-    const by = ({ rules }: WriterQuirks): Adapter => (isTaken('custom_tools', rules) ? direct : told)
+    const byFunctions = this.translated(['chat'])
+    if (byFunctions.obstacle) return direct
+    const adapterFor = ({ rules }: WriterQuirks): Adapter => (isTaken('custom_tools', rules) ? direct : byFunctions)
     return {
-      ...told,
-      request: (to) => by(to.quirks).request(to),
-      readReply: (text, quirks) => by(quirks).readReply(text, quirks),
-      openStream: (answer, quirks) => by(quirks).openStream(answer, quirks),
+      ...byFunctions,
+      request: (to) => adapterFor(to.quirks).request(to),
+      readReply: (text, quirks) => adapterFor(quirks).readReply(text, quirks),
+      openStream: (answer, quirks) => adapterFor(quirks).openStream(answer, quirks),
     }
   }
 }

@@ -48,7 +48,7 @@ export class ChatStream implements AdaptedStream {
   /** The usage chunk for the client. It is held back until the settlement. */
   private usageChunk: string | undefined
   /** The usage that the client was sent last, in a chunk with text, which cannot be held back. */
-  private told: Usage | undefined
+  private sentUsage: Usage | undefined
   private readonly running = new Set<unknown>()
   private readonly ended = new Set<unknown>()
   /**
@@ -125,7 +125,7 @@ export class ChatStream implements AdaptedStream {
     }
     this.running.clear()
     // A usage that came with text belonged to an earlier end.
-    this.told = this.usageChunk = undefined
+    this.sentUsage = this.usageChunk = undefined
     return this.choicesEvent(open)
   }
 
@@ -145,12 +145,12 @@ export class ChatStream implements AdaptedStream {
 
   /** The end of the stream for the client: the billed usage, unless it was already sent, then the terminator. */
   end(billed: Usage): string {
-    const { usageChunk, usage, told } = this
+    const { usageChunk, usage, sentUsage } = this
     const ends = this.openEnds()
     if (!this.options.usageAsked) return ends + DONE_EVENT
     if (usageChunk !== undefined && usage && sameUsage(usage, billed)) return ends + usageChunk + DONE_EVENT
-    const isTold = told !== undefined && sameUsage(told, billed)
-    return ends + (isTold ? '' : this.usageEvent(billed)) + DONE_EVENT
+    const isSent = sentUsage !== undefined && sameUsage(sentUsage, billed)
+    return ends + (isSent ? '' : this.usageEvent(billed)) + DONE_EVENT
   }
 
   fail(failure: Failure): string {
@@ -199,7 +199,7 @@ export class ChatStream implements AdaptedStream {
       this.usageChunk = event
       return ''
     }
-    this.told = reported
+    this.sentUsage = reported
     this.usageChunk = undefined
     return event
   }

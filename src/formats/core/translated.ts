@@ -40,11 +40,11 @@ export function translated(read: TurnRead, stream: boolean, client: ClientSide, 
   }
   let way: Tools | undefined
   const tools = (quirks: WriterQuirks): Tools => (way ??= new Tools(turn(), { client, upstream, quirks }))
-  const told = client.dialect === upstream.dialect ? asItIs : withoutParam
+  const mapFailure = client.dialect === upstream.dialect ? asItIs : withoutParam
   return {
     dialect: upstream.dialect,
     obstacle: read.kind === 'rejected' ? read.failure : upstream.obstacle?.(read.turn),
-    failures: retold(upstream.failures, told),
+    failures: mappedFailures(upstream.failures, mapFailure),
     request(to) {
       const written = upstream.write(tools(to.quirks).turn, stream || to.collected === true, to)
       return { ...written, dropped: [...new Set([...turn().foreign, ...written.dropped])] }
@@ -52,7 +52,7 @@ export function translated(read: TurnRead, stream: boolean, client: ClientSide, 
     readReply: (text, quirks) =>
       readReceived(text, (received): ReadReply => {
         const got = upstream.readReply(received.text, quirks, tools(quirks).turn)
-        if (got.kind === 'failed') return { kind: 'failed', failure: told(got.failure) }
+        if (got.kind === 'failed') return { kind: 'failed', failure: mapFailure(got.failure) }
         const restored = tools(quirks).restored(got.reply)
         const reply = {
           ...restored,
@@ -74,7 +74,7 @@ export function translated(read: TurnRead, stream: boolean, client: ClientSide, 
       new TranslatedStream(upstream.decoder(quirks, tools(quirks).turn), client.encoder(answer), {
         choices: turn().choices,
         tools: tools(quirks),
-        told,
+        mapFailure,
       }),
   }
 }
@@ -110,8 +110,8 @@ class Tools {
   }
 
   named(deltas: readonly Delta[]): readonly Delta[] {
-    const told = this.isSameDialect || !deltas.some(isOwn) ? deltas : deltas.filter((delta) => !isOwn(delta))
-    return sealedDeltas(this.names.restoredIn(told), this.account)
+    const common = this.isSameDialect || !deltas.some(isOwn) ? deltas : deltas.filter((delta) => !isOwn(delta))
+    return sealedDeltas(this.names.restoredIn(common), this.account)
   }
 
   /** The deltas in order. Calls of custom tools have free text. */
@@ -129,11 +129,11 @@ const withoutParam: FailureMapping = (failure) => {
   return others
 }
 
-const retold = (failures: FailureReader, told: FailureMapping): FailureReader => ({
-  response: (status, headers, body) => told(failures.response(status, headers, body)),
+const mappedFailures = (failures: FailureReader, mapFailure: FailureMapping): FailureReader => ({
+  response: (status, headers, body) => mapFailure(failures.response(status, headers, body)),
   hidden(body) {
     const failure = failures.hidden(body)
-    return failure && told(failure)
+    return failure && mapFailure(failure)
   },
 })
 
@@ -157,7 +157,7 @@ class Chunk {
   }
 }
 
-type StreamOptions = { readonly choices: number; readonly tools: Tools; readonly told: FailureMapping }
+type StreamOptions = { readonly choices: number; readonly tools: Tools; readonly mapFailure: FailureMapping }
 
 class TranslatedStream implements AdaptedStream {
   readonly produced = new GeneratedTextBuffer()
@@ -168,18 +168,18 @@ class TranslatedStream implements AdaptedStream {
   private readonly encoder: StreamEncoder
   private readonly choices: number
   private readonly tools: Tools
-  private readonly told: FailureMapping
+  private readonly mapFailure: FailureMapping
   private readonly ended = new Set<number>()
   private readonly order = new DeltaOrder()
   /** What was read last and not encoded yet. An encoder repeats at its end what it has encoded. */
   private unsaid: readonly Delta[] = []
 
-  constructor(decoder: StreamDecoder, encoder: StreamEncoder, { choices, tools, told }: StreamOptions) {
+  constructor(decoder: StreamDecoder, encoder: StreamEncoder, { choices, tools, mapFailure }: StreamOptions) {
     this.decoder = decoder
     this.encoder = encoder
     this.choices = choices
     this.tools = tools
-    this.told = told
+    this.mapFailure = mapFailure
   }
 
   get usage(): Usage | undefined {
@@ -193,7 +193,7 @@ class TranslatedStream implements AdaptedStream {
 
   read(event: SseEvent): ReadEvent {
     const decoded = this.decoder.decode(event)
-    if (decoded.kind === 'failed') return { kind: 'failed', failure: this.told(decoded.failure) }
+    if (decoded.kind === 'failed') return { kind: 'failed', failure: this.mapFailure(decoded.failure) }
     if (decoded.kind === 'done') return decoded
     const deltas = this.tools.named(decoded.deltas)
     this.pieces += deltas.length

@@ -87,18 +87,18 @@ export function paintedUsage({ usage, source }: MeteredUsage, to: ToPaint): Mete
   if (images === 0 && !hasWords && endedBy === 'vendor') return { usage: estimatedUsage(0, 0), source: 'reported' }
   const all = images + spoiled
   // A report of no image tokens is not believed if images came.
-  const told = usage.outputImage || undefined
+  const believed = usage.outputImage || undefined
   const needed = all * imageTokens
   const room = Math.max(outputTokensMax - usage.outputText - usage.outputReasoning, setAside)
   // A report with modalities and without image tokens counts text only. The exception is a report whose text has more
   // room for the images than the rest.
   const isApart = usage.outputImage !== undefined && (needed <= room || usage.outputText <= room)
-  const isMixed = isReported && told === undefined && !isApart
-  const whole = told ?? Math.min(needed, isMixed ? usage.outputText : room)
+  const isMixed = isReported && believed === undefined && !isApart
+  const whole = believed ?? Math.min(needed, isMixed ? usage.outputText : room)
   const outputImage = all === 0 ? 0 : Math.ceil((whole * images) / all)
   const outputText = isMixed ? usage.outputText - whole : usage.outputText
   const painted = { ...usage, outputText, outputImage }
-  return { usage: painted, source: told === undefined && all > 0 ? 'estimated' : source }
+  return { usage: painted, source: believed === undefined && all > 0 ? 'estimated' : source }
 }
 
 /** Writes a usage as a `usageMetadata` object, in JSON. */

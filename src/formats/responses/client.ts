@@ -106,20 +106,20 @@ class ResponsesClient implements ClientRequest {
 
   /** The adapter for vendors of this format. Some accept more of it than the neutral turn can carry. */
   private withNative(way: (compaction: Compaction) => Adapter): Adapter {
-    const [told, native] = [way('ours'), way('theirs')]
+    const [viaTurn, native] = [way('ours'), way('theirs')]
     const { body, stream } = this
     const { said: items, read } = this.conversation
     // Compaction came with groups of tools, so a vendor that takes the one takes the other.
     const what = read?.compacts === true ? 'agent_items' : 'custom_tools'
     const isNative = ({ rules }: WriterQuirks): boolean => read !== undefined && isTaken(what, rules)
     return {
-      ...told,
+      ...viaTurn,
       request(to) {
-        if (!read || !isNative(to.quirks)) return told.request(to)
+        if (!read || !isNative(to.quirks)) return viaTurn.request(to)
         return writeNative({ body, items, read, stream: stream || to.collected === true }, to)
       },
-      readReply: (text, quirks) => (isNative(quirks) ? native : told).readReply(text, quirks),
-      openStream: (answer, quirks) => (isNative(quirks) ? native : told).openStream(answer, quirks),
+      readReply: (text, quirks) => (isNative(quirks) ? native : viaTurn).readReply(text, quirks),
+      openStream: (answer, quirks) => (isNative(quirks) ? native : viaTurn).openStream(answer, quirks),
     }
   }
 
