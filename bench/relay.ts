@@ -13,6 +13,7 @@ import { litellm } from './contenders/litellm.ts'
 import { nginx } from './contenders/nginx.ts'
 import { portkey } from './contenders/portkey.ts'
 import { ROOT, tollgate } from './contenders/tollgate.ts'
+import { workers } from './contenders/workers.ts'
 import { hireCrew, type Crew } from './crew.ts'
 import { diskFolder } from './disk-folder.ts'
 import { figureCases, measureFigures, progressOf, type FigureSample } from './figures.ts'
@@ -38,7 +39,12 @@ const chosenFigures = figureCases.filter(isChosen)
 const isFrontierChosen = isChosen({ ...frontierCase(1), id: 'frontier' })
 const isHeldChosen = isChosen(heldCase)
 /** Added by `--with`. */
-const others: Readonly<Record<string, Contender>> = { portkey, litellm }
+const others: Readonly<Record<string, Contender>> = {
+  portkey,
+  litellm,
+  'workers-1': workers(1, options['bun-arg']),
+  'workers-2': workers(2, options['bun-arg']),
+}
 
 function contenders(): Contender[] {
   const ours = { name: 'tollgate', root: ROOT, bunArgs: options['bun-arg'] }
@@ -93,10 +99,12 @@ async function run(crew: Crew, targets: readonly Target[]): Promise<RunSamples> 
   await warmUp(crew, targets, found)
   const contending = targets.filter(({ running }) => running)
   for (let round = 1; round <= rounds; round++) {
+    // What comes second finds another state of the caches and of the host, so the order changes with each round.
+    const inTurn = round % 2 === 0 ? targets.toReversed() : targets
     const say = (id: string, parts: readonly string[]): void =>
       progress(`round ${round}/${rounds} ${id}: ${parts.join(' · ')}`)
     for (const work of chosen) {
-      const able = targets.filter((target) => canServe(target, work))
+      const able = inTurn.filter((target) => canServe(target, work))
       for (let isDone = false; !isDone && performance.now() < patientUntilMs;) {
         if (options.quiet) await quietHost(patientUntilMs)
         const samples: Sample[] = []
