@@ -10,6 +10,8 @@ import { emptyMp4, startVideoVendor, videoYaml, type VideoVendor } from '../supp
 import { MIB } from '../../src/lib/primitives/units.ts'
 
 const [PER_MINUTE, CONCURRENT] = [120, 60]
+/** Instances keep their files in S3, and read up to a megabyte ahead of each of the fifty readers. */
+const GROWN_MIB_MAX = INSTANCES === 1 ? 64 : 256
 const file = emptyMp4(5, 700_001)
 
 let gateway: TestGateway
@@ -170,14 +172,15 @@ test('fifty slow readers of a large file are not held in memory; one too many is
   const at = (await client.ended(large, 30_000)).metadata?.url ?? ''
   const before = await memoryMib()
   const readers = await readingSlowly(at, '192.0.2.50', 50, MIB)
-  expect((await memoryMib()) - before).toBeLessThan(64 * INSTANCES)
+  const grownMib = (await memoryMib()) - before
   for (const reader of readers) reader.leave()
+  expect(grownMib).toBeLessThan(GROWN_MIB_MAX)
   const crowd = await readingSlowly(at, '192.0.2.51', CONCURRENT * INSTANCES, 1)
   const refused = await fetch(at, { headers: { 'x-forwarded-for': '192.0.2.51' } })
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1'])
   await refused.text()
   for (const reader of crowd) reader.leave()
-}, 60_000)
+}, 120_000)
 
 test('after its time it is gone: 410, its file is swept away, and its task still says what it was', async () => {
   const keptMs = 1_500
