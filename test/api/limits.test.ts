@@ -135,7 +135,7 @@ test('tokens a minute: a forecast before, the truth after', async () => {
   const answer = await chat(who, { model: 'priced', max_tokens: 200 })
   const { usage } = (await answer.json()) as { usage: { total_tokens: number } }
   const left = [300 - usage.total_tokens, 300 - usage.total_tokens + 10] as const
-  // On PostgreSQL the header has the forecast, because the row of the limit is not read again after the charge.
+  // Instances fill the headers from their last reading of the limits (docs/cluster.md).
   if (TEST_STORE === 'sqlite') expect(Number(answer.headers.get('x-ratelimit-remaining-tokens'))).toBeWithin(...left)
   expect(Number((await balance(who)).limits.key['tokens_per_minute']?.['remaining'])).toBeWithin(...left)
 })
