@@ -8,9 +8,13 @@ import { isForConsole } from './console/http-handler.ts'
 import type { Edge } from './edge/edge-options.ts'
 import { presentedKey } from './edge/presented-key.ts'
 import type { ServerExchange } from './inbound/exchange.ts'
+import { limit } from './lib/primitives/limit.ts'
 
-/** Within this time the database answers, or the request is refused. */
-const WAIT_MS = 1_500
+const WAIT_MS = limit(
+  'newsWaitMs',
+  1_500,
+  'A request that waits for the changes of other instances gets 503 after this time.',
+)
 
 type NewsOptions = Pick<AdminServices, 'catchUp'> & {
   readonly accounts: Pick<Accounts, 'awaitKey'>

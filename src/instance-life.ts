@@ -3,10 +3,8 @@ import { counterExpirySteps } from './accounts/limit-counter-holds.ts'
 import { alsoOnExpiry, type Gateway } from './gateway.ts'
 import { expireHoldsOf } from './ledger/dead-instance.ts'
 import type { Log } from './lib/runtime/log.ts'
-import { SilenceWatch } from './store/postgres/silence-watch.ts'
+import { CUT_OFF_MS, SilenceWatch } from './store/postgres/silence-watch.ts'
 
-/** The others declare an instance dead after 20 s. It must have stopped serving before. */
-const CUT_OFF_MS = 14_000
 const LOOK_MS = 500
 
 export type LifeOptions = {

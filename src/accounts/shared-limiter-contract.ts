@@ -37,7 +37,7 @@ export type SharedLimitersUnderTest = {
 }
 
 const START_MS = Date.UTC(2026, 10, 21, 12)
-/** After this time an instance refuses nobody by what it has read. It does so for 100 ms, and a busy machine is late. */
+/** After this time an instance refuses nobody by what it has read. The time is 100 ms, but a busy machine is late. */
 const STALE_MS = 250
 type Both = { a: LimiterInstance; b: LimiterInstance; shared: SharedLimitersUnderTest }
 

@@ -3,13 +3,24 @@
  * seen the same sign for 20 s, by its own monotonic clock, in polls that all succeeded. After an outage of the database
  * nobody is silent until somebody has watched for 20 s again.
  */
+import { limit } from '../../lib/primitives/limit.ts'
 import { statement } from '../statement.ts'
 import type { Store } from '../store.ts'
 
 /** An instance and the sign of life that it has not renewed. */
 export type SilentInstance = { readonly id: string; readonly beat: string }
 
-const SILENT_MS = 20_000
+/** An instance must have stopped serving before the others declare it dead. */
+export const CUT_OFF_MS = limit(
+  'instanceCutOffMs',
+  14_000,
+  'An instance whose writes do not reach the database for this time ends its running requests.',
+)
+const SILENT_MS = limit(
+  'instanceSilentMs',
+  20_000,
+  'An instance without a sign of life for this time is declared dead. Its open holds expire.',
+)
 const POLL_MS = 1_000
 /** After a longer pause between polls, this process was asleep, or the database was away. It has not watched then. */
 const GAP_POLLS = 4
