@@ -59,7 +59,7 @@ export function openTerminal(argv: readonly string[]): Terminal {
     async flush() {
       // Log lines are written at the end of their tick.
       await new Promise((resolve) => void setImmediate(resolve))
-      await Promise.all([drained(stdout), Promise.race([drained(stderr), Bun.sleep(UNREAD_MS)])])
+      await Promise.all([flushed(stdout), Promise.race([flushed(stderr), Bun.sleep(UNREAD_MS)])])
     },
   }
 }
@@ -81,7 +81,7 @@ const UNREAD_MS = 2_000
  * Ends a stream and waits until everything has left. A pipe takes 64 KB at a time, and Bun 1.4.5 calls the callback of
  * a write before the rest is gone. Only the callback of the end comes after it.
  */
-function drained(stream: NodeJS.WriteStream): Promise<void> {
+function flushed(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => stream.end(() => resolve()))
 }
 

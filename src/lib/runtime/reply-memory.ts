@@ -17,7 +17,7 @@ export class ReplyMemory {
   private readonly reserved = new Set<MemoryShare>()
   private watch: Timer | undefined
 
-  /** `shareMax`: the share of one account. A single reply of an account may have any size. */
+  /** `accountMax`: the share of one account. A single reply of an account may have any size. */
   constructor({ max, accountMax, stallMs = STALL_MS }: ReplyBounds) {
     this.max = max
     this.accountMax = accountMax
