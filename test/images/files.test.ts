@@ -90,11 +90,11 @@ test('so many a minute from one address, whatever others do', async () => {
 })
 
 test('after its time it is gone: 410, and its file is swept away', async () => {
-  const brief = await startGateway({ env: { TOLLGATE_IMAGE_URL_MS: '1000' } })
+  const brief = await startGateway({ env: { TOLLGATE_IMAGE_URL_MS: '3000' } })
   const made = await generate(brief)
   const isThere = async (): Promise<boolean> => (await fetch(made.url, { method: 'HEAD' })).ok
   expect(await isThere()).toBe(true)
-  for (let tries = 0; (await isThere()) && tries < 100; tries++) await Bun.sleep(50)
+  for (let tries = 0; (await isThere()) && tries < 200; tries++) await Bun.sleep(50)
   const response = await fetch(made.url)
   expect([response.status, ((await response.json()) as { error: { code: string } }).error.code]).toEqual([
     410,
