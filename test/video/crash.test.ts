@@ -55,18 +55,18 @@ function troubled(vendor: VideoVendor): void {
 /** Creates until the server is gone. `told`: ids that clients have read. */
 async function createUntilDead(gateway: TestGateway, told: Set<string>): Promise<void> {
   const client = new VideoClient(gateway)
-  try {
-    for (;;) {
-      const duration = chance(0.15) ? 4 : 5
-      const upscale = chance(0.4) ? { super_resolution_config: { resolution: '1080p' } } : {}
-      const response = await client.create({ content: [words('x')], duration, ...upscale })
-      const { id } = (await response.json()) as { id?: string }
-      if (response.status === 200 && id !== undefined) told.add(id)
-      else expect(response.status).toBe(503)
-      await Bun.sleep(Math.random() * 60)
-    }
-  } catch {
-    return // The server is dead, which is the point.
+  const create = async (body: object): Promise<{ status: number; id: string | undefined }> => {
+    const response = await client.create(body)
+    return { status: response.status, id: ((await response.json()) as { id?: string }).id }
+  }
+  for (;;) {
+    const duration = chance(0.15) ? 4 : 5
+    const upscale = chance(0.4) ? { super_resolution_config: { resolution: '1080p' } } : {}
+    const answer = await create({ content: [words('x')], duration, ...upscale }).catch(() => 'dead' as const)
+    if (answer === 'dead') return
+    if (answer.status === 200 && answer.id !== undefined) told.add(answer.id)
+    else expect(answer.status).toBe(503)
+    await Bun.sleep(Math.random() * 60)
   }
 }
 
