@@ -29,6 +29,7 @@ const FUNDS = 1_000_000n
 /** A scene that is stuck has no verdict. */
 const STUCK_MS = 60_000
 const POLL_MS = 20
+const SIGNALLED_MS = 200
 
 const { values } = parseArgs({ options: { server: { type: 'string' }, scene: { type: 'string' } } })
 const server = values.server ?? ''
@@ -69,15 +70,21 @@ async function writersThatWait(admin: SQL): Promise<readonly number[]> {
   return rows.map(({ pid }) => pid)
 }
 
-async function configure(admin: SQL, setting: string): Promise<void> {
-  await admin.unsafe(`ALTER SYSTEM SET ${setting}`)
+/** A connection takes a new setting before its next query, once the signal has reached it. */
+async function configure(admin: SQL, name: string, value: string): Promise<void> {
+  await admin.unsafe(`ALTER SYSTEM SET ${name} = '${value}'`)
   await admin.unsafe('SELECT pg_reload_conf()')
+  await until('a new setting', async () => {
+    const [row] = await admin<{ value: string }[]>`SELECT current_setting(${name}) AS value`
+    return row?.value === value
+  })
+  await Bun.sleep(SIGNALLED_MS)
 }
 
 const scenes: Readonly<Record<string, (admin: SQL, instance: Instance) => Promise<void>>> = {
   /** No synchronous commit can end, so nothing may be acknowledged, whatever a new connection sees. */
   async barrier(admin, instance) {
-    await configure(admin, "synchronous_standby_names = 'nobody'")
+    await configure(admin, 'synchronous_standby_names', 'nobody')
     let isTold = false
     const booked = credit(instance, 'late').then((result) => {
       isTold = true
@@ -91,7 +98,7 @@ const scenes: Readonly<Record<string, (admin: SQL, instance: Instance) => Promis
       await until('the wait of another connection', async () => isTold || (await isAnother()))
     }
     if (isTold) throw new Violation('a commit was acknowledged because it was seen')
-    await configure(admin, "synchronous_standby_names = ''")
+    await configure(admin, 'synchronous_standby_names', '')
     if ((await booked).kind !== 'booked') throw new Violation(`a credit was ${(await booked).kind}`)
   },
 
@@ -154,7 +161,7 @@ const scenes: Readonly<Record<string, (admin: SQL, instance: Instance) => Promis
       instance.store,
       accounts.map((id) => ({ run: insertAccount, bind: [id] })),
     )
-    for (let batch = 0; batch < 40; batch++) {
+    for (let batch = 0; batch < 150; batch++) {
       await Promise.all(
         instances.flatMap(({ store }, i) => {
           const order = i === 0 ? accounts : accounts.toReversed()
