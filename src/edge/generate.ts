@@ -23,8 +23,7 @@ export async function generate(services: EdgeServices, context: RequestContext, 
   }
   let call: RelayedRequest | Failure | undefined
   try {
-    const checking = relay.precheck(caller, context.exchange.header('idempotency-key') !== undefined)
-    const refusal = checking instanceof Promise ? await checking : checking
+    const refusal = relay.precheck(caller, context.exchange.header('idempotency-key') !== undefined)
     if (refusal) return responder.refuse(context, refusal, limiterPermit.withRates())
     const receiving = receive(context, reads, services)
     // The body of nearly every request has arrived already. Such a request is processed in its own tick.

@@ -80,11 +80,8 @@ export const keptAnswerBounds = {
  * - A hold that expires takes its key with it. The store does this itself, in the transaction of the expiry.
  */
 export type Idempotency = {
-  /**
-   * Whether an account may have kept answers. Never false if it has some. A promise if the store has to be asked, which
-   * rejects if the store cannot be read.
-   */
-  keepsFor(accountId: string): boolean | Promise<boolean>
+  /** Whether an account may have kept answers, as far as is known without a look-up. Never false if it has some. */
+  keepsFor(accountId: string): boolean
   /**
    * Locks a key. `locked`: the caller carries out the request, and ends the lock. `running`: another request with the
    * same fingerprint has the key, and for how long. `kept`: the stored answer. `mismatch`: the key belongs to a request

@@ -34,7 +34,6 @@ const keepBytes = statement(
 /** The size of a row's answer. */
 const KEPT_BYTES = 'coalesce(octet_length(body), length(body_bytes), 0)'
 const KEPT_BY_ACCOUNT = `SELECT sum(${KEPT_BYTES}) AS bytes FROM idempotency WHERE account_id = ?`
-const ANY_OF_ACCOUNT = 'SELECT 1 AS one FROM idempotency WHERE account_id = ? LIMIT 1'
 const drop = statement('DELETE FROM idempotency WHERE account_id = ? AND key = ?')
 const dropRunning = statement('DELETE FROM idempotency WHERE request_id = ? AND status IS NULL')
 // A running request has an open hold. Its row is deleted with the hold, however long the request takes.
@@ -151,10 +150,9 @@ class SqlIdempotency implements Idempotency {
     this.kept = kept
   }
 
-  keepsFor(accountId: string): boolean | Promise<boolean> {
-    if (this.kept.has(accountId) || !this.store.changes.isShared) return this.kept.has(accountId)
+  keepsFor(accountId: string): boolean {
     // Other instances keep answers that this one has not heard of.
-    return this.store.query(ANY_OF_ACCOUNT, [accountId]).then((rows) => rows.length > 0)
+    return this.store.changes.isShared || this.kept.has(accountId)
   }
 
   /** Requests that arrive during a look-up share it. Its result is valid for all of them. */

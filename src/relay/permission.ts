@@ -19,42 +19,14 @@ import { refuseRemoteMedia } from './remote-media.ts'
  * The check before the body: whether new work is accepted, and whether there is money. With `mayRepeat`, the request
  * may only get an earlier answer again, which costs nothing.
  */
-export function precheck(
-  relay: Relay,
-  { account: { id } }: Caller,
-  mayRepeat: boolean,
-): Failure | undefined | Promise<Failure | undefined> {
-  const { ledger } = relay
+export function precheck(relay: Relay, { account }: Caller, mayRepeat: boolean): Failure | undefined {
+  const { ledger, idempotency } = relay
   const refusal = unready(relay)
   if (refusal) return refusal
-  // Another instance may have credited an account that was empty here. If the store cannot be read, the hold decides.
-  const reading = ledger.isOutdated(id) && ledger.balance(id).posted <= 0n ? ledger.refresh([id]) : undefined
-  if (!reading) return precheckMoney(relay, id, mayRepeat)
-  return reading.then(
-    () => precheckMoney(relay, id, mayRepeat),
-    () => undefined,
-  )
+  if (!ledger.isEmpty(account.id) || (mayRepeat && idempotency.keepsFor(account.id))) return undefined
+  const message = 'The account balance is $0. Top it up to send requests.'
+  return { kind: 'insufficient_balance', message, shouldRetry: false }
 }
-
-function precheckMoney(
-  { ledger, idempotency }: Relay,
-  accountId: string,
-  mayRepeat: boolean,
-): Failure | undefined | Promise<Failure | undefined> {
-  if (!ledger.isEmpty(accountId)) return undefined
-  const keeps = mayRepeat && idempotency.keepsFor(accountId)
-  if (!(keeps instanceof Promise)) return keeps ? undefined : noMoney()
-  return keeps.then(
-    (isKept) => (isKept ? undefined : noMoney()),
-    () => undefined,
-  )
-}
-
-const noMoney = (): Failure => ({
-  kind: 'insufficient_balance',
-  message: 'The account balance is $0. Top it up to send requests.',
-  shouldRetry: false,
-})
 
 /** The check before a request waits for an earlier answer or for earlier turns. */
 export function precheckWait(relay: Relay, call: GatewayRequest): Failure | undefined {

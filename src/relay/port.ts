@@ -25,7 +25,7 @@ export type RelayPort = ShownServices & {
   /** The reason why new work is refused at the moment, if there is one. */
   unready(): Failure | undefined
   /** The check before the body. With `mayRepeat`, the request may only get an earlier answer again. */
-  precheck(caller: Caller, mayRepeat: boolean): Failure | undefined | Promise<Failure | undefined>
+  precheck(caller: Caller, mayRepeat: boolean): Failure | undefined
   open(start: RelayedRequestStart): RelayedRequest
   /** Resolves when the answer, or the start of its stream, may go to the client. */
   carryOut(request: RelayedRequest): Promise<RelayResult>

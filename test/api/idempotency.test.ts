@@ -308,17 +308,21 @@ describe('what is not the same, or not charged', () => {
     expect([later.status, await code(later)]).toEqual([409, 'idempotency_answer_not_kept'])
   })
 
-  test('an account without money that has nothing kept is refused before it sends a body', async () => {
-    const { id } = await gateway.operate<{ id: string }>('account.create', { name: `empty-${serial++}` })
-    const { secret } = await gateway.operate<{ secret: string }>('key.create', { account: id, name: 'k' })
-    const client = await rawClient(Number(new URL(gateway.baseUrl).port))
-    client.send(
-      `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${secret}\r\nidempotency-key: p\r\n` +
-        'content-type: application/json\r\ncontent-length: 20000000\r\n\r\n{',
-    )
-    await client.has('insufficient_balance')
-    client.close()
-  })
+  // An instance does not know of all kept answers, so it looks for one after the body.
+  test.skipIf(TEST_STORE === 'postgres')(
+    'an account without money that has nothing kept is refused before it sends a body',
+    async () => {
+      const { id } = await gateway.operate<{ id: string }>('account.create', { name: `empty-${serial++}` })
+      const { secret } = await gateway.operate<{ secret: string }>('key.create', { account: id, name: 'k' })
+      const client = await rawClient(Number(new URL(gateway.baseUrl).port))
+      client.send(
+        `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${secret}\r\nidempotency-key: p\r\n` +
+          'content-type: application/json\r\ncontent-length: 20000000\r\n\r\n{',
+      )
+      await client.has('insufficient_balance')
+      client.close()
+    },
+  )
 
   test('a key that is none is refused', async () => {
     const who = await member()
