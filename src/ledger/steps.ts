@@ -6,6 +6,7 @@ import {
   rowStatement,
   statement,
   updatingStatement,
+  type Sql,
   type WriteStep,
 } from '../store/statement.ts'
 import type { Hold } from './ledger.ts'
@@ -20,15 +21,25 @@ const RESOLVED = 'id, account_id, amount, created_at, resolved_at'
 const CHARGE = 'cost, settled, written_off, price_card_id'
 const insertSettled = rowStatement('hold', `${RESOLVED}, ${CHARGE}`, { state: "'settled'", owner: "''" })
 const insertReleased = rowStatement('hold', RESOLVED, { state: "'released'", owner: "''" })
+/**
+ * Changes the open hold of an id. PostgreSQL must find it by its id. Its planner expects hardly any open holds, and
+ * would read all of them for each batch, by one of their indexes. It cannot use these for a text that is computed.
+ */
+const ofOpenHold = (update: string): Sql => ({
+  sqlite: `${update} WHERE id = ?1 AND state = 'open'`,
+  postgres: `${update} WHERE id = ?1 AND state || '' = 'open'`,
+})
 const settleHold = updatingStatement(
-  `UPDATE hold SET state = 'settled', cost = ?2, settled = ?3, written_off = ?4, price_card_id = ?5, resolved_at = ?6
-   WHERE id = ?1 AND state = 'open'`,
+  ofOpenHold(
+    "UPDATE hold SET state = 'settled', cost = ?2, settled = ?3, written_off = ?4, price_card_id = ?5, resolved_at = ?6",
+  ),
   ['text', 'bigint', 'bigint', 'bigint', 'bigint', 'bigint'],
 )
-export const resolveHold = updatingStatement(
-  "UPDATE hold SET state = ?2, resolved_at = ?3 WHERE id = ?1 AND state = 'open'",
-  ['text', 'text', 'bigint'],
-)
+export const resolveHold = updatingStatement(ofOpenHold('UPDATE hold SET state = ?2, resolved_at = ?3'), [
+  'text',
+  'text',
+  'bigint',
+])
 export const moveFunds = statement('UPDATE account SET posted = posted + ?1, held = held - ?2 WHERE id = ?3')
 /**
  * Additions to a balance, which are combined to one sum per commit. Until the sum is written, the balance on disk may

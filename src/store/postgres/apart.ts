@@ -4,10 +4,11 @@
  */
 import type { WriteOutcome, WriteStep } from '../statement.ts'
 import type { PendingWrite } from '../write-queue.ts'
-import { queryOf, returnedRow } from './batch.ts'
+import { queryOf } from './batch.ts'
 import type { DatabaseError } from './client.ts'
 import type { WriterConnection } from './connection.ts'
 import { violationOf } from './constraints.ts'
+import { returnedRow } from './outcomes.ts'
 import { isUnmet, queryFailureOf } from './query-failure.ts'
 
 /** The most transactions that are sent at once. After one that fails there are fewer, because others may fail too. */
@@ -64,7 +65,8 @@ function returned(
 ): WriteOutcome | undefined {
   const rows = steps.flatMap((step, i) => {
     const result = results[i + 1]
-    const row = result?.status === 'fulfilled' ? returnedRow(step, result.value) : undefined
+    const columns = step.run.returns
+    const row = columns && result?.status === 'fulfilled' ? returnedRow({ columns }, result.value) : undefined
     return row ? [row] : []
   })
   return rows.length === 0 ? undefined : { kind: 'written', rows }

@@ -3,33 +3,20 @@
  * rows of a table. Both follow everything else: rows that other instances write too are locked last, always in one
  * order, and for the shortest time.
  */
-import type { Row, SqlValue, Statement, WriteStep } from '../statement.ts'
+import type { SqlValue, Statement, WriteStep } from '../statement.ts'
 import type { PendingWrite } from '../write-queue.ts'
 import { rowsFrom, type ColumnTypes } from './arrays.ts'
+import { CombinedQueries, type BatchChange, type FenceValues } from './combined-query.ts'
+import { must } from './must.ts'
+import type { BatchQuery, ReturnedRow } from './outcomes.ts'
 import { Columns, setFormOf } from './set-form.ts'
 import { textOfStatement } from './text.ts'
 import { toBound } from './values.ts'
 
-/** A query with its values. `tells` are the transactions of the batch that get the row that `step` returns. */
-export type BatchQuery = {
-  readonly text: string
-  readonly bind: readonly SqlValue[]
-  readonly tells?: readonly number[]
-  readonly step?: WriteStep
-}
-
-/**
- * A query that fails with a division by zero unless it changes exactly `changes` rows, a number or a value such as
- * `$2`. `also` is evaluated with it.
- */
-export function must(
-  query: string,
-  changes: number | `$${number}`,
-  { returns = [], also }: { readonly returns?: readonly string[] | undefined; readonly also?: string } = {},
-): string {
-  const columns = returns.map((name) => `max(${name}) AS ${name}, `).join('')
-  return `WITH changed AS (${query} RETURNING ${returns.join(', ') || 1})
-    SELECT ${columns}1 / (count(*) = ${changes}::bigint)::int AS met${also ? `, ${also}` : ''} FROM changed`
+export type CompiledBatch = {
+  readonly queries: readonly BatchQuery[]
+  /** Whether there is one query, with the fence in it. It is a transaction by itself. */
+  readonly isWhole: boolean
 }
 
 const musts = new Map<number, Map<number, string>>()
@@ -46,13 +33,6 @@ function mustOf(run: Statement, changes: number): string {
   let made = known.get(changes)
   if (made === undefined) known.set(changes, (made = must(textOfStatement(run), changes, run)))
   return made
-}
-
-/** The row that a statement with `returns` has returned. */
-export function returnedRow({ run }: WriteStep, rows: readonly unknown[]): Row | undefined {
-  if (!run.returns) return undefined
-  const [row] = rows as readonly Row[]
-  return row && Object.fromEntries(run.returns.map((name) => [name, row[name] ?? null]))
 }
 
 /**
@@ -76,26 +56,67 @@ export function lockQueries(batch: readonly PendingWrite[]): readonly BatchQuery
 
 export class BatchCompiler {
   private readonly types: ColumnTypes
-  private readonly setTexts = new Map<Statement, string>()
+  private readonly combined = new CombinedQueries()
+  private readonly setTexts = new Map<Statement, SetText>()
   private queries: BatchQuery[] = []
   /** The batch, until its shared rows are locked. */
   private unlocked: readonly PendingWrite[] = []
   private racing: { readonly row: string; readonly query: BatchQuery }[] = []
   private readonly sums = new Map<string, Sum>()
+  /** The sum that was made last, for each statement. */
+  private readonly lastSums = new Map<Statement, Sum>()
   /** What runs as one query for each statement: changes of rows, and rows to insert. */
   private readonly sets = new Map<Statement, Columns>()
+  /** The statements that insert rows, by the first value of each row, and those of them whose rows are changed too. */
+  private readonly inserted = new Map<SqlValue, Statement>()
+  private readonly changed = new Set<Statement>()
 
   constructor(types: ColumnTypes) {
     this.types = types
   }
 
-  compile(batch: readonly PendingWrite[]): readonly BatchQuery[] {
+  compile(batch: readonly PendingWrite[], fence: FenceValues): CompiledBatch {
     this.queries = []
     this.unlocked = batch
     for (const [tx, { steps }] of batch.entries()) for (const step of steps) this.take(step, tx)
-    this.writeSets()
-    this.writeSums()
-    return [...this.takeRacing(), ...this.queries]
+    this.inserted.clear()
+    // One query cannot insert a row and change it.
+    for (const run of this.changed) this.writeSet(run)
+    this.changed.clear()
+    const first = [...this.takeRacing(), ...this.queries]
+    const isWhole = first.length === 0
+    const combined = this.combine(isWhole ? fence : undefined)
+    if (!combined) {
+      this.queries = first
+      this.writeSets()
+      this.writeSums()
+      return { queries: this.queries, isWhole: false }
+    }
+    this.sets.clear()
+    this.sums.clear()
+    this.lastSums.clear()
+    return { queries: [...first, combined], isWhole }
+  }
+
+  /** One query for the sets and the sums, if they can be one. */
+  private combine(fence: FenceValues | undefined): BatchQuery | undefined {
+    const changes: BatchChange[] = []
+    for (const [run, columns] of this.sets) {
+      const { text } = this.setText(run)
+      changes.push({ name: `${run.slot}`, text, bind: columns.arrays(), changes: columns.rows, isShared: false })
+    }
+    const returns: ReturnedRow[] = []
+    let part = 0
+    for (const { run, bind, changes: count, tells } of this.sortedSums()) {
+      if (count === undefined) return undefined
+      const isShared = run.shared !== undefined
+      if (run.returns) returns.push({ tells, columns: run.returns, part })
+      if (isShared) part++
+      const text = textOfStatement(run)
+      changes.push({ name: `${run.slot}`, text, bind, changes: count, returns: run.returns, isShared })
+    }
+    const query = changes.length === 0 && !fence ? undefined : this.combined.combine(changes, fence)
+    return query && { ...query, returns }
   }
 
   private take(step: WriteStep, tx: number): void {
@@ -104,7 +125,7 @@ export class BatchCompiler {
     else if (run.row || run.types) this.keep(run, bind)
     else if (!this.keepSum(step, tx)) {
       if (run.readsSums) this.writeSumsEarly()
-      this.queries.push({ ...queryOf(step), ...(run.returns && { tells: [tx], step }) })
+      this.queries.push({ ...queryOf(step), ...(run.returns && { returns: [{ tells: [tx], columns: run.returns }] }) })
     }
   }
 
@@ -119,36 +140,51 @@ export class BatchCompiler {
     let kept = this.sets.get(run)
     if (!kept) this.sets.set(run, (kept = new Columns()))
     kept.add(bind)
+    const [name = null] = bind
+    if (run.row) this.inserted.set(name, run)
+    else {
+      const insert = this.inserted.get(name)
+      if (insert) this.changed.add(insert)
+    }
   }
 
   /** Each row of a set must be changed or inserted. The number of rows is a value, so that a text is prepared once. */
   private writeSets(): void {
-    for (const [run, columns] of this.sets) {
-      this.queries.push({ text: this.setText(run), bind: [...columns.arrays(), BigInt(columns.rows)] })
-    }
-    this.sets.clear()
+    for (const run of this.sets.keys()) this.writeSet(run)
   }
 
-  private setText(run: Statement): string {
-    let text = this.setTexts.get(run)
-    if (text === undefined) {
-      const types = run.types ?? run.row?.columns ?? []
-      text = must(run.types ? setFormOf(run) : insertOf(run, this.types), `$${types.length + 1}`)
-      this.setTexts.set(run, text)
+  private writeSet(run: Statement): void {
+    const columns = this.sets.get(run)
+    if (!columns) return
+    this.queries.push({ text: this.setText(run).must, bind: [...columns.arrays(), BigInt(columns.rows)] })
+    this.sets.delete(run)
+  }
+
+  private setText(run: Statement): SetText {
+    let known = this.setTexts.get(run)
+    if (!known) {
+      const values = run.types ?? run.row?.columns ?? []
+      const text = run.types ? setFormOf(run) : insertOf(run, this.types)
+      this.setTexts.set(run, (known = { text, must: must(text, `$${values.length + 1}`) }))
     }
-    return text
+    return known
   }
 
   /** Keeps an addition for later. Returns false if it must run at once, as for a value that cannot be summed. */
   private keepSum(step: WriteStep, tx: number): boolean {
     const { run, bind, changes } = step
     const { keys } = run
-    if (keys === undefined || !bind.every((value, i) => i < keys || isInteger(value))) return false
+    if (keys === undefined) return false
+    for (let i = keys; i < bind.length; i++) if (!isInteger(bind[i] as SqlValue)) return false
+    // The row is usually that of the step before, and is then found without building a text.
+    const last = this.lastSums.get(run)
+    if (last && isOfOneRow(last, step, keys)) return add(last, step, { tx, keys })
     const name = JSON.stringify([run.slot, ...bind.slice(0, keys).map((key) => nameOf(key)), changes])
     const known = this.sums.get(name)
-    known?.tells.push(tx)
-    if (!known) this.sums.set(name, { ...step, name, bind: bind.map(toBound), tells: [tx] })
-    else for (let i = keys; i < bind.length; i++) known.bind[i] = (known.bind[i] as bigint) + BigInt(bind[i] as bigint)
+    if (known) return add(known, step, { tx, keys })
+    const sum = { ...step, name, keyed: bind, bind: bind.map(toBound), tells: [tx] }
+    this.sums.set(name, sum)
+    this.lastSums.set(run, sum)
     return true
   }
 
@@ -159,18 +195,47 @@ export class BatchCompiler {
     this.writeSums()
   }
 
-  /** All instances lock rows in one order. Otherwise two of them could wait for each other. */
   private writeSums(): void {
-    const sums = [...this.sums.values()].map((sum) => ({ ...sum, order: textOfStatement(sum.run) + sum.name }))
-    for (const sum of sums.toSorted((a, b) => (a.order < b.order ? -1 : 1))) {
-      this.queries.push({ ...queryOf(sum), ...(sum.run.returns && { tells: sum.tells, step: sum }) })
+    for (const sum of this.sortedSums()) {
+      const { tells, run } = sum
+      this.queries.push({ ...queryOf(sum), ...(run.returns && { returns: [{ tells, columns: run.returns }] }) })
     }
     this.sums.clear()
+    this.lastSums.clear()
+  }
+
+  /** All instances lock rows in one order. Otherwise two of them could wait for each other. */
+  private sortedSums(): readonly Sum[] {
+    const sums = [...this.sums.values()]
+    return sums.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1))
   }
 }
 
+/** The query of a set without a condition on the number of its rows, and with it. */
+type SetText = { readonly text: string; readonly must: string }
+
+const orderOf = ({ run, name }: Sum): string => textOfStatement(run) + name
+
 /** A copy of a step. The transactions stay unchanged, because they may have to run one by one. */
-type Sum = WriteStep & { readonly name: string; readonly bind: SqlValue[]; readonly tells: number[] }
+type Sum = WriteStep & {
+  readonly name: string
+  readonly bind: SqlValue[]
+  /** The values of the first step. Those that name the row are compared with them. */
+  readonly keyed: readonly SqlValue[]
+  readonly tells: number[]
+}
+
+function isOfOneRow(sum: Sum, { bind, changes }: WriteStep, keys: number): boolean {
+  if (sum.changes !== changes) return false
+  for (let i = 0; i < keys; i++) if (sum.keyed[i] !== bind[i]) return false
+  return true
+}
+
+function add(sum: Sum, { bind }: WriteStep, { tx, keys }: { readonly tx: number; readonly keys: number }): true {
+  sum.tells.push(tx)
+  for (let i = keys; i < bind.length; i++) sum.bind[i] = (sum.bind[i] as bigint) + BigInt(bind[i] as bigint)
+  return true
+}
 
 const rowOf = ({ bind }: WriteStep, rowNames: number): string => JSON.stringify(bind.slice(0, rowNames).map(nameOf))
 const isInteger = (value: SqlValue): boolean => typeof value === 'bigint' || Number.isInteger(value)

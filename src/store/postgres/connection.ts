@@ -19,10 +19,11 @@ const COMMANDS = {
  *
  * - A timeout that ends the wait for a standby would report a commit as durable that is not.
  * - Plans are made once for a text, whatever its values. A plan for many rows by their keys visits each key. While a
- *   table is small, the planner prefers a join with all its open rows, and that plan would stay as the table grows.
+ *   table is small, the planner prefers to read all its rows, and that plan would stay as the table grows.
  */
-const SETTINGS = `SET statement_timeout = 0; SET plan_cache_mode = force_generic_plan;
-  SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off`
+export const SETTINGS = `SET statement_timeout = 0; SET plan_cache_mode = force_generic_plan;
+  SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_seqscan = off; SET enable_memoize = off;
+  SET jit = off`
 
 const RECONNECT_MS = 20
 const RECONNECT_MS_MAX = 1_000

@@ -5,7 +5,7 @@
  * - Sign of life: other instances see that the row changes.
  * - Loss detector: a number below the last confirmed one shows that the database lost confirmed writes.
  */
-import { must } from './batch.ts'
+import { must } from './must.ts'
 
 const LIVES = "state IN ('alive', 'draining')"
 
@@ -15,18 +15,21 @@ export const REGISTER = 'INSERT INTO instance (id, version, process) VALUES ($1,
 const IDLE_TRANSACTION_MS = 5_000
 
 /**
- * Fails unless the last committed batch of this instance is `$3`, and this instance was not declared dead. The
- * transaction then commits without waiting for the flush of the log. The barrier behind it waits. The settings are
- * here because a pooler would refuse them at the start of a connection.
+ * Changes no row unless the last committed batch of this instance is `$3`, and this instance was not declared dead. The
+ * new number is `$2`.
  */
-export const FENCE = must(
-  `UPDATE instance SET batch = $2, beat = clock_timestamp() WHERE id = $1 AND batch = $3 AND ${LIVES}`,
-  1,
-  {
-    also: `set_config('synchronous_commit', 'off', true),
-      set_config('idle_in_transaction_session_timeout', '${IDLE_TRANSACTION_MS}', true)`,
-  },
-)
+export const FENCE_CHANGE = `UPDATE instance SET batch = $2, beat = clock_timestamp()
+  WHERE id = $1 AND batch = $3 AND ${LIVES}`
+
+/**
+ * Settings of the transaction of a batch. Its commit does not wait for the flush of the log, as the barrier behind it
+ * does. They are set with the fence, because a pooler would refuse them at the start of a connection.
+ */
+export const BATCH_SETTINGS = `set_config('synchronous_commit', 'off', true),
+  set_config('idle_in_transaction_session_timeout', '${IDLE_TRANSACTION_MS}', true)`
+
+/** The fence as a query of its own. It fails if it changes no row. */
+export const FENCE = must(FENCE_CHANGE, 1, { also: BATCH_SETTINGS })
 
 /**
  * A synchronous commit after a batch. Commits become durable in their order, so once this one is, the batch is too. It

@@ -12,7 +12,7 @@ export type QueryFailure = 'refused' | 'lost' | 'again' | 'fault'
 /** By the class of PostgreSQL's code, or by the code. */
 const KINDS: readonly (readonly [RegExp, QueryFailure])[] = [
   // Numbers of changes that were not met (see `must`), other values out of range, constraints, triggers that refuse.
-  [/^(?:22|23|P0001)/, 'refused'],
+  [/^(?:21|22|23|P0001)/, 'refused'],
   // Connections, the end of the server, a transaction that was idle, and a server that has become a standby.
   [/^(?:08|57P0|25P03|25006)/, 'lost'],
   // Deadlocks, full disks and memory, locks, cancelled queries, errors of the operating system.

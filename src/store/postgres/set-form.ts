@@ -22,7 +22,7 @@ export class Columns {
   rows = 0
 
   add(row: readonly SqlValue[]): void {
-    for (const [i, value] of row.entries()) (this.values[i] ??= []).push(value)
+    for (let i = 0; i < row.length; i++) (this.values[i] ??= []).push(row[i] as SqlValue)
     this.rows++
   }
 

@@ -4,8 +4,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openTestPostgres } from '../../../test/support/postgres.ts'
 import { registeredStatements } from '../statement.ts'
-import { must } from './batch.ts'
+import { SETTINGS } from './connection.ts'
+import { must } from './must.ts'
 import { migratePostgres } from './migrate.ts'
+import { setFormOf } from './set-form.ts'
 import { textOfStatement } from './text.ts'
 
 const SRC = join(import.meta.dir, '../..')
@@ -40,4 +42,28 @@ test('PostgreSQL takes every statement that a repository has', async () => {
   await client.close()
   await database.close()
   expect(refused).toEqual([])
+})
+
+test('rows that a batch changes are found by their key, even if the plan was made for an empty table', async () => {
+  await import('../../ledger/steps.ts')
+  const sets = registeredStatements().filter(({ sql, types }) => types && sql.startsWith('UPDATE hold'))
+  expect(sets.length).toBeGreaterThan(1)
+  const database = await openTestPostgres()
+  const client = new SQL(database.url, { max: 1 })
+  await migratePostgres(client)
+  await client.unsafe(SETTINGS).simple()
+  for (const statement of sets) {
+    const name = `set_${statement.slot}`
+    await client.unsafe(`PREPARE ${name} AS ${must(setFormOf(statement), 1)}`).simple()
+    const values = statement.types?.map(() => "'{}'").join(', ')
+    const plan = (await client.unsafe(`EXPLAIN EXECUTE ${name} (${values})`).simple()) as Record<string, string>[]
+    const scans = plan.flatMap((line) => Object.values(line)).filter((line) => / (?:Scan|Materialize)\b/.test(line))
+    expect(scans.map((line) => line.replace(/ +\(cost=.*/, '').replace(/^.*-> +/, ''))).toEqual([
+      'Function Scan on each',
+      'Index Scan using "hold(id)" on hold',
+      'CTE Scan on changed',
+    ])
+  }
+  await client.close()
+  await database.close()
 })

@@ -8,16 +8,20 @@
  * 3. The steps of all transactions (batch.ts), and `COMMIT`.
  * 4. The barrier: a small synchronous commit. Nobody is told before it.
  *
+ * Most batches are holds and settlements alone. Then 1 to 3 are one query (combined-query.ts), a transaction by itself.
+ *
  * A batch with a transaction that is refused is undone and runs again with a savepoint for each transaction, so that
  * each has its own outcome. After a lost answer the number in the database says which try was committed.
  */
-import type { Row, WriteOutcome, WriteStep } from '../statement.ts'
+import type { WriteOutcome, WriteStep } from '../statement.ts'
 import { WriteQueue, type DeferredWrite, type Lane, type OutcomeListener, type PendingWrite } from '../write-queue.ts'
 import type { ColumnTypes } from './arrays.ts'
 import { runApart } from './apart.ts'
-import { BatchCompiler, lockQueries, returnedRow, type BatchQuery } from './batch.ts'
+import { BatchCompiler, lockQueries } from './batch.ts'
 import type { DatabaseError } from './client.ts'
+import type { FenceValues } from './combined-query.ts'
 import type { WriterConnection } from './connection.ts'
+import { outcomesOf, type Outcomes } from './outcomes.ts'
 import { queryFailureOf } from './query-failure.ts'
 import { BARRIER, FENCE, LAST_BATCH, RETIRE } from './instance.ts'
 import { declaredDead, wentBack, StoreEnd, type StoreEndEvent } from './store-end.ts'
@@ -33,8 +37,6 @@ export type WriterOptions = {
 }
 
 type LastBatch = { readonly batch: bigint; readonly state: string }
-/** The outcomes that are more than plainly written, by the places of their transactions. */
-type Outcomes = ReadonlyMap<number, WriteOutcome>
 /** What became of a try: durable with its outcomes, or unknown, or undone because a transaction was refused. */
 type TryResult = { readonly kind: 'durable'; readonly outcomes: Outcomes } | { readonly kind: 'unknown' | 'refused' }
 
@@ -162,14 +164,12 @@ export class PostgresWriter {
   }
 
   private async together(batch: readonly PendingWrite[], number: bigint): Promise<Outcomes> {
-    const { connection } = this
-    const queries = this.compiler.compile(batch)
+    const { queries, isWhole } = this.compiler.compile(batch, this.fenceValues(number))
     this.tries.set(number, NONE)
-    const begun = connection.command('BEGIN')
-    const fence = this.fence(number)
-    const steps = queries.map(({ text, bind }) => connection.run(text, bind))
-    const results = await allEnded([begun, fence, ...steps, ...this.commitAndBarrier()])
-    return outcomesOf(queries, results.slice(2) as (readonly unknown[])[])
+    const begun = isWhole ? [] : [this.connection.command('BEGIN'), this.fence(number)]
+    const steps = queries.map(({ text, bind }) => this.connection.run(text, bind))
+    const results = await this.ended([...begun, ...steps, ...(isWhole ? [] : [this.commitTransaction()])])
+    return outcomesOf(queries, results.slice(begun.length) as (readonly unknown[])[])
   }
 
   private async apart(batch: readonly PendingWrite[], number: bigint): Promise<Outcomes> {
@@ -178,22 +178,29 @@ export class PostgresWriter {
     await allEnded([...begun, ...lockQueries(batch).map(({ text, bind }) => connection.run(text, bind))])
     const outcomes = await runApart(connection, batch)
     this.tries.set(number, outcomes)
-    await allEnded(this.commitAndBarrier())
+    await this.ended([this.commitTransaction()])
     return outcomes
   }
 
+  /** Waits for queries that have been sent and commit, and for the barrier behind them. */
+  private ended(sent: readonly Promise<unknown>[]): Promise<unknown[]> {
+    return allEnded([...sent, this.barrier()])
+  }
+
+  private fenceValues(number: bigint): FenceValues {
+    return [this.instance, number, this.durable]
+  }
+
   private fence(number: bigint): Promise<unknown> {
-    return this.connection.run(FENCE, [this.instance, number, this.durable]).catch((error: Error & DatabaseError) => {
+    return this.connection.run(FENCE, this.fenceValues(number)).catch((error: Error & DatabaseError) => {
       throw queryFailureOf(error) === 'refused' ? new FenceError() : error
     })
   }
 
-  private commitAndBarrier(): Promise<unknown>[] {
-    const commit = this.connection.command('COMMIT').then(({ command }) => {
-      // A transaction that has failed is rolled back by its commit, which is no error.
-      if (command !== 'COMMIT') throw new RollbackError()
-    })
-    return [commit, this.barrier()]
+  private async commitTransaction(): Promise<void> {
+    const { command } = await this.connection.command('COMMIT')
+    // A transaction that has failed is rolled back by its commit, which is no error.
+    if (command !== 'COMMIT') throw new RollbackError()
   }
 
   private async barrier(): Promise<void> {
@@ -287,14 +294,4 @@ async function allEnded(all: readonly Promise<unknown>[]): Promise<unknown[]> {
     if (result.status === 'rejected') throw result.reason
     return result.value
   })
-}
-
-/** Gives each transaction the rows that its statements have returned. */
-function outcomesOf(queries: readonly BatchQuery[], results: readonly (readonly unknown[])[]): Outcomes {
-  const rows = new Map<number, Row[]>()
-  for (const [i, { tells = [], step }] of queries.entries()) {
-    const row = step && returnedRow(step, results[i] ?? [])
-    for (const tx of row ? tells : []) rows.set(tx, [...(rows.get(tx) ?? []), row as Row])
-  }
-  return new Map([...rows].map(([tx, told]) => [tx, { kind: 'written', rows: told }]))
 }

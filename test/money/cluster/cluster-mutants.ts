@@ -12,18 +12,18 @@ export const clusterMutants: readonly ClusterMutant[] = [
   {
     name: 'nobody waits for the barrier',
     scene: 'barrier',
-    edits: [{ file: WRITER, from: 'return [commit, this.barrier()]', to: 'return [commit]' }],
+    edits: [{ file: WRITER, from: 'return allEnded([...sent, this.barrier()])', to: 'return allEnded(sent)' }],
   },
   {
-    name: 'the barrier comes before the batch',
+    name: 'the barrier comes before the commit',
     scene: 'barrier',
     edits: [
       {
         file: WRITER,
-        from: "const begun = connection.command('BEGIN')",
-        to: "const begun = this.barrier().then(() => connection.command('BEGIN'))",
+        from: '...(isWhole ? [] : [this.commitTransaction()])',
+        to: '...(isWhole ? [] : [this.barrier(), this.commitTransaction()])',
       },
-      { file: WRITER, from: 'return [commit, this.barrier()]', to: 'return [commit]' },
+      { file: WRITER, from: 'return allEnded([...sent, this.barrier()])', to: 'return allEnded(sent)' },
     ],
   },
   {
@@ -47,8 +47,8 @@ export const clusterMutants: readonly ClusterMutant[] = [
     edits: [
       {
         file: 'src/store/postgres/batch.ts',
-        from: 'for (const sum of sums.toSorted((a, b) => (a.order < b.order ? -1 : 1)))',
-        to: 'for (const sum of sums)',
+        from: 'return sums.toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1))',
+        to: 'return sums',
       },
     ],
   },
