@@ -27,6 +27,7 @@ export class PostgresPermit implements LimiterPermit {
   private readonly scopes: readonly LimitedScope[]
   private reservation: OpenReservation | undefined
   private isReserved = false
+  private isUncounted = false
 
   constructor(
     counters: LimitCounters,
@@ -78,7 +79,9 @@ export class PostgresPermit implements LimiterPermit {
   }
 
   withdraw(): void {
-    if (this.reservation) this.local.uncount()
+    // A request that was decided several times is counted once.
+    if (this.reservation && !this.isUncounted) this.local.uncount()
+    this.isUncounted ||= this.reservation !== undefined
     this.reservation = undefined
     this.isReserved = false
     this.local.withdraw()

@@ -114,7 +114,7 @@ const inputBuckets = ['inputFresh', 'inputCached', 'cacheWrite5m', 'cacheWrite1h
 const outputBuckets = ['outputText', 'outputReasoning', 'outputImage'] as const
 
 /** The highest of some prices, in any tier that a request of at most so many input tokens can reach. */
-function dearest(
+export function dearest(
   { nanoPerMillion, tiers }: PriceCard,
   inputTokensMax: number,
   buckets: readonly UsageBucket[],

@@ -50,7 +50,7 @@ export class KnownFunds {
     return this.ageMs <= SURE_MS && this.balance.available >= amount * (1n + SURE_TIMES)
   }
 
-  /** Whether the balance lacks an amount that the store may yet refuse to take from it. */
+  /** Whether the store has not decided yet on something that this process has taken. */
   get isUndecided(): boolean {
     return this.takesDecided < this.takesBegun
   }

@@ -143,10 +143,12 @@ export type Ledger = {
   /** The balance, or what this process knows last of it if the store decides. */
   balance(accountId: string): Balance
   /**
-   * Waits for the decisions on open changes of this process, and reads balances that other processes may have changed,
-   * so that `balance` says what there is. Undefined if it always does.
+   * Reads balances that other processes may have changed, so that `balance` says what there is. Undefined if it always
+   * does. Rejects if the store cannot be read.
    */
   refresh(accountIds: readonly string[]): Promise<void> | undefined
+  /** Resolves when the store has decided on what this process has taken. Undefined if the ledger decides at once. */
+  whenDecided(accountId: string): Promise<void> | undefined
   /**
    * Whether the balance may be more than this process knows: others may have changed it since, or the store may refuse
    * holds of this process that it has not decided on.

@@ -239,7 +239,7 @@ describe('two ledgers on one database', () => {
       if (refused.kind !== 'held' || held.kind !== 'held') throw new Error('refused by memory')
       expect(first.ledger.balance('a').available).toBe(19n)
       expect(first.ledger.isOutdated('a')).toBe(true)
-      await first.ledger.refresh(['a'])
+      await first.ledger.whenDecided('a')
       expect(first.ledger.isOutdated('a')).toBe(false)
       expect(first.ledger.balance('a').available).toBe(10n)
       expect([(await refused.durable).kind, (await held.durable).kind]).toEqual(['refused', 'durable'])

@@ -6,9 +6,9 @@
  */
 import type { NanoUsd } from '../domain/money.ts'
 import { violates } from '../store/constraint.ts'
-import { eachDatabase, isListed, textList } from '../store/sql.ts'
 import type { Row, WriteOutcome, WriteStep } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
+import { BalanceReader } from './balance-reader.ts'
 import { KnownFunds, type FundsChange } from './known-funds.ts'
 import {
   adjustmentRefusal,
@@ -48,9 +48,6 @@ const KNOWN_MS = 100
 /** The tries to hold what a cost exceeds its hold by, each by what the store had left after the one before. */
 const EXCESS_TRIES = 3
 
-const SELECT_FUNDS = eachDatabase(
-  (database) => `SELECT id, posted, held FROM account WHERE ${isListed(database, 'id', '?')}`,
-)
 const SELECT_STATE = 'SELECT state FROM hold WHERE id = ?'
 
 export type PostgresLedgerOptions = Pick<LedgerOptions, 'instance' | 'onBroken'> & {
@@ -85,6 +82,7 @@ class PostgresLedger implements Ledger {
   private readonly options: PostgresLedgerOptions
   private readonly knownMs: number
   private readonly funds = new Map<string, KnownFunds>()
+  private readonly reader: BalanceReader
   private readonly open = new Set<string>()
   /** The ids of holds that are being ended. */
   private readonly ending = new Set<string>()
@@ -93,6 +91,7 @@ class PostgresLedger implements Ledger {
 
   constructor(store: Store, options: PostgresLedgerOptions) {
     this.store = store
+    this.reader = new BalanceReader(store, (id) => this.of(id))
     this.options = options
     this.knownMs = options.knownMs ?? KNOWN_MS
   }
@@ -262,7 +261,7 @@ class PostgresLedger implements Ledger {
 
   /** Why the store has refused a booking whose reference is new. */
   private async adjustmentRefusal(accountId: string, change: NanoUsd, reason: string): Promise<AdjustmentResult> {
-    const refusal = adjustmentRefusal(await this.read(accountId), change)
+    const refusal = adjustmentRefusal(await this.reader.read(accountId), change)
     // The balance may have changed once more meanwhile.
     if (!refusal && !reason.startsWith('did not change')) this.options.onBroken(`a booking was refused: ${reason}`)
     return { kind: refusal ?? 'insufficient' }
@@ -302,7 +301,7 @@ class PostgresLedger implements Ledger {
     conditions: readonly HoldCondition[],
     { step, reason }: Extract<WriteOutcome, { kind: 'refused' }>,
   ): Promise<HoldRefusal> {
-    if (step === 0) return { kind: 'insufficient', balance: await this.read(accountId) }
+    if (step === 0) return { kind: 'insufficient', balance: await this.reader.read(accountId) }
     let end = 1
     for (const { steps, refusal } of conditions) {
       end += steps.length
@@ -316,7 +315,7 @@ class PostgresLedger implements Ledger {
     const { balance } = this.of(hold.accountId)
     // Another instance may have added to a balance that was seen a while ago.
     const mayHaveMore = balance.available < excess && this.isOld(hold.accountId)
-    let { available } = mayHaveMore ? await this.read(hold.accountId) : balance
+    let { available } = mayHaveMore ? await this.reader.read(hold.accountId) : balance
     for (let tries = 0; tries < EXCESS_TRIES && available > 0n; tries++) {
       const amount = excess < available ? excess : available
       const own = [{ run: addExcess, bind: [hold.id, amount], changes: 1 }]
@@ -367,24 +366,12 @@ class PostgresLedger implements Ledger {
     return this.of(accountId)
   }
 
-  async refresh(accountIds: readonly string[]): Promise<void> {
-    await Promise.all(accountIds.map((id) => this.of(id).decided()))
-    const marks = new Map(accountIds.map((id) => [id, this.of(id).mark()]))
-    for (const row of await this.store.query(SELECT_FUNDS, [textList(accountIds)])) {
-      const id = row['id'] as string
-      this.of(id).seeSince(marks.get(id), row)
-    }
+  async whenDecided(accountId: string): Promise<void> {
+    await this.of(accountId).decided()
   }
 
-  /** The balance as the store has it, or what is known of it while the store cannot be read. */
-  private async read(accountId: string): Promise<Balance> {
-    const funds = this.of(accountId)
-    const mark = funds.mark()
-    const [row] = await this.store.query(SELECT_FUNDS, [textList([accountId])]).catch(() => [])
-    if (!row) return funds.balance
-    funds.seeSince(mark, row)
-    const [posted, held] = [row['posted'] as NanoUsd, row['held'] as NanoUsd]
-    return { posted, held, available: posted - held }
+  refresh(accountIds: readonly string[]): Promise<void> {
+    return this.reader.refresh(accountIds)
   }
 
   private of(accountId: string): KnownFunds {

@@ -111,6 +111,10 @@ class SqliteLedger implements Ledger {
     return undefined
   }
 
+  whenDecided(): undefined {
+    return undefined
+  }
+
   isOutdated(): boolean {
     return false
   }

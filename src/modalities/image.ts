@@ -2,6 +2,7 @@
 import type { Model } from '../domain/catalog.ts'
 import { dearestImage, imagesOf, imageTokensMax, type ImageOptions } from '../domain/image.ts'
 import { divideUp, type NanoUsd } from '../domain/money.ts'
+import { dearest } from '../domain/price.ts'
 import { inputTokens } from '../domain/usage.ts'
 import type { ClientRequest, MeteredUsage } from '../formats/core/contract.ts'
 import { meterImages } from '../formats/images/usage.ts'
@@ -53,13 +54,11 @@ function quoteImages(request: QuotedRequest, model: Model, available: NanoUsd): 
   const { limits, sale } = model
   const wish = wishOf(request)
   const { image: facts } = limits
-  const { inputFresh, inputImage, outputText, outputImage } = sale.nanoPerMillion
   const quotedInput = inputTokensMax(request, model)
   const outputTokens = imagesOf(facts, wish) * imageTokensMax(facts, wish)
-  const dearest = (a: bigint, b: bigint): bigint => (a > b ? a : b)
   const amount = divideUp(
-    BigInt(quotedInput) * dearest(inputFresh, inputImage) +
-      BigInt(outputTokens) * dearest(outputText, outputImage) +
+    BigInt(quotedInput) * dearest(sale, quotedInput, ['inputFresh', 'inputImage']) +
+      BigInt(outputTokens) * dearest(sale, quotedInput, ['outputText', 'outputImage']) +
       BigInt(imagesOf(facts, wish)) * dearestImage(sale, facts, wish),
     MILLION,
   )

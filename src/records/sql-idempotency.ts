@@ -71,6 +71,8 @@ class SqlLock implements IdempotencyLock {
     const insertion = { run: insert, bind: [accountId, key, fingerprint, requestId, Date.now()], changes: 1 }
     if (!stale) return [insertion]
     this.kept.give(accountId, stale.bytes)
+    // The steps are made again if the store refuses the hold.
+    this.stale = { ...stale, bytes: 0 }
     return [{ run: forgetStale, bind: [accountId, key, stale.createdAtMs] }, insertion]
   }
 

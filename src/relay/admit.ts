@@ -37,8 +37,8 @@ export type Refusal = { readonly kind: 'refused'; readonly failure: Failure }
 /** An old balance would refuse the request or bound its answer, so it must be read first (see `decideAgain`). */
 export type OldBalance = { readonly kind: 'old_balance' }
 
-/** How often a request may wait for a newer balance. */
-export const BALANCE_READS_MAX = 5
+/** How often an admission may be decided again. */
+export const DECISIONS_MAX = 5
 
 const refuse = (failure: Failure): Refusal => ({ kind: 'refused', failure })
 
@@ -107,8 +107,11 @@ function takeHold(relay: Relay, call: GatewayRequest, work: Work): HeldWork | Re
   const affordable = spendable !== undefined && spendable < balance.available ? spendable : balance.available
   const means = { available: affordable, isAlone: balance.held === 0n }
   const quoted = modality.quote(request, withHabits(relay, model), means)
-  const isBound = quoted.kind === 'unaffordable' || quoted.cap?.reason === 'balance'
-  if (isBound && call.balanceReads < BALANCE_READS_MAX && ledger.isOutdated(account.id)) return { kind: 'old_balance' }
+  if (affordable === balance.available && ledger.isOutdated(account.id)) {
+    // One look is enough for a longer answer.
+    const most = quoted.kind === 'unaffordable' ? DECISIONS_MAX : quoted.cap?.reason === 'balance' ? 1 : 0
+    if (call.decisions < most) return { kind: 'old_balance' }
+  }
   if (quoted.kind === 'unaffordable') {
     const limited = quoted.needed <= balance.available && limiterPermit.obstacle(quoted.needed, 0)
     const fitting = { words: wordsOf(request), tokens: quoted.fitting }

@@ -42,8 +42,8 @@ export class GatewayRequest implements Stoppable, RosterMember {
   readonly life = new RequestLife(this)
   cancelled: CancelReason | undefined
   upstreamStopped = false
-  /** How often its admission was decided by a balance that was read for it. */
-  balanceReads = 0
+  /** How often its admission was decided again. */
+  decisions = 0
   /** Whether its hold was refused. Nobody waits for its answer. */
   isDropped = false
   /** The memory of its long replies, if there are any. */

@@ -3,10 +3,11 @@
  * They happen only between instances. The calls of an account may change its balance all the time, so the number of
  * decisions is bounded. After the last one, the known balance counts, and then the store.
  */
-import { BALANCE_READS_MAX, type OldBalance, type Refusal } from './admit.ts'
+import { DECISIONS_MAX, type OldBalance, type Refusal } from './admit.ts'
 import type { HoldRefusal } from '../ledger/ledger.ts'
 import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
+import { newerBalance } from './newer-balance.ts'
 import { unready } from './permission.ts'
 
 /**
@@ -21,13 +22,13 @@ export async function decideAgain<T extends { readonly kind: string }>(
   relay.live.add(call)
   for (;;) {
     // If it cannot be read, the last known balance decides, too.
-    await relay.ledger.refresh([call.caller.account.id])?.catch(() => undefined)
+    await newerBalance(relay, call.caller.account.id)
     const failure = unready(relay)
     if (failure) return { kind: 'refused', failure }
-    call.balanceReads++
+    call.decisions++
     const decided = decide()
     if (!isOldBalance(decided)) return decided
-    if (call.balanceReads >= BALANCE_READS_MAX) throw new Error('the last decision waits for no newer balance')
+    if (call.decisions >= DECISIONS_MAX) throw new Error('the last decision waits for no newer balance')
   }
 }
 
@@ -41,8 +42,8 @@ const isOldBalance = <T extends { readonly kind: string }>(decided: T | OldBalan
 export function takeBack(call: GatewayRequest, refusal: HoldRefusal): boolean {
   const isOfMoney =
     refusal.kind === 'insufficient' || (refusal.kind === 'limited' && refusal.violation.kind === 'spend')
-  if (!isOfMoney || call.balanceReads >= BALANCE_READS_MAX) return false
-  call.balanceReads++
+  if (!isOfMoney || call.cancelled || call.decisions >= DECISIONS_MAX) return false
+  call.decisions++
   call.limiterPermit.withdraw()
   call.life.withdrawn()
   return true

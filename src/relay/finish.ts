@@ -179,7 +179,11 @@ export async function rescue(relay: Relay, call: GatewayRequest, admission: Admi
 /** Forgets a request whose hold was refused. Nothing of it is on disk. */
 export function dropUnheld(relay: Relay, call: GatewayRequest): void {
   call.limiterPermit.withdraw()
-  if (call.request.conversation) relay.turns.release({ accountId: call.caller.account.id }, call.id)
+  if (call.request.conversation) {
+    const scope = { accountId: call.caller.account.id }
+    relay.turns.forget(scope, call.id)
+    relay.turns.release(scope, call.id)
+  }
   relay.live.delete(call)
   call.life.ended(undefined)
 }

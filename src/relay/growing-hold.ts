@@ -13,6 +13,7 @@ import { limit } from '../lib/primitives/limit.ts'
 import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
 import { limitCondition } from './hold-conditions.ts'
+import { newerBalance } from './newer-balance.ts'
 import type { OutputCap } from '../modalities/modality.ts'
 import { heldFor, cappedShareOf, STEP_TOKENS, stepOf, tokensFor } from '../modalities/token-quote.ts'
 
@@ -114,11 +115,11 @@ export class GrowingHold {
     const { ledger } = this.relay
     const { accountId } = this.hold
     for (let tries = 0; tries < TRIES_MAX; tries++) {
+      // After a refusal of the store, the balance is known better.
+      if (tries > 0 && ledger.isOutdated(accountId)) await newerBalance(this.relay, accountId)
       const grown = await this.growStep()
       if (this.counted.tokens <= this.tokens) return this.markCovered(source)
-      if (ledger.isOutdated(accountId)) await ledger.refresh([accountId])?.catch(() => undefined)
-      // After a refusal of the store, the balance is known better.
-      else if (grown !== 'refused') break
+      if (grown !== 'refused' && !ledger.isOutdated(accountId)) break
     }
     return 'spent'
   }

@@ -5,7 +5,7 @@
 import type { Failure } from '../domain/failure.ts'
 import type { Conversation } from '../formats/core/contract.ts'
 import { deliveryOf } from '../modalities/modalities.ts'
-import { admit, type Admission } from './admit.ts'
+import { admit, type Admission, type OldBalance, type Refusal } from './admit.ts'
 import { answerWhole, type Answer } from './answer.ts'
 import { answerStream } from './stream-answer.ts'
 import { tryOffers } from './attempt.ts'
@@ -17,7 +17,7 @@ import { makeTurnRoom, recall } from './conversation.ts'
 import { decideAgain, takeBack } from './decide-again.ts'
 import { failureHeaders } from './headers.ts'
 import { lockOnce, type ReplayedAnswer } from './idempotency.ts'
-import { fail, rescue } from './finish.ts'
+import { dropUnheld, fail, rescue } from './finish.ts'
 import { precheckWait, unready } from './permission.ts'
 import { endUnheld, heldFirst, waitsForHold } from './refused-hold.ts'
 import { relayTask } from './video.ts'
@@ -72,8 +72,14 @@ async function lookFirst(relay: Relay, call: GatewayRequest): Promise<RelayResul
 async function carryOut(relay: Relay, call: GatewayRequest, earlyFailure?: Failure): Promise<RelayResult> {
   const { conversation, stream, wantsBytes } = call.request
   if (deliveryOf(call.request) === 'task') return relayTask(relay, call)
-  let admission = earlyFailure ? { kind: 'refused' as const, failure: earlyFailure } : admit(relay, call)
-  if (admission.kind === 'old_balance') admission = await decideAgain(relay, call, () => admit(relay, call))
+  let admission: Admission | Refusal | OldBalance
+  try {
+    admission = earlyFailure ? { kind: 'refused', failure: earlyFailure } : admit(relay, call)
+    if (admission.kind === 'old_balance') admission = await decideAgain(relay, call, () => admit(relay, call))
+  } catch (error) {
+    dropUnheld(relay, call)
+    throw error
+  }
   if (admission.kind === 'refused') {
     relay.live.delete(call)
     if (conversation) relay.turns.release({ accountId: call.caller.account.id }, call.id)
@@ -85,7 +91,7 @@ async function carryOut(relay: Relay, call: GatewayRequest, earlyFailure?: Failu
     if (waitsForHold(relay, call, admission)) {
       const outcome = await heldFor(relay, call, admission)
       if (outcome.kind === 'refused') {
-        // Not awaited: what follows rescues itself.
+        // Not awaited: an error of it is not one of this admission, which is gone.
         if (takeBack(call, outcome.refusal)) return carryOut(relay, call)
         return await endUnheld(relay, call, { refusal: outcome.refusal, needed })
       }

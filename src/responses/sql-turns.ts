@@ -1,4 +1,8 @@
-/** Stored turns in a database. */
+/**
+ * Stored turns in a database.
+ *
+ * Over 300 lines: the bytes that a turn counts for are followed in one place, from its promise to its end.
+ */
 import type { KeptTurn, PastTurn } from '../formats/core/contract.ts'
 import type { Check } from '../lib/primitives/checks.ts'
 import { KeptBytes } from '../lib/primitives/kept-bytes.ts'
@@ -98,6 +102,12 @@ class SqlTurns implements Turns {
     this.promised.delete(requestId)
   }
 
+  forget(scope: TurnScope, requestId: string): void {
+    const name = nameOf(scope, responseIdOf(requestId))
+    this.taken.give(scope.accountId, this.begun.get(name) ?? 0)
+    this.begun.delete(name)
+  }
+
   keep(scope: TurnScope, turn: KeptTurn): WriteStep[] {
     const { accountId } = scope
     const { id, parentId = null, state, head, standing, input, output, trace = null } = turn
@@ -109,7 +119,7 @@ class SqlTurns implements Turns {
     if (state === 'running') this.begun.set(name, bytes)
     else this.begun.delete(name)
     // Another instance may have deleted the turn while it was made. Its end then writes nothing.
-    if (this.store.changes.isShared && begunBytes !== undefined)
+    if (this.store.changes.isShared && begunBytes !== undefined && state !== 'running')
       return [{ run: endTurn, bind: [accountId, id, state, head, standing, input, output, trace] }]
     return [
       {
@@ -279,7 +289,7 @@ const shownOf = (row: Row): ShownTurn => ({
 
 /** The steps that end the turn of an expired hold. A background turn died with its process. */
 export const failExpired = (holdId: string, standing: string): WriteStep[] => [
-  { run: failTurn, bind: [standing, holdId.replace(/^req_/, 'resp_')] },
+  { run: failTurn, bind: [standing, responseIdOf(holdId)] },
 ]
 
 /** Every running turn has an open hold. */
@@ -291,3 +301,5 @@ export const turnCheck: Check = {
     FROM response r LEFT JOIN hold h ON h.id = ${HOLD_OF_TURN}
     WHERE r.state = 'running' AND h.state IS DISTINCT FROM 'open'`,
 }
+
+const responseIdOf = (requestId: string): string => requestId.replace(/^req_/, 'resp_')

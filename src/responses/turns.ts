@@ -96,6 +96,8 @@ export type Turns = {
   promise(scope: TurnScope, requestId: string, bytes: number): 'promised' | 'full' | 'no_room'
   /** Releases what was promised to a request. By then its turn is counted itself, or there is none. May be repeated. */
   release(scope: TurnScope, requestId: string): void
+  /** Forgets the running turn of a request whose steps were refused by the store. May be repeated. */
+  forget(scope: TurnScope, requestId: string): void
   /** Steps that keep a turn, or replace a running one. They count from now on, so they must be written. */
   keep(scope: TurnScope, turn: KeptTurn): WriteStep[]
   /** Steps for a turn that failed without a charge. Its input is not kept, and nobody can continue it. */

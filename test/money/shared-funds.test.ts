@@ -5,6 +5,11 @@ import { chat, startGateway, TEST_STORE, type TestGateway } from '../support/gat
 
 const YAML = `
 models:
+  bounded:
+    output_tokens_min: 1
+    output_tokens_max: 70
+    price: { input: 0, output: 1000 }
+    offers: [{ provider: sandbox, model: 'sandbox-chat!paceMs=100' }]
   # Ten tokens cost 10 µ$.
   cheap: { price: { input: 0, output: 1 }, offers: [{ provider: sandbox, model: 'sandbox-chat!pace=200' }] }
   paced: { price: { input: 0, output: 1000 }, offers: [{ provider: sandbox, model: 'sandbox-chat!paceMs=500' }] }`
@@ -78,6 +83,38 @@ test.skipIf(isPair)(
     expect(count(401)).toBeGreaterThan(0)
     const books = await first.operate<object>('account.show', { account: id })
     expect(books).toMatchObject({ posted_nano_usd: '0', held_nano_usd: '0' })
+  },
+  60_000,
+)
+
+test.skipIf(isPair)(
+  'a background response whose first hold was refused can be read when it has been charged',
+  async () => {
+    const [first, second] = instances as [TestGateway, TestGateway]
+    const body = JSON.stringify({ model: 'bounded', background: true, input: 'write 3 tokens' })
+    let made = 0
+    for (let round = 0; round < 6; round++) {
+      const account = `background-${round}`
+      await first.operate('account.create', { name: account, balance: '0.1' })
+      const { secret } = await first.operate<{ secret: string }>('key.create', { account, name: 'k' })
+      const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }
+      // Both know the balance, which is enough for one hold and a smaller one.
+      for (const { baseUrl } of [first, second]) await (await fetch(`${baseUrl}/balance`, { headers })).text()
+      await Promise.all(
+        [first, second].map(async ({ baseUrl }) => {
+          const answer = await fetch(`${baseUrl}/responses`, { method: 'POST', headers, body })
+          const { id } = (await answer.json()) as { id: string }
+          if (answer.status !== 200) return
+          made++
+          for (let state = 'queued'; state !== 'completed'; await Bun.sleep(100)) {
+            const shown = await fetch(`${baseUrl}/responses/${id}`, { headers })
+            expect(shown.status).toBe(200)
+            state = ((await shown.json()) as { status: string }).status
+          }
+        }),
+      )
+    }
+    expect(made).toBeGreaterThan(6)
   },
   60_000,
 )

@@ -106,12 +106,15 @@ export class BatchCompiler {
       changes.push({ name: `${run.slot}`, text, bind: columns.arrays(), changes: columns.rows, isShared: false })
     }
     const returns: ReturnedRow[] = []
+    const rows = new Set<string>()
     let part = 0
     for (const { run, bind, changes: count, tells } of this.sortedSums()) {
       if (count === undefined) return undefined
       const isShared = run.shared !== undefined
       if (run.returns) returns.push({ tells, columns: run.returns, part })
       if (isShared) part++
+      // A limit counter is taken from and given back to by two statements. One query cannot change its row twice.
+      if (rows.size === rows.add(`${run.shared} ${String(bind[0])}`).size && isShared) return undefined
       const text = textOfStatement(run)
       changes.push({ name: `${run.slot}`, text, bind, changes: count, returns: run.returns, isShared })
     }

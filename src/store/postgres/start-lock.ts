@@ -17,8 +17,10 @@ export async function startInTurn<T>(url: string, start: () => Promise<T>): Prom
   try {
     await sql.unsafe('BEGIN').simple()
     await sql.unsafe(`SET LOCAL lock_timeout = ${WAIT_MS}`).simple()
-    await sql.unsafe(`SELECT pg_advisory_xact_lock(${LOCK})`).catch((error: { errno?: string }) => {
+    await sql.unsafe(`SELECT pg_advisory_xact_lock(${LOCK})`).catch(async (error: { errno?: string }) => {
       if (error.errno !== LOCK_NOT_AVAILABLE) throw error
+      // A pooler has the connection back for those that start meanwhile.
+      await sql.unsafe('ROLLBACK').simple()
     })
     return await start()
   } finally {

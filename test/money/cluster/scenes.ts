@@ -81,10 +81,28 @@ async function configure(admin: SQL, name: string, value: string): Promise<void>
   await Bun.sleep(SIGNALLED_MS)
 }
 
+/** Whether a synchronous commit waits for a standby now. The server learns of a standby later than a connection does. */
+async function commitWaits(admin: SQL): Promise<boolean> {
+  const probe = new SQL(database.href, { max: 1, connection: { application_name: 'probe' } })
+  const ended = probe`SELECT pg_logical_emit_message(true, 'probe', '')`.then(
+    () => true,
+    () => true,
+  )
+  for (let hasEnded = false; !hasEnded; hasEnded = await Promise.race([ended, Bun.sleep(POLL_MS).then(() => false)])) {
+    const waiting = await admin`
+      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE application_name = 'probe' AND datname = current_database() AND wait_event = 'SyncRep'`
+    if (waiting.length > 0) return true
+  }
+  await probe.close({ timeout: 0 })
+  return false
+}
+
 const scenes: Readonly<Record<string, (admin: SQL, instance: Instance) => Promise<void>>> = {
   /** No synchronous commit can end, so nothing may be acknowledged, whatever a new connection sees. */
   async barrier(admin, instance) {
     await configure(admin, 'synchronous_standby_names', 'nobody')
+    await until('a server that waits for its standby', () => commitWaits(admin))
     let isTold = false
     const booked = credit(instance, 'late').then((result) => {
       isTold = true
@@ -196,7 +214,7 @@ const scenes: Readonly<Record<string, (admin: SQL, instance: Instance) => Promis
     if (silent.includes(id)) throw new Violation('a living instance was declared dead by a clock')
   },
 
-  /** Three instances ask at once for what the limit has once. */
+  /** Three instances ask at once for more than the limit has. */
   async meter(_admin, instance) {
     const instances = [instance, await openInstance(), await openInstance()]
     const limiters = await Promise.all(instances.map(({ store }) => openPostgresLimiter(store, [])))

@@ -97,6 +97,10 @@ export class LateLedger implements Ledger {
     return { posted, held: all, available: posted - all }
   }
 
+  whenDecided(): undefined {
+    return undefined
+  }
+
   refresh(accountIds: readonly string[]): Promise<void> | undefined {
     return this.inner.refresh(accountIds)
   }
