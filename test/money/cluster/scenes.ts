@@ -81,7 +81,7 @@ async function configure(admin: SQL, name: string, value: string): Promise<void>
   await Bun.sleep(SIGNALLED_MS)
 }
 
-/** Whether a synchronous commit waits for a standby now. The server learns of a standby later than a connection does. */
+/** Whether a synchronous commit waits for a standby. The server learns of one later than a connection does. */
 async function commitWaits(admin: SQL): Promise<boolean> {
   const probe = new SQL(database.href, { max: 1, connection: { application_name: 'probe' } })
   const ended = probe`SELECT pg_logical_emit_message(true, 'probe', '')`.then(
