@@ -192,7 +192,8 @@ describe('two ledgers on one database', () => {
       const credit = { accountId: 'a', amount: 99n, kind: 'credit', ref: 'more', reason: 'test' } as const
       expect(await first.ledger.adjust(credit)).toEqual({ kind: 'booked' })
       expect(await hold(second.ledger, 'r', 100n)).toMatchObject({ outcome: 'durable' })
-      expect(await hold(first.ledger, 's', 1n)).toMatchObject({ outcome: 'refused' })
+      // By the store, or by memory if it has heard of its own credit meanwhile.
+      expect((await hold(first.ledger, 's', 1n)).outcome).toMatch(/^(?:refused|insufficient)$/)
       expect(await first.ledger.adjust({ ...credit, ref: 'less', kind: 'debit', amount: 1n })).toEqual({
         kind: 'insufficient',
       })

@@ -57,11 +57,15 @@ const isOwned = statement('UPDATE video_task SET owner = owner WHERE id = ? AND 
 /**
  * Two instances never wait for each other here, nor take the same task. The others get a share of many tasks.
  * The tasks are selected once: a join may run a plain subquery for each of its rows, and then take more than the limit.
+ * The dead are listed first: a row that another instance has just taken is checked again before it is locked, by its
+ * own columns alone.
  */
 const take = statement(`WITH left_behind AS MATERIALIZED (
-    SELECT task.id FROM video_task AS task WHERE task.ended_at IS NULL AND task.owner <> ?1 AND NOT EXISTS (
-      SELECT 1 FROM instance WHERE instance.id = task.owner AND instance.state IN ('alive', 'draining'))
-    ORDER BY task.request_id LIMIT ${TAKEN_AT_ONCE} FOR UPDATE SKIP LOCKED)
+    SELECT id FROM video_task WHERE ended_at IS NULL AND owner = ANY (ARRAY(
+      SELECT DISTINCT task.owner FROM video_task AS task
+      WHERE task.ended_at IS NULL AND task.owner <> ?1 AND NOT EXISTS (
+        SELECT 1 FROM instance WHERE instance.id = task.owner AND instance.state IN ('alive', 'draining'))))
+    ORDER BY request_id LIMIT ${TAKEN_AT_ONCE} FOR UPDATE SKIP LOCKED)
   UPDATE video_task SET owner = ?1, taken_at = ?2 WHERE id IN (SELECT id FROM left_behind)`)
 const TAKEN = `SELECT * FROM video_task WHERE ended_at IS NULL AND owner = ? AND taken_at = ? ORDER BY request_id`
 
