@@ -128,6 +128,6 @@ async function answerInBackground(
   if (call.request.conversation?.mode === 'followed') {
     await responder.replyWithEvents(context, { events: response.follow(-1), headers })
   } else responder.write(context, 200, { ...JSON_TYPE, ...headers }, text)
-  // The request counts against the concurrency of its key until the run ends.
+  // The request counts against the concurrency of its key until the response ends.
   return response.over
 }

@@ -56,7 +56,7 @@ export class KnownFunds {
   }
 
   /** Resolves when the store has decided on what has been taken until now. */
-  decided(): Promise<void> {
+  whenDecided(): Promise<void> {
     const until = this.takesBegun
     if (!this.isUndecided) return Promise.resolve()
     return new Promise((resolve) => this.waiting.push({ until, resolve }))

@@ -366,8 +366,8 @@ class PostgresLedger implements Ledger {
     return this.of(accountId)
   }
 
-  async whenDecided(accountId: string): Promise<void> {
-    await this.of(accountId).decided()
+  whenDecided(accountId: string): Promise<void> {
+    return this.of(accountId).whenDecided()
   }
 
   refresh(accountIds: readonly string[]): Promise<void> {

@@ -39,12 +39,13 @@ const isOldBalance = <T extends { readonly kind: string }>(decided: T | OldBalan
  * Takes an admission back whose hold the store has refused, if a smaller hold may fit what other instances have left.
  * The request can then be admitted once more.
  */
-export function takeBack(call: GatewayRequest, refusal: HoldRefusal): boolean {
+export function takeBack({ turns }: Relay, call: GatewayRequest, refusal: HoldRefusal): boolean {
   const isOfMoney =
     refusal.kind === 'insufficient' || (refusal.kind === 'limited' && refusal.violation.kind === 'spend')
   if (!isOfMoney || call.cancelled || call.decisions >= DECISIONS_MAX) return false
   call.decisions++
   call.limiterPermit.withdraw()
+  if (call.request.conversation) turns.forget({ accountId: call.caller.account.id }, call.id)
   call.life.withdrawn()
   return true
 }

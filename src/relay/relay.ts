@@ -81,9 +81,8 @@ async function carryOut(relay: Relay, call: GatewayRequest, earlyFailure?: Failu
     throw error
   }
   if (admission.kind === 'refused') {
-    relay.live.delete(call)
-    if (conversation) relay.turns.release({ accountId: call.caller.account.id }, call.id)
-    return refusedFor(call, admission.failure)
+    dropUnheld(relay, call)
+    return { kind: 'failure', failure: admission.failure }
   }
   relay.live.add(call)
   try {
@@ -92,7 +91,7 @@ async function carryOut(relay: Relay, call: GatewayRequest, earlyFailure?: Failu
       const outcome = await heldFor(relay, call, admission)
       if (outcome.kind === 'refused') {
         // Not awaited: an error of it is not one of this admission, which is gone.
-        if (takeBack(call, outcome.refusal)) return carryOut(relay, call)
+        if (takeBack(relay, call, outcome.refusal)) return carryOut(relay, call)
         return await endUnheld(relay, call, { refusal: outcome.refusal, needed })
       }
     }

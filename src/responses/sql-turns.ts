@@ -119,7 +119,7 @@ class SqlTurns implements Turns {
     if (state === 'running') this.begun.set(name, bytes)
     else this.begun.delete(name)
     // Another instance may have deleted the turn while it was made. Its end then writes nothing.
-    if (this.store.changes.isShared && begunBytes !== undefined && state !== 'running')
+    if (this.store.changes.isShared && begunBytes !== undefined)
       return [{ run: endTurn, bind: [accountId, id, state, head, standing, input, output, trace] }]
     return [
       {

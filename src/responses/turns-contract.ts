@@ -65,6 +65,21 @@ type On = (use: (under: TurnsUnderTest) => Promise<void>) => () => Promise<void>
 
 function testTurns(on: On): void {
   test(
+    'a running turn whose steps the store has refused is forgotten, and can begin once more',
+    on(async (under) => {
+      const begun = turn('resp_1', undefined, { state: 'running' })
+      under.port.keep(a, begun)
+      under.port.forget(a, 'req_1')
+      under.port.forget(a, 'req_1')
+      expect(under.port.bytesOf(a)).toBe(0)
+      await keep(under, a, begun)
+      await keep(under, a, turn('resp_1'))
+      expect(await under.port.find(a, 'resp_1')).toMatchObject({ state: 'ended' })
+      expect(under.port.bytesOf(a)).toBe(bytesOf(turn('resp_1')))
+    }),
+  )
+
+  test(
     'a turn is read back as it was kept, by its account alone',
     on(async (under) => {
       const kept = turn('resp_1', undefined, { head: '{ "x" : 1.50 }', trace: '[]', output: '["\\u0000"]' })

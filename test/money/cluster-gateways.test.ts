@@ -6,11 +6,18 @@ import { SQL } from 'bun'
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { formatUsd } from '../../src/domain/money.ts'
 import { ask, MANNERS, modelsOf, type AcknowledgedCharges, type Manner } from '../support/crash-clients.ts'
-import { freshFolder, startGateway, startSandboxProcess, TEST_STORE, type TestGateway } from '../support/gateway.ts'
+import {
+  freshFolder,
+  INSTANCE_ENV,
+  startGateway,
+  startSandboxProcess,
+  TEST_STORE,
+  type TestGateway,
+  type TestSandbox,
+} from '../support/gateway.ts'
 import { PostgresServer } from '../support/postgres-server.ts'
 import { countOf, reportFigure, seedOfRun } from '../support/soaks.ts'
 import { Dice } from '../../src/store/port-contract.ts'
-import type { TestSandbox } from '../support/gateway.ts'
 
 const FAULTS = countOf('cluster-gateways')
 const INSTANCES = 4
@@ -50,12 +57,7 @@ class Fleet {
   }
 
   static async start(url: string): Promise<Fleet> {
-    const env = {
-      TOLLGATE_DATABASE_URL: url,
-      TOLLGATE_KEY_PEPPER: '5a'.repeat(32),
-      TOLLGATE_MASTER_KEY: 'c3'.repeat(32),
-      TOLLGATE_LAME_DUCK_MS: '0',
-    }
+    const env = { ...INSTANCE_ENV, TOLLGATE_DATABASE_URL: url }
     const first = await startGateway({ yaml: modelsOf(vendor.baseUrl), env, balanceUsd: '100000' })
     const fleet = new Fleet(env, first)
     while (fleet.slots.length < INSTANCES) fleet.slots.push(await fleet.join())

@@ -1,7 +1,6 @@
 /** What an instance knows of a balance that another one changes. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { freshDatabase } from '../support/postgres.ts'
-import { chat, startGateway, TEST_STORE, type TestGateway } from '../support/gateway.ts'
+import { chat, startCluster, TEST_STORE, type TestGateway } from '../support/gateway.ts'
 
 const YAML = `
 models:
@@ -20,15 +19,7 @@ let instances: readonly TestGateway[] = []
 
 beforeAll(async () => {
   if (isPair) return
-  const env = {
-    TOLLGATE_DATABASE_URL: await freshDatabase(),
-    TOLLGATE_KEY_PEPPER: '5a'.repeat(32),
-    TOLLGATE_MASTER_KEY: 'c3'.repeat(32),
-    TOLLGATE_LAME_DUCK_MS: '0',
-  }
-  const first = await startGateway({ yaml: YAML, env, balanceUsd: '0.05' })
-  const join = (): Promise<TestGateway> => startGateway({ yaml: YAML, env, as: first })
-  instances = [first, await join(), await join(), await join()]
+  instances = await startCluster(4, { yaml: YAML, balanceUsd: '0.05' })
 }, 60_000)
 afterAll(async () => {
   for (const gateway of instances) await gateway.close()

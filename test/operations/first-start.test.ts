@@ -1,18 +1,17 @@
 /** Several instances start at once on a new database. One makes what the first start makes, and all serve. */
 import { expect, test } from 'bun:test'
 import { SQL } from 'bun'
-import { chat, freshFolder, startGateway } from '../support/gateway.ts'
+import { chat, freshFolder, INSTANCE_ENV, startGateway } from '../support/gateway.ts'
 import { freshDatabase } from '../support/postgres.ts'
 
 const INSTANCES = 3
-const secrets = { TOLLGATE_KEY_PEPPER: '5a'.repeat(32), TOLLGATE_MASTER_KEY: 'c3'.repeat(32) }
 const yaml = `
 accounts: { acme: { opening_balance: 7 } }
 `
 
 test('instances that start at once make one first account, one key and each declared account once', async () => {
   const url = await freshDatabase()
-  const env = { ...secrets, TOLLGATE_DATABASE_URL: url, TOLLGATE_LAME_DUCK_MS: '0' }
+  const env = { ...INSTANCE_ENV, TOLLGATE_DATABASE_URL: url }
   const starts = Array.from({ length: INSTANCES }, () => startGateway({ folder: freshFolder(), yaml, env }))
   const gateways = await Promise.all(starts)
   for (const gateway of gateways) {

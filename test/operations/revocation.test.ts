@@ -1,7 +1,6 @@
 /** A key that is revoked on one instance is refused by the others within two seconds, and usually at once. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { freshDatabase } from '../support/postgres.ts'
-import { startGateway, TEST_STORE, type TestGateway } from '../support/gateway.ts'
+import { startCluster, TEST_STORE, type TestGateway } from '../support/gateway.ts'
 import { countOf, reportFigure } from '../support/soaks.ts'
 
 const COUNT = countOf('revocations')
@@ -15,14 +14,7 @@ let instances: readonly TestGateway[] = []
 
 beforeAll(async () => {
   if (isPair) return
-  const env = {
-    TOLLGATE_DATABASE_URL: await freshDatabase(),
-    TOLLGATE_KEY_PEPPER: '5a'.repeat(32),
-    TOLLGATE_MASTER_KEY: 'c3'.repeat(32),
-    TOLLGATE_LAME_DUCK_MS: '0',
-  }
-  const first = await startGateway({ yaml: 'models: {}', env })
-  instances = [first, await startGateway({ yaml: 'models: {}', env, as: first })]
+  instances = await startCluster(2, { yaml: 'models: {}' })
 }, 60_000)
 afterAll(async () => {
   for (const gateway of instances) await gateway.close()

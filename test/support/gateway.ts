@@ -154,7 +154,7 @@ async function startInstance(
 }
 
 /** Nothing balances between the instances, so none has to serve on after SIGTERM. */
-const INSTANCE_ENV = {
+export const INSTANCE_ENV = {
   TOLLGATE_KEY_PEPPER: '5a'.repeat(32),
   TOLLGATE_MASTER_KEY: 'c3'.repeat(32),
   TOLLGATE_LAME_DUCK_MS: '0',
@@ -194,6 +194,16 @@ export async function startInstances(count: number, options: GatewayOptions = {}
     Array.from({ length: count }, () => ({ folder: freshFolder() })),
     options,
   )
+}
+
+/** Starts gateways on one PostgreSQL database with an account and a key in common. The test closes them. */
+export async function startCluster(count: number, options: GatewayOptions): Promise<TestGateway[]> {
+  const { freshDatabase } = await import('./postgres.ts')
+  const env = { ...INSTANCE_ENV, ...options.env, TOLLGATE_DATABASE_URL: await freshDatabase() }
+  const first = await startGateway({ ...options, env })
+  const gateways = [first]
+  while (gateways.length < count) gateways.push(await startGateway({ ...options, env, as: first }))
+  return gateways
 }
 
 async function startPair(folder: string, options: GatewayOptions): Promise<RunningGateway> {

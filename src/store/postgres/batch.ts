@@ -112,9 +112,13 @@ export class BatchCompiler {
       if (count === undefined) return undefined
       const isShared = run.shared !== undefined
       if (run.returns) returns.push({ tells, columns: run.returns, part })
-      if (isShared) part++
-      // A limit counter is taken from and given back to by two statements. One query cannot change its row twice.
-      if (rows.size === rows.add(`${run.shared} ${String(bind[0])}`).size && isShared) return undefined
+      if (isShared) {
+        part++
+        // A limit counter is taken from and given back to by two statements. One query cannot change its row twice.
+        const row = `${run.shared} ${String(bind[0])}`
+        if (rows.has(row)) return undefined
+        rows.add(row)
+      }
       const text = textOfStatement(run)
       changes.push({ name: `${run.slot}`, text, bind, changes: count, returns: run.returns, isShared })
     }
