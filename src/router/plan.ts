@@ -1,8 +1,9 @@
 /** Decides which offers to try and in which order. It is pure: health, time and chance are passed in. */
 import type { Model, Offer } from '../domain/catalog.ts'
+import type { PolicyName } from '../domain/routing.ts'
 import type { RequestLength } from '../domain/usage.ts'
 import { healthy, type OfferHealth } from './health.ts'
-import { policyOf } from './policies.ts'
+import { policyOf } from './policies/policies.ts'
 
 export type PlanInput = {
   /** Its offers, and its limits, which decide the policy. */
@@ -13,6 +14,8 @@ export type PlanInput = {
   readonly random: () => number
   /** The approximate length of the request. If left out, it fits every offer. */
   readonly length?: RequestLength | undefined
+  /** The policy that the request itself names. If left out, the model's own applies. */
+  readonly policy?: PolicyName | undefined
 }
 
 /** Estimates have errors. A request within this margin is tried after all others, and the vendor may refuse it. */
@@ -28,12 +31,12 @@ const isTight = (
 ): boolean => inputTokens + outputTokens > contextTokens
 
 /**
- * The offers that are ready, as the model's policy ranks them (policies.ts). Resting offers come last, the soonest back
+ * The offers that are ready, as the model's policy ranks them (policies/). Resting offers come last, the soonest back
  * first: they are a last resort and not excluded, so that an outage of all never leaves nothing to try. Offers for
  * which the request may be too long come after those that it fits. Excluded are offers of a drained provider, and
  * those for which the request is certainly too long.
  */
-export function planAttempts({ model, health, nowMs, random, length }: PlanInput): readonly Offer[] {
+export function planAttempts({ model, health, nowMs, random, length, policy }: PlanInput): readonly Offer[] {
   const { offers: all } = model
   const isOut = (offer: Offer): boolean => isDrained(offer) || (length !== undefined && isTooSmall(offer, length))
   const offers = all.some(isOut) ? all.filter((offer) => !isOut(offer)) : all
@@ -43,7 +46,7 @@ export function planAttempts({ model, health, nowMs, random, length }: PlanInput
   const ready = offers.filter((offer) => restUntil(offer) <= nowMs)
   const resting = offers.filter((offer) => restUntil(offer) > nowMs)
   resting.sort((a, b) => restUntil(a) - restUntil(b))
-  const plan = [...policyOf(model).rank(ready, healthOf, random), ...resting]
+  const plan = [...policyOf(model, policy).rank(ready, healthOf, random), ...resting]
   if (!length) return plan
   return [...plan.filter((offer) => !isTight(offer, length)), ...plan.filter((offer) => isTight(offer, length))]
 }

@@ -5,7 +5,7 @@ import type { UpstreamFailure } from '../domain/failure.ts'
 import { unitPrices } from '../domain/price.ts'
 import { afterFailure, afterNothing, afterResume, healthy, onTrial, type OfferHealth } from './health.ts'
 import { planAttempts } from './plan.ts'
-import { policyOf } from './policies.ts'
+import { policyOf } from './policies/policies.ts'
 
 const cost = { id: 1, effectiveFromMs: 0, nanoPerMillion: unitPrices({ input: 0n, output: 0n }) }
 const offer = (id: string, priority = 0, weight = 1): Offer => ({
