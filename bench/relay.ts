@@ -11,6 +11,7 @@ import { processTree, residentMb } from './accounting.ts'
 import { freePort, start, type Contender, type Running } from './contender.ts'
 import { litellm } from './contenders/litellm.ts'
 import { nginx } from './contenders/nginx.ts'
+import { otel } from './contenders/otel.ts'
 import { portkey } from './contenders/portkey.ts'
 import { ROOT, tollgate } from './contenders/tollgate.ts'
 import { workers } from './contenders/workers.ts'
@@ -39,11 +40,12 @@ const chosenFigures = figureCases.filter(isChosen)
 const isFrontierChosen = isChosen({ ...frontierCase(1), id: 'frontier' })
 const isHeldChosen = isChosen(heldCase)
 /** Added by `--with`. */
-const others: Readonly<Record<string, Contender>> = {
-  portkey,
-  litellm,
-  'workers-1': workers(1, options['bun-arg']),
-  'workers-2': workers(2, options['bun-arg']),
+const others: Readonly<Record<string, () => Contender>> = {
+  portkey: () => portkey,
+  litellm: () => litellm,
+  otel: () => otel(options['bun-arg']),
+  'workers-1': () => workers(1, options['bun-arg']),
+  'workers-2': () => workers(2, options['bun-arg']),
 }
 
 function contenders(): Contender[] {
@@ -52,7 +54,7 @@ function contenders(): Contender[] {
   const guests = options.with.map((name) => {
     const guest = others[name]
     if (!guest) throw new Error(`--with ${name}: there are ${Object.keys(others).join(', ')}`)
-    return guest
+    return guest()
   })
   return [tollgate(ours), ...another, nginx, ...guests]
 }

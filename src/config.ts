@@ -12,6 +12,7 @@ import { TrustedProxies } from './lib/http/trusted-proxies.ts'
 import { parseMarkUp, type MarkUp } from './prices/mark-up.ts'
 import { modelsOfVendors } from './prices/vendor-models.ts'
 import { isSendableKey, presets, UNSENDABLE_KEY } from './vendors/presets.ts'
+import type { TelemetrySettings } from './telemetry/settings.ts'
 import { ConfigError, integer, type Environment } from './setting.ts'
 import { sandboxModels, sandboxProvider } from './sandbox-provider.ts'
 
@@ -43,6 +44,8 @@ export type Config = WorkerSettings & {
   readonly metricsHost: string
   readonly logLevel: LogLevel
   readonly limits: ConfiguredLimits
+  /** Where traces and metrics are sent. Undefined: nowhere. */
+  readonly telemetry: TelemetrySettings | undefined
   /** 64 hexadecimal digits. Without it, the secret is in a file of the data folder. */
   readonly keyPepper: string | undefined
   readonly masterKey: string | undefined
@@ -177,6 +180,7 @@ export async function loadConfig(env: Environment): Promise<Config> {
     metricsToken: env['TOLLGATE_METRICS_TOKEN'] || undefined,
     logLevel: logLevel(env),
     limits: configuredLimits(env),
+    telemetry: await telemetrySettings(env),
     keyPepper: env['TOLLGATE_KEY_PEPPER'] || undefined,
     masterKey: env['TOLLGATE_MASTER_KEY'] || undefined,
     s3: await s3Settings(env),
@@ -201,6 +205,16 @@ async function s3Settings(env: Environment): Promise<S3Settings | undefined> {
   const read = (await import('./blobs/bucket-settings.ts')).readS3Settings(env)
   if (read.kind === 'bad') throw new ConfigError(read.message)
   return read.settings
+}
+
+/** Without the address of a collector, nothing of OpenTelemetry is loaded. */
+async function telemetrySettings(env: Environment): Promise<TelemetrySettings | undefined> {
+  if (!Object.entries(env).some(([name, value]) => /^OTEL_EXPORTER_OTLP_(?:\w+_)?ENDPOINT$/.test(name) && value)) {
+    return undefined
+  }
+  const read = (await import('./telemetry/settings.ts')).readTelemetrySettings(env)
+  if (read.kind === 'bad') throw new ConfigError(read.message)
+  return read.kind === 'off' ? undefined : read.settings
 }
 
 /** The parser and the schemas take 100 ms to load. A start without a file does not load them. */

@@ -21,6 +21,7 @@ export type DrainParts = {
   readonly sandbox: { stop(): void } | undefined
   readonly certificate: { stop(): void } | undefined
   readonly tokens: { stop(): void }
+  readonly telemetry: { stop(): Promise<void> } | undefined
   readonly timers: { readonly watch: Timer; readonly ahead: Timer }
   /** How long, in milliseconds, running requests may continue before they are cancelled. */
   readonly drainMs: number
@@ -81,7 +82,7 @@ export async function drain(state: DrainState, parts: DrainParts): Promise<void>
   parts.certificate?.stop()
   parts.tokens.stop()
   decoders.stop()
-  await Promise.all([parts.control.stop(), refused.flush()])
+  await Promise.all([parts.control.stop(), refused.flush(), parts.telemetry?.stop()])
   parts.sandbox?.stop()
   await store.close()
   log('info', 'drain.done')

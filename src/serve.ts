@@ -4,7 +4,6 @@ import { withNews } from './awaited-news.ts'
 import type { Blobs } from './blobs/blobs.ts'
 import { openFolderUploads } from './blobs/folder-uploads.ts'
 import { uploadBounds } from './blobs/uploads.ts'
-import type { CertificateWatch } from './certificate.ts'
 import type { Config } from './config.ts'
 import { freeBounds } from './edge/unbilled-routes.ts'
 import { bodyPace } from './inbound/connection-limits.ts'
@@ -13,9 +12,7 @@ import type { Edge, EdgeOptions } from './edge/edge-options.ts'
 import { unreadyEdge } from './edge/unready.ts'
 import { Cors } from './edge/cors.ts'
 import { drain, lameDuck, reasonsOf, type DrainState } from './drain.ts'
-import { Metrics } from './edge/metrics.ts'
 import { loadReaders } from './edge/reader-loading.ts'
-import type { Server } from './inbound/server.ts'
 import { setupUrl, withConsole } from './public-server.ts'
 import { openGateway, type Gateway } from './gateway.ts'
 import { collectGrowth } from './lib/runtime/gc-hint.ts'
@@ -24,7 +21,7 @@ import { MemoryRoom } from './lib/runtime/memory-room.ts'
 import { decoders } from './lib/runtime/picture.ts'
 import { ReplyMemory } from './lib/runtime/reply-memory.ts'
 import { SharedBudget } from './lib/primitives/shared-budget.ts'
-import type { RequestRecord } from './records/records.ts'
+import { metricsOf, openTelemetry, recorder, type Recorder } from './recorder.ts'
 import { answerBounds, type Relay } from './relay/context.ts'
 import type { LiveCalls } from './relay/live-calls.ts'
 import { openRelayPort } from './relay/port.ts'
@@ -37,7 +34,6 @@ import { TokenCounter } from './relay/token-counter.ts'
 import { SandboxThread } from '../sandbox/thread.ts'
 import { bindLate, bindPorts, linksOf, listenAddress, openCertificate, originOf } from './ports.ts'
 import { NO_DATABASE, ReadinessGate } from './readiness-gate.ts'
-import { logRecord } from './request-log.ts'
 import { startSweeps } from './maintenance-jobs.ts'
 import { Workers } from './workers.ts'
 import { Videos, type VideosOptions } from './video/videos.ts'
@@ -87,19 +83,20 @@ export async function serve(config: Config): Promise<RunningServer> {
   const ports = early ?? (await bindLate(gateway.store, () => bindPorts(config, log, certificate)))
   const { server } = ports
   const { store, live, health } = gateway
-  const metrics = metricsOf(gateway, certificate, () => ({ videos, server }))
+  const telemetry = await openTelemetry(gateway, config, log)
+  const metrics = metricsOf(gateway, { certificate, telemetry, parts: () => ({ videos, server }) })
   const state: DrainState = { phase: 'serving', port: 'open' }
   decoders.fitInto(memoryMaxOf(config))
   const readiness = new ReadinessGate(store, new MemoryRoom(memoryMaxOf(config)), log)
   const [tokens, blobs] = [new TokenCounter(), gateway.blobs]
   await blobs.recover()
   warnOfLocalFiles(config, blobs, log)
-  const onRecord = recorder(gateway, metrics, log)
+  const onRecord = recorder(gateway, { metrics, telemetry, log })
   const videos = openVideos(gateway, { log, blobs, health, config, onRecord })
   const notReady = reasonsOf(state, readiness)
   const relay = relayOf(gateway, config, { log, tokens, blobs, videos, onRecord, notReady: notReady.forWork })
   const port = openRelayPort(relay, repliesOf(config))
-  const edge = edgeOf(gateway, config, { relay: port, metrics, notReady: notReady.forBalancers, log })
+  const edge = edgeOf(gateway, config, { relay: port, metrics, telemetry, notReady: notReady.forBalancers, log })
   const control = serveControl(config.dataFolder, gateway.services, listenAddress(config, server))
   await videos.resume()
   const sweeps = startSweeps(gateway, blobs, {
@@ -135,6 +132,7 @@ export async function serve(config: Config): Promise<RunningServer> {
         sandbox,
         certificate,
         tokens,
+        telemetry,
         timers: { watch, ahead },
         drainMs: config.limits.drainMs,
         log,
@@ -157,7 +155,7 @@ const watchCalls = (live: LiveCalls, readiness: ReadinessGate, { limits }: Confi
 const edgeOf = (
   gateway: Gateway,
   config: Config,
-  shared: Pick<EdgeOptions, 'relay' | 'metrics' | 'notReady' | 'log'>,
+  shared: Pick<EdgeOptions, 'relay' | 'metrics' | 'telemetry' | 'notReady' | 'log'>,
 ): Edge =>
   createEdge({
     ...shared,
@@ -185,13 +183,13 @@ function relayOf(gateway: Gateway, config: Config, { blobs, onRecord, ...shared 
     hiddenReasoners: new Set(),
     limits: { ...config.limits, ...answerBounds },
     upstreamMessages: config.upstreamMessages,
-    onRecord: (record, { clientAddress }) => onRecord(record, clientAddress),
+    onRecord,
   }
 }
 
 type RelayParts = Pick<Relay, 'log' | 'tokens' | 'videos' | 'notReady'> & {
   readonly blobs: Blobs
-  readonly onRecord: (record: RequestRecord, client?: string) => void
+  readonly onRecord: Recorder
 }
 
 function replaced(log: Log, reason: string): void {
@@ -205,39 +203,11 @@ function warnOfLocalFiles({ databaseUrl, s3 }: Config, { place }: Blobs, log: Lo
   log('warn', 'blobs.on_this_machine', { place, help })
 }
 
-/** `parts` is a function, because the parts exist only after the metrics are made. */
-const metricsOf = (
-  { ledger, store, live }: Gateway,
-  certificate: CertificateWatch | undefined,
-  parts: () => { readonly videos: Videos; readonly server: Server },
-): Metrics =>
-  new Metrics({
-    openHolds: () => ledger.openHolds(),
-    writesQueued: () => store.queued(),
-    liveCalls: () => live.size,
-    videoTasks: () => parts().videos.size,
-    connections: () => parts().server.connections,
-    dismissed: () => parts().server.dropped.dismissed,
-    turnedAway: () => parts().server.dropped.turnedAway,
-    decoders,
-    certificateEndMs: certificate && (() => certificate.endMs),
-  })
-
 /** A part of the program is missing. The runtime does not look for it a second time, so the process ends. */
 function giveUp(log: Log, { message }: Error): never {
   log('error', 'serve.incomplete', { message })
   process.exit(1)
 }
-
-/** Passes every request record on to the metrics, the tally, the feed and the log. */
-const recorder =
-  ({ services: { tally, feed } }: Gateway, metrics: Metrics, log: Log) =>
-  (record: RequestRecord, client?: string): void => {
-    metrics.recorded(record)
-    tally.noted(record.attempts)
-    feed.published(record)
-    logRecord(log, record, client)
-  }
 
 /** The memory that the process may use, in bytes. */
 const memoryMaxOf = ({ limits, workers }: Config): number =>

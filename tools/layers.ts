@@ -5,7 +5,7 @@ const numbers = ['lib/primitives/units.ts', 'lib/primitives/limit.ts']
 const layer0 = ['domain', 'lib']
 const layer1 = [...layer0, 'vendors', 'formats', 'prices', 'store', 'outbound']
 const layer2 = [...layer1, 'accounts', 'blobs', 'catalog', 'ledger', 'records', 'upstream']
-const layer3 = [...layer2, 'router', 'responses', 'video']
+const layer3 = [...layer2, 'router', 'responses', 'video', 'telemetry']
 const without = (folders: readonly string[], ...left: string[]) => folders.filter((folder) => !left.includes(folder))
 
 const wiring = ['config', 'connection-limit', 'gateway']
@@ -38,10 +38,23 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   router: layer0,
   responses: layer2,
   video: layer2,
+  telemetry: [...layer0, 'vendors', 'outbound', 'catalog', 'records'],
 
   relay: [...without(layer3, 'store'), 'modalities'],
 
-  edge: [...layer0, 'formats', 'modalities', 'inbound', 'accounts', 'blobs', 'catalog', 'records', 'video', 'relay'],
+  edge: [
+    ...layer0,
+    'formats',
+    'modalities',
+    'inbound',
+    'accounts',
+    'blobs',
+    'catalog',
+    'records',
+    'video',
+    'telemetry',
+    'relay',
+  ],
   admin: [...without(layer3, 'formats', 'store', 'responses'), 'relay', 'vendors/probe'],
   console: [...layer0, 'inbound', 'accounts', 'catalog', 'ledger', 'records', 'vendors', 'router', 'admin'],
   cli: [...layer0, 'prices', 'outbound', 'admin', 'sandbox'],
@@ -64,6 +77,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
     'setting',
     'configured-limits',
     'cluster-settings',
+    'telemetry',
   ],
   certificate: ['lib', 'inbound', 'cli', 'setting', 'config'],
   'connection-limit': ['lib', 'config'],
@@ -107,6 +121,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   'readiness-gate': ['lib', 'store'],
   'awaited-news': ['lib', 'inbound', 'accounts', 'edge', 'admin', 'console'],
   'request-log': [...layer0, 'records'],
+  recorder: [...layer3, 'inbound', 'edge', 'certificate', 'config', 'gateway', 'request-log'],
   'instance-life': ['lib', 'accounts', 'ledger', 'store', 'gateway'],
   'maintenance-jobs': ['lib', 'blobs', 'config', 'gateway', 'instance-life'],
   'public-server': [...layer0, 'prices', 'inbound', 'accounts', 'edge', 'console', 'config', 'fixed-limits', 'gateway'],
@@ -126,7 +141,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
     'workers',
     'readiness-gate',
     'awaited-news',
-    'request-log',
+    'recorder',
     'maintenance-jobs',
   ],
   main: [

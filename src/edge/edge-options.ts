@@ -8,6 +8,7 @@ import type { RefusedRequests } from '../records/refused.ts'
 import type { Cors } from './cors.ts'
 import type { Metrics } from './metrics.ts'
 import type { VisitorLimits } from './ip-rate-limiter.ts'
+import type { Telemetry } from '../telemetry/telemetry.ts'
 import type { ServerExchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
 import type { FreeOptions } from './unbilled-routes.ts'
@@ -29,6 +30,8 @@ export type EdgeOptions = FreeOptions & {
   readonly links: Links
   /** The reason why balancers must not send requests here, if there is one. */
   readonly notReady: () => string | undefined
+  /** Undefined: no traces are sent. */
+  readonly telemetry: Pick<Telemetry, 'begin' | 'refused'> | undefined
   /** The token for `/metrics` and for the reasons in `/readyz`. Undefined: the public port shows neither. */
   readonly metricsToken: string | undefined
 }

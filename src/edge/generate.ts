@@ -72,6 +72,7 @@ function requestFor(
     clientAddress,
     once,
     linkBase,
+    trace: responder.traceOf(context),
   })
   if (!call.isBackground) {
     if (exchange.isGone) call.cancel('client_closed')

@@ -39,18 +39,19 @@ const fresh = (): Metrics =>
     dismissed: () => 5,
     turnedAway: () => 0,
     decoders: { size: 0, memoryBytes: 0, lostInAll: 0 },
+    providers: () => [{ id: 'p', isServing: false, offers: 3, resting: 2 }],
   })
 
 /** The lines of one metric, without HELP and TYPE. */
 const linesOf = (metrics: Metrics, name: string): string[] =>
   metrics
-    .text()
+    .text('prometheus')
     .split('\n')
     .filter((line) => line.startsWith(name))
     .map((line) => line.slice(name.length))
 
 test('every metric has a name, a type and a help text before the first request', () => {
-  const text = fresh().text()
+  const text = fresh().text('prometheus')
   expect(text.replaceAll(/(?<=^process_\w+ )[\d.]+$/gm, 'N')).toBe(
     `${[
       ['tollgate_http_responses_total', 'counter', 'HTTP responses by status.'],
@@ -62,7 +63,20 @@ test('every metric has a name, a type and a help text before the first request',
       ['tollgate_estimated_usage_total', 'counter', 'Requests billed by our own count.'],
       ['tollgate_first_event_seconds', 'histogram', 'Request to first event of an answer.'],
       ['tollgate_request_seconds', 'histogram', 'Request to settlement.'],
+      [
+        'tollgate_upstream_first_event_seconds',
+        'histogram',
+        'Attempt to first event of a stream, or to the whole reply, if it went well.',
+      ],
       ['tollgate_write_off_nano_usd_total', 'counter', 'Costs that balances did not cover.'],
+      ['tollgate_provider_serving', 'gauge', 'Whether a provider gets new requests.', '{provider="p"} 0'],
+      ['tollgate_provider_offers', 'gauge', 'Offers of a provider.', '{provider="p"} 3'],
+      [
+        'tollgate_provider_offers_resting',
+        'gauge',
+        'Offers of a provider that rest after failures.',
+        '{provider="p"} 2',
+      ],
       ['tollgate_connections', 'gauge', 'Connections of clients.', ' 4'],
       ['tollgate_connections_dismissed_total', 'counter', 'Connections ended to make room.', ' 5'],
       ['tollgate_connections_turned_away_total', 'counter', 'Connections refused for lack of room.', ' 0'],
@@ -130,4 +144,34 @@ test('label values are escaped', () => {
   expect(linesOf(metrics, 'tollgate_requests_total')).toEqual([
     String.raw`{model="odd \"\\\n name",outcome="completed"} 1`,
   ])
+})
+
+test('the time to the first event of a provider is that of the attempts that went well', () => {
+  const metrics = fresh()
+  const [ok] = record.attempts
+  const failed = { ...ok, result: 'server', tookMs: 9_000 } as RequestRecord['attempts'][number]
+  metrics.recorded({ ...record, attempts: [failed, ...record.attempts] })
+  const lines = linesOf(metrics, 'tollgate_upstream_first_event_seconds')
+  expect(lines.slice(0, 1)).toEqual(['_bucket{le="0.005",provider="p"} 1'])
+  expect(lines.slice(-2)).toEqual(['_sum{provider="p"} 0.002', '_count{provider="p"} 1'])
+})
+
+test('OpenMetrics names counters without a suffix, has canonical bounds, exemplars, and an end', () => {
+  const metrics = fresh()
+  const exemplar = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16) }
+  metrics.recorded(record, exemplar)
+  metrics.recorded({ ...record, totalMs: 900 })
+  const text = metrics.text('openmetrics')
+  expect(text).toContain('# TYPE tollgate_requests counter\ntollgate_requests_total{model="a",outcome="completed"} 2\n')
+  expect(text).toContain('# TYPE tollgate_connections_dismissed counter\ntollgate_connections_dismissed_total 5\n')
+  expect(text).not.toMatch(/\n\n/)
+  expect(text).toEndWith('\n# EOF\n')
+  const lines = text.split('\n').filter((line) => line.startsWith('tollgate_request_seconds_bucket'))
+  expect(lines.find((line) => line.includes('# '))?.replace(/[\d.]+$/, 'T')).toBe(
+    `tollgate_request_seconds_bucket{le="0.025",model="a"} 1 # {trace_id="${exemplar.traceId}",span_id="${exemplar.spanId}"} 0.012 T`,
+  )
+  // An observation without a trace has no exemplar.
+  expect(lines.filter((line) => line.includes('# '))).toHaveLength(1)
+  expect(lines).toContain('tollgate_request_seconds_bucket{le="1.0",model="a"} 2')
+  expect(metrics.text('prometheus')).not.toContain('trace_id')
 })

@@ -23,16 +23,19 @@ export class RefusalLog {
     this.log = log
   }
 
-  write(refused: RefusalFields): void {
+  /** Returns whether the refusal has a line of its own. */
+  write(refused: RefusalFields): boolean {
     const { account } = refused
     let count = this.counts.get(account)
     if (!count) this.counts.set(account, (count = { account, written: 0, untold: 0 }))
     this.timer ??= setTimeout(() => this.nextSecond(), SECOND_MS).unref()
-    if (count.written === LINES_PER_SECOND) count.untold++
-    else {
-      count.written++
-      this.log('info', 'request.refused', refused)
+    if (count.written === LINES_PER_SECOND) {
+      count.untold++
+      return false
     }
+    count.written++
+    this.log('info', 'request.refused', refused)
+    return true
   }
 
   /** Logs the number of refusals that were left out. */

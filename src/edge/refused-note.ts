@@ -11,13 +11,13 @@ const SECRET = /sk-[\w-]+/i
 const ID = /\/(?:[a-z]+_[0-9a-z]{20,}|[^/]{64,})/g
 
 /** The path without its ids. A path that may hold a key becomes `other`. */
-function pathOf(path: string): string {
+export function pathWithoutIds(path: string): string {
   if (SECRET.test(path)) return 'other'
   return path.replace(ID, '/{id}').slice(0, PATH_CHARS)
 }
 
 /** The endpoint of a request that was refused before it was read. */
-const endpointOf = (method: string, path: string): string => recordedEndpoint(method, path) ?? pathOf(path)
+const endpointOf = (method: string, path: string): string => recordedEndpoint(method, path) ?? pathWithoutIds(path)
 
 /** A name that can be a model id. Any other name is the client's own text and is left out. */
 const modelIn = (name: string): string | undefined => (MODEL.test(name) && !SECRET.test(name) ? name : undefined)

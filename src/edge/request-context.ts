@@ -6,6 +6,7 @@ import type { ServerExchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
 import type { MessageContent } from '../lib/http/message-content.ts'
 import type { LogFields } from '../lib/runtime/log.ts'
+import type { RequestTrace } from '../telemetry/request-trace.ts'
 import type { StreamClient, StreamOptions } from './stream-reply.ts'
 import type { EnvelopeDialect } from './model-view.ts'
 
@@ -29,6 +30,8 @@ export type RequestContext = {
   request?: Pick<ClientRequest, 'endpoint' | 'model'>
   /** The request held money, so it has a request record. */
   isRecorded?: boolean
+  /** Its trace, once one has begun. */
+  trace?: RequestTrace | undefined
 }
 
 type ClientMessage = { readonly client: string; readonly status: number; readonly code: string }
@@ -69,6 +72,8 @@ export type Responder = {
   refuse(context: RequestContext, failure: Failure, extra?: ReplyHeaders): void
   write(context: RequestContext, status: number, headers: ReplyHeaders, body: MessageContent): void
   reply(context: RequestContext, status: number, body: object): void
+  /** Begins the trace of the request, if traces are sent. */
+  traceOf(context: RequestContext): RequestTrace | undefined
   /** Answers with JSON text. */
   replyText(context: RequestContext, text: string): void
   replyWithStream(context: RequestContext, client: StreamClient, stream: ReplyStream): Promise<void>

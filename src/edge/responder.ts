@@ -8,7 +8,10 @@ import type { MessageContent } from '../lib/http/message-content.ts'
 import type { EdgeOptions } from './edge-options.ts'
 import { bearerOf, presentedKey } from './presented-key.ts'
 import type { RefusalLog } from './refusal-log.ts'
-import { refusedNote } from './refused-note.ts'
+import { pathWithoutIds, refusedNote } from './refused-note.ts'
+import { templateOf } from './router.ts'
+import type { RequestArrival, RequestTrace } from '../telemetry/request-trace.ts'
+import type { ClientTrace } from '../telemetry/telemetry.ts'
 import {
   refusedLine,
   type DetachedReply,
@@ -44,10 +47,24 @@ export class EdgeResponder implements Responder {
   refuse(context: RequestContext, failure: Failure, extra?: ReplyHeaders): void {
     const { status, code, body, headers } = context.failures.write(failure, context.id)
     const { relay, refused } = this.options
-    this.refusals.write(refusedLine(context, relay.catalog, { client: this.clientOf(context), status, code }))
+    const line = refusedLine(context, relay.catalog, { client: this.clientOf(context), status, code })
+    const isLogged = this.refusals.write(line)
     const isNoted = context.port === 'public' && !context.isRecorded
+    // A flood of refusals has as few spans as lines in the log.
+    if (this.options.telemetry && isNoted && isLogged) this.trace(context, status, code)
     if (isNoted) refused.note(refusedNote(context, relay.accounts, { status, code }))
     this.write(context, status, { ...JSON_TYPE, ...headers, ...extra }, body)
+  }
+
+  traceOf(context: RequestContext): RequestTrace | undefined {
+    const { telemetry } = this.options
+    return telemetry && (context.trace ??= telemetry.begin(...arrivalOf(context)))
+  }
+
+  private trace(context: RequestContext, status: number, code: string): void {
+    const trace = this.traceOf(context)
+    const accountId = context.caller?.account.id
+    if (trace) this.options.telemetry?.refused({ requestId: context.id, status, code, accountId }, trace)
   }
 
   replyWithStream(context: RequestContext, client: StreamClient, { headers, ...stream }: ReplyStream): Promise<void> {
@@ -108,4 +125,15 @@ export class EdgeResponder implements Responder {
     this.options.metrics.answered(status)
     exchange.reply(status, headers, body, always)
   }
+}
+
+/** What a trace has of a request: the client's part of the trace, and the route. */
+function arrivalOf({ exchange, startedMs }: RequestContext): [ClientTrace, RequestArrival] {
+  const { method, path } = exchange.head
+  const template = templateOf(method, path)
+  const isRoute = template !== undefined
+  return [
+    { traceparent: exchange.header('traceparent'), tracestate: exchange.header('tracestate') },
+    { method, path: template ?? pathWithoutIds(path), isRoute, startedMs },
+  ]
 }

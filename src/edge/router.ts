@@ -76,6 +76,10 @@ export function isModelAction(path: string): boolean {
   return action !== undefined && actions.has(action)
 }
 
+/** The path of the route with its parameters by name, such as `/v1/files/{id}`. Undefined: there is no such route. */
+export const templateOf = (method: string, path: string): string | undefined =>
+  routesAt(method, path)?.routes.byMethod.get(method)?.path
+
 /** The name of the endpoint in request records. Undefined: the request does not reach an endpoint that generates. */
 export function recordedEndpoint(method: string, path: string): string | undefined {
   const route = routesAt(method, path)?.routes.byMethod.get(method)

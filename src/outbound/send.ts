@@ -27,6 +27,8 @@ export type OutboundRequest = {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE'
   /** The names are constants. Values are checked, because a credential with a line end would become two headers. */
   readonly headers: Readonly<Record<string, string>>
+  /** Headers of this request alone, so that the lines of the others can be kept for the next one. */
+  readonly ownHeaders?: Readonly<Record<string, string>> | undefined
   readonly body?: string | UploadBody | undefined
   readonly stop: Stop
   /**
@@ -154,7 +156,8 @@ export class Outbound {
     for (const pool of this.pools.values()) pool.close()
   }
 
-  private begin({ url, method, headers, body, stop, sendOnce = false, reach }: OutboundRequest, asker: Asker): void {
+  private begin(request: OutboundRequest, asker: Asker): void {
+    const { url, method, headers, ownHeaders, body, stop, sendOnce = false, reach } = request
     if (stop.isStopped) return asker.take(unsent('aborted'))
     const endpoint = this.endpoints[reach].get(url) ?? this.endpointOf(url, reach)
     if (typeof endpoint === 'string') return asker.take(unsent(endpoint))
@@ -165,6 +168,11 @@ export class Outbound {
       endpoint.headerLines = lines
     }
     let text = `${method} ${endpoint.lines}${endpoint.headerLines}`
+    if (ownHeaders) {
+      const lines = linesOf(ownHeaders)
+      if (lines === undefined) return asker.take(unsent('ERR_INVALID_HEADER'))
+      text += lines
+    }
     const upload = typeof body === 'object' ? body : undefined
     const bodyBytes = upload?.bytes ?? (typeof body === 'string' ? Buffer.byteLength(body) : 0)
     text += body === undefined ? '\r\n' : `content-length: ${bodyBytes}\r\n\r\n`

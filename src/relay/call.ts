@@ -5,6 +5,7 @@ import type { MemoryShare, ReplyMemory } from '../lib/runtime/reply-memory.ts'
 import { NOWHERE, type RosterMember } from '../lib/primitives/roster.ts'
 import type { ClientRequest } from '../formats/core/contract.ts'
 import type { IdempotencyKey } from '../records/idempotency.ts'
+import type { RequestTrace } from '../telemetry/request-trace.ts'
 import type { Abortable, Stoppable } from '../upstream/in-flight-attempt.ts'
 import { RequestLife } from './lifecycle.ts'
 
@@ -23,6 +24,7 @@ export type CallStart = Pick<
   /** When the request arrived, as a time of `performance.now()`. */
   readonly startedMs: number
   readonly linkBase?: string | undefined
+  readonly trace?: RequestTrace | undefined
 }
 
 /** One client request in the relay: the caller, the request, and how it is cancelled. */
@@ -39,6 +41,8 @@ export class GatewayRequest implements Stoppable, RosterMember {
   readonly linkBase: string | undefined
   /** The idempotency key and the fingerprint, if the client sent a key. */
   readonly once: IdempotencyKey | undefined
+  /** The trace that it belongs to, if traces are sent. */
+  readonly trace: RequestTrace | undefined
   readonly life = new RequestLife(this)
   cancelled: CancelReason | undefined
   upstreamStopped = false
@@ -54,7 +58,8 @@ export class GatewayRequest implements Stoppable, RosterMember {
   /** What is stopped with the call: the attempt, and a fetch of something in its stream. */
   private flights: readonly Abortable[] = []
 
-  constructor({ id, caller, request, limiterPermit, startedMs, clientAddress, once, linkBase, replies }: CallStart) {
+  constructor(start: CallStart) {
+    const { id, caller, request, limiterPermit, startedMs, clientAddress, once, linkBase, replies, trace } = start
     this.id = id
     this.caller = caller
     this.request = request
@@ -63,6 +68,7 @@ export class GatewayRequest implements Stoppable, RosterMember {
     this.once = once
     this.linkBase = linkBase
     this.replies = replies
+    this.trace = trace
     this.startedMs = startedMs
   }
 

@@ -67,5 +67,5 @@ export type Relay = {
   /** Why new work is refused at the moment, or undefined if it is not. */
   readonly notReady: () => string | undefined
   /** Called for every request that held money, once its hold is resolved. */
-  readonly onRecord: (record: RequestRecord, call: Pick<GatewayRequest, 'clientAddress'>) => void
+  readonly onRecord: (record: RequestRecord, call: Pick<GatewayRequest, 'clientAddress' | 'trace'>) => void
 }

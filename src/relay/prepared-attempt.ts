@@ -119,7 +119,7 @@ export function prepareAttempt(
     quirks: { ...preset.quirks, account: accountOf(provider.id), rules: rulesFor(preset.id, offer.upstreamModel) },
   }
   const isWhole = !call.request.stream || adapter.asEvents !== undefined
-  const limits = limitsOf(relay, call, { admission, isWhole })
+  const limits = limitsOf(relay, call, { admission, isWhole, offer })
   const request = lessOf(adapter.request(destination), without)
   return { target, adapter, admission, destination, request, limits, isWhole, billsOn }
 }
@@ -221,9 +221,10 @@ async function tryBytes(
 function limitsOf(
   { limits }: Relay,
   call: GatewayRequest,
-  { admission: { model, modality }, isWhole }: { admission: Admission; isWhole: boolean },
+  { admission: { model, modality }, isWhole, offer }: { admission: Admission; isWhole: boolean; offer: Offer },
 ): AttemptLimits {
-  return { ...modality.attemptBounds(model, limits, isWhole), sendOnce: modality.sendOnce, owner: call }
+  const trace = call.trace?.attempt(offer.id)
+  return { ...modality.attemptBounds(model, limits, isWhole), sendOnce: modality.sendOnce, trace, owner: call }
 }
 
 type StreamOpening = { readonly request: UpstreamRequest; readonly adapter: Adapter }

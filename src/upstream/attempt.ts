@@ -35,6 +35,8 @@ export type AttemptLimits = {
   readonly sendOnce?: boolean | undefined
   /** Whether a whole reply to a request for a stream is accepted. */
   readonly takesWhole?: boolean | undefined
+  /** The headers that tell the upstream of the trace, if there is one. */
+  readonly trace?: Headers | undefined
   /** The owner of the attempt, which can stop it. */
   readonly owner: Stoppable
 }
@@ -83,7 +85,8 @@ function requestOf(
   const { method = 'POST', body, upload } = request
   const { url, headers } = requestTemplateOf(provider, request, credential)
   const sent = method === 'GET' ? undefined : (upload ?? body)
-  return { url, method, headers, body: sent, stop: flight.stop, sendOnce: limits.sendOnce, reach: provider.reach }
+  const { trace: ownHeaders, sendOnce } = limits
+  return { url, method, headers, ownHeaders, body: sent, stop: flight.stop, sendOnce, reach: provider.reach }
 }
 
 const UNREADABLE = { message: 'the reply broke off or is too large', reached: true }

@@ -66,7 +66,7 @@ describe('the Helm chart', () => {
     const own = (JSON.parse(read('package.json')) as { version: string }).version
     expect({ version, appVersion }).toEqual({ version: own, appVersion: own })
     const { terminationGracePeriodSeconds = 0, lameDuckMs = 0, drainMs = 0 } = values
-    expect(terminationGracePeriodSeconds).toBeGreaterThan((lameDuckMs + drainMs) / 1000 + 12)
+    expect(terminationGracePeriodSeconds).toBeGreaterThan((lameDuckMs + drainMs) / 1000 + 14)
   })
 
   test('names variables that the program reads', () => {

@@ -22,7 +22,7 @@ async function reachable(entries: readonly string[]): Promise<ReadonlySet<string
   return found
 }
 
-test('a start without tollgate.yaml and without S3 loads no parser, no S3, no operations and no vendor', async () => {
+test('a start without tollgate.yaml and without S3 loads no parser, no S3, no telemetry, no operations and no vendor', async () => {
   const loaded = await reachable(['src/main.ts', 'src/cli/serve.ts', 'src/config.ts', 'src/serve.ts'])
   expect(loaded).toContain('src/edge/edge.ts')
   for (const late of [
@@ -31,6 +31,9 @@ test('a start without tollgate.yaml and without S3 loads no parser, no S3, no op
     'src/blobs/s3-client.ts',
     'src/blobs/bucket-settings.ts',
     'src/fixed-limits.ts',
+    'src/telemetry/settings.ts',
+    'src/telemetry/telemetry.ts',
+    'src/lib/http/trace-context.ts',
     'src/admin/operations.ts',
     'sandbox/server.ts',
     'src/formats/chat/schema.ts',

@@ -1,7 +1,11 @@
 /**
- * Counters, gauges and histograms in the Prometheus text format, version 0.0.4. There is no library, because each
- * request counts a dozen times: two histograms of the library took 2 % of a request, and its import 45 ms of a start.
+ * Counters, gauges and histograms in the Prometheus text format, version 0.0.4, and in OpenMetrics. There is no
+ * library, because each request counts a dozen times: two histograms of the library took 2 % of a request, and its
+ * import 45 ms of a start.
  */
+
+/** `openmetrics`: version 1.0.0 (2020-11), which has exemplars. */
+export type MetricsFormat = 'prometheus' | 'openmetrics'
 
 /** One metric with all its label values. */
 export type Metric = {
@@ -9,17 +13,19 @@ export type Metric = {
   readonly help: string
   readonly type: 'counter' | 'gauge' | 'histogram'
   /** Its lines, without HELP and TYPE. */
-  lines(): readonly string[]
+  lines(format: MetricsFormat): readonly string[]
 }
 
 /** All metrics as one text, in the order given. */
-export const exposition = (metrics: readonly Metric[]): string =>
-  `${metrics
-    .map((metric) => {
-      const { name, help, type } = metric
-      return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...metric.lines()].join('\n')
-    })
-    .join('\n\n')}\n`
+export const exposition = (metrics: readonly Metric[], format: MetricsFormat): string => {
+  const families = metrics.map((metric) => {
+    const { help, type } = metric
+    // OpenMetrics names a counter without the suffix of its samples.
+    const name = format === 'openmetrics' && type === 'counter' ? metric.name.replace(/_total$/, '') : metric.name
+    return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...metric.lines(format)].join('\n')
+  })
+  return format === 'openmetrics' ? `${families.join('\n')}\n# EOF\n` : `${families.join('\n\n')}\n`
+}
 
 const escaped = (value: string): string => value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('"', '\\"')
 
@@ -79,7 +85,44 @@ export class Gauge implements Metric {
   }
 }
 
-type Distribution = { readonly counts: Float64Array; sum: number }
+/** Values by one label that are read at each scrape, such as those of each provider. */
+export class LabeledGauge implements Metric {
+  readonly type = 'gauge'
+  readonly name: string
+  readonly help: string
+  private readonly label: string
+  private readonly read: () => readonly (readonly [string, number])[]
+
+  constructor(
+    name: string,
+    help: string,
+    { label, read }: { readonly label: string; readonly read: LabeledGauge['read'] },
+  ) {
+    this.name = name
+    this.help = help
+    this.label = label
+    this.read = read
+  }
+
+  lines(): readonly string[] {
+    return this.read().map(([value, amount]) => `${this.name}{${pairs([this.label], [value])}} ${amount}`)
+  }
+}
+
+/** The trace of an observation, so that a bucket leads to an example of it. */
+export type Exemplar = { readonly traceId: string; readonly spanId: string }
+type DatedExemplar = Exemplar & { readonly observed: number; readonly atMs: number }
+
+type Distribution = { readonly counts: Float64Array; sum: number; exemplars: (DatedExemplar | undefined)[] | undefined }
+
+/** A bound as OpenMetrics spells it. */
+const boundText = (bound: number): string => (Number.isInteger(bound) ? `${bound}.0` : String(bound))
+
+const exemplarText = (exemplar: DatedExemplar | undefined): string => {
+  if (!exemplar) return ''
+  const { traceId, spanId, observed, atMs } = exemplar
+  return ` # {trace_id="${traceId}",span_id="${spanId}"} ${observed} ${(atMs / 1000).toFixed(3)}`
+}
 
 /** Observations by one label. Their buckets are summed only when they are read. */
 export class Histogram implements Metric {
@@ -98,25 +141,30 @@ export class Histogram implements Metric {
     this.bounds = bounds
   }
 
-  observe(value: string, observed: number): void {
+  observe(value: string, observed: number, exemplar?: Exemplar): void {
     let distribution = this.distributions.get(value)
     if (!distribution) {
-      distribution = { counts: new Float64Array(this.bounds.length + 1), sum: 0 }
+      distribution = { counts: new Float64Array(this.bounds.length + 1), sum: 0, exemplars: undefined }
       this.distributions.set(value, distribution)
     }
     let bucket = 0
     while (bucket < this.bounds.length && observed > (this.bounds[bucket] as number)) bucket++
     distribution.counts[bucket] = (distribution.counts[bucket] as number) + 1
     distribution.sum += observed
+    // Each bucket keeps its last example.
+    if (exemplar) (distribution.exemplars ??= [])[bucket] = { ...exemplar, observed, atMs: Date.now() }
   }
 
-  lines(): readonly string[] {
-    return [...this.distributions].flatMap(([value, { counts, sum }]) => {
+  lines(format: MetricsFormat): readonly string[] {
+    const isOpen = format === 'openmetrics'
+    const bounds = this.bounds.map(isOpen ? boundText : String)
+    return [...this.distributions].flatMap(([value, { counts, sum, exemplars }]) => {
       const label = pairs([this.label], [value])
       let total = 0
       const buckets = Array.from(counts, (count, i) => {
         total += count
-        return `${this.name}_bucket{le="${this.bounds[i] ?? '+Inf'}",${label}} ${total}`
+        const example = isOpen ? exemplarText(exemplars?.[i]) : ''
+        return `${this.name}_bucket{le="${bounds[i] ?? '+Inf'}",${label}} ${total}${example}`
       })
       return [...buckets, `${this.name}_sum{${label}} ${sum}`, `${this.name}_count{${label}} ${total}`]
     })
