@@ -121,6 +121,22 @@ accounts:
   ])
 })
 
+test('aliases name models, and replace models of the same id that nobody declares', async () => {
+  const model = 'fast: { price: { input: 1, output: 1 }, offers: [{ provider: sandbox, model: x }] }'
+  expect(read(`models: { ${model} }\naliases: { gpt-4: fast, old: stored }`).aliases).toEqual([
+    { id: 'gpt-4', modelId: 'fast' },
+    { id: 'old', modelId: 'stored' },
+  ])
+  expect(() => read(`models: { ${model} }\naliases:\n  fast: other`)).toThrow("3: there is a model 'fast'")
+  expect(() => read('aliases:\n  a: b\n  b: m')).toThrow("2: 'b' is an alias itself; name the model")
+  expect(() => read('aliases:\n  a: a')).toThrow("2: 'a' is an alias itself; name the model")
+  const file = join(mkdtempSync(join(tmpdir(), 'tollgate-config-')), 'tollgate.yaml')
+  writeFileSync(file, 'aliases: { gpt-4.1: fast, sandbox-chat: fast }')
+  const { declared } = await loadConfig({ TOLLGATE_CONFIG: file, OPENAI_API_KEY: 'sk-x' })
+  expect(declared.vendorModels.some(({ id }) => id === 'gpt-4.1-mini')).toBe(true)
+  expect([...declared.vendorModels, ...declared.models].filter(({ id }) => /^(gpt-4.1|sandbox-chat)$/.test(id))).toEqual([])
+})
+
 test('prices of long requests are declared by the input above which they apply', () => {
   const above = '{ 200000: { input: 2, output: 3, cached_input: 0.2 }, 90000: { input: 1.5, output: 2 } }'
   const offers = '[{ provider: sandbox, model: x }, { provider: sandbox, model: y, cost: { input: 0, output: 0 } }]'

@@ -162,7 +162,9 @@ export async function loadConfig(env: Environment): Promise<Config> {
   const implied = providersOf(env).filter((provider) => !providers.some(({ id }) => id === provider.id))
   providers.push(...implied)
   const models = [...(file?.models ?? [])]
-  const builtIn = sandbox ? sandboxModels.filter(({ id }) => !models.some((model) => model.id === id)) : []
+  const aliases = file?.aliases ?? []
+  const declaredIds = new Set([...models, ...aliases].map(({ id }) => id))
+  const builtIn = sandbox ? sandboxModels.filter(({ id }) => !declaredIds.has(id)) : []
   if (sandbox) providers.push(sandboxProvider)
   models.push(...builtIn)
   const reserved = sandboxFor === 'everyone' ? [] : builtIn.map(({ id }) => id)
@@ -191,7 +193,9 @@ export async function loadConfig(env: Environment): Promise<Config> {
     declared: {
       providers,
       models,
-      vendorModels: modelsBrought(implied, models, by),
+      vendorModels: modelsBrought(implied, declaredIds, by),
+      // Left out without aliases, so that older declarations keep their digest.
+      ...(aliases.length > 0 && { aliases }),
       reserved,
       accounts: file?.accounts ?? [],
     },
@@ -242,16 +246,16 @@ function providersOf(env: Environment): ProviderDraft[] {
 
 /**
  * The models of vendors that only have a key in the environment. A declared provider brings no models, because its
- * declaration lists them. A declared model replaces a vendor's model of the same id.
+ * declaration lists them. A declared model or alias replaces a vendor's model of the same id.
  */
 function modelsBrought(
   vendors: readonly ProviderDraft[],
-  declared: readonly ModelDraft[],
+  declaredIds: ReadonlySet<string>,
   by: MarkUp | 'off',
 ): ModelDraft[] {
   if (by === 'off' || vendors.length === 0) return []
   const presetIds = vendors.map(({ id }) => id)
   return modelsOfVendors(presetIds, { atMs: Date.now(), by }).filter(
-    ({ id }) => !declared.some((model) => model.id === id),
+    ({ id }) => !declaredIds.has(id),
   )
 }

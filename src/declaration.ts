@@ -1,7 +1,7 @@
-/** `tollgate.yaml`: providers, models, prices, offers and accounts, with `${ENV}` substitution and errors by line. */
+/** `tollgate.yaml`: providers, models, prices, offers, aliases and accounts, with `${ENV}` substitution and errors by line. */
 import { isScalar, LineCounter, parseDocument, visit, type Document } from 'yaml'
 import { z } from 'zod'
-import { modelKinds, saleOfKind, type ModelDraft, type ProviderDraft, type ProviderReach } from './domain/catalog.ts'
+import { modelKinds, saleOfKind, type AliasDraft, type ModelDraft, type ProviderDraft, type ProviderReach } from './domain/catalog.ts'
 import { NO_LIMITS, type Limits } from './domain/limits.ts'
 import { parseUsd, type NanoUsd } from './domain/money.ts'
 import { unitPrices, type PriceTier, type UnitPrices } from './domain/price.ts'
@@ -22,6 +22,7 @@ export type DeclaredAccount = {
 export type DeclaredCatalog = {
   readonly providers: readonly ProviderDraft[]
   readonly models: readonly ModelDraft[]
+  readonly aliases?: readonly AliasDraft[]
   readonly accounts: readonly DeclaredAccount[]
 }
 
@@ -137,6 +138,8 @@ const declaration = strict({
   upstream_messages: z.boolean().optional(),
   providers: z.record(z.string(), provider).default({}),
   models: z.record(z.string(), model).default({}),
+  /** Other names for models, each with the id of its model. */
+  aliases: z.record(z.string(), z.string()).default({}),
   accounts: z.record(z.string(), account).default({}),
 })
 
@@ -242,6 +245,11 @@ function resolve(read: z.infer<typeof declaration>, env: Env, fail: FailAt): Dec
     return { id, ownedBy, kind, limits, price: sale.units, priceTiers: sale.tiers, offers }
   }
   const models = Object.entries(read.models).map(modelOf)
+  const aliases = Object.entries(read.aliases).map(([id, modelId]) => {
+    if (id in read.models) fail(['aliases', id], `there is a model '${id}', so no alias can have this name`)
+    if (modelId in read.aliases) fail(['aliases', id], `'${modelId}' is an alias itself; name the model`)
+    return { id, modelId }
+  })
   const accounts = Object.entries(read.accounts).map(
     ([name, { opening_balance: openingBalance, models: allowedModels, limits: stated = NO_LIMITS }]) => ({
       name,
@@ -250,7 +258,7 @@ function resolve(read: z.infer<typeof declaration>, env: Env, fail: FailAt): Dec
       limits: stated,
     }),
   )
-  return { sandbox: read.sandbox, upstreamMessages: read.upstream_messages, providers, models, accounts }
+  return { sandbox: read.sandbox, upstreamMessages: read.upstream_messages, providers, models, aliases, accounts }
 }
 
 /** The base URL in its checked form. */

@@ -4,7 +4,7 @@ import { refused, type AdminServices, type OperationRefusal } from './operation.
 import { sayRefusal } from './refusals.ts'
 
 /**
- * Refuses a list with a name that no model has, because that is a typing error. `before` is the current list: names in
+ * Refuses a list with a name that no model and no alias has, because that is a typing error. `before` is the current list: names in
  * it stay valid after their model is removed. A key's list may name models that its account may not use, because a
  * request needs the permission of both.
  */
@@ -13,15 +13,15 @@ export function strayModel(
   named: readonly string[] | null | undefined,
   before: readonly string[] = [],
 ): OperationRefusal | undefined {
-  const stray = named?.find((name) => !before.includes(name) && !catalog.model(name))
+  const stray = named?.find((name) => !before.includes(name) && !catalog.modelNamed(name))
   if (stray === undefined) return undefined
   return { ...refused('invalid_input', sayRefusal('no_model', { name: stray })), param: 'models' }
 }
 
-/** The lists with names that no model has, as text for operators. */
+/** The lists with names that no model and no alias has, as text for operators. */
 export function strayModels({ accounts, catalog }: Pick<AdminServices, 'accounts' | 'catalog'>): string[] {
   const straysOf = ({ allowedModels = [] }: Pick<Account | ApiKey, 'allowedModels'>): string[] =>
-    allowedModels.filter((name) => !catalog.model(name))
+    allowedModels.filter((name) => !catalog.modelNamed(name))
   return accounts.list().flatMap((account) => {
     const keys = accounts.keysOf(account.id).filter(({ revokedAtMs }) => revokedAtMs === undefined)
     return [

@@ -10,6 +10,7 @@ import { priceGapsOf } from '../domain/image.ts'
 import { sayRefusal } from './refusals.ts'
 import { operationRules } from './rules.ts'
 import {
+  conflict,
   declaredElsewhere,
   done,
   notFound,
@@ -22,7 +23,7 @@ import {
 import { cardPrices, isRefused, offersOf, priceInput, pricesOf } from './price-input.ts'
 import { lossView, priceView } from './price-view.ts'
 
-const id = z.string().regex(/^[\w][\w.:/@-]{0,199}$/, operationRules.model_id)
+export const modelId = z.string().regex(/^[\w][\w.:/@-]{0,199}$/, operationRules.model_id)
 export const providerId = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, operationRules.provider_id)
 
 const offer = z.strictObject({
@@ -54,6 +55,7 @@ const modelView = (model: Model): object => ({
   owned_by: model.ownedBy,
   kind: model.kind,
   origin: model.origin,
+  aliases: model.aliases ?? [],
   price: priceView(model.sale),
   /** What the model can make but has no price for. Such requests are refused. */
   unpriced: priceGapsOf(model),
@@ -108,7 +110,7 @@ const isTurn = (kind: ModelKind, { image }: Partial<ModelLimits>): boolean =>
  */
 const modelAdd = operation(
   z.strictObject({
-    id,
+    id: modelId,
     price: priceInput,
     owned_by: z.string().min(1).optional(),
     kind: z.enum(modelKinds).optional(),
@@ -118,6 +120,7 @@ const modelAdd = operation(
   async ({ catalog }, input): Promise<Result> => {
     const before = catalog.model(input.id)
     if (before?.origin === 'declared') return declaredElsewhere('model', input.id)
+    if (!before && catalog.alias(input.id)) return conflict(sayRefusal('model_is_alias', { name: input.id }))
     const missing = missingProvider(catalog, input.offers)
     if (missing) return missing
     const limits = modelLimitsOf(input)

@@ -2,6 +2,7 @@
 import { isAbsolute } from 'node:path'
 import { z } from 'zod'
 import { priceGapsOf } from '../domain/image.ts'
+import { aliasOperations } from './alias-operations.ts'
 import { accountOperations } from './account-operations.ts'
 import { keyOperations } from './key-operations.ts'
 import { requestOperations } from './request-operations.ts'
@@ -66,6 +67,10 @@ const doctor = operation(z.strictObject({}), async (services) => {
       const gaps = priceGapsOf(model)
       return gaps.length === 0 ? [] : [{ id: model.id, gaps }]
     }),
+    aliases_without_model: catalog
+      .aliases()
+      .filter(({ id, modelId }) => catalog.modelNamed(id)?.id !== modelId)
+      .map(({ id, modelId }) => `${id} → ${modelId}`),
     unknown_models: strayModels({ accounts, catalog }),
     open_holds: ledger.openHolds(),
     ledger_clean: findings.length === 0,
@@ -91,6 +96,7 @@ const operations: Readonly<Record<string, Operation>> = {
   ...requestOperations,
   ...providerOperations,
   ...modelOperations,
+  ...aliasOperations,
   ...priceOperations,
   ...videoOperations,
   ...codeOperations,

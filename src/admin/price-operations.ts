@@ -44,7 +44,8 @@ function plan(
   { selected, patterns, by }: { selected: readonly Provider[]; patterns: readonly string[]; by: MarkUp },
 ): ImportPlan {
   const models = new Map(catalog.models().map((model) => [model.id, model]))
-  return planImport({ models, providers: catalog.providers(), selected, patterns, by, atMs: Date.now() })
+  const aliases = new Set(catalog.aliases().map(({ id }) => id))
+  return planImport({ models, aliases, providers: catalog.providers(), selected, patterns, by, atMs: Date.now() })
 }
 
 const priceImport = operation(

@@ -5,6 +5,7 @@ import { UNSENDABLE_KEY } from '../vendors/presets.ts'
 /** The things that a refusal can say do not exist. */
 export const things = [
   'account',
+  'alias',
   'code',
   'entry',
   'key',
@@ -29,6 +30,10 @@ export const operationRefusals = {
   request_lost:
     "the server stopped during the request '{name}': nothing was charged, and the ${amount} that it held was released",
   declared: "the {what} '{name}' is declared in tollgate.yaml or the environment; change it there",
+
+  alias_is_model: "there is a model '{name}', so no alias can have this name",
+  alias_of_alias: "'{name}' is an alias itself; name the model",
+  model_is_alias: "there is an alias '{name}', so no model can have this id; remove the alias first",
 
   account_taken: "an account '{name}' exists already",
   ref_booked: "the reference '{ref}' is booked already",

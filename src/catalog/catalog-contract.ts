@@ -82,6 +82,7 @@ export function describeCatalogContract(
     }
     testProviders(context)
     testModels(context)
+    testAliases(context)
     testPrices(context)
     testDeclared(context)
   })
@@ -246,6 +247,51 @@ function testModels({ catalog, restart }: SuiteContext): void {
   })
 }
 
+function testAliases({ catalog, restart }: SuiteContext): void {
+  const named = (name: string): string | undefined => catalog().modelNamed(name)?.id
+
+  test('an alias stands for its model, can be pointed elsewhere, and survives the process', async () => {
+    await catalog().putModels([model('one', []), model('two', [])])
+    await catalog().putAlias({ id: 'b', modelId: 'one' })
+    await catalog().putAlias({ id: 'a', modelId: 'one' })
+    expect(catalog().model('one')?.aliases).toEqual(['a', 'b'])
+    await catalog().putAlias({ id: 'a', modelId: 'two' })
+    for (let life = 0; life < 2; life++) {
+      expect(catalog().aliases()).toEqual([
+        { id: 'a', modelId: 'two', origin: 'stored' },
+        { id: 'b', modelId: 'one', origin: 'stored' },
+      ])
+      expect(['a', 'b', 'one', 'c'].map(named)).toEqual(['two', 'one', 'one', undefined])
+      expect(catalog().model('a')).toBeUndefined()
+      expect(['one', 'two'].map((id) => catalog().model(id)?.aliases)).toEqual([['b'], ['a']])
+      await restart()
+    }
+    expect([await catalog().removeAlias('a'), await catalog().removeAlias('a')]).toEqual([true, false])
+    expect([named('a'), catalog().alias('a'), catalog().model('two')?.aliases]).toEqual([undefined, undefined, undefined])
+  })
+
+  test('an alias without its model stands for nothing, and for the model again once it is back', async () => {
+    await catalog().putAlias({ id: 'a', modelId: 'm' })
+    expect([named('a'), catalog().alias('a')?.modelId]).toEqual([undefined, 'm'])
+    await catalog().putModel(model('m', []))
+    expect(named('a')).toBe('m')
+    await catalog().removeModel('m')
+    expect([named('a'), catalog().alias('a')?.modelId]).toEqual([undefined, 'm'])
+  })
+
+  test('the id of a model comes before an alias, and an alias of an alias stands for nothing', async () => {
+    await catalog().putModels([model('a', []), model('m', [])])
+    await catalog().putAlias({ id: 'a', modelId: 'm' })
+    await catalog().putAlias({ id: 'b', modelId: 'c' })
+    await catalog().putAlias({ id: 'c', modelId: 'm' })
+    await catalog().putAlias({ id: 'self', modelId: 'self' })
+    expect(['a', 'b', 'c', 'self'].map(named)).toEqual(['a', undefined, 'm', undefined])
+    expect(catalog().model('m')?.aliases).toEqual(['c'])
+    await catalog().removeModel('a')
+    expect(named('a')).toBe('m')
+  })
+}
+
 const pricesIn = (card: PriceCard | undefined): unknown => card && [card.nanoPerMillion, card.tiers]
 
 function testPrices({ catalog, restart }: SuiteContext): void {
@@ -342,6 +388,19 @@ function testDeclared({ catalog, restart, stored }: SuiteContext): void {
     await restart(declared)
     expect(catalog().model('m')).toMatchObject({ origin: 'stored', sale: { nanoPerMillion: prices(7n) } })
     expect(catalog().model('n')).toMatchObject({ origin: 'environment' })
+  })
+
+  test('declared aliases follow the declaration, and an alias keeps its name from a vendor’s model', async () => {
+    const brought = { providers: [provider('acme')], vendorModels: [model('new', []), model('own', [])] }
+    await catalog().putModel(model('m', []))
+    await catalog().putAlias({ id: 'own', modelId: 'm' })
+    await restart({ ...brought, aliases: [{ id: 'said', modelId: 'new' }] })
+    expect(['own', 'said', 'new'].map((name) => catalog().modelNamed(name)?.id)).toEqual(['m', 'new', 'new'])
+    expect(catalog().aliases().map(({ origin }) => origin)).toEqual(['stored', 'declared'])
+    await restart({ aliases: [{ id: 'own', modelId: 'm' }] })
+    expect(catalog().aliases()).toEqual([{ id: 'own', modelId: 'm', origin: 'declared' }])
+    await restart()
+    expect(catalog().aliases()).toEqual([])
   })
 
   test('only the first account has a reserved model once there is a vendor beside the sandbox', async () => {

@@ -7,9 +7,19 @@
  *   all.
  * - A price card never changes. A changed price is a new card with a later date.
  * - Declared objects follow the declaration that was applied last. Stored objects stay until they are removed.
+ * - A name stands for one model. The id of a model comes before an alias of that name.
  * - A stored secret is sealed to the origin of its provider. A declared secret is not stored.
  */
-import type { Model, ModelDraft, OfferDraft, Provider, ProviderDraft, ProviderState } from '../domain/catalog.ts'
+import type {
+  Alias,
+  AliasDraft,
+  Model,
+  ModelDraft,
+  OfferDraft,
+  Provider,
+  ProviderDraft,
+  ProviderState,
+} from '../domain/catalog.ts'
 import type { PriceCard } from '../domain/price.ts'
 import { findPreset } from '../vendors/presets.ts'
 import type { DatedCard } from './cards.ts'
@@ -19,6 +29,11 @@ export type Catalog = {
   /** The models that have a price, oldest first. A model may have no offer. */
   models(): readonly Model[]
   model(id: string): Model | undefined
+  /** The model with this id, or the one that an alias of this name stands for. */
+  modelNamed(name: string): Model | undefined
+  /** In the order of their ids. The model of an alias may be missing. */
+  aliases(): readonly Alias[]
+  alias(id: string): Alias | undefined
   /** In the order of their ids. */
   providers(): readonly Provider[]
   provider(id: string): Provider | undefined
@@ -34,6 +49,10 @@ export type Catalog = {
   putModels(drafts: readonly ModelDraft[]): Promise<void>
   /** Resolves to false if there is no such model. */
   removeModel(id: string): Promise<boolean>
+  /** Makes a stored alias or points it elsewhere. */
+  putAlias(draft: AliasDraft): Promise<void>
+  /** Resolves to false if there is no such alias. */
+  removeAlias(id: string): Promise<boolean>
   /** All cards that the model and its offers ever had, newest first. */
   priceHistory(modelId: string): Promise<readonly DatedCard[]>
   /** A card by its id, in force or not. */
@@ -52,6 +71,7 @@ export type CatalogOptions = {
     readonly models: readonly ModelDraft[]
     /** Models that vendors' keys bring. A stored model of the same id replaces them. */
     readonly vendorModels: readonly ModelDraft[]
+    readonly aliases?: readonly AliasDraft[]
     /** Those of `models` that only the first account may use once there is a vendor beside the sandbox. */
     readonly reserved?: readonly string[]
   }
@@ -74,8 +94,11 @@ export const offerId = (
   { providerId, upstreamModel }: Pick<OfferDraft, 'providerId' | 'upstreamModel'>,
 ) => `${modelId}@${providerId}/${upstreamModel}`
 
-/** The models of a declaration. A stored model replaces a vendor's model of the same id. */
+/** The models of a declaration. A stored model and an alias replace a vendor's model of the same id. */
 export const declaredModels = (
   { models, vendorModels }: Pick<CatalogOptions['declared'], 'models' | 'vendorModels'>,
-  known: (id: string) => Model | undefined,
-): readonly ModelDraft[] => [...models, ...vendorModels.filter(({ id }) => known(id)?.origin !== 'stored')]
+  known: Pick<Catalog, 'model' | 'alias'>,
+): readonly ModelDraft[] => [
+  ...models,
+  ...vendorModels.filter(({ id }) => known.model(id)?.origin !== 'stored' && !known.alias(id)),
+]

@@ -74,6 +74,20 @@ function testSharedCatalog(both: Both): void {
     expect(a.catalog.models()).toEqual([])
   })
 
+  test('an alias that one instance sets, points elsewhere or removes is the same for the other', async () => {
+    const { a, b } = both
+    await a.catalog.putModels([modelAt(1n, 'm'), modelAt(1n, 'n')])
+    await a.catalog.putAlias({ id: 'alias', modelId: 'm' })
+    await b.catchUp()
+    expect(b.catalog.modelNamed('alias')?.id).toBe('m')
+    await b.catalog.putAlias({ id: 'alias', modelId: 'n' })
+    await a.catchUp()
+    expect(a.catalog.modelNamed('alias')?.id).toBe('n')
+    await a.catalog.removeAlias('alias')
+    await b.catchUp()
+    expect([b.catalog.modelNamed('alias'), b.catalog.aliases()]).toEqual([undefined, []])
+  })
+
   test('changes of many models at both instances at once are all made', async () => {
     const { a, b } = both
     const ids = Array.from({ length: 10 }, (_, i) => `m${i}`)

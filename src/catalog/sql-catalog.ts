@@ -3,6 +3,8 @@
  * every request reads it.
  */
 import type {
+  Alias,
+  AliasDraft,
   HangUp,
   Model,
   ModelDraft,
@@ -56,6 +58,9 @@ class SqlCatalog implements Catalog, ChangeWatcher {
   private readonly vendorModelIds: ReadonlySet<string>
   private readonly reservedIds: ReadonlySet<string>
   private modelsById = new Map<string, Model>()
+  /** Also by their aliases. */
+  private modelsByName = new Map<string, Model>()
+  private aliasesById = new Map<string, Alias>()
   private providersById = new Map<string, Provider>()
   private cards: Cards = new Map()
   /** Whether there is a vendor beside the built-in sandbox. */
@@ -76,6 +81,18 @@ class SqlCatalog implements Catalog, ChangeWatcher {
 
   model(id: string): Model | undefined {
     return this.modelsById.get(id)
+  }
+
+  modelNamed(name: string): Model | undefined {
+    return this.modelsByName.get(name)
+  }
+
+  aliases(): readonly Alias[] {
+    return [...this.aliasesById.values()]
+  }
+
+  alias(id: string): Alias | undefined {
+    return this.aliasesById.get(id)
   }
 
   providers(): readonly Provider[] {
@@ -121,6 +138,16 @@ class SqlCatalog implements Catalog, ChangeWatcher {
     return true
   }
 
+  async putAlias(draft: AliasDraft): Promise<void> {
+    await this.change(() => [aliasStep(draft, 0)])
+  }
+
+  async removeAlias(id: string): Promise<boolean> {
+    if (!this.aliasesById.has(id)) return false
+    await this.change(() => [{ run: sql.deleteAlias, bind: [id] }])
+    return true
+  }
+
   async priceHistory(modelId: string): Promise<readonly DatedCard[]> {
     return readCards(await this.store.query(sql.selectPriceHistory, [modelId]))
   }
@@ -130,15 +157,17 @@ class SqlCatalog implements Catalog, ChangeWatcher {
   }
 
   async applyDeclared(): Promise<void> {
-    const { providers, models: declared, vendorModels } = this.options.declared
+    const { providers, models: declared, vendorModels, aliases = [] } = this.options.declared
     await this.change(() => {
-      const models = declaredModels({ models: declared, vendorModels }, (id) => this.modelsById.get(id))
+      const models = declaredModels({ models: declared, vendorModels }, this)
       const nowMs = Date.now()
       return [
         { run: sql.withdrawDeclaredModels, bind: [nowMs, JSON.stringify(models.map(({ id }) => id))] },
         { run: sql.withdrawDeclaredProviders, bind: [nowMs, JSON.stringify(providers.map(({ id }) => id))] },
         ...providers.map((provider) => this.providerStep(provider, 1)),
         ...models.flatMap((model) => this.modelSteps(model, 1, nowMs)),
+        { run: sql.deleteDeclaredAliases, bind: [] },
+        ...aliases.map((alias) => aliasStep(alias, 1)),
       ]
     })
   }
@@ -208,9 +237,9 @@ class SqlCatalog implements Catalog, ChangeWatcher {
   }
 
   async load(): Promise<void> {
-    const queries = [sql.selectCurrentPrices, sql.selectProviders, sql.selectModels, sql.selectOffers]
+    const queries = [sql.selectCurrentPrices, sql.selectProviders, sql.selectModels, sql.selectOffers, sql.selectAliases]
     const results = await this.store.together(queries.map((text) => ({ sql: text, bind: [] })))
-    const [prices = [], providers = [], models = [], offers = []] = results
+    const [prices = [], providers = [], models = [], offers = [], aliases = []] = results
     const cards: Cards = new Map(
       readCards(prices).map(({ subject, subjectId, card }) => [`${subject}:${subjectId}`, card]),
     )
@@ -221,12 +250,24 @@ class SqlCatalog implements Catalog, ChangeWatcher {
       offers.flatMap((row) => this.offerOf(row) ?? []),
       ({ modelId }) => modelId,
     )
+    // A model without a price is left out, because it would be served for free.
+    const sold = models.filter((row) => cards.has(`model:${String(row['id'])}`))
+    const ids = new Set(sold.map((row) => row['id']))
+    this.aliasesById = new Map(aliases.map((row) => [row['id'] as string, aliasOf(row)]))
+    const aliasesOf = Map.groupBy(
+      [...this.aliasesById.values()].filter(({ id }) => !ids.has(id)),
+      ({ modelId }) => modelId,
+    )
     this.modelsById = new Map()
-    for (const row of models) {
-      const sale = cards.get(`model:${String(row['id'])}`)
-      // A model without a price is left out, because it would be served for free.
-      if (sale)
-        this.modelsById.set(row['id'] as string, this.modelOf(row, sale, offersOf.get(row['id'] as string) ?? []))
+    this.modelsByName = new Map()
+    for (const row of sold) {
+      const id = row['id'] as string
+      const model = this.modelOf(row, cards.get(`model:${id}`) as PriceCard, {
+        offers: offersOf.get(id) ?? [],
+        aliases: aliasesOf.get(id)?.map((alias) => alias.id),
+      })
+      this.modelsById.set(id, model)
+      for (const name of [id, ...(model.aliases ?? [])]) this.modelsByName.set(name, model)
     }
   }
 
@@ -274,7 +315,7 @@ class SqlCatalog implements Catalog, ChangeWatcher {
     )
   }
 
-  private modelOf(row: Row, sale: PriceCard, offers: readonly Offer[]): Model {
+  private modelOf(row: Row, sale: PriceCard, { offers, aliases }: Pick<Model, 'offers' | 'aliases'>): Model {
     const id = row['id'] as string
     const declared = this.vendorModelIds.has(id) ? 'environment' : 'declared'
     return {
@@ -287,6 +328,7 @@ class SqlCatalog implements Catalog, ChangeWatcher {
       sale,
       offers,
       audience: row['declared'] === 1n && this.isReserved(id) ? 'first_account' : undefined,
+      aliases,
     }
   }
 
@@ -294,5 +336,16 @@ class SqlCatalog implements Catalog, ChangeWatcher {
     return this.reservedIds.has(modelId) && this.hasVendor
   }
 }
+
+const aliasStep = ({ id, modelId }: AliasDraft, declared: 0 | 1): WriteStep => ({
+  run: sql.upsertAlias,
+  bind: [id, modelId, declared],
+})
+
+const aliasOf = (row: Row): Alias => ({
+  id: row['id'] as string,
+  modelId: row['model_id'] as string,
+  origin: row['declared'] === 1n ? 'declared' : 'stored',
+})
 
 const stateOf = (row: Row): ProviderState => (row['drained_at'] === null ? 'serving' : 'drained')

@@ -37,10 +37,18 @@ export const insertPrice = statement(
    SELECT max(id), ?3, ?4, CAST(?5 AS bigint) FROM price_card WHERE subject = ?1 AND subject_id = ?2`,
 )
 
+export const upsertAlias = statement(
+  `INSERT INTO alias (id, model_id, declared) VALUES (?, ?, ?)
+   ON CONFLICT (id) DO UPDATE SET model_id = excluded.model_id, declared = excluded.declared`,
+)
+export const deleteAlias = statement('DELETE FROM alias WHERE id = ?')
+export const deleteDeclaredAliases = statement('DELETE FROM alias WHERE declared = 1')
+
 export const drainProvider = statement('UPDATE provider SET drained_at = ? WHERE id = ?')
 
 export const selectProviders = 'SELECT * FROM provider WHERE removed_at IS NULL ORDER BY id'
 export const selectModels = 'SELECT * FROM model WHERE removed_at IS NULL ORDER BY created_at, id'
+export const selectAliases = 'SELECT id, model_id, declared FROM alias ORDER BY id'
 export const selectOffers = `SELECT offer.*, provider.drained_at FROM offer JOIN provider ON provider.id = offer.provider_id
   WHERE offer.removed_at IS NULL AND provider.removed_at IS NULL ORDER BY offer.priority, offer.id`
 /** The newest card is the current one. Instances may differ in their clocks, so its date does not decide. */

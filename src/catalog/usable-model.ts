@@ -3,9 +3,9 @@ import type { Model } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
 import type { Catalog } from './catalog.ts'
 
-/** The model, if it exists and both allow-lists contain it. */
-export function usableModel(catalog: Pick<Catalog, 'model'>, caller: Caller, id: string): Model | Failure {
-  const model = catalog.model(id)
+/** The model of an id or an alias, if it exists and both allow-lists contain it. */
+export function usableModel(catalog: Pick<Catalog, 'modelNamed'>, caller: Caller, id: string): Model | Failure {
+  const model = catalog.modelNamed(id)
   if (!model) {
     const message = `The model '${id.slice(0, 200)}' does not exist. GET /v1/models lists the models of this key.`
     return { kind: 'model_not_found', message, param: 'model' }

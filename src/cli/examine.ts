@@ -27,6 +27,7 @@ type DoctorFacts = {
   readonly models_without_offer: readonly string[]
   readonly models_below_cost: readonly (BelowCost & { readonly model: string; readonly offer: string })[]
   readonly models_with_gaps: readonly { readonly id: string; readonly gaps: readonly string[] }[]
+  readonly aliases_without_model: readonly string[]
   readonly unknown_models: readonly string[]
   readonly open_holds: number
   readonly findings: readonly LedgerFinding[]
@@ -174,13 +175,15 @@ function priceChecks({ models, models_below_cost: losses }: DoctorFacts): Doctor
   return [warn('prices', `sold below cost: ${shown.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}`)]
 }
 
-/** Warns of requests that would be refused for lack of a price, and of allow-lists that name no model. */
-function gapChecks({ models_with_gaps: models, unknown_models: unknown }: DoctorFacts): DoctorCheck[] {
+/** Warns of requests that would be refused for lack of a price, and of aliases and allow-lists that name no model. */
+function gapChecks(facts: DoctorFacts): DoctorCheck[] {
+  const { models_with_gaps: models, aliases_without_model: unused, unknown_models: unknown } = facts
   const priceless = models.map(({ id, gaps }) => gapText(id, gaps))
   return [
     ...(priceless.length === 0
       ? []
       : [warn('image prices', `requests for these are refused: ${priceless.join('; ')}`)]),
+    ...(unused.length === 0 ? [] : [warn('aliases', `these stand for no model: ${unused.join('; ')}`)]),
     ...(unknown.length === 0 ? [] : [warn('allow-lists', `these name no model: ${unknown.join('; ')}`)]),
   ]
 }

@@ -47,6 +47,10 @@ export const exampleConfig = `\
 #       - provider: openai
 #         model: gpt-image-1.5
 
+## Aliases: other names for models. A request by an alias is one for its model, at the price of the model.
+# aliases:
+#   gpt-4: gpt-4.1-mini
+
 ## Accounts: each has a balance, and keys that spend it (tollgate key create team --name my-app).
 ## The opening balance is credited once, when the account is created.
 # accounts:

@@ -12,6 +12,7 @@ const registry: Readonly<Record<string, Load>> = {
   user: async () => (await import('./user.ts')).userGroup,
   provider: async () => (await import('./provider.ts')).providerGroup,
   model: async () => (await import('./model.ts')).modelGroup,
+  alias: async () => (await import('./alias.ts')).aliasGroup,
   price: async () => (await import('./price.ts')).priceGroup,
   request: async () => (await import('./request.ts')).requestGroup,
   chat: async () => (await import('./chat.ts')).chat,

@@ -50,7 +50,9 @@ function ofProvider({ services }: ConsoleContext, providerId: string): Partial<E
 
 /** The effects of a model: the model itself, if it has an offer, and the keys that may use no other model. */
 function ofModel({ services }: ConsoleContext, model: Model): Partial<Effects> {
-  const isOnly = (models: readonly string[] | undefined): boolean => models?.length === 1 && models[0] === model.id
+  const names = new Set([model.id, ...(model.aliases ?? [])])
+  const isOnly = (models: readonly string[] | undefined): boolean =>
+    models !== undefined && models.length > 0 && models.every((name) => names.has(name))
   const keys = services.accounts
     .list()
     .flatMap((account) =>

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { accountMayUse } from '../domain/account.ts'
 import type { Model } from '../domain/catalog.ts'
+import { aliasRoutes } from './alias-routes.ts'
 import { accountIn } from './account-routes.ts'
 import { cardShape, cardView } from './price-view.ts'
 import { explainRoute } from './explain-route.ts'
@@ -84,6 +85,7 @@ const accountModel = route('GET', '/accounts/{account}/models/{model}', {
 
 export const modelRoutes: readonly ConsoleRoute[] = [
   ...operators,
+  ...aliasRoutes,
   explainRoute,
   history,
   importRoute,

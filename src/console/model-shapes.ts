@@ -8,6 +8,7 @@ import { finder, isoTime, pageQuery, searchText, time } from './shapes.ts'
 
 export const factsShape = {
   id: z.string(),
+  aliases: z.array(z.string()).meta({ description: 'other names that clients may send' }),
   kind: z.enum(modelKinds),
   owned_by: z.string(),
   context_tokens: z.int().nullable(),
@@ -30,6 +31,7 @@ export const publicShape = z
 
 export const factsView = (model: Model) => ({
   id: model.id,
+  aliases: [...(model.aliases ?? [])],
   kind: model.kind,
   owned_by: model.ownedBy,
   context_tokens: model.limits.contextTokens ?? null,
@@ -60,12 +62,12 @@ export function catalogView(model: Model): z.infer<typeof catalogShape> {
 
 export const modelQuery = z.strictObject({
   ...pageQuery,
-  q: searchText.meta({ description: 'part of the id' }),
+  q: searchText.meta({ description: 'part of the id or of an alias' }),
   kind: z.enum(modelKinds).optional(),
 })
 
 /** Makes a filter of models from the query. */
 export function sought({ q, kind }: Partial<z.infer<typeof modelQuery>>): (model: Model) => boolean {
   const isFound = finder(q)
-  return (model) => (kind === undefined || model.kind === kind) && isFound([model.id])
+  return (model) => (kind === undefined || model.kind === kind) && isFound([model.id, ...(model.aliases ?? [])])
 }

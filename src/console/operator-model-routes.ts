@@ -122,14 +122,14 @@ export const operators: readonly ConsoleRoute[] = [
     summary: 'List models with their offers, costs, margins and mark-ups.',
     query: z.strictObject({
       ...pageQuery,
-      q: searchText.meta({ description: 'part of the id, or the id of a provider' }),
+      q: searchText.meta({ description: 'part of the id or of an alias, or the id of a provider' }),
     }),
     answer: listShapeOf(modelShape),
     run: ({ context, query }) => {
       const isFound = finder(query.q)
       const models = context.services.catalog
         .models()
-        .filter(({ id, offers }) => isFound([id, ...offers.map(({ providerId }) => providerId)]))
+        .filter(({ id, aliases = [], offers }) => isFound([id, ...aliases, ...offers.map(({ providerId }) => providerId)]))
       return json(pageIn(models, query, (model) => modelView(context, model), { order: 'named' }))
     },
   }),

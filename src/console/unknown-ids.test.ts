@@ -17,6 +17,7 @@ const bodies: Readonly<Record<string, object>> = {
   'PATCH /saved-views/{view}': { name: 'other' },
   'PATCH /models/{model}': { price: { input: '1', output: '1' } },
   'POST /models/{model}/explain': {},
+  'PUT /aliases/{alias}': { model: 'nope' },
   'PATCH /providers/{provider}': { base_url: 'https://example.com/v1' },
   'PUT /providers/{provider}/state': { state: 'drained' },
 }

@@ -8,7 +8,7 @@ export type Account = {
   readonly id: string
   readonly name: string
   readonly status: AccountStatus
-  /** The model ids that this account may use. Undefined means all. */
+  /** The models that this account may use, by id or alias. Undefined means all. */
   readonly allowedModels: readonly string[] | undefined
   readonly limits: Limits
   /** The console warns if less than this is available. Undefined: it does not warn. */
@@ -26,7 +26,7 @@ export type ApiKey = {
   /** `playground`: stands for a person who is signed in and tries the account's models. No client can present it. */
   readonly kind: 'client' | 'playground'
   readonly last4: string
-  /** The model ids that this key may use. Undefined means all that the account may use. */
+  /** The models that this key may use, by id or alias. Undefined means all that the account may use. */
   readonly allowedModels: readonly string[] | undefined
   /** They add to the account's limits, which count for all its keys together. */
   readonly limits: Limits
@@ -42,18 +42,23 @@ export type Caller = {
   readonly stands?: () => boolean
 }
 
-type SoldModel = Pick<Model, 'id' | 'audience'>
+type SoldModel = Pick<Model, 'id' | 'audience' | 'aliases'>
+
+/** Whether an allow-list names a model, by its id or by an alias. */
+export const isListed = (list: readonly string[], { id, aliases }: Pick<Model, 'id' | 'aliases'>): boolean =>
+  list.includes(id) || (aliases !== undefined && aliases.some((alias) => list.includes(alias)))
 
 /**
  * Whether an account may use a model. Its allow-list must admit the model. A model for the first account alone must be
  * named in the allow-list of any other account.
  */
-export function accountMayUse({ allowedModels, isFirst }: Account, { id, audience }: SoldModel): boolean {
-  if (allowedModels) return allowedModels.includes(id)
+export function accountMayUse({ allowedModels, isFirst }: Account, model: SoldModel): boolean {
+  const { audience } = model
+  if (allowedModels) return isListed(allowedModels, model)
   return audience !== 'first_account' || isFirst === true
 }
 
 /** Whether both the account and the key may use a model. */
 export function mayUse({ key, account }: Caller, model: SoldModel): boolean {
-  return accountMayUse(account, model) && (key.allowedModels === undefined || key.allowedModels.includes(model.id))
+  return accountMayUse(account, model) && (key.allowedModels === undefined || isListed(key.allowedModels, model))
 }

@@ -113,6 +113,11 @@ export const modelKinds = Object.keys(kinds) as readonly ModelKind[]
 
 export const saleOfKind = (kind: ModelKind): KindSale => kinds[kind]
 
+/** Another name for a model, which clients may send instead of its id. It never names another alias. */
+export type Alias = { readonly id: string; readonly modelId: string; readonly origin: PriceOrigin }
+
+export type AliasDraft = Pick<Alias, 'id' | 'modelId'>
+
 /** A public model: the id that clients send, its sale price, and the offers that can serve it. */
 export type Model = {
   readonly id: string
@@ -125,6 +130,8 @@ export type Model = {
   readonly offers: readonly Offer[]
   /** `first_account`: other accounts have it only if their allow-list names it. Undefined: every account has it. */
   readonly audience?: 'first_account' | undefined
+  /** The aliases that stand for it. Undefined: there are none. */
+  readonly aliases?: readonly string[] | undefined
 }
 
 /** Whether a model makes images only as part of a turn, in its vendor's own dialect. */

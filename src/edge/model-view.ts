@@ -15,14 +15,20 @@ export function decoded(segment: string): string {
 
 export type EnvelopeDialect = 'chat' | 'messages' | 'gemini'
 
-/** Writes one model. The field `endpoints` is an addition, which clients of OpenAI and Anthropic ignore. */
-export const modelObject: Readonly<Record<EnvelopeDialect, (model: Model) => object>> = {
+/** A model under its id or an alias. `aliasOf` is the id of the model that the alias stands for. */
+export type NamedModel = Model & { readonly aliasOf?: string }
+
+/**
+ * Writes one model. The fields `endpoints` and `alias_of` are additions, which clients of OpenAI and Anthropic ignore.
+ */
+export const modelObject: Readonly<Record<EnvelopeDialect, (model: NamedModel) => object>> = {
   chat: (model) => ({
     id: model.id,
     object: 'model',
     created: Math.floor(model.createdAtMs / 1000),
     owned_by: model.ownedBy,
     endpoints: modalityOf(model).endpoints(model),
+    alias_of: model.aliasOf,
   }),
   messages: (model) => ({
     type: 'model',
@@ -36,10 +42,11 @@ export const modelObject: Readonly<Record<EnvelopeDialect, (model: Model) => obj
     deprecated_at: null,
     line: null,
     endpoints: modalityOf(model).endpoints(model),
+    alias_of: model.aliasOf,
   }),
   gemini: (model) => ({
     name: `models/${model.id}`,
-    baseModelId: model.id,
+    baseModelId: model.aliasOf ?? model.id,
     version: new Date(model.createdAtMs).toISOString().slice(0, 10),
     displayName: model.id,
     inputTokenLimit: contextOf(model),
@@ -54,7 +61,7 @@ export type ModelList =
 
 /** Writes a list of models. OpenAI's list has no pages, the other two have. */
 export const modelList: Readonly<
-  Record<EnvelopeDialect, (models: readonly Model[], query: URLSearchParams) => ModelList>
+  Record<EnvelopeDialect, (models: readonly NamedModel[], query: URLSearchParams) => ModelList>
 > = {
   chat: (models) => ({ kind: 'list', list: { object: 'list', data: models.map(modelObject.chat) } }),
   messages: messagesPage,
@@ -87,7 +94,7 @@ function wholeIn(query: URLSearchParams, name: string): number | undefined {
 const PAGE_MAX = limit('modelPageMax', 1_000, 'A page of models never has more entries.')
 
 /** A page in Anthropic's format, newest first. The default size is 20. `before_id` and `after_id` are model ids. */
-function messagesPage(models: readonly Model[], query: URLSearchParams): ModelList {
+function messagesPage(models: readonly NamedModel[], query: URLSearchParams): ModelList {
   const limit = wholeIn(query, 'limit') ?? 20
   if (!(limit >= 1 && limit <= PAGE_MAX)) return refused('limit', `a whole number from 1 to ${PAGE_MAX}.`)
   const [after, before] = [query.get('after_id') ?? '', query.get('before_id') ?? '']
@@ -111,7 +118,7 @@ const PAGE_USUAL = 50
 const tokenOf = (id: string): string => Buffer.from(id).toString('base64url')
 
 /** A page in Google's format. `pageToken` is the last id of the previous page, so the list may change in between. */
-function geminiPage(models: readonly Model[], query: URLSearchParams): ModelList {
+function geminiPage(models: readonly NamedModel[], query: URLSearchParams): ModelList {
   const size = wholeIn(query, 'pageSize') ?? wholeIn(query, 'page_size') ?? PAGE_USUAL
   if (Number.isNaN(size)) return refused('pageSize', 'a whole number.')
   const token = query.get('pageToken') ?? query.get('page_token') ?? ''

@@ -89,11 +89,13 @@ const images = z.looseObject({
   ),
 })
 
+const aliasOf = z.string().optional().meta({ description: 'Of an alias: the id of the model that it stands for.' })
 const model = z.looseObject({
   id: z.string(),
   object: z.literal('model'),
   created: seconds,
   owned_by: z.string(),
+  alias_of: aliasOf,
 })
 const models = z.looseObject({ object: z.literal('list'), data: z.array(model) })
 const modelOfAnthropic = z.looseObject({
@@ -101,6 +103,7 @@ const modelOfAnthropic = z.looseObject({
   id: z.string(),
   display_name: z.string(),
   created_at: z.iso.datetime(),
+  alias_of: aliasOf,
 })
 const modelsOfAnthropic = z.looseObject({
   data: z.array(modelOfAnthropic),

@@ -5,7 +5,7 @@ import type { RequestContext } from './request-context.ts'
 const endpointOf = (method: string, path: string): string =>
   refusedNote(
     { id: 'req_1', exchange: { head: { method, path }, header: () => undefined } } as unknown as RequestContext,
-    { keyPresented: () => undefined },
+    { accounts: { keyPresented: () => undefined }, catalog: { modelNamed: () => undefined } },
     { status: 404, code: 'model_not_found' },
   ).endpoint
 

@@ -1,5 +1,6 @@
 /** Builds the stored note of a refused request: who asked for what. It never has a secret or a prompt. */
 import type { Accounts } from '../accounts/accounts.ts'
+import type { Catalog } from '../catalog/catalog.ts'
 import type { RefusedRequest } from '../records/refused.ts'
 import { presentedKey } from './presented-key.ts'
 import type { RequestContext } from './request-context.ts'
@@ -22,9 +23,14 @@ const endpointOf = (method: string, path: string): string => recordedEndpoint(me
 /** A name that can be a model id. Any other name is the client's own text and is left out. */
 const modelIn = (name: string): string | undefined => (MODEL.test(name) && !SECRET.test(name) ? name : undefined)
 
+type NoteSources = {
+  readonly accounts: Pick<Accounts, 'keyPresented'>
+  readonly catalog: Pick<Catalog, 'modelNamed'>
+}
+
 export function refusedNote(
   { exchange, id, caller, request }: RequestContext,
-  accounts: Pick<Accounts, 'keyPresented'>,
+  { accounts, catalog }: NoteSources,
   { status, code }: { readonly status: number; readonly code: string },
 ): RefusedRequest {
   const { method, path } = exchange.head
@@ -36,7 +42,8 @@ export function refusedNote(
     keyId: key?.id,
     method: method.slice(0, 10),
     endpoint: request?.endpoint ?? endpointOf(method, path),
-    model: request && modelIn(request.model),
+    // A request by an alias counts for its model.
+    model: request && (catalog.modelNamed(request.model)?.id ?? modelIn(request.model)),
     status,
     code,
     atMs: Date.now(),

@@ -50,7 +50,7 @@ export function refusedLine(
     method: exchange.head.method,
     endpoint: request?.endpoint,
     // A name that is not a model's is the client's own text. It is not logged.
-    model: request && catalog.model(request.model)?.id,
+    model: request && catalog.modelNamed(request.model)?.id,
     status: told.status,
     code: told.code,
     tookMs: Math.round(performance.now() - startedMs),

@@ -52,7 +52,7 @@ export class EdgeResponder implements Responder {
     const isNoted = context.port === 'public' && !context.isRecorded
     // A flood of refusals has as few spans as lines in the log.
     if (this.options.telemetry && isNoted && isLogged) this.trace(context, status, code)
-    if (isNoted) refused.note(refusedNote(context, relay.accounts, { status, code }))
+    if (isNoted) refused.note(refusedNote(context, relay, { status, code }))
     this.write(context, status, { ...JSON_TYPE, ...headers, ...extra }, body)
   }
 

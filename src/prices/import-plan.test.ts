@@ -37,7 +37,8 @@ const stored = (draft: ModelDraft, origin: Model['origin'] = 'stored'): Model =>
 function plan(models: readonly Model[], request: Partial<ImportRequest> = {}): ImportPlan {
   const providers = request.providers ?? [provider('openai')]
   const byId = new Map(models.map((model) => [model.id, model]))
-  return planImport({ models: byId, providers, selected: providers, patterns: [], by: 0n, atMs, ...request })
+  const usual = { aliases: new Set<string>(), patterns: [], by: 0n, atMs }
+  return planImport({ models: byId, providers, selected: providers, ...usual, ...request })
 }
 
 const gpt5 = (by = 0n): ModelDraft => {

@@ -13,6 +13,8 @@ import { draftOf, vendorModels, type VendorModel } from './vendor-models.ts'
 
 export type ImportRequest = {
   readonly models: ReadonlyMap<string, Model>
+  /** A model never gets the name of an alias. */
+  readonly aliases: ReadonlySet<string>
   /** All providers. They give the vendor of an offer. */
   readonly providers: readonly Provider[]
   /** The providers whose models are imported. */
@@ -99,7 +101,7 @@ type Targets = ImportRequest & { readonly drafts: ReadonlyMap<string, ModelDraft
 function targetOf(
   model: VendorModel,
   { preset }: Provider,
-  { models, drafts, providers }: Targets,
+  { models, aliases, drafts, providers }: Targets,
 ): string | undefined {
   const presetOf = (providerId: string): string | undefined => providers.find(({ id }) => id === providerId)?.preset
   const isSame = ({ offers }: Pick<ModelDraft, 'offers'> | Model): boolean =>
@@ -107,7 +109,7 @@ function targetOf(
     offers.some((offer) => offer.upstreamModel === model.upstreamModel && presetOf(offer.providerId) === preset)
   for (const id of [model.id, `${preset}/${model.id}`]) {
     const taken = drafts.get(id) ?? models.get(id)
-    if (taken && !isSame(taken)) continue
+    if ((taken && !isSame(taken)) || (!taken && aliases.has(id))) continue
     return models.get(id)?.origin === 'declared' ? undefined : id
   }
   return undefined

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai-7'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { chat, startGateway, type TestGateway } from '../support/gateway.ts'
 
 const TEXT = ['a/one', 'two', 'three:latest', 'four', 'five']
 const models = [
@@ -38,6 +38,7 @@ beforeAll(async () => {
       `  g: { preset: gemini, base_url: '${googles.url.origin}/v1beta', allow_private: true, key: 'k' }`,
       'models:',
       ...models,
+      'aliases: { gpt-two: two }',
     ].join('\n'),
   })
   origin = new URL(gateway.baseUrl).origin
@@ -63,6 +64,16 @@ describe('the list', () => {
     const ids = (await openai().models.list()).data.map(({ id }) => id)
     expect(ids).toEqual(expect.arrayContaining([...TEXT, 'vectors']))
     expect(await openai().models.retrieve('a/one')).toMatchObject({ object: 'model', id: 'a/one' })
+  })
+
+  test('has an entry for an alias, which says what it stands for', async () => {
+    const one = { id: 'gpt-two', alias_of: 'two' }
+    expect((await openai().models.list()).data).toContainEqual(expect.objectContaining(one))
+    expect(await openai().models.retrieve('gpt-two')).toMatchObject(one)
+    expect(await openai().models.retrieve('two')).not.toHaveProperty('alias_of')
+    expect(await anthropic().models.retrieve('gpt-two')).toMatchObject(one)
+    const { body } = await get('/v1beta/models/gpt-two', { 'x-goog-api-key': gateway.key })
+    expect(body).toMatchObject({ name: 'models/gpt-two', baseModelId: 'two' })
   })
 
   test('is Anthropic’s for Anthropic’s, page by page in both directions', async () => {
@@ -113,6 +124,25 @@ describe('the list', () => {
     expect((await get(`/v1/models?key=${gateway.key}`, {})).body).toMatchObject(gemini)
     expect((await get('/v1beta/models', { authorization })).body).toMatchObject(gemini)
   })
+})
+
+test('a request by an alias is answered, recorded and priced as one for its model', async () => {
+  const { secret } = await gateway.operate<{ secret: string }>('key.create', {
+    account: gateway.accountId,
+    name: 'by alias',
+    models: ['gpt-two'],
+  })
+  const only = { baseUrl: gateway.baseUrl, key: secret }
+  for (const model of ['gpt-two', 'two']) {
+    const answer = await chat(only, { model, max_tokens: 1 })
+    expect(((await answer.json()) as { model: string }).model).toBe('two')
+    const record = await gateway.operate('request.show', { request: answer.headers.get('x-request-id') })
+    expect(record).toMatchObject({ model: 'two' })
+  }
+  const refused = await chat(only, { model: 'five' })
+  expect(refused.status).toBe(403)
+  const streamed = await chat(only, { model: 'gpt-two', max_tokens: 1, stream: true })
+  expect(await streamed.text()).toContain('"model":"two"')
 })
 
 describe('a refusal', () => {

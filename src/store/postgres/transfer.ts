@@ -24,6 +24,7 @@ export const sharedTables = [
   'provider',
   'model',
   'offer',
+  'alias',
   'price_card',
   'price',
   'request_record',

@@ -24,6 +24,7 @@ export function ModelFacts({ model, more = [] }: Props) {
         rows={[
           [t('column.id'), <Id key="id" id={model.id} isShort={false} />],
           [t('models.kind'), t(`kind.${model.kind}`)],
+          ...(model.aliases.length === 0 ? [] : [[t('models.aliases'), model.aliases.join(', ')] as const]),
           ...more,
           ...count(t('models.context'), model.context_tokens),
           ...count(t('models.longest'), model.output_tokens_max),

@@ -27,4 +27,6 @@ export const familiesQuery = queryOptions({
 export const addModel = (draft: ModelDraft): Promise<RoutedModel> => api.post('models', modelOf(draft))
 export const changeModel = (before: ModelDraft, after: ModelDraft): Promise<RoutedModel> =>
   api.patch(path`models/${before.id}`, changesOf(before, after))
+export const setAlias = (alias: string, model: string): Promise<unknown> => api.put(path`aliases/${alias}`, { model })
+export const removeAlias = (alias: string): Promise<unknown> => api.remove(path`aliases/${alias}`)
 export const removeModel = (id: string): Promise<unknown> => api.remove(path`models/${id}`)

@@ -12,6 +12,7 @@ import { StopDialog } from '../../parts/stop.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Failure, Waiting } from '../../ui/page.tsx'
 import { Ago, Status } from '../../ui/text.tsx'
+import { AliasPanel } from './alias-panel.tsx'
 import { ExplainPanel } from './explain-panel.tsx'
 import { ModelForm } from './model-form.tsx'
 import { historyQuery, removeModel, routedModelQuery } from './api.ts'
@@ -47,6 +48,7 @@ export function RoutedView({ id, onClose }: Props) {
           ))}
         </ul>
       </section>
+      <AliasPanel model={model} />
       <ExplainPanel model={model} />
       <History id={id} />
       {model.origin === 'stored' && (

@@ -138,6 +138,7 @@ export const account = {
   'unit.outputImage': 'Image output',
   'models.hint':
     'Models that this account can use, and their prices in dollars per million tokens, per piece or per second.',
+  'models.aliases': 'Other names',
   'models.context': 'Context',
   'models.each': 'Per unit',
   'models.available': 'Available',

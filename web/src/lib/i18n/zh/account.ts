@@ -136,6 +136,7 @@ export const account = {
   'unit.inputImage': '图片输入',
   'unit.outputImage': '图片输出',
   'models.hint': '此账户可用的模型及价格，单位为每百万 token、每件或每秒的美元价。',
+  'models.aliases': '别名',
   'models.context': '上下文',
   'models.each': '每件',
   'models.available': '可用',

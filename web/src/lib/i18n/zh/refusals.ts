@@ -56,6 +56,9 @@ export const refusals: Readonly<Record<string, string>> = {
   unit_needed: '{unit}：{kind}模型的价格需要它。',
   sold_by_tokens: '此类模型按 token 计价，不能按件定价。',
   no_upscaler: '超分：没有供应商“{name}”。',
+  alias_is_model: '已有名为“{name}”的模型，别名不能与其同名。',
+  alias_of_alias: '“{name}”本身是别名，请填写模型的 ID。',
+  model_is_alias: '已有名为“{name}”的别名，模型不能与其同名，请先移除别名。',
   no_model: '模型：没有名为“{name}”的模型。',
   sandbox_absent: '内置沙盒只随服务器运行。',
 
@@ -114,6 +117,7 @@ export const refusals: Readonly<Record<string, string>> = {
   internal_error: '内部错误。运营者可凭请求 ID 查找原因。',
 
   'what:account': '账户',
+  'what:alias': '别名',
   'what:code': '兑换码',
   'what:entry': '记录',
   'what:key': '密钥',
