@@ -2,7 +2,7 @@
 import { isScalar, LineCounter, parseDocument, visit, type Document } from 'yaml'
 import { z } from 'zod'
 import { modelKinds, saleOfKind, type AliasDraft, type ModelDraft, type ProviderDraft, type ProviderReach } from './domain/catalog.ts'
-import { NO_LIMITS, type Limits } from './domain/limits.ts'
+import { NO_LIMITS, type Limits, type ModelRates } from './domain/limits.ts'
 import { parseUsd, type NanoUsd } from './domain/money.ts'
 import { unitPrices, type PriceTier, type UnitPrices } from './domain/price.ts'
 import { checkBaseUrl } from './outbound/guard.ts'
@@ -113,18 +113,30 @@ const model = strict({
   offers: z.array(offer).min(1),
 })
 
-const limits = strict({
+const rates = strict({
   requests_per_minute: count.optional(),
   tokens_per_minute: count.optional(),
   concurrent_requests: count.optional(),
-  spend_per_day: usd.optional(),
-  spend_per_month: usd.optional(),
-}).transform((stated): Limits => ({
+})
+const ratesOf = (stated: z.infer<typeof rates>): ModelRates => ({
   requestsPerMinute: stated.requests_per_minute,
   tokensPerMinute: stated.tokens_per_minute,
   concurrentRequests: stated.concurrent_requests,
+})
+
+const limits = strict({
+  ...rates.shape,
+  spend_per_day: usd.optional(),
+  spend_per_month: usd.optional(),
+  /** Further limits of single models, by id or alias. */
+  models: z.record(z.string(), rates).optional(),
+}).transform((stated): Limits => ({
+  ...ratesOf(stated),
   spendPerDay: stated.spend_per_day,
   spendPerMonth: stated.spend_per_month,
+  models:
+    stated.models &&
+    Object.fromEntries(Object.entries(stated.models).map(([name, limited]) => [name, ratesOf(limited)])),
 }))
 
 const account = strict({

@@ -1,5 +1,5 @@
 /**
- * The rows of limit counters in PostgreSQL, table `meter`. They say what each key and each account with limits has
+ * The rows of limit counters in PostgreSQL, table `meter`. They say what each key, account and model with limits has
  * used, on all instances together.
  */
 import type { Limits } from '../domain/limits.ts'
@@ -126,7 +126,8 @@ const createCounter = statement(
 
 type NewCounter = {
   readonly id: string
-  readonly accountId: string
+  /** Undefined for a counter that begins without charges. */
+  readonly accountId: string | undefined
   /** Undefined for the counter of an account. */
   readonly keyId: string | undefined
   readonly at: CounterDay
@@ -137,7 +138,7 @@ type NewCounter = {
 /** Makes a counter, with what was charged in this month so far. A counter that is there stays as it is. */
 export const createCounterStep = ({ id, accountId, keyId, at, fromHour }: NewCounter): WriteStep => ({
   run: createCounter,
-  bind: [id, accountId, keyId ?? null, BigInt(at.day), BigInt(at.month), BigInt(fromHour)],
+  bind: [id, accountId ?? null, keyId ?? null, BigInt(at.day), BigInt(at.month), BigInt(fromHour)],
 })
 
 /** Counters as they are in the store, and the time of its clock, in Unix milliseconds. */

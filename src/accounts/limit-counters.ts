@@ -80,13 +80,15 @@ export class LimitCounters {
   }
 
   /** Makes the row of a counter, unless it is known. Its transaction comes before that of a later reservation. */
-  make({ id, scope }: LimitedScope, { account }: Caller): void {
+  make({ id, scope, model }: LimitedScope, { account }: Caller): void {
     if (this.seen.has(id) || this.making.has(id)) return
     this.making.add(id)
     const keyId = scope === 'key' ? id : undefined
+    // The limits of a model have no spend, so past charges do not matter.
+    const accountId = model === undefined ? account.id : undefined
     const fromHour = monthStartHour(this.clock.nowMs)
     const made = this.store.write([
-      createCounterStep({ id, accountId: account.id, keyId, at: this.dayOf([]), fromHour }),
+      createCounterStep({ id, accountId, keyId, at: this.dayOf([]), fromHour }),
     ])
     void made
       .then(() => this.readSoon([id]))
@@ -199,10 +201,10 @@ export function limitedScopesOf({ key, account }: Caller): readonly LimitedScope
 }
 
 /** What is said of a refusal whose reason has passed meanwhile: a limit that it may have been, and to try again. */
-function passing({ scope, limits }: LimitedScope, needed: NanoUsd, clock: Calendar): LimitViolation {
+function passing({ scope, model, limits }: LimitedScope, needed: NanoUsd, clock: Calendar): LimitViolation {
   const { concurrentRequests, requestsPerMinute, tokensPerMinute, spendPerDay, spendPerMonth } = limits
-  if (concurrentRequests !== undefined) return { kind: 'concurrency', scope, limit: concurrentRequests }
-  const rate = { kind: 'rate', scope, retryAfterMs: SECOND_MS } as const
+  if (concurrentRequests !== undefined) return { kind: 'concurrency', scope, model, limit: concurrentRequests }
+  const rate = { kind: 'rate', scope, model, retryAfterMs: SECOND_MS } as const
   if (tokensPerMinute !== undefined) return { ...rate, unit: 'tokens', limit: tokensPerMinute }
   if (requestsPerMinute !== undefined) return { ...rate, unit: 'requests', limit: requestsPerMinute }
   const [period, limit] = spendPerDay === undefined ? ['month' as const, spendPerMonth] : ['day' as const, spendPerDay]

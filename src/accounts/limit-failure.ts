@@ -15,16 +15,24 @@ export type AffordableSize = { readonly words: RequestWords; readonly tokens: nu
 export const adviceOf = (fitting: AffordableSize | undefined): string =>
   fitting && fitting.tokens > 0 ? ` A ${fitting.words.outputLimit} of ${fitting.tokens} would fit.` : ''
 
+type Owner = Extract<LimitViolation, { readonly model?: string | undefined }>
+
+/** The parts of a sentence that say whose limit it is, and for which model. */
+function termsOf({ scope, model }: Owner): { readonly whose: string; readonly of: string; readonly among: string } {
+  if (scope === 'model') return { whose: `The model '${model}'`, of: '', among: ' for all accounts together' }
+  const of = model === undefined ? '' : ` of the model '${model}'`
+  return { whose: scope === 'key' ? 'This key' : 'This account', of, among: '' }
+}
+
 /** The failure for a client over a limit: whose limit, its value, and when to try again. */
 export function limitFailure(limited: LimitViolation, fitting?: AffordableSize): Failure {
   const whose = limited.scope === 'key' ? 'This key' : 'This account'
   switch (limited.kind) {
-    case 'concurrency':
-      return {
-        kind: 'rate_limited',
-        message: `${whose} may have ${limited.limit} requests in flight at once, and that many are running.`,
-        retryAfterMs: CONCURRENCY_RETRY_MS,
-      }
+    case 'concurrency': {
+      const { whose: owner, of } = termsOf(limited)
+      const message = `${owner} may have ${limited.limit} requests${of} in flight at once, and that many are running.`
+      return { kind: 'rate_limited', message, retryAfterMs: CONCURRENCY_RETRY_MS }
+    }
     case 'futile':
       return {
         kind: 'rate_limited',
@@ -33,12 +41,15 @@ export function limitFailure(limited: LimitViolation, fitting?: AffordableSize):
       }
     case 'rate': {
       const { unit, limit, retryAfterMs } = limited
+      const { whose: owner, of, among } = termsOf(limited)
+      const verb = limited.scope === 'model' ? 'takes' : 'may use'
+      const allowed = `${owner} ${verb} ${limit} ${unit} a minute${of}${among}.`
       if (retryAfterMs !== undefined) {
         const left = unit === 'tokens' ? 'Too few are left for this request.' : 'None are left.'
-        return { kind: 'rate_limited', message: `${whose} may use ${limit} ${unit} a minute. ${left}`, retryAfterMs }
+        return { kind: 'rate_limited', message: `${allowed} ${left}`, retryAfterMs }
       }
       const advice = `Lower ${(fitting?.words ?? usualWords).outputLimit}.`
-      const message = `${whose} may use ${limit} ${unit} a minute. This request alone needs more. ${advice}`
+      const message = `${allowed} This request alone needs more. ${advice}`
       return { kind: 'rate_limited', message, shouldRetry: false }
     }
     case 'spend':

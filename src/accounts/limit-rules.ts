@@ -25,8 +25,14 @@ export type LimitUse = {
   earlier: SpentAmounts
 }
 
-/** A key or an account with its current limits. */
-export type LimitedScope = { readonly id: string; readonly scope: LimitScope; readonly limits: Limits }
+/** A key, an account or a model with its current limits. */
+export type LimitedScope = {
+  readonly id: string
+  readonly scope: LimitScope
+  /** The model that the limits are for. Undefined: they are for all models. */
+  readonly model?: string | undefined
+  readonly limits: Limits
+}
 /** A key or an account with its limits and with what it has used of them. */
 export type ScopeUse<Use extends LimitUse = LimitUse> = LimitedScope & { readonly use: Use }
 
@@ -58,34 +64,34 @@ export function countedIn({ today, earlier }: LimitUse, day: SpentDay): SpentAmo
 
 /** Whether a further request in flight is beyond the limit. `most`: the bound that also holds without a limit. */
 export function concurrencyViolation(
-  { scope, limits, use }: ScopeUse,
+  { scope, model, limits, use }: ScopeUse,
   most = Number.POSITIVE_INFINITY,
 ): LimitViolation | undefined {
   const { concurrentRequests = Number.POSITIVE_INFINITY } = limits
   const limit = Math.min(concurrentRequests, most)
-  return use.inFlight >= limit ? { kind: 'concurrency', scope, limit } : undefined
+  return use.inFlight >= limit ? { kind: 'concurrency', scope, model, limit } : undefined
 }
 
 /** Whether the minute has no request left, or not a single token. */
-export function rateViolation({ scope, limits, use }: ScopeUse, nowMs: number): LimitViolation | undefined {
+export function rateViolation({ scope, model, limits, use }: ScopeUse, nowMs: number): LimitViolation | undefined {
   for (const unit of UNITS) {
     const limit = limits[perMinute[unit]]
     if (limit === undefined) continue
     const retryAfterMs = use[unit].waitMs(limit, nowMs, 1)
-    if (retryAfterMs > 0) return { kind: 'rate', scope, unit, limit, retryAfterMs }
+    if (retryAfterMs > 0) return { kind: 'rate', scope, model, unit, limit, retryAfterMs }
   }
   return undefined
 }
 
 /** Whether a minute has too few tokens for a request. */
 export function tokensViolation(uses: readonly ScopeUse[], tokens: number, nowMs: number): LimitViolation | undefined {
-  for (const { limits, scope, use } of uses) {
+  for (const { limits, scope, model, use } of uses) {
     const limit = limits.tokensPerMinute
     if (limit === undefined) continue
     const waitMs = use.tokens.waitMs(limit, nowMs, tokens)
     if (waitMs === 0) continue
     const retryAfterMs = Number.isFinite(waitMs) ? waitMs : undefined
-    return { kind: 'rate', scope, unit: 'tokens', limit, retryAfterMs }
+    return { kind: 'rate', scope, model, unit: 'tokens', limit, retryAfterMs }
   }
   return undefined
 }

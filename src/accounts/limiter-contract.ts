@@ -5,8 +5,10 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Caller } from '../domain/account.ts'
-import { FUTILE_PER_MINUTE, type Limits } from '../domain/limits.ts'
+import type { LimitViolation } from '../domain/limit-violation.ts'
+import { FUTILE_PER_MINUTE, type Limits, type ModelRates } from '../domain/limits.ts'
 import type { Limiter, LimiterOptions, LimiterPermit, PastSpend } from './limiter.ts'
+import type { LimitedModel } from './model-scopes.ts'
 import { DAY_MS, HOUR_MS } from '../lib/primitives/units.ts'
 
 const START_MS = Date.UTC(2026, 10, 21, 12)
@@ -38,6 +40,7 @@ export function describeLimiterContract(name: string, open: OpenLimiter): void {
     testTokensAMinute(open)
     testSpend(open)
     testOtherLimits(open)
+    testModels(open)
     testAnySpend(open)
   })
 }
@@ -96,6 +99,100 @@ function testRequestsAMinute(open: OpenLimiter): void {
     clock.nowMs += 100
     enter(caller({ requestsPerMinute: 600 }))
     expect(limiter.limitStatuses(caller({ requestsPerMinute: 1 }))[0]?.requestsRemaining).toBe(0)
+  })
+}
+
+/** A request for a model, as the relay makes it. Returns its permit, or the reason for a refusal. */
+function request(limiter: Limiter, who: Caller, model: LimitedModel, tokens = 0): LimiterPermit | LimitViolation {
+  const permit = limiter.enter(who)
+  if (permit.kind !== 'admitted') return permit
+  const refused = permit.choose(model) ?? permit.obstacle(0n, tokens)
+  if (refused) permit.leave()
+  else permit.reserve(0n, tokens)
+  return refused ?? permit
+}
+
+function testModels(open: OpenLimiter): void {
+  const fast = (rates: ModelRates): LimitedModel => ({ id: 'fast', rates })
+  const permitOf = (entered: LimiterPermit | LimitViolation): LimiterPermit => {
+    if (entered.kind === 'admitted') return entered
+    throw new Error(`limited: ${entered.kind}`)
+  }
+
+  test('accounts share the limits of a model, and other models have their own', () => {
+    const { clock, limiter } = setUp(open)
+    const model = fast({ requestsPerMinute: 2 })
+    const others = { ...caller(), account: { ...caller().account, id: 'other' } }
+    permitOf(request(limiter, caller(), model))
+    permitOf(request(limiter, others, model))
+    const refused = { kind: 'rate', scope: 'model', model: 'fast', unit: 'requests', limit: 2, retryAfterMs: 30_000 }
+    expect(request(limiter, others, model)).toMatchObject(refused)
+    permitOf(request(limiter, caller(), { id: 'slow', rates: { requestsPerMinute: 1 } }))
+    clock.nowMs += 30_000
+    permitOf(request(limiter, caller(), model))
+  })
+
+  test('a model has requests at once from the reservation to the end, and a request that holds nothing takes none', () => {
+    const { limiter, enter } = setUp(open)
+    const model = fast({ concurrentRequests: 1, requestsPerMinute: 3 })
+    for (let i = 0; i < 5; i++) {
+      const vain = enter(caller())
+      expect(vain.choose(model)).toBeUndefined()
+      vain.leave()
+    }
+    const first = permitOf(request(limiter, caller(), model))
+    expect(request(limiter, caller(), model)).toMatchObject({ kind: 'concurrency', scope: 'model', limit: 1 })
+    first.settle(0n, 0)
+    first.leave()
+    first.leave()
+    const second = permitOf(request(limiter, caller(), model))
+    second.withdraw()
+    second.withdraw()
+    second.leave()
+    for (let i = 0; i < 2; i++) permitOf(request(limiter, caller(), model)).leave()
+    expect(request(limiter, caller(), model)).toMatchObject({ kind: 'rate', scope: 'model' })
+  })
+
+  test('tokens of a model are reserved and then corrected', () => {
+    const { clock, limiter, enter } = setUp(open)
+    const model = fast({ tokensPerMinute: 1_000 })
+    const first = permitOf(request(limiter, caller(), model, 600))
+    expect(request(limiter, caller(), model, 500)).toMatchObject({ unit: 'tokens', retryAfterMs: 6_000 })
+    expect(request(limiter, caller(), model, 1_001)).toMatchObject({ unit: 'tokens', retryAfterMs: undefined })
+    first.settle(0n, 100)
+    permitOf(request(limiter, caller(), model, 900))
+    expect(request(limiter, caller(), model, 1)).toMatchObject({ kind: 'rate', scope: 'model', unit: 'tokens' })
+    clock.nowMs += 60_000
+    const late = enter(caller())
+    late.choose(model)
+    expect(late.forecast(10, 8_000)).toBe(505)
+  })
+
+  test('key and account have limits of a model beside their own, by its id or an alias', () => {
+    const { limiter } = setUp(open)
+    const who = caller(
+      { requestsPerMinute: 9, models: { fast: { requestsPerMinute: 1 } } },
+      { models: { quick: { requestsPerMinute: 2 }, constructor: { requestsPerMinute: 1 } } },
+    )
+    const model = { id: 'fast', aliases: ['quick'] }
+    permitOf(request(limiter, who, model))
+    expect(request(limiter, who, model)).toMatchObject({ kind: 'rate', scope: 'key', model: 'fast', limit: 1 })
+    const sibling = caller({}, who.account.limits, 'key_2')
+    permitOf(request(limiter, sibling, model))
+    expect(request(limiter, sibling, model)).toMatchObject({ kind: 'rate', scope: 'account', model: 'fast', limit: 2 })
+    expect(request(limiter, who, { id: 'slow' }).kind).toBe('admitted')
+    expect(request(limiter, who, { id: 'toString' }).kind).toBe('admitted')
+  })
+
+  test('headers say what is left of one’s own limits of the model, not of what all accounts share', () => {
+    const { limiter } = setUp(open)
+    const who = caller({ requestsPerMinute: 9 }, { models: { fast: { requestsPerMinute: 5 } } })
+    const permit = permitOf(request(limiter, who, fast({ requestsPerMinute: 3, tokensPerMinute: 1_000 })))
+    expect(permit.withRates()).toMatchObject({
+      'x-ratelimit-limit-requests': '5',
+      'x-ratelimit-remaining-requests': '4',
+    })
+    expect(permit.withRates()).not.toHaveProperty('x-ratelimit-limit-tokens')
   })
 }
 

@@ -5,6 +5,8 @@
  *
  * Invariants:
  * - A request must meet the limits of its key and those of its account. Each decision is made in the tick of the call.
+ * - It must also meet the limits of its model, once that is known. It counts for the model from its reservation on, so a
+ *   request that holds no money takes nothing from the other accounts.
  * - Amounts that are reserved after `obstacle` found none never take a day's or month's spent and held beyond its
  *   limit.
  * - A request counts for the day (UTC) on which it began. A clock that is set back frees nothing.
@@ -18,6 +20,7 @@ import type { LimitCount } from '../domain/limits.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import type { WriteStep } from '../store/statement.ts'
 import type { LimitStatus } from './limit-status.ts'
+import type { LimitedModel } from './model-scopes.ts'
 
 /** The charges of the current month before this start. */
 export type PastSpend = {
@@ -61,6 +64,11 @@ export type LimiterPermit = {
   readonly kind: 'admitted'
   /** The spend that the limits still allow, or undefined without spend limits. */
   readonly spendable: NanoUsd | undefined
+  /**
+   * Names the model of the request, before `obstacle` and `reserve`. Returns the reason for a refusal by the limits of
+   * the model: those of the model itself, and those that the key and the account have for it.
+   */
+  choose(model: LimitedModel): LimitViolation | undefined
   /**
    * The tokens to count for a request without an output limit. This is the recent size of such answers, at most
    * `outputMax`, and at most half of what the minute has beside `known`. A guess alone must neither refuse this request

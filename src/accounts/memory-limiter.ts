@@ -23,6 +23,7 @@ import {
   type SpentDay,
 } from './limit-rules.ts'
 import type { LimitStatus } from './limit-status.ts'
+import { isShown, modelScopesOf, NO_SCOPES, type LimitedModel } from './model-scopes.ts'
 import type {
   LimitExtension,
   Limiter,
@@ -89,7 +90,7 @@ export class MemoryLimiter implements Limiter {
       use.inFlight++
       if (limits.requestsPerMinute !== undefined) use.requests.take(limits.requestsPerMinute, nowMs, 1)
     }
-    return new MemoryPermit(this, uses)
+    return new MemoryPermit(this, caller, uses)
   }
 
   enterFree(caller: Caller): LimitViolation | undefined {
@@ -107,7 +108,7 @@ export class MemoryLimiter implements Limiter {
   }
 
   resume(caller: Caller, { amount }: ResumedHold): Pick<LimiterPermit, 'settle'> {
-    const entry = new MemoryPermit(this, this.usesOf(caller, this.now()))
+    const entry = new MemoryPermit(this, caller, this.usesOf(caller, this.now()))
     entry.reserve(amount, 0)
     return entry
   }
@@ -162,7 +163,7 @@ export class MemoryLimiter implements Limiter {
     ]
   }
 
-  private use(id: string, nowMs: number): LocalUse {
+  use(id: string, nowMs: number): LocalUse {
     let use = this.uses.get(id)
     if (!use) {
       const { day, month } = this.calendar.at(nowMs)
@@ -192,18 +193,27 @@ type Reservation = {
   readonly days: readonly SpentDay[]
 }
 
-/** The permit of one request under the limits of its key and account, from its arrival to its end. */
+type ScopeUses = readonly ScopeUse<LocalUse>[]
+const NO_USES: ScopeUses = Object.freeze([])
+
+/** The permit of one request under the limits of its key, account and model, from its arrival to its end. */
 export class MemoryPermit implements LimiterPermit {
   readonly kind = 'admitted'
   private readonly limiter: MemoryLimiter
-  private readonly uses: readonly ScopeUse<LocalUse>[]
+  private readonly caller: Caller
+  private readonly uses: ScopeUses
+  /** The limits of its model. They have no spend. */
+  private modelUses = NO_USES
+  /** Those of them that count the request. */
+  private countedUses = NO_USES
   /** Most requests have no limits, and need neither the time nor sums. Six looks at the clock are 1 % of a request. */
   private readonly hasLimits: boolean
   private reserved: Reservation | undefined
   private isIn = true
 
-  constructor(limiter: MemoryLimiter, uses: readonly ScopeUse<LocalUse>[]) {
+  constructor(limiter: MemoryLimiter, caller: Caller, uses: ScopeUses) {
     this.limiter = limiter
+    this.caller = caller
     this.uses = uses
     this.hasLimits = uses.some(({ limits }) => limits !== NO_LIMITS)
   }
@@ -214,9 +224,29 @@ export class MemoryPermit implements LimiterPermit {
     return spendableOf(this.uses)
   }
 
+  choose(model: LimitedModel): LimitViolation | undefined {
+    const scopes = modelScopesOf(this.caller, model)
+    if (scopes === NO_SCOPES) {
+      this.modelUses = NO_USES
+      return undefined
+    }
+    const nowMs = this.limiter.now()
+    this.modelUses = scopes.map((scope) => ({ ...scope, use: this.limiter.use(scope.id, nowMs) }))
+    for (const scopeUse of this.modelUses) {
+      const limited = concurrencyViolation(scopeUse) ?? rateViolation(scopeUse, nowMs)
+      if (limited) return limited
+    }
+    return undefined
+  }
+
+  /** The limits of key and account, and those of the model. */
+  private get all(): ScopeUses {
+    return this.modelUses.length === 0 ? this.uses : [...this.uses, ...this.modelUses]
+  }
+
   forecast(known: number, outputMax: number): number {
     let [usual, room] = [0, Number.POSITIVE_INFINITY]
-    for (const { limits, use } of this.uses) {
+    for (const { limits, use } of this.all) {
       if (limits.tokensPerMinute === undefined) continue
       usual = Math.max(usual, Math.ceil(use.usual.tokens))
       room = Math.min(room, Math.floor((limits.tokensPerMinute - known) / 2))
@@ -225,11 +255,11 @@ export class MemoryPermit implements LimiterPermit {
   }
 
   obstacle(amount: NanoUsd, tokens: number): LimitViolation | undefined {
-    if (!this.hasLimits) return undefined
+    if (!this.isLimited) return undefined
     const nowMs = this.limiter.now()
     const spend = this.limiter.spendLimited(this.uses, amount, nowMs)
     if (spend) return spend
-    return tokensViolation(this.uses, tokens, nowMs)
+    return tokensViolation(this.all, tokens, nowMs)
   }
 
   reserve(amount: NanoUsd, tokens: number, kind: ReservationKind = 'known'): undefined {
@@ -242,18 +272,29 @@ export class MemoryPermit implements LimiterPermit {
       days.push(today)
       if (limits.tokensPerMinute !== undefined) use.tokens.take(limits.tokensPerMinute, nowMs, tokens)
     }
+    this.countedUses = this.modelUses
+    for (const { limits, use } of this.countedUses) {
+      use.inFlight++
+      if (limits.requestsPerMinute !== undefined) use.requests.take(limits.requestsPerMinute, nowMs, 1)
+      if (limits.tokensPerMinute !== undefined) use.tokens.take(limits.tokensPerMinute, nowMs, tokens)
+    }
     this.reserved = { amount, tokens, isForecast: kind === 'forecast', days }
   }
 
   withdraw(): void {
     this.settle(0n, 0)
+    giveRequests(this.countedUses)
+    this.leaveModel()
+  }
+
+  private leaveModel(): void {
+    for (const { use } of this.countedUses) use.inFlight--
+    this.countedUses = NO_USES
   }
 
   /** Takes the request out of its minute, because another count of it decides. */
   uncount(): void {
-    for (const { limits, use } of this.uses) {
-      if (limits.requestsPerMinute !== undefined) use.requests.give(limits.requestsPerMinute, 1)
-    }
+    giveRequests(this.uses)
   }
 
   extend(amount: NanoUsd): LimitExtension {
@@ -286,9 +327,9 @@ export class MemoryPermit implements LimiterPermit {
       amounts.held -= reserved.amount
       amounts.spent += charged
     }
-    if (!this.hasLimits) return NO_STEPS
+    if (!this.isLimited) return NO_STEPS
     const nowMs = this.limiter.now()
-    for (const { limits, use } of this.uses) {
+    for (const { limits, use } of this.all) {
       if (limits.tokensPerMinute === undefined) continue
       use.tokens.take(limits.tokensPerMinute, nowMs, tokens - reserved.tokens)
       if (reserved.isForecast && output !== undefined) use.usual.learn(output)
@@ -306,9 +347,20 @@ export class MemoryPermit implements LimiterPermit {
     if (!this.isIn) return
     this.isIn = false
     for (const { use } of this.uses) use.inFlight--
+    this.leaveModel()
   }
 
   withRates(headers: Record<string, string> = {}): Record<string, string> {
-    return this.hasLimits ? rateHeaders(this.uses, this.limiter.now(), headers) : headers
+    return this.isLimited ? rateHeaders(this.all.filter(isShown), this.limiter.now(), headers) : headers
+  }
+
+  private get isLimited(): boolean {
+    return this.hasLimits || this.modelUses !== NO_USES
+  }
+}
+
+function giveRequests(uses: ScopeUses): void {
+  for (const { limits, use } of uses) {
+    if (limits.requestsPerMinute !== undefined) use.requests.give(limits.requestsPerMinute, 1)
   }
 }

@@ -3,10 +3,18 @@ import type { LimitViolation } from '../domain/limit-violation.ts'
 import { NO_LIMITS } from '../domain/limits.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import type { WriteStep } from '../store/statement.ts'
-import { spendableOf, spendViolation, tokensViolation, type LimitedScope } from './limit-rules.ts'
+import {
+  concurrencyViolation,
+  rateViolation,
+  spendableOf,
+  spendViolation,
+  tokensViolation,
+  type LimitedScope,
+} from './limit-rules.ts'
 import type { LimitReservation, LimitExtension, LimiterPermit, ReservationKind } from './limiter.ts'
 import type { MemoryPermit } from './memory-limiter.ts'
 import type { LimitCounters } from './limit-counters.ts'
+import { isShown, modelScopesOf, NO_SCOPES, type LimitedModel } from './model-scopes.ts'
 import { reserveStep, returnStep, spentStep, type CounterDay } from './limit-counter-rows.ts'
 
 /** What the counters have counted for the hold. */
@@ -17,14 +25,16 @@ type OpenReservation = {
   amount: NanoUsd
 }
 
-/** The admission of one request by this process and by the counters of its key and account. */
+/** The admission of one request by this process and by the counters of its key, account and model. */
 export class PostgresPermit implements LimiterPermit {
   readonly kind = 'admitted'
   private readonly counters: LimitCounters
   private readonly local: MemoryPermit
   private readonly caller: Caller
-  /** What had limits when the request began. */
-  private readonly scopes: readonly LimitedScope[]
+  /** The key and the account, if they had limits when the request began. */
+  private readonly own: readonly LimitedScope[]
+  /** The same, and the limits of the model once it is known. */
+  private scopes: readonly LimitedScope[]
   private reservation: OpenReservation | undefined
   private isReserved = false
   private isUncounted = false
@@ -37,6 +47,7 @@ export class PostgresPermit implements LimiterPermit {
     this.counters = counters
     this.local = local
     this.caller = caller
+    this.own = scopes
     this.scopes = scopes
   }
 
@@ -44,6 +55,18 @@ export class PostgresPermit implements LimiterPermit {
     const here = this.local.spendable
     const there = spendableOf(this.counters.recentUses(this.scopes))
     return here === undefined || (there !== undefined && there < here) ? there : here
+  }
+
+  choose(model: LimitedModel): LimitViolation | undefined {
+    const here = this.local.choose(model)
+    const ofModel = modelScopesOf(this.caller, model)
+    this.scopes = ofModel === NO_SCOPES ? this.own : [...this.own, ...ofModel]
+    if (here || ofModel === NO_SCOPES) return here
+    for (const scopeUse of this.counters.recentUses(ofModel)) {
+      const violation = concurrencyViolation(scopeUse) ?? rateViolation(scopeUse, this.counters.clock.nowMs)
+      if (violation) return violation
+    }
+    return undefined
   }
 
   forecast(known: number, outputMax: number): number {
@@ -147,6 +170,6 @@ export class PostgresPermit implements LimiterPermit {
 
   withRates(headers: Record<string, string> = {}): Record<string, string> {
     if (this.scopes.length === 0) return headers
-    return this.counters.rates(this.scopes, headers) ?? this.local.withRates(headers)
+    return this.counters.rates(this.scopes.filter(isShown), headers) ?? this.local.withRates(headers)
   }
 }

@@ -6,10 +6,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Caller } from '../domain/account.ts'
 import type { LimitViolation } from '../domain/limit-violation.ts'
-import { NO_LIMITS, type Limits } from '../domain/limits.ts'
+import { NO_LIMITS, type Limits, type ModelRates } from '../domain/limits.ts'
 import { DAY_MS, HOUR_MS } from '../lib/primitives/units.ts'
 import type { WriteOutcome, WriteStep } from '../store/statement.ts'
 import type { Limiter, LimiterPermit, LimitReservation, ReservationKind } from './limiter.ts'
+import type { LimitedModel } from './model-scopes.ts'
 
 /** One of the instances. */
 export type LimiterInstance = {
@@ -46,7 +47,7 @@ export function callerOf(keyLimits: Limits = NO_LIMITS, accountLimits: Limits = 
   return { key, account: { id: 'acct', limits: accountLimits } } as unknown as Caller
 }
 
-type Size = { readonly amount?: bigint; readonly tokens?: number; readonly kind?: ReservationKind }
+type Size = { readonly model?: LimitedModel; readonly amount?: bigint; readonly tokens?: number; readonly kind?: ReservationKind }
 type Running = {
   readonly kind: 'running'
   readonly permit: LimiterPermit
@@ -59,7 +60,9 @@ async function admit(at: LimiterInstance, who: Caller, size: Size = {}): Promise
   const { amount = 0n, tokens = 0, kind = 'known' } = size
   const permit = at.limiter.enter(who)
   if (permit.kind !== 'admitted') return permit
-  const refused = permit.obstacle(amount, tokens) ?? (await written(at, permit.reserve(amount, tokens, kind)))
+  const refused =
+    (size.model && permit.choose(size.model)) ??
+    permit.obstacle(amount, tokens) ?? (await written(at, permit.reserve(amount, tokens, kind)))
   if (!refused) return { kind: 'running', permit, amount, tokens }
   permit.withdraw()
   permit.leave()
@@ -100,6 +103,7 @@ export function describeSharedLimiterContract(name: string, open: () => Promise<
     testSpendTogether(both)
     testRefusals(both)
     testPeriods(both)
+    testModelsTogether(both)
   })
 }
 
@@ -112,6 +116,44 @@ async function tries(both: Both, who: (at: number) => Caller, times: number, siz
     return { at, admitted: await admit(at, who(i), size) }
   })
   return (await Promise.all(all)).flatMap(({ at, admitted }) => (admitted.kind === 'running' ? [{ at, admitted }] : []))
+}
+
+function testModelsTogether(both: Both): void {
+  const of = (rates: ModelRates): Size => ({ model: { id: 'a model', rates } })
+  const accounts = [callerOf(), { ...callerOf(), account: { ...callerOf().account, id: 'other' } }]
+  const anyone = (i: number): Caller => accounts[i % 4 < 2 ? 0 : 1] as Caller
+
+  test('exactly as many requests and tokens of a model are admitted, of all accounts together', async () => {
+    expect(await tries(both, anyone, 100, of({ requestsPerMinute: 30 }))).toHaveLength(30)
+    const tokens = { model: { id: 'other', rates: { tokensPerMinute: 60_000 } }, tokens: 700 }
+    const admitted = await tries(both, anyone, 120, tokens)
+    expect(admitted).toHaveLength(85)
+    for (const one of admitted.slice(0, 10)) await end(one.at, one.admitted, 0n, 0)
+    await Bun.sleep(STALE_MS)
+    // 500 tokens were left, and 7,000 came back.
+    expect(await tries(both, anyone, 40, tokens)).toHaveLength(10)
+  })
+
+  test('a model never has more requests at once than allowed, and its counter is empty in the end', async () => {
+    const admitted = await tries(both, anyone, 60, { ...of({ concurrentRequests: 7 }), amount: 5n })
+    expect(admitted).toHaveLength(7)
+    expect(await both.shared.counter('model/a%20model')).toMatchObject({ inFlight: 7, dayHeld: 35n })
+    for (const one of admitted) await end(one.at, one.admitted, 3n)
+    expect(await both.shared.counter('model/a%20model')).toMatchObject({ inFlight: 0, dayHeld: 0n, monthHeld: 0n })
+  })
+
+  test('a refused request says which limit, and takes nothing of it at its own instance', async () => {
+    const who = callerOf({ models: { 'a model': { requestsPerMinute: 1 } } })
+    const model = { id: 'a model' }
+    await running(both.a, who, { model })
+    const refused = { kind: 'rate', scope: 'key', model: 'a model', unit: 'requests', limit: 1 }
+    expect(await admit(both.b, who, { model })).toMatchObject(refused)
+    await both.shared.setClock(START_MS + 60_000)
+    await Bun.sleep(STALE_MS)
+    await running(both.b, who, { model })
+    expect(await admit(both.a, who, { model })).toMatchObject(refused)
+    expect(await both.shared.counter('key_1/a%20model')).toMatchObject({ inFlight: 2 })
+  })
 }
 
 function testAtOnce(both: Both): void {

@@ -4,7 +4,7 @@ import type { Account, ApiKey } from '../domain/account.ts'
 import { NO_LIMITS } from '../domain/limits.ts'
 import { strayModel } from './allowed-models.ts'
 import { visibleName } from './name.ts'
-import { changedLimits, limitsInput, limitsView } from './limits-input.ts'
+import { changedLimits, limitedModels, limitsInput, limitsView } from './limits-input.ts'
 import { sayRefusal } from './refusals.ts'
 import { done, notFound, operation, refused, type Changes, type Operation, type Result } from './operation.ts'
 import { models, reference, withAccount, chosenAccounts } from './account-operations.ts'
@@ -40,7 +40,7 @@ export const keyOperations: Readonly<Record<string, Operation>> = {
     }),
     (services, { account: wanted, name: keyName, models: allowedModels, limits = {} }) =>
       withAccount(services, wanted, async (account) => {
-        const stray = strayModel(services, allowedModels)
+        const stray = strayModel(services, allowedModels) ?? strayModel(services, limitedModels(limits))
         if (stray) return stray
         const { key, secret } = await services.accounts.createKey({
           accountId: account.id,
@@ -60,9 +60,12 @@ export const keyOperations: Readonly<Record<string, Operation>> = {
   }),
   'key.limits': operation(
     z.strictObject({ key: reference, limits: limitsInput }),
-    async ({ accounts }, { key: id, limits }) => {
+    async (services, { key: id, limits }) => {
+      const { accounts } = services
       const key = accounts.findKey(id)
       if (!key) return noKey(id)
+      const stray = strayModel(services, limitedModels(limits), Object.keys(key.limits.models ?? {}))
+      if (stray) return stray
       const changed = await accounts.updateKey(id, { limits: changedLimits(key.limits, limits) })
       return done(keyView(changed, accounts.find(key.accountId)))
     },

@@ -14,7 +14,7 @@ import type {
   ProviderDraft,
   ProviderState,
 } from '../domain/catalog.ts'
-import { defaultModelLimits, type ModelLimits } from '../domain/model-limits.ts'
+import { defaultModelLimits, ratesOf, type ModelLimits } from '../domain/model-limits.ts'
 import type { PriceCard, PriceTier, UnitPrices } from '../domain/price.ts'
 import { seal, unseal } from '../lib/primitives/seal.ts'
 import type { ChangeWatcher } from '../store/change-log.ts'
@@ -318,12 +318,14 @@ class SqlCatalog implements Catalog, ChangeWatcher {
   private modelOf(row: Row, sale: PriceCard, { offers, aliases }: Pick<Model, 'offers' | 'aliases'>): Model {
     const id = row['id'] as string
     const declared = this.vendorModelIds.has(id) ? 'environment' : 'declared'
+    const limits = { ...defaultModelLimits, ...(JSON.parse(row['limits'] as string) as Partial<ModelLimits>) }
     return {
       id,
       ownedBy: row['owned_by'] as string,
       createdAtMs: Number(row['created_at']),
       kind: row['kind'] as ModelKind,
-      limits: { ...defaultModelLimits, ...(JSON.parse(row['limits'] as string) as Partial<ModelLimits>) },
+      limits,
+      rates: ratesOf(limits),
       origin: row['declared'] === 1n ? declared : 'stored',
       sale,
       offers,

@@ -1,7 +1,14 @@
 import { command, group, type Example } from './command.ts'
 import { keyHint } from './first-call.ts'
-import { limitOptions, limitsOfOptions, limitsViewText, type LimitsView } from './limits.ts'
-import { failed, operate, shown, type CommandOutcome } from './outcome.ts'
+import {
+  limitChangeOf,
+  limitChangeOptions,
+  limitOptions,
+  limitsOfOptions,
+  limitsViewText,
+  type LimitsView,
+} from './limits.ts'
+import { failed, operate, shown, usage, type CommandOutcome } from './outcome.ts'
 import { operateList, pageOptions } from './pages.ts'
 import type { Program } from './program.ts'
 import { details, shortTime, table, usd } from './table.ts'
@@ -135,11 +142,14 @@ const limit = command({
   examples: [
     ['tollgate account limits acme --requests-per-minute 600 --concurrent 50'],
     ['tollgate account limits acme --spend-per-day 20.00 --spend-per-month none'],
+    ['tollgate account limits acme --model gpt-4.1 --requests-per-minute 60', 'for this model, beside the others'],
   ],
   positionals: [account],
-  options: limitOptions,
-  run: ({ args, options, program, terminal }) => {
-    const input = { account: args.account, limits: limitsOfOptions(options) }
+  options: limitChangeOptions,
+  run: async ({ args, options, program, terminal }) => {
+    const change = limitChangeOf(options)
+    if ('problem' in change) return usage(`account limits: ${change.problem}`)
+    const input = { account: args.account, ...change }
     return operate<AccountView>(program, { name: 'account.limits', input }, (view) =>
       shown(view, accountText(view, terminal)),
     )

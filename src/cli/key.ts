@@ -1,7 +1,14 @@
 import { modelsText } from './account.ts'
 import { command, group } from './command.ts'
-import { limitOptions, limitsOfOptions, limitsViewText, type LimitsView } from './limits.ts'
-import { operate, shown } from './outcome.ts'
+import {
+  limitChangeOf,
+  limitChangeOptions,
+  limitOptions,
+  limitsOfOptions,
+  limitsViewText,
+  type LimitsView,
+} from './limits.ts'
+import { operate, shown, usage } from './outcome.ts'
 import { shortTime, table } from './table.ts'
 import { list, listFrom, text } from './values.ts'
 
@@ -80,13 +87,17 @@ const limit = command({
   examples: [
     ['tollgate key limits key_01kpzt5x3c --requests-per-minute 60'],
     ['tollgate key limits key_01kpzt5x3c --spend-per-day none', 'removes the limit'],
+    ['tollgate key limits key_01kpzt5x3c --model gpt-4.1 --concurrent 2', 'for this model, beside the others'],
   ],
   positionals: [{ name: 'key', summary: 'id of the key', value: text('KEY_ID') }],
-  options: limitOptions,
-  run: ({ args: { key }, options, program }) =>
-    operate<KeyView>(program, { name: 'key.limits', input: { key, limits: limitsOfOptions(options) } }, (view) =>
+  options: limitChangeOptions,
+  run: async ({ args: { key }, options, program }) => {
+    const change = limitChangeOf(options)
+    if ('problem' in change) return usage(`key limits: ${change.problem}`)
+    return operate<KeyView>(program, { name: 'key.limits', input: { key, ...change } }, (view) =>
       shown(view, `${view.id}  ${limitsViewText(view.limits)}\n`),
-    ),
+    )
+  },
 })
 
 const revoke = command({

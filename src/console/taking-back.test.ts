@@ -31,6 +31,9 @@ const said = {
   image_tokens_max: 99,
   pictures: false,
   first_event_timeout_ms: 999,
+  requests_per_minute: 60,
+  tokens_per_minute: 6_000,
+  concurrent_requests: 6,
 }
 
 describe('limits of a model', () => {

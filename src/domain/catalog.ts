@@ -1,3 +1,4 @@
+import type { ModelRates } from './limits.ts'
 import type { ModelLimits } from './model-limits.ts'
 import type { PriceCard, PriceTier, UnitPrices } from './price.ts'
 
@@ -132,6 +133,8 @@ export type Model = {
   readonly audience?: 'first_account' | undefined
   /** The aliases that stand for it. Undefined: there are none. */
   readonly aliases?: readonly string[] | undefined
+  /** The rates in `limits`. Undefined: there are none, so a request need not look at each. */
+  readonly rates?: ModelRates | undefined
 }
 
 /** Whether a model makes images only as part of a turn, in its vendor's own dialect. */

@@ -1,19 +1,27 @@
-/** The reasons why the limits of a key or an account refuse a request. */
+/** The reasons why the limits of a key, an account or a model refuse a request. */
 import type { NanoUsd } from './money.ts'
 
-export type LimitScope = 'key' | 'account'
+/** `model`: the limits of a model, for all accounts together. */
+export type LimitScope = 'key' | 'account' | 'model'
 
 /** Why a request is refused, and when it may be tried again. */
 export type LimitViolation =
   | {
       readonly kind: 'rate'
       readonly scope: LimitScope
+      /** The model whose requests the limit counts. Undefined: it counts those of all models. */
+      readonly model?: string | undefined
       readonly unit: 'requests' | 'tokens'
       readonly limit: number
       /** Undefined if it never helps to wait, because the request alone exceeds the limit. */
       readonly retryAfterMs: number | undefined
     }
-  | { readonly kind: 'concurrency'; readonly scope: LimitScope; readonly limit: number }
+  | {
+      readonly kind: 'concurrency'
+      readonly scope: LimitScope
+      readonly model?: string | undefined
+      readonly limit: number
+    }
   | { readonly kind: 'futile'; readonly scope: LimitScope; readonly limit: number; readonly retryAfterMs: number }
   | SpendLimited
 

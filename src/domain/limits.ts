@@ -10,6 +10,15 @@ export type Limits = {
   /** Charges of a calendar day and a calendar month in UTC, including open holds. */
   readonly spendPerDay?: NanoUsd | undefined
   readonly spendPerMonth?: NanoUsd | undefined
+  /** Further limits of single models, by the id or an alias of the model. */
+  readonly models?: Readonly<Record<string, ModelRates>> | undefined
+}
+
+/** The most that may be used of one model. */
+export type ModelRates = {
+  readonly requestsPerMinute?: number | undefined
+  readonly tokensPerMinute?: number | undefined
+  readonly concurrentRequests?: number | undefined
 }
 
 /** How a hold counts against limits: the counters of the store, the Unix day on which it counts, and its tokens. */

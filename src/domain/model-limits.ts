@@ -2,10 +2,11 @@
  * The limits and capabilities of a model. Each has one row, from which `tollgate.yaml`, the operations, the console's
  * routes and `tollgate model limits` are made.
  */
+import type { ModelRates } from './limits.ts'
 import { openImageFacts, type ImageFacts } from './image.ts'
 import { openVideoFacts, type VideoFacts } from './video.ts'
 
-export type ModelLimits = {
+export type ModelLimits = ModelRates & {
   /** The most tokens of one answer. Undefined if unknown. */
   readonly outputTokensMax: number | undefined
   /** The operator's limit for answers of clients that set none. Undefined: no limit is set. */
@@ -137,6 +138,30 @@ export const modelLimitRows = {
     option: { name: 'context', summary: 'maximum tokens of input and output together' },
   },
   mediaInput: { default: 'taken', value: ['taken', 'refused'], output: 'media_input' },
+  requestsPerMinute: {
+    default: undefined,
+    value: 'count',
+    input: 'requests_per_minute',
+    output: 'requests_per_minute',
+    option: { name: 'requests-per-minute', summary: 'requests a minute of all accounts together' },
+    forOperators: 'requests a minute of all accounts together; null: no limit',
+  },
+  tokensPerMinute: {
+    default: undefined,
+    value: 'count',
+    input: 'tokens_per_minute',
+    output: 'tokens_per_minute',
+    option: { name: 'tokens-per-minute', summary: 'tokens a minute of all accounts, input and output together' },
+    forOperators: 'tokens a minute of all accounts, input and output together; null: no limit',
+  },
+  concurrentRequests: {
+    default: undefined,
+    value: 'count',
+    input: 'concurrent_requests',
+    output: 'concurrent_requests',
+    option: { name: 'concurrent', summary: 'requests of all accounts in flight at once' },
+    forOperators: 'requests of all accounts in flight at once; null: no limit',
+  },
   pictureInput: {
     default: 'taken',
     value: 'acceptance',
@@ -144,7 +169,7 @@ export const modelLimitRows = {
     output: 'picture_input',
     option: { name: 'pictures', summary: 'whether a text model takes pictures as input' },
   },
-} as const satisfies { readonly [Name in keyof ModelLimits]: LimitRow<ModelLimits[Name]> }
+} as const satisfies { readonly [Name in keyof ModelLimits]-?: LimitRow<ModelLimits[Name]> }
 
 export const modelLimitEntries = Object.entries(modelLimitRows) as readonly (readonly [
   name: keyof ModelLimits,
@@ -154,6 +179,12 @@ export const modelLimitEntries = Object.entries(modelLimitRows) as readonly (rea
 export const defaultModelLimits = Object.fromEntries(
   modelLimitEntries.map(([name, row]) => [name, row.default]),
 ) as ModelLimits
+
+/** The rates of a model, or undefined if it has none. */
+export function ratesOf({ requestsPerMinute, tokensPerMinute, concurrentRequests }: ModelRates): ModelRates | undefined {
+  const rates = { requestsPerMinute, tokensPerMinute, concurrentRequests }
+  return Object.values(rates).some((rate) => rate !== undefined) ? rates : undefined
+}
 
 /** Sorts by a list of names. Names that are not in the list come last. */
 export const sortedBy = <Item>(

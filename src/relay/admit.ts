@@ -101,6 +101,8 @@ function takeHold(relay: Relay, call: GatewayRequest, work: Work): HeldWork | Re
   if (request.leavesFiles && relay.pictures.isShortOfRoom) return refuse(NO_FILES)
   const planned = planFor(relay, call, work)
   if ('message' in planned) return refuse(planned)
+  const limitedModel = limiterPermit.choose(model)
+  if (limitedModel) return refuse(limitFailure(limitedModel))
 
   const balance = ledger.balance(account.id)
   const { spendable } = limiterPermit

@@ -10,9 +10,14 @@ models:
   priced:
     price: { input: 0, output: 10 } # 10 µ$ a token of output
     offers: [{ provider: sandbox, model: sandbox-chat }]
+  rationed:
+    price: { input: 0, output: 10 }
+    requests_per_minute: 2
+    offers: [{ provider: sandbox, model: sandbox-chat }]
   slow:
     price: { input: 0, output: 10 }
     offers: [{ provider: sandbox, model: 'sandbox-chat!pace=5' }]
+aliases: { other: priced }
 accounts:
   from-the-file:
     opening_balance: 5
@@ -53,6 +58,49 @@ const balance = async ({ key }: Member): Promise<Balance> =>
 async function seen(who: Member): Promise<void> {
   for (let i = 0; i < INSTANCES; i++) await balance(who)
 }
+
+describe('a model', () => {
+  test('has a minute that all accounts share, and a request that holds no money takes nothing of it', async () => {
+    const [one, other] = [await member(), await member()]
+    const dear = await chat(one, { model: 'rationed', max_tokens: 10_000_000 })
+    expect(await refusal(dear)).toMatchObject({ code: 'insufficient_balance' })
+    expect((await chat(one, { model: 'rationed', max_tokens: 1 })).status).toBe(200)
+    expect((await chat(other, { model: 'rationed', max_tokens: 1 })).status).toBe(200)
+    const third = await chat(other, { model: 'rationed', max_tokens: 1 })
+    expect(Number(third.headers.get('retry-after'))).toBeWithin(25, 31)
+    expect(third.headers.get('x-ratelimit-limit-requests')).toBeNull()
+    expect(await refusal(third)).toMatchObject({
+      status: 429,
+      type: 'rate_limit_error',
+      code: 'rate_limit_exceeded',
+      message: "The model 'rationed' takes 2 requests a minute for all accounts together. None are left.",
+    })
+    expect((await chat(other, { model: 'priced', max_tokens: 1 })).status).toBe(200)
+    expect(await gateway.operate('account.show', { account: other.account })).toMatchObject({ held_nano_usd: '0' })
+  })
+
+  test('has limits of a key and of an account, by its id or an alias', async () => {
+    const who = await member({ models: { other: { requests_per_minute: 2 } } })
+    await gateway.operate('key.limits', { key: who.keyId, limits: { models: { priced: { requests_per_minute: 1 } } } })
+    const first = await chat(who, { model: 'priced', max_tokens: 1 })
+    expect([first.status, first.headers.get('x-ratelimit-limit-requests')]).toEqual([200, '1'])
+    expect(await refusal(await chat(who, { model: 'other', max_tokens: 1 }))).toMatchObject({
+      status: 429,
+      message: "This key may use 1 requests a minute of the model 'priced'. None are left.",
+    })
+    const removed = await gateway.operate('key.limits', { key: who.keyId, limits: { models: { priced: null } } })
+    expect(removed).toMatchObject({ limits: { models: {} } })
+    expect((await chat(who, { model: 'priced', max_tokens: 1 })).status).toBe(200)
+    expect((await refusal(await chat(who, { model: 'priced', max_tokens: 1 }))).message).toContain('This account may use 2')
+    expect((await chat(who, { model: 'slow', max_tokens: 1 })).status).toBe(200)
+  })
+
+  test('must exist to get limits', async () => {
+    const who = await member()
+    const limits = { models: { nobody: { requests_per_minute: 1 } } }
+    expect(await gateway.operate('key.limits', { key: who.keyId, limits }).catch(String)).toContain("no model 'nobody'")
+  })
+})
 
 describe('requests a minute', () => {
   test('count down in headers, then 429 with when to come back', async () => {

@@ -3,13 +3,17 @@ import type { Limits } from '../lib/api-types.gen.ts'
 import { useT, type Key } from '../lib/language.ts'
 import { asTyped, nanoOf, typedDollars } from '../lib/money.ts'
 import { TextField } from '../ui/field.tsx'
+import { modelDraftsOf, modelLimitsOf, ModelLimitsFields, type ModelLimitsDraft } from './model-limits-fields.tsx'
 
 const counts = ['requests_per_minute', 'tokens_per_minute', 'concurrent_requests'] as const
 const amounts = ['spend_per_day_nano_usd', 'spend_per_month_nano_usd'] as const
 type Name = (typeof counts)[number] | (typeof amounts)[number]
 
-/** Limits as typed. */
-export type LimitsDraft = Readonly<Record<Name, string>>
+/** Limits as typed. `before`: the models that had limits. */
+export type LimitsDraft = Readonly<Record<Name, string>> & {
+  readonly models: readonly ModelLimitsDraft[]
+  readonly before: readonly string[]
+}
 
 export const draftOf = (limits: Limits | undefined): LimitsDraft => ({
   requests_per_minute: limits?.requests_per_minute?.toString() ?? '',
@@ -17,6 +21,8 @@ export const draftOf = (limits: Limits | undefined): LimitsDraft => ({
   concurrent_requests: limits?.concurrent_requests?.toString() ?? '',
   spend_per_day_nano_usd: limits?.spend_per_day_nano_usd ? asTyped(limits.spend_per_day_nano_usd) : '',
   spend_per_month_nano_usd: limits?.spend_per_month_nano_usd ? asTyped(limits.spend_per_month_nano_usd) : '',
+  models: modelDraftsOf(limits?.models),
+  before: Object.keys(limits?.models ?? {}),
 })
 
 const isCount = (name: Name): boolean => counts.some((count) => count === name)
@@ -32,7 +38,8 @@ export function limitsOf(draft: LimitsDraft): Limits | undefined {
     if (text === '') return null
     return isCount(name) ? Number(text) : nanoOf(typedDollars(text) ?? '0').toString()
   }
-  return Object.fromEntries(names.map((name) => [name, value(name)])) as unknown as Limits
+  const models = modelLimitsOf(draft.models, draft.before)
+  return models && ({ ...Object.fromEntries(names.map((name) => [name, value(name)])), models } as unknown as Limits)
 }
 
 const labels: Readonly<Record<Name, Key>> = {
@@ -64,6 +71,9 @@ export function LimitsFields({
           onChange={(event) => onChange({ ...draft, [name]: event.target.value })}
         />
       ))}
+      <div className="sm:col-span-2">
+        <ModelLimitsFields drafts={draft.models} onChange={(models) => onChange({ ...draft, models })} />
+      </div>
     </div>
   )
 }

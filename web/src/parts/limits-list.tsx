@@ -9,6 +9,14 @@ export function LimitsList({ limits }: { readonly limits: Limits }) {
   const t = useT()
   const show = useShow()
   const count = (value: number | null): string => (value === null ? t('limit.none') : show.number(value))
+  const ratesText = (rates: Limits['models'][string]): string =>
+    [
+      [t('limit.requests'), rates.requests_per_minute],
+      [t('limit.tokens'), rates.tokens_per_minute],
+      [t('limit.concurrent'), rates.concurrent_requests],
+    ]
+      .flatMap(([name, value]) => (typeof value === 'number' ? [`${name}: ${show.number(value)}`] : []))
+      .join(' · ')
   const amount = (value: string | null): string => (value === null ? t('limit.none') : exact(value))
   return (
     <Facts
@@ -18,6 +26,7 @@ export function LimitsList({ limits }: { readonly limits: Limits }) {
         [t('limit.requests'), count(limits.requests_per_minute)],
         [t('limit.tokens'), count(limits.tokens_per_minute)],
         [t('limit.concurrent'), count(limits.concurrent_requests)],
+        ...Object.entries(limits.models).map(([model, rates]) => [model, ratesText(rates)] as const),
       ]}
     />
   )

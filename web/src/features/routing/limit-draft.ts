@@ -20,6 +20,13 @@ export const noLimits: LimitDraft = { typed: {}, family: 'open', adjustable: fal
 const context = { name: 'context_tokens', label: 'models.context', type: 'count' } as const
 const patience = { name: 'first_event_timeout_ms', label: 'routing.firstEvent', type: 'count' } as const
 
+/** Of all accounts together. */
+const rates: readonly LimitField[] = [
+  { name: 'requests_per_minute', label: 'limit.requests', type: 'count' },
+  { name: 'tokens_per_minute', label: 'limit.tokens', type: 'count' },
+  { name: 'concurrent_requests', label: 'limit.concurrent', type: 'count' },
+]
+
 type KindFields = Readonly<Partial<Record<ModelKind, readonly LimitField[]>>>
 
 /**
@@ -51,7 +58,7 @@ const abilityFields: KindFields = {
   ],
 }
 
-export const limitFieldsOf = (kind: ModelKind): readonly LimitField[] => limitFields[kind] ?? []
+export const limitFieldsOf = (kind: ModelKind): readonly LimitField[] => [...(limitFields[kind] ?? []), ...rates]
 export const abilityFieldsOf = (kind: ModelKind): readonly LimitField[] => abilityFields[kind] ?? []
 
 type Limits =
@@ -59,6 +66,9 @@ type Limits =
   | 'output_tokens_max'
   | 'output_tokens_default'
   | 'first_event_timeout_ms'
+  | 'requests_per_minute'
+  | 'tokens_per_minute'
+  | 'concurrent_requests'
   | 'dimensions'
   | 'dimensions_adjustable'
 type Before = Pick<RoutedModel, 'kind' | 'video' | Limits>

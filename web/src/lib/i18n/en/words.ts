@@ -157,6 +157,8 @@ export const words = {
   'limit.tokens': 'Tokens per minute',
   'limit.concurrent': 'Concurrent requests',
   'money.bad': 'Enter dollars, such as 25.00.',
+  'limit.addModel': 'Add limits for one model',
+  'limit.removeModel': 'Remove the limits for {name}',
   'limit.badCount': 'Enter a whole number, or leave it empty.',
   'limit.badAmount': 'Enter dollars, such as 25.00, or leave it empty.',
   'modelChoice.title': 'Models',

@@ -155,6 +155,8 @@ export const words = {
   'limit.tokens': '每分钟 token 数',
   'limit.concurrent': '并发请求数',
   'money.bad': '请输入金额，如 25.00。',
+  'limit.addModel': '为单个模型添加限额',
+  'limit.removeModel': '移除 {name} 的限额',
   'limit.badCount': '请输入整数或留空。',
   'limit.badAmount': '请输入金额，如 25.00，或留空。',
   'modelChoice.title': '模型',
