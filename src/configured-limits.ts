@@ -19,6 +19,9 @@ const limitRules = {
   videoKeptMs: { name: 'TOLLGATE_VIDEO_KEPT_MS', fallback: 24 * HOUR_MS, min: 100, max: 30 * 24 * HOUR_MS },
   contentPerMinute: { name: 'TOLLGATE_CONTENT_PER_MINUTE', fallback: 240, min: 1, max: 1_000_000 },
   contentConcurrent: { name: 'TOLLGATE_CONTENT_CONCURRENT', fallback: 16, min: 1, max: 10_000 },
+  /** Of requests that generate, from one address. 0 means no limit. */
+  addressPerMinute: { name: 'TOLLGATE_ADDRESS_PER_MINUTE', fallback: 0, min: 0, max: 1_000_000 },
+  addressConcurrent: { name: 'TOLLGATE_ADDRESS_CONCURRENT', fallback: 0, min: 0, max: 1_000_000 },
   imageUrlMs: { name: 'TOLLGATE_IMAGE_URL_MS', fallback: HOUR_MS, min: 100, max: 24 * HOUR_MS },
   storedBytesMax: { name: 'TOLLGATE_STORED_BYTES_MAX', fallback: 256 * MIB, min: 0, max: 1024 * GIB },
   diskFloorBytes: { name: 'TOLLGATE_DISK_FLOOR_BYTES', fallback: 256 * MIB, min: 0, max: 1024 * GIB },

@@ -94,11 +94,13 @@ export const offerId = (
   { providerId, upstreamModel }: Pick<OfferDraft, 'providerId' | 'upstreamModel'>,
 ) => `${modelId}@${providerId}/${upstreamModel}`
 
-/** The models of a declaration. A stored model and an alias replace a vendor's model of the same id. */
+/** The models of a declaration. A stored model or alias replaces a vendor's model of the same id. */
 export const declaredModels = (
   { models, vendorModels }: Pick<CatalogOptions['declared'], 'models' | 'vendorModels'>,
   known: Pick<Catalog, 'model' | 'alias'>,
 ): readonly ModelDraft[] => [
   ...models,
-  ...vendorModels.filter(({ id }) => known.model(id)?.origin !== 'stored' && !known.alias(id)),
+  ...vendorModels.filter(
+    ({ id }) => known.model(id)?.origin !== 'stored' && known.alias(id)?.origin !== 'stored',
+  ),
 ]

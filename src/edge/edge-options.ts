@@ -7,7 +7,7 @@ import type { TrustedProxies } from '../lib/http/trusted-proxies.ts'
 import type { RefusedRequests } from '../records/refused.ts'
 import type { Cors } from './cors.ts'
 import type { Metrics } from './metrics.ts'
-import type { VisitorLimits } from './ip-rate-limiter.ts'
+import type { IpRateLimiter, VisitorLimits } from './ip-rate-limiter.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import type { ServerExchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
@@ -27,6 +27,8 @@ export type EdgeOptions = FreeOptions & {
   readonly blobs: Blobs
   /** Limits of file requests by address. */
   readonly visitors: VisitorLimits
+  /** Limits of requests that generate, by address. Undefined: there are none. */
+  readonly addresses: IpRateLimiter | undefined
   readonly links: Links
   /** The reason why balancers must not send requests here, if there is one. */
   readonly notReady: () => string | undefined

@@ -12,11 +12,26 @@ import { linkBaseOf } from './links.ts'
 import { receive, type ReceivedRequest } from './read-request.ts'
 import type { RequestContext, Responder } from './request-context.ts'
 
+const CROWDED_ADDRESS: Failure = {
+  kind: 'rate_limited',
+  message: 'This address has too many requests under way, or had too many in a minute.',
+}
+
 /** Processes a request from its key to its last byte. */
-export async function generate(services: EdgeServices, context: RequestContext, reads: RequestBody): Promise<void> {
-  const { responder, limiter, relay } = services
+export function generate(services: EdgeServices, context: RequestContext, reads: RequestBody): void | Promise<void> {
+  const { responder, addresses } = services
   const caller = responder.callerOf(context)
   if ('kind' in caller) return responder.refuse(context, caller)
+  if (addresses === undefined) return generateFor(services, context, { caller, reads })
+  const left = addresses.enter(responder.clientOf(context))
+  if (typeof left === 'number') return responder.refuse(context, { ...CROWDED_ADDRESS, retryAfterMs: left })
+  return generateFor(services, context, { caller, reads }).finally(left)
+}
+
+type Entry = { readonly caller: Caller; readonly reads: RequestBody }
+
+async function generateFor(services: EdgeServices, context: RequestContext, { caller, reads }: Entry): Promise<void> {
+  const { responder, limiter, relay } = services
   const limiterPermit = limiter.enter(caller)
   if (limiterPermit.kind !== 'admitted') {
     return responder.refuse(context, limitFailure(limiterPermit), limiter.headers(caller))

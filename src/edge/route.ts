@@ -109,8 +109,8 @@ type LimitGroup = {
 /** The meaning of `limits` of a route. */
 export const routeLimits: Readonly<Record<PublicRoute['limits'], LimitGroup>> = {
   key_and_account: {
-    description: 'Counts against the limits of the key and the account. Money is held.',
-    names: [],
+    description: 'Counts against the limits of the key, the account and the model. Money is held.',
+    names: ['address_per_minute', 'address_concurrent'],
   },
   free_counts: {
     description: 'Free. Counts against the limits of the key and the account, and against those of free token counts.',

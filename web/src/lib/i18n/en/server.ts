@@ -36,6 +36,8 @@ export const server = {
   'limits.videoKeptMs': 'Finished videos are kept for',
   'limits.contentPerMinute': 'Files per minute for each address',
   'limits.contentConcurrent': 'Concurrent files for each address',
+  'limits.addressPerMinute': 'Requests per minute for each address',
+  'limits.addressConcurrent': 'Concurrent requests for each address',
   'limits.imageUrlMs': 'Image addresses are valid for',
   'limits.storedBytesMax': 'Stored responses per account',
   'limits.diskFloorBytes': 'Disk space reserved for the ledger',

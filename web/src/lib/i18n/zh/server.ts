@@ -37,6 +37,8 @@ export const server = {
   'limits.videoKeptMs': '已完成视频的保留时间',
   'limits.contentPerMinute': '单个地址每分钟的文件请求数',
   'limits.contentConcurrent': '单个地址的并发文件请求数',
+  'limits.addressPerMinute': '单个地址每分钟的请求数',
+  'limits.addressConcurrent': '单个地址的并发请求数',
   'limits.imageUrlMs': '图片地址的有效时间',
   'limits.storedBytesMax': '单个账户保存的回复上限',
   'limits.diskFloorBytes': '为账本预留的磁盘空间',
