@@ -130,11 +130,43 @@ test('aliases name models, and replace models of the same id that nobody declare
   expect(() => read(`models: { ${model} }\naliases:\n  fast: other`)).toThrow("3: there is a model 'fast'")
   expect(() => read('aliases:\n  a: b\n  b: m')).toThrow("2: 'b' is an alias itself; name the model")
   expect(() => read('aliases:\n  a: a')).toThrow("2: 'a' is an alias itself; name the model")
-  const file = join(mkdtempSync(join(tmpdir(), 'tollgate-config-')), 'tollgate.yaml')
+  const file = join(folder, 'aliases.yaml')
   writeFileSync(file, 'aliases: { gpt-4.1: fast, sandbox-chat: fast }')
   const { declared } = await loadConfig({ TOLLGATE_CONFIG: file, OPENAI_API_KEY: 'sk-x' })
   expect(declared.vendorModels.some(({ id }) => id === 'gpt-4.1-mini')).toBe(true)
-  expect([...declared.vendorModels, ...declared.models].filter(({ id }) => /^(gpt-4.1|sandbox-chat)$/.test(id))).toEqual([])
+  expect(
+    [...declared.vendorModels, ...declared.models].filter(({ id }) => /^(gpt-4.1|sandbox-chat)$/.test(id)),
+  ).toEqual([])
+})
+
+test('a wildcard brings the listed models of its provider behind a prefix, at the list price and the mark-up', async () => {
+  const file = join(folder, 'wild.yaml')
+  const declared = (text: string, env = {}) => {
+    writeFileSync(file, text)
+    return loadConfig({ TOLLGATE_CONFIG: file, TOLLGATE_MARKUP: '10%', ...env }).then((config) => config.declared)
+  }
+  const own = 'providers: { mine: { preset: openai, key: k } }'
+  const { vendorModels } = await declared(`${own}\nwildcards: { gpt/*: { provider: mine, mark_up: 20% } }`)
+  expect(vendorModels.every(({ id }) => id.startsWith('gpt/'))).toBe(true)
+  expect(vendorModels.find(({ id }) => id === 'gpt/gpt-4.1')).toMatchObject({
+    ownedBy: 'mine',
+    price: { inputFresh: 2_400_000_000n },
+    offers: [{ providerId: 'mine', upstreamModel: 'gpt-4.1', cost: { inputFresh: 2_000_000_000n } }],
+  })
+  // By default, the provider of its name and the usual mark-up. An own model of the same id is not replaced.
+  const usual = await declared('wildcards: { openai/*: {} }\naliases: { openai/gpt-4.1: x }', { OPENAI_API_KEY: 'k' })
+  const ids = usual.vendorModels.map(({ id }) => id)
+  expect([ids.includes('gpt-4.1'), ids.includes('openai/gpt-4.1')]).toEqual([true, false])
+  expect(usual.vendorModels.find(({ id }) => id === 'openai/gpt-4.1-mini')?.price.inputFresh).toBe(440_000_000n)
+  expect(new Set(ids).size).toBe(ids.length)
+  for (const [text, message] of [
+    ['wildcards: { openai: {} }', 'must be a name and /*, such as openai/*'],
+    ['wildcards: { openai/*: {} }', "no provider 'openai' is declared"],
+    ['providers: { v: { preset: vllm } }\nwildcards: { v/*: {} }', "no price list has the models of the provider 'v'"],
+    [`${own}\nwildcards: { m/*: { provider: mine, mark_up: much } }`, 'must be a percentage, such as 20%'],
+  ] as const) {
+    expect(() => read(text)).toThrow(message)
+  }
 })
 
 test('prices of long requests are declared by the input above which they apply', () => {

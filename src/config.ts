@@ -4,13 +4,13 @@ import { resolve } from 'node:path'
 import type { S3Settings } from './blobs/bucket-settings.ts'
 import { databaseUrl, workersOf, type WorkerSettings } from './cluster-settings.ts'
 import { configuredLimits, type ConfiguredLimits } from './configured-limits.ts'
-import type { Declaration, DeclaredCatalog } from './declaration.ts'
+import type { Declaration, DeclaredCatalog, DeclaredWildcard } from './declaration.ts'
 import type { ModelDraft, ProviderDraft } from './domain/catalog.ts'
 import type { LogLevel } from './lib/runtime/log.ts'
 import { maskedAddress } from './lib/primitives/masked-address.ts'
 import { TrustedProxies } from './lib/http/trusted-proxies.ts'
 import { parseMarkUp, type MarkUp } from './prices/mark-up.ts'
-import { modelsOfVendors } from './prices/vendor-models.ts'
+import { modelsBehind, modelsOfVendors } from './prices/vendor-models.ts'
 import { isSendableKey, presets, UNSENDABLE_KEY } from './vendors/presets.ts'
 import type { TelemetrySettings } from './telemetry/settings.ts'
 import { ConfigError, integer, type Environment } from './setting.ts'
@@ -169,6 +169,8 @@ export async function loadConfig(env: Environment): Promise<Config> {
   models.push(...builtIn)
   const reserved = sandboxFor === 'everyone' ? [] : builtIn.map(({ id }) => id)
   const by = markUpOf(env)
+  const brought = modelsBrought(implied, declaredIds, by)
+  const takenIds = new Set([...declaredIds, ...brought.map(({ id }) => id)])
   return Object.freeze({
     ...listening(env),
     tls: certificateFiles(env),
@@ -193,7 +195,7 @@ export async function loadConfig(env: Environment): Promise<Config> {
     declared: {
       providers,
       models,
-      vendorModels: modelsBrought(implied, declaredIds, by),
+      vendorModels: [...brought, ...modelsOfWildcards(file?.wildcards ?? [], takenIds, by)],
       // Left out without aliases, so that older declarations keep their digest.
       ...(aliases.length > 0 && { aliases }),
       reserved,
@@ -255,7 +257,17 @@ function modelsBrought(
 ): ModelDraft[] {
   if (by === 'off' || vendors.length === 0) return []
   const presetIds = vendors.map(({ id }) => id)
-  return modelsOfVendors(presetIds, { atMs: Date.now(), by }).filter(
-    ({ id }) => !declaredIds.has(id),
-  )
+  return modelsOfVendors(presetIds, { atMs: Date.now(), by }).filter(({ id }) => !declaredIds.has(id))
+}
+
+/** The models of the declared wildcards. They are priced at this start, so a client never meets one without a price. */
+function modelsOfWildcards(
+  wildcards: readonly DeclaredWildcard[],
+  takenIds: ReadonlySet<string>,
+  usual: MarkUp | 'off',
+): ModelDraft[] {
+  const atMs = Date.now()
+  return wildcards
+    .flatMap(({ prefix, by = usual === 'off' ? 0n : usual, ...vendor }) => modelsBehind(prefix, vendor, { atMs, by }))
+    .filter(({ id }) => !takenIds.has(id))
 }

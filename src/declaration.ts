@@ -1,13 +1,25 @@
-/** `tollgate.yaml`: providers, models, prices, offers, aliases and accounts, with `${ENV}` substitution and errors by line. */
+/**
+ * `tollgate.yaml`: providers, models, prices, offers, aliases, wildcards and accounts, with `${ENV}` substitution and
+ * errors by line.
+ * Over 300 lines: one schema, and the checks of the references between its parts.
+ */
 import { isScalar, LineCounter, parseDocument, visit, type Document } from 'yaml'
 import { z } from 'zod'
-import { modelKinds, saleOfKind, type AliasDraft, type ModelDraft, type ProviderDraft, type ProviderReach } from './domain/catalog.ts'
+import {
+  modelKinds,
+  saleOfKind,
+  type AliasDraft,
+  type ModelDraft,
+  type ProviderDraft,
+  type ProviderReach,
+} from './domain/catalog.ts'
 import { NO_LIMITS, type Limits, type ModelRates } from './domain/limits.ts'
 import { parseUsd, type NanoUsd } from './domain/money.ts'
 import { unitPrices, type PriceTier, type UnitPrices } from './domain/price.ts'
 import { checkBaseUrl } from './outbound/guard.ts'
 import { problemOfDeclared } from './prices/stated-prices.ts'
-import { listedCost } from './prices/vendor-models.ts'
+import { parseMarkUp, type MarkUp } from './prices/mark-up.ts'
+import { hasList, listedCost } from './prices/vendor-models.ts'
 import { imageFactsOf } from './vendors/image-facts.ts'
 import { modelLimitFields, modelLimitsOf } from './vendors/model-limits.ts'
 import { findPreset, isOwnAddress, isSendableKey, presets, UNSENDABLE_KEY } from './vendors/presets.ts'
@@ -26,7 +38,18 @@ export type DeclaredCatalog = {
   readonly accounts: readonly DeclaredAccount[]
 }
 
+/** `openai/*`: all models that the price list has for a provider, behind a prefix. */
+export type DeclaredWildcard = {
+  /** With the slash. */
+  readonly prefix: string
+  readonly providerId: string
+  readonly preset: string
+  /** Undefined: TOLLGATE_MARKUP. */
+  readonly by: MarkUp | undefined
+}
+
 export type Declaration = DeclaredCatalog & {
+  readonly wildcards: readonly DeclaredWildcard[]
   readonly sandbox: boolean | undefined
   readonly upstreamMessages: boolean | undefined
 }
@@ -145,6 +168,14 @@ const account = strict({
   limits: limits.optional(),
 })
 
+const wildcard = strict({
+  /** The provider whose models it stands for. Left out: the one of its name. */
+  provider: z.string().optional(),
+  /** The mark-up on list prices. Left out: TOLLGATE_MARKUP. */
+  mark_up: z.union([z.string(), z.number()]).optional(),
+})
+const WILDCARD = /^(\w[\w.:@-]{0,62}\/)\*$/
+
 const declaration = strict({
   sandbox: z.boolean().optional(),
   upstream_messages: z.boolean().optional(),
@@ -152,6 +183,8 @@ const declaration = strict({
   models: z.record(z.string(), model).default({}),
   /** Other names for models, each with the id of its model. */
   aliases: z.record(z.string(), z.string()).default({}),
+  /** All models of a vendor's list, as `openai/*`. */
+  wildcards: z.record(z.string(), wildcard).default({}),
   accounts: z.record(z.string(), account).default({}),
 })
 
@@ -257,11 +290,6 @@ function resolve(read: z.infer<typeof declaration>, env: Env, fail: FailAt): Dec
     return { id, ownedBy, kind, limits, price: sale.units, priceTiers: sale.tiers, offers }
   }
   const models = Object.entries(read.models).map(modelOf)
-  const aliases = Object.entries(read.aliases).map(([id, modelId]) => {
-    if (id in read.models) fail(['aliases', id], `there is a model '${id}', so no alias can have this name`)
-    if (modelId in read.aliases) fail(['aliases', id], `'${modelId}' is an alias itself; name the model`)
-    return { id, modelId }
-  })
   const accounts = Object.entries(read.accounts).map(
     ([name, { opening_balance: openingBalance, models: allowedModels, limits: stated = NO_LIMITS }]) => ({
       name,
@@ -270,7 +298,42 @@ function resolve(read: z.infer<typeof declaration>, env: Env, fail: FailAt): Dec
       limits: stated,
     }),
   )
-  return { sandbox: read.sandbox, upstreamMessages: read.upstream_messages, providers, models, aliases, accounts }
+  return {
+    sandbox: read.sandbox,
+    upstreamMessages: read.upstream_messages,
+    providers,
+    models,
+    ...namesIn(read, env, fail),
+    accounts,
+  }
+}
+
+/** Aliases and wildcards. An alias may stand for a model that the file does not declare. */
+function namesIn(
+  read: z.infer<typeof declaration>,
+  env: Env,
+  fail: FailAt,
+): Pick<Declaration, 'aliases' | 'wildcards'> {
+  const aliases = Object.entries(read.aliases).map(([id, modelId]) => {
+    if (id in read.models) fail(['aliases', id], `there is a model '${id}', so no alias can have this name`)
+    if (modelId in read.aliases) fail(['aliases', id], `'${modelId}' is an alias itself; name the model`)
+    return { id, modelId }
+  })
+  const wildcards = Object.entries(read.wildcards).map(([name, declared]): DeclaredWildcard => {
+    const path = ['wildcards', name]
+    const prefix = WILDCARD.exec(name)?.[1] ?? fail(path, 'must be a name and /*, such as openai/*')
+    const { provider: providerId = prefix.slice(0, -1), mark_up: markUp } = declared
+    const isDeclared = providerId in read.providers
+    if (!isDeclared && !isImplied(providerId, read.sandbox, env)) {
+      fail(path, `no provider '${providerId}' is declared`)
+    }
+    const preset = read.providers[providerId]?.preset ?? providerId
+    if (!hasList(preset)) fail(path, `no price list has the models of the provider '${providerId}'`)
+    const by = markUp === undefined ? undefined : parseMarkUp(String(markUp))
+    if (markUp !== undefined && by === undefined) fail([...path, 'mark_up'], 'must be a percentage, such as 20%')
+    return { prefix, providerId, preset, by }
+  })
+  return { aliases, wildcards }
 }
 
 /** The base URL in its checked form. */

@@ -87,9 +87,7 @@ export class LimitCounters {
     // The limits of a model have no spend, so past charges do not matter.
     const accountId = model === undefined ? account.id : undefined
     const fromHour = monthStartHour(this.clock.nowMs)
-    const made = this.store.write([
-      createCounterStep({ id, accountId, keyId, at: this.dayOf([]), fromHour }),
-    ])
+    const made = this.store.write([createCounterStep({ id, accountId, keyId, at: this.dayOf([]), fromHour })])
     void made
       .then(() => this.readSoon([id]))
       .catch(ignore)

@@ -7,8 +7,7 @@ import fc from 'fast-check'
 import type { Caller } from '../domain/account.ts'
 import type { LimitViolation } from '../domain/limit-violation.ts'
 import { FUTILE_PER_MINUTE, type Limits, type ModelRates } from '../domain/limits.ts'
-import type { Limiter, LimiterOptions, LimiterPermit, PastSpend } from './limiter.ts'
-import type { LimitedModel } from './model-scopes.ts'
+import type { LimitedModel, Limiter, LimiterOptions, LimiterPermit, PastSpend } from './limiter.ts'
 import { DAY_MS, HOUR_MS } from '../lib/primitives/units.ts'
 
 const START_MS = Date.UTC(2026, 10, 21, 12)

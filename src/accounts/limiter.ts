@@ -5,7 +5,7 @@
  *
  * Invariants:
  * - A request must meet the limits of its key and those of its account. Each decision is made in the tick of the call.
- * - It must also meet the limits of its model, once that is known. It counts for the model from its reservation on, so a
+ * - It must also meet the limits of its model, once that is known. It counts for the model from its reservation on. A
  *   request that holds no money takes nothing from the other accounts.
  * - Amounts that are reserved after `obstacle` found none never take a day's or month's spent and held beyond its
  *   limit.
@@ -15,12 +15,12 @@
  * Money is nano-USD, times are milliseconds.
  */
 import type { Caller } from '../domain/account.ts'
+import type { Model } from '../domain/catalog.ts'
 import type { LimitViolation, SpendLimited } from '../domain/limit-violation.ts'
 import type { LimitCount } from '../domain/limits.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import type { WriteStep } from '../store/statement.ts'
 import type { LimitStatus } from './limit-status.ts'
-import type { LimitedModel } from './model-scopes.ts'
 
 /** The charges of the current month before this start. */
 export type PastSpend = {
@@ -30,6 +30,9 @@ export type PastSpend = {
   readonly day: number
   readonly charged: NanoUsd
 }
+
+/** A model with its rates. Key and account may have limits for it by its id or an alias. */
+export type LimitedModel = Pick<Model, 'id' | 'aliases' | 'rates'>
 
 export type LimiterOptions = {
   /** How many requests any account may have in flight, so that others find room. */

@@ -23,9 +23,10 @@ import {
   type SpentDay,
 } from './limit-rules.ts'
 import type { LimitStatus } from './limit-status.ts'
-import { isShown, modelScopesOf, NO_SCOPES, type LimitedModel } from './model-scopes.ts'
+import { isShown, modelScopesOf, NO_SCOPES } from './model-scopes.ts'
 import type {
   LimitExtension,
+  LimitedModel,
   Limiter,
   LimiterOptions,
   LimiterPermit,
@@ -282,6 +283,7 @@ export class MemoryPermit implements LimiterPermit {
   }
 
   withdraw(): void {
+    if (!this.reserved) return
     this.settle(0n, 0)
     giveRequests(this.countedUses)
     this.leaveModel()

@@ -1,9 +1,7 @@
 import type { Caller } from '../domain/account.ts'
-import type { Model } from '../domain/catalog.ts'
 import type { Limits, ModelRates } from '../domain/limits.ts'
 import type { LimitedScope } from './limit-rules.ts'
-
-export type LimitedModel = Pick<Model, 'id' | 'aliases' | 'rates'>
+import type { LimitedModel } from './limiter.ts'
 
 /** The one list for no limits of models. A comparison with it saves a look at the entries. */
 export const NO_SCOPES: readonly LimitedScope[] = Object.freeze([])

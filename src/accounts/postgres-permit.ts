@@ -11,10 +11,10 @@ import {
   tokensViolation,
   type LimitedScope,
 } from './limit-rules.ts'
-import type { LimitReservation, LimitExtension, LimiterPermit, ReservationKind } from './limiter.ts'
+import type { LimitReservation, LimitExtension, LimitedModel, LimiterPermit, ReservationKind } from './limiter.ts'
 import type { MemoryPermit } from './memory-limiter.ts'
 import type { LimitCounters } from './limit-counters.ts'
-import { isShown, modelScopesOf, NO_SCOPES, type LimitedModel } from './model-scopes.ts'
+import { isShown, modelScopesOf, NO_SCOPES } from './model-scopes.ts'
 import { reserveStep, returnStep, spentStep, type CounterDay } from './limit-counter-rows.ts'
 
 /** What the counters have counted for the hold. */

@@ -9,8 +9,7 @@ import type { LimitViolation } from '../domain/limit-violation.ts'
 import { NO_LIMITS, type Limits, type ModelRates } from '../domain/limits.ts'
 import { DAY_MS, HOUR_MS } from '../lib/primitives/units.ts'
 import type { WriteOutcome, WriteStep } from '../store/statement.ts'
-import type { Limiter, LimiterPermit, LimitReservation, ReservationKind } from './limiter.ts'
-import type { LimitedModel } from './model-scopes.ts'
+import type { LimitedModel, Limiter, LimiterPermit, LimitReservation, ReservationKind } from './limiter.ts'
 
 /** One of the instances. */
 export type LimiterInstance = {
@@ -47,7 +46,12 @@ export function callerOf(keyLimits: Limits = NO_LIMITS, accountLimits: Limits = 
   return { key, account: { id: 'acct', limits: accountLimits } } as unknown as Caller
 }
 
-type Size = { readonly model?: LimitedModel; readonly amount?: bigint; readonly tokens?: number; readonly kind?: ReservationKind }
+type Size = {
+  readonly model?: LimitedModel
+  readonly amount?: bigint
+  readonly tokens?: number
+  readonly kind?: ReservationKind
+}
 type Running = {
   readonly kind: 'running'
   readonly permit: LimiterPermit
@@ -62,7 +66,8 @@ async function admit(at: LimiterInstance, who: Caller, size: Size = {}): Promise
   if (permit.kind !== 'admitted') return permit
   const refused =
     (size.model && permit.choose(size.model)) ??
-    permit.obstacle(amount, tokens) ?? (await written(at, permit.reserve(amount, tokens, kind)))
+    permit.obstacle(amount, tokens) ??
+    (await written(at, permit.reserve(amount, tokens, kind)))
   if (!refused) return { kind: 'running', permit, amount, tokens }
   permit.withdraw()
   permit.leave()

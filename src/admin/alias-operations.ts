@@ -15,7 +15,7 @@ import {
 } from './operation.ts'
 import { sayRefusal } from './refusals.ts'
 
-/** `in_use`: whether a request by this name is one for the model. Otherwise the model is gone, or another has the name. */
+/** `in_use`: whether a request by this name is one for the model. If not, the model is gone or another has the name. */
 const aliasView = (catalog: Catalog, { id, modelId: model, origin }: Alias): object => ({
   id,
   model,

@@ -1,8 +1,7 @@
 /** Prices: current and past price cards, and the import of vendors' list prices. */
 import { z } from 'zod'
 import type { Catalog } from '../catalog/catalog.ts'
-import type { Provider } from '../domain/catalog.ts'
-import { planImport, type Change, type Difference, type ImportPlan } from '../prices/import-plan.ts'
+import { planImport, type Change, type Difference, type ImportPlan, type ImportRequest } from '../prices/import-plan.ts'
 import { formatMarkUp, parseMarkUp, type MarkUp } from '../prices/mark-up.ts'
 import { priceList } from '../prices/price-list.ts'
 import { conflict, done, notFound, operation, type Operation, type Result } from './operation.ts'
@@ -39,13 +38,10 @@ const changeView = ({ kind, draft, differences }: Change): object => ({
 const fingerprintOf = ({ changes }: ImportPlan, by: MarkUp): string =>
   Bun.hash(JSON.stringify([formatMarkUp(by), changes.map(changeView)])).toString(16)
 
-function plan(
-  catalog: Catalog,
-  { selected, patterns, by }: { selected: readonly Provider[]; patterns: readonly string[]; by: MarkUp },
-): ImportPlan {
+function plan(catalog: Catalog, wanted: Pick<ImportRequest, 'selected' | 'patterns' | 'prefix' | 'by'>): ImportPlan {
   const models = new Map(catalog.models().map((model) => [model.id, model]))
   const aliases = new Set(catalog.aliases().map(({ id }) => id))
-  return planImport({ models, aliases, providers: catalog.providers(), selected, patterns, by, atMs: Date.now() })
+  return planImport({ models, aliases, providers: catalog.providers(), ...wanted, atMs: Date.now() })
 }
 
 const priceImport = operation(
@@ -54,18 +50,23 @@ const priceImport = operation(
     provider: z.string().optional(),
     /** The vendor's ids, with `*` for any characters. Left out: all. */
     models: z.array(z.string().min(1)).default([]),
+    /** The public ids are the vendor's behind this, such as `openai/`. Left out: they are the vendor's. */
+    prefix: z
+      .string()
+      .regex(/^\w[\w.:@-]{0,62}\/$/, operationRules.prefix)
+      .optional(),
     /** Left out: TOLLGATE_MARKUP. */
     markup: markUp.optional(),
     /** The fingerprint of the plan that was approved. Left out: nothing is changed. */
     approved: z.string().optional(),
   }),
-  async ({ catalog, markUp: usual }, { provider, models: patterns, markup, approved }): Promise<Result> => {
+  async ({ catalog, markUp: usual }, { provider, models: patterns, prefix, markup, approved }): Promise<Result> => {
     const selected = catalog
       .providers()
       .filter(({ id, preset }) => (provider === undefined ? preset !== 'sandbox' : id === provider))
     if (provider !== undefined && selected.length === 0) return notFound('provider', provider)
     const by = markup ?? usual
-    const planned = plan(catalog, { selected, patterns, by })
+    const planned = plan(catalog, { selected, patterns, prefix, by })
     const fingerprint = fingerprintOf(planned, by)
     if (approved !== undefined && approved !== fingerprint) {
       return conflict(sayRefusal('import_stale'))

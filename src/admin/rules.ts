@@ -16,6 +16,7 @@ export const operationRules = {
   nano_usd: 'must be an integer of nano-USD as text, such as "25000000000" for $25',
   nano_usd_max: 'must be at most 9223372036854775807',
   model_id: 'must be 1 to 200 letters, digits or . : / @ - _',
+  prefix: 'must be letters, digits or . : @ - _ with a slash at the end, such as openai/',
   provider_id: 'must be lower-case letters, digits, - or _',
   year: 'must be from 1970 to 9998',
   month: 'must be a month, such as 2026-11',

@@ -267,7 +267,11 @@ function testAliases({ catalog, restart }: SuiteContext): void {
       await restart()
     }
     expect([await catalog().removeAlias('a'), await catalog().removeAlias('a')]).toEqual([true, false])
-    expect([named('a'), catalog().alias('a'), catalog().model('two')?.aliases]).toEqual([undefined, undefined, undefined])
+    expect([named('a'), catalog().alias('a'), catalog().model('two')?.aliases]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
   })
 
   test('an alias without its model stands for nothing, and for the model again once it is back', async () => {
@@ -396,7 +400,11 @@ function testDeclared({ catalog, restart, stored }: SuiteContext): void {
     await catalog().putAlias({ id: 'own', modelId: 'm' })
     await restart({ ...brought, aliases: [{ id: 'said', modelId: 'new' }] })
     expect(['own', 'said', 'new'].map((name) => catalog().modelNamed(name)?.id)).toEqual(['m', 'new', 'new'])
-    expect(catalog().aliases().map(({ origin }) => origin)).toEqual(['stored', 'declared'])
+    expect(
+      catalog()
+        .aliases()
+        .map(({ origin }) => origin),
+    ).toEqual(['stored', 'declared'])
     await restart({ aliases: [{ id: 'own', modelId: 'm' }] })
     expect(catalog().aliases()).toEqual([{ id: 'own', modelId: 'm', origin: 'declared' }])
     await restart()

@@ -100,7 +100,5 @@ export const declaredModels = (
   known: Pick<Catalog, 'model' | 'alias'>,
 ): readonly ModelDraft[] => [
   ...models,
-  ...vendorModels.filter(
-    ({ id }) => known.model(id)?.origin !== 'stored' && known.alias(id)?.origin !== 'stored',
-  ),
+  ...vendorModels.filter(({ id }) => known.model(id)?.origin !== 'stored' && known.alias(id)?.origin !== 'stored'),
 ]

@@ -2,26 +2,14 @@
  * The catalogue in SQL. All of it is in memory, and is rebuilt from the store after a change. Changes are rare, and
  * every request reads it.
  */
-import type {
-  Alias,
-  AliasDraft,
-  HangUp,
-  Model,
-  ModelDraft,
-  ModelKind,
-  Offer,
-  Provider,
-  ProviderDraft,
-  ProviderState,
-} from '../domain/catalog.ts'
-import { defaultModelLimits, ratesOf, type ModelLimits } from '../domain/model-limits.ts'
+import type { Alias, AliasDraft, Model, ModelDraft, Provider, ProviderDraft, ProviderState } from '../domain/catalog.ts'
 import type { PriceCard, PriceTier, UnitPrices } from '../domain/price.ts'
-import { seal, unseal } from '../lib/primitives/seal.ts'
+import { seal } from '../lib/primitives/seal.ts'
 import type { ChangeWatcher } from '../store/change-log.ts'
-import type { Row, WriteStep } from '../store/statement.ts'
+import type { WriteStep } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
-import { isOwnAddress } from '../vendors/presets.ts'
 import { priceRows, readCards, saysSame, type DatedCard } from './cards.ts'
+import { aliasOf, modelOf, offerOf, providerOf, type ProviderSources } from './catalog-rows.ts'
 import {
   providerBaseUrl,
   declaredModels,
@@ -54,7 +42,7 @@ class SqlCatalog implements Catalog, ChangeWatcher {
   readonly kind = 'catalog'
   private readonly store: Store
   private readonly options: CatalogOptions
-  private readonly declaredSecrets: ReadonlyMap<string, string | undefined>
+  private readonly sources: ProviderSources
   private readonly vendorModelIds: ReadonlySet<string>
   private readonly reservedIds: ReadonlySet<string>
   private modelsById = new Map<string, Model>()
@@ -63,14 +51,13 @@ class SqlCatalog implements Catalog, ChangeWatcher {
   private aliasesById = new Map<string, Alias>()
   private providersById = new Map<string, Provider>()
   private cards: Cards = new Map()
-  /** Whether there is a vendor beside the built-in sandbox. */
-  private hasVendor = false
   private loading: Promise<void> = Promise.resolve()
 
   constructor(store: Store, options: CatalogOptions) {
     this.store = store
     this.options = options
-    this.declaredSecrets = new Map(options.declared.providers.map(({ id, secret }) => [id, secret]))
+    const declaredSecrets = new Map(options.declared.providers.map(({ id, secret }) => [id, secret]))
+    this.sources = { ...options, declaredSecrets }
     this.reservedIds = new Set(options.declared.reserved)
     this.vendorModelIds = new Set(options.declared.vendorModels.map(({ id }) => id))
   }
@@ -237,17 +224,26 @@ class SqlCatalog implements Catalog, ChangeWatcher {
   }
 
   async load(): Promise<void> {
-    const queries = [sql.selectCurrentPrices, sql.selectProviders, sql.selectModels, sql.selectOffers, sql.selectAliases]
+    const queries = [
+      sql.selectCurrentPrices,
+      sql.selectProviders,
+      sql.selectModels,
+      sql.selectOffers,
+      sql.selectAliases,
+    ]
     const results = await this.store.together(queries.map((text) => ({ sql: text, bind: [] })))
     const [prices = [], providers = [], models = [], offers = [], aliases = []] = results
     const cards: Cards = new Map(
       readCards(prices).map(({ subject, subjectId, card }) => [`${subject}:${subjectId}`, card]),
     )
     this.cards = cards
-    this.hasVendor = providers.some((row) => row['preset'] !== SANDBOX_PRESET)
-    this.providersById = new Map(providers.map((row) => [row['id'] as string, this.providerOf(row)]))
+    const hasVendor = providers.some((row) => row['preset'] !== SANDBOX_PRESET)
+    this.providersById = new Map(providers.map((row) => [row['id'] as string, providerOf(row, this.sources)]))
     const offersOf = Map.groupBy(
-      offers.flatMap((row) => this.offerOf(row) ?? []),
+      offers.flatMap((row) => {
+        const cost = cards.get(`offer:${String(row['id'])}`)
+        return cost ? [offerOf(row, cost)] : []
+      }),
       ({ modelId }) => modelId,
     )
     // A model without a price is left out, because it would be served for free.
@@ -262,80 +258,16 @@ class SqlCatalog implements Catalog, ChangeWatcher {
     this.modelsByName = new Map()
     for (const row of sold) {
       const id = row['id'] as string
-      const model = this.modelOf(row, cards.get(`model:${id}`) as PriceCard, {
+      const model = modelOf(row, {
+        sale: cards.get(`model:${id}`) as PriceCard,
         offers: offersOf.get(id) ?? [],
         aliases: aliasesOf.get(id)?.map((alias) => alias.id),
+        isBrought: this.vendorModelIds.has(id),
+        isReserved: hasVendor && this.reservedIds.has(id),
       })
       this.modelsById.set(id, model)
       for (const name of [id, ...(model.aliases ?? [])]) this.modelsByName.set(name, model)
     }
-  }
-
-  private providerOf(row: Row): Provider {
-    const id = row['id'] as string
-    const preset = row['preset'] as string
-    const stored = row['base_url'] as string
-    // The built-in sandbox listens on this machine, at the port that this start chose.
-    const isBuiltIn = stored === '' && preset === SANDBOX_PRESET
-    const isLocal = isBuiltIn || row['allow_private'] === 1n || isOwnAddress(preset, stored)
-    const sealed = row['secret'] as Uint8Array | null
-    const secret = sealed ? unseal(this.options.masterKey, sealed, sealContext(id, stored)) : undefined
-    const declared = row['declared'] === 1n
-    const { sandboxUrl } = this.options
-    return {
-      id,
-      preset,
-      get baseUrl() {
-        return isBuiltIn ? (sandboxUrl() ?? '') : stored
-      },
-      reach: isLocal ? 'private' : 'public',
-      secret: declared ? this.declaredSecrets.get(id) : secret,
-      hangUp: (row['hang_up'] ?? undefined) as HangUp | undefined,
-      concurrentRequests: row['concurrent_requests'] === null ? undefined : Number(row['concurrent_requests']),
-      origin: declared ? 'declared' : 'stored',
-      state: stateOf(row),
-    }
-  }
-
-  private offerOf(row: Row): Offer | undefined {
-    const id = row['id'] as string
-    const cost = this.cards.get(`offer:${id}`)
-    return (
-      cost && {
-        id,
-        modelId: row['model_id'] as string,
-        providerId: row['provider_id'] as string,
-        upstreamModel: row['upstream_model'] as string,
-        priority: Number(row['priority']),
-        weight: Number(row['weight']),
-        contextTokens: row['context_tokens'] === null ? undefined : Number(row['context_tokens']),
-        cost,
-        state: stateOf(row),
-      }
-    )
-  }
-
-  private modelOf(row: Row, sale: PriceCard, { offers, aliases }: Pick<Model, 'offers' | 'aliases'>): Model {
-    const id = row['id'] as string
-    const declared = this.vendorModelIds.has(id) ? 'environment' : 'declared'
-    const limits = { ...defaultModelLimits, ...(JSON.parse(row['limits'] as string) as Partial<ModelLimits>) }
-    return {
-      id,
-      ownedBy: row['owned_by'] as string,
-      createdAtMs: Number(row['created_at']),
-      kind: row['kind'] as ModelKind,
-      limits,
-      rates: ratesOf(limits),
-      origin: row['declared'] === 1n ? declared : 'stored',
-      sale,
-      offers,
-      audience: row['declared'] === 1n && this.isReserved(id) ? 'first_account' : undefined,
-      aliases,
-    }
-  }
-
-  private isReserved(modelId: string): boolean {
-    return this.reservedIds.has(modelId) && this.hasVendor
   }
 }
 
@@ -343,11 +275,3 @@ const aliasStep = ({ id, modelId }: AliasDraft, declared: 0 | 1): WriteStep => (
   run: sql.upsertAlias,
   bind: [id, modelId, declared],
 })
-
-const aliasOf = (row: Row): Alias => ({
-  id: row['id'] as string,
-  modelId: row['model_id'] as string,
-  origin: row['declared'] === 1n ? 'declared' : 'stored',
-})
-
-const stateOf = (row: Row): ProviderState => (row['drained_at'] === null ? 'serving' : 'drained')

@@ -50,7 +50,10 @@ const remove = command({
   summary: 'Removes an alias: requests by this name are refused from now on. The model stays.',
   examples: [['tollgate alias remove gpt-4 --yes']],
   positionals: [alias],
-  confirms: ({ alias: id }) => ({ consequence: `Alias '${id}' is removed; requests by this name are refused.`, word: id }),
+  confirms: ({ alias: id }) => ({
+    consequence: `Alias '${id}' is removed; requests by this name are refused.`,
+    word: id,
+  }),
   run: ({ args: { alias: id }, program }) =>
     operate<{ id: string }>(program, { name: 'alias.remove', input: { id } }, (value) =>
       shown(value, `${value.id}  removed\n`),

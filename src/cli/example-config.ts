@@ -47,6 +47,10 @@ export const exampleConfig = `\
 #       - provider: openai
 #         model: gpt-image-1.5
 
+## Wildcards: every model that the price list has for a provider, at its list price and a mark-up.
+# wildcards:
+#   openai/*: { provider: openai, mark_up: 20% }
+
 ## Aliases: other names for models. A request by an alias is one for its model, at the price of the model.
 # aliases:
 #   gpt-4: gpt-4.1-mini

@@ -73,7 +73,9 @@ export function limitsOfOptions(given: LimitOptionValues): Record<string, Value>
 export function limitChangeOf({
   model,
   ...given
-}: LimitOptionValues & { readonly model: string | undefined }): { readonly limits: object } | { readonly problem: string } {
+}: LimitOptionValues & { readonly model: string | undefined }):
+  | { readonly limits: object }
+  | { readonly problem: string } {
   const limits = limitsOfOptions(given)
   if (model === undefined) return { limits }
   if (given['spend-per-day'] !== undefined || given['spend-per-month'] !== undefined)

@@ -95,11 +95,13 @@ const importing = command({
   examples: [
     ['tollgate price import --all --dry-run', 'what would change'],
     ['tollgate price import --provider openai --markup 20%'],
+    ['tollgate price import --provider openai --prefix openai/', 'all of its models as openai/…'],
     ["tollgate price import --provider anthropic --model 'claude-sonnet-*' --markup 12.5% --yes"],
   ],
   options: {
     provider: { summary: 'import the models of this provider', value: text('PROVIDER') },
     model: { summary: 'only models with this id; * matches anything', value: text('PATTERN'), takes: 'many' },
+    prefix: { summary: 'put this before the ids, such as openai/', value: text('PREFIX') },
     all: { summary: 'import all models of all providers' },
     markup: { summary: 'mark-up on the list price (TOLLGATE_MARKUP, else 0%)', value: percentage },
     'dry-run': { summary: 'only show what would change' },
@@ -110,10 +112,10 @@ const importing = command({
     'price. The sale price is the list price with the mark-up. New prices become new dated cards, so past charges do\n' +
     'not change. Other offers of a model, and limits set by hand, are kept. What tollgate.yaml declares is left alone.',
   run: async ({ options, program, terminal }) => {
-    const { provider, model: models, markup, all, yes, 'dry-run': dryRun } = options
+    const { provider, model: models, prefix, markup, all, yes, 'dry-run': dryRun } = options
     if (provider === undefined && models.length === 0 && !all)
       return usage('price import: say what to import: --provider, --model or --all')
-    const input = { models, ...(provider && { provider }), ...(markup && { markup }) }
+    const input = { models, ...(provider && { provider }), ...(prefix && { prefix }), ...(markup && { markup }) }
     return operate<ImportView>(program, { name: 'price.import', input }, (view) => {
       if (dryRun || view.changes.length === 0) return shown(view, drawImport(view, terminal))
       return approve({ program, terminal, input }, view, { asked: yes ? 'yes' : 'terminal' })

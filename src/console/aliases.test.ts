@@ -19,7 +19,12 @@ const put = (alias: string, model: string) =>
   context.call<Error>(operator, `PUT /aliases/${encodeURIComponent(alias)}`, { model })
 
 test('an alias is made, pointed elsewhere and removed, with a line in the audit log for each', async () => {
-  expect((await put('gpt-4', 'fast')).body).toMatchObject({ id: 'gpt-4', model: 'fast', origin: 'stored', in_use: true })
+  expect((await put('gpt-4', 'fast')).body).toMatchObject({
+    id: 'gpt-4',
+    model: 'fast',
+    origin: 'stored',
+    in_use: true,
+  })
   expect((await put('gpt-4', 'slow')).body).toMatchObject({ model: 'slow' })
   const { body } = await context.call<{ data: object[] }>(operator, 'GET /aliases')
   expect(body.data).toEqual([{ id: 'gpt-4', model: 'slow', origin: 'stored', in_use: true }])

@@ -1,6 +1,6 @@
 /** Explains which offers a request for a model would try at this moment, and in which order. */
 import { z } from 'zod'
-import { accountMayUse, isListed } from '../domain/account.ts'
+import { accountMayUse, allows } from '../domain/account.ts'
 import type { Model, Offer } from '../domain/catalog.ts'
 import { healthy, type OfferHealth } from '../router/health.ts'
 import { planAttempts } from '../router/plan.ts'
@@ -87,7 +87,7 @@ export const explainRoute: ConsoleRoute = route('POST', '/models/{model}/explain
       ...(account?.status === 'suspended' ? (['account_suspended'] as const) : []),
       ...(key?.revokedAtMs !== undefined ? (['key_revoked'] as const) : []),
       ...(account && !accountMayUse(account, model) ? (['account_model'] as const) : []),
-      ...(key?.allowedModels && !isListed(key.allowedModels, model) ? (['key_model'] as const) : []),
+      ...(key?.allowedModels && !allows(key.allowedModels, model) ? (['key_model'] as const) : []),
       ...(account && services.ledger.balance(account.id).available <= 0n ? (['balance'] as const) : []),
       ...(model.offers.some(isServing) ? [] : (['offer'] as const)),
     ]

@@ -48,6 +48,9 @@ export const importRoute: ConsoleRoute = route('POST', '/price-imports', {
   body: z.strictObject({
     provider: z.string().optional(),
     models: z.array(z.string().min(1)).optional().meta({ description: 'ids, with * for any characters' }),
+    prefix: z.string().optional().meta({
+      description: 'the public ids are the vendor’s behind this, such as openai/; left out: they are the vendor’s',
+    }),
     markup: z.string().optional().meta({ description: 'such as 20%' }),
     approved: z.string().optional().meta({ description: 'the fingerprint' }),
   }),

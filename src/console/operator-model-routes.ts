@@ -129,7 +129,9 @@ export const operators: readonly ConsoleRoute[] = [
       const isFound = finder(query.q)
       const models = context.services.catalog
         .models()
-        .filter(({ id, aliases = [], offers }) => isFound([id, ...aliases, ...offers.map(({ providerId }) => providerId)]))
+        .filter(({ id, aliases = [], offers }) =>
+          isFound([id, ...aliases, ...offers.map(({ providerId }) => providerId)]),
+        )
       return json(pageIn(models, query, (model) => modelView(context, model), { order: 'named' }))
     },
   }),

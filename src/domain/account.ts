@@ -44,9 +44,18 @@ export type Caller = {
 
 type SoldModel = Pick<Model, 'id' | 'audience' | 'aliases'>
 
-/** Whether an allow-list names a model, by its id or by an alias. */
-export const isListed = (list: readonly string[], { id, aliases }: Pick<Model, 'id' | 'aliases'>): boolean =>
-  list.includes(id) || (aliases !== undefined && aliases.some((alias) => list.includes(alias)))
+/** Whether an entry of an allow-list is a wildcard: `name/*` names every model whose id begins with `name/`. */
+const isWildcard = (entry: string): boolean => entry.endsWith('/*')
+
+/** Whether an entry of an allow-list names a model: by its id, by an alias, or by a wildcard of its id. */
+export const isEntryFor = (entry: string, { id, aliases }: Pick<Model, 'id' | 'aliases'>): boolean =>
+  entry === id ||
+  (aliases !== undefined && aliases.includes(entry)) ||
+  (isWildcard(entry) && id.startsWith(entry.slice(0, -1)))
+
+/** Whether an allow-list admits a model. */
+export const allows = (list: readonly string[], model: Pick<Model, 'id' | 'aliases'>): boolean =>
+  list.includes(model.id) || list.some((entry) => isEntryFor(entry, model))
 
 /**
  * Whether an account may use a model. Its allow-list must admit the model. A model for the first account alone must be
@@ -54,11 +63,11 @@ export const isListed = (list: readonly string[], { id, aliases }: Pick<Model, '
  */
 export function accountMayUse({ allowedModels, isFirst }: Account, model: SoldModel): boolean {
   const { audience } = model
-  if (allowedModels) return isListed(allowedModels, model)
+  if (allowedModels) return allows(allowedModels, model)
   return audience !== 'first_account' || isFirst === true
 }
 
 /** Whether both the account and the key may use a model. */
 export function mayUse({ key, account }: Caller, model: SoldModel): boolean {
-  return accountMayUse(account, model) && (key.allowedModels === undefined || isListed(key.allowedModels, model))
+  return accountMayUse(account, model) && (key.allowedModels === undefined || allows(key.allowedModels, model))
 }

@@ -181,7 +181,11 @@ export const defaultModelLimits = Object.fromEntries(
 ) as ModelLimits
 
 /** The rates of a model, or undefined if it has none. */
-export function ratesOf({ requestsPerMinute, tokensPerMinute, concurrentRequests }: ModelRates): ModelRates | undefined {
+export function ratesOf({
+  requestsPerMinute,
+  tokensPerMinute,
+  concurrentRequests,
+}: ModelRates): ModelRates | undefined {
   const rates = { requestsPerMinute, tokensPerMinute, concurrentRequests }
   return Object.values(rates).some((rate) => rate !== undefined) ? rates : undefined
 }

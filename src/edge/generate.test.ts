@@ -7,7 +7,10 @@ import type { RequestBody } from './request-body.ts'
 import type { RequestContext } from './request-context.ts'
 
 /** Sends requests from addresses one after the other. The limiter of accounts refuses each that reaches it. */
-async function refusals([addressPerMinute, addressConcurrent]: readonly [number, number], addresses: readonly string[]) {
+async function refusals(
+  [addressPerMinute, addressConcurrent]: readonly [number, number],
+  addresses: readonly string[],
+) {
   const failures: Failure[] = []
   const services = {
     addresses: addressLimiter({ addressPerMinute, addressConcurrent }),

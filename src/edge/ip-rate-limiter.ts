@@ -1,6 +1,6 @@
 /**
- * Limits what clients may fetch without a key, by address and by file. It also limits free requests, by account, and, if
- * the operator wishes, requests that generate, by address.
+ * Limits what clients may fetch without a key, by address and by file. It also limits free requests, by account. If the
+ * operator wishes, it limits requests that generate, by address.
  */
 import { networkOf } from '../lib/primitives/network.ts'
 import { TokenBucket } from '../lib/primitives/token-bucket.ts'

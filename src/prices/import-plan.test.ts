@@ -69,6 +69,17 @@ test('a missing model is new, with its prices and limits', () => {
   ])
 })
 
+test('with a prefix, models have it before their ids, and an alias keeps its name', () => {
+  const prefixed = plan([stored(gpt5())], { ...only, prefix: 'openai/' })
+  expect(prefixed.changes.map(({ kind, draft }) => [kind, draft.id])).toEqual([['new', 'openai/gpt-5']])
+  const named = (id: string) => ({ ...only, aliases: new Set([id]) })
+  expect(plan([], named('gpt-5')).changes.map(({ draft }) => draft.id)).toEqual(['openai/gpt-5'])
+  expect(plan([], { ...named('openai/gpt-5'), prefix: 'openai/' })).toMatchObject({
+    changes: [],
+    skipped: [{ what: 'gpt-5' }],
+  })
+})
+
 test('an image model is new with the price of its images, and its capabilities in one word', () => {
   const request = { patterns: ['gemini-3-pro-image*'], providers: [provider('gemini')] }
   const [change] = plan([], request).changes

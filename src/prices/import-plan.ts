@@ -21,6 +21,8 @@ export type ImportRequest = {
   readonly selected: readonly Provider[]
   /** Ids, with `*` for any characters. An empty list means all. */
   readonly patterns: readonly string[]
+  /** The public ids begin with it: `openai/`. Undefined: they are the vendor's ids. */
+  readonly prefix?: string | undefined
   readonly by: MarkUp
   readonly atMs: number
 }
@@ -97,17 +99,18 @@ type Targets = ImportRequest & { readonly drafts: ReadonlyMap<string, ModelDraft
 /**
  * The public id of a model: the vendor's own id, or `vendor/id` if another vendor's model has that id. Two models are
  * the same if one vendor offers both under one name, through any provider. Undefined: tollgate.yaml declares the model.
+ * With a prefix, the id is the vendor's behind the prefix.
  */
 function targetOf(
   model: VendorModel,
   { preset }: Provider,
-  { models, aliases, drafts, providers }: Targets,
+  { models, aliases, prefix, drafts, providers }: Targets,
 ): string | undefined {
   const presetOf = (providerId: string): string | undefined => providers.find(({ id }) => id === providerId)?.preset
   const isSame = ({ offers }: Pick<ModelDraft, 'offers'> | Model): boolean =>
     offers.length === 0 ||
     offers.some((offer) => offer.upstreamModel === model.upstreamModel && presetOf(offer.providerId) === preset)
-  for (const id of [model.id, `${preset}/${model.id}`]) {
+  for (const id of prefix === undefined ? [model.id, `${preset}/${model.id}`] : [prefix + model.id]) {
     const taken = drafts.get(id) ?? models.get(id)
     if ((taken && !isSame(taken)) || (!taken && aliases.has(id))) continue
     return models.get(id)?.origin === 'declared' ? undefined : id

@@ -75,6 +75,9 @@ export function vendorModels(preset: string, atMs: number): VendorModel[] {
   })
 }
 
+/** Whether the list has models of a preset. */
+export const hasList = (preset: string): boolean => Object.hasOwn(priceList().vendors, preset)
+
 /** A vendor's list price for a model at a given time, by its upstream name. Undefined if the list has none. */
 export function listedCost(
   preset: string | undefined,
@@ -100,6 +103,13 @@ export const draftOf = (
   priceTiers: markUpTiers(costTiers, by),
   offers: [{ providerId, upstreamModel, priority: 0, weight: 1, cost, costTiers }],
 })
+
+/** All models that the list has for a provider, with a prefix before their ids. */
+export const modelsBehind = (
+  prefix: string,
+  { preset, providerId }: { readonly preset: string; readonly providerId: string },
+  { atMs, by }: ImportStamp,
+): ModelDraft[] => vendorModels(preset, atMs).map((model) => draftOf(model, { id: prefix + model.id, providerId, by }))
 
 type ImportStamp = { readonly atMs: number; readonly by: MarkUp }
 

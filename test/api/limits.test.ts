@@ -91,7 +91,9 @@ describe('a model', () => {
     const removed = await gateway.operate('key.limits', { key: who.keyId, limits: { models: { priced: null } } })
     expect(removed).toMatchObject({ limits: { models: {} } })
     expect((await chat(who, { model: 'priced', max_tokens: 1 })).status).toBe(200)
-    expect((await refusal(await chat(who, { model: 'priced', max_tokens: 1 }))).message).toContain('This account may use 2')
+    expect((await refusal(await chat(who, { model: 'priced', max_tokens: 1 }))).message).toContain(
+      'This account may use 2',
+    )
     expect((await chat(who, { model: 'slow', max_tokens: 1 })).status).toBe(200)
   })
 

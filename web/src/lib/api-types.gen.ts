@@ -16,6 +16,15 @@ export type Account = {
   readonly created_at: string
 }
 
+export type Alias = {
+  readonly id: string
+  /** the id of the model that it stands for */
+  readonly model: string
+  readonly origin: Origin
+  /** false: there is no such model, or a model has the name of the alias */
+  readonly in_use: boolean
+}
+
 export type ApiKey = {
   readonly id: string
   readonly name: string
@@ -247,6 +256,17 @@ export type Limits = {
   readonly concurrent_requests: number | null
   readonly spend_per_day_nano_usd: string | null
   readonly spend_per_month_nano_usd: string | null
+  /** further limits of single models, by id or alias */
+  readonly models: Readonly<
+    Record<
+      string,
+      {
+        readonly requests_per_minute: number | null
+        readonly tokens_per_minute: number | null
+        readonly concurrent_requests: number | null
+      }
+    >
+  >
 }
 
 export type Loss = {
@@ -321,6 +341,8 @@ export type Me = {
 
 export type Model = {
   readonly id: string
+  /** other names that clients may send */
+  readonly aliases: readonly string[]
   readonly kind: 'text' | 'embedding' | 'image' | 'video'
   readonly owned_by: string
   readonly context_tokens: number | null
@@ -341,6 +363,8 @@ export type Model = {
 
 export type ModelDetail = {
   readonly id: string
+  /** other names that clients may send */
+  readonly aliases: readonly string[]
   readonly kind: 'text' | 'embedding' | 'image' | 'video'
   readonly owned_by: string
   readonly context_tokens: number | null
@@ -623,6 +647,8 @@ export type ProviderTest = {
 
 export type PublicModel = {
   readonly id: string
+  /** other names that clients may send */
+  readonly aliases: readonly string[]
   readonly kind: 'text' | 'embedding' | 'image' | 'video'
   readonly context_tokens: number | null
   readonly output_tokens_max: number | null
@@ -743,6 +769,8 @@ export type RequestRow = {
 
 export type RoutedModel = {
   readonly id: string
+  /** other names that clients may send */
+  readonly aliases: readonly string[]
   readonly kind: 'text' | 'embedding' | 'image' | 'video'
   readonly owned_by: string
   readonly context_tokens: number | null
@@ -765,6 +793,12 @@ export type RoutedModel = {
   readonly image_tokens_max: number
   /** 300 s for models that reason silently, unless it is set */
   readonly first_event_timeout_ms: number
+  /** requests a minute of all accounts together; null: no limit */
+  readonly requests_per_minute: number | null
+  /** tokens a minute of all accounts, input and output together; null: no limit */
+  readonly tokens_per_minute: number | null
+  /** requests of all accounts in flight at once; null: no limit */
+  readonly concurrent_requests: number | null
   readonly origin: Origin
   /** images without a price; requests for them are refused */
   readonly unpriced: readonly string[]
@@ -1178,6 +1212,15 @@ export type Answers = {
     readonly id: string
     readonly removed: boolean
   }
+  readonly 'GET /aliases': {
+    /** all items; this list has no pages */
+    readonly data: readonly Alias[]
+  }
+  readonly 'PUT /aliases/{alias}': Alias
+  readonly 'DELETE /aliases/{alias}': {
+    readonly id: string
+    readonly removed: boolean
+  }
   readonly 'POST /models/{model}/explain': Explanation
   readonly 'GET /models/{model}/prices': {
     /** all items; this list has no pages */
@@ -1373,6 +1416,17 @@ export type Bodies = {
       readonly concurrent_requests?: number | null
       readonly spend_per_day_nano_usd?: string | null
       readonly spend_per_month_nano_usd?: string | null
+      /** limits of single models, by id or alias; a model that is left out stays, null removes it */
+      readonly models?: Readonly<
+        Record<
+          string,
+          {
+            readonly requests_per_minute?: number | null
+            readonly tokens_per_minute?: number | null
+            readonly concurrent_requests?: number | null
+          } | null
+        >
+      >
     }
   }
   readonly 'PATCH /accounts/{account}/keys/{key}': {
@@ -1384,6 +1438,17 @@ export type Bodies = {
       readonly concurrent_requests?: number | null
       readonly spend_per_day_nano_usd?: string | null
       readonly spend_per_month_nano_usd?: string | null
+      /** limits of single models, by id or alias; a model that is left out stays, null removes it */
+      readonly models?: Readonly<
+        Record<
+          string,
+          {
+            readonly requests_per_minute?: number | null
+            readonly tokens_per_minute?: number | null
+            readonly concurrent_requests?: number | null
+          } | null
+        >
+      >
     }
   }
   readonly 'POST /saved-views': {
@@ -1446,6 +1511,9 @@ export type Bodies = {
     readonly image_tokens_max?: number
     readonly pictures?: boolean
     readonly first_event_timeout_ms?: number
+    readonly requests_per_minute?: number
+    readonly tokens_per_minute?: number
+    readonly concurrent_requests?: number
     readonly price: {
       readonly input?: string | null
       readonly output?: string | null
@@ -1608,6 +1676,12 @@ export type Bodies = {
     readonly pictures?: boolean | null
     /** left out: as before; null: as if it had never been said */
     readonly first_event_timeout_ms?: number | null
+    /** left out: as before; null: as if it had never been said */
+    readonly requests_per_minute?: number | null
+    /** left out: as before; null: as if it had never been said */
+    readonly tokens_per_minute?: number | null
+    /** left out: as before; null: as if it had never been said */
+    readonly concurrent_requests?: number | null
     readonly offers?: readonly {
       readonly provider: string
       /** the name at the provider */
@@ -1651,6 +1725,9 @@ export type Bodies = {
       readonly context_tokens?: number | null
     }[]
   }
+  readonly 'PUT /aliases/{alias}': {
+    readonly model: string
+  }
   readonly 'POST /models/{model}/explain': {
     readonly account?: string
     readonly key?: string
@@ -1659,6 +1736,8 @@ export type Bodies = {
     readonly provider?: string
     /** ids, with * for any characters */
     readonly models?: readonly string[]
+    /** the public ids are the vendor’s behind this, such as openai/; left out: they are the vendor’s */
+    readonly prefix?: string
     /** such as 20% */
     readonly markup?: string
     /** the fingerprint */
@@ -1673,6 +1752,17 @@ export type Bodies = {
       readonly concurrent_requests?: number | null
       readonly spend_per_day_nano_usd?: string | null
       readonly spend_per_month_nano_usd?: string | null
+      /** limits of single models, by id or alias; a model that is left out stays, null removes it */
+      readonly models?: Readonly<
+        Record<
+          string,
+          {
+            readonly requests_per_minute?: number | null
+            readonly tokens_per_minute?: number | null
+            readonly concurrent_requests?: number | null
+          } | null
+        >
+      >
     }
     readonly balance_nano_usd?: string
   }
@@ -1685,6 +1775,17 @@ export type Bodies = {
       readonly concurrent_requests?: number | null
       readonly spend_per_day_nano_usd?: string | null
       readonly spend_per_month_nano_usd?: string | null
+      /** limits of single models, by id or alias; a model that is left out stays, null removes it */
+      readonly models?: Readonly<
+        Record<
+          string,
+          {
+            readonly requests_per_minute?: number | null
+            readonly tokens_per_minute?: number | null
+            readonly concurrent_requests?: number | null
+          } | null
+        >
+      >
     }
   }
   readonly 'PUT /accounts/{account}/low-balance': {

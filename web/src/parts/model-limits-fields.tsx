@@ -27,7 +27,7 @@ export const modelDraftsOf = (models: Limits['models'] = {}): readonly ModelLimi
 const isCount = (text: string): boolean => text.trim() === '' || /^[1-9]\d{0,11}$/.test(text.trim())
 const valueOf = (text: string): number | null => (text.trim() === '' ? null : Number(text))
 
-/** The limits in the form of the API. Models in `before` that are gone are null. Undefined: a typed value is invalid. */
+/** The limits in the form of the API. Null: a model of `before` that is gone. Undefined: a typed value is invalid. */
 export function modelLimitsOf(drafts: readonly ModelLimitsDraft[], before: readonly string[]): object | undefined {
   const names = drafts.map(({ name }) => name.trim())
   const isRight = drafts.every((draft) => counts.every((count) => isCount(draft[count])))

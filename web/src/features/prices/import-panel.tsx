@@ -16,9 +16,11 @@ import { importPrices, type WantedPrices } from './api.ts'
 export function ImportPanel() {
   const t = useT()
   const [provider, setProvider] = useState('')
+  const [prefix, setPrefix] = useState('')
   const [markup, setMarkup] = useState('')
   const wanted: WantedPrices = {
     ...(provider.trim() === '' ? {} : { provider: provider.trim() }),
+    ...(prefix.trim() === '' ? {} : { prefix: prefix.trim() }),
     ...(markup.trim() === '' ? {} : { markup: markup.trim().endsWith('%') ? markup.trim() : `${markup.trim()}%` }),
   }
   const look = useMutation({ mutationFn: (asked: WantedPrices) => importPrices(asked) })
@@ -42,6 +44,15 @@ export function ImportPanel() {
               placeholder={t('prices.all')}
               value={provider}
               onChange={(event) => setProvider(event.target.value)}
+            />
+          </div>
+          <div className="w-40">
+            <TextField
+              label={t('prices.prefix')}
+              placeholder={t('prices.noPrefix')}
+              pattern="\w[\w.:@\-]*/"
+              value={prefix}
+              onChange={(event) => setPrefix(event.target.value)}
             />
           </div>
           <div className="w-40">

@@ -127,6 +127,8 @@ export const operator = {
   'prices.import': 'Import list prices',
   'prices.all': 'All',
   'prices.markup': 'Mark-up',
+  'prices.prefix': 'Before the IDs, such as openai/',
+  'prices.noPrefix': 'Nothing',
   'prices.asSet': 'As configured',
   'prices.look': 'Preview changes',
   'prices.importHint': 'Nothing changes until you approve the preview.',

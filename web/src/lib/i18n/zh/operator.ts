@@ -125,6 +125,8 @@ export const operator = {
   'prices.import': '导入目录价',
   'prices.all': '全部',
   'prices.markup': '加价',
+  'prices.prefix': 'ID 前缀，如 openai/',
+  'prices.noPrefix': '无',
   'prices.asSet': '按设置',
   'prices.look': '查看变化',
   'prices.importHint': '确认之前不会有任何更改。',
