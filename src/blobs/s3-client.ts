@@ -3,6 +3,7 @@
  * used, because it follows redirects to any host, has no timeout, uses proxies of the environment, takes a whole object
  * for a range, and may report a failed upload as a success (docs/decisions/031-s3-client-of-our-own.md).
  */
+import { EMPTY_SHA256, escapedForAws, signedHeaders } from '../lib/http/aws-signature.ts'
 import { readBytes } from '../outbound/bytes.ts'
 import type { IncomingResponse } from '../outbound/exchange.ts'
 import { Outbound } from '../outbound/send.ts'
@@ -11,7 +12,6 @@ import type { StoringHalt } from './blobs.ts'
 import { s3Bounds } from './bucket-bounds.ts'
 import { isErrorText, isPassing, s3Failure, s3FailureIn, type S3Failure } from './s3-failure.ts'
 import type { S3Settings } from './bucket-settings.ts'
-import { EMPTY_SHA256, escapedForS3, signedHeaders } from './s3-signer.ts'
 
 /** A body that can be sent again. */
 export type S3Body = {
@@ -127,7 +127,7 @@ export class S3Client {
     const sent = await this.outbound.send({
       url: `${this.origin}${path}${query === '' ? '' : `?${query}`}`,
       method,
-      headers: signedHeaders(unsigned, this.settings, Date.now()),
+      headers: signedHeaders(unsigned, { ...this.settings, service: 's3' }, Date.now()),
       body: body ? uploadOfBody(body, watch) : method === 'GET' || method === 'HEAD' ? undefined : '',
       stop: watch.stop,
       // The address is the operator's own. Redirects are never followed, so nobody else chooses one.
@@ -168,11 +168,11 @@ export function bucketAddress({ endpoint, bucket, style }: S3Settings): BucketAd
 
 const stalled = (): S3Failure => s3Failure('stalled', 0, 'the server does not answer in time')
 
-const escapedPath = (key: string): string => key.split('/').map(escapedForS3).join('/')
+const escapedPath = (key: string): string => key.split('/').map(escapedForAws).join('/')
 
 const queryOf = (query: Readonly<Record<string, string>>): string =>
   Object.entries(query)
-    .map(([name, value]) => `${escapedForS3(name)}=${escapedForS3(value)}`)
+    .map(([name, value]) => `${escapedForAws(name)}=${escapedForAws(value)}`)
     .toSorted()
     .join('&')
 

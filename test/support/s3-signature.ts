@@ -1,6 +1,6 @@
 /**
- * Verifies requests signed with AWS Signature Version 4, as S3 does. It is written from the documentation alone and
- * shares no code with the signer of the product, so one mistake cannot hide in both.
+ * Verifies requests signed with AWS Signature Version 4, as S3 and other services do. It is written from the
+ * documentation alone and shares no code with the signer of the product, so one mistake cannot hide in both.
  *
  * Sources, read on 2026-11-26:
  * https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html (canonical request, signed headers)
@@ -9,7 +9,13 @@
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 
-export type S3Identity = { readonly accessKeyId: string; readonly secretAccessKey: string; readonly region: string }
+export type S3Identity = {
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  readonly region: string
+  /** Left out: S3. */
+  readonly service?: string
+}
 
 /** A request as it came over the wire. */
 export type WireRequest = {
@@ -18,6 +24,8 @@ export type WireRequest = {
   readonly target: string
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>
+  /** Services other than S3 take its digest from the body itself. */
+  readonly body?: string
 }
 
 export type S3Refusal = { readonly status: number; readonly code: string; readonly message: string }
@@ -42,11 +50,13 @@ export function refusalOf(request: WireRequest, identity: S3Identity, nowMs: num
   if (accessKeyId !== identity.accessKeyId) {
     return refusal(403, 'InvalidAccessKeyId', 'The AWS Access Key Id you provided does not exist in our records.')
   }
-  if (region !== identity.region || service !== 's3') {
+  if (region !== identity.region || service !== (identity.service ?? 's3')) {
     const message = `The authorization header is malformed; the region '${region}' is wrong; expecting '${identity.region}'`
     return refusal(400, 'AuthorizationHeaderMalformed', message)
   }
-  const problem = timeProblem(headers['x-amz-date'], day, nowMs) ?? headerProblem(headers, signedNames.split(';'))
+  const problem =
+    timeProblem(headers['x-amz-date'], day, nowMs) ??
+    headerProblem(request, signedNames.split(';'), identity.service ?? 's3')
   if (problem) return problem
   const expected = signatureOf(request, identity, { day, signedNames })
   return timingSafeEqual(Buffer.from(expected), Buffer.from(signature))
@@ -73,7 +83,7 @@ function timeProblem(date: string | undefined, day: string, nowMs: number): S3Re
 }
 
 /** The host and every x-amz- header must be signed, in order, and the digest of the payload must be there. */
-function headerProblem(headers: WireRequest['headers'], signed: readonly string[]): S3Refusal | undefined {
+function headerProblem({ headers }: WireRequest, signed: readonly string[], service: string): S3Refusal | undefined {
   const unsigned = Object.keys(headers).filter(
     (name) => (name === 'host' || name.startsWith('x-amz-')) && !signed.includes(name),
   )
@@ -87,7 +97,7 @@ function headerProblem(headers: WireRequest['headers'], signed: readonly string[
   if (signed.join(';') !== signed.toSorted().join(';')) {
     return refusal(400, 'AuthorizationHeaderMalformed', 'The signed headers are not sorted.')
   }
-  if (headers['x-amz-content-sha256'] !== undefined) return undefined
+  if (service !== 's3' || headers['x-amz-content-sha256'] !== undefined) return undefined
   return refusal(400, 'InvalidRequest', 'Missing required header for this request: x-amz-content-sha256')
 }
 
@@ -97,14 +107,15 @@ const sha256 = (text: string): string => createHash('sha256').update(text).diges
 const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
 
 function signatureOf(
-  { method, target, headers }: WireRequest,
-  { secretAccessKey, region }: S3Identity,
+  { method, target, headers, body = '' }: WireRequest,
+  { secretAccessKey, region, service = 's3' }: S3Identity,
   { day, signedNames }: { readonly day: string; readonly signedNames: string },
 ): string {
   const [path = '', query = ''] = target.split('?')
   const canonicalPath = path
     .split('/')
-    .map((part) => encoded(decodeURIComponent(part)))
+    // S3 escapes a path once, and other services escape the path as it was sent.
+    .map((part) => encoded(service === 's3' ? decodeURIComponent(part) : part))
     .join('/')
   const pairs = query === '' ? [] : query.split('&').map((pair) => pair.split('='))
   const canonicalQuery = pairs
@@ -113,11 +124,11 @@ function signatureOf(
     .join('&')
   const names = signedNames.split(';')
   const lines = names.map((name) => `${name}:${(headers[name] ?? '').trim().replace(/ +/g, ' ')}\n`).join('')
-  const payload = headers['x-amz-content-sha256'] ?? ''
+  const payload = service === 's3' ? (headers['x-amz-content-sha256'] ?? '') : sha256(body)
   const canonical = [method, canonicalPath, canonicalQuery, lines, signedNames, payload].join('\n')
-  const scope = `${day}/${region}/s3/aws4_request`
+  const scope = `${day}/${region}/${service}/aws4_request`
   const text = ['AWS4-HMAC-SHA256', headers['x-amz-date'], scope, sha256(canonical)].join('\n')
   const dayKey = hmac(`AWS4${secretAccessKey}`, day)
-  const key = hmac(hmac(hmac(dayKey, region), 's3'), 'aws4_request')
+  const key = hmac(hmac(hmac(dayKey, region), service), 'aws4_request')
   return hmac(key, text).toString('hex')
 }
