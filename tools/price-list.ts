@@ -56,6 +56,7 @@ const vectors: Readonly<Record<string, Pick<ListedModel, 'dimensions' | 'adjusta
   'gemini-embedding-001': { dimensions: 3072, adjustable: true },
   'gemini-embedding-2': { dimensions: 3072, adjustable: true },
   'mistral-embed': { dimensions: 1024 },
+  'embed-v4.0': { dimensions: 1536 },
 }
 
 type Prices = ConditionalPrice['prices']
@@ -214,11 +215,12 @@ export function makePriceList(): PriceList {
   const released = RELEASED[manifest.version]
   if (released === undefined) throw new Error(`when was ${manifest.name} ${manifest.version} released?`)
   const made = vendors.map((vendor) => {
-    const { preset, listed, current, upstreamPrefix } = vendor
+    const { preset, listed, current, upstreamPrefix, spelt } = vendor
     const models: Record<string, ListedModel> = {}
     const leftOut: Record<string, string> = {}
-    for (const model of findProvider({ providerId: listed })?.models ?? []) {
-      if (model.deprecated || !current.test(model.id)) continue
+    for (const asListed of findProvider({ providerId: listed })?.models ?? []) {
+      if (asListed.deprecated || !current.test(asListed.id)) continue
+      const model = { ...asListed, id: spelt?.(asListed.id) ?? asListed.id }
       const rows = Array.isArray(model.prices) ? model.prices : [{ prices: model.prices }]
       const problem = problemOf(model, pricesAt(rows, released))
       const later = rows.flatMap(({ constraint }) =>

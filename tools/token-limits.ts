@@ -48,10 +48,12 @@ const modelsDevNames: Readonly<Record<string, string>> = {
   together: 'togetherai',
   fireworks: 'fireworks-ai',
   moonshot: 'moonshotai',
+  cloudflare: 'cloudflare-workers-ai',
 }
 const litellmPrefixes: Readonly<Record<string, string>> = {
   openai: '',
   anthropic: '',
+  cohere: '',
   together: 'together_ai/',
   fireworks: 'fireworks_ai/',
 }

@@ -2,7 +2,7 @@
 import { presets } from '../src/vendors/presets.ts'
 
 /** Ids that name no vendor, and one that is an English word. */
-const plain = new Set(['sandbox', 'custom', 'responses', 'together'])
+const plain = new Set(['sandbox', 'custom', 'responses', 'together', 'deployments'])
 
 /** Owners of presets and families of models that no id and no host names. */
 const others =

@@ -109,3 +109,19 @@ test('a refusal names the remedy if there is one, and never the address', () => 
   expect(told([], 'private')).toContain('no address')
   expect(told(['10.1.2.3', '169.254.169.254'], 'public')).not.toMatch(/\d\.\d/)
 })
+
+test('the services that give keys are reached by their own constants alone', () => {
+  const services = ['http://169.254.169.254/latest', 'http://169.254.170.2/v2', 'http://169.254.170.23/v1']
+  for (const url of services) {
+    expect(checkUrl(url, 'metadata').kind).toBe('good')
+    for (const reach of ['web', 'public', 'private'] as const) expect(checkUrl(url, reach).kind).toBe('bad')
+  }
+  for (const url of ['http://example.com/', 'http://10.0.0.1/', 'http://127.0.0.1/', 'http://169.254.1.1/']) {
+    expect(checkUrl(url, 'metadata').kind).toBe('bad')
+  }
+  expect(vet(['169.254.169.254', '10.0.0.1', '1.1.1.1'], 'metadata')).toEqual({
+    kind: 'some',
+    addresses: ['169.254.169.254'],
+  })
+  expect(vet(['169.254.169.254'], 'private').kind).toBe('none')
+})

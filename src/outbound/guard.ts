@@ -4,14 +4,16 @@
  * points elsewhere later changes nothing.
  */
 import { bareHost } from './address.ts'
-import { parseIp, placeOf, type Place } from './ip.ts'
+import { CLOUD_METADATA, parseIp, placeOf, type Place } from './ip.ts'
 import { limit } from '../lib/primitives/limit.ts'
 
 /**
  * `private`: also this machine and its networks, because the operator allows it. `web`: for URLs that clients name, and
  * their redirects. They must be public and at the ports of web servers, because other services may misread HTTP.
+ * `metadata`: only the services that give a machine its keys. Only constants of the gateway have it, never an address
+ * that somebody has entered.
  */
-export type AddressReach = 'web' | 'public' | 'private'
+export type AddressReach = 'web' | 'public' | 'private' | 'metadata'
 
 export type CheckedUrl =
   | { readonly kind: 'good'; readonly url: URL }
@@ -47,6 +49,7 @@ export function checkUrl(text: string, reach: AddressReach): CheckedUrl {
   if (authority === undefined || !url || url.hostname === '') return bad('not_absolute')
   if (authority.includes('@')) return bad('credentials')
   const place = placeOfHost(url.hostname)
+  if (reach === 'metadata') return isMetadata(place) ? { kind: 'good', url } : bad('barred')
   if (place.kind === 'barred') return bad('barred', ` (${place.name})`)
   if (place.kind === 'private' && reach !== 'private') return place
   return reach === 'web' && !WEB_PORTS.has(url.port) ? bad('port') : { kind: 'good', url }
@@ -84,7 +87,8 @@ export type VettedAddresses =
  */
 export function vet(addresses: readonly string[], reach: AddressReach): VettedAddresses {
   const places = addresses.map(placeOfAddress)
-  const isOpen = ({ kind }: Place): boolean => kind === 'public' || kind === reach
+  const isOpen = (place: Place): boolean =>
+    reach === 'metadata' ? isMetadata(place) : place.kind === 'public' || place.kind === reach
   const good = addresses.filter((_, i) => isOpen(places[i] as Place))
   if (good.length > 0) return { kind: 'some', addresses: good }
   // If there are several reasons, the message has the one that the operator can change.
@@ -94,6 +98,8 @@ export function vet(addresses: readonly string[], reach: AddressReach): VettedAd
   const message = kind === 'private' ? needsAllowance(name) : `the host is at an address that is never called (${name})`
   return { kind: 'none', message }
 }
+
+const isMetadata = (place: Place): boolean => place.kind === 'barred' && place.name === CLOUD_METADATA
 
 /** A resolver's answer that is no address is barred, because the connect would resolve it again. */
 function placeOfAddress(text: string): Place {

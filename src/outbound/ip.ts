@@ -11,6 +11,8 @@ export type Place =
 
 type Block = { readonly first: bigint; readonly hostBits: bigint; readonly place: Place }
 
+/** The name of the addresses at which clouds give keys to their machines. */
+export const CLOUD_METADATA = 'cloud metadata'
 const MAPPED_IPV4 = 0xffff_0000_0000n
 const PUBLIC: Place = { kind: 'public' }
 
@@ -28,9 +30,17 @@ const blocks = (kind: 'private' | 'barred', name: string, ...texts: string[]): B
 const special: readonly Block[] = [
   // Some are outside link-local, and one is among public addresses. They belong to AWS (fd00:ec2::23 for pods), Google,
   // Scaleway, Alibaba, Oracle and Azure.
-  ...blocks('barred', 'cloud metadata', '169.254.169.254', '169.254.170.2', 'fd00:ec2::254', 'fd00:ec2::23'),
-  ...blocks('barred', 'cloud metadata', 'fd20:ce::254', 'fd00:42::42'),
-  ...blocks('barred', 'cloud metadata', '100.100.100.200', '192.0.0.192', '168.63.129.16'),
+  ...blocks(
+    'barred',
+    CLOUD_METADATA,
+    '169.254.169.254',
+    '169.254.170.2',
+    '169.254.170.23',
+    'fd00:ec2::254',
+    'fd00:ec2::23',
+  ),
+  ...blocks('barred', CLOUD_METADATA, 'fd20:ce::254', 'fd00:42::42'),
+  ...blocks('barred', CLOUD_METADATA, '100.100.100.200', '192.0.0.192', '168.63.129.16'),
   ...blocks('private', 'loopback', '127.0.0.0/8', '::1'),
   ...blocks('private', 'private network', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'),
   ...blocks('private', 'shared network', '100.64.0.0/10'),

@@ -127,6 +127,7 @@ export class Outbound {
     web: new Map(),
     public: new Map(),
     private: new Map(),
+    metadata: new Map(),
   }
 
   private readonly originsMax: number

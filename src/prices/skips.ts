@@ -11,6 +11,7 @@ export const skips = {
   // The list has these sentences. tools/price-list.ts writes them into it.
   by_deployment: 'models have the names of your deployments: declare them in tollgate.yaml',
   by_region: 'prices differ by region: declare them in tollgate.yaml',
+  other_currency: 'it bills in another currency than dollars: declare its models in tollgate.yaml',
   by_pixels: 'videos are priced by their pixels: declare them in tollgate.yaml',
   passed_on: 'what a call costs depends on who it is passed on to',
   fee: 'each request has a fee besides its tokens',

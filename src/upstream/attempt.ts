@@ -14,7 +14,8 @@ import type { HeaderFields } from '../lib/http/message-head.ts'
 import { readText } from '../outbound/text.ts'
 import type { Preset } from '../vendors/preset.ts'
 import { BytesDecoder } from './bytes-decoder.ts'
-import { sendAs, type Headers, type Sends } from './credentials.ts'
+import type { Headers, Sign } from './access-tokens.ts'
+import { sendAs, type Sends } from './credentials.ts'
 import { EventReader } from './event-reader.ts'
 import { InFlightAttempt, type Stoppable } from './in-flight-attempt.ts'
 import { requestIdIn, requestIdInText } from './request-id.ts'
@@ -81,12 +82,15 @@ function requestTemplateOf(
 function requestOf(
   { target: { provider }, request, flight, limits }: PreparedSend,
   credential: Headers,
+  sign: Sign | undefined,
 ): OutboundRequest {
   const { method = 'POST', body, upload } = request
   const { url, headers } = requestTemplateOf(provider, request, credential)
   const sent = method === 'GET' ? undefined : (upload ?? body)
   const { trace: ownHeaders, sendOnce } = limits
-  return { url, method, headers, ownHeaders, body: sent, stop: flight.stop, sendOnce, reach: provider.reach }
+  const { reach } = provider
+  const whole: OutboundRequest = { url, method, headers, ownHeaders, body: sent, stop: flight.stop, sendOnce, reach }
+  return sign ? sign(whole) : whole
 }
 
 const UNREADABLE = { message: 'the reply broke off or is too large', reached: true }
@@ -116,7 +120,7 @@ export function attemptWhole<Read>(
   const sending = { target, request, flight, limits }
   return sendAs(
     target,
-    (credential) => outbound.sendForText(requestOf(sending, credential), limits.replyBytesMax, flight),
+    (credential, sign) => outbound.sendForText(requestOf(sending, credential, sign), limits.replyBytesMax, flight),
     wholeSends,
   ).then((sent) => {
     flight.land()
@@ -183,7 +187,7 @@ export async function attemptBytes(
 
 /** Sends the request and resolves with the head of its answer. */
 const send = (sending: PreparedSend): Promise<OutboundResult | FailedExchange> =>
-  sendAs(sending.target, (credential) => outbound.send(requestOf(sending, credential)), openingSends)
+  sendAs(sending.target, (credential, sign) => outbound.send(requestOf(sending, credential, sign)), openingSends)
 
 /** The failure of an attempt that has no answer. */
 function unanswered({ flight }: PreparedSend, sent: NetworkFailure | FailedExchange): FailedExchange {

@@ -177,3 +177,56 @@ test('a schema that is none of an object is said in words where only objects are
   expect(fit({ input: 'Go', text: { format: { type: 'text' } } }, those).dropped).toEqual([])
   expect(fit({ messages: [], response_format: { type: 'json_object' } }, those).dropped).toEqual([])
 })
+
+describe('messages', () => {
+  const user = (content: unknown) => ({ role: 'user', content })
+  const model = (content: unknown) => ({ role: 'assistant', content })
+  const call = { role: 'assistant', content: null, tool_calls: [{ id: 'a' }] }
+  const result = { role: 'tool', tool_call_id: 'a', content: 'r' }
+  const system = (content: string) => ({ role: 'system', content })
+  const messagesAt = (vendor: string, messages: readonly object[]): unknown =>
+    fitted(vendor, 'some-model', { messages })['messages']
+
+  test('text is one text where the vendor takes no list of it, and pictures stay', () => {
+    const picture = { type: 'image_url', image_url: { url: 'data:,' } }
+    const text = (words: string) => ({ type: 'text', text: words })
+    expect(messagesAt('cloudflare', [user([text('a'), text('b')]), call, { role: 'assistant' }])).toEqual([
+      user('a\n\nb'),
+      { ...call, content: '' },
+      model(''),
+    ])
+    const shown = [user([text('a'), picture])]
+    expect(messagesAt('cloudflare', shown)).toEqual(shown)
+    expect(messagesAt('custom', [user([text('a')])])).toEqual([user([text('a')])])
+  })
+
+  test.each([
+    ['a conversation in turn', [system('s'), user('a'), model('b'), user('c')], undefined],
+    ['results of tools', [user('a'), call, result, result, model('b'), user('c')], undefined],
+    ['two of the user', [user('a'), user('b')], [user('a\n\nb')]],
+    ['the user after a result', [user('a'), call, result, user('b')], [user('a'), call, result, model('.'), user('b')]],
+    ['the model first', [model('a'), user('b')], [user('.'), model('a'), user('b')]],
+    ['the model last', [user('a'), model('b')], [user('a'), model('b'), user('.')]],
+    ['two of the model', [user('a'), model('b'), call, result], [user('a'), model('b'), user('.'), call, result]],
+    ['a late system message', [user('a'), model('b'), system('c')], [user('a'), model('b'), user('c')]],
+    [
+      'two system messages',
+      [system('a'), { role: 'developer', content: 'b' }, user('c')],
+      [system('a\n\nb'), user('c')],
+    ],
+    ['a system message alone', [system('a')], [system('a'), user('.')]],
+  ])('alternate where the vendor wants it: %s', (_, before, after) => {
+    expect(messagesAt('hunyuan', before)).toEqual(after ?? before)
+  })
+
+  test('a number is brought into its bounds', () => {
+    expect(fitted('minimax', 'MiniMax-M3', { temperature: 0 })).toEqual({ temperature: 0.01 })
+    expect(fitted('minimax', 'MiniMax-M3', { temperature: 1.5 })).toEqual({ temperature: 1 })
+    expect(fitted('minimax', 'MiniMax-M3', { temperature: 0.5 })).toEqual({ temperature: 0.5 })
+  })
+
+  test('a model of Bedrock is known by its name after the prefixes', () => {
+    expect(fitted('bedrock', 'global.openai.gpt-5.6-sol', { temperature: 0.2 })).toEqual({ dropped: ['temperature'] })
+    expect(fitted('bedrock', 'openai.gpt-oss-120b-1:0', { temperature: 0.2 })).toEqual({ temperature: 0.2 })
+  })
+})

@@ -1,6 +1,6 @@
 /** Changes a request so that its vendor takes it. Fields that cannot be changed are left out and named. */
-import { createHash } from 'node:crypto'
 import type { Effort } from '../domain/turn.ts'
+import { digestOf, withAlternateRoles, withFittedCallIds, withTextContent } from './chat-messages.ts'
 import { vendorRules, type Limit, type Rule } from './rules.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -12,13 +12,20 @@ export type FittedBody = { readonly changes: Fields; readonly dropped: readonly 
 const known = new Map<string, Map<string, readonly Rule[]>>()
 const KNOWN_MODELS_MAX = 10_000
 
+/** A region or `global`, and the maker of the model: `us.anthropic.`, `openai.` (Bedrock, 2026-11). */
+const PREFIXES =
+  /^(?:[a-z]{2,6}\.)?(?:openai|anthropic|amazon|meta|mistral|deepseek|qwen|google|zai|moonshotai|minimax)\./
+
 /** The rules for a model at a vendor. `vendor` is the id of a preset. */
 export function rulesFor(vendor: string, upstreamModel: string): readonly Rule[] {
   let models = known.get(vendor)
   if (!models) known.set(vendor, (models = new Map()))
   const found = models.get(upstreamModel)
   if (found) return found
-  const model = upstreamModel.slice(upstreamModel.lastIndexOf('/') + 1).toLowerCase()
+  const model = upstreamModel
+    .slice(upstreamModel.lastIndexOf('/') + 1)
+    .toLowerCase()
+    .replace(PREFIXES, '')
   const those = vendorRules.filter(
     ({ vendors, notVendors, models }) =>
       (vendors?.includes(vendor) ?? true) && notVendors?.includes(vendor) !== true && (models?.test(model) ?? true),
@@ -94,7 +101,9 @@ function apply(limit: Limit, draft: Draft): void {
       return
     case 'number': {
       const value = draft.get(limit.field)
-      if (typeof value === 'number' && value > limit.most) draft.set(limit.field, limit.most)
+      if (typeof value !== 'number') return
+      const nearest = Math.min(Math.max(value, limit.least ?? -Infinity), limit.most)
+      if (nearest !== value) draft.set(limit.field, nearest)
       return
     }
     case 'items':
@@ -107,9 +116,13 @@ function apply(limit: Limit, draft: Draft): void {
     case 'system_role':
       return fitMessages(draft, asSystem)
     case 'call_ids':
-      return fitMessages(draft, withCallIds(limit.chars))
+      return fitMessages(draft, withFittedCallIds(limit.chars))
     case 'thoughts':
       return fitThoughts(draft)
+    case 'text_content':
+      return fitMessages(draft, withTextContent)
+    case 'alternate_roles':
+      return fitRoles(draft)
     case 'no_thoughts':
       return withoutThoughts(draft)
     case 'json_object':
@@ -139,9 +152,6 @@ function fitId(field: string, { least = 0, most, form }: Extract<Limit, { takes:
   const isFit = value.length >= least && value.length <= most && (form?.test(value) ?? true)
   if (!isFit) draft.set(field, digestOf(value))
 }
-
-/** 43 letters, digits, `-` and `_`. The same text has the same digest. */
-const digestOf = (text: string): string => createHash('sha256').update(text).digest('base64url')
 
 const efforts: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 const isObject = (value: unknown): value is Fields =>
@@ -178,30 +188,6 @@ function fitMessages(draft: Draft, change: Change): void {
 
 const asSystem: Change = (message) => (message['role'] === 'developer' ? { ...message, role: 'system' } : message)
 
-/** Ids of calls in the form that a vendor takes. The same id becomes the same id. */
-function withCallIds(chars: number): Change {
-  const isFit = new RegExp(`^[a-zA-Z0-9]{${chars}}$`)
-  const digests = new Map<string, string>()
-  const fitted = (id: unknown): unknown => {
-    if (typeof id !== 'string' || isFit.test(id)) return id
-    const known = digests.get(id) ?? digestOf(id).replaceAll(/[-_]/g, '0').slice(0, chars)
-    digests.set(id, known)
-    return known
-  }
-  const inCall = (call: unknown): unknown => {
-    const id = asObject(call)['id']
-    return fitted(id) === id ? call : { ...asObject(call), id: fitted(id) }
-  }
-  return (message) => {
-    const { tool_call_id: id, tool_calls: calls } = message
-    const ofResult = fitted(id) === id ? {} : { tool_call_id: fitted(id) }
-    const after: unknown = Array.isArray(calls) ? calls.map(inCall) : calls
-    const isSame = !Array.isArray(after) || after.every((call, i) => call === (calls as unknown[])[i])
-    if (isSame && !('tool_call_id' in ofResult)) return message
-    return { ...message, ...ofResult, ...(isSame ? {} : { tool_calls: after }) }
-  }
-}
-
 /**
  * Stands for reasoning that is missing: another model gave none as text, or the client kept none. The vendor refuses a
  * turn without reasoning, and takes any text.
@@ -229,6 +215,13 @@ function withoutThoughts(draft: Draft): void {
     return Object.fromEntries(Object.entries(message).filter(([field]) => !THOUGHTS.includes(field)))
   })
   if (isNamed) draft.dropped.push('reasoning')
+}
+
+function fitRoles(draft: Draft): void {
+  const before = draft.get('messages')
+  if (!Array.isArray(before) || !before.every(isObject)) return
+  const after = withAlternateRoles(before)
+  if (after !== before) draft.set('messages', after)
 }
 
 /** For offers without the responses format: tools are worth more than reasoning. */

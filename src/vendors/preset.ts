@@ -4,9 +4,12 @@ import type { Dialect } from '../domain/turn.ts'
 /** How the credential is sent. */
 export type AuthScheme =
   | 'bearer'
-  | 'api-key'
   | 'x-api-key'
   | 'x-goog-api-key'
+  /** The header `api-key`, or a token of Entra if the secret is the JSON of an application. */
+  | 'azure'
+  /** A key as `bearer`, or a signature of each request if the secret is JSON with keys or the place that has them. */
+  | 'aws'
   /** The secret is a service account's JSON, which is exchanged for a token that holds for an hour. */
   | 'google-service-account'
   | 'none'
@@ -33,6 +36,11 @@ export type Quirks = {
   /** Whether `stream_options.include_usage` is understood. */
   readonly usageInStream: 'on_request' | 'unasked'
   readonly usageDialect: UsageDialect
+  /**
+   * Where a request names the model, if not in its body: in the path of an Azure deployment, or in the path of one of
+   * the publishers at Google Cloud.
+   */
+  readonly modelIn?: 'deployment_path' | 'publisher_path'
   /** Whether ids of tool calls may be sent back, in a dialect in which they are optional. */
   readonly callIds?: 'sent' | 'refused'
 }
@@ -49,6 +57,8 @@ export type PriceListing =
       readonly current: RegExp
       /** What the vendor's API wants before an id of the list. */
       readonly upstreamPrefix?: string
+      /** The id as the vendor's API takes it, if the list spells it differently. */
+      readonly spelt?: (listedId: string) => string
       /** The vendor bills reasoning without sending it, or sends a summary (its documentation, 2026-11). */
       readonly hidesReasoning?: true
       /** The vendor ends an answer at the context alone. A longest answer in a source is that source's own default. */
@@ -56,7 +66,15 @@ export type PriceListing =
     }
   /** Why the list prices none of its models. `src/prices/skips.ts` has the sentences. */
   | {
-      readonly unlisted: 'by_deployment' | 'by_region' | 'by_pixels' | 'passed_on' | 'fee' | 'unlisted' | 'upscaler'
+      readonly unlisted:
+        | 'by_deployment'
+        | 'by_region'
+        | 'by_pixels'
+        | 'other_currency'
+        | 'passed_on'
+        | 'fee'
+        | 'unlisted'
+        | 'upscaler'
     }
 
 /** The row of a vendor: what a connection to it needs, without the credential. */

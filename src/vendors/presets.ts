@@ -23,6 +23,14 @@ const preset = ({ quirks, ...vendor }: Vendor): Preset => ({
   quirks: { ...standard, ...quirks },
 })
 
+/** The versions that the prices of Cohere's models are for. */
+const cohereDates: Readonly<Record<string, string>> = {
+  'command-a': '-03-2025',
+  'command-r': '-08-2024',
+  'command-r-plus': '-08-2024',
+  'command-r7b': '-12-2024',
+}
+
 export const presets: readonly Preset[] = [
   preset({
     id: 'sandbox',
@@ -61,9 +69,36 @@ export const presets: readonly Preset[] = [
   preset({
     id: 'azure',
     label: 'Azure OpenAI',
-    auth: 'api-key',
+    auth: 'azure',
     quirks: { outputMaxField: 'max_completion_tokens' },
     listing: { unlisted: 'by_deployment' },
+  }),
+  // https://{resource}.openai.azure.com/openai. The deployment stands in the path, before the v1 API of 2025-08
+  // (learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle, 2026-11).
+  preset({
+    id: 'azure-deployments',
+    label: 'Azure OpenAI, deployments in the path',
+    auth: 'azure',
+    quirks: { outputMaxField: 'max_completion_tokens', modelIn: 'deployment_path' },
+    listing: { unlisted: 'by_deployment' },
+  }),
+  // https://bedrock-runtime.{region}.amazonaws.com/openai/v1. The endpoint has no list of models
+  // (docs.aws.amazon.com/bedrock/latest/userguide/inference-chat-completions.html, 2026-11).
+  preset({
+    id: 'bedrock',
+    label: 'Amazon Bedrock',
+    auth: 'aws',
+    quirks: { outputMaxField: 'max_completion_tokens' },
+    listing: { unlisted: 'by_region' },
+  }),
+  // https://bedrock-mantle.{region}.api.aws/anthropic/v1, and https://bedrock-runtime.{region}.amazonaws.com/anthropic/v1
+  // (docs.aws.amazon.com/bedrock/latest/userguide/inference-messages-api.html, 2026-11).
+  preset({
+    id: 'bedrock-anthropic',
+    label: 'Claude on Amazon Bedrock',
+    auth: 'aws',
+    dialects: ['messages'],
+    listing: { unlisted: 'by_region' },
   }),
   preset({
     id: 'groq',
@@ -156,6 +191,112 @@ export const presets: readonly Preset[] = [
     keyVariable: 'DASHSCOPE_API_KEY',
     listing: { unlisted: 'unlisted' },
   }),
+  // GLM at the company's international address. Its other address, zhipu, has prices and keys of its own (docs.z.ai and
+  // docs.bigmodel.cn, 2026-11).
+  preset({
+    id: 'zai',
+    label: 'Z.ai',
+    baseUrl: 'https://api.z.ai/api/paas/v4',
+    keyVariable: 'ZAI_API_KEY',
+    listing: { listed: 'zai', current: /./, spelt: (id) => id.toLowerCase() },
+  }),
+  // Some prices depend on the length of the input. The public list has them in dollars and for short inputs only.
+  preset({
+    id: 'zhipu',
+    label: 'Zhipu BigModel',
+    baseUrl: 'https://open.bigmodel.cn/api/paas/v4',
+    keyVariable: 'ZHIPU_API_KEY',
+    listing: { unlisted: 'other_currency' },
+  }),
+  // Models before M3.1 put their reasoning into the text, between <think> and </think>, and want it back unchanged
+  // (platform.minimax.io/docs/api-reference/text-openai-api, 2026-11).
+  preset({
+    id: 'minimax',
+    label: 'MiniMax',
+    baseUrl: 'https://api.minimax.io/v1',
+    keyVariable: 'MINIMAX_API_KEY',
+    listing: {
+      listed: 'minimax',
+      current: /^(?:MiniMax-M2(?!\.1)|minimax-m3)/,
+      spelt: (id) => id.replace('minimax-m3', 'MiniMax-M3'),
+    },
+  }),
+  // cloud.tencent.com/document/product/1729/111007, of 2026-01-08.
+  preset({
+    id: 'hunyuan',
+    label: 'Tencent Hunyuan',
+    baseUrl: 'https://api.hunyuan.cloud.tencent.com/v1',
+    keyVariable: 'HUNYUAN_API_KEY',
+    listing: { unlisted: 'other_currency' },
+  }),
+  // cloud.baidu.com/doc/qianfan/s/Hmh4suq26, of 2025-12-09.
+  preset({
+    id: 'qianfan',
+    label: 'Baidu Qianfan',
+    baseUrl: 'https://qianfan.baidubce.com/v2',
+    keyVariable: 'QIANFAN_API_KEY',
+    listing: { unlisted: 'other_currency' },
+  }),
+  // The address in China is https://api.siliconflow.cn/v1, with accounts of its own (chatboxai/chatbox#2573, 2025-08).
+  preset({
+    id: 'siliconflow',
+    label: 'SiliconFlow',
+    baseUrl: 'https://api.siliconflow.com/v1',
+    keyVariable: 'SILICONFLOW_API_KEY',
+    listing: { unlisted: 'unlisted' },
+  }),
+  // The international address is https://api.stepfun.ai/v1 (platform.stepfun.com/docs, 2026-11).
+  preset({
+    id: 'stepfun',
+    label: 'StepFun',
+    baseUrl: 'https://api.stepfun.com/v1',
+    keyVariable: 'STEPFUN_API_KEY',
+    listing: { unlisted: 'other_currency' },
+  }),
+  // Its list of models needs no key, so it proves nothing (docs.api.nvidia.com/nim, 2026-11).
+  preset({
+    id: 'nvidia',
+    label: 'NVIDIA NIM',
+    baseUrl: 'https://integrate.api.nvidia.com/v1',
+    keyVariable: 'NVIDIA_API_KEY',
+    probe: 'empty_call',
+    listing: { unlisted: 'unlisted' },
+  }),
+  // The same holds for this list (huggingface.co/docs/inference-providers, 2026-11).
+  preset({
+    id: 'huggingface',
+    label: 'Hugging Face',
+    baseUrl: 'https://router.huggingface.co/v1',
+    keyVariable: 'HF_TOKEN',
+    probe: 'empty_call',
+    listing: { unlisted: 'passed_on' },
+  }),
+  // Models whose limits no public list has are left out, here and at MiniMax.
+  // https://api.cloudflare.com/client/v4/accounts/{account id}/ai/v1
+  // (developers.cloudflare.com/workers-ai/configuration/open-ai-compatibility, 2026-11).
+  preset({
+    id: 'cloudflare',
+    label: 'Cloudflare Workers AI',
+    listing: {
+      listed: 'cloudflare',
+      current:
+        /^@cf\/(?:google\/gemma-4|ibm-granite|meta\/llama-(?:3\.1-8b-instruct-fp8$|3\.[23]-|4-)|mistralai|moonshotai\/kimi-k2\.[67]|nvidia|openai|qwen\/(?!qwen3\.8)|zai-org\/(?!glm-5\.3))/,
+    },
+  }),
+  // It does not know stream_options (docs.cohere.com/docs/compatibility-api, 2026-11). The list leaves out the dates in
+  // the ids.
+  preset({
+    id: 'cohere',
+    label: 'Cohere',
+    baseUrl: 'https://api.cohere.ai/compatibility/v1',
+    keyVariable: 'COHERE_API_KEY',
+    quirks: { usageInStream: 'unasked' },
+    listing: {
+      listed: 'cohere',
+      current: /^(?:command-a|command-r|command-r-plus|command-r7b|embed-v4\.0)$/,
+      spelt: (id) => `${id}${cohereDates[id] ?? ''}`,
+    },
+  }),
   // Its chat endpoint ended on 2026-09-27. The Agent API answers at /v1/responses, too. It shows its list of models
   // without a key (docs.perplexity.ai, "Migrate from Sonar to the Agent API", 2026-11).
   preset({
@@ -186,6 +327,16 @@ export const presets: readonly Preset[] = [
     videoApi: 'vertex-veo',
     // Refuses functionCall.id and functionResponse.id, which AI Studio gives and takes (Vertex, 2026-11).
     quirks: { callIds: 'refused' },
+    listing: { unlisted: 'by_region' },
+  }),
+  // https://{region}-aiplatform.googleapis.com/v1beta1/projects/{project}/locations/{region}/publishers/anthropic
+  // (docs.cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/use-claude, 2026-11).
+  preset({
+    id: 'vertex-anthropic',
+    label: 'Claude on Google Vertex AI',
+    auth: 'google-service-account',
+    dialects: ['messages'],
+    quirks: { modelIn: 'publisher_path' },
     listing: { unlisted: 'by_region' },
   }),
   preset({
@@ -238,9 +389,13 @@ export function isOwnAddress(presetId: string, baseUrl: string): boolean {
 
 const HEADER_TEXT = /^[\x20-\x7e]+$/
 
-/** Whether a key can be sent. All but the file of a service account go into a header. */
-export const isSendableKey = (presetId: string, key: string): boolean =>
-  byId.get(presetId)?.auth === 'google-service-account' || HEADER_TEXT.test(key)
+/** Whether a key can be sent. All go into a header but JSON that is exchanged or that has keys for signatures. */
+export function isSendableKey(presetId: string, key: string): boolean {
+  const auth = byId.get(presetId)?.auth
+  if (auth === 'google-service-account') return true
+  const isJson = key.trimStart().startsWith('{')
+  return (isJson && (auth === 'azure' || auth === 'aws')) || HEADER_TEXT.test(key)
+}
 
 /** The refusal of a key that cannot be sent. */
 export const UNSENDABLE_KEY =

@@ -2,6 +2,7 @@
 import type { Provider } from '../domain/catalog.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import type { Dialect } from '../domain/turn.ts'
+import { DEPLOYMENT_VERSION } from '../formats/core/model-path.ts'
 import { upstreamSideOf } from '../formats/upstream-sides.ts'
 import { outbound } from '../outbound/send.ts'
 import { Stop } from '../outbound/stop.ts'
@@ -20,7 +21,7 @@ export type Probe = {
 }
 
 const PROBE_TIMEOUT_MS = limit('probeTimeoutMs', 15_000, 'A probe of a provider that takes longer counts as failed.')
-/** Vertex lists its models outside of any project (2026-11). */
+/** Vertex lists the models of a publisher outside of any project (2026-11). */
 const VERTEX_PLACE = /\/projects\/[^/]+\/locations\/[^/]+(?=\/publishers\/)/
 const PROBE_BYTES_MAX = limit('probeBytesMax', 4 * MIB, 'A longer model list is not read.')
 
@@ -48,11 +49,11 @@ function asker(provider: Provider, preset: Preset, stop: Stop): Ask {
   return async ({ method, path, body }) => {
     const sent = await sendAs(
       { provider, preset },
-      (credential) => {
+      (credential, sign) => {
         const type = body === undefined ? {} : { 'content-type': 'application/json' }
         const headers = { ...side.headers, ...credential, ...type }
-        const request = { url: base + path, method, headers, stop, reach }
-        return outbound.sendForText(body === undefined ? request : { ...request, body }, PROBE_BYTES_MAX)
+        const request = { url: base + path, method, headers, body, stop, reach }
+        return outbound.sendForText(sign ? sign(request) : request, PROBE_BYTES_MAX)
       },
       { statusOf: (whole) => (whole.kind === 'whole' ? whole.status : undefined) },
     )
@@ -92,7 +93,8 @@ const LISTLESS = new Set([400, 403, 404, 405, 501])
 
 /** The list of models. A vendor without one gets an empty call. */
 async function probeModels(ask: Ask, preset: Preset): Promise<ProbeResult> {
-  const reply = await ask({ method: 'GET', path: '/models' })
+  const version = preset.quirks.modelIn === 'deployment_path' ? `?${DEPLOYMENT_VERSION}` : ''
+  const reply = await ask({ method: 'GET', path: `/models${version}` })
   if (reply.kind === 'none') return reply.found
   const { status } = reply
   const models = status === 200 ? modelIds(reply.text) : undefined
@@ -133,7 +135,7 @@ async function probeReading(ask: Ask, path: string): Promise<ProbeResult> {
 
 /** A list of OpenAI's has ids, one of Google's has names. Together answers with the list itself (2026-11). */
 type ListedModel = { readonly id?: unknown; readonly name?: unknown }
-const GOOGLE_PREFIX = /^(?:publishers\/google\/)?models\//
+const GOOGLE_PREFIX = /^(?:publishers\/[a-z]+\/)?models\//
 
 function modelIds(text: string): string[] | undefined {
   const answer = jsonOf(text) as Partial<Record<string, ListedModel[]>> | ListedModel[] | undefined

@@ -9,7 +9,7 @@ export type Limit =
   /** The fields are refused. `unless`: they are taken if the effort is `none`, or if the effort is unset, too. */
   | { readonly takes: 'nothing'; readonly fields: readonly string[]; readonly unless?: 'effort_none' | 'effort_unset' }
   | { readonly takes: 'name'; readonly field: string; readonly as: string }
-  | { readonly takes: 'number'; readonly field: string; readonly most: number }
+  | { readonly takes: 'number'; readonly field: string; readonly least?: number; readonly most: number }
   | { readonly takes: 'items'; readonly field: string; readonly most: number }
   /** The id of a user can be any text. One that does not fit is sent as its digest. */
   | {
@@ -31,6 +31,10 @@ export type Limit =
   | { readonly takes: 'object_schema' }
   /** In a conversation with tool calls each message of the model must have `reasoning_content`. */
   | { readonly takes: 'thoughts' }
+  /** Content that is text alone must be one text, not a list of parts or null. */
+  | { readonly takes: 'text_content' }
+  /** The system message comes first, and then messages of the user, or results of tools, and of the model alternate. */
+  | { readonly takes: 'alternate_roles' }
   /** No message may have the reasoning of its model. */
   | { readonly takes: 'no_thoughts' }
   /** Tools whose input is free text, in the vendor's own formats, are taken. */
@@ -48,16 +52,16 @@ type RuleRow = Limit & {
   /** The presets for which it holds, or does not hold. Left out: it holds for every vendor that serves these models. */
   readonly vendors?: readonly string[]
   readonly notVendors?: readonly string[]
-  /** The models for which it holds, by the part of the name after the last slash, in small letters. */
+  /** The models for which it holds, by the name after the last slash and after Bedrock's prefixes, in small letters. */
   readonly models?: RegExp
   /** Where it can be read. `read` is the date on which it was. */
   readonly source: string
 }
 export type Rule = RuleRow & { readonly read: string }
 
-const OPENAI = ['openai', 'azure']
+const OPENAI = ['openai', 'azure', 'azure-deployments']
 /** Vendors that refuse `reasoning_content` in a message. */
-const REFUSES_THOUGHTS = [...OPENAI, 'groq', 'mistral', 'cerebras']
+const REFUSES_THOUGHTS = [...OPENAI, 'groq', 'mistral', 'cerebras', 'bedrock']
 
 /** Models of OpenAI that reason. */
 const REASONS = /^(?:gpt-(?:[5-9]|\d\d)(?!.*-chat)|o\d|codex)/
@@ -83,6 +87,15 @@ const NOT_MISTRAL =
   'user safety_identifier top_k logprobs top_logprobs logit_bias verbosity store stream_options service_tier ' +
   'modalities audio web_search_options functions function_call prompt_cache_retention prompt_cache_options reasoning ' +
   'thinking repetition_penalty min_p'
+
+/** Fields that no model of NVIDIA's has in its schema. The schemas forbid further fields. */
+const NOT_NVIDIA =
+  'user safety_identifier metadata store service_tier logit_bias verbosity prediction modalities audio ' +
+  'prompt_cache_key prompt_cache_retention prompt_cache_options'
+
+/** Fields that Cohere's compatibility API does not support. `n` is not among them, because it changes the answer. */
+const NOT_COHERE =
+  'store metadata logit_bias top_logprobs modalities prediction audio service_tier parallel_tool_calls user stream_options'
 
 /** Rows that were read on one day. */
 const readOn = (read: string, rows: readonly RuleRow[]): readonly Rule[] => rows.map((row) => ({ ...row, read }))
@@ -305,7 +318,9 @@ export const vendorRules: readonly Rule[] = readOn('2026-11-25', [
   {
     vendors: REFUSES_THOUGHTS,
     takes: 'no_thoughts',
-    source: 'https://github.com/janhq/jan/issues/8136, https://github.com/Kilo-Org/kilocode/issues/10375',
+    source:
+      'https://github.com/janhq/jan/issues/8136, https://github.com/Kilo-Org/kilocode/issues/10375, ' +
+      'https://github.com/aws-samples/bedrock-engineer/pull/240',
   },
   {
     models: /^gemini/,
@@ -375,6 +390,111 @@ export const vendorRules: readonly Rule[] = readOn('2026-11-25', [
     notVendors: OPENAI,
     takes: 'system_role',
     source: 'https://github.com/earendil-works/pi/issues/1048, https://github.com/diegosouzapw/OmniRoute/issues/2281',
+  },
+
+  // Z.ai and Zhipu
+  {
+    vendors: ['zai', 'zhipu'],
+    takes: 'items',
+    field: 'stop',
+    most: 1,
+    source: 'https://docs.spring.io/spring-ai/reference/api/chat/zhipuai-chat.html (stop: a single stop word)',
+  },
+  {
+    vendors: ['zai', 'zhipu'],
+    takes: 'number',
+    field: 'temperature',
+    most: 1,
+    source: 'https://docs.spring.io/spring-ai/reference/api/chat/zhipuai-chat.html (temperature: between 0 and 1)',
+  },
+  {
+    vendors: ['zai', 'zhipu'],
+    takes: 'json_object',
+    source: 'https://github.com/BerriAI/litellm/pull/37797, https://github.com/browserbase/stagehand/pull/1706',
+  },
+
+  // MiniMax
+  {
+    vendors: ['minimax'],
+    takes: 'number',
+    field: 'temperature',
+    least: 0.01,
+    most: 1,
+    source: 'https://www.promptfoo.dev/docs/providers/minimax/ (temperature: above 0, at most 1)',
+  },
+
+  // Tencent Hunyuan. This row comes after the one that makes system messages of those of developers.
+  {
+    vendors: ['hunyuan'],
+    takes: 'alternate_roles',
+    source:
+      'https://cloud.tencent.com/document/api/1729/101836, https://github.com/FoundationAgents/OpenManus/issues/894',
+  },
+
+  // SiliconFlow
+  {
+    vendors: ['siliconflow'],
+    takes: 'items',
+    field: 'stop',
+    most: 4,
+    source: 'https://docs.siliconflow.cn/api-reference (stop: up to 4 sequences)',
+  },
+
+  // StepFun
+  {
+    vendors: ['stepfun'],
+    models: /^step-3(?!\.5)/,
+    takes: 'efforts',
+    efforts: ['low', 'medium', 'high'],
+    source: 'https://platform.stepfun.com/docs/zh/api-reference/chat/chat-completion-create',
+  },
+  {
+    vendors: ['stepfun'],
+    models: /^step-3\.5/,
+    takes: 'efforts',
+    efforts: ['low', 'high'],
+    source: 'https://platform.stepfun.com/docs/zh/api-reference/chat/chat-completion-create',
+  },
+
+  // NVIDIA
+  {
+    vendors: ['nvidia'],
+    takes: 'nothing',
+    fields: NOT_NVIDIA.split(' '),
+    source: 'https://github.com/can1357/oh-my-pi/issues/2299, https://github.com/sipeed/picoclaw/issues/1019',
+  },
+
+  // Cloudflare
+  {
+    vendors: ['cloudflare'],
+    takes: 'text_content',
+    source:
+      'https://github.com/devoxx/DevoxxGenieIDEAPlugin/issues/1256, ' +
+      'https://github.com/TencentCloud/TencentDB-Agent-Memory/issues/1313',
+  },
+
+  // Cohere
+  {
+    vendors: ['cohere'],
+    takes: 'nothing',
+    fields: NOT_COHERE.split(' '),
+    source:
+      'https://docs.cohere.com/docs/compatibility-api (unsupported parameters), ' +
+      'https://app.unpkg.com/@lobehub/chat@1.143.3 (packages/model-runtime/src/providers/cohere: user, stream_options)',
+  },
+  ...['frequency_penalty', 'presence_penalty'].map((field): RuleRow => ({
+    vendors: ['cohere'],
+    takes: 'number',
+    field,
+    least: 0,
+    most: 1,
+    source: 'https://docs.cohere.com/reference/chat (penalties: from 0 to 1)',
+  })),
+  {
+    vendors: ['cohere'],
+    takes: 'efforts',
+    efforts: ['none', 'high'],
+    source: 'https://docs.cohere.com/docs/compatibility-api (reasoning_effort: none or high)',
   },
   // Embeddings
   {

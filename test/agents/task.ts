@@ -61,11 +61,11 @@ export async function attempt({ program, installed, way, profile }: Attempt): Pr
   }
 }
 
-const yamlFor = ({ preset, base, model, yaml = '' }: Profile, way: Way, { origin }: Vendor): string =>
+const yamlFor = ({ preset, base, model, key = () => 'k' }: Profile, way: Way, { origin }: Vendor): string =>
   [
     'sandbox: false',
     'providers:',
-    `  vendor: { preset: ${preset}, base_url: '${origin}${base}', key: k, allow_private: true${yaml} }`,
+    `  vendor: { preset: ${preset}, base_url: '${origin}${base}', key: '${key(origin)}', allow_private: true }`,
     'models:',
     `  ${way.model}: { price: ${PRICE}, output_tokens_max: 128000, offers: [{ provider: vendor, model: '${model}' }] }`,
   ].join('\n')

@@ -2,6 +2,7 @@
  * A strict vendor. It refuses what the real one refuses, calls two tools at once, then one, and then answers. The
  * client must return what the vendor sent: each result with its own call, and every digit unchanged.
  */
+import { generateKeyPairSync } from 'node:crypto'
 import type { Dialect } from '../../src/domain/turn.ts'
 import { parseExact } from '../../src/lib/json/exact-json.ts'
 import { Raw, written, type VendorAnswer } from './answers.ts'
@@ -16,7 +17,19 @@ export type Profile = {
   readonly model: string
   /** By dialect: what it refuses in each. */
   readonly checks: Partial<Readonly<Record<Dialect, Check>>>
-  readonly yaml?: string
+  /** The credential, for the fake's own origin. The default is a key. */
+  readonly key?: (origin: string) => string
+}
+
+/** Credentials that the fake exchanges for a token. */
+const entraApplication = (origin: string): string =>
+  JSON.stringify({ tenant_id: 't', client_id: 'c', client_secret: 's', token_uri: `${origin}/token` })
+const awsKeys = (): string =>
+  JSON.stringify({ access_key_id: 'AKIDEXAMPLE', secret_access_key: 'secret', region: 'us-east-1' })
+const serviceAccount = (origin: string): string => {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const key = privateKey.export({ type: 'pkcs8', format: 'pem' })
+  return JSON.stringify({ client_email: 'robot@example.com', private_key: key, token_uri: `${origin}/token` })
 }
 
 const chat = (preset: string, check: Check, model = 'some-model'): Profile => ({
@@ -37,6 +50,20 @@ export const profiles: readonly Profile[] = [
     checks: { chat: checks.openaiChat, responses: checks.openaiResponses },
   })),
   { ...chat('azure', checks.openaiChat, 'gpt-5.6-sol') },
+  { ...chat('azure-deployments', checks.openaiChat, 'gpt-4.1'), base: '/openai', key: entraApplication },
+  // aws-samples/bedrock-engineer#240
+  {
+    ...chat('bedrock', without({ thoughts: 'refused', developer: 'refused' }), 'openai.gpt-oss-120b-1:0'),
+    base: '/openai/v1',
+    key: awsKeys,
+  },
+  {
+    preset: 'bedrock-anthropic',
+    base: '/anthropic/v1',
+    model: 'anthropic.claude-sonnet-4-5-20250929-v1:0',
+    checks: { messages: checks.anthropicMessages },
+    key: awsKeys,
+  },
   chat('mistral', checks.mistralChat, 'mistral-large-latest'),
   chat('deepseek', checks.deepseekChat, 'deepseek-v4-pro'),
   // console.groq.com/docs/openai
@@ -55,7 +82,19 @@ export const profiles: readonly Profile[] = [
   chat('ark', checks.arkChat, 'doubao-seed'),
   chat('modelark', checks.arkChat, 'doubao-seed'),
   chat('custom', checks.zhipuChat, 'glm-5'),
-  ...['together', 'fireworks', 'deepinfra', 'alibaba', 'ollama', 'llamacpp'].map((one) => chat(one, checks.plainChat)),
+  chat('zai', checks.glmChat, 'glm-5.3'),
+  chat('zhipu', checks.glmChat, 'glm-5.2'),
+  chat('minimax', checks.minimaxChat, 'MiniMax-M3'),
+  chat('hunyuan', checks.hunyuanChat, 'hunyuan-2.0-instruct-20251111'),
+  // docs.siliconflow.cn/api-reference
+  chat('siliconflow', without({ lengthMax: { stop: 4 }, developer: 'refused' }), 'Qwen/Qwen3.6-27B'),
+  chat('stepfun', checks.stepChat, 'step-3.5-flash'),
+  chat('nvidia', checks.nvidiaChat, 'nvidia/nemotron-3-super-120b-a12b'),
+  chat('cloudflare', checks.cloudflareChat, '@cf/openai/gpt-oss-120b'),
+  chat('cohere', checks.cohereChat, 'command-a-03-2025'),
+  ...['together', 'fireworks', 'deepinfra', 'alibaba', 'qianfan', 'huggingface', 'ollama', 'llamacpp'].map((one) =>
+    chat(one, checks.plainChat),
+  ),
   { ...chat('vllm', checks.plainChat), checks: { chat: checks.plainChat, messages: checks.anthropicMessages } },
   { ...chat('perplexity', checks.plainChat), checks: { responses: checks.plainResponses } },
   { ...chat('custom-responses', checks.plainChat, 'gpt-5.5'), checks: { responses: checks.plainResponses } },
@@ -63,6 +102,13 @@ export const profiles: readonly Profile[] = [
     ...chat('anthropic', checks.plainChat, model),
     checks: { messages: checks.anthropicMessages },
   })),
+  {
+    preset: 'vertex-anthropic',
+    base: '/v1beta1/projects/p/locations/global/publishers/anthropic',
+    model: 'claude-sonnet-4-5@20250929',
+    checks: { messages: checks.publisherMessages },
+    key: serviceAccount,
+  },
   { preset: 'gemini', base: '/v1beta', model: 'gemini-3-pro-preview', checks: { gemini: checks.geminiContents } },
 ]
 
@@ -114,7 +160,7 @@ export type Vendor = {
 
 function dialectOf(path: string): Dialect {
   if (path.endsWith('/responses')) return 'responses'
-  if (path.endsWith('/messages')) return 'messages'
+  if (path.endsWith('/messages') || /:(?:streamR|r)awPredict$/.test(path)) return 'messages'
   return path.includes(':') ? 'gemini' : 'chat'
 }
 
@@ -129,6 +175,23 @@ const lookTwice: Mind = ({ seen }) => {
   return { ...said, calls: said.calls.map((call) => ({ ...call, name })) }
 }
 
+const TOKEN = 'token-of-the-fake'
+
+/** What is wrong with the credential or the address of a request, at vendors where neither is plain. */
+function wrongIn({ preset, model }: Profile, { url, headers }: Request): string | undefined {
+  const authorization = headers.get('authorization') ?? ''
+  if (preset.startsWith('bedrock')) {
+    return authorization.startsWith('AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/') ? undefined : 'not signed'
+  }
+  if (preset !== 'vertex-anthropic' && preset !== 'azure-deployments') return undefined
+  if (authorization !== `Bearer ${TOKEN}`) return 'not the token'
+  if (!url.includes(encodeURIComponent(model))) return 'no model in the path'
+  const isOld = preset === 'azure-deployments'
+  return isOld && !/\/openai\/deployments\/[^/]+\/[a-z/]+\?api-version=2024-10-21$/.test(url)
+    ? 'Resource not found'
+    : undefined
+}
+
 export function startVendor(profile: Profile, mind: Mind = lookTwice): Vendor {
   const seen: Vendor['seen'] = []
   const refused: string[] = []
@@ -141,6 +204,9 @@ export function startVendor(profile: Profile, mind: Mind = lookTwice): Vendor {
     hostname: '127.0.0.1',
     async fetch(request) {
       const { pathname } = new URL(request.url)
+      if (pathname === '/token') return Response.json({ access_token: TOKEN, expires_in: 3_600 })
+      const wrong = wrongIn(profile, request)
+      if (wrong !== undefined) return refuse({ status: 401, body: { error: { message: wrong } } })
       const dialect = dialectOf(pathname)
       const text = await request.text()
       const body = fieldsOf(JSON.parse(text))
@@ -154,7 +220,7 @@ export function startVendor(profile: Profile, mind: Mind = lookTwice): Vendor {
       if (typeof said === 'string') return refuse({ status: 400, body: { error: { message: `MIXED UP: ${said}` } } })
       const calls = said.calls.map((call) => ({ ...call, id: idFor(profile, call.id) }))
       const { whole, stream } = written[dialect]({ ...said, calls })
-      if (body['stream'] === true || pathname.endsWith(':streamGenerateContent')) {
+      if (body['stream'] === true || /:stream(?:GenerateContent|RawPredict)$/.test(pathname)) {
         return new Response(stream, { headers: { 'content-type': 'text/event-stream' } })
       }
       const answer = whole instanceof Raw ? whole.text : JSON.stringify(whole)

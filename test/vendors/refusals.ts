@@ -332,6 +332,103 @@ const userOfSix: Check = ({ body: { user } }) =>
     : undefined
 export const zhipuChat = all(userOfSix, noDeveloper, ({ seen }) => thoughtsBack(seen), chatShape)
 export const arkChat = all(userOfSix, noDeveloper, chatShape)
+
+const numberAbove =
+  (field: string, least: number, most: number): Check =>
+  ({ body }) => {
+    const value = body[field]
+    return typeof value === 'number' && (value <= least || value > most)
+      ? openai(`invalid params, ${field} should be above ${least} and at most ${most}`, field)
+      : undefined
+  }
+/** docs.spring.io/spring-ai/reference/api/chat/zhipuai-chat.html; BerriAI/litellm#37797, browserbase/stagehand#1706. */
+export const glmChat = all(
+  numberAbove('temperature', -1, 1),
+  ({ body }) =>
+    Array.isArray(body['stop']) && body['stop'].length > 1
+      ? openai('stop: one word at most', 'stop', '1210')
+      : undefined,
+  ({ body }) =>
+    fieldsOf(body['response_format'])['type'] === 'json_schema' ? openai('response_format.type: invalid') : undefined,
+  zhipuChat,
+)
+/** promptfoo.dev/docs/providers/minimax; the form of the error: BigPizzaV3/CodexPlusPlus#267. */
+export const minimaxChat = all(
+  numberAbove('temperature', 0, 1),
+  noDeveloper,
+  ({ seen }) => thoughtsBack(seen),
+  chatShape,
+)
+
+/** FoundationAgents/OpenManus#894, lobehub/lobehub#7173; cloud.tencent.com/document/api/1729/101836. */
+const alternates: Check = ({ seen: { messages } }) => {
+  const refusal = openai(
+    'messages 中 user（tool） 和 assistant 角色需交替出现 (一问一答)，以 user 提问开始， user（tool）提问结束, tool 可以连续出现多次',
+    null,
+    '1001',
+  )
+  const said = messages[0]?.role === 'system' ? messages.slice(1) : messages
+  if (said[0]?.role !== 'user' || said.at(-1)?.role === 'assistant') return refusal
+  if (said.some(({ role }) => role === 'system')) return refusal
+  const isOdd = said.some(({ role }, i) => {
+    const before = said[i - 1]?.role
+    if (before === undefined) return false
+    return role === 'assistant' ? before === 'assistant' : role === 'tool' ? before === 'user' : before !== 'assistant'
+  })
+  return isOdd ? refusal : undefined
+}
+export const hunyuanChat = all(noDeveloper, alternates, chatShape)
+
+/** The messages of devoxx/DevoxxGenieIDEAPlugin#1256; TencentCloud/TencentDB-Agent-Memory#1313. */
+const textContent: Check = ({ body }) => {
+  const odd = listOf(body['messages']).findIndex(({ content }) => {
+    if (typeof content === 'string') return false
+    return !Array.isArray(content) || listOf(content).every(({ type }) => type === 'text')
+  })
+  if (odd < 0) return undefined
+  const message = `AiError: Bad input: Error: oneOf at '/' not met, 0 matches: Type mismatch of '/messages/${odd}/content', 'array' not in 'string'`
+  return { status: 400, body: { errors: [{ message, code: 5006 }], success: false, result: {}, messages: [] } }
+}
+export const cloudflareChat = all(noDeveloper, textContent, chatShape)
+
+const effortsOf =
+  (...taken: readonly string[]): Check =>
+  ({ body: { reasoning_effort: effort } }) =>
+    effort === undefined || taken.includes(textOf(effort))
+      ? undefined
+      : openai(`reasoning_effort: invalid`, 'reasoning_effort')
+/** platform.stepfun.com/docs/zh/api-reference/chat/chat-completion-create */
+export const stepChat = all(effortsOf('low', 'high'), noDeveloper, chatShape)
+/** docs.cohere.com/docs/compatibility-api (supported and unsupported parameters) */
+export const cohereChat = all(
+  effortsOf('none', 'high'),
+  noDeveloper,
+  ({ body }) => {
+    const unknown = 'store metadata logit_bias top_logprobs n service_tier parallel_tool_calls user stream_options'
+    const found = unknown.split(' ').find((field) => field in body)
+    return found === undefined
+      ? undefined
+      : { status: 422, body: { id: 'e1', message: `unsupported parameter: ${found}` } }
+  },
+  chatShape,
+)
+/** can1357/oh-my-pi#2299 (its schemas forbid further fields), NVIDIA/garak#748 (the words). */
+export const nvidiaChat: Check = (sent) => {
+  const known =
+    'model messages temperature top_p max_tokens seed stop stream stream_options tools tool_choice frequency_penalty ' +
+    'presence_penalty response_format reasoning_effort n parallel_tool_calls logprobs top_logprobs top_k'
+  const extra = Object.keys(sent.body).find((key) => !known.split(' ').includes(key))
+  if (extra === undefined) return noDeveloper(sent) ?? chatShape(sent)
+  return {
+    status: 422,
+    body: {
+      type: 'urn:inference-service:problem-details:unprocessable-entity',
+      title: 'Unprocessable Entity',
+      status: 422,
+      detail: `body -> ${extra}\n  Extra inputs are not permitted (type=extra_forbidden)`,
+    },
+  }
+}
 /** A server of the responses format that knows what was in it at first. */
 export const plainResponses = all(functionsOnly, openaiResponses)
 export const plainChat = chatWithout({ developer: 'refused' })
@@ -399,6 +496,14 @@ export const anthropicMessages: Check = ({ body, seen }) => {
   return odd < 0
     ? undefined
     : anthropic(`tools.${odd}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`)
+}
+
+/** docs.cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/use-claude: the version is in the body. */
+export const publisherMessages: Check = (sent) => {
+  const { model, anthropic_version: version, ...body } = sent.body
+  if (model !== undefined) return anthropic('model: Extra inputs are not permitted')
+  if (version !== 'vertex-2023-10-16') return anthropic('anthropic_version: Field required')
+  return anthropicMessages({ ...sent, body })
 }
 
 const GEMINI = new Set(

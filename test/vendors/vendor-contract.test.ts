@@ -15,9 +15,9 @@ const vendors: Vendor[] = []
 
 beforeAll(async () => {
   vendors.push(...profiles.map((profile) => startVendor(profile)))
-  const providers = profiles.map(({ preset, base }, i) => {
-    const url = (vendors[i]?.origin ?? '') + base
-    return `  p${i}: { preset: ${preset}, base_url: '${url}', key: k, allow_private: true }`
+  const providers = profiles.map(({ preset, base, key = () => 'k' }, i) => {
+    const origin = vendors[i]?.origin ?? ''
+    return `  p${i}: { preset: ${preset}, base_url: '${origin + base}', key: '${key(origin)}', allow_private: true }`
   })
   const models = profiles.map(
     ({ model }, i) =>

@@ -10,6 +10,7 @@ import type {
 } from '../core/contract.ts'
 import { fit, type FittedBody } from '../../vendors/fit.ts'
 import { exactBody } from '../core/exact-body.ts'
+import { pathOf } from '../core/model-path.ts'
 import { readReceived } from '../core/buffered-reply.ts'
 import type { FittedNames } from '../core/tool-names.ts'
 import { ChatCollector } from './collector.ts'
@@ -48,7 +49,7 @@ export class DirectChat implements Adapter {
       collected,
       fitted: changes,
     })
-    return { path: CHAT_PATH, headers: NO_HEADERS, body, dropped }
+    return { path: pathOf(CHAT_PATH, { upstreamModel, quirks }), headers: NO_HEADERS, body, dropped }
   }
 
   /** A value that is written again is parsed exactly, so that its numbers keep their digits. */

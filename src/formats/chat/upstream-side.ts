@@ -3,6 +3,7 @@ import { argumentsIn } from '../core/call-arguments.ts'
 import { urlOf } from '../core/media-source.ts'
 import type { InputPart, Message, OutputPart, Tool, ToolChoice, Turn } from '../../domain/turn.ts'
 import { fit, isTaken } from '../../vendors/fit.ts'
+import { pathOf } from '../core/model-path.ts'
 import { functionSchema } from '../core/schema-map.ts'
 import type { Destination, UpstreamRequest, UpstreamSide } from '../core/contract.ts'
 import { ChatCollector } from './collector.ts'
@@ -61,7 +62,7 @@ function write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest {
   }
   const fitted = fit(body, quirks.rules)
   return {
-    path: CHAT_PATH,
+    path: pathOf(CHAT_PATH, to),
     headers: {},
     body: JSON.stringify({ ...body, ...fitted.changes }),
     dropped: [...dropped, ...fitted.dropped],

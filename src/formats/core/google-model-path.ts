@@ -1,4 +1,5 @@
 /** The model in the paths of Gemini's API, both Google's and ours. */
+import { modelSegment } from './model-path.ts'
 
 export type Action =
   | 'generateContent'
@@ -6,19 +7,15 @@ export type Action =
   | 'countTokens'
   | 'predictLongRunning'
   | 'fetchPredictOperation'
+  | 'rawPredict'
+  | 'streamRawPredict'
 
 const KIND = /^(models|tunedModels)\/(.+)$/s
-/** A segment that a server would read as the parent folder. */
-const DOTS_ONLY = /(?<=^|\/)\.+(?=\/|$)/g
 
-/**
- * The path of an upstream model, after the base URL. The id is one percent-encoded segment, and the action follows it,
- * so it cannot be `..`. A server that decodes slashes too early finds no parent folder in it either.
- */
+/** The path of an upstream model, after the base URL. The action follows the id. */
 export function upstreamPath(upstreamModel: string, action: Action): string {
   const [, kind = 'models', id = upstreamModel] = KIND.exec(upstreamModel) ?? []
-  const segment = encodeURIComponent(id.toWellFormed().replace(DOTS_ONLY, '_'))
-  return `/${kind}/${segment}:${action}${action === 'streamGenerateContent' ? '?alt=sse' : ''}`
+  return `/${kind}/${modelSegment(id)}:${action}${action === 'streamGenerateContent' ? '?alt=sse' : ''}`
 }
 
 /**

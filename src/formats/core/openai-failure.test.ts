@@ -92,3 +92,17 @@ test('complaints of a schema are shown as text, with their places', () => {
   expect(messageOf({ error: { message: { detail: {} } } })).toBe('the upstream answered 422')
   expect(messageOf({ detail: Array.from({ length: 5_000 }, () => ({ msg: 'x' })) })).toBe('x; '.repeat(10).slice(0, -2))
 })
+
+test('Cloudflare lists its errors', () => {
+  const body = {
+    success: false,
+    errors: [{ code: 10000, message: 'Authentication error' }],
+    messages: [],
+    result: null,
+  }
+  expect(chatFailures.response(403, new Map(), JSON.stringify(body))).toMatchObject({
+    kind: 'auth',
+    code: '10000',
+    message: 'Authentication error',
+  })
+})

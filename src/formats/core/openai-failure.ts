@@ -85,16 +85,19 @@ type ErrorFields = { message?: unknown; code?: unknown; param?: unknown; type?: 
 
 /**
  * Finds the error object in the shapes that vendors of this format use: `{error:{…}}`, `{error:"…"}`, `{message}`, a
- * list of one, `{detail}`, and MiniMax's `base_resp`, which stands beside an answer without choices.
+ * list of one, `{detail}`, Cloudflare's `{errors:[…]}`, and MiniMax's `base_resp`, which stands beside an answer
+ * without choices.
  */
 function errorFields(body: unknown): ErrorFields {
   const [only] = asList(body)
   const outer = asFields(only ?? body)
-  const { error, base_resp: base, message, msg, detail } = outer
+  const { error, errors, base_resp: base, message, msg, detail } = outer
   if (typeof error === 'string') return { ...outer, message: error }
   if (typeof error === 'object' && error !== null) return error
   const { status_code: code, status_msg: words } = asFields(base)
   if (typeof words === 'string') return { message: words, code }
+  const [first] = asList(errors)
+  if (first !== undefined && message === undefined) return asFields(first)
   return { ...outer, message: message ?? msg ?? detail }
 }
 

@@ -2,6 +2,7 @@
 import type { Failure } from '../../domain/failure.ts'
 import { fit } from '../../vendors/fit.ts'
 import { asText } from '../core/fields.ts'
+import { pathOf } from '../core/model-path.ts'
 import type { Destination, UpstreamRequest } from '../core/contract.ts'
 import type { EmbeddingBody, EmbeddingInput } from './body.ts'
 import type { EmbeddingDialect } from './reading.ts'
@@ -32,7 +33,9 @@ export const openaiEmbeddings: EmbeddingUpstream = {
     const body = { ...others, model: upstreamModel, input: inputs, dimensions, encoding_format: encoding }
     // Nothing is lost by leaving these out: the gateway writes vectors as the client wants them.
     const lost = new Set([...foreign, ...ofInputs.flatMap((fields) => Object.keys(fields))])
-    return request('/embeddings', { ...body, ...fit(body, quirks.rules).changes }, [...lost])
+    return request(pathOf('/embeddings', { upstreamModel, quirks }), { ...body, ...fit(body, quirks.rules).changes }, [
+      ...lost,
+    ])
   },
 }
 

@@ -5,6 +5,7 @@ import type { Failure } from '../../domain/failure.ts'
 import type { Dialect } from '../../domain/turn.ts'
 import type { Usage } from '../../domain/usage.ts'
 import type { SseEvent } from '../../lib/http/sse.ts'
+import { pathOf } from '../core/model-path.ts'
 import { chatFailures, hiddenError } from '../core/openai-failure.ts'
 import { parseLongFields } from '../core/fields.ts'
 import type {
@@ -52,10 +53,10 @@ export class ImageAdapter implements Adapter {
     if (!ask.facts.streams) this.asEvents = (text): readonly SseEvent[] => [{ name: undefined, data: text }]
   }
 
-  request({ upstreamModel }: Destination): UpstreamRequest {
+  request(to: Destination): UpstreamRequest {
     const { body, facts, wish } = this.ask
     const fields = new Map<string, string | number | boolean>([
-      ['model', upstreamModel],
+      ['model', to.upstreamModel],
       ['prompt', body.prompt],
     ])
     const set = (name: string, value: string | number | boolean | undefined): void => {
@@ -79,7 +80,8 @@ export class ImageAdapter implements Adapter {
     }
     const passedOver = !facts.streams && body.partials ? ['partial_images'] : []
     const dropped = [...body.unknown.filter((name) => /^[\w.-]{1,64}$/.test(name)), ...passedOver]
-    return { ...this.ask.write(fields), dropped }
+    const { path, ...written } = this.ask.write(fields)
+    return { ...written, path: pathOf(path, to), dropped }
   }
 
   readReply(): never {

@@ -4,7 +4,7 @@ import { messagesFailures } from './failure.ts'
 import { readMessagesReply } from './reply.ts'
 import { writeMessagesBody, type MessagesRequest } from './request.ts'
 import { MessagesStream } from './stream.ts'
-import { MESSAGES_PATH, VERSION_HEADER } from './wire.ts'
+import { messagesPath, VERSION_HEADER } from './wire.ts'
 
 /** Betas by which tokens cost more than the model's price says (2026-11). */
 const DEARER_BETA = /^(?:context-1m|fast-mode|mcp-client|code-execution|advisor|fallback)/
@@ -23,13 +23,14 @@ export class DirectMessages implements Adapter {
     this.betas = (betas ?? '').split(',').map((beta) => beta.trim())
   }
 
-  request({ upstreamModel, outputTokensMax }: Destination): UpstreamRequest {
+  request(to: Destination): UpstreamRequest {
     const known = this.betas.filter((beta) => BETA.test(beta))
     const dropped = known.filter((beta) => DEARER_BETA.test(beta))
     const kept = known.filter((beta) => !DEARER_BETA.test(beta))
-    const written = writeMessagesBody(this.client, { upstreamModel, outputTokensMax })
+    const written = writeMessagesBody(this.client, to)
     const headers = kept.length === 0 ? VERSION_HEADER : { ...VERSION_HEADER, 'anthropic-beta': kept.join(',') }
-    return { path: MESSAGES_PATH, headers, body: written.body, dropped: [...dropped, ...written.dropped] }
+    const path = messagesPath(to, this.client.stream)
+    return { path, headers, body: written.body, dropped: [...dropped, ...written.dropped] }
   }
 
   readReply(text: string): ReadReply {

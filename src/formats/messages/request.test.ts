@@ -105,6 +105,25 @@ test('the vendor gets the client’s own bytes, except for the model and a lower
   )
 })
 
+test('a publisher at Google Cloud gets the model in the path and the version in the body', () => {
+  const text = '{ "model" : "public", "max_tokens":100, "messages":[{"role":"user","content":"Hi"}], "stream": false }'
+  const got = readMessagesRequest(text, text.length, 'answer')
+  if (got.kind === 'rejected') return expect.unreachable()
+  const to = {
+    upstreamModel: '../claude@1',
+    outputTokensMax: 100,
+    quirks: { ...quirks, modelIn: 'publisher_path' },
+  } as const
+  expect(new DirectMessages(got.request, undefined).request(to)).toEqual({
+    path: '/models/_%2Fclaude%401:rawPredict',
+    headers: { 'anthropic-version': '2023-06-01' },
+    body: text.replace(' "model" : "public",', '"anthropic_version":"vertex-2023-10-16",'),
+    dropped: [],
+  })
+  const streamed = new DirectMessages({ ...got.request, stream: true }, undefined).request(to)
+  expect(streamed.path).toEndWith(':streamRawPredict')
+})
+
 test('betas pass, except those that cost more', () => {
   const { headers, dropped } = up(read(base), 100, 'a-2025-01-01, context-1m-2025-08-07,b-2,"x\ny"')
   expect(headers).toMatchObject({ 'anthropic-beta': 'a-2025-01-01,b-2' })

@@ -14,6 +14,8 @@ import { safeParse } from '../../lib/json/safe-parse.ts'
 import { namesOf, withoutVendorTools } from '../core/vendor-tools.ts'
 import { refuseMessagesTools, splitMessagesTools } from './vendor-tools.ts'
 import { limit } from '../../lib/primitives/limit.ts'
+import type { Quirks } from '../../vendors/preset.ts'
+import { isAtPublisher, PUBLISHER_VERSION } from './wire.ts'
 
 /** SDKs and people write null for "not set". */
 const optional = <T extends z.ZodType>(schema: T): z.ZodOptional<z.ZodNullable<T>> => schema.nullable().optional()
@@ -190,6 +192,7 @@ export type MessagesEdits = {
   readonly upstreamModel: string
   /** The client's own limit, or a lower one. */
   readonly outputTokensMax: number | undefined
+  readonly quirks: Quirks
 }
 
 /**
@@ -201,7 +204,11 @@ export function writeMessagesBody(
 ): { readonly body: string; readonly dropped: readonly string[] } {
   const { body, text, members } = request
   const changes: Edit[] = []
-  if (edits.upstreamModel !== request.model) changes.push({ key: 'model', value: JSON.stringify(edits.upstreamModel) })
+  if (isAtPublisher(edits.quirks)) {
+    changes.push({ key: 'model', value: undefined }, { key: 'anthropic_version', value: PUBLISHER_VERSION })
+  } else if (edits.upstreamModel !== request.model) {
+    changes.push({ key: 'model', value: JSON.stringify(edits.upstreamModel) })
+  }
   if (edits.outputTokensMax !== undefined && body.max_tokens !== edits.outputTokensMax)
     changes.push({ key: 'max_tokens', value: String(edits.outputTokensMax) })
   const lawful = lawfulEdits(request, edits.upstreamModel)

@@ -11,7 +11,7 @@ import { MessagesCollector } from './collector.ts'
 import { budgetOf, demandedLimit, claudeFamilyOf, levelOf, type ClaudeFamily } from '../../vendors/claude-families.ts'
 import { enforceable } from './schema.ts'
 import { readMessagesUsage } from './usage.ts'
-import { MESSAGES_PATH, VERSION_HEADER } from './wire.ts'
+import { messagesPath, namesInBody, VERSION_HEADER } from './wire.ts'
 
 export const messagesUpstreamSide: UpstreamSide = {
   dialect: 'messages',
@@ -50,7 +50,7 @@ function write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest {
   if (turn.format?.kind === 'json_object') dropped.add('response_format')
   const output = { ...thinking.output, ...tools.output }
   const body = {
-    model: to.upstreamModel,
+    ...namesInBody(to),
     max_tokens: outputTokensMax,
     ...(system.length === 0 ? {} : { system }),
     messages: conversation.messages,
@@ -64,7 +64,7 @@ function write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest {
   }
   for (const [name, value] of Object.entries(strangers(turn))) if (value !== undefined) dropped.add(name)
   return {
-    path: MESSAGES_PATH,
+    path: messagesPath(to, stream),
     headers: VERSION_HEADER,
     body: JSON.stringify(body),
     dropped: [...dropped],

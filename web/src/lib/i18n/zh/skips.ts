@@ -7,6 +7,7 @@ export const skips: Readonly<Record<string, string>> = {
   as_listed: '价目表说明：{why}',
   by_deployment: '模型以您的部署命名，请在 tollgate.yaml 中声明',
   by_region: '价格因地区而异，请在 tollgate.yaml 中声明',
+  other_currency: '该厂商不以美元计费，请在 tollgate.yaml 中声明其模型',
   by_pixels: '视频按像素计价，请在 tollgate.yaml 中声明',
   passed_on: '费用取决于请求转给了谁',
   fee: '除 token 外每次请求另收费用',
