@@ -193,11 +193,11 @@ describe.each(elsewhere.map((route) => [nameOf(route), route] as const))('%s', (
   })
 })
 
-test('every parameter of a path is somebody’s, and tried, or a vendor’s, a model, a code or an entry of the operator’s', () => {
+test('every parameter of a path is somebody’s, and tried, or a vendor’s, a model, an alias, a code or an entry of the operator’s', () => {
   const named = routes.flatMap(({ path }) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name))
   const tried = Object.keys(theirs).filter((name) => name !== 'program')
   expect(Object.values(theirs).filter((id) => id === '')).toEqual([])
-  expect([...new Set(named)].toSorted()).toEqual([...tried, 'code', 'entry', 'model', 'provider'].toSorted())
+  expect([...new Set(named)].toSorted()).toEqual([...tried, 'alias', 'code', 'entry', 'model', 'provider'].toSorted())
 })
 
 describe('what was deleted is told of like what never was', () => {

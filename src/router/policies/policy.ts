@@ -1,6 +1,6 @@
 /**
- * What a routing policy is. A policy ranks the offers of a model that can serve a request now. plan.ts leaves out drained
- * providers and offers that are too small, and puts resting offers last: that is the same for every policy.
+ * What a routing policy is. A policy ranks the offers of a model that can serve a request now. plan.ts leaves out
+ * drained providers and offers that are too small, and puts resting offers last: that is the same for every policy.
  */
 import type { Offer } from '../../domain/catalog.ts'
 import type { PolicyName } from '../../domain/routing.ts'
