@@ -24,6 +24,7 @@ const limitRules = {
   addressConcurrent: { name: 'TOLLGATE_ADDRESS_CONCURRENT', fallback: 0, min: 0, max: 1_000_000 },
   imageUrlMs: { name: 'TOLLGATE_IMAGE_URL_MS', fallback: HOUR_MS, min: 100, max: 24 * HOUR_MS },
   storedBytesMax: { name: 'TOLLGATE_STORED_BYTES_MAX', fallback: 256 * MIB, min: 0, max: 1024 * GIB },
+  answerCacheBytesMax: { name: 'TOLLGATE_ANSWER_CACHE_BYTES_MAX', fallback: 256 * MIB, min: 0, max: 1024 * GIB },
   diskFloorBytes: { name: 'TOLLGATE_DISK_FLOOR_BYTES', fallback: 256 * MIB, min: 0, max: 1024 * GIB },
   attemptsMax: { name: 'TOLLGATE_ATTEMPTS_MAX', fallback: 3, min: 1, max: 10 },
   /** In a cluster the default is `CLUSTER_LAME_DUCK_MS`. */

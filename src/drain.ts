@@ -13,7 +13,7 @@ import type { Videos } from './video/videos.ts'
 export type DrainState = { phase: 'serving' | 'leaving' | 'draining'; port: 'open' | 'closed' }
 
 export type DrainParts = {
-  readonly gateway: Pick<Gateway, 'services' | 'live' | 'refused' | 'store'>
+  readonly gateway: Pick<Gateway, 'services' | 'answers' | 'live' | 'refused' | 'store'>
   readonly ports: Pick<Ports, 'server' | 'monitoring'>
   readonly videos: Pick<Videos, 'stop'>
   readonly sweeps: { stop(): void }
@@ -82,7 +82,8 @@ export async function drain(state: DrainState, parts: DrainParts): Promise<void>
   parts.certificate?.stop()
   parts.tokens.stop()
   decoders.stop()
-  await Promise.all([parts.control.stop(), refused.flush(), parts.telemetry?.stop()])
+  const ended = [parts.control.stop(), refused.flush(), gateway.answers.settled(), parts.telemetry?.stop()]
+  await Promise.all(ended)
   parts.sandbox?.stop()
   await store.close()
   log('info', 'drain.done')

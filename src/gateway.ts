@@ -29,13 +29,14 @@ import type { Ledger } from './ledger/ledger.ts'
 import { openSqlLedgerQueries } from './ledger/sql-ledger-queries.ts'
 import { holdLifeCheck, ledgerChecks } from './ledger/verify.ts'
 import { findingsOf, type Check, type Finding } from './lib/primitives/checks.ts'
-import { keptAnswerBounds, type Idempotency } from './records/idempotency.ts'
+import type { Idempotency } from './records/idempotency.ts'
+import type { CachedAnswers } from './records/cached-answers.ts'
 import type { RecordFeed } from './records/feed.ts'
 import { openLocalFeed } from './records/local-feed.ts'
 import type { Records } from './records/records.ts'
 import type { RefusedRequests } from './records/refused.ts'
 import { openSqlAudit } from './records/sql-audit.ts'
-import { forgetExpired, idempotencyChecks, openSqlIdempotency } from './records/sql-idempotency.ts'
+import { forgetExpired, idempotencyChecks } from './records/sql-idempotency.ts'
 import { openSqlRefusedRequests } from './records/sql-refused.ts'
 import { openSqlRecords } from './records/sql-records.ts'
 import { openSqlMovementQueries } from './records/sql-balance-movements.ts'
@@ -46,9 +47,10 @@ import { detachedBounds, LiveCalls } from './relay/live-calls.ts'
 import { HealthBook } from './relay/health-book.ts'
 import { offersOfProvider } from './router/health.ts'
 import { ProviderTally } from './relay/provider-tally.ts'
-import { failExpired, openSqlTurns, turnCheck } from './responses/sql-turns.ts'
+import { failExpired, turnCheck } from './responses/sql-turns.ts'
 import type { Turns } from './responses/turns.ts'
 import { openHostedFiles, type HostedFileParts } from './hosted-files.ts'
+import { openKeptContent } from './kept-content.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
 import type { WriteStep } from './store/statement.ts'
 import type { Store } from './store/store.ts'
@@ -64,6 +66,7 @@ export type Gateway = {
   readonly records: Records
   readonly rollups: UsageRollups
   readonly idempotency: Idempotency
+  readonly answers: CachedAnswers
   readonly turns: Turns
   readonly tasks: Tasks
   readonly blobs: Blobs
@@ -147,8 +150,6 @@ async function openParts(config: Config, options: OpenOptions): Promise<Gateway>
     ...requests,
     ...people,
   })
-  const idempotency = await openSqlIdempotency(store, { ...keptAnswerBounds, room })
-  const turns = await openSqlTurns(store, { bytesPerAccountMax: config.limits.storedBytesMax, room })
   return {
     store,
     accounts,
@@ -156,8 +157,7 @@ async function openParts(config: Config, options: OpenOptions): Promise<Gateway>
     catalog,
     limiter,
     ...requests,
-    idempotency,
-    turns,
+    ...(await openKeptContent(store, config.limits, { room, log, masterKey: secrets.master_key })),
     live,
     room,
     health,

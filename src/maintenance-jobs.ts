@@ -21,9 +21,9 @@ export function startSweeps(
   { log, limits, isDraining, onInstances }: JobOptions,
 ): { stop(): void } {
   const logFailure = (event: string) => (error: unknown) => log('error', event, { message: String(error) })
-  const { turns, idempotency, tasks, rollups, refused, store, chores } = gateway
+  const { answers, turns, idempotency, tasks, rollups, refused, store, chores } = gateway
   const { sessions } = gateway.services
-  const rows = { responses: turns, idempotency, video: tasks, sessions, usage: rollups, refused }
+  const rows = { responses: turns, idempotency, answer_cache: answers, video: tasks, sessions, usage: rollups, refused }
   /** Does a part of the work if it is this instance's. */
   const once = (name: string, work: () => Promise<void>, event: string): void => {
     const done = async (): Promise<void> => {

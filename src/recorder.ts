@@ -36,6 +36,7 @@ export const metricsOf = (gateway: Gateway, { certificate, telemetry, parts }: M
     openHolds: () => gateway.ledger.openHolds(),
     writesQueued: () => gateway.store.queued(),
     liveCalls: () => gateway.live.size,
+    answerCacheBytes: () => gateway.answers.bytes,
     videoTasks: () => parts().videos.size,
     connections: () => parts().server.connections,
     dismissed: () => parts().server.dropped.dismissed,
@@ -66,7 +67,11 @@ function readProviders({ catalog, health }: Gateway): ProviderReading[] {
 /** The end of a request: its record, and what the call knew besides. A task has no call. */
 export type Recorder = (
   record: RequestRecord,
-  call?: { readonly clientAddress: string; readonly trace: RequestTrace | undefined },
+  call?: {
+    readonly clientAddress: string
+    readonly trace: RequestTrace | undefined
+    readonly cacheUse: { readonly kind: string } | undefined
+  },
 ) => void
 
 type Recipients = { readonly metrics: Metrics; readonly telemetry: Telemetry | undefined; readonly log: Log }
@@ -75,6 +80,7 @@ export function recorder({ services: { tally, feed } }: Gateway, { metrics, tele
   return (record, call) => {
     const trace = call?.trace
     metrics.recorded(record, trace?.exemplar)
+    if (call?.cacheUse) metrics.askedCache(record.model, call.cacheUse.kind)
     telemetry?.recorded(record, trace)
     tally.noted(record.attempts)
     feed.published(record)

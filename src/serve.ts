@@ -215,12 +215,10 @@ function giveUp(log: Log, { message }: Error): never {
 const memoryMaxOf = ({ limits, workers }: Config): number =>
   (limits.memoryBytesMax || process.constrainedMemory()) / workers
 
-type OwnedParts = 'accounts' | 'catalog' | 'ledger' | 'records' | 'idempotency' | 'turns' | 'live' | 'health'
-
 /** The parts of the gateway that the relay uses. */
-function ownedBy(gateway: Gateway): Pick<Relay, OwnedParts> {
-  const { accounts, catalog, ledger, records, idempotency, turns, live, health } = gateway
-  return { accounts, catalog, ledger, records, idempotency, turns, live, health }
+function ownedBy(gateway: Gateway) {
+  const { accounts, answers, catalog, ledger, records, idempotency, turns, live, health } = gateway
+  return { accounts, answers, catalog, ledger, records, idempotency, turns, live, health }
 }
 
 /** The counters of accounts' requests, accepted and refused. */

@@ -102,6 +102,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   backup: ['lib', 'ledger', 'store', 'admin', 'secrets'],
   restore: ['lib', 'store', 'admin', 'config', 'secrets', 'backup'],
   'hosted-files': ['lib', 'blobs', 'store', 'config'],
+  'kept-content': ['records', 'responses', 'store', 'configured-limits'],
   gateway: [
     ...layer3,
     'relay',
@@ -114,6 +115,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
     'configured-store',
     'declaration-start',
     'hosted-files',
+    'kept-content',
   ],
   database: ['lib', 'store', 'catalog', 'ledger', 'admin', 'config', 'secrets', 'backup', 'gateway'],
   workers: ['lib', 'config'],

@@ -190,7 +190,7 @@ function* checkImports({ path, imports }: Source): Generator<Finding> {
 }
 
 /** The files that put a gateway together: they alone choose the technology behind a port. */
-const wiring = ['configured-ledger', 'gateway', 'serve', 'database', 'hosted-files']
+const wiring = ['configured-ledger', 'gateway', 'serve', 'database', 'hosted-files', 'kept-content']
 const isStore = (path: string): boolean =>
   /^src\/(?!lib\/).*\/(?:sqlite|sql|postgres|folder|s3|local|memory)-[\w-]+\.ts$/.test(path)
 

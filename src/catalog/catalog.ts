@@ -34,6 +34,8 @@ export type Catalog = {
   /** In the order of their ids. The model of an alias may be missing. */
   aliases(): readonly Alias[]
   alias(id: string): Alias | undefined
+  /** Whether any model has an answer cache. */
+  readonly cachesAnswers: boolean
   /** In the order of their ids. */
   providers(): readonly Provider[]
   provider(id: string): Provider | undefined

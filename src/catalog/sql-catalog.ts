@@ -45,6 +45,7 @@ class SqlCatalog implements Catalog, ChangeWatcher {
   private readonly sources: ProviderSources
   private readonly vendorModelIds: ReadonlySet<string>
   private readonly reservedIds: ReadonlySet<string>
+  cachesAnswers = false
   private modelsById = new Map<string, Model>()
   /** Also by their aliases. */
   private modelsByName = new Map<string, Model>()
@@ -268,6 +269,7 @@ class SqlCatalog implements Catalog, ChangeWatcher {
       this.modelsById.set(id, model)
       for (const name of [id, ...(model.aliases ?? [])]) this.modelsByName.set(name, model)
     }
+    this.cachesAnswers = this.models().some(({ limits }) => limits.answerCacheSeconds !== undefined)
   }
 }
 

@@ -34,6 +34,7 @@ const said = {
   requests_per_minute: 60,
   tokens_per_minute: 6_000,
   concurrent_requests: 6,
+  answer_cache_seconds: 99,
 }
 
 describe('limits of a model', () => {

@@ -34,6 +34,8 @@ export type ModelLimits = ModelRates & {
   readonly mediaInput: 'taken' | 'refused'
   /** For a text model: whether it accepts images. No price list says so, but the operator may. */
   readonly pictureInput: 'taken' | 'refused'
+  /** How long the answer cache may serve an answer of the model again. Undefined: never. */
+  readonly answerCacheSeconds: number | undefined
 }
 
 /**
@@ -168,6 +170,18 @@ export const modelLimitRows = {
     input: 'pictures',
     output: 'picture_input',
     option: { name: 'pictures', summary: 'whether a text model takes pictures as input' },
+  },
+  answerCacheSeconds: {
+    default: undefined,
+    value: 'count',
+    input: 'answer_cache_seconds',
+    output: 'answer_cache_seconds',
+    option: {
+      name: 'answer-cache',
+      summary: 'seconds for which the same request may get the same answer again (default: never)',
+      unit: 's',
+    },
+    forOperators: 'for how long the same request of an account may get the same answer again; null: never',
   },
 } as const satisfies { readonly [Name in keyof ModelLimits]-?: LimitRow<ModelLimits[Name]> }
 

@@ -15,6 +15,7 @@ const EXPOSED = [
   'x-ratelimit-limit-tokens',
   'x-ratelimit-remaining-tokens',
   'x-ratelimit-reset-tokens',
+  'x-tollgate-cache',
   'x-tollgate-cost-usd',
   'x-tollgate-held-usd',
   'x-tollgate-max-output-tokens',

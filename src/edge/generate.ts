@@ -7,6 +7,7 @@ import { limitFailure } from '../accounts/limit-failure.ts'
 import type { RelayedRequest, RelayPort } from '../relay/port.ts'
 import type { RequestBody } from './request-body.ts'
 import type { EdgeServices } from './edge-options.ts'
+import { readCacheAsk } from './cache-ask.ts'
 import { readIdempotencyKey } from './idempotency-key.ts'
 import { linkBaseOf } from './links.ts'
 import { receive, type ReceivedRequest } from './read-request.ts'
@@ -78,6 +79,8 @@ function requestFor(
   const linkBase = linkBaseOf(exchange, links)
   const once = readIdempotencyKey(exchange.header('idempotency-key'), exchange.head.path, fingerprint)
   if (once && 'kind' in once) return once
+  const cacheAsk = relay.cachesAnswers ? readCacheAsk(exchange, fingerprint) : undefined
+  if (cacheAsk && 'kind' in cacheAsk) return cacheAsk
   const call = relay.open({
     id,
     caller,
@@ -86,6 +89,7 @@ function requestFor(
     startedMs,
     clientAddress,
     once,
+    cacheAsk,
     linkBase,
     trace: responder.traceOf(context),
   })

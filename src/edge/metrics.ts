@@ -17,6 +17,7 @@ export type Gauges = {
   readonly writesQueued: () => number
   readonly liveCalls: () => number
   readonly videoTasks: () => number
+  readonly answerCacheBytes: () => number
   readonly connections: () => number
   readonly dismissed: () => number
   readonly turnedAway: () => number
@@ -73,6 +74,7 @@ const workGauges = ({
   writesQueued,
   liveCalls,
   videoTasks,
+  answerCacheBytes,
   connections,
   dismissed,
   turnedAway,
@@ -85,6 +87,7 @@ const workGauges = ({
   new Gauge('tollgate_writes_queued', 'Transactions waiting for the writer.', writesQueued),
   new Gauge('tollgate_live_calls', 'Requests under way.', liveCalls),
   new Gauge('tollgate_video_tasks', 'Videos under way.', videoTasks),
+  new Gauge('tollgate_answer_cache_bytes', 'Answers in the answer cache.', answerCacheBytes),
   new Gauge('tollgate_decoders', 'Processes that decode pictures.', () => decoders.size),
   new Gauge('tollgate_decoders_resident_bytes', 'Resident memory of picture decoders.', () => decoders.memoryBytes),
   new Gauge(
@@ -140,6 +143,11 @@ export class Metrics {
   private readonly estimates = new Counter('tollgate_estimated_usage_total', 'Requests billed by our own count.', [
     'model',
   ])
+  private readonly cacheUses = new Counter(
+    'tollgate_answer_cache_total',
+    'Requests that asked the answer cache, by result.',
+    ['model', 'result'],
+  )
   private readonly firstEvent = new Histogram(
     'tollgate_first_event_seconds',
     'Request to first event of an answer.',
@@ -165,6 +173,7 @@ export class Metrics {
       this.charged,
       this.cost,
       this.estimates,
+      this.cacheUses,
       this.firstEvent,
       this.duration,
       this.upstreamFirst,
@@ -178,6 +187,11 @@ export class Metrics {
 
   answered(status: number): void {
     this.answers.add(String(status), '')
+  }
+
+  /** A request that asked the answer cache has ended. */
+  askedCache(model: string, result: string): void {
+    this.cacheUses.add(model, result)
   }
 
   /** `exemplar`: the trace of the request, if it is recorded. */

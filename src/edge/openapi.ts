@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import type { FailureKind } from '../domain/failure.ts'
+import { isCachedEndpoint } from '../formats/cache-question.ts'
 import { envelopeOf, type Envelope } from './envelope.ts'
 import { answerShapes, failureShapes } from './public-answers.ts'
 import { routeLimits, type PublicRoute, type RouteDocumentation } from './route.ts'
@@ -118,8 +119,16 @@ function answersOf({ answer, stream }: RouteDocumentation): object {
 
 const text = { type: 'string' }
 
+/** The headers that a route reads beside those of its key. */
+function headersOf(route: PublicRoute): readonly string[] {
+  if (route.limits === 'files') return ['Range', 'If-Range', 'If-None-Match']
+  if (route.limits !== 'key_and_account') return []
+  return isCachedEndpoint(route.recordedAs) ? ['Idempotency-Key', 'x-tollgate-cache'] : ['Idempotency-Key']
+}
+
 /** The parameters that follow from the path and the limits of a route. */
-function parametersOf({ path, limits, documentation }: PublicRoute): object[] {
+function parametersOf(route: PublicRoute): object[] {
+  const { path, documentation } = route
   const { model, query = {}, parameters = [] } = documentation
   const required = [
     ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
@@ -133,8 +142,7 @@ function parametersOf({ path, limits, documentation }: PublicRoute): object[] {
   return [
     ...required,
     ...parameters,
-    ...(limits === 'key_and_account' ? [{ name: 'Idempotency-Key', in: 'header', schema: text }] : []),
-    ...(limits === 'files' ? ['Range', 'If-Range', 'If-None-Match'] : []).map((name) => ({
+    ...headersOf(route).map((name) => ({
       name,
       in: 'header',
       schema: text,

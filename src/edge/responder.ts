@@ -3,7 +3,7 @@ import type { Caller } from '../domain/account.ts'
 import type { Failure } from '../domain/failure.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
 import { INVALID_KEY, SUSPENDED } from '../domain/account-failures.ts'
-import { JSON_TYPE } from '../lib/http/content-types.ts'
+import { EVENTS_TYPE, JSON_TYPE } from '../lib/http/content-types.ts'
 import type { MessageContent } from '../lib/http/message-content.ts'
 import type { EdgeOptions } from './edge-options.ts'
 import { bearerOf, presentedKey } from './presented-key.ts'
@@ -21,11 +21,7 @@ import {
 } from './request-context.ts'
 import { presenceOf, replyWithStream, type StreamClient } from './stream-reply.ts'
 
-const EVENTS_TYPE = {
-  'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-cache',
-  'x-accel-buffering': 'no',
-}
+const STREAM_TYPE = { ...EVENTS_TYPE, 'x-accel-buffering': 'no' }
 
 export class EdgeResponder implements Responder {
   private readonly options: EdgeOptions
@@ -69,7 +65,7 @@ export class EdgeResponder implements Responder {
 
   replyWithStream(context: RequestContext, client: StreamClient, { headers, ...stream }: ReplyStream): Promise<void> {
     const { contentType } = stream
-    const type = contentType === undefined ? EVENTS_TYPE : { 'content-type': contentType }
+    const type = contentType === undefined ? STREAM_TYPE : { 'content-type': contentType }
     const { log, metrics, relay } = this.options
     metrics.answered(200)
     return replyWithStream(context.exchange, client, {

@@ -9,6 +9,7 @@ import { wordsOf } from '../formats/core/request-words.ts'
 import type { Balance, Hold, HoldCondition, HoldRequest, HoldResult } from '../ledger/ledger.ts'
 import { modalityOf } from '../modalities/modalities.ts'
 import type { AnswerModality, Modality, Quote } from '../modalities/modality.ts'
+import { quoteHit } from '../modalities/cached-answer.ts'
 import { planAttempts } from '../router/plan.ts'
 import type { GatewayRequest } from './call.ts'
 import { adviceOf, limitFailure, type AffordableSize } from '../accounts/limit-failure.ts'
@@ -99,7 +100,8 @@ function takeHold(relay: Relay, call: GatewayRequest, work: Work): HeldWork | Re
   const unfit = modality.acceptsInput(model, request)
   if (unfit) return refuse(unfit)
   if (request.leavesFiles && relay.pictures.isShortOfRoom) return refuse(NO_FILES)
-  const planned = planFor(relay, call, work)
+  const isHit = call.cacheUse?.kind === 'hit'
+  const planned = isHit ? NO_OFFERS : planFor(relay, call, work)
   if ('message' in planned) return refuse(planned)
   const limitedModel = limiterPermit.choose(model)
   if (limitedModel) return refuse(limitFailure(limitedModel))
@@ -108,7 +110,7 @@ function takeHold(relay: Relay, call: GatewayRequest, work: Work): HeldWork | Re
   const { spendable } = limiterPermit
   const affordable = spendable !== undefined && spendable < balance.available ? spendable : balance.available
   const means = { available: affordable, isAlone: balance.held === 0n }
-  const quoted = modality.quote(request, withHabits(relay, model), means)
+  const quoted = isHit ? quoteHit(model, means) : modality.quote(request, withHabits(relay, model), means)
   if (affordable === balance.available && ledger.isOutdated(account.id)) {
     // One look is enough for a longer answer.
     const most = quoted.kind === 'unaffordable' ? DECISIONS_MAX : quoted.cap?.reason === 'balance' ? 1 : 0
@@ -119,14 +121,14 @@ function takeHold(relay: Relay, call: GatewayRequest, work: Work): HeldWork | Re
     const fitting = { words: wordsOf(request), tokens: quoted.fitting }
     return refuse(limited ? limitFailure(limited, fitting) : insufficient(balance, quoted.needed, fitting))
   }
-  const known = modality.likelyTokens(request, model)
-  const isOpen = modality.isIncremental && request.outputTokensMax === undefined
+  const known = isHit ? 0 : modality.likelyTokens(request, model)
+  const isOpen = !isHit && modality.isIncremental && request.outputTokensMax === undefined
   const tokens = isOpen ? limiterPermit.forecast(known, quoted.outputTokensMax) : known
   const obstacle = limiterPermit.obstacle(quoted.amount, tokens)
   if (obstacle) return refuse(limitFailure(obstacle, { words: wordsOf(request), tokens: 0 }))
   // The client sees nothing of a whole reply before its settlement, which is written after the hold or with it.
   const reservation = limiterPermit.reserve(quoted.amount, tokens, taskSteps ? 'task' : isOpen ? 'forecast' : 'known')
-  const isNow = request.stream || quoted.grows || modality.needsDurableHold || lock || reservation
+  const isNow = (request.stream && !isHit) || quoted.grows || modality.needsDurableHold || lock || reservation
   const written = isNow ? 'now' : 'soon'
   const createdAtMs = Date.now()
   // A task tries at most this many offers. A call also goes on to the next offer if one is only full.
@@ -148,6 +150,9 @@ function takeHold(relay: Relay, call: GatewayRequest, work: Work): HeldWork | Re
   call.life.admitted(quoted.cap)
   return { kind: 'held', offers, quoted, held }
 }
+
+/** An answer from the answer cache needs no upstream. */
+const NO_OFFERS: readonly Offer[] = []
 
 /** The offers of a model in the order of attempts, or the reason why there are none. */
 function planFor(relay: Relay, { request, caller }: GatewayRequest, work: Work): readonly Offer[] | Failure {

@@ -6,6 +6,7 @@ import { isLong, joinInOwnTurn } from '../lib/primitives/long-text.ts'
 import type { KeptAnswer } from '../records/idempotency.ts'
 import type { SettledRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
+import { keepAnswer } from './answer-cache.ts'
 import type { WholeServed } from './attempt.ts'
 import { factsOf } from './prepared-attempt.ts'
 import type { GatewayRequest } from './call.ts'
@@ -75,7 +76,10 @@ function settleWhole(
       (isPart(call, { admission, served })
         ? () => NOT_REPEATABLE
         : (record): KeptAnswer => ({ status: 200, headers: headersFor(record), body: content })),
-  }).then((record) => ({ kind: 'whole', headers: headersFor(record), content }))
+  }).then((record) => {
+    if (call.cacheUse) keepAnswer(relay, call, { served, record, content, form: 'whole', isCut: served.isCut })
+    return { kind: 'whole', headers: headersFor(record), content }
+  })
 }
 
 /** Whether less arrived than was requested, and the gateway is a cause of it. */

@@ -52,7 +52,7 @@ const NOTHING: readonly string[] = []
 /** The number of fields that may be left out for one offer during one call. */
 const WITHOUT_MAX = limit('fieldsLeftOutMax', 4, 'An offer that refuses more fields of a request counts as failed.')
 
-const NONE_TRIED: AllFailed = {
+export const NONE_TRIED: AllFailed = {
   kind: 'failed',
   failure: { kind: 'model_gone', message: 'no offer could be tried' },
   last: undefined,

@@ -7,6 +7,7 @@ import type { ClientRequest } from '../formats/core/contract.ts'
 import type { IdempotencyKey } from '../records/idempotency.ts'
 import type { RequestTrace } from '../telemetry/request-trace.ts'
 import type { Abortable, Stoppable } from '../upstream/in-flight-attempt.ts'
+import type { CacheAsk, CacheUse } from './cache-use.ts'
 import { RequestLife } from './lifecycle.ts'
 
 /** The reason for ending a call from outside before its answer is complete. */
@@ -17,7 +18,7 @@ export const CLIENT_CLOSED: Failure = { kind: 'unavailable', message: 'The clien
 
 export type CallStart = Pick<
   GatewayRequest,
-  'id' | 'caller' | 'request' | 'limiterPermit' | 'clientAddress' | 'once'
+  'id' | 'caller' | 'request' | 'limiterPermit' | 'clientAddress' | 'once' | 'cacheAsk'
 > & {
   /** The memory in which long replies are read. */
   readonly replies?: ReplyMemory | undefined
@@ -43,6 +44,10 @@ export class GatewayRequest implements Stoppable, RosterMember {
   readonly once: IdempotencyKey | undefined
   /** The trace that it belongs to, if traces are sent. */
   readonly trace: RequestTrace | undefined
+  /** What it asks of the answer cache. Undefined if no model has one. */
+  readonly cacheAsk: CacheAsk | undefined
+  /** What came of that. */
+  cacheUse: CacheUse | undefined
   readonly life = new RequestLife(this)
   cancelled: CancelReason | undefined
   upstreamStopped = false
@@ -59,13 +64,15 @@ export class GatewayRequest implements Stoppable, RosterMember {
   private flights: readonly Abortable[] = []
 
   constructor(start: CallStart) {
-    const { id, caller, request, limiterPermit, startedMs, clientAddress, once, linkBase, replies, trace } = start
+    const { id, caller, request, limiterPermit, startedMs, clientAddress, once, cacheAsk, linkBase, replies, trace } =
+      start
     this.id = id
     this.caller = caller
     this.request = request
     this.limiterPermit = limiterPermit
     this.clientAddress = clientAddress
     this.once = once
+    this.cacheAsk = cacheAsk
     this.linkBase = linkBase
     this.replies = replies
     this.trace = trace

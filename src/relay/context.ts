@@ -2,6 +2,7 @@ import type { Accounts } from '../accounts/accounts.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Log } from '../lib/runtime/log.ts'
+import type { CachedAnswers } from '../records/cached-answers.ts'
 import type { Idempotency } from '../records/idempotency.ts'
 import type { ReplyLimits } from '../modalities/modality.ts'
 import type { Records, RequestRecord } from '../records/records.ts'
@@ -57,6 +58,7 @@ export type Relay = {
   readonly hiddenReasoners: Set<string>
   readonly records: Records
   readonly idempotency: Idempotency
+  readonly answers: CachedAnswers
   readonly turns: Turns
   readonly backgrounds: BackgroundResponses
   readonly videos: Videos
@@ -67,5 +69,5 @@ export type Relay = {
   /** Why new work is refused at the moment, or undefined if it is not. */
   readonly notReady: () => string | undefined
   /** Called for every request that held money, once its hold is resolved. */
-  readonly onRecord: (record: RequestRecord, call: Pick<GatewayRequest, 'clientAddress' | 'trace'>) => void
+  readonly onRecord: (record: RequestRecord, call: Pick<GatewayRequest, 'clientAddress' | 'cacheUse' | 'trace'>) => void
 }

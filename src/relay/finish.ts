@@ -50,7 +50,9 @@ export function settle(relay: Relay, call: GatewayRequest, ending: RequestEnd): 
     // The next hold for this model must cover the whole answer.
     if (admission.growing?.cannotFollow(metered.usage)) relay.hiddenReasoners.add(admission.model.id)
     const used = inputTokens(metered.usage) + output
-    const limitSteps = call.limiterPermit.settle(charged, used, outcome === 'completed' ? output : undefined)
+    // An answer from the cache says nothing about the length of answers.
+    const length = served && outcome === 'completed' ? output : undefined
+    const limitSteps = call.limiterPermit.settle(charged, used, length)
     const steps = relay.records.steps(record)
     steps.push(...limitSteps)
     const { lock } = call.life

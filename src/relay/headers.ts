@@ -14,9 +14,10 @@ export const earlyHeaders = (
 /** Adds the headers about terms that differ from the request. */
 function withAgreed(
   headers: Record<string, string>,
-  { life: { outputCap } }: GatewayRequest,
+  { life: { outputCap }, cacheUse }: GatewayRequest,
   dropped: readonly string[],
 ): Record<string, string> {
+  if (cacheUse) headers['x-tollgate-cache'] = cacheUse.kind
   if (outputCap) headers['x-tollgate-max-output-tokens'] = String(outputCap.tokens)
   if (dropped.length > 0) headers['x-tollgate-dropped'] = namesOf(dropped)
   return headers

@@ -22,6 +22,8 @@ export type CountOptions = { readonly model: 'named' | 'optional'; readonly onRe
 
 export type RelayPort = ShownServices & {
   readonly heartbeatMs: number
+  /** Whether any model has an answer cache. */
+  readonly cachesAnswers: boolean
   /** The reason why new work is refused at the moment, if there is one. */
   unready(): Failure | undefined
   /** The check before the body. With `mayRepeat`, the request may only get an earlier answer again. */
@@ -45,6 +47,9 @@ export const openRelayPort = (relay: Relay, replies: ReplyMemory): RelayPort => 
   backgrounds: relay.backgrounds,
   videos: relay.videos,
   heartbeatMs: relay.limits.heartbeatMs,
+  get cachesAnswers() {
+    return relay.catalog.cachesAnswers
+  },
   unready: () => unready(relay),
   precheck: (caller, mayRepeat) => precheck(relay, caller, mayRepeat),
   open: (start) => new GatewayRequest({ ...start, replies }),

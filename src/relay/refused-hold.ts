@@ -18,12 +18,14 @@ import { answerOfOther, type ReplayedAnswer } from './idempotency.ts'
 export type Unheld = { readonly kind: 'unheld'; readonly refusal: HoldRefusal }
 
 /**
- * Whether the hold must be on disk before an upstream is called: for work that cannot be undone or that its client
- * repeats, and if the hold may well be refused.
+ * Whether the hold must be on disk before an upstream is called or a kept answer is charged: for work that cannot be
+ * undone or that its client repeats, and if the hold may well be refused.
  */
 export function waitsForHold({ ledger }: Relay, call: GatewayRequest, { modality, held }: Admission): boolean {
   if (modality.needsDurableHold || !held.isSure) return true
-  return ledger.decides === 'when_written' && (call.life.lock !== undefined || call.isBackground)
+  if (ledger.decides === 'at_once') return false
+  // A hit is settled at once, and only a hold on disk can be settled.
+  return call.life.lock !== undefined || call.isBackground || call.cacheUse?.kind === 'hit'
 }
 
 /**

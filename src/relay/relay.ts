@@ -7,8 +7,10 @@ import type { Conversation } from '../formats/core/contract.ts'
 import { deliveryOf } from '../modalities/modalities.ts'
 import { admit, type Admission, type OldBalance, type Refusal } from './admit.ts'
 import { answerWhole, type Answer } from './answer.ts'
+import { lookUpAnswer } from './answer-cache.ts'
+import { answerHit } from './answer-hit.ts'
 import { answerStream } from './stream-answer.ts'
-import { tryOffers } from './attempt.ts'
+import { NONE_TRIED, tryOffers } from './attempt.ts'
 import { factsOf } from './prepared-attempt.ts'
 import type { BackgroundResponse } from './background.ts'
 import { CLIENT_CLOSED, type GatewayRequest } from './call.ts'
@@ -45,9 +47,9 @@ export type RelayResult =
 
 /** Relays one request. Resolves when its answer, or the start of its stream, may go to the client. */
 export function relayRequest(relay: Relay, call: GatewayRequest): Promise<RelayResult> {
-  const { once, request } = call
+  const { once, request, cacheAsk } = call
   // Nearly every request has nothing to wait for before its admission.
-  return once || request.conversation ? lookFirst(relay, call) : carryOut(relay, call)
+  return once || request.conversation || cacheAsk ? lookFirst(relay, call) : carryOut(relay, call)
 }
 
 async function lookFirst(relay: Relay, call: GatewayRequest): Promise<RelayResult> {
@@ -65,7 +67,12 @@ async function lookFirst(relay: Relay, call: GatewayRequest): Promise<RelayResul
   const earlyFailure =
     call.request.conversation &&
     ((await prepare(relay, call)) ?? backgroundObstacle(relay, call) ?? makeTurnRoom(relay, call))
-  return carryOut(relay, call, earlyFailure)
+  const lookUp = earlyFailure ? undefined : lookUpAnswer(relay, call)
+  if (!lookUp) return carryOut(relay, call, earlyFailure)
+  // A shutdown waits for the request. It may have begun before.
+  relay.live.add(call)
+  await lookUp
+  return carryOut(relay, call, unready(relay))
 }
 
 /** Carries the request out. `earlyFailure` is a known reason for refusing it. */
@@ -95,6 +102,10 @@ async function carryOut(relay: Relay, call: GatewayRequest, earlyFailure?: Failu
         return await endUnheld(relay, call, { refusal: outcome.refusal, needed })
       }
     }
+    if (call.cacheUse?.kind === 'hit') {
+      if (isBarred(call)) return failureOf(call, await fail(relay, call, { admission, attempted: NONE_TRIED }))
+      return { kind: 'answer', answer: await answerHit(relay, call, { admission, hit: call.cacheUse }) }
+    }
     if (conversation && call.isBackground) return await detach(relay, call, { admission, conversation })
     // The upstream is called while the hold is being written. Nothing reaches the client before both are done.
     const attempts = tryOffers(relay, call, admission)
@@ -120,6 +131,9 @@ async function carryOut(relay: Relay, call: GatewayRequest, earlyFailure?: Failu
     throw error
   }
 }
+
+/** Whether the caller lost its permission while its hold was written. */
+const isBarred = ({ cancelled }: GatewayRequest): boolean => cancelled === 'revoked' || cancelled === 'suspended'
 
 /** The result for a request that was refused before money was held. */
 function refusedFor({ life }: GatewayRequest, failure: Failure): RelayResult {

@@ -10,6 +10,7 @@ import { joinContent, type MessageContent } from '../lib/http/message-content.ts
 import { Transcript } from '../records/idempotency.ts'
 import type { RequestRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
+import { keepAnswer } from './answer-cache.ts'
 import type { OffersOutcome, StreamServed } from './attempt.ts'
 import { factsOf } from './prepared-attempt.ts'
 import { redactedFailure, noteBroken, timesOf } from './attempt-note.ts'
@@ -17,7 +18,7 @@ import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
 import { shownEnd } from './conversation.ts'
 import { fail, failureOfCancel, INTERNAL, NOT_REPEATABLE, outcomeOf, rescue, settle } from './finish.ts'
-import { JSON_TYPE } from '../lib/http/content-types.ts'
+import { EVENTS_TYPE, JSON_TYPE } from '../lib/http/content-types.ts'
 import { earlyHeaders } from './headers.ts'
 import { capOfSpent, type GrowingHold } from './growing-hold.ts'
 import { meter } from './meter.ts'
@@ -36,7 +37,6 @@ export type StreamedAnswer = {
 
 const NOTHING = { kind: 'chunk', text: '', meaningful: false } as const
 type StreamStart = Pick<StreamServed['open'], 'prelude' | 'first' | 'arrived'>
-const EVENTS_TYPE = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
 
 type StreamJob = {
   readonly admission: Admission
@@ -78,7 +78,7 @@ export class StreamAnswer {
   private broken = false
   private busy: Promise<unknown> | undefined
   private closing: Promise<void> | undefined
-  /** What the client got or would have got, if it may repeat the request. */
+  /** What the client got or would have got, if a later request may get it again. */
   private readonly transcript: Transcript | undefined
   private readonly contentType: string | undefined
 
@@ -89,7 +89,7 @@ export class StreamAnswer {
     this.ready = ready
     this.contentType = contentType
     call.life.headLeft()
-    if (call.life.lock) this.transcript = new Transcript()
+    if (call.life.lock || call.cacheUse?.kind === 'miss') this.transcript = new Transcript()
   }
 
   /** Whether nothing follows what `next` returned. */
@@ -347,14 +347,14 @@ export class StreamAnswer {
       isCut,
     })
     const last = end(metered.usage)
-    await settle(relay, call, {
+    transcript?.add(last)
+    const record = await settle(relay, call, {
       admission,
       served,
       metered,
       outcome,
       failure,
       answer: () => {
-        transcript?.add(last)
         if (!repeatable) return NOT_REPEATABLE
         const headers = earlyHeaders(call, admission, served.dropped)
         const shown = shownEnd(call)
@@ -363,6 +363,9 @@ export class StreamAnswer {
         return { status: 200, headers: { ...type, ...headers }, body: transcript?.content }
       },
     })
+    if (transcript && call.cacheUse) {
+      keepAnswer(relay, call, { served, record, content: transcript.content, form: 'stream', isCut: isCut ?? false })
+    }
     return last
   }
 }

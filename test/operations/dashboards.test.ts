@@ -16,6 +16,7 @@ function everyMetric(): string {
     writesQueued: () => 0,
     liveCalls: () => 0,
     videoTasks: () => 0,
+    answerCacheBytes: () => 0,
     connections: () => 0,
     dismissed: () => 0,
     turnedAway: () => 0,

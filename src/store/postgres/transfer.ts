@@ -34,6 +34,7 @@ export const sharedTables = [
   'usage_day',
   'usage_days_until',
   'idempotency',
+  'cached_answer',
   'response',
   'video_task',
   'blob',

@@ -799,6 +799,8 @@ export type RoutedModel = {
   readonly tokens_per_minute: number | null
   /** requests of all accounts in flight at once; null: no limit */
   readonly concurrent_requests: number | null
+  /** for how long the same request of an account may get the same answer again; null: never */
+  readonly answer_cache_seconds: number | null
   readonly origin: Origin
   /** images without a price; requests for them are refused */
   readonly unpriced: readonly string[]
@@ -1514,6 +1516,7 @@ export type Bodies = {
     readonly requests_per_minute?: number
     readonly tokens_per_minute?: number
     readonly concurrent_requests?: number
+    readonly answer_cache_seconds?: number
     readonly price: {
       readonly input?: string | null
       readonly output?: string | null

@@ -9,8 +9,8 @@ const labels: Readonly<Record<string, Key>> = {
   image: 'price.perImage',
 }
 
-/** Super-resolution is an extra and is shown only on the full card. */
-const ON_TOP = 'upscale'
+/** Super-resolution and answers from the answer cache are shown only on the full card. */
+const ON_TOP = new Set(['upscale', 'answer'])
 
 /**
  * The price range of each unit, such as `$0.016 – $0.12 / image`. A card with several units shows all of them, because
@@ -20,7 +20,7 @@ export function pieceRanges({ each }: UnitPrices, t: Translate): string | undefi
   const amounts = new Map<string, bigint[]>()
   for (const [piece, amount] of Object.entries(each)) {
     const unit = piece.split('/', 1)[0] ?? piece
-    if (unit !== ON_TOP) amounts.set(unit, [...(amounts.get(unit) ?? []), nano(amount)])
+    if (!ON_TOP.has(unit)) amounts.set(unit, [...(amounts.get(unit) ?? []), nano(amount)])
   }
   const said = [...amounts].map(([unit, prices]) => {
     const amount = rangeOf(prices)

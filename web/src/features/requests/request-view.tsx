@@ -69,6 +69,9 @@ const ErrorCode = ({ code }: { readonly code: string }) => (
   </a>
 )
 
+/** The piece of an answer from the answer cache. */
+const CACHED = 'piece:answer/cached'
+
 function Head({ account, request }: Props) {
   const t = useT()
   const show = useShow()
@@ -118,6 +121,9 @@ function Head({ account, request }: Props) {
                   `${show.number(request.output_cap)} · ${t(`request.outputCap.${request.output_cap_reason}`)}`,
                 ] as const,
               ]
+            : []),
+          ...(request.pieces.some(({ unit }) => unit === CACHED)
+            ? [[t('request.servedBy'), t('request.answerCache')] as const]
             : []),
           ...(request.usage_source ? [[t('request.source'), t(`request.${request.usage_source}`)] as const] : []),
         ]}

@@ -18,6 +18,7 @@ export type LimitDraft = {
 export const noLimits: LimitDraft = { typed: {}, family: 'open', adjustable: false }
 
 const context = { name: 'context_tokens', label: 'models.context', type: 'count' } as const
+const answerCache = { name: 'answer_cache_seconds', label: 'routing.answerCache', type: 'count' } as const
 const patience = { name: 'first_event_timeout_ms', label: 'routing.firstEvent', type: 'count' } as const
 
 /** Of all accounts together. */
@@ -39,8 +40,9 @@ const limitFields: KindFields = {
     { name: 'output_tokens_max', label: 'models.longest', type: 'count' },
     { name: 'output_tokens_default', label: 'routing.usualOutput', type: 'count' },
     patience,
+    answerCache,
   ],
-  embedding: [context, { name: 'dimensions', label: 'models.dimensions', type: 'count' }],
+  embedding: [context, { name: 'dimensions', label: 'models.dimensions', type: 'count' }, answerCache],
 }
 /** Abilities that differ from those of the family. */
 const abilityFields: KindFields = {
@@ -69,6 +71,7 @@ type Limits =
   | 'requests_per_minute'
   | 'tokens_per_minute'
   | 'concurrent_requests'
+  | 'answer_cache_seconds'
   | 'dimensions'
   | 'dimensions_adjustable'
 type Before = Pick<RoutedModel, 'kind' | 'video' | Limits>

@@ -110,6 +110,8 @@ export const account = {
     'The key was revoked or the account was suspended during the request. The part delivered until then was charged.',
   'request.tokens': '{in} in ({cached} cached), {out} out',
   'request.source': 'Usage',
+  'request.servedBy': 'Served by',
+  'request.answerCache': 'the answer cache',
   'request.reported': 'reported by the upstream',
   'request.estimated': 'counted by the gateway, because the upstream reported none',
   'request.phase.before': 'Checks and hold',

@@ -109,6 +109,8 @@ export const account = {
   'request.barred': '密钥被吊销或账户被停用，仅收取此前已送达部分的费用。',
   'request.tokens': '输入 {in}（缓存 {cached}），输出 {out}',
   'request.source': '用量',
+  'request.servedBy': '提供者',
+  'request.answerCache': '应答缓存',
   'request.reported': '由上游报告',
   'request.estimated': '由网关计算：上游未报告',
   'request.phase.before': '检查与预扣',
