@@ -104,6 +104,7 @@ test('counts are summed by label', () => {
   const metrics = fresh()
   for (const status of [200, 200, 503]) metrics.answered(status)
   metrics.recorded(record)
+  metrics.askedCache('a', 'hit')
   metrics.recorded({ ...record, usageSource: 'estimated', writtenOff: 4n })
   metrics.recorded({ ...record, model: 'b', outcome: 'failed', charged: 0n, upstreamCost: 0n, attempts: [] })
   expect(linesOf(metrics, 'tollgate_http_responses_total')).toEqual(['{status="200"} 2', '{status="503"} 1'])
@@ -119,6 +120,7 @@ test('counts are summed by label', () => {
   expect(linesOf(metrics, 'tollgate_charged_nano_usd_total')).toEqual(['{model="a"} 50'])
   expect(linesOf(metrics, 'tollgate_upstream_cost_nano_usd_total')).toEqual(['{model="a"} 20'])
   expect(linesOf(metrics, 'tollgate_estimated_usage_total')).toEqual(['{model="a"} 1'])
+  expect(linesOf(metrics, 'tollgate_answer_cache_total')).toEqual(['{model="a",result="hit"} 1'])
   expect(linesOf(metrics, 'tollgate_write_off_nano_usd_total')).toEqual(['{model="a"} 4'])
 })
 

@@ -26,6 +26,7 @@ function everyMetric(): string {
     spans: () => ({ sent: 0, dropped: 0 }),
   })
   metrics.answered(200)
+  metrics.askedCache('m', 'hit')
   const usage = { inputFresh: 1, inputCached: 0, cacheWrite5m: 0, cacheWrite1h: 0, outputText: 1, outputReasoning: 0 }
   metrics.recorded({
     model: 'm',

@@ -1685,6 +1685,8 @@ export type Bodies = {
     readonly tokens_per_minute?: number | null
     /** left out: as before; null: as if it had never been said */
     readonly concurrent_requests?: number | null
+    /** left out: as before; null: as if it had never been said */
+    readonly answer_cache_seconds?: number | null
     readonly offers?: readonly {
       readonly provider: string
       /** the name at the provider */
