@@ -3,6 +3,9 @@ import type { Provider } from '../domain/catalog.ts'
 import { semanticNameOf } from '../vendors/semantic-names.ts'
 import { intAttribute, textAttribute, type AttributeText } from './otlp-json.ts'
 
+/** A target has a few models and errors. More are not kept, so that nobody can fill the memory with them. */
+const KEPT_MAX = 1_000
+
 /** `operation`: the value of `gen_ai.operation.name`. */
 export type AttemptPlace = { readonly providerId: string; readonly upstreamModel: string; readonly operation: string }
 
@@ -45,7 +48,7 @@ export class AttemptTarget {
     if (known !== undefined) return known
     const failed = error === undefined ? '' : `,${textAttribute('error.type', error)}`
     const made = `${this.common},${textAttribute('gen_ai.request.model', model)}${failed}`
-    this.served.set(key, made)
+    if (this.served.size < KEPT_MAX) this.served.set(key, made)
     return made
   }
 }

@@ -1,5 +1,6 @@
 /** A finished request as spans and metrics see it: its operation, its error, and its attempts with their times. */
 import type { Model } from '../domain/catalog.ts'
+import { isRequestFault, type UpstreamFailureKind } from '../domain/failure.ts'
 import type { AttemptNote, RequestRecord } from '../records/records.ts'
 import type { AttemptTarget, AttemptTargets } from './attempt-target.ts'
 
@@ -43,10 +44,18 @@ function operationOf({ endpoint, model }: RequestRecord, catalog: ModelFinder): 
   return isEmbedding ? 'embeddings' : (operations[endpoint] ?? 'generate_content')
 }
 
-/** A client that left and a request that is itself at fault are no errors of a server. */
-function errorOf({ outcome, status, errorCode }: RequestRecord): string | undefined {
+/**
+ * A client that left and a request that is itself at fault are no errors of a server. After the head of a stream, the
+ * status says nothing of the end.
+ */
+function errorOf({ outcome, status, errorCode, attempts }: RequestRecord): string | undefined {
   if (status >= 500) return errorCode ?? String(status)
-  return outcome === 'cut' ? (errorCode ?? outcome) : undefined
+  if (outcome === 'cut') return outcome
+  const isLate = outcome === 'failed' && status === 200
+  const last = attempts.at(-1)?.result
+  return isLate && !(last !== undefined && isRequestFault(last as UpstreamFailureKind))
+    ? (errorCode ?? outcome)
+    : undefined
 }
 
 /** Nothing was sent, because the provider had no room. */

@@ -85,13 +85,13 @@ export class Telemetry {
 
   /** A request has its record. A task has no trace, because it goes on without its request. */
   recorded(record: RequestRecord, begun: RequestTrace | undefined): void {
-    const { queue, parts, targets } = this
+    const { queue, reader, parts, targets } = this
+    const trace = queue && (begun ?? this.traceOfTask(record))
+    if (trace) trace.isWritten = true
+    if (!reader && !trace?.ids.isSampled) return
     const finished = finishedRequest(record, parts.catalog, targets)
-    if (this.reader) this.metrics.recorded(finished)
-    if (!queue) return
-    const trace = begun ?? this.traceOfTask(record)
-    trace.isWritten = true
-    if (!trace.ids.isSampled) return
+    if (reader) this.metrics.recorded(finished)
+    if (!queue || !trace?.ids.isSampled) return
     const { scheme } = parts
     const count = 1 + finished.attempts.length
     queue.add({ count, write: () => requestSpans(finished, trace, { scheme, zeroUnixMs: zeroUnixMs() }) })

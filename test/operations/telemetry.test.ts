@@ -1,6 +1,10 @@
 /** Traces and metrics for an OpenTelemetry collector: what is sent, what is not, and a collector that is gone. */
 import { afterAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { dataEvent } from '../../src/lib/http/sse.ts'
+import { freePort } from '../support/free-port.ts'
 import { chat, startGateway } from '../support/gateway.ts'
 import { readAttributes, type OtlpSpan } from '../support/otlp-check.ts'
 import { startOtlpReceiver } from '../support/otlp-receiver.ts'
@@ -363,3 +367,55 @@ test('what is left is sent at the end, and a silent collector delays it by secon
   expect(performance.now() - startedMs).toBeLessThan(8_000)
   silent.stop(true)
 }, 30_000)
+
+/** The collector of OpenTelemetry, where there is one: it is not a package of npm. It needs `otlp` and `debug`. */
+const collector = process.env['TOLLGATE_TEST_COLLECTOR'] ?? Bun.which('otelcol') ?? undefined
+if (collector === undefined) {
+  console.warn('There is no OpenTelemetry collector here. Put otelcol in PATH or TOLLGATE_TEST_COLLECTOR.')
+}
+
+test.skipIf(collector === undefined)(
+  'the collector of OpenTelemetry takes what is sent',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tollgate-otelcol-'))
+    const port = freePort()
+    const pipeline = '{ receivers: [otlp], exporters: [debug] }'
+    writeFileSync(
+      join(folder, 'otelcol.yaml'),
+      `
+receivers: { otlp: { protocols: { http: { endpoint: '127.0.0.1:${port}' } } } }
+exporters: { debug: { verbosity: detailed } }
+service:
+  telemetry: { metrics: { level: none } }
+  pipelines: { traces: ${pipeline}, metrics: ${pipeline} }
+`,
+    )
+    const command = [collector as string, '--config', join(folder, 'otelcol.yaml')]
+    const child = Bun.spawn(command, { stdout: 'ignore', stderr: 'pipe' })
+    let said = ''
+    const reading = (async () => {
+      for await (const text of child.stderr.pipeThrough(new TextDecoderStream())) said += text
+    })()
+    while (!said.includes('Everything is ready')) await Bun.sleep(50)
+    const gateway = await startGateway({
+      yaml,
+      env: { ...env, OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` },
+    })
+    for (const body of [{ model: 'second' }, { model: 'plain', stream: true }, { model: 'dead' }]) {
+      await (await chat(gateway, body)).text()
+    }
+    while (!(await gateway.metrics()).includes('\ntollgate_spans_sent_total 7\n')) await Bun.sleep(50)
+    const errors = gateway.output().match(/"telemetry\.(?:failing|refused)"/g)
+    await gateway.close()
+    while (!said.includes('gen_ai.server.request.duration')) await Bun.sleep(50)
+    child.kill('SIGTERM')
+    await child.exited
+    await reading
+    rmSync(folder, { recursive: true })
+    expect(errors).toBeNull()
+    for (const name of ['POST /v1/chat/completions', 'chat up-second', 'gen_ai.client.token.usage']) {
+      expect(said).toContain(name)
+    }
+  },
+  60_000,
+)
