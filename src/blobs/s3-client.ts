@@ -3,7 +3,7 @@
  * used, because it follows redirects to any host, has no timeout, uses proxies of the environment, takes a whole object
  * for a range, and may report a failed upload as a success (docs/decisions/031-s3-client-of-our-own.md).
  */
-import { EMPTY_SHA256, escapedForAws, signedHeaders } from '../lib/http/aws-signature.ts'
+import { EMPTY_SHA256, escapedForAws, queryForAws, signedHeaders } from '../lib/http/aws-signature.ts'
 import { readBytes } from '../outbound/bytes.ts'
 import type { IncomingResponse } from '../outbound/exchange.ts'
 import { Outbound } from '../outbound/send.ts'
@@ -120,7 +120,7 @@ export class S3Client {
   async open(request: S3Request): Promise<OpenAnswer | S3Failure> {
     const { method, name, body, halt, stallMs = s3Bounds.stallMs } = request
     const path = `${this.root}${name === undefined ? '' : escapedPath(this.settings.prefix + name)}`
-    const query = queryOf(request.query ?? {})
+    const query = queryForAws(Object.entries(request.query ?? {}))
     const sha256 = body?.sha256 ?? EMPTY_SHA256
     const unsigned = { method, host: this.host, path, query, headers: request.headers ?? {}, sha256 }
     const watch = new StallWatch(stallMs, halt)
@@ -169,12 +169,6 @@ export function bucketAddress({ endpoint, bucket, style }: S3Settings): BucketAd
 const stalled = (): S3Failure => s3Failure('stalled', 0, 'the server does not answer in time')
 
 const escapedPath = (key: string): string => key.split('/').map(escapedForAws).join('/')
-
-const queryOf = (query: Readonly<Record<string, string>>): string =>
-  Object.entries(query)
-    .map(([name, value]) => `${escapedForAws(name)}=${escapedForAws(value)}`)
-    .toSorted()
-    .join('&')
 
 /** The body as the HTTP client takes it. Each piece that the server has taken is progress. */
 const uploadOfBody = (body: S3Body, watch: StallWatch) => ({

@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { escapedForAws, signedHeaders, type SigningKey, type SigningScope } from '../lib/http/aws-signature.ts'
+import { queryForAws, signedHeaders, type SigningKey, type SigningScope } from '../lib/http/aws-signature.ts'
 import type { AddressReach } from '../outbound/guard.ts'
 import type { OutboundRequest } from '../outbound/send.ts'
 import {
@@ -28,7 +28,6 @@ const MISSING =
   'the credential is JSON without access_key_id and secret_access_key, "profile", or "role" of "container" or "instance"'
 /** Changes of the file are noticed after this time. */
 const PROFILE_LIFE_MS = 60_000
-const NO_HEADERS = {}
 
 /** Keys, and when they end. */
 type KeysInTime = { readonly key: SigningKey; readonly untilMs: number }
@@ -43,7 +42,7 @@ export const awsKeys: Exchange = async ({ secret = '' }) => {
 
 const tokenOf = ({ key, untilMs }: KeysInTime, region: string | undefined): AccessToken => ({
   kind: 'token',
-  headers: { ...NO_HEADERS },
+  headers: {},
   sign: signerOf(key, region),
   untilMs,
 })
@@ -187,10 +186,7 @@ const signerOf =
     const { hostname, host, pathname, searchParams } = new URL(request.url)
     const { method, body = '', headers } = request
     const isText = typeof body === 'string'
-    const query = [...searchParams]
-      .map((pair) => pair.map(escapedForAws).join('='))
-      .toSorted()
-      .join('&')
+    const query = queryForAws(searchParams)
     // An upload is read once, while it is sent.
     const sha256 = isText ? createHash('sha256').update(body).digest('hex') : 'UNSIGNED-PAYLOAD'
     const signed = { ...headers, ...(isText ? {} : { 'x-amz-content-sha256': sha256 }) }

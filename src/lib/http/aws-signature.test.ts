@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { EMPTY_SHA256, escapedForAws, signedHeaders, type UnsignedRequest } from './aws-signature.ts'
+import { EMPTY_SHA256, escapedForAws, queryForAws, signedHeaders, type UnsignedRequest } from './aws-signature.ts'
 
 /** The examples at the end of https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html. */
 const identity = {
@@ -80,6 +80,17 @@ test.each([
     'get-space-unnormalized',
     { path: '/example space/' },
     '652487583200325589f1fba4c7e578f72c47cb61beeca81406b39ddec1366741',
+  ],
+  [
+    'get-vanilla-query-order-encoded',
+    {
+      query: queryForAws([
+        ['Param-3', 'Value3'],
+        ['Param', 'Value2'],
+        ['\u1234', 'Value1'],
+      ]),
+    },
+    '371d3713e185cc334048618a97f809c9ffe339c62934c032af5a0e595648fcac',
   ],
   ['get-utf8', { path: '/\u1234' }, '8318018e0b0f223aa2bbf98705b62bb787dc9c0e678f255a891fd03141be5d85'],
   [

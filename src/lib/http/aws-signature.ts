@@ -39,6 +39,14 @@ const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256'
 export const escapedForAws = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
 
+/** A query, escaped, and sorted by name and then by value. */
+export const queryForAws = (pairs: Iterable<readonly [name: string, value: string]>): string =>
+  Array.from(pairs, (pair) => pair.map(escapedForAws))
+    .toSorted(([a = '', one = ''], [b = '', other = '']) => (a === b ? compare(one, other) : compare(a, b)))
+    .map((pair) => pair.join('='))
+    .join('&')
+const compare = (a: string, b: string): number => (a < b ? -1 : a === b ? 0 : 1)
+
 /** The headers of the signed request, without `host`. */
 export function signedHeaders(
   { method, host, path, query, headers, sha256 }: UnsignedRequest,
