@@ -5,7 +5,10 @@ export type StoredRow = Readonly<Record<string, string | null>>
 
 export type Attempt = {
   readonly provider: string
+  /** The vendor's name of the model. */
   readonly model: string
+  /** Our name of it, if the request named several models. */
+  readonly public_model: string | null
   /** `ok`, or the kind of failure. */
   readonly result: string
   readonly status: number | null
@@ -96,6 +99,7 @@ export function readRecord(row: StoredRow): RecordView {
 type StoredAttempt = {
   readonly providerId: string
   readonly upstreamModel: string
+  readonly modelId?: string
   readonly result: string
   readonly status?: number
   readonly code?: string
@@ -109,6 +113,7 @@ type StoredAttempt = {
 const readAttempt = (note: StoredAttempt): Attempt => ({
   provider: note.providerId,
   model: note.upstreamModel,
+  public_model: note.modelId ?? null,
   result: note.result,
   status: note.status ?? null,
   code: note.code ?? null,

@@ -122,7 +122,11 @@ const tableOfAttempts = (attempts: readonly Attempt[], terminal: Terminal): stri
   table(
     attempts,
     [
-      { title: 'attempt', of: ({ provider, model }) => `${provider}/${model}` },
+      {
+        title: 'attempt',
+        of: ({ provider, model, public_model: named }) =>
+          `${provider}/${model}${named === null ? '' : ` for ${named}`}`,
+      },
       { title: 'result', of: ({ result }) => result },
       { title: 'status', of: ({ status }) => status, kind: 'count' },
       { title: 'at ms', of: (attempt) => attempt.started_ms, kind: 'count' },

@@ -62,6 +62,7 @@ const attemptShape = z
     code: z.string().nullable(),
     started_ms: count.meta({ description: 'from the start of the request' }),
     took_ms: count,
+    model: z.string().optional().meta({ description: 'the model, if the request named several' }),
     provider: z.string().optional().meta({ description: 'for operators only, as are the next fields' }),
     upstream_model: z.string().optional(),
     type: z.string().nullable().optional().meta({ description: 'the vendor’s word for the kind of error' }),
@@ -195,6 +196,7 @@ const attemptView = (note: AttemptNote, { isOperator }: Viewer): z.infer<typeof 
   code: isOperator ? (note.code ?? null) : null,
   started_ms: Math.max(0, Math.round(note.startedMs)),
   took_ms: Math.max(0, Math.round(note.tookMs)),
+  ...(note.modelId === undefined ? {} : { model: note.modelId }),
   ...(isOperator
     ? {
         provider: note.providerId,

@@ -19,6 +19,8 @@ const EXPOSED = [
   'x-tollgate-cost-usd',
   'x-tollgate-held-usd',
   'x-tollgate-max-output-tokens',
+  'x-tollgate-model',
+  'x-tollgate-provider',
   'idempotent-replayed',
 ].join(', ')
 

@@ -2,6 +2,7 @@
 import type { LimiterPermit } from '../accounts/limiter.ts'
 import type { Caller } from '../domain/account.ts'
 import type { Failure } from '../domain/failure.ts'
+import type { RoutingHints } from '../domain/routing-hints.ts'
 import { JSON_TYPE } from '../lib/http/content-types.ts'
 import { limitFailure } from '../accounts/limit-failure.ts'
 import type { RelayedRequest, RelayPort } from '../relay/port.ts'
@@ -10,7 +11,7 @@ import type { EdgeServices } from './edge-options.ts'
 import { readCacheAsk } from './cache-ask.ts'
 import { readIdempotencyKey } from './idempotency-key.ts'
 import { linkBaseOf } from './links.ts'
-import { receive, type ReceivedRequest } from './read-request.ts'
+import { receive, withHintHeaders, type ReceivedRequest } from './read-request.ts'
 import type { RequestContext, Responder } from './request-context.ts'
 
 const CROWDED_ADDRESS: Failure = {
@@ -45,10 +46,12 @@ async function generateFor(services: EdgeServices, context: RequestContext, { ca
     // The body of nearly every request has arrived already. Such a request is processed in its own tick.
     const received = receiving instanceof Promise ? await receiving : receiving
     try {
+      const hinting = received.kind === 'rejected' ? received : withHintHeaders(context.exchange, received)
+      const hinted = hinting instanceof Promise ? await hinting : hinting
       call =
-        received.kind === 'rejected'
-          ? received.failure
-          : requestFor(services, context, { ...received, caller, limiterPermit })
+        hinted.kind === 'rejected'
+          ? hinted.failure
+          : requestFor(services, context, { ...hinted, caller, limiterPermit })
       if ('message' in call) return responder.refuse(context, call)
       const streaming = answer(services, context, { call, relayed: await relay.carryOut(call) })
       if (streaming) await streaming
@@ -67,7 +70,7 @@ type AdmittedRequest = ReceivedRequest & { readonly caller: Caller; readonly lim
 function requestFor(
   { responder, relay, links }: EdgeServices,
   context: RequestContext,
-  { request, fingerprint, caller, limiterPermit }: AdmittedRequest,
+  { request, fingerprint, hints, caller, limiterPermit }: AdmittedRequest,
 ): RelayedRequest | Failure {
   const { exchange, id, startedMs } = context
   context.request = request
@@ -75,6 +78,8 @@ function requestFor(
   // of an idempotency key, and the relay checks again after it.
   const refusal = relay.unready()
   if (refusal) return refusal
+  const unfit = hints && refuseTaskHints(request, hints)
+  if (unfit) return unfit
   const clientAddress = responder.clientOf(context)
   const linkBase = linkBaseOf(exchange, links)
   const once = readIdempotencyKey(exchange.header('idempotency-key'), exchange.head.path, fingerprint)
@@ -92,12 +97,25 @@ function requestFor(
     cacheAsk,
     linkBase,
     trace: responder.traceOf(context),
+    hints,
   })
   if (!call.isBackground) {
     if (exchange.isGone) call.cancel('client_closed')
     exchange.onClosed = () => relay.left(call)
   }
   return call
+}
+
+/** A task has frozen terms of one model, and tells at its start what its model cannot use. */
+function refuseTaskHints(
+  { video }: ReceivedRequest['request'],
+  { fallbacks, provider }: RoutingHints,
+): Failure | undefined {
+  if (!video) return undefined
+  const param =
+    fallbacks.length > 0 ? 'models' : provider.requiresParameters ? 'provider.require_parameters' : undefined
+  if (param === undefined) return undefined
+  return { kind: 'unsupported_parameter', message: `'${param}' is not supported for videos.`, param }
 }
 
 type RelayResult = Awaited<ReturnType<RelayPort['carryOut']>>

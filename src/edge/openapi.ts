@@ -118,12 +118,12 @@ function answersOf({ answer, stream }: RouteDocumentation): object {
 }
 
 const text = { type: 'string' }
-
 /** The headers that a route reads beside those of its key. */
 function headersOf(route: PublicRoute): readonly string[] {
   if (route.limits === 'files') return ['Range', 'If-Range', 'If-None-Match']
   if (route.limits !== 'key_and_account') return []
-  return isCachedEndpoint(route.recordedAs) ? ['Idempotency-Key', 'x-tollgate-cache'] : ['Idempotency-Key']
+  const usual = ['Idempotency-Key', 'x-tollgate-provider', 'x-tollgate-models']
+  return isCachedEndpoint(route.recordedAs) ? [...usual, 'x-tollgate-cache'] : usual
 }
 
 /** The parameters that follow from the path and the limits of a route. */

@@ -1,7 +1,9 @@
 /** Receives a request: reads its body within limits, then parses it in its dialect. */
 import type { UploadBatch, Uploads } from '../blobs/uploads.ts'
 import type { Failure } from '../domain/failure.ts'
+import type { RoutingHints } from '../domain/routing-hints.ts'
 import type { ClientRequest } from '../formats/core/contract.ts'
+import { mayHaveHints, type HintField } from '../formats/core/hint-fields.ts'
 import type { FormRules } from '../formats/core/form.ts'
 import { afterScan } from '../formats/core/request-json.ts'
 import type { BodyLimits, ServerExchange } from '../inbound/exchange.ts'
@@ -11,6 +13,7 @@ import { CROWDED, readJsonBody, type ReadBody } from './body.ts'
 import { readForm, readJsonForm, type ReadForm } from './form.ts'
 import type { RequestBody, FormBody, JsonBody, ReadClientRequest } from './request-body.ts'
 import type { RequestContext } from './request-context.ts'
+import { late } from '../lib/primitives/lazy.ts'
 import { MINUTE_MS } from '../lib/primitives/units.ts'
 
 export type ReceivedRequest = {
@@ -18,6 +21,8 @@ export type ReceivedRequest = {
   readonly request: ClientRequest
   /** Identifies the content of the request. A repetition has the same fingerprint. */
   readonly fingerprint: string
+  /** How the request wishes to be routed, if it says so. */
+  readonly hints?: RoutingHints | undefined
 }
 type Outcome = (ReceivedRequest | { readonly kind: 'rejected'; readonly failure: Failure }) & {
   /** Releases files and memory of the request when it has ended. */
@@ -83,7 +88,55 @@ function readAs(reads: JsonBody, exchange: ServerExchange, body: ReadBody): Outc
   if (body.kind === 'rejected') return body
   const reading = reads.read(body, exchange)
   // A synchronous result is not put off to another tick.
-  return reading instanceof Promise ? reading.then((read) => outcomeOf(read, body.text)) : outcomeOf(reading, body.text)
+  if (reading instanceof Promise) {
+    return reading.then((read) =>
+      read.kind === 'rejected' ? orHinted(read, { reads, exchange, body }) : outcomeOf(read, body.text),
+    )
+  }
+  return reading.kind === 'rejected' ? orHinted(reading, { reads, exchange, body }) : outcomeOf(reading, body.text)
+}
+
+type BodyAtHand = {
+  readonly reads: JsonBody
+  readonly exchange: ServerExchange
+  readonly body: Extract<ReadBody, { kind: 'read' }>
+}
+
+type RejectedRequest = Extract<ReadClientRequest, { kind: 'rejected' }>
+
+/** A body that was refused because of its hints is read again without them. */
+function orHinted(refused: RejectedRequest, at: BodyAtHand): Outcome | Promise<Outcome> {
+  const { hints } = at.reads
+  return hints !== undefined && mayHaveHints(refused.failure, hints) ? readHinted(refused, at, hints) : refused
+}
+
+const hintReader = late(() => import('../formats/core/hints.ts'))
+
+async function readHinted(
+  refused: RejectedRequest,
+  { reads, exchange, body }: BodyAtHand,
+  fields: readonly HintField[],
+): Promise<Outcome> {
+  const taken = await hintReader(({ takeHints }) => takeHints(body.text, body.bytes, fields))
+  if (taken.kind === 'none') return refused
+  if (taken.kind === 'rejected') return taken
+  const outcome = outcomeOf(await reads.read(taken, exchange), body.text)
+  return outcome.kind === 'rejected' ? outcome : { ...outcome, hints: taken.hints }
+}
+
+/** Reads the headers that stand for hints, for clients that cannot send fields. */
+export function withHintHeaders(exchange: ServerExchange, received: ReceivedRequest): Outcome | Promise<Outcome> {
+  const provider = exchange.header('x-tollgate-provider')
+  const models = exchange.header('x-tollgate-models')
+  if (provider === undefined && models === undefined) return received
+  return hintReader(({ readHintHeaders }): Outcome => {
+    const { request, hints: stated, fingerprint } = received
+    const read = readHintHeaders({ provider, models }, { hints: stated, model: request.model })
+    if (read.kind === 'rejected') return read
+    // A repetition with other headers is another request.
+    const whole = [fingerprint, provider ?? '', models ?? ''].join('\n')
+    return { ...received, hints: read.hints, fingerprint: whole }
+  })
 }
 
 async function receiveFiles(

@@ -1,6 +1,7 @@
 /** The ways to read the body of a request. */
 import type { Failure } from '../domain/failure.ts'
 import type { ClientRequest } from '../formats/core/contract.ts'
+import type { HintField } from '../formats/core/hint-fields.ts'
 import type { FormRules, ReceivedForm } from '../formats/core/form.ts'
 import type { ServerExchange } from '../inbound/exchange.ts'
 import type { Late } from '../lib/primitives/lazy.ts'
@@ -25,6 +26,8 @@ export type JsonBody = {
   readonly kind: 'json'
   /** Parses a body that is valid UTF-8. */
   readonly read: (body: Body, head: DialectHead) => ReadClientRequest | Promise<ReadClientRequest>
+  /** The fields that say how the request is routed, if the body may have them. They are taken out of it. */
+  readonly hints?: readonly HintField[] | undefined
   /** Set if a body may be larger than the operator's general limit. */
   readonly bytesMax: number | undefined
   readonly load: LoadReader
@@ -44,10 +47,11 @@ export type RequestBody = JsonBody | FormBody
 export const jsonBody = <M>(
   reader: Late<M>,
   read: (module: M, body: Body, head: DialectHead) => ReadClientRequest | Promise<ReadClientRequest>,
-  { bytesMax }: { readonly bytesMax?: number } = {},
+  { bytesMax, hints }: Partial<Pick<JsonBody, 'bytesMax' | 'hints'>> = {},
 ): JsonBody => ({
   kind: 'json',
   read: (body, head) => reader((module) => read(module, body, head)),
+  hints,
   bytesMax,
   load: reader.load,
 })

@@ -78,14 +78,18 @@ export type AttemptEnd =
   | { readonly kind: 'ok'; readonly requestId: string | undefined }
   | { readonly kind: 'full' | 'aborted' }
 
-/** Builds the note of an attempt. `startedMs` and `tookMs` are whole, counted from the start of the request. */
+/**
+ * Builds the note of an attempt. `startedMs` and `tookMs` are whole, counted from the start of the request. `modelId`:
+ * set if the request named several models.
+ */
 export function buildAttemptNote(
   { id: offerId, providerId, upstreamModel }: Offer,
   end: AttemptEnd,
-  { startedMs, tookMs }: Pick<AttemptNote, 'startedMs' | 'tookMs'>,
+  { startedMs, tookMs, modelId }: Pick<AttemptNote, 'startedMs' | 'tookMs' | 'modelId'>,
 ): AttemptNote {
   const result = end.kind === 'failed' ? end.failure.kind : end.kind
-  const note = { offerId, providerId, upstreamModel, result, startedMs, tookMs }
+  const served = { offerId, providerId, upstreamModel, result, startedMs, tookMs }
+  const note = modelId === undefined ? served : { ...served, modelId }
   if (end.kind === 'failed') return { ...note, ...keptOf(end.failure) }
   return end.kind === 'ok' && end.requestId !== undefined ? { ...note, requestId: end.requestId } : note
 }

@@ -82,8 +82,8 @@ const isNamedIn = ({ offerId, providerId, upstreamModel }: RequestRecord, note: 
 
 /** A note of the offer that served, without the names that are in its record. The row becomes a third smaller. */
 const briefly = (note: AttemptNote): BriefNote => {
-  const { result, status, code, type, message, requestId, startedMs, tookMs } = note
-  return { result, status, code, type, message, requestId, startedMs, tookMs }
+  const { modelId, result, status, code, type, message, requestId, startedMs, tookMs } = note
+  return { modelId, result, status, code, type, message, requestId, startedMs, tookMs }
 }
 
 /** The record of a row. The names that `briefly` left out are restored in its attempts. */

@@ -8,6 +8,8 @@ export type AttemptNote = {
   readonly offerId: string
   readonly providerId: string
   readonly upstreamModel: string
+  /** The public model, if the request named several. */
+  readonly modelId?: string
   /**
    * `ok`, `aborted` if the call ended before the vendor answered, `full` if the provider had no room, or the kind of
    * failure.

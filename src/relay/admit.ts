@@ -11,10 +11,12 @@ import { modalityOf } from '../modalities/modalities.ts'
 import type { AnswerModality, Modality, Quote } from '../modalities/modality.ts'
 import { quoteHit } from '../modalities/cached-answer.ts'
 import { planAttempts } from '../router/plan.ts'
+import { orderedPlan } from '../router/hints.ts'
 import type { GatewayRequest } from './call.ts'
 import { adviceOf, limitFailure, type AffordableSize } from '../accounts/limit-failure.ts'
 import { begunSteps } from './conversation.ts'
 import { GrowingHold } from './growing-hold.ts'
+import { hintedModel, namesToTry } from './hinted-offers.ts'
 import { keyCondition, limitCondition } from './hold-conditions.ts'
 import type { Relay } from './context.ts'
 import { authorize } from './permission.ts'
@@ -29,6 +31,8 @@ export type Admission = {
   readonly hold: Hold
   /** What the hold covers, and the output limit that the gateway set, per choice. */
   readonly quoted: Quote & { readonly kind: 'quoted' }
+  /** Names of the models that may be tried if this one cannot serve the request (fallback-models.ts). */
+  readonly fallbacks: readonly string[] | undefined
   /** Present if the hold covers only the beginning of the answer. */
   readonly growing?: GrowingHold | undefined
   /** `durable` resolves when the hold is on disk, or refused. */
@@ -50,16 +54,33 @@ type TaskSteps = (terms: HoldTerms) => Steps
 
 /** Admits a request that an upstream answers. */
 export function admit(relay: Relay, call: GatewayRequest): Admission | Refusal | OldBalance {
-  const model = authorize(relay, call)
+  const { hints } = call
+  if (hints === undefined) return admitModel(relay, call, call.request.model)
+  const names = namesToTry(relay, call, hints)
+  if ('message' in names) return refuse(names)
+  for (let i = 0; ; i++) {
+    const fallbacks = names.slice(i + 1)
+    const admitted = admitModel(relay, call, names[i] ?? call.request.model, fallbacks)
+    if (admitted.kind !== 'refused' || fallbacks.length === 0) return admitted
+  }
+}
+
+function admitModel(
+  relay: Relay,
+  call: GatewayRequest,
+  name: string,
+  fallbacks?: readonly string[],
+): Admission | Refusal | OldBalance {
+  const model = authorize(relay, call, name)
   if ('message' in model) return refuse(model)
   const modality = modalityOf(model)
   if (modality.delivery === 'task') throw new Error('a task was requested as an answer')
-  const taken = takeHold(relay, call, { model, modality })
+  const taken = takeHold(relay, call, { model, modality, name, fallbacks })
   if (taken.kind !== 'held') return taken
   const { offers, quoted, held } = taken
   const { hold } = held
   const growing = quoted.grows ? new GrowingHold(relay, call, { model, hold, tokens: quoted.outputTokens }) : undefined
-  return { kind: 'admitted', model, modality, offers, hold, quoted, growing, held }
+  return { kind: 'admitted', model, modality, offers, hold, quoted, fallbacks, growing, held }
 }
 
 type TaskWork = {
@@ -75,10 +96,13 @@ export function admitTask(
   call: GatewayRequest,
   { obstacle, steps }: TaskWork,
 ): HeldWork | Refusal | OldBalance {
-  const model = authorize(relay, call)
+  const { model: name } = call.request
+  const model = authorize(relay, call, name)
   if ('message' in model) return refuse(model)
+  const names = call.hints && namesToTry(relay, call, call.hints)
+  if (names && 'message' in names) return refuse(names)
   const full = obstacle()
-  return full ? refuse(full) : takeHold(relay, call, { model, modality: modalityOf(model), taskSteps: steps })
+  return full ? refuse(full) : takeHold(relay, call, { model, modality: modalityOf(model), name, taskSteps: steps })
 }
 
 type HeldWork = Omit<HoldTerms, 'createdAtMs' | 'model'> & {
@@ -86,7 +110,14 @@ type HeldWork = Omit<HoldTerms, 'createdAtMs' | 'model'> & {
   readonly held: Extract<HoldResult, { kind: 'held' }>
 }
 
-type Work = { readonly model: Model; readonly modality: Modality; readonly taskSteps?: TaskSteps }
+type Work = {
+  readonly model: Model
+  readonly modality: Modality
+  /** How the request names the model. */
+  readonly name: string
+  readonly fallbacks?: readonly string[] | undefined
+  readonly taskSteps?: TaskSteps
+}
 
 /** Finds the offers and the money for a request. There is no `await` in between, so the last dollar is held once. */
 function takeHold(relay: Relay, call: GatewayRequest, work: Work): HeldWork | Refusal | OldBalance {
@@ -128,7 +159,9 @@ function takeHold(relay: Relay, call: GatewayRequest, work: Work): HeldWork | Re
   if (obstacle) return refuse(limitFailure(obstacle, { words: wordsOf(request), tokens: 0 }))
   // The client sees nothing of a whole reply before its settlement, which is written after the hold or with it.
   const reservation = limiterPermit.reserve(quoted.amount, tokens, taskSteps ? 'task' : isOpen ? 'forecast' : 'known')
-  const isNow = (request.stream && !isHit) || quoted.grows || modality.needsDurableHold || lock || reservation
+  // A hold that a fall-back model may extend is written at once.
+  const mayGrow = quoted.grows || work.fallbacks?.length
+  const isNow = (request.stream && !isHit) || mayGrow || modality.needsDurableHold || lock || reservation
   const written = isNow ? 'now' : 'soon'
   const createdAtMs = Date.now()
   // A task tries at most this many offers. A call also goes on to the next offer if one is only full.
@@ -155,12 +188,18 @@ function takeHold(relay: Relay, call: GatewayRequest, work: Work): HeldWork | Re
 const NO_OFFERS: readonly Offer[] = []
 
 /** The offers of a model in the order of attempts, or the reason why there are none. */
-function planFor(relay: Relay, { request, caller }: GatewayRequest, work: Work): readonly Offer[] | Failure {
-  const { model, modality, taskSteps } = work
+export function planFor(relay: Relay, call: GatewayRequest, work: Work): readonly Offer[] | Failure {
+  const { request, caller, hints } = call
+  const { modality, taskSteps, name } = work
+  const hinted = hints === undefined && name === work.model.id ? undefined : hintedModel(call, work.model, name)
+  if (hinted && 'message' in hinted) return hinted
+  const model = hinted?.model ?? work.model
   const { health } = relay
   const { offers: all } = model
   const length = modality.lengthOf(request, model)
-  const plan = planAttempts({ model, health: health.all, nowMs: Date.now(), random: Math.random, length })
+  const policy = hinted?.policy
+  const ranked = planAttempts({ model, health: health.all, nowMs: Date.now(), random: Math.random, length, policy })
+  const plan = hinted ? orderedPlan(ranked, hinted.provider, ({ id }) => health.isResting(id)) : ranked
   if (plan.length === 0) {
     if (length && all.some(({ state }) => state !== 'drained')) return tooLong(model, request, length)
     const message = `No upstream offers '${model.id}' at the moment.`
@@ -170,7 +209,7 @@ function planFor(relay: Relay, { request, caller }: GatewayRequest, work: Work):
 }
 
 /** The model with what is known from its vendors' reports. */
-const withHabits = ({ hiddenReasoners }: Relay, model: Model): Model =>
+export const withHabits = ({ hiddenReasoners }: Relay, model: Model): Model =>
   hiddenReasoners.has(model.id) ? { ...model, limits: { ...model.limits, hidesReasoning: true } } : model
 
 function tooLong({ id, offers }: Model, request: ClientRequest, { inputTokens }: RequestLength): Failure {

@@ -28,6 +28,11 @@ const cachedAnswers = late(() => import('../formats/cached-answer.ts'))
 export function lookUpAnswer(relay: Relay, call: GatewayRequest): Promise<void> | undefined {
   const { cacheAsk } = call
   if (!cacheAsk || cacheAsk.wish === 'off') return undefined
+  // A kept answer may be of a provider or a model that the hints of this request rule out.
+  if (call.hints !== undefined) {
+    if (cacheAsk.wish !== 'unasked') call.cacheUse = { kind: 'bypass' }
+    return undefined
+  }
   const model = authorize(relay, call)
   if ('message' in model) return undefined
   const { answerCacheSeconds } = model.limits

@@ -50,7 +50,10 @@ export function note(
   came: UpstreamFailure | 'full' | 'ok',
 ): void {
   const tookMs = Math.round(call.elapsedMs() - startedMs)
-  call.life.noted(buildAttemptNote(offer, endOf(call, came), { startedMs: Math.round(startedMs), tookMs }))
+  const times = { startedMs: Math.round(startedMs), tookMs }
+  const isOneOfSeveral = call.hints !== undefined && call.hints.fallbacks.length > 0
+  const known = isOneOfSeveral ? { ...times, modelId: offer.modelId } : times
+  call.life.noted(buildAttemptNote(offer, endOf(call, came), known))
 }
 
 /** The times of the attempt that served, which is the last one noted. */

@@ -4,6 +4,7 @@ import { isFinalFault, type UpstreamFailure } from '../domain/failure.ts'
 import type { AdaptedReply, BytesReply } from '../formats/core/contract.ts'
 import { refusedField } from '../formats/core/refused-field.ts'
 import type { Admission } from './admit.ts'
+import { isBeyond, mayHaveBeenMade, refusesStream } from './attempt-faults.ts'
 import { redactedFailure, note, timesOf } from './attempt-note.ts'
 import type { GatewayRequest, CancelReason } from './call.ts'
 import type { Relay } from './context.ts'
@@ -45,6 +46,8 @@ export type AllFailed = {
   /** Whether the call was already cancelled, and its upstream stopped. A later cancellation was not the cause. */
   readonly cancelled: CancelReason | undefined
   readonly stopped: boolean
+  /** Whether the answer may have been made and billed, so that nobody else may be asked for it. */
+  readonly mayBeMade: boolean
 }
 export type OffersOutcome = WholeServed | StreamServed | AllFailed
 
@@ -59,6 +62,7 @@ export const NONE_TRIED: AllFailed = {
   progress: undefined,
   cancelled: undefined,
   stopped: false,
+  mayBeMade: false,
 }
 
 /** An offer that was tried. */
@@ -73,8 +77,12 @@ type AttemptedOffer = {
 
 export function tryOffers(relay: Relay, call: GatewayRequest, admission: Admission): Promise<OffersOutcome> {
   relay.retries.earn()
-  return Promise.resolve(new AttemptLoop(relay, call, admission).goOn())
+  return tryOffersOf(relay, call, admission)
 }
+
+/** The same for a further model of a request. */
+export const tryOffersOf = (relay: Relay, call: GatewayRequest, admission: Admission): Promise<OffersOutcome> =>
+  Promise.resolve(new AttemptLoop(relay, call, admission).goOn())
 
 /** The way of one call from offer to offer. Each step ends with the next one, so the usual way has a single step. */
 class AttemptLoop {
@@ -137,7 +145,10 @@ class AttemptLoop {
 
   private end(): OffersOutcome | Promise<OffersOutcome> {
     const [first] = this.full
-    if (this.again && this.left > 0 && this.relay.retries.spend(performance.now())) return this.repeat(this.again)
+    const { again, left, relay, admission } = this
+    // A fall-back model is the better second try.
+    const mayRepeat = left > 0 && !admission.fallbacks?.length
+    if (again && mayRepeat && relay.retries.spend(performance.now())) return this.repeat(again)
     if (!first || this.failed.last) return this.failed
     note(this.call, first.offer, this.call.elapsedMs(), 'full')
     return { ...this.failed, failure: FULL }
@@ -195,8 +206,10 @@ class AttemptLoop {
       if (tried.kind !== 'failed') return this.resultOf(asked, tried)
       if (isCollected && refusesStream(tried)) return this.askWhole(asked, tried)
       const { passesFields } = admission.modality
+      // A request that requires its fields goes to an offer that takes them.
+      const mayLeaveOut = passesFields && !call.hints?.provider.requiresParameters
       const field =
-        passesFields && this.without.length < WITHOUT_MAX
+        mayLeaveOut && this.without.length < WITHOUT_MAX
           ? refusedField(tried.failure, prepared.request.body)
           : undefined
       return field === undefined ? this.failedAt(tried, asked) : this.askWithout(field, asked, tried)
@@ -255,14 +268,15 @@ class AttemptLoop {
     const came = { last, progress, cancelled: call.cancelled, stopped: call.upstreamStopped }
     // The request does not fit this offer. Whether it fits none is only known if no other offer failed otherwise.
     const isNeutral = isBeyond(failure) && this.failed.last && !isBeyond(this.failed.failure)
-    this.failed = { kind: 'failed', ...came, failure: isNeutral ? this.failed.failure : failure }
+    const mayBeMade = mayHaveBeenMade(failure, isWhole)
+    this.failed = { kind: 'failed', ...came, failure: isNeutral ? this.failed.failure : failure, mayBeMade }
     if (isAbandoned(call)) {
       relay.health.ended(offer.id)
       return this.failed
     }
     // If the provider was changed meanwhile, the failure belongs to its former configuration.
     if (isUnchanged(relay, provider)) relay.health.failed(offer.id, failure)
-    if (isLast(failure, isWhole)) return this.failed
+    if (mayBeMade || (isFinalFault(failure.kind) && !isBeyond(failure))) return this.failed
     // However many offers are too small, the call must reach one that is not.
     if (isBeyond(failure)) this.left++
     this.again = progress?.answered ? undefined : this.repetitionOf(offer, failure)
@@ -277,24 +291,3 @@ class AttemptLoop {
     return waitMs === undefined ? undefined : { offer, waitMs }
   }
 }
-
-/**
- * A whole reply that timed out may have been made and billed. Another vendor would mean paying twice for one answer. If
- * the vendor itself reports the timeout, it has given up.
- */
-const isLast = (failure: UpstreamFailure, isWhole: boolean): boolean => {
-  const { kind, isQuoted } = failure
-  if (isBeyond(failure)) return false
-  return isFinalFault(kind) || kind === 'unread' || (kind === 'timeout' && isWhole && !isQuoted)
-}
-
-/**
- * Whether an upstream refuses to stream what it may send in one piece: "Your organization must be verified to stream
- * this model" (OpenAI, github.com/charmbracelet/crush/issues/1216, 2025-10).
- */
-const refusesStream = (tried: AttemptResult): tried is FailedAttempt =>
-  tried.kind === 'failed' && tried.failure.kind === 'bad_request' && /\bstream/i.test(tried.failure.message)
-
-/** Whether a request is valid but too much for this offer: too long, or not expressible in its dialect. */
-const isBeyond = ({ kind, isQuoted }: UpstreamFailure): boolean =>
-  kind === 'context_length' || (kind === 'bad_request' && !isQuoted)

@@ -1,5 +1,6 @@
 import type { Caller } from '../domain/account.ts'
 import type { Failure } from '../domain/failure.ts'
+import type { RoutingHints } from '../domain/routing-hints.ts'
 import type { LimiterPermit } from '../accounts/limiter.ts'
 import type { MemoryShare, ReplyMemory } from '../lib/runtime/reply-memory.ts'
 import { NOWHERE, type RosterMember } from '../lib/primitives/roster.ts'
@@ -26,6 +27,7 @@ export type CallStart = Pick<
   readonly startedMs: number
   readonly linkBase?: string | undefined
   readonly trace?: RequestTrace | undefined
+  readonly hints?: RoutingHints | undefined
 }
 
 /** One client request in the relay: the caller, the request, and how it is cancelled. */
@@ -48,6 +50,8 @@ export class GatewayRequest implements Stoppable, RosterMember {
   readonly cacheAsk: CacheAsk | undefined
   /** What came of that. */
   cacheUse: CacheUse | undefined
+  /** How the request wishes to be routed, if it says so. */
+  readonly hints: RoutingHints | undefined
   readonly life = new RequestLife(this)
   cancelled: CancelReason | undefined
   upstreamStopped = false
@@ -64,8 +68,20 @@ export class GatewayRequest implements Stoppable, RosterMember {
   private flights: readonly Abortable[] = []
 
   constructor(start: CallStart) {
-    const { id, caller, request, limiterPermit, startedMs, clientAddress, once, cacheAsk, linkBase, replies, trace } =
-      start
+    const {
+      id,
+      caller,
+      request,
+      limiterPermit,
+      startedMs,
+      clientAddress,
+      once,
+      cacheAsk,
+      linkBase,
+      replies,
+      trace,
+      hints,
+    } = start
     this.id = id
     this.caller = caller
     this.request = request
@@ -74,6 +90,7 @@ export class GatewayRequest implements Stoppable, RosterMember {
     this.once = once
     this.cacheAsk = cacheAsk
     this.linkBase = linkBase
+    this.hints = hints
     this.replies = replies
     this.trace = trace
     this.startedMs = startedMs

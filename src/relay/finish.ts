@@ -90,9 +90,12 @@ export async function fail(
   const { failure: upstream, last } = attempted
   const passed = failureForClient(upstream)
   // The upstream's message is only passed on if the request itself is at fault.
-  const shown = isRequestFault(upstream.kind)
-    ? withOwnParam(scrubbed(relay, passed, last), call.request, admission)
-    : passed
+  const scrub = (): Failure => scrubbed(relay, passed, last)
+  const shown = !isRequestFault(upstream.kind)
+    ? passed
+    : upstream.isQuoted
+      ? withOwnParam(scrub(), call.request, admission)
+      : scrub()
   const owed = owedFor(call, attempted)
   if (isRequestFault(upstream.kind) && !owed) call.limiterPermit.wasFutile()
   const refusal = owed?.said === undefined ? shown : { ...shown, message: `${sentence(shown.message)} ${owed.said}` }

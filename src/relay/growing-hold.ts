@@ -162,6 +162,11 @@ export class GrowingHold {
     const { ledger } = relay
     const amount = heldFor(call.request, model, tokens) - hold.amount
     if (tokens <= this.tokens) return 'as_possible'
+    // The hold was made for a dearer model, which failed. It covers these tokens already.
+    if (amount <= 0n) {
+      this.tokens = tokens
+      return 'as_possible'
+    }
     const reserved = call.limiterPermit.extend(amount)
     if (reserved.kind === 'limited') return 'as_possible'
     const { reservation } = reserved

@@ -1,15 +1,42 @@
 /** The headers of answers and failures: the agreed terms, and the cost. */
+import type { Offer } from '../domain/catalog.ts'
 import { formatUsd } from '../domain/money.ts'
+import type { RoutingHints } from '../domain/routing-hints.ts'
 import type { RequestRecord, SettledRecord } from '../records/records.ts'
 import type { Admission } from './admit.ts'
 import type { GatewayRequest } from './call.ts'
 
+/** What serves the request, as far as it is decided. */
+type Serving = { readonly dropped: readonly string[]; readonly offer?: ServedBy | undefined }
+type ServedBy = Pick<Offer, 'modelId' | 'providerId'>
+
 /** Headers that are known before the answer. For a growing hold they state its first step. */
-export const earlyHeaders = (
+export function earlyHeaders(
   call: GatewayRequest,
   { hold }: Admission,
-  dropped: readonly string[],
-): Record<string, string> => withAgreed({ 'x-tollgate-held-usd': formatUsd(hold.amount) }, call, dropped)
+  { dropped, offer }: Serving,
+): Record<string, string> {
+  const headers = withAgreed({ 'x-tollgate-held-usd': formatUsd(hold.amount) }, call, dropped)
+  return call.hints === undefined ? headers : withRoute(headers, call.hints, offer)
+}
+
+/**
+ * Adds which model served a request with hints, and which provider, if the request has named that one. The names of
+ * other providers are the operator's business.
+ */
+function withRoute(
+  headers: Record<string, string>,
+  { provider: { order, only } }: RoutingHints,
+  offer: ServedBy | undefined,
+): Record<string, string> {
+  if (!offer) return headers
+  headers['x-tollgate-model'] = asToken(offer.modelId)
+  const name = offer.providerId.toLowerCase()
+  if (order.includes(name) || only?.includes(name)) headers['x-tollgate-provider'] = asToken(offer.providerId)
+  return headers
+}
+
+const asToken = (id: string): string => id.replace(/[^!-~]/g, '_')
 
 /** Adds the headers about terms that differ from the request. */
 function withAgreed(
@@ -48,7 +75,9 @@ export function wholeHeaders(
     'x-tollgate-upstream-ms': String(upstreamMsOf(record.attempts)),
     'openai-processing-ms': String(Math.round(record.totalMs)),
   }
-  return withAgreed(headers, call, dropped)
+  withAgreed(headers, call, dropped)
+  const { model: modelId, providerId = '' } = record
+  return call.hints === undefined ? headers : withRoute(headers, call.hints, { modelId, providerId })
 }
 
 /** The headers of a failure: the number of attempts, and the cost if there was one. */

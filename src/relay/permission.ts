@@ -34,19 +34,31 @@ export function precheckWait(relay: Relay, call: GatewayRequest): Failure | unde
   return 'message' in model ? model : undefined
 }
 
-/** The model of a request, if its caller may use it now and it can do what is requested. */
-export function authorize({ accounts, catalog }: Relay, { caller, request }: GatewayRequest): Model | Failure {
+/**
+ * The model of a request, if its caller may use it now and it can do what is requested. `name` may be that of a
+ * fall-back model.
+ */
+export function authorize(
+  { accounts, catalog }: Relay,
+  { caller, request }: GatewayRequest,
+  name = request.model,
+): Model | Failure {
   const key = accounts.findKey(caller.key.id)
   const account = accounts.find(caller.account.id)
   if (!account || !key || key.revokedAtMs !== undefined) return INVALID_KEY
   if (account.status === 'suspended') return SUSPENDED
-  const model = suitableModel(catalog, { key, account }, request)
+  const model = suitableModel(catalog, { key, account }, request, name)
   return 'message' in model ? model : (request.check?.(model) ?? refuseRemoteMedia(request) ?? model)
 }
 
 /** The model of a request, if the caller may use it and it makes what the endpoint is for. */
-export function suitableModel(catalog: Catalog, caller: Caller, request: ClientRequest): Model | Failure {
-  const model = usableModel(catalog, caller, request.model)
+export function suitableModel(
+  catalog: Catalog,
+  caller: Caller,
+  request: ClientRequest,
+  name = request.model,
+): Model | Failure {
+  const model = usableModel(catalog, caller, name)
   return 'message' in model ? model : (modalityOf(model).accepts(model, request) ?? model)
 }
 

@@ -121,6 +121,7 @@ export function prepareAttempt(
   const isWhole = !call.request.stream || adapter.asEvents !== undefined
   const limits = limitsOf(relay, call, { admission, isWhole, offer })
   const request = lessOf(adapter.request(destination), without)
+  if (request.dropped.length > 0 && call.hints?.provider.requiresParameters) return refused(PARAMETERS)
   return { target, adapter, admission, destination, request, limits, isWhole, billsOn }
 }
 
@@ -257,6 +258,13 @@ const refused = ({ message, param, code }: Failure): FailedAttempt => ({
     ...(code === undefined ? {} : { code }),
   },
 })
+
+const PARAMETERS: Failure = {
+  kind: 'unsupported_parameter',
+  message:
+    "No provider of this model supports every parameter of the request, as 'provider.require_parameters' demands.",
+  param: 'provider.require_parameters',
+}
 
 /** Reads up to the first meaningful event. Until then the next offer can be tried after any failure. */
 async function readPrelude(events: UpstreamEvents, stream: AdaptedStream): Promise<AttemptResult> {

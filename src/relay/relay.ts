@@ -11,6 +11,7 @@ import { lookUpAnswer } from './answer-cache.ts'
 import { answerHit } from './answer-hit.ts'
 import { answerStream } from './stream-answer.ts'
 import { NONE_TRIED, tryOffers } from './attempt.ts'
+import { tryModels } from './fallback-models.ts'
 import { factsOf } from './prepared-attempt.ts'
 import type { BackgroundResponse } from './background.ts'
 import { CLIENT_CLOSED, type GatewayRequest } from './call.ts'
@@ -108,7 +109,7 @@ async function carryOut(relay: Relay, call: GatewayRequest, earlyFailure?: Failu
     }
     if (conversation && call.isBackground) return await detach(relay, call, { admission, conversation })
     // The upstream is called while the hold is being written. Nothing reaches the client before both are done.
-    const attempts = tryOffers(relay, call, admission)
+    const attempts = admission.fallbacks ? tryModels(relay, call, admission) : tryOffers(relay, call, admission)
     const ready = heldFirst(relay, call, { admission, attempts })
     // The head of bytes has their type, so it waits for an upstream.
     let attempted = stream && !wantsBytes ? await soon(ready, relay.limits.heartbeatMs) : await ready
@@ -123,8 +124,8 @@ async function carryOut(relay: Relay, call: GatewayRequest, earlyFailure?: Failu
       return { kind: 'answer', answer: await answerWhole(relay, call, { admission, served: attempted }) }
     }
     const begun = attempted ? 'answering' : 'waiting'
-    const { dropped = [], open } = attempted ?? {}
-    const job = { admission, ready: attempts, begun, dropped, contentType: open?.contentType } as const
+    const { dropped = [], open, offer } = attempted ?? {}
+    const job = { admission, ready: attempts, begun, dropped, offer, contentType: open?.contentType } as const
     return { kind: 'answer', answer: answerStream(relay, call, job) }
   } catch (error) {
     await rescue(relay, call, admission)
@@ -179,9 +180,8 @@ async function detach(
   call: GatewayRequest,
   { admission, conversation }: BackgroundStart,
 ): Promise<RelayResult> {
-  const ready = Promise.all([tryOffers(relay, call, admission), admission.held.durable]).then(
-    ([attempted]) => attempted,
-  )
+  const attempts = admission.fallbacks ? tryModels(relay, call, admission) : tryOffers(relay, call, admission)
+  const ready = Promise.all([attempts, admission.held.durable]).then(([attempted]) => attempted)
   const job = { admission, ready, begun: 'waiting', dropped: [] } as const
   const { headers, events: answer } = answerStream(relay, call, job)
   const facts = factsOf(call, admission)

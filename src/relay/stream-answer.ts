@@ -2,6 +2,7 @@
  * Streamed answers: the events on their way to the client, and the settlement that must come before the last one.
  * Over 300 lines: one stream has these states, and its reader needs them together.
  */
+import type { Offer } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
 import type { Usage } from '../domain/usage.ts'
 import type { AdaptedStream, UpstreamEvent } from '../formats/core/contract.ts'
@@ -43,13 +44,15 @@ type StreamJob = {
   readonly ready: Promise<OffersOutcome>
   readonly begun: 'waiting' | 'answering'
   readonly dropped: readonly string[]
+  /** The offer that has committed, if one has. */
+  readonly offer?: Offer | undefined
   /** Set if the answer is bytes. */
   readonly contentType?: string | undefined
 }
 
 export function answerStream(relay: Relay, call: GatewayRequest, job: StreamJob): StreamedAnswer {
-  const { admission, begun, dropped, contentType } = job
-  const headers = earlyHeaders(call, admission, dropped)
+  const { admission, begun, contentType } = job
+  const headers = earlyHeaders(call, admission, job)
   return { kind: 'stream', headers, contentType, events: new StreamAnswer(relay, call, job), begun }
 }
 
@@ -356,7 +359,7 @@ export class StreamAnswer {
       failure,
       answer: () => {
         if (!repeatable) return NOT_REPEATABLE
-        const headers = earlyHeaders(call, admission, served.dropped)
+        const headers = earlyHeaders(call, admission, served)
         const shown = shownEnd(call)
         if (shown !== undefined) return { status: 200, headers: { ...JSON_TYPE, ...headers }, body: shown }
         const type = contentType === undefined ? EVENTS_TYPE : { 'content-type': contentType }

@@ -1,6 +1,6 @@
 /**
  * A vendor that repeats ` word`, a token of o200k_base, as often as the model name says, streamed or whole, in the four
- * text dialects. It records its requests and how far it came.
+ * text dialects. A name such as `status-500` fails. It records its requests and how far it came.
  */
 import { dataEvent, namedEvent } from '../../src/lib/http/sse.ts'
 
@@ -35,6 +35,8 @@ export function startWordVendor({ pauseMs = 0 }: { readonly pauseMs?: number } =
       const body = (await request.json()) as Record<string, unknown>
       asked.push({ path: pathname, body })
       const model = typeof body['model'] === 'string' ? body['model'] : pathname
+      const failed = /status-(\d+)/.exec(model)
+      if (failed) return Response.json({ error: { message: 'not today' } }, { status: Number(failed[1]) })
       const words = Number(/(\d+)-words/.exec(model)?.[1] ?? 10)
       const speaker = speakerFor(pathname)
       const isStream = body['stream'] === true || pathname.endsWith(':streamGenerateContent')

@@ -1,5 +1,6 @@
 /** Routes of embeddings, images and videos. */
 import { videoBounds } from '../../domain/video.ts'
+import { hintFields } from '../../formats/core/hint-fields.ts'
 import { editForm } from '../../formats/images/edit-form.ts'
 import { late } from '../../lib/primitives/lazy.ts'
 import { formBody, jsonBody, noBody } from '../request-body.ts'
@@ -9,6 +10,8 @@ import type { DocumentedRequest, PublicRoute } from '../route.ts'
 import { deleteVideo, listVideos, NO_TASK, showVideo, showVideoAlias } from '../videos.ts'
 import { googleAction } from './google-action.ts'
 import { listParameters } from './list-parameters.ts'
+
+const documents = async () => (await import('../documented-requests.ts')).documentedRequests
 
 const embeddingsReader = late(() => import('../../formats/embeddings/request.ts'))
 const geminiEmbeddingsReader = late(() => import('../../formats/embeddings/gemini.ts'))
@@ -21,7 +24,9 @@ const embeddings: readonly PublicRoute[] = [
   {
     method: 'POST',
     path: '/v1/embeddings',
-    reads: jsonBody(embeddingsReader, ({ readEmbeddingClient }, { text }) => readEmbeddingClient(text)),
+    reads: jsonBody(embeddingsReader, ({ readEmbeddingClient }, { text }) => readEmbeddingClient(text), {
+      hints: hintFields,
+    }),
     limits: 'key_and_account',
     handler: generate,
     recordedAs: 'embeddings',
@@ -30,7 +35,7 @@ const embeddings: readonly PublicRoute[] = [
       summary: 'Create embeddings of one or more texts or token arrays.',
       request: {
         shape: 'EmbeddingRequest',
-        schema: async () => (await embeddingsReader.load()).documentedEmbeddingRequest,
+        schema: async () => (await documents()).embeddings,
         example: { model: 'sandbox-embedding-small', input: ['one', 'two'] },
       },
       answer: 'Embeddings',
@@ -98,7 +103,7 @@ const images: readonly PublicRoute[] = [
   {
     method: 'POST',
     path: '/v1/images/generations',
-    reads: jsonBody(imagesReader, ({ readImageClient }, { text }) => readImageClient(text)),
+    reads: jsonBody(imagesReader, ({ readImageClient }, { text }) => readImageClient(text), { hints: hintFields }),
     limits: 'key_and_account',
     handler: generate,
     recordedAs: 'images.generations',
@@ -107,7 +112,7 @@ const images: readonly PublicRoute[] = [
       summary: 'Create images from a prompt.',
       request: {
         shape: 'ImageRequest',
-        schema: async () => (await import('../../formats/images/request.ts')).imageRequestSchema,
+        schema: async () => (await documents()).images,
         example: { model: 'sandbox-image', prompt: 'a lighthouse', size: '1024x1024' },
       },
       answer: 'Images',

@@ -1,5 +1,6 @@
 /** Routes of text: chat completions, responses, messages and Google's content. */
 import { chatBySchema, readChatClient } from '../../formats/chat/client.ts'
+import { hintFields, messagesHintFields } from '../../formats/core/hint-fields.ts'
 import { late } from '../../lib/primitives/lazy.ts'
 import { jsonBody, noBody, type JsonBody } from '../request-body.ts'
 import { generate } from '../generate.ts'
@@ -12,6 +13,8 @@ import { listParameters } from './list-parameters.ts'
 
 const hello = [{ role: 'user', content: 'Hello' }]
 
+const documents = async () => (await import('../documented-requests.ts')).documentedRequests
+
 const responsesReader = late(() => import('../../formats/responses/client.ts'))
 const messagesReader = late(() => import('../../formats/messages/client.ts'))
 const geminiReader = late(() => import('../../formats/gemini/endpoint.ts'))
@@ -22,7 +25,7 @@ const content = jsonBody(geminiReader, ({ readGeminiClient }, body, { head: { pa
 
 const responseRequest: DocumentedRequest = {
   shape: 'ResponseRequest',
-  schema: async () => (await import('../../formats/responses/request.ts')).responsesRequestSchema,
+  schema: async () => (await documents()).responses,
   example: { model: 'sandbox-chat', input: 'Hello' },
 }
 const contentRequest: DocumentedRequest = {
@@ -45,6 +48,7 @@ const chat: readonly PublicRoute[] = [
     reads: {
       kind: 'json',
       read: ({ text, bytes }) => readChatClient(text, bytes),
+      hints: hintFields,
       bytesMax: undefined,
       load: chatBySchema.load,
     },
@@ -56,7 +60,7 @@ const chat: readonly PublicRoute[] = [
       summary: 'Create a chat completion.',
       request: {
         shape: 'ChatRequest',
-        schema: async () => (await import('../../formats/chat/schema.ts')).chatRequestSchema,
+        schema: async () => (await documents()).chat,
         example: { model: 'sandbox-chat', messages: hello, max_tokens: 50 },
       },
       answer: 'ChatCompletion',
@@ -69,7 +73,9 @@ const responses: readonly PublicRoute[] = [
   {
     method: 'POST',
     path: '/v1/responses',
-    reads: jsonBody(responsesReader, (one, { text, bytes }) => one.readResponsesClient(text, bytes)),
+    reads: jsonBody(responsesReader, (one, { text, bytes }) => one.readResponsesClient(text, bytes), {
+      hints: hintFields,
+    }),
     limits: 'key_and_account',
     handler: generate,
     recordedAs: 'responses',
@@ -85,7 +91,9 @@ const responses: readonly PublicRoute[] = [
   {
     method: 'POST',
     path: '/v1/responses/compact',
-    reads: jsonBody(responsesReader, (one, { text, bytes }) => one.readCompactionClient(text, bytes)),
+    reads: jsonBody(responsesReader, (one, { text, bytes }) => one.readCompactionClient(text, bytes), {
+      hints: hintFields,
+    }),
     limits: 'key_and_account',
     handler: generate,
     recordedAs: 'responses',
@@ -94,7 +102,7 @@ const responses: readonly PublicRoute[] = [
       summary: 'Compact a conversation into the user’s messages and one item for everything else.',
       request: {
         shape: 'CompactionRequest',
-        schema: async () => (await import('../../formats/responses/request.ts')).compactionRequestSchema,
+        schema: async () => (await documents()).compaction,
         example: { model: 'sandbox-chat', input: 'Hello' },
       },
       answer: 'Compaction',
@@ -175,8 +183,10 @@ const messages: readonly PublicRoute[] = [
   {
     method: 'POST',
     path: '/v1/messages',
-    reads: jsonBody(messagesReader, (one, { text, bytes }, head) =>
-      one.readMessagesClient(text, bytes, head.header('anthropic-beta')),
+    reads: jsonBody(
+      messagesReader,
+      (one, { text, bytes }, head) => one.readMessagesClient(text, bytes, head.header('anthropic-beta')),
+      { hints: messagesHintFields },
     ),
     limits: 'key_and_account',
     handler: generate,
@@ -186,7 +196,7 @@ const messages: readonly PublicRoute[] = [
       summary: 'Create a message in Anthropic’s format, with any model.',
       request: {
         shape: 'MessageRequest',
-        schema: async () => (await import('../../formats/messages/request.ts')).messagesSchema,
+        schema: async () => (await documents()).messages,
         example: { model: 'sandbox-chat', max_tokens: 50, messages: hello },
       },
       answer: 'Message',
@@ -196,7 +206,9 @@ const messages: readonly PublicRoute[] = [
   {
     method: 'POST',
     path: '/v1/messages/count_tokens',
-    reads: jsonBody(messagesReader, (one, { text, bytes }) => one.readMessagesCount(text, bytes)),
+    reads: jsonBody(messagesReader, (one, { text, bytes }) => one.readMessagesCount(text, bytes), {
+      hints: messagesHintFields,
+    }),
     limits: 'free_counts',
     handler: countAs((tokens) => ({ input_tokens: tokens })),
     documentation: {
@@ -204,7 +216,7 @@ const messages: readonly PublicRoute[] = [
       summary: 'Count the input tokens of a message.',
       request: {
         shape: 'MessageCountRequest',
-        schema: async () => (await import('../../formats/messages/request.ts')).countSchema,
+        schema: async () => (await documents()).messagesCount,
         example: { model: 'sandbox-chat', messages: hello },
       },
       answer: 'InputTokens',

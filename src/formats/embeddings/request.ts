@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import type { Failure } from '../../domain/failure.ts'
 import type { Members } from '../../lib/json/json-members.ts'
+import { hintFields } from '../core/hint-fields.ts'
 import { failureOfIssue } from '../core/issue.ts'
 import type { ClientRequest } from '../core/contract.ts'
 import { scanRequest } from '../core/request-json.ts'
@@ -33,7 +34,7 @@ export const documentedEmbeddingRequest = embeddingRequestSchema.extend({
 })
 
 /** Fields by which an answer would cost more than its model's price says. */
-const dearerFields = ['models', 'best_of', 'service_tier']
+const dearerFields: readonly string[] = [...hintFields, 'best_of', 'service_tier']
 
 type ReadClient =
   | { readonly kind: 'read'; readonly request: ClientRequest }

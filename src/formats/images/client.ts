@@ -45,6 +45,7 @@ export class ImageClient implements ClientRequest {
   images: ImageOptions
   readonly leavesFiles: boolean
   private body: ImageBody
+  private readonly asked: { readonly body: ImageBody; readonly images: ImageOptions }
   private readonly source: ImageSource
 
   constructor(body: ImageBody, source: ImageSource) {
@@ -58,14 +59,14 @@ export class ImageClient implements ClientRequest {
     this.leavesFiles = body.delivery === 'url'
     const { count, size, quality, partials } = body
     this.images = { count, size, quality, partials: body.stream ? (partials ?? 0) : 0, inputs: source.inputs }
+    this.asked = { body, images: this.images }
   }
 
   check(model: Model): Failure | undefined {
-    const chosen = soldChoice(this.images, model)
-    if (chosen) {
-      this.body = { ...this.body, ...chosen }
-      this.images = { ...this.images, ...chosen }
-    }
+    // What was chosen for another model does not count for this one.
+    const chosen = soldChoice(this.asked.images, model)
+    this.body = chosen ? { ...this.asked.body, ...chosen } : this.asked.body
+    this.images = chosen ? { ...this.asked.images, ...chosen } : this.asked.images
     return checkImage(this.body, this.images, model)
   }
 

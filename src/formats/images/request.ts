@@ -13,6 +13,7 @@ import {
 } from '../../domain/image.ts'
 import { piecePrice, type PriceCard } from '../../domain/price.ts'
 import type { PieceUnit } from '../../domain/usage.ts'
+import { hintFields, refuseHintField } from '../core/hint-fields.ts'
 import { failureOfIssue } from '../core/issue.ts'
 import { scanRequest } from '../core/request-json.ts'
 import type { ImageBody } from './body.ts'
@@ -49,7 +50,9 @@ const reject = (failure: Failure): ReadImageBody => ({ kind: 'rejected', failure
 /** Reads the JSON of a request. */
 export function readImageJson(text: string): ReadImageBody {
   const scan = scanRequest(text)
-  return scan.kind === 'rejected' ? scan : readImageFields(scan.value)
+  if (scan.kind === 'rejected') return scan
+  const hint = hintFields.find((name) => scan.members.has(name))
+  return hint === undefined ? readImageFields(scan.value) : reject(refuseHintField(hint))
 }
 
 /** Checks the fields of a request, from JSON or from a form. */

@@ -109,6 +109,9 @@ const dearerFields: Readonly<Record<string, readonly unknown[]>> = {
   mcp_servers: [],
   fallbacks: [],
   fallback_credit_token: [],
+  provider: [],
+  models: [],
+  route: [],
 }
 /**
  * State that is kept at the vendor, in an account that all clients of the gateway share. Its length is unknown, and it

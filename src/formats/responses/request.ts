@@ -1,6 +1,7 @@
 /** Requests of the responses format: validation, and what the gateway needs to know of them. */
 import { z } from 'zod'
 import type { Failure } from '../../domain/failure.ts'
+import { hintFields, refuseHintField } from '../core/hint-fields.ts'
 import { failureOfIssue } from '../core/issue.ts'
 import type { Fields } from '../core/fields.ts'
 import { scanRequest, type ScannedRequest } from '../core/request-json.ts'
@@ -123,6 +124,9 @@ function readBy(
   if (scan.kind === 'rejected') return scan
   const checked = safeParse(by, scan.value)
   if (!checked.success) return reject(failureOfIssue(checked.error.issues[0], scan.value))
+  // A count is free, and nothing is routed.
+  const hint = by === countedSchema ? undefined : hintFields.find((name) => (checked.data[name] ?? null) !== null)
+  if (hint !== undefined) return reject(refuseHintField(hint))
   const { input: given, ...rest } = checked.data
   const body = { ...rest, model: checked.data.model ?? '' } as ResponsesBody
   try {

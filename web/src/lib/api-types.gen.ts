@@ -54,6 +54,8 @@ export type Attempt = {
   /** from the start of the request */
   readonly started_ms: number
   readonly took_ms: number
+  /** the model, if the request named several */
+  readonly model?: string
   /** for operators only, as are the next fields */
   readonly provider?: string
   readonly upstream_model?: string

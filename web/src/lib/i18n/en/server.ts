@@ -206,6 +206,8 @@ export const server = {
   'fixed_limits.offerRateRestMs': 'Rest of an offer after a rate limit',
   'fixed_limits.offerTrialMs': 'Time for one request to try a resting offer',
   'fixed_limits.requestFieldsMax': 'Fields of a request',
+  'fixed_limits.fallbackModelsMax': 'Fall-back models of a request',
+  'fixed_limits.namedProvidersMax': 'Providers in one list of a request',
   'fixed_limits.messagesFieldsMax': 'Fields of a Messages request',
   'fixed_limits.metadataPairsMax': 'Metadata pairs',
   'fixed_limits.embeddingInputsMax': 'Texts of an embeddings request',

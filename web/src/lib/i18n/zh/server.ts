@@ -207,6 +207,8 @@ export const server = {
   'fixed_limits.offerRateRestMs': '供应限流后的暂停时间',
   'fixed_limits.offerTrialMs': '单个请求试用暂停供应的时间',
   'fixed_limits.requestFieldsMax': '请求的字段数',
+  'fixed_limits.fallbackModelsMax': '每个请求的备用模型数',
+  'fixed_limits.namedProvidersMax': '请求中一个列表的供应商数',
   'fixed_limits.messagesFieldsMax': 'Messages 请求的字段数',
   'fixed_limits.metadataPairsMax': '元数据对数',
   'fixed_limits.embeddingInputsMax': '单个嵌入请求的文本数',

@@ -1,0 +1,78 @@
+/** What the hints of a request leave of a plan, and in which order. It is pure. */
+import type { Model, Offer } from '../domain/catalog.ts'
+import type { NanoUsd } from '../domain/money.ts'
+import { dearest, type PriceCard } from '../domain/price.ts'
+import { policyOfSort, sortOfVariant, type MaxPrice, type ProviderHints } from '../domain/routing-hints.ts'
+import type { PolicyName } from '../domain/routing.ts'
+
+/** The policy that a request asks for: by `sort`, or by the suffix of the model's name. */
+export function askedPolicy({ sort }: ProviderHints, name: string): PolicyName | undefined {
+  const asked = sort ?? sortOfVariant(name)
+  return asked && policyOfSort[asked]
+}
+
+const isNamed = (names: readonly string[], { providerId }: Pick<Offer, 'providerId'>): boolean =>
+  names.includes(providerId.toLowerCase())
+
+/** The member of `provider` that leaves a model without an offer. */
+export type EmptiedBy = 'only' | 'ignore' | 'order'
+
+/** The offers that the hints allow, or the hint that allows none of them. */
+export function allowedOffers(
+  offers: readonly Offer[],
+  { order, only, ignore, allowsFallbacks }: ProviderHints,
+): readonly Offer[] | EmptiedBy {
+  const listed = only === undefined ? offers : offers.filter((offer) => isNamed(only, offer))
+  if (listed.length === 0 && only !== undefined) return 'only'
+  const kept = ignore.length === 0 ? listed : listed.filter((offer) => !isNamed(ignore, offer))
+  if (kept.length === 0 && ignore.length > 0) return 'ignore'
+  if (allowsFallbacks || order.length === 0) return kept
+  const ordered = kept.filter((offer) => isNamed(order, offer))
+  return ordered.length === 0 && kept.length > 0 ? 'order' : ordered
+}
+
+/**
+ * The plan in the order of `order`, with the other offers behind. Resting offers stay last, because a provider that has
+ * just failed is no good first choice. Without fall-backs and without `order`, only the first is left.
+ */
+export function orderedPlan(
+  plan: readonly Offer[],
+  { order, allowsFallbacks }: ProviderHints,
+  isResting: (offer: Offer) => boolean,
+): readonly Offer[] {
+  if (order.length === 0) return allowsFallbacks ? plan : plan.slice(0, 1)
+  const placeOf = ({ providerId }: Offer): number => {
+    const at = order.indexOf(providerId.toLowerCase())
+    return at < 0 ? order.length : at
+  }
+  return plan.toSorted((a, b) => Number(isResting(a)) - Number(isResting(b)) || placeOf(a) - placeOf(b))
+}
+
+type Prices = Readonly<Record<keyof MaxPrice, NanoUsd>>
+
+/** Nano-USD per million tokens, or for an image. The dearest tier counts that so many input tokens can reach. */
+export function dearestPrices(sale: PriceCard, inputTokensMax: number): Prices {
+  const pieces = Object.entries(sale.nanoPerMillion).filter(([unit]) => unit.startsWith('piece:image'))
+  return {
+    prompt: dearest(sale, inputTokensMax, ['inputFresh']),
+    completion: dearest(sale, inputTokensMax, ['outputText', 'outputReasoning']),
+    image: pieces.reduce((most, [, price]) => (price > most ? price : most), 0n) / 1_000_000n,
+  }
+}
+
+/** The member of `max_price` that a price card exceeds, if one does. */
+export function exceededPrice(sale: PriceCard, most: MaxPrice, inputTokensMax: number): keyof MaxPrice | undefined {
+  const prices = dearestPrices(sale, inputTokensMax)
+  return (['prompt', 'completion', 'image'] as const).find((name) => prices[name] > (most[name] ?? prices[name]))
+}
+
+/** Models by what a million tokens in and out cost together, the cheapest first. Equal ones keep their order. */
+export const cheapestFirst = <M extends { readonly model: Pick<Model, 'sale'> }>(
+  models: readonly M[],
+): readonly M[] => {
+  const priceOf = ({ model }: M): bigint => {
+    const { prompt, completion } = dearestPrices(model.sale, 0)
+    return prompt + completion
+  }
+  return models.toSorted((a, b) => Number(priceOf(a) - priceOf(b)))
+}
