@@ -1,9 +1,9 @@
 import type { Failure } from '../../domain/failure.ts'
 
 /**
- * Fields by which a body says how its request is routed (OpenRouter, 2026-08). The reader of a dialect refuses them, the
- * edge takes them out of the body, and the reader gets the rest (hints.ts). So a body without them costs nothing,
- * and no reader can pass them on.
+ * Fields by which a body says how its request is routed (OpenRouter, 2026-08). The reader of a dialect refuses them.
+ * Then the edge takes them out of the body, and the reader gets the rest (hints.ts). So a body without them costs
+ * nothing, and no reader can pass them on.
  */
 export const hintFields = ['provider', 'models', 'route'] as const
 /** Messages has `fallbacks` in place of `models`. */
