@@ -4,7 +4,7 @@ import type { Failure } from '../domain/failure.ts'
 import { withoutVariant } from '../domain/routing-hints.ts'
 import type { Catalog } from './catalog.ts'
 
-/** The model of an id or an alias, if it exists and both allow-lists contain it. A suffix for its routing may follow. */
+/** The model of an id or an alias, if both allow-lists contain it. A suffix for its routing may follow the name. */
 export function usableModel(catalog: Pick<Catalog, 'modelNamed'>, caller: Caller, id: string): Model | Failure {
   const model = catalog.modelNamed(id) ?? catalog.modelNamed(withoutVariant(id) ?? id)
   if (!model) {

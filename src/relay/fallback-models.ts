@@ -3,6 +3,7 @@
  * model can cost, so that the request has one hold, one charge and one record. The charge follows the price card of the
  * model that serves.
  */
+import { modelScopesOf, NO_SCOPES } from '../accounts/model-scopes.ts'
 import { modalityOf } from '../modalities/modalities.ts'
 import type { AnswerModality, Quote } from '../modalities/modality.ts'
 import type { Model, Offer } from '../domain/catalog.ts'
@@ -67,7 +68,7 @@ function termsOf(
 ): Terms | undefined {
   const { request, limiterPermit } = call
   const model = authorize(relay, call, name)
-  if ('message' in model) return undefined
+  if ('message' in model || hasOwnLimits(call, model)) return undefined
   const modality = modalityOf(model)
   if (modality.delivery === 'task' || modality.acceptsInput(model, request)) return undefined
   const offers = planFor(relay, call, { model, modality, name })
@@ -79,6 +80,12 @@ function termsOf(
   const quoted = modality.quote(request, withHabits(relay, model), means)
   return quoted.kind === 'quoted' ? { model, modality, offers, quoted } : undefined
 }
+
+/**
+ * Whether limits of its own hold for the model. The request is counted for the model of its admission, in the store with
+ * its hold. So such a model is only served to a request that is admitted for it.
+ */
+const hasOwnLimits = ({ caller }: GatewayRequest, model: Model): boolean => modelScopesOf(caller, model) !== NO_SCOPES
 
 type NamedModel = { readonly name: string; readonly admission: Admission }
 
