@@ -68,7 +68,7 @@ function termsOf(
 ): Terms | undefined {
   const { request, limiterPermit } = call
   const model = authorize(relay, call, name)
-  if ('message' in model || hasOwnLimits(call, model)) return undefined
+  if ('message' in model || hasLimits(call, model)) return undefined
   const modality = modalityOf(model)
   if (modality.delivery === 'task' || modality.acceptsInput(model, request)) return undefined
   const offers = planFor(relay, call, { model, modality, name })
@@ -82,10 +82,10 @@ function termsOf(
 }
 
 /**
- * Whether limits of its own hold for the model. The request is counted for the model of its admission, in the store with
- * its hold. So such a model is only served to a request that is admitted for it.
+ * Whether limits of its own hold for the model. The request is counted for the model of its admission, with its hold.
+ * So such a model only serves a request that is admitted for it.
  */
-const hasOwnLimits = ({ caller }: GatewayRequest, model: Model): boolean => modelScopesOf(caller, model) !== NO_SCOPES
+const hasLimits = (call: GatewayRequest, model: Model): boolean => modelScopesOf(call.caller, model) !== NO_SCOPES
 
 type NamedModel = { readonly name: string; readonly admission: Admission }
 
