@@ -315,8 +315,9 @@ function namesIn(
   fail: FailAt,
 ): Pick<Declaration, 'aliases' | 'wildcards'> {
   const aliases = Object.entries(read.aliases).map(([id, modelId]) => {
-    if (id in read.models) fail(['aliases', id], `there is a model '${id}', so no alias can have this name`)
-    if (modelId in read.aliases) fail(['aliases', id], `'${modelId}' is an alias itself; name the model`)
+    if (Object.hasOwn(read.models, id))
+      fail(['aliases', id], `there is a model '${id}', so no alias can have this name`)
+    if (Object.hasOwn(read.aliases, modelId)) fail(['aliases', id], `'${modelId}' is an alias itself; name the model`)
     return { id, modelId }
   })
   const wildcards = Object.entries(read.wildcards).map(([name, declared]): DeclaredWildcard => {

@@ -18,7 +18,7 @@ import { openGateway, type Gateway } from './gateway.ts'
 import { collectGrowth } from './lib/runtime/gc-hint.ts'
 import { createLog, type Log } from './lib/runtime/log.ts'
 import { MemoryRoom } from './lib/runtime/memory-room.ts'
-import { addressLimiter } from './edge/ip-rate-limiter.ts'
+import { addressLimiter } from './edge/address-limiter.ts'
 import { decoders } from './lib/runtime/picture.ts'
 import { ReplyMemory } from './lib/runtime/reply-memory.ts'
 import { SharedBudget } from './lib/primitives/shared-budget.ts'
@@ -165,7 +165,10 @@ const edgeOf = (
     cors: new Cors(config.corsOrigins),
     proxies: config.trustedProxies,
     blobs: gateway.blobs,
-    addresses: addressLimiter(config.limits),
+    addresses: addressLimiter(
+      config.limits,
+      gateway.store.changes.isShared ? gateway.services.openThrottle : undefined,
+    ),
     visitors: { perMinute: config.limits.contentPerMinute, concurrent: config.limits.contentConcurrent },
     uploads: openFolderUploads(config.dataFolder, gateway.room, new SharedBudget(uploadBounds)),
     links: linksOf(config),

@@ -7,7 +7,8 @@ import type { TrustedProxies } from '../lib/http/trusted-proxies.ts'
 import type { RefusedRequests } from '../records/refused.ts'
 import type { Cors } from './cors.ts'
 import type { Metrics } from './metrics.ts'
-import type { IpRateLimiter, VisitorLimits } from './ip-rate-limiter.ts'
+import type { AddressLimiter } from './address-limiter.ts'
+import type { VisitorLimits } from './ip-rate-limiter.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import type { ServerExchange } from '../inbound/exchange.ts'
 import type { ReplyHeaders } from '../inbound/reply-head.ts'
@@ -28,7 +29,7 @@ export type EdgeOptions = FreeOptions & {
   /** Limits of file requests by address. */
   readonly visitors: VisitorLimits
   /** Limits of requests that generate, by address. Undefined: there are none. */
-  readonly addresses: IpRateLimiter | undefined
+  readonly addresses: AddressLimiter | undefined
   readonly links: Links
   /** The reason why balancers must not send requests here, if there is one. */
   readonly notReady: () => string | undefined

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Failure } from '../domain/failure.ts'
 import type { EdgeServices } from './edge-options.ts'
 import { generate } from './generate.ts'
-import { addressLimiter } from './ip-rate-limiter.ts'
+import { addressLimiter } from './address-limiter.ts'
 import type { RequestBody } from './request-body.ts'
 import type { RequestContext } from './request-context.ts'
 
@@ -13,7 +13,7 @@ async function refusals(
 ) {
   const failures: Failure[] = []
   const services = {
-    addresses: addressLimiter({ addressPerMinute, addressConcurrent }),
+    addresses: addressLimiter({ addressPerMinute, addressConcurrent }, undefined),
     limiter: { enter: () => ({ kind: 'concurrency', scope: 'account', limit: 0 }), headers: () => ({}) },
     responder: {
       callerOf: () => ({ key: {}, account: {} }),
@@ -32,4 +32,27 @@ test('requests of one address are limited before those of an account, if the ope
   expect(await refusals([2, 0], senders)).toEqual([account, account, account, address])
   // A request leaves its address when it ends.
   expect(await refusals([0, 1], senders)).toEqual([account, account, account, account])
+})
+
+test('instances count the requests of an address together, and a failing count refuses nobody', async () => {
+  const taken: string[] = []
+  const answers = [0, 7_000, new Error('the database is away')]
+  const take = (name: string): Promise<number> => {
+    taken.push(name)
+    const answer = answers.shift() ?? 0
+    return typeof answer === 'number' ? Promise.resolve(answer) : Promise.reject(answer)
+  }
+  const opened: unknown[] = []
+  const limiter = addressLimiter({ addressPerMinute: 120, addressConcurrent: 0 }, (kind, rule) => {
+    opened.push([kind, rule])
+    return { take, giveBack: () => undefined }
+  })
+  const waits = ['2001:db8::1', '2001:db8::2', '192.0.2.1'].map((address) => {
+    const permit = limiter?.enter(address)
+    return typeof permit === 'object' ? permit.waitMs : permit
+  })
+  expect(await Promise.all(waits)).toEqual([0, 7_000, 0])
+  expect(opened).toEqual([['clients', { burst: 120, refillMs: 500 }]])
+  expect(taken).toEqual(['2001:db8:0:0::/64', '2001:db8:0:0::/64', '192.0.2.1'])
+  expect(addressLimiter({ addressPerMinute: 0, addressConcurrent: 0 }, () => expect.unreachable())).toBeUndefined()
 })

@@ -24,15 +24,24 @@ export function generate(services: EdgeServices, context: RequestContext, reads:
   const { responder, addresses } = services
   const caller = responder.callerOf(context)
   if ('kind' in caller) return responder.refuse(context, caller)
-  if (addresses === undefined) return generateFor(services, context, { caller, reads })
-  const left = addresses.enter(responder.clientOf(context))
-  if (typeof left === 'number') return responder.refuse(context, { ...CROWDED_ADDRESS, retryAfterMs: left })
-  return generateFor(services, context, { caller, reads }).finally(left)
+  if (addresses === undefined) return generateFor(services, context, { caller, reads, addressWaitMs: undefined })
+  const permit = addresses.enter(responder.clientOf(context))
+  if (typeof permit === 'number') return responder.refuse(context, { ...CROWDED_ADDRESS, retryAfterMs: permit })
+  return generateFor(services, context, { caller, reads, addressWaitMs: permit.waitMs }).finally(permit.leave)
 }
 
-type Entry = { readonly caller: Caller; readonly reads: RequestBody }
+type Entry = {
+  readonly caller: Caller
+  readonly reads: RequestBody
+  /** How long its address must wait, once the other instances have been asked. 0: it need not. */
+  readonly addressWaitMs: Promise<number> | undefined
+}
 
-async function generateFor(services: EdgeServices, context: RequestContext, { caller, reads }: Entry): Promise<void> {
+async function generateFor(
+  services: EdgeServices,
+  context: RequestContext,
+  { caller, reads, addressWaitMs }: Entry,
+): Promise<void> {
   const { responder, limiter, relay } = services
   const limiterPermit = limiter.enter(caller)
   if (limiterPermit.kind !== 'admitted') {
@@ -46,6 +55,9 @@ async function generateFor(services: EdgeServices, context: RequestContext, { ca
     // The body of nearly every request has arrived already. Such a request is processed in its own tick.
     const received = receiving instanceof Promise ? await receiving : receiving
     try {
+      // The body is read in the tick of the request, so this is not awaited before.
+      const waitMs = addressWaitMs && (await addressWaitMs)
+      if (waitMs) return responder.refuse(context, { ...CROWDED_ADDRESS, retryAfterMs: waitMs })
       const hinting = received.kind === 'rejected' ? received : withHintHeaders(context.exchange, received)
       const hinted = hinting instanceof Promise ? await hinting : hinting
       call =

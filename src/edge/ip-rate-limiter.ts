@@ -8,21 +8,10 @@ import { limit } from '../lib/primitives/limit.ts'
 
 export type VisitorLimits = { readonly perMinute: number; readonly concurrent: number }
 
-type AddressLimits = { readonly addressPerMinute: number; readonly addressConcurrent: number }
-
 type Visitor = { readonly bucket: TokenBucket; active: number }
 
 /** The number of addresses that are remembered. */
 const VISITORS_MAX = limit('visitorsMax', 10_000, 'The address that has been silent longest is forgotten.')
-
-/** More than any client sends. */
-const UNLIMITED = Number.MAX_SAFE_INTEGER
-
-/** A limiter of requests that generate. 0 means no limit. Undefined: there is neither. */
-export function addressLimiter({ addressPerMinute, addressConcurrent }: AddressLimits): IpRateLimiter | undefined {
-  if (addressPerMinute === 0 && addressConcurrent === 0) return undefined
-  return new IpRateLimiter({ perMinute: addressPerMinute || UNLIMITED, concurrent: addressConcurrent || UNLIMITED })
-}
 
 export class IpRateLimiter {
   private readonly limits: VisitorLimits
