@@ -14,7 +14,13 @@ type Means =
   | { readonly kind: 'plain'; readonly headers: Headers }
   | { readonly kind: 'exchanged'; readonly exchange: Exchange }
 
-function meansOf(scheme: AuthScheme, secret: string | undefined): Means {
+/**
+ * Bedrock's endpoint `bedrock-mantle` wants a key of its own in the header of Anthropic's format
+ * (https://docs.aws.amazon.com/bedrock/latest/userguide/inference-messages-api.html, read on 2026-11-26).
+ */
+const MANTLE_MESSAGES = /^https:\/\/bedrock-mantle\.[^/]+\/anthropic(?:\/|$)/
+
+function meansOf(scheme: AuthScheme, { secret, baseUrl }: Provider): Means {
   if (scheme === 'google-service-account') return { kind: 'exchanged', exchange: exchangeWithGoogle }
   if (!secret) return { kind: 'plain', headers: {} }
   const isJson = secret.trimStart().startsWith('{')
@@ -26,9 +32,11 @@ function meansOf(scheme: AuthScheme, secret: string | undefined): Means {
         ? { kind: 'exchanged', exchange: exchangeWithEntra }
         : { kind: 'plain', headers: { 'api-key': secret } }
     case 'aws':
-      return isJson
-        ? { kind: 'exchanged', exchange: awsKeys }
-        : { kind: 'plain', headers: { authorization: `Bearer ${secret}` } }
+      if (isJson) return { kind: 'exchanged', exchange: awsKeys }
+      return {
+        kind: 'plain',
+        headers: MANTLE_MESSAGES.test(baseUrl) ? { 'x-api-key': secret } : { authorization: `Bearer ${secret}` },
+      }
     case 'x-api-key':
       return { kind: 'plain', headers: { 'x-api-key': secret } }
     case 'x-goog-api-key':
@@ -65,7 +73,7 @@ const known = new WeakMap<Provider, Means>()
 function knownMeans(provider: Provider, scheme: AuthScheme): Means {
   const found = known.get(provider)
   if (found) return found
-  const means = meansOf(scheme, provider.secret)
+  const means = meansOf(scheme, provider)
   known.set(provider, means)
   return means
 }

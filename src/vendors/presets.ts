@@ -91,7 +91,7 @@ export const presets: readonly Preset[] = [
     quirks: { outputMaxField: 'max_completion_tokens' },
     listing: { unlisted: 'by_region' },
   }),
-  // https://bedrock-mantle.{region}.api.aws/anthropic/v1, and https://bedrock-runtime.{region}.amazonaws.com/anthropic/v1
+  // https://bedrock-runtime.{region}.amazonaws.com/anthropic/v1 or https://bedrock-mantle.{region}.api.aws/anthropic/v1
   // (docs.aws.amazon.com/bedrock/latest/userguide/inference-messages-api.html, 2026-11).
   preset({
     id: 'bedrock-anthropic',
