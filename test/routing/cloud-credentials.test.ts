@@ -41,6 +41,18 @@ const keysOf = (name: string): object => ({
   Expiration: new Date(Date.now() + places.lifeMs).toISOString(),
 })
 
+/** As in the example of https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRoleWithWebIdentity.html. */
+const assumed = (): string => `<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/">
+  <AssumeRoleWithWebIdentityResult>
+    <Credentials>
+      <SessionToken>session-of-WEB</SessionToken>
+      <SecretAccessKey>${SECRET}</SecretAccessKey>
+      <Expiration>${new Date(Date.now() + places.lifeMs).toISOString()}</Expiration>
+      <AccessKeyId>WEB</AccessKeyId>
+    </Credentials>
+  </AssumeRoleWithWebIdentityResult>
+</AssumeRoleWithWebIdentityResponse>`
+
 async function give(request: Request, path: string): Promise<Response> {
   places.asked.push(`${request.method} ${path}`)
   places.authorizations.push(request.headers.get('authorization') ?? '')
@@ -52,6 +64,7 @@ async function give(request: Request, path: string): Promise<Response> {
     return path.endsWith('/robot') ? Response.json({ Code: 'Success', ...keysOf('INSTANCE') }) : new Response('robot\n')
   }
   places.forms.push(await request.text())
+  if (path === '/sts') return new Response(assumed(), { headers: { 'content-type': 'text/xml' } })
   return Response.json({ token_type: 'Bearer', expires_in: 3_599, access_token: `entra-${places.forms.length}` })
 }
 
@@ -102,6 +115,7 @@ const gateway = useGateway(
       nobody: ['bedrock', { profile: 'nobody', ...region }],
       container: ['bedrock', { role: 'container', ...region }],
       instance: ['bedrock', { role: 'instance', ...region }],
+      web: ['bedrock', { role: 'web_identity', ...region }],
       nonsense: ['bedrock', { user: 'x' }],
       bearer: ['bedrock', 'ABSK-key'],
       entra: ['azure', application],
@@ -116,6 +130,9 @@ const gateway = useGateway(
         AWS_CONTAINER_CREDENTIALS_FULL_URI: `${origin}/container`,
         AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: join(folder, 'token'),
         AWS_EC2_METADATA_SERVICE_ENDPOINT: origin,
+        AWS_ROLE_ARN: 'arn:aws:iam::123456789012:role/robot',
+        AWS_WEB_IDENTITY_TOKEN_FILE: join(folder, 'token'),
+        AWS_ENDPOINT_URL_STS: `${origin}/sts`,
       },
       yaml: [
         'sandbox: false',
@@ -188,6 +205,20 @@ test('the keys of a machine’s role are got by a session, and again shortly bef
   places.status = 404
   expect(await ask('instance')).toBe(503)
   expect(places.asked).toHaveLength(4)
+})
+
+test('a web identity takes a role with the token of its file', async () => {
+  expect([await ask('web'), await ask('web')]).toEqual([200, 200])
+  expect(models.tokens).toEqual(['session-of-WEB', 'session-of-WEB'])
+  expect(places.forms.map((form) => Object.fromEntries(new URLSearchParams(form)))).toEqual([
+    {
+      Action: 'AssumeRoleWithWebIdentity',
+      Version: '2011-06-15',
+      RoleArn: 'arn:aws:iam::123456789012:role/robot',
+      RoleSessionName: 'tollgate',
+      WebIdentityToken: 'agent-token',
+    },
+  ])
 })
 
 test('an application of Entra gets a token, for both forms of address', async () => {
