@@ -117,7 +117,7 @@ accounts:
     offers: [{ providerId: 'local', upstreamModel: 'big/model', priority: 0, weight: 3 }],
   })
   expect(declared.accounts).toEqual([
-    { name: 'acme', openingBalance: 25_000_000_000n, allowedModels: ['fast'], limits: {} },
+    { name: 'acme', openingBalance: 25_000_000_000n, allowedModels: ['fast'], limits: {}, prices: [] },
   ])
 })
 
@@ -167,6 +167,38 @@ test('a wildcard brings the listed models of its provider behind a prefix, at th
   ] as const) {
     expect(() => read(text)).toThrow(message)
   }
+})
+
+test('prices of an account are declared as factors and cards', () => {
+  const models = 'models: { m: { price: { input: 1, output: 1 }, offers: [{ provider: sandbox, model: x }] } }'
+  const prices = '{ other: { factor: 0.8 }, m: { input: 2, output: 3, above: { 5: { input: 4, output: 4 } } } }'
+  const { accounts } = read(`${models}\naccounts: { acme: { price_factor: 1.25, prices: ${prices} } }`)
+  expect(accounts[0]?.prices).toMatchObject([
+    { modelId: undefined, value: { kind: 'factor', factor: 1_250_000n } },
+    { modelId: 'other', value: { kind: 'factor', factor: 800_000n } },
+    {
+      modelId: 'm',
+      value: {
+        kind: 'card',
+        soldAs: 'text',
+        units: { inputFresh: 2_000_000_000n, outputText: 3_000_000_000n },
+        tiers: [{ aboveInputTokens: 5 }],
+      },
+    },
+  ])
+  const refusal = (account: string): string => {
+    try {
+      read(`${models}\naccounts:\n  acme: ${account}`)
+      return 'taken'
+    } catch (error) {
+      return String(error)
+    }
+  }
+  expect(refusal('{ price_factor: 0 }')).toContain('above 0')
+  expect(refusal('{ price_factor: "1e2" }')).toContain('above 0')
+  expect(refusal('{ prices: { m: { factor: 1, input: 1 } } }')).toContain('exclude each other')
+  expect(refusal('{ prices: { m: { input: 1 } } }')).toContain('output')
+  expect(refusal('{ prices: { gone: { input: 1, output: 1 } } }')).toContain("no model 'gone'")
 })
 
 test('prices of long requests are declared by the input above which they apply', () => {

@@ -1,6 +1,7 @@
 /** Applies `tollgate.yaml` and the environment: whether it is done at this start, and what it does to accounts. */
 import type { AccountDraft, Accounts } from './accounts/accounts.ts'
 import { appliedDigest, appliedStep, declarationDigest } from './catalog/applied-declaration.ts'
+import type { Catalog } from './catalog/catalog.ts'
 import type { Config } from './config.ts'
 import type { Log } from './lib/runtime/log.ts'
 import type { Ledger } from './ledger/ledger.ts'
@@ -24,7 +25,7 @@ export async function makeAccount(
   return id
 }
 
-type AccountParts = { readonly accounts: Accounts; readonly ledger: Ledger }
+type AccountParts = { readonly accounts: Accounts; readonly ledger: Ledger; readonly catalog: Catalog }
 
 export type DeclarationOptions = {
   readonly log: Log
@@ -59,11 +60,11 @@ export async function applyAccounts(config: Config, parts: AccountParts & { read
 }
 
 /**
- * Makes the accounts of the declaration. Each is made once, with its opening balance. Its allow-list and its limits
- * follow the file. An account that leaves the file keeps its keys, its money and its last limits. From then on it is
- * changed by command.
+ * Makes the accounts of the declaration. Each is made once, with its opening balance. Its allow-list, its limits and
+ * its prices follow the file. An account that leaves the file keeps its keys, its money, and its last limits and
+ * prices. From then on it is changed by command.
  */
-async function declareAccounts({ declared }: Config, { accounts, ledger }: AccountParts): Promise<void> {
+async function declareAccounts({ declared }: Config, { accounts, ledger, catalog }: AccountParts): Promise<void> {
   const names = new Set(declared.accounts.map(({ name }) => name))
   for (const { id, name, origin } of accounts.list()) {
     if (origin === 'declared' && !names.has(name)) await accounts.update(id, { origin: 'stored' })
@@ -73,6 +74,7 @@ async function declareAccounts({ declared }: Config, { accounts, ledger }: Accou
     const { allowedModels = null, limits } = draft
     const change = { allowedModels, limits, origin: 'declared' } as const
     if (known) await accounts.update(known.id, change)
-    else await makeAccount(accounts, ledger, { ...draft, origin: 'declared' })
+    const id = known?.id ?? (await makeAccount(accounts, ledger, { ...draft, origin: 'declared' }))
+    await catalog.putAccountPrices(id, draft.prices, 'end')
   }
 }

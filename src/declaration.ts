@@ -7,17 +7,26 @@ import { isScalar, LineCounter, parseDocument, visit, type Document } from 'yaml
 import { z } from 'zod'
 import {
   modelKinds,
-  saleOfKind,
   type AliasDraft,
   type ModelDraft,
   type ProviderDraft,
   type ProviderReach,
 } from './domain/catalog.ts'
 import { NO_LIMITS, type Limits, type ModelRates } from './domain/limits.ts'
-import { parseUsd, type NanoUsd } from './domain/money.ts'
-import { unitPrices, type PriceTier, type UnitPrices } from './domain/price.ts'
+import type { NanoUsd } from './domain/money.ts'
+import {
+  accountPricesOf,
+  cardOf,
+  declaredFactor as factor,
+  declaredPrice as price,
+  strict,
+  declaredUsd as usd,
+  type CardPrices,
+  type DeclaredAccountPrice,
+  type FailAt,
+  type StatedCard,
+} from './declared-prices.ts'
 import { checkBaseUrl } from './outbound/guard.ts'
-import { problemOfDeclared } from './prices/stated-prices.ts'
 import { parseMarkUp, type MarkUp } from './prices/mark-up.ts'
 import { hasList, listedCost } from './prices/vendor-models.ts'
 import { imageFactsOf } from './vendors/image-facts.ts'
@@ -29,6 +38,7 @@ export type DeclaredAccount = {
   readonly openingBalance: NanoUsd
   readonly allowedModels: readonly string[] | undefined
   readonly limits: Limits
+  readonly prices: readonly DeclaredAccountPrice[]
 }
 
 export type DeclaredCatalog = {
@@ -58,55 +68,6 @@ export type Declaration = DeclaredCatalog & {
 class DeclarationError extends Error {
   override readonly name = 'DeclarationError'
 }
-
-/** An object that allows only known keys. The message about another key lists the known ones. */
-const strict = <Shape extends z.ZodRawShape>(shape: Shape) =>
-  z.strictObject(shape, {
-    error: (issue) =>
-      issue.code === 'unrecognized_keys'
-        ? `unknown key '${issue.keys.join("', '")}'; there are ${Object.keys(shape).join(', ')}`
-        : undefined,
-  })
-
-const usd = z.union([z.number(), z.string()]).transform((value, context) => {
-  const amount = parseUsd(String(value))
-  if (amount !== undefined && amount >= 0n) return amount
-  context.addIssue({ code: 'custom', message: 'must be dollars, such as 0.15, with at most nine decimals' })
-  return z.NEVER
-})
-
-const units = strict({
-  /** The price of tokens. Something that is sold by the piece has `each` instead. */
-  input: usd.optional(),
-  /** Required if there is output. An embedding has none. */
-  output: usd.optional(),
-  cached_input: usd.optional(),
-  cache_write: usd.optional(),
-  cache_write_1h: usd.optional(),
-  reasoning: usd.optional(),
-  image_input: usd.optional(),
-  image_output: usd.optional(),
-  each: z.record(z.string().regex(/^[a-z]+(?:\/[\w.-]+)*$/), usd).optional(),
-})
-
-const price = strict({
-  ...units.shape,
-  /** Prices by a number of input tokens. They apply to all tokens of a longer request. */
-  above: z.record(z.string().regex(/^[1-9]\d{0,8}$/, 'must be a number of input tokens'), units).optional(),
-})
-
-const pricesOf = (stated: z.infer<typeof units>): UnitPrices =>
-  unitPrices({
-    input: stated.input ?? 0n,
-    output: stated.output ?? 0n,
-    cachedInput: stated.cached_input,
-    cacheWrite: stated.cache_write,
-    cacheWrite1h: stated.cache_write_1h,
-    reasoning: stated.reasoning,
-    imageInput: stated.image_input,
-    imageOutput: stated.image_output,
-    each: stated.each,
-  })
 
 const count = z.int().min(1)
 
@@ -166,6 +127,10 @@ const account = strict({
   opening_balance: usd.default(0n),
   models: z.array(z.string()).optional(),
   limits: limits.optional(),
+  /** The factor of the price of each model that `prices` does not name. */
+  price_factor: factor.optional(),
+  /** By model: a price of its own, or `{ factor: 0.8 }`. */
+  prices: z.record(z.string(), strict({ ...price.shape, factor: factor.optional() })).default({}),
 })
 
 const wildcard = strict({
@@ -238,9 +203,6 @@ function offsetAt(document: Document.Parsed, path: readonly PropertyKey[]): numb
   return document.contents?.range?.[0]
 }
 
-type CardPrices = { readonly units: UnitPrices; readonly tiers: readonly PriceTier[] }
-type FailAt = (path: readonly PropertyKey[], message: string) => never
-
 /** Checks the references between parts, and turns the contents of the file into drafts. */
 function resolve(read: z.infer<typeof declaration>, env: Env, fail: FailAt): Declaration {
   const providers = Object.entries(read.providers).map(([id, declared]) => {
@@ -254,20 +216,9 @@ function resolve(read: z.infer<typeof declaration>, env: Env, fail: FailAt): Dec
   })
   const modelOf = ([id, declared]: [string, z.infer<typeof model>]): ModelDraft => {
     const paintsInTurn = declared.image !== undefined && imageFactsOf(declared.image).surface === 'turn'
-    const unitsOf = (stated: z.infer<typeof units>, path: readonly PropertyKey[]): UnitPrices => {
-      const problem = problemOfDeclared(stated, { kind: declared.kind, ...saleOfKind(declared.kind), paintsInTurn })
-      if (problem !== undefined) fail(path, problem)
-      return pricesOf(stated)
-    }
-    const priceOf = (stated: z.infer<typeof price>, path: readonly PropertyKey[]): CardPrices => ({
-      units: unitsOf(stated, path),
-      tiers: Object.entries(stated.above ?? {})
-        .map(([tokens, tier]) => ({
-          aboveInputTokens: Number(tokens),
-          nanoPerMillion: unitsOf(tier, [...path, 'above', tokens]),
-        }))
-        .toSorted((a, b) => a.aboveInputTokens - b.aboveInputTokens),
-    })
+    const sold = { kind: declared.kind, paintsInTurn }
+    const priceOf = (stated: StatedCard, path: readonly PropertyKey[]): CardPrices =>
+      cardOf(stated, sold, { path, fail })
     const sale = priceOf(declared.price, ['models', id, 'price'])
     const offers = declared.offers.map((entry, i) => {
       const path = ['models', id, 'offers', i]
@@ -290,14 +241,12 @@ function resolve(read: z.infer<typeof declaration>, env: Env, fail: FailAt): Dec
     return { id, ownedBy, kind, limits, price: sale.units, priceTiers: sale.tiers, offers }
   }
   const models = Object.entries(read.models).map(modelOf)
-  const accounts = Object.entries(read.accounts).map(
-    ([name, { opening_balance: openingBalance, models: allowedModels, limits: stated = NO_LIMITS }]) => ({
-      name,
-      openingBalance,
-      allowedModels,
-      limits: stated,
-    }),
-  )
+  const pricesOf = (name: string, stated: z.infer<typeof account>): readonly DeclaredAccountPrice[] =>
+    accountPricesOf(stated, models, { path: ['accounts', name], fail })
+  const accounts = Object.entries(read.accounts).map(([name, declared]): DeclaredAccount => {
+    const { opening_balance: openingBalance, models: allowedModels, limits: stated = NO_LIMITS } = declared
+    return { name, openingBalance, allowedModels, limits: stated, prices: pricesOf(name, declared) }
+  })
   return {
     sandbox: read.sandbox,
     upstreamMessages: read.upstream_messages,

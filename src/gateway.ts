@@ -41,6 +41,7 @@ import { openSqlRefusedRequests } from './records/sql-refused.ts'
 import { openSqlRecords } from './records/sql-records.ts'
 import { openSqlMovementQueries } from './records/sql-balance-movements.ts'
 import { openSqlUsageRollups } from './records/sql-usage-rollups.ts'
+import { priceChecks } from './records/price-checks.ts'
 import { usageChecks } from './records/sql-usage.ts'
 import type { UsageRollups } from './records/usage-rollups.ts'
 import { detachedBounds, LiveCalls } from './relay/live-calls.ts'
@@ -134,7 +135,7 @@ async function openParts(config: Config, options: OpenOptions): Promise<Gateway>
     declared: config.declared,
     applies,
   })
-  if (applies) await applyAccounts(config, { store, accounts, ledger })
+  if (applies) await applyAccounts(config, { store, accounts, ledger, catalog })
   const requests = await openRequestPorts(store, config, { room, log })
   const limiter = await openLimiter(config, { store, ledger, rollups: requests.rollups })
   const firstKey = firstAccount === 'make' ? await makeFirstKey(accounts, ledger) : undefined
@@ -265,6 +266,7 @@ export const bookChecks = (instance: string, isShared = false): readonly Check[]
   ...ledgerChecks,
   holdLifeCheck(instance),
   ...usageChecks,
+  ...priceChecks,
   ...idempotencyChecks,
   turnCheck,
   ...taskChecks,

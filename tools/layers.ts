@@ -62,7 +62,8 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   sandbox: layer0,
 
   // The files at the root of src: first what the operator declares, then the wiring.
-  declaration: [...layer0, 'vendors', 'prices', 'outbound'],
+  'declared-prices': [...layer0, 'prices'],
+  declaration: [...layer0, 'vendors', 'prices', 'outbound', 'declared-prices'],
   'sandbox-provider': [...layer0, 'vendors'],
   setting: [],
   'configured-limits': ['lib', 'setting'],

@@ -77,7 +77,7 @@ const ofModel: Changes<{ id: string }> = {
 }
 
 /** Why nobody could call such a model, or why it would be free. Undefined if neither is the case. */
-function misfitOf(
+export function misfitOf(
   catalog: Catalog,
   { kind, limits, price: { inputFresh, ...prices } }: Pick<ModelDraft, 'limits' | 'price'> & { kind: ModelKind },
 ): LocalizedMessage | undefined {

@@ -2,8 +2,10 @@
 import { isAbsolute } from 'node:path'
 import { z } from 'zod'
 import { priceGapsOf } from '../domain/image.ts'
+import { accountsBelowCost } from './account-losses.ts'
 import { aliasOperations } from './alias-operations.ts'
 import { accountOperations } from './account-operations.ts'
+import { accountPriceOperations } from './account-price-operations.ts'
 import { keyOperations } from './key-operations.ts'
 import { requestOperations } from './request-operations.ts'
 import type { Actor } from '../records/audit.ts'
@@ -42,6 +44,8 @@ const ledgerVerify = operation(z.strictObject({}), async ({ verify, accounts, le
   })
 })
 
+const BELOW_COST_NAMED_MAX = 5
+
 const doctor = operation(z.strictObject({}), async (services) => {
   const { status, ignoredProxies, verify, catalog, ledger, accounts, blobs } = services
   const findings = await verify()
@@ -63,6 +67,11 @@ const doctor = operation(z.strictObject({}), async (services) => {
         ...lossView(loss),
       })),
     ),
+    accounts_below_cost: [...accountsBelowCost(catalog)].map(([id, models]) => ({
+      account: accounts.find(id)?.name ?? id,
+      models: models.slice(0, BELOW_COST_NAMED_MAX),
+      total: models.length,
+    })),
     models_with_gaps: catalog.models().flatMap((model) => {
       const gaps = priceGapsOf(model)
       return gaps.length === 0 ? [] : [{ id: model.id, gaps }]
@@ -92,6 +101,7 @@ const backup = operation(
 
 const operations: Readonly<Record<string, Operation>> = {
   ...accountOperations,
+  ...accountPriceOperations,
   ...keyOperations,
   ...requestOperations,
   ...providerOperations,

@@ -5,6 +5,7 @@ import { planImport, type Change, type Difference, type ImportPlan, type ImportR
 import { formatMarkUp, parseMarkUp, type MarkUp } from '../prices/mark-up.ts'
 import { priceList } from '../prices/price-list.ts'
 import { conflict, done, notFound, operation, type Operation, type Result } from './operation.ts'
+import { importEffects } from './import-effects.ts'
 import { priceView } from './price-view.ts'
 import { sayRefusal } from './refusals.ts'
 import { operationRules } from './rules.ts'
@@ -60,7 +61,10 @@ const priceImport = operation(
     /** The fingerprint of the plan that was approved. Left out: nothing is changed. */
     approved: z.string().optional(),
   }),
-  async ({ catalog, markUp: usual }, { provider, models: patterns, prefix, markup, approved }): Promise<Result> => {
+  async (
+    { catalog, accounts, markUp: usual },
+    { provider, models: patterns, prefix, markup, approved },
+  ): Promise<Result> => {
     const selected = catalog
       .providers()
       .filter(({ id, preset }) => (provider === undefined ? preset !== 'sandbox' : id === provider))
@@ -71,6 +75,7 @@ const priceImport = operation(
     if (approved !== undefined && approved !== fingerprint) {
       return conflict(sayRefusal('import_stale'))
     }
+    const effects = importEffects(catalog, accounts.list(), planned.changes)
     if (approved !== undefined) await catalog.putModels(planned.changes.map(({ draft }) => draft))
     return done({
       source: priceList().source,
@@ -79,6 +84,8 @@ const priceImport = operation(
       unchanged: planned.unchanged.length,
       skipped: planned.skipped,
       changing: planned.changing,
+      /** Cards of accounts that stay as they are, and factors that would sell below cost. */
+      account_prices: effects,
       fingerprint,
       applied: approved !== undefined,
     })

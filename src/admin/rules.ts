@@ -13,6 +13,7 @@ export const operationRules = {
   tokens_above: 'must be a number of input tokens, such as 200000',
   piece: 'must be the name of a piece, such as image/1024x1024',
   percentage: 'must be a percentage, such as 20% or 12.5%',
+  factor: 'must be above 0 and at most 100, with at most six decimals, such as 0.9',
   nano_usd: 'must be an integer of nano-USD as text, such as "25000000000" for $25',
   nano_usd_max: 'must be at most 9223372036854775807',
   model_id: 'must be 1 to 200 letters, digits or . : / @ - _',

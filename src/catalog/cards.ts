@@ -3,9 +3,12 @@ import type { PriceCard, PriceTier, UnitPrices } from '../domain/price.ts'
 import type { UsageBucket } from '../domain/usage.ts'
 import type { Row } from '../store/statement.ts'
 
-/** A card and its subject: a model, for what customers pay, or an offer, for what it costs. */
+/**
+ * A card and its subject: a model, for what customers pay, an offer, for what it costs, or a model in an account, for
+ * what this one customer pays (see `account-prices.ts`).
+ */
 export type DatedCard = {
-  readonly subject: 'model' | 'offer'
+  readonly subject: 'model' | 'offer' | 'account'
   readonly subjectId: string
   readonly card: PriceCard
 }
@@ -47,7 +50,11 @@ export function readCards(rows: readonly Row[]): DatedCard[] {
     prices[row['unit'] as UsageBucket] = row['nano_per_million'] as bigint
     card.tiers.set(tier, prices)
   }
-  return [...gathered.values()].map(({ subject, subjectId, ...card }) => ({ subject, subjectId, card: cardOf(card) }))
+  return [...gathered.values()].map(({ subject, subjectId, ...card }) => {
+    const read = cardOf(card)
+    if (subject !== 'account') return { subject, subjectId, card: read }
+    return { subject, subjectId, card: { ...read, accountId: subjectId.slice(0, subjectId.indexOf('/')) } }
+  })
 }
 
 function cardOf({ id, effectiveFromMs, tiers }: Pick<CardDraft, 'id' | 'effectiveFromMs' | 'tiers'>): PriceCard {

@@ -4,8 +4,9 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { modelKinds, type ModelDraft, type OfferDraft, type ProviderDraft } from '../domain/catalog.ts'
+import { modelKinds, type ModelDraft, type ModelKind, type OfferDraft, type ProviderDraft } from '../domain/catalog.ts'
 import { unitPrices, type PriceCard, type UnitPrices } from '../domain/price.ts'
+import type { AccountPriceDraft } from './account-prices.ts'
 import type { Catalog, CatalogOptions } from './catalog.ts'
 
 /** A catalogue that one process has open. */
@@ -13,6 +14,8 @@ export type CatalogUnderTest = {
   readonly catalog: Catalog
   /** Ends this instance and begins the next one on the same store. */
   restart(options: CatalogOptions): Promise<CatalogUnderTest>
+  /** Makes an account known to the store. */
+  addAccount(id: string): Promise<void>
   /** Everything that the store has about providers, as text. */
   stored(): Promise<string>
   close(): Promise<void>
@@ -22,6 +25,7 @@ type Declaration = CatalogOptions['declared']
 type SuiteContext = {
   readonly catalog: () => Catalog
   readonly stored: () => Promise<string>
+  readonly addAccounts: (ids: readonly string[]) => Promise<void>
   readonly restart: (declared?: Partial<Declaration>, masterKey?: Uint8Array) => Promise<void>
 }
 
@@ -76,6 +80,9 @@ export function describeCatalogContract(
     const context: SuiteContext = {
       catalog: () => current.catalog,
       stored: () => current.stored(),
+      async addAccounts(ids) {
+        for (const id of ids) await current.addAccount(id)
+      },
       async restart(declared = {}, masterKey = MASTER_KEY) {
         current = await current.restart(optionsOf({ ...NOTHING, ...declared }, masterKey))
       },
@@ -84,6 +91,7 @@ export function describeCatalogContract(
     testModels(context)
     testAliases(context)
     testPrices(context)
+    testAccountPrices(context)
     testDeclared(context)
   })
 }
@@ -338,6 +346,88 @@ function testPrices({ catalog, restart }: SuiteContext): void {
     expect(sales).toEqual([...seen.keys()].toSorted((a, b) => b - a))
     expect(history.some(({ subject, subjectId }) => subject === 'offer' && subjectId === 'm@one/up')).toBe(true)
     expect([await catalog().card(1_000_000), await catalog().priceHistory('none')]).toEqual([undefined, []])
+  })
+}
+
+const factorOf = (modelId: string | undefined, factor: bigint): AccountPriceDraft => ({
+  modelId,
+  value: { kind: 'factor', factor },
+})
+const cardOf = (modelId: string, input: bigint, soldAs: ModelKind = 'text'): AccountPriceDraft => ({
+  modelId,
+  value: { kind: 'card', soldAs, units: prices(input), tiers: [] },
+})
+
+function testAccountPrices({ catalog, restart, addAccounts }: SuiteContext): void {
+  const inputOf = (account: string, id: string): bigint | undefined => {
+    const sold = catalog().model(id)
+    return sold && catalog().priced(sold, account).sale.nanoPerMillion.inputFresh
+  }
+  const end = (modelId: string | undefined): AccountPriceDraft => ({ modelId, value: { kind: 'none' } })
+
+  test('an account pays its card, else its factor of a model, else its factor of all, else the model', async () => {
+    await addAccounts(['a', 'b', 'c'])
+    await catalog().putModels([model('m', []), model('n', [])])
+    const base = catalog().model('m')
+    expect(base && catalog().priced(base, 'a')).toBe(base as never)
+    await catalog().putAccountPrices('a', [factorOf(undefined, 500_000n)], 'stay')
+    await catalog().putAccountPrices('b', [factorOf(undefined, 500_000n), factorOf('m', 2_000_000n)], 'stay')
+    await catalog().putAccountPrices('c', [cardOf('m', 77n)], 'stay')
+    const all = () => ['a', 'b', 'c', 'd'].map((account) => [inputOf(account, 'm'), inputOf(account, 'n')])
+    const expected = [
+      [5n, 5n],
+      [20n, 5n],
+      [77n, 10n],
+      [10n, 10n],
+    ]
+    expect(all()).toEqual(expected)
+    await restart()
+    expect(all()).toEqual(expected)
+    const sold = catalog().model('m') ?? expect.unreachable()
+    expect(catalog().priced(sold, 'a').sale).toMatchObject({ id: sold.sale.id, factor: 500_000n })
+    expect(catalog().priced(sold, 'a')).toBe(catalog().priced(sold, 'a'))
+    const own = catalog().priced(sold, 'c').sale
+    expect(own).toMatchObject({ accountId: 'c' })
+    expect(await catalog().card(own.id)).toEqual(own)
+    await catalog().putModel(model('m', [], { price: prices(30n) }))
+    expect(all().map(([m]) => m)).toEqual([15n, 60n, 77n, 30n])
+    expect((await catalog().priceHistory('m')).every(({ subject }) => subject === 'model')).toBe(true)
+  })
+
+  test('a changed price is a new entry, an unchanged one keeps its own, and an ended one is history', async () => {
+    await addAccounts(['a', 'ab'])
+    await catalog().putModel(model('m', []))
+    await catalog().putAccountPrices('a', [factorOf(undefined, 500_000n)], 'stay')
+    const [first] = catalog().accountPrices('a')
+    await catalog().putAccountPrices('a', [factorOf(undefined, 500_000n)], 'stay')
+    expect(catalog().accountPrices('a')).toEqual([first] as never)
+    await catalog().putAccountPrices('a', [cardOf('m', 7n)], 'stay')
+    await catalog().putAccountPrices('a', [cardOf('m', 7n)], 'end')
+    expect(catalog().accountPrices('a')).toMatchObject([{ modelId: 'm', value: { kind: 'card', soldAs: 'text' } }])
+    await catalog().putAccountPrices('a', [end('m'), end('never')], 'stay')
+    await catalog().putAccountPrices('ab', [factorOf(undefined, 1n)], 'stay')
+    await restart()
+    expect(catalog().accountPrices('a')).toEqual([])
+    expect(inputOf('a', 'm')).toBe(10n)
+    const history = await catalog().accountPriceHistory('a')
+    expect(history.map(({ modelId, value }) => `${modelId} ${value.kind}`)).toEqual([
+      'm none',
+      'undefined none',
+      'm card',
+      'undefined factor',
+    ])
+    expect(history.at(-1)).toEqual(first as never)
+    await catalog().putAccountPrices('a', [cardOf('m', 7n)], 'stay')
+    expect(inputOf('a', 'm')).toBe(7n)
+  })
+
+  test('a card of an account does not sell a model that has become one of another kind', async () => {
+    await addAccounts(['a'])
+    await catalog().putModel(model('m', []))
+    await catalog().putAccountPrices('a', [cardOf('m', 7n), factorOf(undefined, 500_000n)], 'stay')
+    expect(inputOf('a', 'm')).toBe(7n)
+    await catalog().putModel(model('m', [], { kind: 'video' }))
+    expect(inputOf('a', 'm')).toBe(5n)
   })
 }
 

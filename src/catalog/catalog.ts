@@ -22,7 +22,11 @@ import type {
 } from '../domain/catalog.ts'
 import type { PriceCard } from '../domain/price.ts'
 import { findPreset } from '../vendors/presets.ts'
+import type { AccountPrice, AccountPriceDraft } from './account-prices.ts'
 import type { DatedCard } from './cards.ts'
+
+/** What becomes of the other prices of an account when some are set. */
+export type OtherPrices = 'stay' | 'end'
 
 /** A change rejects with an Error if the store refuses it. Nothing changes then. */
 export type Catalog = {
@@ -59,6 +63,14 @@ export type Catalog = {
   priceHistory(modelId: string): Promise<readonly DatedCard[]>
   /** A card by its id, in force or not. */
   card(id: number): Promise<PriceCard | undefined>
+  /** The model with what an account pays for it: its sale card is the account's own, or is at the account's factor. */
+  priced(model: Model, accountId: string): Model
+  /** The prices in force of an account, or of all accounts. Accounts without an entry pay the models' prices. */
+  accountPrices(accountId?: string): readonly AccountPrice[]
+  /** All prices that the account ever had, newest first. */
+  accountPriceHistory(accountId: string): Promise<readonly AccountPrice[]>
+  /** Sets prices of a stored account, all or none. A changed price becomes a new dated entry. */
+  putAccountPrices(accountId: string, drafts: readonly AccountPriceDraft[], others: OtherPrices): Promise<void>
 }
 
 export type CatalogOptions = {

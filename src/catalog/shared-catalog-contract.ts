@@ -16,8 +16,12 @@ export type CatalogInstance = {
 
 export type SharedCatalogUnderTest = {
   openInstance(options: CatalogOptions): Promise<CatalogInstance>
+  /** Makes an account known to the store. */
+  addAccount(id: string): Promise<void>
   close(): Promise<void>
 }
+
+const accountId = 'acct_1'
 
 type Both = { a: CatalogInstance; b: CatalogInstance }
 
@@ -51,6 +55,7 @@ export function describeSharedCatalogContract(name: string, open: () => Promise<
         reach: 'public',
         secret: 'sk-of-acme',
       })
+      await shared.addAccount(accountId)
       await both.b.catchUp()
     })
     afterEach(() => shared.close())
@@ -122,6 +127,24 @@ function testSharedPrices(both: Both): void {
       expect(inputOf(b)).toEqual(expected)
       await a.catchUp()
       expect(inputOf(a)).toEqual(expected)
+    }
+  })
+
+  test('a price of an account that one instance sets is in force at the other, whatever it had in memory', async () => {
+    const { a, b } = both
+    await a.catalog.putModel(modelAt(10n))
+    const factor = (share: bigint) => [{ modelId: undefined, value: { kind: 'factor', factor: share } as const }]
+    const paidAt = ({ catalog }: CatalogInstance): bigint =>
+      catalog.priced(catalog.model('m') ?? expect.unreachable(), accountId).sale.nanoPerMillion.inputFresh
+    await a.catalog.putAccountPrices(accountId, factor(500_000n), 'stay')
+    await b.catchUp()
+    expect([paidAt(a), paidAt(b)]).toEqual([5n, 5n])
+    for (let round = 0; round < 5; round++) {
+      await a.catalog.putAccountPrices(accountId, factor(2_000_000n), 'stay')
+      // The other instance may still believe that this is the factor.
+      await b.catalog.putAccountPrices(accountId, factor(500_000n), 'stay')
+      await a.catchUp()
+      expect([paidAt(a), paidAt(b)]).toEqual([5n, 5n])
     }
   })
 

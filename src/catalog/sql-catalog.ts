@@ -1,14 +1,16 @@
 /**
  * The catalogue in SQL. All of it is in memory, and is rebuilt from the store after a change. Changes are rare, and
- * every request reads it.
+ * every request reads it. Over 300 lines: one class keeps it together, as each change replaces all of it.
  */
 import type { Alias, AliasDraft, Model, ModelDraft, Provider, ProviderDraft, ProviderState } from '../domain/catalog.ts'
-import type { PriceCard, PriceTier, UnitPrices } from '../domain/price.ts'
+import type { PriceCard } from '../domain/price.ts'
 import { seal } from '../lib/primitives/seal.ts'
 import type { ChangeWatcher } from '../store/change-log.ts'
 import type { WriteStep } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
-import { priceRows, readCards, saysSame, type DatedCard } from './cards.ts'
+import { AccountPrices, accountSubject, readAccountPrices } from './account-prices.ts'
+import type { AccountPrice, AccountPriceDraft } from './account-prices.ts'
+import { readCards, type DatedCard } from './cards.ts'
 import { aliasOf, modelOf, offerOf, providerOf, type ProviderSources } from './catalog-rows.ts'
 import {
   providerBaseUrl,
@@ -18,7 +20,9 @@ import {
   sealContext,
   type Catalog,
   type CatalogOptions,
+  type OtherPrices,
 } from './catalog.ts'
+import { accountPriceSteps, cardSteps, type DraftPrices } from './price-steps.ts'
 import * as sql from './statements.ts'
 
 /** How often a change of prices starts again because another instance was faster. */
@@ -34,7 +38,6 @@ export async function openSqlCatalog(store: Store, options: CatalogOptions): Pro
   return catalog
 }
 
-type Prices = { readonly prices: UnitPrices; readonly tiers: readonly PriceTier[] | undefined }
 /** The current card of every model and offer, by `subject:id`. */
 type Cards = ReadonlyMap<string, PriceCard>
 
@@ -52,6 +55,7 @@ class SqlCatalog implements Catalog, ChangeWatcher {
   private aliasesById = new Map<string, Alias>()
   private providersById = new Map<string, Provider>()
   private cards: Cards = new Map()
+  private ofAccounts = new AccountPrices([])
   private loading: Promise<void> = Promise.resolve()
 
   constructor(store: Store, options: CatalogOptions) {
@@ -144,6 +148,35 @@ class SqlCatalog implements Catalog, ChangeWatcher {
     return readCards(await this.store.query(sql.selectCard, [id]))[0]?.card
   }
 
+  priced(model: Model, accountId: string): Model {
+    return this.ofAccounts.priced(model, accountId)
+  }
+
+  accountPrices(accountId?: string): readonly AccountPrice[] {
+    return this.ofAccounts.list(accountId)
+  }
+
+  async accountPriceHistory(accountId: string): Promise<readonly AccountPrice[]> {
+    // The subjects of an account begin with its id and a slash, which `0` follows.
+    const bounds = [accountSubject(accountId), `${accountId}0`]
+    return readAccountPrices(await this.store.query(sql.selectAccountPriceHistory, bounds))
+  }
+
+  async putAccountPrices(accountId: string, drafts: readonly AccountPriceDraft[], others: OtherPrices): Promise<void> {
+    const { isShared } = this.store.changes
+    const stepsOf = (): WriteStep[] => {
+      const named = new Set(drafts.map(({ modelId }) => modelId))
+      const ended = this.accountPrices(accountId).filter(({ modelId }) => others === 'end' && !named.has(modelId))
+      const none = ended.map(({ modelId }) => ({ modelId, value: { kind: 'none' } as const }))
+      return [...drafts, ...none].flatMap((draft) => {
+        const current = this.ofAccounts.newest.get(accountSubject(accountId, draft.modelId))
+        return accountPriceSteps(accountId, draft, { current, isShared })
+      })
+    }
+    // Most declared accounts have no price of their own, and a start must not load the catalogue for each.
+    if (stepsOf().length > 0) await this.change(stepsOf)
+  }
+
   async applyDeclared(): Promise<void> {
     const { providers, models: declared, vendorModels, aliases = [] } = this.options.declared
     await this.change(() => {
@@ -205,17 +238,9 @@ class SqlCatalog implements Catalog, ChangeWatcher {
     ]
   }
 
-  /** Steps for a new dated card, if it differs from the current one. */
-  private priceSteps(subject: 'model' | 'offer', id: string, { prices, tiers }: Prices): WriteStep[] {
+  private priceSteps(subject: 'model' | 'offer', id: string, wanted: DraftPrices): WriteStep[] {
     const current = this.cards.get(`${subject}:${id}`)
-    const { isShared } = this.store.changes
-    const guard = isShared ? [{ run: sql.isNewestCard[subject], bind: [id, current?.id ?? 0], changes: 1 }] : []
-    if (current && saysSame(current, prices, tiers)) return guard
-    return [
-      ...guard,
-      { run: sql.insertCard, bind: [subject, id, Date.now()] },
-      ...priceRows(prices, tiers).map((row) => ({ run: sql.insertPrice, bind: [subject, id, ...row] })),
-    ]
+    return cardSteps(subject, id, { ...wanted, current, isShared: this.store.changes.isShared })
   }
 
   /** Each reload begins after the one before has ended, so that an old state never replaces a newer one. */
@@ -225,15 +250,18 @@ class SqlCatalog implements Catalog, ChangeWatcher {
   }
 
   async load(): Promise<void> {
+    const { selectCurrentPrices, selectProviders, selectModels, selectOffers, selectAliases, selectAccountPrices } = sql
     const queries = [
-      sql.selectCurrentPrices,
-      sql.selectProviders,
-      sql.selectModels,
-      sql.selectOffers,
-      sql.selectAliases,
+      selectCurrentPrices,
+      selectProviders,
+      selectModels,
+      selectOffers,
+      selectAliases,
+      selectAccountPrices,
     ]
     const results = await this.store.together(queries.map((text) => ({ sql: text, bind: [] })))
-    const [prices = [], providers = [], models = [], offers = [], aliases = []] = results
+    const [prices = [], providers = [], models = [], offers = [], aliases = [], ofAccounts = []] = results
+    this.ofAccounts = new AccountPrices(readAccountPrices(ofAccounts))
     const cards: Cards = new Map(
       readCards(prices).map(({ subject, subjectId, card }) => [`${subject}:${subjectId}`, card]),
     )

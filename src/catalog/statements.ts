@@ -29,8 +29,21 @@ export const upsertOffer = statement(
 export const withdrawOffers = statement('UPDATE offer SET removed_at = ? WHERE model_id = ? AND removed_at IS NULL')
 export const insertCard = statement('INSERT INTO price_card (subject, subject_id, effective_from) VALUES (?, ?, ?)')
 
+/** The price of an account is a card too. Its factor or its prices count. Without both, it ends the price before. */
+export const insertAccountCard = statement(
+  "INSERT INTO price_card (subject, subject_id, effective_from, factor, kind) VALUES ('account', ?, ?, ?, ?)",
+)
+
 /** A condition: a card is the newest of a model or an offer. 0: it has none. The row of the model is locked before. */
-export const isNewestCard = { model: isNewestCardOf('model', 'owned_by'), offer: isNewestCardOf('offer', 'weight') }
+export const isNewestCard = {
+  model: isNewestCardOf('model', 'owned_by'),
+  offer: isNewestCardOf('offer', 'weight'),
+  /** The row of the account is locked before. */
+  account: statement(
+    `UPDATE account SET name = name WHERE id = ?1 AND ?2 =
+       (SELECT coalesce(max(id), 0) FROM price_card WHERE subject = 'account' AND subject_id = ?3)`,
+  ),
+}
 
 export const insertPrice = statement(
   `INSERT INTO price (card_id, tier, unit, nano_per_million)
@@ -55,8 +68,17 @@ export const selectOffers = `SELECT offer.*, provider.drained_at FROM offer JOIN
 export const selectCurrentPrices = `SELECT card.id, card.subject, card.subject_id, card.effective_from,
     price.tier, price.unit, price.nano_per_million
   FROM price_card AS card JOIN price ON price.card_id = card.id
-  WHERE card.id = (SELECT id FROM price_card AS newest
+  WHERE card.subject IN ('model', 'offer') AND card.id = (SELECT id FROM price_card AS newest
     WHERE newest.subject = card.subject AND newest.subject_id = card.subject_id ORDER BY newest.id DESC LIMIT 1)`
+const accountCards = `SELECT card.id, card.subject, card.subject_id, card.effective_from, card.factor, card.kind,
+    price.tier, price.unit, price.nano_per_million
+  FROM price_card AS card LEFT JOIN price ON price.card_id = card.id WHERE card.subject = 'account'`
+/** The newest price of each model in each account, and of all models in each. */
+export const selectAccountPrices = `${accountCards} AND card.id = (SELECT id FROM price_card AS newest
+    WHERE newest.subject = 'account' AND newest.subject_id = card.subject_id ORDER BY newest.id DESC LIMIT 1)`
+/** All prices that one account ever had, newest first. Its subjects lie between two texts. */
+export const selectAccountPriceHistory = `${accountCards} AND card.subject_id >= ? AND card.subject_id < ?
+  ORDER BY card.id DESC`
 /** All cards that a model and its offers ever had, newest first. */
 export const selectPriceHistory = `SELECT card.id, card.subject, card.subject_id, card.effective_from,
     price.tier, price.unit, price.nano_per_million

@@ -1,3 +1,4 @@
+import { accountPriceCommands } from './account-price.ts'
 import { command, group, type Example } from './command.ts'
 import { keyHint } from './first-call.ts'
 import {
@@ -267,5 +268,6 @@ export const accountGroup = group({
     command(onAccount('resume', 'Lifts a suspension.')),
     allow,
     limit,
+    ...accountPriceCommands,
   ],
 })

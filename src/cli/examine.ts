@@ -26,6 +26,12 @@ type DoctorFacts = {
   readonly models_reserved: number
   readonly models_without_offer: readonly string[]
   readonly models_below_cost: readonly (BelowCost & { readonly model: string; readonly offer: string })[]
+  /** Accounts whose own price of some models is below cost. */
+  readonly accounts_below_cost: readonly {
+    readonly account: string
+    readonly models: readonly string[]
+    readonly total: number
+  }[]
   readonly models_with_gaps: readonly { readonly id: string; readonly gaps: readonly string[] }[]
   readonly aliases_without_model: readonly string[]
   readonly unknown_models: readonly string[]
@@ -137,6 +143,7 @@ function factChecks(facts: DoctorFacts, settings: Settings): DoctorCheck[] {
     proxyCheck(facts, settings),
     modelCheck(facts),
     ...priceChecks(facts),
+    ...accountPriceChecks(facts),
     ok(
       "vendors' messages",
       `${facts.upstream_messages ? 'kept' : 'not kept'} with failed attempts (TOLLGATE_UPSTREAM_MESSAGES)`,
@@ -173,6 +180,16 @@ function priceChecks({ models, models_below_cost: losses }: DoctorFacts): Doctor
   const shown = losses.slice(0, LOSSES_SHOWN).map((loss) => `${loss.model} at ${loss.offer}: ${lossText(loss)}`)
   const rest = losses.length - shown.length
   return [warn('prices', `sold below cost: ${shown.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}`)]
+}
+
+function accountPriceChecks({ accounts_below_cost: accounts }: DoctorFacts): DoctorCheck[] {
+  if (accounts.length === 0) return []
+  const shown = accounts.slice(0, LOSSES_SHOWN).map(({ account, models, total }) => {
+    const more = total - models.length
+    return `${account}: ${models.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  })
+  const rest = accounts.length - shown.length
+  return [warn('account prices', `below cost: ${shown.join('; ')}${rest > 0 ? `; and ${rest} more accounts` : ''}`)]
 }
 
 /** Warns of requests that would be refused for lack of a price, and of aliases and allow-lists that name no model. */

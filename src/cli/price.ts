@@ -1,5 +1,6 @@
 import { command, group } from './command.ts'
 import { otherPrices, tokenPrice, type PriceCardView } from './other-prices.ts'
+import { lossText, type BelowCost } from './price-faults.ts'
 import { failed, operate, shown, usage, type CommandOutcome } from './outcome.ts'
 import type { Program } from './program.ts'
 import { shortTime, table, type Column } from './table.ts'
@@ -20,6 +21,13 @@ type ImportView = {
   readonly unchanged: number
   readonly skipped: readonly { readonly what: string; readonly reason: string }[]
   readonly changing: readonly { readonly model: string; readonly on: string }[]
+  readonly account_prices: readonly {
+    readonly model: string
+    readonly factor: string | null
+    readonly accounts: readonly string[]
+    readonly accounts_total: number
+    readonly below_cost: readonly (BelowCost & { readonly offer: string })[]
+  }[]
   readonly fingerprint: string
   readonly applied: boolean
 }
@@ -53,7 +61,7 @@ const isShown = (kind: string, { what }: Difference): boolean =>
   /^(?:sale (?:input|cached input|cache write|output|image input|image output)(?: above .*)?|limit .*)$/.test(what)
 
 function drawImport(view: ImportView, terminal: Terminal): string {
-  const { source, markup, changes, unchanged, skipped, changing } = view
+  const { source, markup, changes, unchanged, skipped, changing, account_prices: ofAccounts } = view
   const rows = changes.flatMap(({ model, kind, differences }) =>
     differences.filter((one) => isShown(kind, one)).map((one) => ({ model, kind, ...one })),
   )
@@ -62,10 +70,21 @@ function drawImport(view: ImportView, terminal: Terminal): string {
   const noted = [
     ...skipped.map(({ what, reason }) => `left alone: ${what}: ${reason}\n`),
     ...changing.map(({ model, on }) => `the list has other prices for ${model} from ${on}: import again then\n`),
+    ...ofAccounts.map(accountLine),
   ]
   const title = `${source.package} ${source.version} of ${source.released}, dollars per million tokens or for a piece, mark-up ${markup}`
   return `${title}\n${table(rows, differenceColumns, terminal)}${noted.join('')}${counts}\n`
 }
+
+/** What the import leaves to an account: a card of its own stays, a factor follows. */
+function accountLine({ model, factor, accounts, accounts_total: total, below_cost: losses }: AccountLine): string {
+  const more = total - accounts.length
+  const who = `${accounts.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  const pays = factor === null ? 'keeps prices of its own' : `pays ${factor} of the sale price`
+  const lost = losses.map((loss) => `; below the cost of ${loss.offer}: ${lossText(loss)}`)
+  return `customer: ${model}: ${who} ${pays}${lost.join('')}\n`
+}
+type AccountLine = ImportView['account_prices'][number]
 
 type Approval = { readonly program: Program; readonly terminal: Terminal; readonly input: object }
 

@@ -1,4 +1,5 @@
 import { formatUsd } from '../domain/money.ts'
+import { formatFactor } from '../domain/price-factor.ts'
 
 /** A record as `request.show` returns it: the store's columns, integers as decimal text, and the account's name. */
 export type StoredRow = Readonly<Record<string, string | null>>
@@ -49,6 +50,8 @@ export type RecordView = {
   readonly upstream_cost_usd: string
   /** The id of the dated prices of the charge. `model list` shows the current prices. */
   readonly price_card: number
+  /** The factor of the account by which those prices were charged. Null: they were charged as they are. */
+  readonly price_factor: string | null
   /** The output limit per choice that the client did not set, and the reason for it. */
   readonly output_cap: number | null
   readonly output_cap_reason: string | null
@@ -87,6 +90,7 @@ export function readRecord(row: StoredRow): RecordView {
     written_off_usd: dollars('written_off'),
     upstream_cost_usd: dollars('upstream_cost'),
     price_card: number('price_card_id'),
+    price_factor: row['price_factor'] ? formatFactor(BigInt(row['price_factor'])) : null,
     output_cap: row['output_cap'] ? number('output_cap') : null,
     output_cap_reason: row['output_cap_reason'] ?? null,
     created_at: new Date(number('created_at')).toISOString(),

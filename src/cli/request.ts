@@ -88,7 +88,10 @@ function drawRecord(view: RecordView, terminal: Terminal): string {
     ['held', usd(view.held_usd)],
     ['charged', usd(view.charged_usd)],
     ['written off', view.written_off_usd === '0.00' ? null : `${usd(view.written_off_usd)}, for lack of balance`],
-    ['price card', String(view.price_card)],
+    [
+      'price card',
+      `${view.price_card}${view.price_factor === null ? '' : `, at the account's factor ${view.price_factor}`}`,
+    ],
     ['cost to us', usd(view.upstream_cost_usd)],
     ['first event', view.first_event_ms === null ? null : `${view.first_event_ms} ms`],
     ['total', `${view.total_ms} ms`],

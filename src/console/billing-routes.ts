@@ -1,5 +1,7 @@
 /** The money of an account: monthly statements, open holds, and codes to redeem. */
 import { z } from 'zod'
+import type { AccountPrice } from '../catalog/account-prices.ts'
+import { formatFactor } from '../domain/price-factor.ts'
 import { ownReasonOf } from '../ledger/system-reasons.ts'
 import { networkOf } from '../lib/primitives/network.ts'
 import { operationRules } from '../admin/rules.ts'
@@ -7,7 +9,8 @@ import { accountIn, balanceShape, accountBalanceView } from './account-routes.ts
 import type { ConsoleContext } from './context.ts'
 import { sayConsoleRefusal } from './refusals.ts'
 import { answer, json, problem, route, type RouteReply, type ConsoleRoute } from './route.ts'
-import { isoTime, nano, pageOf, pageQuery, time } from './shapes.ts'
+import { basisShape } from './price-view.ts'
+import { isoTime, isoTimeOrNull, nano, pageOf, pageQuery, time } from './shapes.ts'
 import { linesOf, type StatementLine } from './statement.ts'
 import { csvText } from './csv.ts'
 import { HOUR_MS } from '../lib/primitives/units.ts'
@@ -41,6 +44,19 @@ const statementShape = z
           .meta({ id: 'LedgerLine' }),
       )
       .meta({ description: 'newest first' }),
+    prices: z
+      .array(
+        z
+          .strictObject({
+            model: z.string().nullable().meta({ description: 'null: every model without a price of its own' }),
+            basis: basisShape.exclude(['model']),
+            factor: z.string().nullable(),
+            from: time,
+            until: time.nullable().meta({ description: 'null: it is in force' }),
+          })
+          .meta({ id: 'PaidPrice' }),
+      )
+      .meta({ description: 'prices of the account that were in force in this month, oldest first' }),
     next_cursor: z.string().nullable().meta({ description: 'the month before; null: the account did not exist then' }),
   })
   .meta({ id: 'Statement' })
@@ -84,8 +100,31 @@ async function statementOf(
       amount_nano_usd: amount.toString(),
       balance_nano_usd: balance.toString(),
     })),
+    prices: pricesIn(await context.services.catalog.accountPriceHistory(accountId), { fromMs, toMs }),
     next_cursor: fromMs > createdAtMs ? monthOf(fromMs - 1) : null,
   }
+}
+
+/** The prices that were in force at any time of a range. `history` is newest first. */
+function pricesIn(
+  history: readonly AccountPrice[],
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+): BillingStatement['prices'] {
+  const endedAt = new Map<string | undefined, number>()
+  const prices: BillingStatement['prices'] = []
+  for (const { modelId, effectiveFromMs, value } of history) {
+    const untilMs = endedAt.get(modelId)
+    endedAt.set(modelId, effectiveFromMs)
+    if (value.kind === 'none' || effectiveFromMs >= toMs || (untilMs !== undefined && untilMs <= fromMs)) continue
+    prices.unshift({
+      model: modelId ?? null,
+      basis: value.kind,
+      factor: value.kind === 'factor' ? formatFactor(value.factor) : null,
+      from: isoTime(effectiveFromMs),
+      until: isoTimeOrNull(untilMs),
+    })
+  }
+  return prices
 }
 
 function ownOf({ ref, reason }: Pick<StatementLine, 'ref' | 'reason'>): BillingStatement['data'][number]['own'] {

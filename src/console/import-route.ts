@@ -37,6 +37,26 @@ const importShape = z
       }),
     ),
     changing: z.array(z.strictObject({ model: z.string(), on: z.string() })),
+    account_prices: z
+      .array(
+        z.strictObject({
+          model: z.string(),
+          kind: z.enum(['factor', 'card']),
+          factor: z.string().nullable(),
+          accounts: z.array(z.string()).meta({ description: 'the names of the first few' }),
+          accounts_total: z.int(),
+          below_cost: z.array(
+            z.strictObject({
+              offer: z.string(),
+              unit: z.string(),
+              above_input_tokens: z.int().nullable(),
+              sale_usd: z.string(),
+              cost_usd: z.string(),
+            }),
+          ),
+        }),
+      )
+      .meta({ description: 'cards of accounts that stay, and factors that would sell below cost' }),
     fingerprint: z.string(),
     applied: z.boolean(),
   })

@@ -1,10 +1,11 @@
 /** Models: for an account, those that it may use with their prices; for operators, also their offers and costs. */
 import { z } from 'zod'
 import { accountMayUse } from '../domain/account.ts'
+import type { Catalog } from '../catalog/catalog.ts'
 import type { Model } from '../domain/catalog.ts'
 import { aliasRoutes } from './alias-routes.ts'
 import { accountIn } from './account-routes.ts'
-import { cardShape, cardView } from './price-view.ts'
+import { basisOf, cardShape, cardView } from './price-view.ts'
 import { explainRoute } from './explain-route.ts'
 import { importRoute } from './import-route.ts'
 import { sayConsoleRefusal } from './refusals.ts'
@@ -64,7 +65,9 @@ const accountModels = route('GET', '/accounts/{account}/models', {
     const account = accountIn(call)
     const { context, query } = call
     const models = context.services.catalog.models().filter(sought(query))
-    const own = models.filter((model) => accountMayUse(account, model))
+    const own = models
+      .filter((model) => accountMayUse(account, model))
+      .map((model) => context.services.catalog.priced(model, account.id))
     return json(pageIn(own, query, publicView, { order: 'named' }))
   },
 })
@@ -77,11 +80,23 @@ const accountModel = route('GET', '/accounts/{account}/models/{model}', {
     const account = accountIn(call)
     const model = call.context.services.catalog.model(call.params.model)
     if (!model || !accountMayUse(account, model)) return missing('model')
-    const cards = await call.context.services.catalog.priceHistory(model.id)
-    const sold = cards.filter(({ subject }) => subject === 'model').map(({ card }) => cardView(card))
-    return json({ ...publicView(model), price_history: sold })
+    const { catalog } = call.context.services
+    const priced = catalog.priced(model, account.id)
+    return json({ ...publicView(priced), price_history: await soldCards(catalog, account.id, priced) })
   },
 })
+
+/** The earlier prices on the same basis as the price of now. At a factor, only the price of now is known. */
+async function soldCards(catalog: Catalog, accountId: string, { id, sale }: Model) {
+  const { basis } = basisOf(sale)
+  if (basis === 'factor') return [cardView(sale)]
+  if (basis === 'model') {
+    const cards = await catalog.priceHistory(id)
+    return cards.filter(({ subject }) => subject === 'model').map(({ card }) => cardView(card))
+  }
+  const own = await catalog.accountPriceHistory(accountId)
+  return own.flatMap(({ modelId, value }) => (modelId === id && value.kind === 'card' ? [cardView(value.card)] : []))
+}
 
 export const modelRoutes: readonly ConsoleRoute[] = [
   ...operators,

@@ -1,7 +1,7 @@
 /** Models as the console shows them to customers, and without a sign-in. */
 import { z } from 'zod'
 import { modelKinds, type Model } from '../domain/catalog.ts'
-import { cardShape, cardView } from './price-view.ts'
+import { basisOf, basisShape, cardShape, cardView } from './price-view.ts'
 import { isServing } from './explain-route.ts'
 import { imageFactsShape, imageFactsView, videoFactsShape, videoFactsView, withoutUpscaler } from './model-facts.ts'
 import { finder, isoTime, pageQuery, searchText, time } from './shapes.ts'
@@ -26,6 +26,8 @@ export const publicShape = z
   .strictObject({
     ...factsShape,
     available: z.boolean().meta({ description: 'whether a provider offers it at the moment' }),
+    price_basis: basisShape,
+    price_factor: z.string().nullable().meta({ description: 'the factor of the account' }),
   })
   .meta({ id: 'Model' })
 
@@ -49,14 +51,23 @@ export const factsView = (model: Model) => ({
 /** A model as customers see it. */
 export function publicView(model: Model): z.infer<typeof publicShape> {
   const { video, ...facts } = factsView(model)
-  return { ...facts, video: video && withoutUpscaler(video), available: model.offers.some(isServing) }
+  const { basis, factor } = basisOf(model.sale)
+  return {
+    ...facts,
+    video: video && withoutUpscaler(video),
+    available: model.offers.some(isServing),
+    price_basis: basis,
+    price_factor: factor,
+  }
 }
 
 /** A model without a sign-in: what it is and its prices. It hides `owned_by`, which can be the name of a vendor. */
-export const catalogShape = publicShape.omit({ owned_by: true, created_at: true }).meta({ id: 'PublicModel' })
+export const catalogShape = publicShape
+  .omit({ owned_by: true, created_at: true, price_basis: true, price_factor: true })
+  .meta({ id: 'PublicModel' })
 
 export function catalogView(model: Model): z.infer<typeof catalogShape> {
-  const { owned_by: _, created_at: __, ...shown } = publicView(model)
+  const { owned_by: _, created_at: __, price_basis: ___, price_factor: ____, ...shown } = publicView(model)
   return shown
 }
 

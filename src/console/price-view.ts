@@ -1,6 +1,7 @@
 /** Price cards in the terms of the API: nano-USD per million tokens, or for one piece. */
 import { z } from 'zod'
 import { formatUsd } from '../domain/money.ts'
+import { formatFactor } from '../domain/price-factor.ts'
 import { unitPriceOfPiece, type PriceCard, type UnitPrices } from '../domain/price.ts'
 import type { PieceUnit, UsageBucket } from '../domain/usage.ts'
 import { unitName, type Loss } from '../domain/below-cost.ts'
@@ -27,6 +28,20 @@ export const cardShape = unitsShape
       .meta({ description: 'the prices of requests with more input tokens' }),
   })
   .meta({ id: 'PriceCard' })
+
+/** Where a sale price comes from: the model, its price at the factor of the account, or a card of the account. */
+export const basisShape = z.enum(['model', 'factor', 'card']).meta({
+  id: 'PriceBasis',
+  description: 'model: the price of the model; factor: that price at the factor of the account; card: its own price',
+})
+
+export const basisOf = ({
+  factor,
+  accountId,
+}: PriceCard): { readonly basis: z.infer<typeof basisShape>; readonly factor: string | null } => ({
+  basis: factor !== undefined ? 'factor' : accountId !== undefined ? 'card' : 'model',
+  factor: factor === undefined ? null : formatFactor(factor),
+})
 
 const MILLION = 1_000_000n
 

@@ -2,9 +2,11 @@
 import { z } from 'zod'
 import { priceLines, type PriceLines } from '../domain/price-lines.ts'
 import type { PriceCard } from '../domain/price.ts'
+import { scaledCard } from '../domain/price-factor.ts'
 import type { Usage } from '../domain/usage.ts'
 import type { AttemptNote, StoredRecord } from '../records/records.ts'
 import type { ConsoleContext } from './context.ts'
+import { basisOf, basisShape } from './price-view.ts'
 import { isoTime, nano, time } from './shapes.ts'
 
 const count = z.int().min(0)
@@ -90,6 +92,8 @@ export const requestDetailShape = requestShape
       .nullable()
       .meta({ description: 'the reason: the operator, the vendor that demands one, the balance, or the model' }),
     price: linesShape.nullable().meta({ description: 'null: nothing was charged' }),
+    price_basis: basisShape,
+    price_factor: z.string().nullable().meta({ description: 'the factor of the account, by which it was charged' }),
     written_off_nano_usd: nano.meta({
       description: 'the part of the price that the balance did not cover, in nano-USD',
     }),
@@ -97,6 +101,9 @@ export const requestDetailShape = requestShape
     upstream_cost: linesShape.nullable().optional().meta({ description: 'operators only' }),
   })
   .meta({ id: 'RequestDetail' })
+
+/** The factor at which a card is itself. */
+const NO_FACTOR = 1_000_000n
 
 type Viewer = { readonly isOperator: boolean }
 
@@ -218,10 +225,13 @@ export async function requestDetail(
   const attempts = attemptsIn(record)
   const charged = amountIn(record, 'charged')
   const { pieces = [], ...tokens } = usage
-  const linesOf = async (column: string): Promise<z.infer<typeof linesShape> | null> => {
-    const card = record[column] === null ? undefined : await context.services.catalog.card(numberIn(record, column))
-    return card ? linesView(priceLines(usage, card), card) : null
-  }
+  const linesOf = (card: PriceCard | undefined): z.infer<typeof linesShape> | null =>
+    card ? linesView(priceLines(usage, card), card) : null
+  const cardIn = async (column: string): Promise<PriceCard | undefined> =>
+    record[column] === null ? undefined : context.services.catalog.card(numberIn(record, column))
+  const base = await cardIn('price_card_id')
+  const sale = base && scaledCard(base, (record['price_factor'] as bigint | null) ?? NO_FACTOR)
+  const { basis, factor } = sale ? basisOf(sale) : { basis: 'model' as const, factor: null }
   const isCharged = charged > 0n || amountIn(record, 'written_off') > 0n
   const released = amountIn(record, 'held') - charged
   return {
@@ -232,9 +242,11 @@ export async function requestDetail(
     output_cap: record['output_cap'] === null ? null : numberIn(record, 'output_cap'),
     output_cap_reason: textIn(record, 'output_cap_reason') as z.infer<typeof requestDetailShape>['output_cap_reason'],
     pieces: [...pieces],
-    price: isCharged ? await linesOf('price_card_id') : null,
+    price: isCharged ? linesOf(sale) : null,
+    price_basis: basis,
+    price_factor: factor,
     written_off_nano_usd: amountIn(record, 'written_off').toString(),
     released_nano_usd: (released > 0n ? released : 0n).toString(),
-    ...(viewer.isOperator ? { upstream_cost: await linesOf('cost_card_id') } : {}),
+    ...(viewer.isOperator ? { upstream_cost: linesOf(await cardIn('cost_card_id')) } : {}),
   }
 }

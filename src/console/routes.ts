@@ -1,4 +1,5 @@
 /** All routes of the console's API. */
+import { accountPriceRoutes } from './account-price-routes.ts'
 import { accountRoutes } from './account-routes.ts'
 import { billingRoutes } from './billing-routes.ts'
 import { effectRoutes } from './effect-routes.ts'
@@ -26,6 +27,7 @@ const described: readonly ConsoleRoute[] = [
   ...savedViewRoutes,
   ...billingRoutes,
   ...modelRoutes,
+  ...accountPriceRoutes,
   ...accountRoutes,
   ...userRoutes,
   ...providerRoutes,

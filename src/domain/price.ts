@@ -12,7 +12,14 @@ export type PriceCard = {
   readonly nanoPerMillion: UnitPrices
   /** By rising `aboveInputTokens`. */
   readonly tiers?: readonly PriceTier[]
+  /** The factor of an account. The prices are those of the card `id` at this factor. */
+  readonly factor?: PriceFactor
+  /** The account whose own card this is. */
+  readonly accountId?: string
 }
+
+/** The share of a model's price that an account pays, in millionths: 0.9 is 900_000n. */
+export type PriceFactor = bigint
 
 /**
  * The prices of all tokens of a request, input and output, if its whole input has more tokens than this, cached ones

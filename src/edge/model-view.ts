@@ -1,6 +1,7 @@
 /** Writes models in the shapes of OpenAI, Anthropic and Google, as their SDKs define them (2026-11). */
 import { paintsInTurn, type Model } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
+import type { PriceCard } from '../domain/price.ts'
 import { modalityOf } from '../modalities/modalities.ts'
 import { limit } from '../lib/primitives/limit.ts'
 
@@ -15,11 +16,39 @@ export function decoded(segment: string): string {
 
 export type EnvelopeDialect = 'chat' | 'messages' | 'gemini'
 
+/**
+ * Dollars for one token, and for one piece, in OpenRouter's words (2026-11,
+ * https://openrouter.ai/docs/client-sdks/python/components/pricing.md). Exact decimals: a nano-USD per million tokens
+ * has fifteen places.
+ */
+function pricingOf({ nanoPerMillion }: PriceCard): object {
+  const { inputFresh, outputText, inputCached, cacheWrite5m, outputReasoning } = nanoPerMillion
+  const pieces = Object.entries(nanoPerMillion).filter(([unit]) => unit.startsWith('piece:'))
+  return {
+    prompt: dollarsEach(inputFresh),
+    completion: dollarsEach(outputText),
+    input_cache_read: dollarsEach(inputCached),
+    input_cache_write: dollarsEach(cacheWrite5m),
+    internal_reasoning: dollarsEach(outputReasoning),
+    ...(pieces.length > 0 && {
+      each: Object.fromEntries(pieces.map(([unit, price]) => [unit.slice('piece:'.length), dollarsEach(price)])),
+    }),
+  }
+}
+
+const PLACES = 15
+function dollarsEach(nanoPerMillion: bigint): string {
+  const digits = nanoPerMillion.toString().padStart(PLACES + 1, '0')
+  const fraction = digits.slice(-PLACES).replace(/0+$/, '')
+  return fraction === '' ? digits.slice(0, -PLACES) : `${digits.slice(0, -PLACES)}.${fraction}`
+}
+
 /** A model under its id or an alias. `aliasOf` is the id of the model that the alias stands for. */
 export type NamedModel = Model & { readonly aliasOf?: string }
 
 /**
- * Writes one model. The fields `endpoints` and `alias_of` are additions, which clients of OpenAI and Anthropic ignore.
+ * Writes one model. The fields `endpoints`, `pricing` and `alias_of` are additions, which clients of OpenAI and
+ * Anthropic ignore.
  */
 export const modelObject: Readonly<Record<EnvelopeDialect, (model: NamedModel) => object>> = {
   chat: (model) => ({
@@ -29,6 +58,7 @@ export const modelObject: Readonly<Record<EnvelopeDialect, (model: NamedModel) =
     owned_by: model.ownedBy,
     endpoints: modalityOf(model).endpoints(model),
     alias_of: model.aliasOf,
+    pricing: pricingOf(model.sale),
   }),
   messages: (model) => ({
     type: 'model',

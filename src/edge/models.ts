@@ -9,10 +9,11 @@ import type { RequestContext } from './request-context.ts'
 export function listModels({ responder, relay }: EdgeServices, context: RequestContext): void {
   const caller = responder.callerOf(context)
   if ('kind' in caller) return responder.refuse(context, caller)
-  const usable = relay.catalog
+  const { catalog } = relay
+  const usable = catalog
     .models()
     .filter((model) => mayUse(caller, model))
-    .flatMap(withAliases)
+    .flatMap((model) => withAliases(catalog.priced(model, caller.account.id)))
   const answer = modelList[context.dialect](usable, new URLSearchParams(context.exchange.head.query))
   if (answer.kind === 'refused') responder.refuse(context, answer.failure)
   else responder.reply(context, 200, answer.list)

@@ -3,6 +3,7 @@ import type { Offer } from '../domain/catalog.ts'
 import { keptOf } from '../vendors/redaction.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import type { NanoUsd } from '../domain/money.ts'
+import type { PriceCard } from '../domain/price.ts'
 import type { Usage, UsageSource } from '../domain/usage.ts'
 import type { AttemptNote, RequestRecord } from './records.ts'
 
@@ -19,7 +20,8 @@ export type RecordStart = {
   readonly endpoint: string
   readonly model: string
   readonly stream: boolean
-  readonly priceCardId: number
+  /** What the account pays: the model's card, at the account's factor if it has one, or the account's own card. */
+  readonly sale: PriceCard
 }
 
 /** How a request ended. */
@@ -37,7 +39,7 @@ export type RecordEnd<Source> = Pick<
 export type RecordAmounts = Pick<RequestRecord, 'charged' | 'writtenOff' | 'upstreamCost'>
 
 export function buildRecord<Source extends UsageSource | undefined>(
-  { hold, keyId, endpoint, model, stream, priceCardId }: RecordStart,
+  { hold, keyId, endpoint, model, stream, sale }: RecordStart,
   end: RecordEnd<Source>,
   { charged, writtenOff, upstreamCost }: RecordAmounts,
 ): RequestRecord & { readonly usageSource: Source } {
@@ -57,7 +59,8 @@ export function buildRecord<Source extends UsageSource | undefined>(
     upstreamModel: worker ? undefined : offer?.upstreamModel,
     usage: end.usage,
     usageSource: end.source,
-    priceCardId,
+    priceCardId: sale.id,
+    priceFactor: sale.factor,
     costCardId: offer?.cost.id,
     held: hold.amount,
     charged,

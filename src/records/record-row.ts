@@ -9,7 +9,7 @@ export const commonColumns = [
   'held, charged, written_off, upstream_cost, attempts, created_at, first_event_ms, total_ms',
 ].join(', ')
 /** All columns: the common ones, then the rare ones. */
-export const recordColumns = `${commonColumns}, error_code, cache_write_5m, cache_write_1h, input_image, output_image, pieces, output_cap, output_cap_reason`
+export const recordColumns = `${commonColumns}, error_code, cache_write_5m, cache_write_1h, input_image, output_image, pieces, output_cap, output_cap_reason, price_factor`
 
 export const valuesOf = (record: RequestRecord): SqlValue[] => [...commonValues(record), ...rareValues(record)]
 
@@ -46,19 +46,18 @@ export function commonValues(record: RequestRecord): SqlValue[] {
   ]
 }
 
-function rareValues({ errorCode, usage, outputCap }: RequestRecord): SqlValue[] {
+function rareValues({ errorCode, usage, outputCap, priceFactor }: RequestRecord): SqlValue[] {
   const { cacheWrite5m, cacheWrite1h, inputImage = 0, outputImage = 0, pieces } = usage
   const written = pieces ? JSON.stringify(pieces) : null
   const cap = [outputCap?.tokens ?? null, outputCap?.reason ?? null]
-  return [errorCode ?? null, cacheWrite5m, cacheWrite1h, inputImage, outputImage, written, ...cap]
+  return [errorCode ?? null, cacheWrite5m, cacheWrite1h, inputImage, outputImage, written, ...cap, priceFactor ?? null]
 }
 
-/** Whether all rare columns are empty: a record of text alone without a fault. Most are. */
-export function isCommon({ errorCode, usage, outputCap }: RequestRecord): boolean {
+/** Whether all rare columns are empty: a record of text alone without a fault, at the model's price. Most are. */
+export function isCommon({ errorCode, usage, outputCap, priceFactor }: RequestRecord): boolean {
   const { cacheWrite5m, cacheWrite1h, inputImage, outputImage, pieces } = usage
-  return (
-    errorCode === undefined && !outputCap && !pieces && !(cacheWrite5m || cacheWrite1h || inputImage || outputImage)
-  )
+  if (errorCode !== undefined || outputCap || pieces || priceFactor !== undefined) return false
+  return !(cacheWrite5m || cacheWrite1h || inputImage || outputImage)
 }
 
 type Names = 'offerId' | 'providerId' | 'upstreamModel'
@@ -131,6 +130,7 @@ export function recordOf(row: Row): RequestRecord {
     },
     usageSource: textIn(row['usage_source']) as RequestRecord['usageSource'],
     priceCardId: count('price_card_id'),
+    priceFactor: (row['price_factor'] ?? undefined) as bigint | undefined,
     costCardId: numberIn(row['cost_card_id']),
     held: money('held'),
     charged: money('charged'),

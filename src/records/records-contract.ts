@@ -52,6 +52,7 @@ export function randomRecord(dice: Dice, atMs: number): RequestRecord {
     usage: randomUsage(dice),
     usageSource: outcome === 'failed' ? undefined : dice.pick('reported', 'estimated'),
     priceCardId: 1,
+    priceFactor: dice.pick(undefined, 900_000n),
     costCardId: dice.pick(undefined, 2),
     held: money(),
     charged: money(),

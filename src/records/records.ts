@@ -1,5 +1,6 @@
 /** Request records: what a request cost and went through. Also the port that writes and reads them. */
 import type { NanoUsd } from '../domain/money.ts'
+import type { PriceFactor } from '../domain/price.ts'
 import type { Usage, UsageSource } from '../domain/usage.ts'
 import type { Row, WriteStep } from '../store/statement.ts'
 
@@ -51,6 +52,8 @@ export type RequestRecord = {
   /** Undefined if the hold was released, because no usage was charged. */
   readonly usageSource: UsageSource | undefined
   readonly priceCardId: number
+  /** The factor of the account by which the prices of the card were charged. Undefined: the card's own prices. */
+  readonly priceFactor?: PriceFactor | undefined
   readonly costCardId: number | undefined
   readonly held: NanoUsd
   readonly charged: NanoUsd

@@ -275,7 +275,7 @@ function recordOf<Source extends UsageSource | undefined>(
     endpoint: request.endpoint,
     model: model.id,
     stream: request.stream && request.conversation?.mode !== 'polled',
-    priceCardId: model.sale.id,
+    sale: model.sale,
   }
   const end = {
     outcome,

@@ -22,7 +22,7 @@ test('a shutdown that begins while an idempotency key is looked up refuses the r
   // Only what the precheck uses is there. Anything further would fail.
   const relay = {
     accounts: { find: () => account, findKey: () => key },
-    catalog: { modelNamed: () => ({ id: 'm', kind: 'text' }) },
+    catalog: { modelNamed: () => ({ id: 'm', kind: 'text' }), priced: (model: object) => model },
     idempotency,
     notReady: () => reasons[0],
   } as unknown as Relay

@@ -45,7 +45,7 @@ function recordOf(
   { outcome, status, errorCode, endedAtMs }: TaskEnd,
 ): RequestRecord {
   const { keyId, model, terms, createdAtMs } = task
-  const start: RecordStart = { hold, keyId, endpoint, model, stream: false, priceCardId: terms.sale.id }
+  const start: RecordStart = { hold, keyId, endpoint, model, stream: false, sale: terms.sale }
   const isUpscaling = endpoint === UPSCALING
   const end = {
     outcome,

@@ -119,6 +119,7 @@ const bodies: Readonly<Record<string, object>> = {
   'POST /accounts/{account}/redemptions': { code: 'TG-00000-00000-00000-00000' },
   'POST /accounts/{account}/adjustments': { kind: 'credit', amount_nano_usd: '1', reason: 'x' },
   'PATCH /accounts/{account}': { status: 'suspended' },
+  'PUT /accounts/{account}/prices': { model: null, factor: '0.9' },
 }
 const nameOf = ({ method, path }: ConsoleRoute): string => `${method} ${path}`
 const bodyOf = (route: ConsoleRoute): object | undefined => (route.body ? (bodies[nameOf(route)] ?? {}) : undefined)

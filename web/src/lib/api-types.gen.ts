@@ -16,6 +16,19 @@ export type Account = {
   readonly created_at: string
 }
 
+export type AccountPrice = {
+  /** null: every model without a price of its own in this account */
+  readonly model: string | null
+  readonly basis: 'factor' | 'card'
+  /** of the price of the model */
+  readonly factor: string | null
+  readonly effective_from: string
+  /** false: there is no model that it fits */
+  readonly in_force: boolean
+  /** what it comes to; null: for all models, or not in force */
+  readonly price: PriceCard | null
+}
+
 export type Alias = {
   readonly id: string
   /** the id of the model that it stands for */
@@ -361,6 +374,9 @@ export type Model = {
   readonly created_at: string
   /** whether a provider offers it at the moment */
   readonly available: boolean
+  readonly price_basis: PriceBasis
+  /** the factor of the account */
+  readonly price_factor: string | null
 }
 
 export type ModelDetail = {
@@ -383,7 +399,26 @@ export type ModelDetail = {
   readonly created_at: string
   /** whether a provider offers it at the moment */
   readonly available: boolean
+  readonly price_basis: PriceBasis
+  /** the factor of the account */
+  readonly price_factor: string | null
   readonly price_history: readonly PriceCard[]
+}
+
+export type ModelPayer = {
+  readonly account: {
+    readonly id: string
+    readonly name: string
+  }
+  readonly basis: 'factor' | 'card'
+  readonly factor: string | null
+  readonly price: PriceCard
+  readonly offers: readonly {
+    readonly provider: string
+    readonly model: string
+    readonly margin: Margin
+    readonly below_cost: readonly Loss[]
+  }[]
 }
 
 export type NewApiKey = {
@@ -491,12 +526,25 @@ export type Overview = {
   readonly open_holds: number
 }
 
+export type PaidPrice = {
+  /** null: every model without a price of its own */
+  readonly model: string | null
+  readonly basis: 'factor' | 'card'
+  readonly factor: string | null
+  readonly from: string
+  /** null: it is in force */
+  readonly until: string | null
+}
+
 export type Preset = {
   readonly id: string
   readonly label: string
   readonly base_url: string | null
   readonly key_variable: string | null
 }
+
+/** model: the price of the model; factor: that price at the factor of the account; card: its own price */
+export type PriceBasis = 'model' | 'factor' | 'card'
 
 export type PriceCard = {
   /** nano-USD (1e-9 dollars), an integer as text */
@@ -558,6 +606,22 @@ export type PriceImport = {
   readonly changing: readonly {
     readonly model: string
     readonly on: string
+  }[]
+  /** cards of accounts that stay, and factors that would sell below cost */
+  readonly account_prices: readonly {
+    readonly model: string
+    readonly kind: 'factor' | 'card'
+    readonly factor: string | null
+    /** the names of the first few */
+    readonly accounts: readonly string[]
+    readonly accounts_total: number
+    readonly below_cost: readonly {
+      readonly offer: string
+      readonly unit: string
+      readonly above_input_tokens: number | null
+      readonly sale_usd: string
+      readonly cost_usd: string
+    }[]
   }[]
   readonly fingerprint: string
   readonly applied: boolean
@@ -731,6 +795,9 @@ export type RequestDetail = {
   readonly output_cap_reason: 'operator' | 'vendor' | 'balance' | 'model_maximum' | null
   /** null: nothing was charged */
   readonly price: PriceLines | null
+  readonly price_basis: PriceBasis
+  /** the factor of the account, by which it was charged */
+  readonly price_factor: string | null
   /** the part of the price that the balance did not cover, in nano-USD */
   readonly written_off_nano_usd: string
   /** the part of the hold that was released, in nano-USD */
@@ -852,6 +919,8 @@ export type Statement = {
   readonly closing_nano_usd: string
   /** newest first */
   readonly data: readonly LedgerLine[]
+  /** prices of the account that were in force in this month, oldest first */
+  readonly prices: readonly PaidPrice[]
   /** the month before; null: the account did not exist then */
   readonly next_cursor: string | null
 }
@@ -1154,6 +1223,9 @@ export type Answers = {
     readonly output_cap_reason: 'operator' | 'vendor' | 'balance' | 'model_maximum' | null
     /** null: nothing was charged */
     readonly price: PriceLines | null
+    readonly price_basis: PriceBasis
+    /** the factor of the account, by which it was charged */
+    readonly price_factor: string | null
     /** the part of the price that the balance did not cover, in nano-USD */
     readonly written_off_nano_usd: string
     /** the part of the hold that was released, in nano-USD */
@@ -1272,6 +1344,22 @@ export type Answers = {
     readonly total: number
   }
   readonly 'GET /public-models/{model}': PublicModel
+  readonly 'GET /accounts/{account}/prices': {
+    /** all items; this list has no pages */
+    readonly data: readonly AccountPrice[]
+  }
+  readonly 'PUT /accounts/{account}/prices': {
+    readonly data: readonly AccountPrice[]
+    /** the number of prices at which an offer costs more */
+    readonly below_cost_total: number
+  }
+  readonly 'GET /models/{model}/account-prices': {
+    readonly data: readonly ModelPayer[]
+    /** null: this is the last page */
+    readonly next_cursor: string | null
+    /** the number of matches on all pages */
+    readonly total: number
+  }
   readonly 'GET /accounts': {
     readonly data: readonly Account[]
     /** null: this is the last page */
@@ -1749,6 +1837,43 @@ export type Bodies = {
     readonly markup?: string
     /** the fingerprint */
     readonly approved?: string
+  }
+  readonly 'PUT /accounts/{account}/prices': {
+    /** null: every model without a price of its own */
+    readonly model: string | null
+    /** such as 0.9; null: the price ends, and the price of the model applies again */
+    readonly factor?: string | null
+    /** prices of its own for the one model, stated whole */
+    readonly price?: {
+      readonly input?: string | null
+      readonly output?: string | null
+      readonly cached_input?: string | null
+      readonly cache_write?: string | null
+      readonly cache_write_1h?: string | null
+      readonly reasoning?: string | null
+      readonly image_input?: string | null
+      readonly image_output?: string | null
+      /** for one piece; null: none */
+      readonly each?: Readonly<Record<string, string>> | null
+      /** prices of requests with more than this number of input tokens; left out: unchanged; null: no tiers */
+      readonly above?: Readonly<
+        Record<
+          string,
+          {
+            readonly input?: string | null
+            readonly output?: string | null
+            readonly cached_input?: string | null
+            readonly cache_write?: string | null
+            readonly cache_write_1h?: string | null
+            readonly reasoning?: string | null
+            readonly image_input?: string | null
+            readonly image_output?: string | null
+            /** for one piece; null: none */
+            readonly each?: Readonly<Record<string, string>> | null
+          }
+        >
+      > | null
+    }
   }
   readonly 'POST /accounts': {
     readonly name: string

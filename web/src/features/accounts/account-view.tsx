@@ -14,6 +14,7 @@ import { StopDialog } from '../../parts/stop.tsx'
 import { Facts, Failure, Figure, Waiting } from '../../ui/page.tsx'
 import { Id, Money, Status, Time } from '../../ui/text.tsx'
 import { AccountLimits } from './account-limits.tsx'
+import { AccountPrices } from './account-prices.tsx'
 import { Adjust } from './adjust.tsx'
 import { changeAccount } from './api.ts'
 
@@ -83,6 +84,7 @@ function View({ account }: { readonly account: Account }) {
         ]}
       />
       <LimitsSection account={account} isEditing={doing === 'limits'} onEdit={setDoing} onDone={done} />
+      <AccountPrices account={account} />
     </div>
   )
 }

@@ -6,6 +6,7 @@ import { shortId } from '../../lib/ids.ts'
 import { columnOf } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
 import { showTime } from '../../lib/time.ts'
+import { usePriceBasis } from '../../parts/price-basis.tsx'
 import { buttonClass, IconButton } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { Empty, Figure, Panel } from '../../ui/page.tsx'
@@ -65,7 +66,28 @@ export function StatementView({ account, statement, onMonth }: Props) {
       ) : (
         <Lines account={account} rows={statement.data} amount={amount} />
       )}
+      {statement.prices.length > 0 && <Prices prices={statement.prices} />}
     </Panel>
+  )
+}
+
+/** The prices of the account that were in force in the month. Without them it paid the prices of the models. */
+function Prices({ prices }: Pick<Statement, 'prices'>) {
+  const t = useT()
+  const show = useShow()
+  const basisOf = usePriceBasis()
+  return (
+    <section className="border-t p-4" aria-label={t('billing.prices')}>
+      <h3 className="font-semibold">{t('billing.prices')}</h3>
+      <ul className="text-soft">
+        {prices.map(({ model, from, until, ...price }) => (
+          <li key={`${model} ${from}`}>
+            {model ?? t('price.others')} · {basisOf(price)} · {show.time(from, 'long')} –{' '}
+            {until === null ? '' : show.time(until, 'long')}
+          </li>
+        ))}
+      </ul>
+    </section>
   )
 }
 

@@ -5,6 +5,7 @@ import { api, path } from '../../lib/api.ts'
 import { useT } from '../../lib/language.ts'
 import { clientBaseUrl, useMe } from '../../lib/session.ts'
 import { useShow } from '../../lib/show.ts'
+import { usePriceBasis } from '../../parts/price-basis.tsx'
 import { PriceTable } from '../../parts/prices.tsx'
 import { buttonClass } from '../../ui/button.tsx'
 import { Failure, Waiting } from '../../ui/page.tsx'
@@ -14,6 +15,7 @@ import { ModelFacts } from './model-facts.tsx'
 export function ModelView({ account, id }: { readonly account: string; readonly id: string }) {
   const t = useT()
   const show = useShow()
+  const basisOf = usePriceBasis()
   const {
     data: model,
     error,
@@ -24,12 +26,14 @@ export function ModelView({ account, id }: { readonly account: string; readonly 
   })
   if (error) return <Failure error={error} onRetry={refetch} />
   if (!model) return <Waiting />
+  const ownPrice = { basis: model.price_basis, factor: model.price_factor }
   return (
     <div className="space-y-6">
       <ModelFacts
         model={model}
         more={[
           [t('models.owner'), model.owned_by],
+          ...(model.price_basis === 'model' ? [] : [[t('price.basis'), basisOf(ownPrice)] as const]),
           [
             t('column.status'),
             <Status key="status" tone={model.available ? 'good' : 'warn'}>

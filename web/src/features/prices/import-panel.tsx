@@ -5,6 +5,8 @@ import { hasWords, useRetell, useT } from '../../lib/language.ts'
 import { exact, nanoOf, shortPrice } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
 import { duration } from '../../lib/time.ts'
+import { BelowCost } from '../../parts/below-cost.tsx'
+import { usePriceBasis } from '../../parts/price-basis.tsx'
 import { usePieceName } from '../../parts/prices.tsx'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
@@ -158,6 +160,16 @@ function FoundChoices({ found, isBusy, onApprove }: FoundProps) {
           </li>
         ))}
       </ul>
+      {found.account_prices.length > 0 && (
+        <details className="border-t px-4 py-2" open>
+          <summary className="min-h-6">{t('prices.ofAccounts')}</summary>
+          <ul className="text-soft">
+            {found.account_prices.map((one) => (
+              <OfAccounts key={`${one.model} ${one.kind} ${one.factor} ${one.accounts[0]}`} effect={one} />
+            ))}
+          </ul>
+        </details>
+      )}
       {found.skipped.length > 0 && (
         <details className="border-t px-4 py-2">
           <summary className="min-h-6">{t('prices.skipped', { n: found.skipped.length })}</summary>
@@ -171,6 +183,27 @@ function FoundChoices({ found, isBusy, onApprove }: FoundProps) {
         </details>
       )}
     </Panel>
+  )
+}
+
+/** A card of an account, which the import does not change, or a factor at which the model would be sold below cost. */
+function OfAccounts({ effect }: { readonly effect: PriceImport['account_prices'][number] }) {
+  const basisOf = usePriceBasis()
+  const { model, kind, factor, accounts, accounts_total: total, below_cost: losses } = effect
+  const more = total - accounts.length
+  return (
+    <li>
+      {model} · {accounts.join(', ')}
+      {more > 0 && ` +${more}`} · {basisOf({ basis: kind, factor })}
+      <BelowCost
+        losses={losses.map(({ sale_usd: sale, cost_usd: cost, ...loss }) => ({
+          unit: loss.unit,
+          above_input_tokens: loss.above_input_tokens,
+          sale: nanoOf(sale).toString(),
+          cost: nanoOf(cost).toString(),
+        }))}
+      />
+    </li>
   )
 }
 

@@ -8,6 +8,7 @@ import { clientBaseUrl, useMe } from '../../lib/session.ts'
 import { useShow } from '../../lib/show.ts'
 import { duration } from '../../lib/time.ts'
 import { OutcomeMark } from '../../parts/outcome.tsx'
+import { usePriceBasis } from '../../parts/price-basis.tsx'
 import { usePieceName } from '../../parts/prices.tsx'
 import { Waterfall, type Phase } from '../../ui/chart/waterfall.tsx'
 import { Facts, Note } from '../../ui/page.tsx'
@@ -159,6 +160,7 @@ function attemptNote(attempt: Attempt, t: ReturnType<typeof useT>): string | und
 
 function Price({ request }: { readonly request: RequestDetail }) {
   const t = useT()
+  const basisOf = usePriceBasis()
   const {
     price,
     held_nano_usd: held,
@@ -179,6 +181,9 @@ function Price({ request }: { readonly request: RequestDetail }) {
   return (
     <>
       {price ? <Lines price={price} shown={shown} /> : <p className="text-soft">{t('request.free')}</p>}
+      {price && request.price_basis !== 'model' && (
+        <p className="text-soft">{basisOf({ basis: request.price_basis, factor: request.price_factor })}</p>
+      )}
       <dl className="mt-3 flex flex-wrap gap-x-6 gap-y-1 rounded-md bg-sunken px-3 py-2">
         {moves.map(([name, amount]) => (
           <div key={name}>

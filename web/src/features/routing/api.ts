@@ -15,6 +15,12 @@ export const historyQuery = (id: string) =>
     queryFn: () => api.get<Answers['GET /models/{model}/prices']>(path`models/${id}/prices`),
   })
 
+export const payersQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['payers', id],
+    queryFn: () => api.get<Answers['GET /models/{model}/account-prices']>(path`models/${id}/account-prices`),
+  })
+
 export const explain = (id: string, asked: Bodies['POST /models/{model}/explain']): Promise<Explanation> =>
   api.post(path`models/${id}/explain`, asked)
 

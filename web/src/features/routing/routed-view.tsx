@@ -15,6 +15,7 @@ import { Ago, Status } from '../../ui/text.tsx'
 import { AliasPanel } from './alias-panel.tsx'
 import { ExplainPanel } from './explain-panel.tsx'
 import { ModelForm } from './model-form.tsx'
+import { Payers } from './payers.tsx'
 import { historyQuery, removeModel, routedModelQuery } from './api.ts'
 
 type Props = { readonly id: string; readonly onClose: () => void }
@@ -49,6 +50,7 @@ export function RoutedView({ id, onClose }: Props) {
         </ul>
       </section>
       <AliasPanel model={model} />
+      <Payers id={id} />
       <ExplainPanel model={model} />
       <History id={id} />
       {model.origin === 'stored' && (
