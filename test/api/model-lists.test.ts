@@ -36,9 +36,11 @@ beforeAll(async () => {
       'sandbox: true',
       'providers:',
       `  g: { preset: gemini, base_url: '${googles.url.origin}/v1beta', allow_private: true, key: 'k' }`,
+      `  mine: { preset: deepseek, base_url: '${googles.url.origin}/v1', allow_private: true, key: 'k' }`,
       'models:',
       ...models,
       'aliases: { gpt-two: two }',
+      'wildcards: { deep/*: { provider: mine, mark_up: 20% } }',
     ].join('\n'),
   })
   origin = new URL(gateway.baseUrl).origin
@@ -143,6 +145,21 @@ test('a request by an alias is answered, recorded and priced as one for its mode
   expect(refused.status).toBe(403)
   const streamed = await chat(only, { model: 'gpt-two', max_tokens: 1, stream: true })
   expect(await streamed.text()).toContain('"model":"two"')
+})
+
+test('a wildcard has the listed models of its vendor and no other, also in an allow-list', async () => {
+  const { secret } = await gateway.operate<{ secret: string }>('key.create', {
+    account: gateway.accountId,
+    name: 'wild',
+    models: ['deep/*'],
+  })
+  const { body } = await get('/v1/models', { authorization: `Bearer ${secret}` })
+  const ids = (body['data'] as { id: string }[]).map(({ id }) => id)
+  expect(ids).toContain('deep/deepseek-chat')
+  expect(ids.every((id) => id.startsWith('deep/'))).toBe(true)
+  const only = { baseUrl: gateway.baseUrl, key: secret }
+  const statusOf = async (model: string): Promise<number> => (await chat(only, { model, max_tokens: 1 })).status
+  expect([await statusOf('deep/none'), await statusOf('deep/*'), await statusOf('two')]).toEqual([404, 404, 403])
 })
 
 describe('a refusal', () => {
