@@ -13,7 +13,15 @@ export const versionOf = ({ package: name }: Program): string => versions[name] 
 /** The folder of a program's pinned version, or why there is none. */
 export function findInstalled(program: Program): { readonly folder: string } | { readonly reason: string } {
   const version = versionOf(program)
-  const folder = join(FOLDER, `${program.package.replaceAll(/\W+/g, '-')}-${version}`)
+  const folder = folderOf(program.package)
   if (existsSync(join(folder, program.file))) return { folder }
   return { reason: `${program.package} ${version} is not installed (npm run clients)` }
+}
+
+const folderOf = (name: string): string => join(FOLDER, `${name.replaceAll(/\W+/g, '-')}-${versions[name] ?? ''}`)
+
+/** The folder of a pinned npm package with its dependencies beside it. Undefined if it is not installed. */
+export function findPackage(name: string): string | undefined {
+  const folder = join(folderOf(name), 'node_modules', name)
+  return existsSync(folder) ? folder : undefined
 }

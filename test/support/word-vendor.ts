@@ -98,6 +98,8 @@ const chat: Speaker = {
   whole: (words) => ({
     id: 'c',
     object: 'chat.completion',
+    // OpenRouter's SDK refuses an answer without it (1.3.19, 2026-11).
+    system_fingerprint: null,
     created: 1,
     model: 'up',
     choices: [{ index: 0, message: { role: 'assistant', content: ' word'.repeat(words) }, finish_reason: 'stop' }],
