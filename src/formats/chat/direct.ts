@@ -39,7 +39,8 @@ export class DirectChat implements Adapter {
     this.names = directNames(client.body)
   }
 
-  request({ upstreamModel, outputTokensMax, collected = false, quirks }: Destination): UpstreamRequest {
+  request(to: Destination): UpstreamRequest {
+    const { upstreamModel, outputTokensMax, collected = false, quirks } = to
     const { changes, dropped } = this.fitted(quirks)
     const body = writeUpstreamRequest(this.client, {
       upstreamModel,
@@ -49,7 +50,7 @@ export class DirectChat implements Adapter {
       collected,
       fitted: changes,
     })
-    return { path: pathOf(CHAT_PATH, { upstreamModel, quirks }), headers: NO_HEADERS, body, dropped }
+    return { path: pathOf(CHAT_PATH, to), headers: NO_HEADERS, body, dropped }
   }
 
   /** A value that is written again is parsed exactly, so that its numbers keep their digits. */

@@ -29,13 +29,12 @@ export const openaiEmbeddings: EmbeddingUpstream = {
   dialect: 'openai',
   inputsMax: 2_048,
   obstacle: () => undefined,
-  write({ inputs }, { dimensions, encoding, others, ofInputs = [], foreign = [] }, { upstreamModel, quirks }) {
+  write({ inputs }, { dimensions, encoding, others, ofInputs = [], foreign = [] }, to) {
+    const { upstreamModel, quirks } = to
     const body = { ...others, model: upstreamModel, input: inputs, dimensions, encoding_format: encoding }
     // Nothing is lost by leaving these out: the gateway writes vectors as the client wants them.
     const lost = new Set([...foreign, ...ofInputs.flatMap((fields) => Object.keys(fields))])
-    return request(pathOf('/embeddings', { upstreamModel, quirks }), { ...body, ...fit(body, quirks.rules).changes }, [
-      ...lost,
-    ])
+    return request(pathOf('/embeddings', to), { ...body, ...fit(body, quirks.rules).changes }, [...lost])
   },
 }
 
