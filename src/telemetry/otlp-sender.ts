@@ -40,7 +40,9 @@ export class OtlpSender {
     const problem = `the collector answered ${status}`
     if (RETRIED.has(status)) return { kind: 'later', afterMs: waitOf(sent.headers.get('retry-after')), problem }
     if (status !== 200) return { kind: 'refused', problem }
-    return { kind: 'taken', refused: refusedIn(text ?? '') }
+    // It may have been taken, so it is not sent again.
+    if (text === undefined) return { kind: 'refused', problem: 'the answer of the collector is too long or broke off' }
+    return { kind: 'taken', refused: refusedIn(text) }
   }
 }
 

@@ -319,6 +319,9 @@ describe('a gateway with a collector', () => {
     receiver.answer = { status: 400 }
     await ask({ model: 'plain' }, { traceparent: `00-${second}-${CLIENT_SPAN}-01` })
     while (!(await gateway.metrics()).includes('\ntollgate_spans_dropped_total 2\n')) await Bun.sleep(20)
+    receiver.answer = { status: 200, body: { partialSuccess: { rejectedSpans: '1', errorMessage: 'no' } } }
+    await ask({ model: 'plain' }, { traceparent: `00-${second}-${CLIENT_SPAN}-01` })
+    while (!(await gateway.metrics()).includes('\ntollgate_spans_dropped_total 3\n')) await Bun.sleep(20)
     receiver.answer = undefined
     expect(gateway.output()).toContain('"telemetry.failing"')
   })
