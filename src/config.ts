@@ -9,6 +9,7 @@ import type { ModelDraft, ProviderDraft } from './domain/catalog.ts'
 import type { LogLevel } from './lib/runtime/log.ts'
 import { maskedAddress } from './lib/primitives/masked-address.ts'
 import { TrustedProxies } from './lib/http/trusted-proxies.ts'
+import { EnvironmentProxies } from './outbound/environment-proxies.ts'
 import { parseMarkUp, type MarkUp } from './prices/mark-up.ts'
 import { modelsBehind, modelsOfVendors } from './prices/vendor-models.ts'
 import { isSendableKey, presets, UNSENDABLE_KEY } from './vendors/presets.ts'
@@ -37,6 +38,8 @@ export type Config = WorkerSettings & {
   readonly corsOrigins: readonly string[]
   /** Addresses and ranges whose `X-Forwarded-For` counts. */
   readonly trustedProxies: TrustedProxies
+  /** The proxies that requests to vendors go through. */
+  readonly outboundProxies: EnvironmentProxies
   /** The token that opens `/metrics` on the API's port. */
   readonly metricsToken: string | undefined
   /** A separate port for `/metrics`, `/healthz` and `/readyz`, without a token. */
@@ -106,6 +109,14 @@ function trustedProxies(env: Environment): TrustedProxies {
     return new TrustedProxies(listOf(env['TOLLGATE_TRUSTED_PROXIES']))
   } catch (error) {
     throw new ConfigError(`TOLLGATE_TRUSTED_PROXIES: ${(error as Error).message}`)
+  }
+}
+
+function environmentProxies(env: Environment): EnvironmentProxies {
+  try {
+    return new EnvironmentProxies(env)
+  } catch (error) {
+    throw new ConfigError((error as Error).message)
   }
 }
 
@@ -181,6 +192,7 @@ export async function loadConfig(env: Environment): Promise<Config> {
     publicModels: publicModels(env),
     corsOrigins: corsOrigins(env),
     trustedProxies: trustedProxies(env),
+    outboundProxies: environmentProxies(env),
     metricsToken: env['TOLLGATE_METRICS_TOKEN'] || undefined,
     logLevel: logLevel(env),
     limits: configuredLimits(env),

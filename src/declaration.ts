@@ -5,13 +5,9 @@
  */
 import { isScalar, LineCounter, parseDocument, visit, type Document } from 'yaml'
 import { z } from 'zod'
-import {
-  modelKinds,
-  type AliasDraft,
-  type ModelDraft,
-  type ProviderDraft,
-  type ProviderReach,
-} from './domain/catalog.ts'
+import { positiveCount as count, strict } from './declaration-shape.ts'
+import { declaredProvider, providerDraftOf } from './declared-provider.ts'
+import { modelKinds, type AliasDraft, type ModelDraft, type ProviderDraft } from './domain/catalog.ts'
 import { NO_LIMITS, type Limits, type ModelRates } from './domain/limits.ts'
 import type { NanoUsd } from './domain/money.ts'
 import {
@@ -19,19 +15,17 @@ import {
   cardOf,
   declaredFactor as factor,
   declaredPrice as price,
-  strict,
   declaredUsd as usd,
   type CardPrices,
   type DeclaredAccountPrice,
   type FailAt,
   type StatedCard,
 } from './declared-prices.ts'
-import { checkBaseUrl } from './outbound/guard.ts'
 import { parseMarkUp, type MarkUp } from './prices/mark-up.ts'
 import { hasList, listedCost } from './prices/vendor-models.ts'
 import { imageFactsOf } from './vendors/image-facts.ts'
 import { modelLimitFields, modelLimitsOf } from './vendors/model-limits.ts'
-import { findPreset, isOwnAddress, isSendableKey, presets, UNSENDABLE_KEY } from './vendors/presets.ts'
+import { findPreset } from './vendors/presets.ts'
 
 export type DeclaredAccount = {
   readonly name: string
@@ -68,17 +62,6 @@ export type Declaration = DeclaredCatalog & {
 class DeclarationError extends Error {
   override readonly name = 'DeclarationError'
 }
-
-const count = z.int().min(1)
-
-const provider = strict({
-  preset: z.enum(presets.map(({ id }) => id)).default('custom'),
-  base_url: z.string().min(1).optional(),
-  allow_private: z.boolean().default(false),
-  key: z.string().min(1).optional(),
-  hang_up: z.enum(['stops_billing', 'bills_on']).optional(),
-  concurrent_requests: count.optional(),
-})
 
 const offer = strict({
   provider: z.string(),
@@ -144,7 +127,7 @@ const WILDCARD = /^(\w[\w.:@-]{0,62}\/)\*$/
 const declaration = strict({
   sandbox: z.boolean().optional(),
   upstream_messages: z.boolean().optional(),
-  providers: z.record(z.string(), provider).default({}),
+  providers: z.record(z.string(), declaredProvider).default({}),
   models: z.record(z.string(), model).default({}),
   /** Other names for models, each with the id of its model. */
   aliases: z.record(z.string(), z.string()).default({}),
@@ -170,7 +153,7 @@ export function readDeclaration(text: string, file: string, env: Env): Declarati
     if (issue?.code === 'unrecognized_keys') path.push(issue.keys[0] ?? '')
     return fail(offsetAt(document, path), `${path.join('.')}: ${issue?.message}`)
   }
-  return resolve(read.data, env, (path, message) => fail(offsetAt(document, path), message))
+  return resolve(read.data, { env, file, fail: (path, message) => fail(offsetAt(document, path), message) })
 }
 
 type Env = Readonly<Record<string, string | undefined>>
@@ -203,17 +186,13 @@ function offsetAt(document: Document.Parsed, path: readonly PropertyKey[]): numb
   return document.contents?.range?.[0]
 }
 
+type Reading = { readonly env: Env; readonly file: string; readonly fail: FailAt }
+
 /** Checks the references between parts, and turns the contents of the file into drafts. */
-function resolve(read: z.infer<typeof declaration>, env: Env, fail: FailAt): Declaration {
-  const providers = Object.entries(read.providers).map(([id, declared]) => {
-    const { preset, base_url: stated, key: secret, hang_up: hangUp, concurrent_requests: concurrentRequests } = declared
-    if (!stated && !findPreset(preset)?.baseUrl) fail(['providers', id], `provider '${id}' needs a base_url`)
-    if (secret !== undefined && !isSendableKey(preset, secret)) fail(['providers', id, 'key'], UNSENDABLE_KEY)
-    const reach: ProviderReach = declared.allow_private ? 'private' : 'public'
-    const failAtUrl = (message: string): never => fail(['providers', id, 'base_url'], message)
-    const baseUrl = stated && checkedUrl(stated, isOwnAddress(preset, stated) ? 'private' : reach, failAtUrl)
-    return { id, preset, baseUrl, reach, secret, hangUp, concurrentRequests }
-  })
+function resolve(read: z.infer<typeof declaration>, { env, file, fail }: Reading): Declaration {
+  const providers = Object.entries(read.providers).map(([id, declared]) =>
+    providerDraftOf(declared, { id, file, fail }),
+  )
   const modelOf = ([id, declared]: [string, z.infer<typeof model>]): ModelDraft => {
     const paintsInTurn = declared.image !== undefined && imageFactsOf(declared.image).surface === 'turn'
     const sold = { kind: declared.kind, paintsInTurn }
@@ -284,17 +263,6 @@ function namesIn(
     return { prefix, providerId, preset, by }
   })
   return { aliases, wildcards }
-}
-
-/** The base URL in its checked form. */
-function checkedUrl(text: string, reach: ProviderReach, fail: (message: string) => never): string {
-  const checked = checkBaseUrl(text, reach)
-  if (checked.kind === 'good') return checked.url.href
-  return fail(
-    checked.kind === 'bad'
-      ? `base_url ${checked.message}`
-      : `base_url is at a private address (${checked.name}): set allow_private: true if the gateway may call it`,
-  )
 }
 
 /** Providers that exist without being declared: the sandbox, and every vendor whose key is in the environment. */

@@ -1,19 +1,11 @@
 /** Prices in `tollgate.yaml`: of models, of offers and of accounts. */
 import { z } from 'zod'
+import { strict } from './declaration-shape.ts'
 import { saleOfKind, type ModelDraft, type ModelKind } from './domain/catalog.ts'
 import { parseUsd } from './domain/money.ts'
 import { parseFactor } from './domain/price-factor.ts'
 import { unitPrices, type PriceFactor, type PriceTier, type UnitPrices } from './domain/price.ts'
 import { problemOfDeclared } from './prices/stated-prices.ts'
-
-/** An object that allows only known keys. The message about another key lists the known ones. */
-export const strict = <Shape extends z.ZodRawShape>(shape: Shape) =>
-  z.strictObject(shape, {
-    error: (issue) =>
-      issue.code === 'unrecognized_keys'
-        ? `unknown key '${issue.keys.join("', '")}'; there are ${Object.keys(shape).join(', ')}`
-        : undefined,
-  })
 
 export const declaredUsd = z.union([z.number(), z.string()]).transform((value, context) => {
   const amount = parseUsd(String(value))

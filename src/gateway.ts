@@ -24,6 +24,7 @@ import { DIED } from './formats/responses/conversation.ts'
 import { timeOrderedId } from './lib/primitives/ids.ts'
 import type { Log } from './lib/runtime/log.ts'
 import { DiskRoom } from './lib/runtime/disk-room.ts'
+import { outbound } from './outbound/send.ts'
 import { openSqlCodes } from './ledger/sql-codes.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import { openSqlLedgerQueries } from './ledger/sql-ledger-queries.ts'
@@ -108,6 +109,7 @@ export async function openGateway(config: Config, options: OpenOptions): Promise
 
 async function openParts(config: Config, options: OpenOptions): Promise<Gateway> {
   const { log, sandboxUrl, firstAccount } = options
+  if (config.outboundProxies.shown) outbound.useProxies(config.outboundProxies)
   // Memory and disk disagree, so nothing more may be promised to a client.
   const stop = (event: string, message: string): never => {
     log('error', event, { message })

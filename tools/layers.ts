@@ -62,8 +62,18 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   sandbox: layer0,
 
   // The files at the root of src: first what the operator declares, then the wiring.
-  'declared-prices': [...layer0, 'prices'],
-  declaration: [...layer0, 'vendors', 'prices', 'outbound', 'declared-prices'],
+  'declaration-shape': [],
+  'declared-prices': [...layer0, 'prices', 'declaration-shape'],
+  'declared-provider': [...layer0, 'vendors', 'outbound', 'catalog', 'declaration-shape'],
+  declaration: [
+    ...layer0,
+    'vendors',
+    'prices',
+    'outbound',
+    'declaration-shape',
+    'declared-prices',
+    'declared-provider',
+  ],
   'sandbox-provider': [...layer0, 'vendors'],
   setting: [],
   'configured-limits': ['lib', 'setting'],
@@ -73,6 +83,7 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
     'vendors',
     'prices',
     'blobs',
+    'outbound',
     'declaration',
     'sandbox-provider',
     'setting',

@@ -1,6 +1,8 @@
 /** What an operator does to providers. */
 import { z } from 'zod'
-import type { Provider, ProviderReach } from '../domain/catalog.ts'
+import { sealContext } from '../catalog/catalog.ts'
+import { changedOptions, optionFaults, optionsView, type StatedOptions } from '../catalog/provider-options.ts'
+import type { Provider, ProviderOptions, ProviderReach } from '../domain/catalog.ts'
 import { checkBaseUrl } from '../outbound/guard.ts'
 import { findPreset, isOwnAddress, isSendableKey, presets } from '../vendors/presets.ts'
 import { restingOffers } from '../router/health.ts'
@@ -26,6 +28,7 @@ export const providerView = (provider: Provider) => ({
   allow_private: provider.reach === 'private',
   concurrent_requests: provider.concurrentRequests ?? null,
   has_key: provider.secret !== undefined,
+  ...optionsView(provider.options),
   origin: provider.origin,
   state: provider.state ?? 'serving',
 })
@@ -42,6 +45,20 @@ const ofProvider: Changes<{ id: string }> = {
   },
 }
 
+/** Fields that decide how a provider is reached, and what it is told. */
+const reachFields = ['proxy', 'headers', 'query', 'organization', 'project', 'ca'] as const
+
+const withoutKeys = (options: ProviderOptions | undefined): ProviderOptions | undefined =>
+  options && { ...options, keys: undefined }
+
+type StatedChange = Pick<StatedOptions, 'headers' | 'query'> & { readonly key?: string | null | undefined }
+
+/** Whether a change leaves anything as it is that only the provider may learn. */
+const keepsSecrets = ({ secret, options }: Provider, { key, headers, query }: StatedChange): boolean =>
+  (secret !== undefined && key === undefined) ||
+  (options?.headers !== undefined && headers === undefined) ||
+  (options?.query !== undefined && query === undefined)
+
 const providerAdd = operation(
   z.strictObject({
     id: providerId,
@@ -53,13 +70,21 @@ const providerAdd = operation(
     allow_private: z.boolean().optional(),
     /** The most requests in flight there at once. Left out: the limit stays. Null: the usual limit. */
     concurrent_requests: z.int().min(1).nullable().optional(),
-    /** Left out: the stored key stays if the origin does. Null: no key. */
+    /** Left out: the stored key stays if nobody else can read it where it is sent. Null: no key. */
     key: z.string().min(1).nullable().optional(),
+    /** Left out: it stays. Null: as the environment says. `direct`: never a proxy. */
+    proxy: z.string().min(1).nullable().optional(),
+    /** Headers and parameters of every request. They replace those before. */
+    headers: z.record(z.string(), z.string()).nullable().optional(),
+    query: z.record(z.string(), z.string()).nullable().optional(),
+    organization: z.string().min(1).nullable().optional(),
+    project: z.string().min(1).nullable().optional(),
+    /** Certificate authorities in PEM, which are trusted beside the system's. */
+    ca: z.string().min(1).nullable().optional(),
   }),
-  async (
-    { catalog, resume, tally },
-    { id: name, preset: wanted, base_url: baseUrl, allow_private: allowed, concurrent_requests: most, key },
-  ): Promise<Result> => {
+  async ({ catalog, resume, tally }, input): Promise<Result> => {
+    const { id: name, preset: wanted, base_url: baseUrl, allow_private: allowed } = input
+    const { concurrent_requests: most, key } = input
     const before = catalog.provider(name)
     if (before?.origin === 'declared') return declaredElsewhere('provider', name)
     const preset = wanted ?? before?.preset ?? findPreset(name)?.id ?? 'custom'
@@ -72,14 +97,30 @@ const providerAdd = operation(
     const checked = checkBaseUrl(address, isOwnAddress(preset, address) ? 'private' : reach)
     if (checked.kind === 'bad') return invalid(sayRefusal('url_bad', { why: checked.message, fault: checked.fault }))
     if (checked.kind === 'private') return invalid(sayRefusal('url_private', { place: checked.name }))
-    if (before?.secret && !same?.secret && key === undefined) return invalid(sayRefusal('url_other_origin'))
+    const change = changedOptions(before?.options, input)
+    if (change.kind === 'bad') {
+      const said = sayRefusal('option_bad', {
+        field: change.param,
+        why: optionFaults[change.fault],
+        fault: change.fault,
+      })
+      return { ...refused('invalid_input', said), param: change.param }
+    }
+    // One key replaces all that there were.
+    const options = key === undefined ? change.options : withoutKeys(change.options)
+    if (before && keepsSecrets(before, input)) {
+      const [was, is] = [sealContext(name, before.baseUrl, before.options), sealContext(name, address, options)]
+      if (was !== is) return invalid(sayRefusal('url_other_origin'))
+    }
     if (key && !isSendableKey(preset, key)) return invalid(sayRefusal('key_unsendable'))
-    const secret = key === undefined ? same?.secret : (key ?? undefined)
+    const secret = key === undefined ? before?.secret : (key ?? undefined)
     const concurrentRequests = most === undefined ? before?.concurrentRequests : (most ?? undefined)
-    await catalog.putProvider({ id: name, preset, baseUrl: checked.url.href, reach, secret, concurrentRequests })
+    const url = checked.url.href
+    await catalog.putProvider({ id: name, preset, baseUrl: url, reach, secret, concurrentRequests, options })
     const made = catalog.provider(name)
     // A new key or address may end the failures, so the next request tries the offers again.
-    if (made && (before?.secret !== made.secret || before?.baseUrl !== made.baseUrl)) {
+    const isOtherWay = reachFields.some((field) => input[field] !== undefined)
+    if (made && (isOtherWay || before?.secret !== made.secret || before?.baseUrl !== made.baseUrl)) {
       resume(name)
       tally.changed(name)
     }

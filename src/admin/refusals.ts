@@ -55,7 +55,9 @@ export const operationRefusals = {
   url_bad: 'the base URL {why}',
   url_private:
     'the base URL is at a private address ({place}): add --allow-private (allow_private) if the gateway may call there',
-  url_other_origin: 'the base URL points to another origin: give the key again',
+  url_other_origin:
+    'the base URL points to another origin, or others can read what is sent there: give the key, headers and query again',
+  option_bad: '{field} {why}',
   key_unsendable: UNSENDABLE_KEY,
   price_needed: 'price: a model for {kind}s needs a price',
   unit_needed: '{unit}: a model of the kind {kind} needs this price',

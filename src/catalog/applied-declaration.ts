@@ -15,6 +15,8 @@ const upsertApplied = statement(
 export function declarationDigest(declared: CatalogOptions['declared'] & { readonly accounts: unknown }): string {
   const text = JSON.stringify(declared, (key, value: unknown) => {
     if (key === 'secret') return value !== undefined
+    // The values of headers and parameters may be secrets, too.
+    if (key === 'headers' || key === 'query') return value && Object.keys(value)
     return typeof value === 'bigint' ? String(value) : value
   })
   return new Bun.CryptoHasher('sha256').update(text).digest('hex')

@@ -146,6 +146,31 @@ function testProviders({ catalog, restart, stored }: SuiteContext): void {
     expect(catalog().provider('acme')?.secret).toBeUndefined()
   })
 
+  test('what only a provider may learn is sealed, also to its own authorities, and comes back', async () => {
+    const proxy = {
+      scheme: 'socks5h',
+      hostname: 'proxy.example',
+      port: 1080,
+      secret: 'me:password-of-the-proxy',
+    } as const
+    const headers = { 'x-token': 'value-of-the-header' }
+    const query = { key: 'value-of-the-query' }
+    const options = { proxy, headers, query, ca: 'text of authorities' }
+    await catalog().putProvider(provider('acme', { secret: 'sk-of-acme', options }))
+    for (const word of ['password-of-the-proxy', 'value-of-the-header', 'value-of-the-query', 'sk-of-acme'])
+      expect(await stored()).not.toContain(word)
+    await restart()
+    expect(catalog().provider('acme')).toMatchObject({
+      secret: 'sk-of-acme',
+      options,
+      egress: { proxy, ca: options.ca, namedBy: 'operator' },
+      secrets: ['sk-of-acme', 'value-of-the-header', 'value-of-the-query', 'password-of-the-proxy'],
+    })
+    await catalog().putProvider(provider('acme'))
+    expect(catalog().provider('acme')).toMatchObject({ secret: undefined })
+    expect(catalog().provider('acme')?.options).toBeUndefined()
+  })
+
   test('the address of the built-in sandbox is the current one', async () => {
     await catalog().putProvider(provider('sandbox', { preset: 'sandbox', baseUrl: undefined }))
     expect(catalog().provider('sandbox')).toMatchObject({ baseUrl: '', reach: 'private' })

@@ -1,41 +1,9 @@
 /** Rows of the catalogue as what they say. */
-import type { Alias, HangUp, Model, ModelKind, Offer, Provider, ProviderState } from '../domain/catalog.ts'
+import type { Alias, Model, ModelKind, Offer } from '../domain/catalog.ts'
 import { defaultModelLimits, ratesOf, type ModelLimits } from '../domain/model-limits.ts'
 import type { PriceCard } from '../domain/price.ts'
-import { unseal } from '../lib/primitives/seal.ts'
 import type { Row } from '../store/statement.ts'
-import { isOwnAddress } from '../vendors/presets.ts'
-import { SANDBOX_PRESET, sealContext, type CatalogOptions } from './catalog.ts'
-
-/** Where the secrets of providers come from, and the address of the sandbox. */
-export type ProviderSources = Pick<CatalogOptions, 'masterKey' | 'sandboxUrl'> & {
-  readonly declaredSecrets: ReadonlyMap<string, string | undefined>
-}
-
-export function providerOf(row: Row, { masterKey, sandboxUrl, declaredSecrets }: ProviderSources): Provider {
-  const id = row['id'] as string
-  const preset = row['preset'] as string
-  const stored = row['base_url'] as string
-  // The built-in sandbox listens on this machine, at the port that this start chose.
-  const isBuiltIn = stored === '' && preset === SANDBOX_PRESET
-  const isLocal = isBuiltIn || row['allow_private'] === 1n || isOwnAddress(preset, stored)
-  const sealed = row['secret'] as Uint8Array | null
-  const secret = sealed ? unseal(masterKey, sealed, sealContext(id, stored)) : undefined
-  const declared = row['declared'] === 1n
-  return {
-    id,
-    preset,
-    get baseUrl() {
-      return isBuiltIn ? (sandboxUrl() ?? '') : stored
-    },
-    reach: isLocal ? 'private' : 'public',
-    secret: declared ? declaredSecrets.get(id) : secret,
-    hangUp: (row['hang_up'] ?? undefined) as HangUp | undefined,
-    concurrentRequests: row['concurrent_requests'] === null ? undefined : Number(row['concurrent_requests']),
-    origin: declared ? 'declared' : 'stored',
-    state: stateOf(row),
-  }
-}
+import { stateOf } from './provider-rows.ts'
 
 export const offerOf = (row: Row, cost: PriceCard): Offer => ({
   id: row['id'] as string,
@@ -80,5 +48,3 @@ export const aliasOf = (row: Row): Alias => ({
   modelId: row['model_id'] as string,
   origin: row['declared'] === 1n ? 'declared' : 'stored',
 })
-
-const stateOf = (row: Row): ProviderState => (row['drained_at'] === null ? 'serving' : 'drained')

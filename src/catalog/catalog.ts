@@ -20,6 +20,7 @@ import type {
   ProviderDraft,
   ProviderState,
 } from '../domain/catalog.ts'
+import type { ProxyAddress } from '../domain/egress.ts'
 import type { PriceCard } from '../domain/price.ts'
 import { findPreset } from '../vendors/presets.ts'
 import type { AccountPrice, AccountPriceDraft } from './account-prices.ts'
@@ -98,9 +99,23 @@ export const SANDBOX_PRESET = 'sandbox'
 export const providerBaseUrl = ({ baseUrl, preset }: ProviderDraft): string =>
   (baseUrl ?? findPreset(preset)?.baseUrl ?? '').replace(/\/+$/, '')
 
-/** The context that a secret is sealed to: a provider, and the origin of its address. */
-export function sealContext(providerId: string, baseUrl: string): string {
-  return `provider|${providerId}|${baseUrl === '' ? '' : new URL(baseUrl).origin}`
+/** The part of a provider's options that is no secret. It decides who else can read what is sent. */
+export type StoredEgress = {
+  readonly proxy?: Omit<ProxyAddress, 'secret'> | 'direct' | undefined
+  readonly ca?: string | undefined
+}
+
+/**
+ * The context that a secret is sealed to: a provider, the origin of its address, and whoever else can read the secret
+ * on its way there. That is the holder of an authority of its own, and then, or without TLS, its proxy.
+ */
+export function sealContext(providerId: string, baseUrl: string, { proxy, ca }: StoredEgress = {}): string {
+  const origin = baseUrl === '' ? '' : new URL(baseUrl).origin
+  const own = `provider|${providerId}|${origin}`
+  const authority = ca === undefined ? '' : `|ca:${new Bun.CryptoHasher('sha256').update(ca).digest('hex')}`
+  const isReadable = ca !== undefined || origin.startsWith('http:')
+  const way = isReadable && typeof proxy === 'object' ? `|proxy:${proxy.scheme}://${proxy.hostname}:${proxy.port}` : ''
+  return own + authority + way
 }
 
 export const offerId = (

@@ -4,25 +4,23 @@
  */
 import type { Alias, AliasDraft, Model, ModelDraft, Provider, ProviderDraft, ProviderState } from '../domain/catalog.ts'
 import type { PriceCard } from '../domain/price.ts'
-import { seal } from '../lib/primitives/seal.ts'
 import type { ChangeWatcher } from '../store/change-log.ts'
 import type { WriteStep } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
 import { AccountPrices, accountSubject, readAccountPrices } from './account-prices.ts'
 import type { AccountPrice, AccountPriceDraft } from './account-prices.ts'
 import { readCards, type DatedCard } from './cards.ts'
-import { aliasOf, modelOf, offerOf, providerOf, type ProviderSources } from './catalog-rows.ts'
+import { aliasOf, modelOf, offerOf } from './catalog-rows.ts'
 import {
-  providerBaseUrl,
   declaredModels,
   offerId,
   SANDBOX_PRESET,
-  sealContext,
   type Catalog,
   type CatalogOptions,
   type OtherPrices,
 } from './catalog.ts'
 import { accountPriceSteps, cardSteps, type DraftPrices } from './price-steps.ts'
+import { providerOf, providerStep, type ProviderRowContext } from './provider-rows.ts'
 import * as sql from './statements.ts'
 
 /** How often a change of prices starts again because another instance was faster. */
@@ -45,7 +43,7 @@ class SqlCatalog implements Catalog, ChangeWatcher {
   readonly kind = 'catalog'
   private readonly store: Store
   private readonly options: CatalogOptions
-  private readonly sources: ProviderSources
+  private readonly rows: ProviderRowContext
   private readonly vendorModelIds: ReadonlySet<string>
   private readonly reservedIds: ReadonlySet<string>
   cachesAnswers = false
@@ -61,8 +59,8 @@ class SqlCatalog implements Catalog, ChangeWatcher {
   constructor(store: Store, options: CatalogOptions) {
     this.store = store
     this.options = options
-    const declaredSecrets = new Map(options.declared.providers.map(({ id, secret }) => [id, secret]))
-    this.sources = { ...options, declaredSecrets }
+    const declared = new Map(options.declared.providers.map((draft) => [draft.id, draft]))
+    this.rows = { masterKey: options.masterKey, sandboxUrl: options.sandboxUrl, declared }
     this.reservedIds = new Set(options.declared.reserved)
     this.vendorModelIds = new Set(options.declared.vendorModels.map(({ id }) => id))
   }
@@ -96,7 +94,7 @@ class SqlCatalog implements Catalog, ChangeWatcher {
   }
 
   async putProvider(draft: ProviderDraft): Promise<void> {
-    await this.change(() => [this.providerStep(draft, 0)])
+    await this.change(() => [providerStep(this.options.masterKey, draft, 0)])
   }
 
   async removeProvider(id: string): Promise<boolean> {
@@ -185,7 +183,7 @@ class SqlCatalog implements Catalog, ChangeWatcher {
       return [
         { run: sql.withdrawDeclaredModels, bind: [nowMs, JSON.stringify(models.map(({ id }) => id))] },
         { run: sql.withdrawDeclaredProviders, bind: [nowMs, JSON.stringify(providers.map(({ id }) => id))] },
-        ...providers.map((provider) => this.providerStep(provider, 1)),
+        ...providers.map((provider) => providerStep(this.options.masterKey, provider, 1)),
         ...models.flatMap((model) => this.modelSteps(model, 1, nowMs)),
         { run: sql.deleteDeclaredAliases, bind: [] },
         ...aliases.map((alias) => aliasStep(alias, 1)),
@@ -208,17 +206,6 @@ class SqlCatalog implements Catalog, ChangeWatcher {
         throw new Error(`transaction refused at step ${outcome.step}: ${outcome.reason}`)
       }
     }
-  }
-
-  private providerStep(draft: ProviderDraft, declared: 0 | 1): WriteStep {
-    const baseUrl = providerBaseUrl(draft)
-    // A declared secret stays in the declaration. A stored one is sealed to the origin that it may be sent to.
-    const secret =
-      declared || !draft.secret ? null : seal(this.options.masterKey, draft.secret, sealContext(draft.id, baseUrl))
-    const allowPrivate = draft.reach === 'private' ? 1 : 0
-    const { id, preset, hangUp = null, concurrentRequests = null } = draft
-    const place = [id, preset, baseUrl, allowPrivate, secret]
-    return { run: sql.upsertProvider, bind: [...place, hangUp, concurrentRequests, declared, Date.now()] }
   }
 
   private modelSteps(draft: ModelDraft, declared: 0 | 1, nowMs = Date.now()): WriteStep[] {
@@ -267,7 +254,7 @@ class SqlCatalog implements Catalog, ChangeWatcher {
     )
     this.cards = cards
     const hasVendor = providers.some((row) => row['preset'] !== SANDBOX_PRESET)
-    this.providersById = new Map(providers.map((row) => [row['id'] as string, providerOf(row, this.sources)]))
+    this.providersById = new Map(providers.map((row) => [row['id'] as string, providerOf(row, this.rows)]))
     const offersOf = Map.groupBy(
       offers.flatMap((row) => {
         const cost = cards.get(`offer:${String(row['id'])}`)

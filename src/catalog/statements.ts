@@ -2,13 +2,17 @@ import { statement } from '../store/statement.ts'
 
 export const upsertProvider = statement(
   `INSERT INTO provider
-     (id, preset, base_url, allow_private, secret, hang_up, concurrent_requests, declared, created_at)
-   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+     (id, preset, base_url, allow_private, secret, hang_up, concurrent_requests, egress, sealed_options, declared,
+      created_at)
+   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
    ON CONFLICT (id) DO UPDATE SET preset = excluded.preset, base_url = excluded.base_url,
      allow_private = excluded.allow_private, secret = excluded.secret, hang_up = excluded.hang_up,
-     concurrent_requests = excluded.concurrent_requests, declared = excluded.declared, removed_at = NULL`,
+     concurrent_requests = excluded.concurrent_requests, egress = excluded.egress,
+     sealed_options = excluded.sealed_options, declared = excluded.declared, removed_at = NULL`,
 )
-export const withdrawProvider = statement('UPDATE provider SET removed_at = ?, secret = NULL WHERE id = ?')
+export const withdrawProvider = statement(
+  'UPDATE provider SET removed_at = ?, secret = NULL, sealed_options = NULL WHERE id = ?',
+)
 export const withdrawOffersOfProvider = statement(
   'UPDATE offer SET removed_at = ? WHERE provider_id = ? AND removed_at IS NULL',
 )

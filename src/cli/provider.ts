@@ -1,6 +1,7 @@
 import { command, group } from './command.ts'
 import { count, countOrNone, statedLimits, NONE } from './limits.ts'
 import { failed, operate, shown, usage, type CommandOutcome } from './outcome.ts'
+import { reachOptions, readReachOptions } from './provider-options.ts'
 import { table } from './table.ts'
 import { printable, type Terminal } from './terminal.ts'
 import { text, type ValueRule } from './values.ts'
@@ -16,6 +17,8 @@ export type ProviderView = {
   /** Null means the usual limit. */
   readonly concurrent_requests: number | null
   readonly has_key: boolean
+  /** Without its password. Null: as the environment says. */
+  readonly proxy: string | null
   readonly origin: string
 }
 
@@ -41,6 +44,7 @@ const drawProviders = (views: readonly ProviderView[], terminal: Terminal): stri
       { title: 'private', of: (view) => (view.allow_private ? 'allowed' : null) },
       { title: 'at once', of: (view) => view.concurrent_requests?.toString() ?? null },
       { title: 'key', of: (view) => (view.has_key ? 'yes' : null) },
+      { title: 'proxy', of: (view) => view.proxy },
       { title: 'origin', of: ({ origin }) => origin },
     ],
     terminal,
@@ -87,6 +91,7 @@ const add = command({
       'at most 8 requests at once; others wait a second, or use another offer',
     ],
     ['tollgate provider add local --key none', 'removes the stored key'],
+    ['tollgate provider add openai --proxy http://proxy.example:3128', 'requests to it go through a proxy'],
   ],
   positionals: [{ name: 'id', summary: 'lower-case letters, digits, - and _', value: text('PROVIDER') }],
   options: {
@@ -103,11 +108,14 @@ const add = command({
     'key-stdin': { summary: "read the vendor's key from stdin" },
     'key-env': { summary: "read the vendor's key from this environment variable", value: text('NAME') },
     key: { summary: '`none` removes the stored key', value: onlyNone },
+    ...reachOptions,
   },
   run: async ({ args: { id }, options, program, terminal }) => {
     const read = await readKey(options, terminal)
     if ('kind' in read) return read
     const { preset, 'base-url': baseUrl, 'allow-private': allowed, 'forbid-private': forbidden } = options
+    const more = readReachOptions(options, process.env)
+    if (more.kind === 'wrong') return usage(`provider add: ${more.message}`)
     if (allowed && forbidden) return usage('provider add: use --allow-private or --forbid-private, not both')
     const input = {
       id,
@@ -116,6 +124,7 @@ const add = command({
       ...((allowed || forbidden) && { allow_private: allowed }),
       ...statedLimits({ concurrent_requests: count(options.concurrent) }),
       ...(read.key !== undefined && { key: read.key }),
+      ...more.input,
     }
     return operate<ProviderView>(program, { name: 'provider.add', input }, (view) =>
       shown(view, drawProviders([view], terminal), {

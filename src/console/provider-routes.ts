@@ -19,6 +19,10 @@ const providerShape = z
     allow_private: z.boolean(),
     concurrent_requests: z.int().nullable().meta({ description: 'the most requests in flight; null: the usual limit' }),
     has_key: z.boolean().meta({ description: 'the key itself is never shown' }),
+    proxy: z.string().nullable().meta({ description: 'without its password; direct; null: as the environment says' }),
+    headers: z.array(z.string()).meta({ description: 'names of headers of every request; values are never shown' }),
+    query: z.array(z.string()).meta({ description: 'names of parameters of every request' }),
+    has_ca: z.boolean().meta({ description: 'whether it has certificate authorities of its own' }),
     origin,
     state: z.enum(['serving', 'drained']),
     offers: z.int(),
@@ -86,7 +90,31 @@ const settings = {
     .min(1)
     .nullable()
     .optional()
-    .meta({ description: 'left out: the stored key stays if the origin does; null: no key' }),
+    .meta({ description: 'left out: the stored key stays if nobody else can read it where it is sent; null: no key' }),
+  proxy: z
+    .string()
+    .min(1)
+    .nullable()
+    .optional()
+    .meta({ description: 'http://, socks5:// or socks5h://; direct: none; null: as the environment says' }),
+  headers: z
+    .record(z.string(), z.string())
+    .nullable()
+    .optional()
+    .meta({ description: 'headers of every request; they replace those before' }),
+  query: z
+    .record(z.string(), z.string())
+    .nullable()
+    .optional()
+    .meta({ description: 'parameters of every request; they replace those before' }),
+  organization: z.string().min(1).nullable().optional().meta({ description: 'the header OpenAI-Organization' }),
+  project: z.string().min(1).nullable().optional().meta({ description: 'the header OpenAI-Project' }),
+  ca: z
+    .string()
+    .min(1)
+    .nullable()
+    .optional()
+    .meta({ description: 'certificate authorities in PEM, trusted beside the system’s' }),
 }
 
 export const providerRoutes: readonly ConsoleRoute[] = [
@@ -127,7 +155,8 @@ export const providerRoutes: readonly ConsoleRoute[] = [
   }),
   route('PATCH', '/providers/{provider}', {
     access: 'operator',
-    summary: 'Change a stored provider. What is left out stays. Another origin needs the key again.',
+    summary:
+      'Change a stored provider. What is left out stays. Where others could read them, secrets are needed again.',
     body: z.strictObject(settings),
     answer: providerShape,
     run: async ({ context, operate, params, body }) => {

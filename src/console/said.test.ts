@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { operationRefusals as ofOperations, things } from '../admin/refusals.ts'
 import { operationRules, shapes } from '../admin/rules.ts'
 import { consoleRefusals as ofConsole } from './refusals.ts'
+import { optionFaults } from '../catalog/provider-options.ts'
 import { modelKinds } from '../domain/catalog.ts'
 import { defaultModelLimits } from '../domain/model-limits.ts'
 import { videoFaults, videoStages } from '../domain/video-task.ts'
@@ -46,7 +47,7 @@ test('refusals have translations', () => {
 test('facts that are words have translations', () => {
   const facts = [
     ...things.map((thing) => `what:${thing}`),
-    ...Object.keys(urlFaults).map((fault) => `fault:${fault}`),
+    ...[...Object.keys(urlFaults), ...Object.keys(optionFaults)].map((fault) => `fault:${fault}`),
     ...['hour', 'day'].map((step) => `step:${step}`),
     ...modelKinds.map((kind) => `kind:${kind}`),
   ]

@@ -1,3 +1,4 @@
+import type { Egress, ProxyAddress } from './egress.ts'
 import type { ModelRates } from './limits.ts'
 import type { ModelLimits } from './model-limits.ts'
 import type { PriceCard, PriceTier, UnitPrices } from './price.ts'
@@ -19,6 +20,26 @@ export type HangUp = 'stops_billing' | 'bills_on'
  */
 export type ProviderReach = 'public' | 'private'
 
+/** One of several keys of a provider. */
+export type ProviderKey = {
+  readonly secret: string
+  /** The most concurrent requests with it. Undefined: it has no limit of its own. */
+  readonly concurrentRequests?: number | undefined
+}
+
+/** What a connection may have beside an address and a key. Everything may be left out. */
+export type ProviderOptions = {
+  /** Keys that are used in turn. The first is the secret of the provider. */
+  readonly keys?: readonly ProviderKey[] | undefined
+  /** Left out: as the environment says. */
+  readonly proxy?: ProxyAddress | 'direct' | undefined
+  /** Headers and parameters of every request to it. Names of headers are lower case. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly query?: Readonly<Record<string, string>> | undefined
+  /** Certificate authorities in PEM that are trusted beside the system's. */
+  readonly ca?: string | undefined
+}
+
 /** A connection to a vendor: base URL, credential, and the preset that says what it speaks. */
 export type Provider = {
   readonly id: string
@@ -32,10 +53,20 @@ export type Provider = {
   readonly hangUp: HangUp | undefined
   /** The most concurrent requests to this provider. Undefined: the general limit. */
   readonly concurrentRequests?: number | undefined
+  readonly options?: ProviderOptions | undefined
+  /** How requests leave for it. Undefined: as the environment says. */
+  readonly egress?: Egress | undefined
+  /** Everything that only this provider may learn, if that is more than its secret. */
+  readonly secrets?: readonly string[] | undefined
   readonly origin: PriceOrigin
   /** `drained`: gets no new requests until the operator changes it. */
   readonly state?: ProviderState
 }
+
+/** What only this provider may learn. Nothing of it may be kept or passed on. */
+export const secretsOf = ({ secrets, secret }: Pick<Provider, 'secret' | 'secrets'>): KeptSecrets => secrets ?? secret
+/** One secret or several. */
+export type KeptSecrets = string | readonly string[] | undefined
 
 export type ProviderState = 'serving' | 'drained'
 
@@ -49,6 +80,7 @@ export type ProviderDraft = {
   readonly secret: string | undefined
   readonly hangUp?: HangUp | undefined
   readonly concurrentRequests?: number | undefined
+  readonly options?: ProviderOptions | undefined
 }
 
 export type OfferDraft = {

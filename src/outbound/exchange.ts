@@ -39,7 +39,11 @@ export type Carrier = {
 }
 
 /** Opens a new connection for an exchange. */
-type ConnectionSource = { connectFor(exchange: ClientExchange): void }
+export type ConnectionSource = {
+  connectFor(exchange: ClientExchange): void
+  /** Whether its connections lead to a proxy that forwards requests, and that may answer for itself. */
+  readonly isForwarded?: boolean
+}
 
 /** An answer whose head has arrived. Its body must be delivered or cancelled, because it holds a connection. */
 export type IncomingResponse = Pick<
@@ -261,12 +265,19 @@ export class ClientExchange {
       if (++this.interims > INTERIM_MAX) this.fail('the answer has too many interim heads')
       return
     }
+    if (head.status === 407 && this.source.isForwarded) return this.refusedByProxy()
     this.status = head.status
     this.headers = head.headers
     this.keepAliveMs = head.keepAliveMs
     this.body = new BodyReader(head.framing)
     this.stage = 'body'
     this.asker.take({ kind: 'response', response: this })
+  }
+
+  /** Only a proxy asks for its own credential. It has forwarded nothing. */
+  private refusedByProxy(): void {
+    this.reached = false
+    this.fail('the proxy refuses the credential (407)')
   }
 
   private readBody(bytes: Buffer, from: number): void {

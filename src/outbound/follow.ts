@@ -3,6 +3,7 @@
  * Another origin receives no headers, which may hold a credential, and has no permission for private addresses. The
  * reach of a client's URL stays `web`.
  */
+import { egressToStranger } from '../domain/egress.ts'
 import type { OutboundResult } from './exchange.ts'
 import { checkUrl } from './guard.ts'
 import type { Outbound, OutboundRequest } from './send.ts'
@@ -15,7 +16,7 @@ export type FollowLimits = {
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
-type GetRequest = Pick<OutboundRequest, 'url' | 'headers' | 'reach' | 'stop'>
+type GetRequest = Pick<OutboundRequest, 'url' | 'headers' | 'reach' | 'stop' | 'egress'>
 const broken = (message: string): OutboundResult => ({ kind: 'network', message, reached: true })
 
 /** Resolves with the first answer that is no redirect. The caller takes its body and bounds it. */
@@ -54,5 +55,6 @@ function nextOf(get: GetRequest, location: string | undefined): GetRequest | str
   const { href, origin, protocol } = checked.url
   if (origin === here.origin) return { ...get, url: href }
   if (here.protocol === 'https:' && protocol === 'http:') return 'the upstream redirects from https to http'
-  return { ...get, url: href, headers: {}, reach: get.reach === 'private' ? 'public' : get.reach }
+  const reach = get.reach === 'private' ? 'public' : get.reach
+  return { ...get, url: href, headers: {}, reach, egress: egressToStranger(get.egress) }
 }

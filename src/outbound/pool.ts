@@ -1,30 +1,15 @@
 /** The connections to one origin. One is opened if none is idle, and kept for a while after its answer. */
-import { bareHost } from './address.ts'
-import { ClientConnection, handlers, type Home } from './connection.ts'
-import type { ClientExchange } from './exchange.ts'
+import { ClientConnection, type Home } from './connection.ts'
+import { beginToDial, codeOf, unreachable, type DialOptions, type PoolOrigin, type Way } from './dial.ts'
+import type { ClientExchange, ConnectionSource } from './exchange.ts'
 import { vet, type AddressReach } from './guard.ts'
 import { limit } from '../lib/primitives/limit.ts'
 
-export type PoolOrigin = {
-  readonly security: 'plain' | 'tls'
-  /** As in a URL, so an IPv6 address has brackets. */
-  readonly hostname: string
-  readonly port: number
-  /** A connection of one reach never serves another reach. */
-  readonly reach: AddressReach
-}
-
-type ConnectOptions = Bun.TCPSocketConnectOptions<ClientConnection>
-
-export type PoolOptions = {
+export type PoolOptions = DialOptions & {
   /** DNS, TCP and TLS together. */
   readonly connectTimeoutMs: number
   /** The addresses of a host. The pool connects only to those that the guard admits. */
   addressesOf(hostname: string): Promise<readonly string[]>
-  /** Opens a socket to an address that the guard has admitted. Tests replace it. */
-  connect(options: ConnectOptions): Promise<unknown>
-  /** Certificates to trust instead of the system's; `NODE_EXTRA_CA_CERTS` adds to those. */
-  readonly ca?: string
 }
 
 /** Vendors close idle connections after a minute or more. Closing first avoids a race. */
@@ -37,10 +22,17 @@ const SWEEP_MS = 1_000
 /** The shortest idle time, and the part that is used of the time after which the upstream closed a connection. */
 const IDLE_MS_MIN = 1_000
 const IDLE_SHARE = 0.8
+/**
+ * How long a name is looked up that a proxy resolves anyway. Behind many proxies, this machine has no names at all. The
+ * look-up is then spared for a while.
+ */
+const PROXIED_LOOKUP_MS = 1_000
+const NAMELESS_MS = 300_000
 /** How long an observed idle time is believed. A restart of the upstream also closes connections, but says nothing. */
 const HABIT_MS = 300_000
 
-export class Pool implements Home {
+export class Pool implements Home, ConnectionSource {
+  readonly isForwarded: boolean
   private readonly origin: PoolOrigin
   private readonly options: PoolOptions
   /** The last was used last. Connections at the front are superfluous and expire. */
@@ -50,9 +42,12 @@ export class Pool implements Home {
   private isClosed = false
   /** How long the upstream has been observed to keep idle connections. */
   private habit = { idleMs: IDLE_MS, untilMs: 0 }
+  /** Until when names that a proxy resolves are not looked up here. */
+  private namelessUntilMs = 0
 
   constructor(origin: PoolOrigin, options: PoolOptions) {
     this.origin = origin
+    this.isForwarded = origin.proxy?.use === 'forwards'
     this.options = options
   }
 
@@ -143,61 +138,82 @@ export class Pool implements Home {
     if (this.idle.length > 0 || this.lingering.size > 0) this.sweepLater()
   }
 
-  /** A connection, or the reason why there is none. Addresses are tried in turn, each with a share of the time left. */
+  /** A connection, or the reason why there is none. Ways are tried in turn, each with a share of the time left. */
   private async connect(deadlineMs: number): Promise<ClientConnection | string> {
-    const addresses = await this.resolve(deadlineMs)
-    if (typeof addresses === 'string') return addresses
+    const ways = await this.ways(deadlineMs)
+    if (typeof ways === 'string') return ways
     let problem = 'connect timeout'
-    for (const [i, address] of addresses.entries()) {
-      const shareMs = (deadlineMs - performance.now()) / (addresses.length - i)
-      const connected = await this.dial(address, shareMs)
+    for (const [i, way] of ways.entries()) {
+      const shareMs = (deadlineMs - performance.now()) / (ways.length - i)
+      const connected = await this.dial(way, shareMs)
       if (typeof connected !== 'string') return connected
       problem = connected
     }
     return problem
   }
 
+  private async ways(deadlineMs: number): Promise<readonly Way[] | string> {
+    const { hostname, reach, proxy } = this.origin
+    const isNamed = proxy?.host === 'named'
+    const hosts = isNamed ? await this.judgeNamed(deadlineMs) : await this.resolve(hostname, reach, deadlineMs)
+    if (typeof hosts === 'string') return hosts
+    if (!proxy) return hosts.map((address) => ({ address, host: address }))
+    // Whoever names a proxy allows a connection to it, also in a private network.
+    const proxies = await this.resolve(proxy.address.hostname, 'private', deadlineMs)
+    if (typeof proxies === 'string') return unreachable(proxies)
+    return hosts.flatMap((host) => proxies.map((address) => ({ address, host })))
+  }
+
+  /**
+   * The name of the host, or the reason why it may not be called. A proxy that resolves names decides where they lead.
+   * If this machine knows the name, too, its addresses are judged as well.
+   */
+  private async judgeNamed(deadlineMs: number): Promise<readonly string[] | string> {
+    const { hostname, reach } = this.origin
+    const nowMs = performance.now()
+    if (nowMs < this.namelessUntilMs) return [hostname]
+    const found = await this.lookUp(hostname, Math.min(deadlineMs, nowMs + PROXIED_LOOKUP_MS))
+    if (typeof found === 'string') {
+      this.namelessUntilMs = nowMs + NAMELESS_MS
+      return [hostname]
+    }
+    const vetted = vet(found, reach)
+    return vetted.kind === 'some' ? [hostname] : vetted.message
+  }
+
   /** The allowed addresses, or the reason why there are none. Cached addresses are judged again for each connection. */
-  private async resolve(deadlineMs: number): Promise<readonly string[] | string> {
-    const { promise: late, resolve: giveUp } = Promise.withResolvers<string>()
-    const timer = setTimeout(giveUp, deadlineMs - performance.now(), 'DNS timeout')
-    const found = this.options.addressesOf(this.origin.hostname).catch((error: unknown) => codeOf(error))
-    const resolved = await Promise.race([found, late])
-    clearTimeout(timer)
+  private async resolve(
+    hostname: string,
+    reach: AddressReach,
+    deadlineMs: number,
+  ): Promise<readonly string[] | string> {
+    const resolved = await this.lookUp(hostname, deadlineMs)
     if (typeof resolved === 'string') return resolved
-    const vetted = vet(resolved, this.origin.reach)
+    const vetted = vet(resolved, reach)
     return vetted.kind === 'some' ? vetted.addresses : vetted.message
   }
 
-  private dial(address: string, timeoutMs: number): Promise<ClientConnection | string> {
-    const { security, hostname, port } = this.origin
-    const { ca } = this.options
+  private async lookUp(hostname: string, deadlineMs: number): Promise<readonly string[] | string> {
+    const { promise: late, resolve: giveUp } = Promise.withResolvers<string>()
+    const timer = setTimeout(giveUp, deadlineMs - performance.now(), 'DNS timeout')
+    const found = this.options.addressesOf(hostname).catch((error: unknown) => codeOf(error))
+    const resolved = await Promise.race([found, late])
+    clearTimeout(timer)
+    return resolved
+  }
+
+  private dial(way: Way, timeoutMs: number): Promise<ClientConnection | string> {
     return new Promise((resolve) => {
       const connection = new ClientConnection({
         home: this,
-        security,
+        security: this.origin.security,
         onReady: (problem) => {
           clearTimeout(timer)
           resolve(problem ?? connection)
         },
       })
-      const timer = setTimeout(() => connection.ready('connect timeout'), Math.max(1, timeoutMs))
-      const tls = { serverName: bareHost(hostname), ...(ca === undefined ? {} : { ca }) }
-      this.options
-        .connect({
-          hostname: address,
-          port,
-          data: connection,
-          socket: handlers,
-          ...(security === 'tls' ? { tls } : {}),
-        })
-        .catch((error: unknown) => connection.ready(codeOf(error)))
+      const giveUp = beginToDial(way, connection, { ...this.options, origin: this.origin })
+      const timer = setTimeout(giveUp, Math.max(1, timeoutMs))
     })
   }
-}
-
-/** Names an error without the address that its message holds. */
-function codeOf(error: unknown): string {
-  const { code, name } = error as { code?: unknown; name?: string }
-  return typeof code === 'string' ? code : (name ?? 'network error')
 }

@@ -17,7 +17,14 @@ export function describeAuditContract(name: string, open: () => Promise<PortUnde
     afterEach(() => under.close())
 
     test('an entry is there before its change, and has its outcome afterwards', async () => {
-      const input = { amount: 12n, key: 'secret', note: 'say "no" \u{1f600}', nested: { password: 'secret' } }
+      const input = {
+        amount: 12n,
+        key: 'secret',
+        note: 'say "no" \u{1f600}',
+        nested: { password: 'secret' },
+        proxy: 'me:pw@proxy',
+        headers: { a: 'secret' },
+      }
       const note = { actor, action: 'account.credit', subject: 'acct_1', input, before: { posted: 1n } }
       const beforeMs = Date.now()
       const id = await under.port.begin(note)
@@ -35,6 +42,8 @@ export function describeAuditContract(name: string, open: () => Promise<PortUnde
         key: '[secret]',
         note: input.note,
         nested: { password: '[secret]' },
+        proxy: 'http://[secret]@proxy/',
+        headers: { a: '[secret]' },
       })
       expect(begun?.before).toEqual({ posted: '1' })
       expect(begun?.createdAtMs).toBeGreaterThanOrEqual(beforeMs)

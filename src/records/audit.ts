@@ -57,19 +57,23 @@ const SECRETS = new Set(['key', 'secret', 'password', 'token', 'current', 'code'
 /** For these actions `key` is an id, which may be shown. */
 const OF_KEYS = /^(?:management_)?key\./
 
+/** Inputs whose fields have names of the operator's choice. Any of them may be secret. */
+const SECRET_FIELDS = new Set(['headers', 'query'])
+
 /** The JSON text that the log keeps of a value. It has no secrets and no full addresses. */
 export const auditText = (value: unknown, action: string): string | null =>
-  value === undefined
-    ? null
-    : JSON.stringify(value, (name, part: unknown) =>
-        SECRETS.has(name) && typeof part === 'string' && !(name === 'key' && OF_KEYS.test(action))
-          ? '[secret]'
-          : typeof part === 'bigint'
-            ? part.toString()
-            : typeof part === 'string'
-              ? maskedAddress(part)
-              : part,
-      )
+  value === undefined ? null : JSON.stringify(value, (name, part: unknown) => keptPart(name, part, action))
+
+function keptPart(name: string, part: unknown, action: string): unknown {
+  if (typeof part === 'bigint') return part.toString()
+  if (typeof part === 'string') {
+    if (SECRETS.has(name) && !(name === 'key' && OF_KEYS.test(action))) return '[secret]'
+    // A proxy may be named without a scheme.
+    return maskedAddress(name === 'proxy' && part.includes('@') && !part.includes('://') ? `http://${part}` : part)
+  }
+  const isSecret = SECRET_FIELDS.has(name) && typeof part === 'object' && part !== null && !Array.isArray(part)
+  return isSecret ? Object.fromEntries(Object.keys(part).map((field) => [field, '[secret]'])) : part
+}
 
 /**
  * The port of the audit log.

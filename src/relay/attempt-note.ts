@@ -1,5 +1,5 @@
 /** The note of an attempt: its result, without any text that only client and vendor may know. */
-import type { Offer } from '../domain/catalog.ts'
+import { secretsOf, type Offer } from '../domain/catalog.ts'
 import { redactFailure } from '../vendors/redaction.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import type { AttemptTimes } from '../router/health.ts'
@@ -25,8 +25,9 @@ export function redactedFailure(
   { offer, output = [] }: OfferExchange,
 ): UpstreamFailure {
   const { upstreamRequestId: requestId } = call.life
+  const provider = relay.catalog.provider(offer.providerId)
   return redactFailure(requestId === undefined ? failure : { requestId, ...failure }, {
-    secret: relay.catalog.provider(offer.providerId)?.secret,
+    secret: provider && secretsOf(provider),
     texts: new PrivateTexts(textsOf(call, output)),
     known: [offer.upstreamModel, offer.modelId],
     keepsMessages: relay.upstreamMessages === 'kept',

@@ -1,13 +1,14 @@
 /** The work on images that pass through: they are fetched, decoded, and hosted for clients. */
 import type { Blobs } from '../blobs/blobs.ts'
-import type { Model, Provider, ProviderReach } from '../domain/catalog.ts'
+import type { Model, Provider } from '../domain/catalog.ts'
+import { egressToStranger } from '../domain/egress.ts'
 import { imageFetchBounds, type ImageFormat } from '../domain/image.ts'
 import type { ImageService, ImageInfo, AdapterContext } from '../formats/core/contract.ts'
 import { inspectPicture } from '../lib/runtime/picture.ts'
 import type { Log } from '../lib/runtime/log.ts'
 import { readBytes } from '../outbound/bytes.ts'
 import type { IncomingResponse } from '../outbound/exchange.ts'
-import { outbound } from '../outbound/send.ts'
+import { outbound, type OutboundRequest } from '../outbound/send.ts'
 import { InFlightAttempt } from '../upstream/in-flight-attempt.ts'
 import type { GatewayRequest } from './call.ts'
 
@@ -36,8 +37,8 @@ export class Pictures {
   }
 
   /** Fetches an image that a vendor named. A failure is logged for the operator, such as a refusal of the guard. */
-  async fetch(call: GatewayRequest, url: string, reach: ProviderReach): Promise<Buffer | undefined> {
-    const fetched = await fetchPicture(call, url, reach)
+  async fetch(call: GatewayRequest, picture: PicturePlace): Promise<Buffer | undefined> {
+    const fetched = await fetchPicture(call, picture)
     if (typeof fetched !== 'string') return fetched
     this.log('warn', 'image.download_failed', { request: call.id, why: fetched })
     return undefined
@@ -49,7 +50,9 @@ export class Pictures {
   }
 }
 
-type Origin = Pick<Provider, 'baseUrl' | 'reach'>
+type Origin = Pick<Provider, 'baseUrl' | 'reach' | 'egress'>
+/** Where a picture is, and how it may be fetched. */
+type PicturePlace = Pick<OutboundRequest, 'url' | 'reach' | 'egress'>
 
 class CallImages implements ImageService, AdapterContext {
   readonly model: Model
@@ -71,8 +74,10 @@ class CallImages implements ImageService, AdapterContext {
   }
 
   fetch(url: string): Promise<Buffer | undefined> {
-    const { baseUrl, reach } = this.origin
-    return this.pictures.fetch(this.call, url, isSameOrigin(url, baseUrl) ? reach : 'public')
+    const { baseUrl, reach, egress } = this.origin
+    const isOwn = isSameOrigin(url, baseUrl)
+    const place = isOwn ? { reach, egress } : { reach: 'public' as const, egress: egressToStranger(egress) }
+    return this.pictures.fetch(this.call, { url, ...place })
   }
 
   async inspect(bytes: Buffer): Promise<ImageInfo | undefined> {
@@ -92,12 +97,12 @@ const isSameOrigin = (url: string, base: string): boolean =>
   URL.canParse(url) && new URL(url).origin === new URL(base).origin
 
 /** The bytes of a picture, or the reason why they are missing. */
-async function fetchPicture(call: GatewayRequest, url: string, reach: ProviderReach): Promise<Buffer | string> {
+async function fetchPicture(call: GatewayRequest, picture: PicturePlace): Promise<Buffer | string> {
   // The vendor has made and billed it. A client that leaves now pays for it.
   call.life.made()
   const flight = new InFlightAttempt(call, imageFetchBounds.fetchTimeoutMs)
   const { stop } = flight
-  const sent = await outbound.send({ url, method: 'GET', headers: {}, stop, reach })
+  const sent = await outbound.send({ ...picture, method: 'GET', headers: {}, stop })
   const came = sent.kind === 'network' ? sent.message : await bytesOf(sent.response)
   flight.land()
   return came

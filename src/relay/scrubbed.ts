@@ -1,5 +1,5 @@
 /** The message of an upstream failure for the client, without secrets, hosts and deployments. */
-import type { Offer } from '../domain/catalog.ts'
+import { secretsOf, type Offer } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
 import { safeText } from '../lib/primitives/safe-text.ts'
 import type { ServedOffer } from './attempt.ts'
@@ -34,12 +34,10 @@ export function scrubbed(
   const provider = relay.catalog.provider(last.offer.providerId)
   const host = provider && URL.canParse(provider.baseUrl) ? new URL(provider.baseUrl).host : ''
   let message = failure.message.replaceAll(INTERNAL_HOST, '[upstream]')
-  for (const [theirs, ours, charsMin] of [
-    [provider?.secret ?? '', '[redacted]', SECRET_CHARS_MIN],
-    [host, '[upstream]', 1],
-  ] as const) {
-    if (theirs.length >= charsMin) message = message.replaceAll(theirs, ours)
+  for (const secret of [provider && secretsOf(provider)].flat()) {
+    if (secret !== undefined && secret.length >= SECRET_CHARS_MIN) message = message.replaceAll(secret, '[redacted]')
   }
+  if (host !== '') message = message.replaceAll(host, '[upstream]')
   message = safeText(message.replaceAll(deploymentsOf(last.offer), () => last.offer.modelId)).toWellFormed()
   const { param, ...rest } = failure
   return param === undefined || FIELD_PATH.test(param) ? { ...failure, message } : { ...rest, message }

@@ -113,12 +113,12 @@ export async function askForToken(request: Omit<OutboundRequest, 'stop'>): Promi
 export async function exchangeForm(
   url: string,
   form: Readonly<Record<string, string>>,
-  { reach }: Provider,
+  { reach, egress }: Provider,
 ): Promise<AccessToken | CredentialFailure> {
   const body = new URLSearchParams(form).toString()
   const headers = { 'content-type': 'application/x-www-form-urlencoded' }
   const askedMs = Date.now()
-  const sent = await askForToken({ url, method: 'POST', headers, body, reach })
+  const sent = await askForToken({ url, method: 'POST', headers, body, reach, egress })
   // The model itself was never reached, so another offer may answer.
   if (sent.kind === 'network') return credentialFailed({ kind: 'unreachable', message: `no token: ${sent.message}` })
   const { status, text = '' } = sent

@@ -2,7 +2,7 @@
  * One attempt at one offer: signs, sends, waits for the upstream, and names the failure. It knows vendors and HTTP, but
  * neither money nor the client.
  */
-import type { Provider } from '../domain/catalog.ts'
+import { secretsOf, type Provider } from '../domain/catalog.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import type { BytesAnswer, TypedBytes } from '../formats/core/bytes-answer.ts'
 import type { FailureReader, UpstreamRequest } from '../formats/core/contract.ts'
@@ -16,6 +16,7 @@ import type { Preset } from '../vendors/preset.ts'
 import { BytesDecoder } from './bytes-decoder.ts'
 import type { Headers, Sign } from './access-tokens.ts'
 import { sendAs, type Sends } from './credentials.ts'
+import { withExtraHeaders, withExtraQuery } from './extras.ts'
 import { EventReader } from './event-reader.ts'
 import { InFlightAttempt, type Stoppable } from './in-flight-attempt.ts'
 import { requestIdIn, requestIdInText } from './request-id.ts'
@@ -69,11 +70,15 @@ function requestTemplateOf(
   { path, headers: own, upload }: UpstreamRequest,
   credential: Headers,
 ): RequestTemplate {
-  const url = provider.baseUrl + path
+  const url = provider.baseUrl + (provider.options ? withExtraQuery(path, provider) : path)
   const last = upload ? undefined : requestTemplates.get(credential)
   // An exchanged credential stays valid when its provider's address changes.
   if (last?.url === url && last.own === own) return last
-  const headers = { 'content-type': upload?.contentType ?? 'application/json', ...own, ...credential }
+  const headers = {
+    'content-type': upload?.contentType ?? 'application/json',
+    ...withExtraHeaders(own, provider),
+    ...credential,
+  }
   const made = { own, url, headers }
   if (!upload) requestTemplates.set(credential, made)
   return made
@@ -88,8 +93,9 @@ function requestOf(
   const { url, headers } = requestTemplateOf(provider, request, credential)
   const sent = method === 'GET' ? undefined : (upload ?? body)
   const { trace: ownHeaders, sendOnce } = limits
-  const { reach } = provider
-  const whole: OutboundRequest = { url, method, headers, ownHeaders, body: sent, stop: flight.stop, sendOnce, reach }
+  const { reach, egress } = provider
+  const { stop } = flight
+  const whole: OutboundRequest = { url, method, headers, ownHeaders, body: sent, stop, sendOnce, reach, egress }
   return sign ? sign(whole) : whole
 }
 
@@ -128,7 +134,7 @@ export function attemptWhole<Read>(
     if (sent.kind === 'network') return failed(flight.failure(sent))
     const { status, headers, text } = sent
     if (status !== 200) return failed(refusalOf(target, { status, headers }, text ?? ''))
-    limits.owner.heard?.(requestIdIn(headers, target.provider.secret))
+    limits.owner.heard?.(requestIdIn(headers, secretsOf(target.provider)))
     if (text !== undefined) return inOwnTurn(text, read)
     return failed(flight.failure(UNREADABLE))
   })
@@ -146,7 +152,7 @@ export async function attemptStream(
   if (sent.kind !== 'response') return unanswered(sending, sent)
   const { response } = sent
   const { status, headers } = response
-  limits.owner.heard?.(requestIdIn(headers, target.provider.secret))
+  limits.owner.heard?.(requestIdIn(headers, secretsOf(target.provider)))
   if (status === 200 && headers.get('content-type')?.includes('text/event-stream')) {
     return { kind: 'stream', events: new EventReader(response, flight, limits) }
   }
@@ -169,7 +175,7 @@ export async function attemptBytes(
   if (sent.kind !== 'response') return unanswered(sending, sent)
   const { response } = sent
   const { status, headers } = response
-  limits.owner.heard?.(requestIdIn(headers, target.provider.secret))
+  limits.owner.heard?.(requestIdIn(headers, secretsOf(target.provider)))
   const contentType = status === 200 ? typeOf(headers.get('content-type') ?? '') : undefined
   if (contentType === undefined) {
     const text = await readText(response, ERROR_BYTES_MAX)
@@ -199,7 +205,7 @@ type Head = { readonly status: number; readonly headers: HeaderFields }
 
 /** The meaning of an error response, with the vendor's id of the request. */
 function refusalOf({ failures, provider }: Target, { status, headers }: Head, text: string): UpstreamFailure {
-  const requestId = requestIdIn(headers, provider.secret) ?? requestIdInText(text)
+  const requestId = requestIdIn(headers, secretsOf(provider)) ?? requestIdInText(text)
   return { ...failures.response(status, headers, text), ...(requestId === undefined ? {} : { requestId }) }
 }
 

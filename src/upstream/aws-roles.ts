@@ -5,6 +5,7 @@
  * https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRoleWithWebIdentity.html.
  */
 import { readFileSync } from 'node:fs'
+import { DIRECT } from '../domain/egress.ts'
 import type { SigningKey } from '../lib/http/aws-signature.ts'
 import type { AddressReach } from '../outbound/guard.ts'
 import type { OutboundRequest } from '../outbound/send.ts'
@@ -36,7 +37,7 @@ export function keyIn(fields: Readonly<Record<string, unknown>>): SigningKey | u
 export function keysOfRole(
   place: unknown,
   region: string | undefined,
-  provider: Pick<OutboundRequest, 'reach'>,
+  provider: Pick<OutboundRequest, 'reach' | 'egress'>,
 ): Promise<FoundKeys> | undefined {
   if (place === 'container') return keysOfContainer()
   if (place === 'instance') return keysOfInstance()
@@ -51,6 +52,9 @@ const AGENTS = new Set(['169.254.170.2', '169.254.170.23', '[fd00:ec2::23]', '12
 /** The addresses that a request for keys may go to: this machine, or the services that give keys. */
 const reachOf = (url: string): AddressReach =>
   /^https?:\/\/(?:127\.|localhost[:/]|\[::1\])/.test(url) ? 'private' : 'metadata'
+
+/** How a service of this machine is asked for keys. No proxy may see them. */
+const machine = (url: string) => ({ reach: reachOf(url), egress: DIRECT })
 
 async function keysOfContainer(): Promise<FoundKeys> {
   const { env } = process
@@ -91,11 +95,11 @@ async function keysOfInstance(): Promise<FoundKeys> {
     method: 'PUT',
     headers: { 'x-aws-ec2-metadata-token-ttl-seconds': '300' },
     body: '',
-    reach: reachOf(base),
+    ...machine(base),
   })
   if (session.kind === 'failed') return session
   const headers = { 'x-aws-ec2-metadata-token': session.text }
-  const role = await textAt({ url: roles, method: 'GET', headers, reach: reachOf(base) })
+  const role = await textAt({ url: roles, method: 'GET', headers, ...machine(base) })
   if (role.kind === 'failed') return role
   const [name = ''] = role.text.split('\n')
   return keysAt(roles + encodeURIComponent(name.trim()), headers)
@@ -115,7 +119,7 @@ async function textAt(request: Omit<OutboundRequest, 'stop'>): Promise<FoundText
 
 async function keysAt(url: string, headers: Readonly<Record<string, string>>): Promise<FoundKeys> {
   const nowMs = Date.now()
-  const answer = await textAt({ url, method: 'GET', headers, reach: reachOf(url) })
+  const answer = await textAt({ url, method: 'GET', headers, ...machine(url) })
   if (answer.kind === 'failed') return answer
   return keysIn(fieldsOf(answer.text), nowMs)
 }
@@ -135,7 +139,7 @@ const MEMBER = /<(AccessKeyId|SecretAccessKey|SessionToken|Expiration)>([^<>&]+)
 /** A role that an identity of another place may take, as that of a pod by its service account. */
 async function keysOfWebIdentity(
   region: string | undefined,
-  { reach }: Pick<OutboundRequest, 'reach'>,
+  { reach, egress }: Pick<OutboundRequest, 'reach' | 'egress'>,
 ): Promise<FoundKeys> {
   const { env } = process
   const role = env['AWS_ROLE_ARN']
@@ -155,7 +159,14 @@ async function keysOfWebIdentity(
   }).toString()
   const headers = { 'content-type': 'application/x-www-form-urlencoded' }
   const nowMs = Date.now()
-  const answer = await textAt({ url: env['AWS_ENDPOINT_URL_STS'] || usual, method: 'POST', headers, body, reach })
+  const answer = await textAt({
+    url: env['AWS_ENDPOINT_URL_STS'] || usual,
+    method: 'POST',
+    headers,
+    body,
+    reach,
+    egress,
+  })
   if (answer.kind === 'failed') return answer
   return keysIn(Object.fromEntries(Array.from(answer.text.matchAll(MEMBER), ([, name, value]) => [name, value])), nowMs)
 }

@@ -1,4 +1,5 @@
 /** The id by which a vendor knows a request. Its support asks for it. */
+import type { KeptSecrets } from '../domain/catalog.ts'
 import { repeatsSecret } from '../vendors/redaction.ts'
 import type { HeaderFields } from '../lib/http/message-head.ts'
 
@@ -29,10 +30,10 @@ const HEADERS = [
 const PLAIN_ID = /^[\w.:/=+@-]{1,128}$/
 
 /** A header that repeats the credential is not an id. */
-export function requestIdIn(headers: HeaderFields, secret: string | undefined): string | undefined {
+export function requestIdIn(headers: HeaderFields, secrets: KeptSecrets): string | undefined {
   for (const name of HEADERS) {
     const id = headers.get(name)
-    if (id !== undefined && PLAIN_ID.test(id) && !repeatsSecret(id, secret)) return id
+    if (id !== undefined && PLAIN_ID.test(id) && !repeatsSecret(id, secrets)) return id
   }
   return undefined
 }

@@ -3,6 +3,7 @@
  * word that the request has, too, is left out, unless it is common in such messages. A longer run that stands in the
  * request as it stands in the message is left out in any case.
  */
+import type { KeptSecrets } from '../domain/catalog.ts'
 import { seenFailures } from './failure-meaning.ts'
 import { KIB, MIB } from '../lib/primitives/units.ts'
 import { limit } from '../lib/primitives/limit.ts'
@@ -115,7 +116,7 @@ const unescaped = (text: string): string =>
 
 export type KeptWordsOptions = {
   readonly texts: PrivateTexts
-  readonly secret: string | undefined
+  readonly secret: KeptSecrets
   /** Names that the operator knows: of the model, here and at the vendor. */
   readonly known: readonly string[]
 }
@@ -130,7 +131,8 @@ export function keptWords(message: string, { texts: all, secret, known }: KeptWo
     .toWellFormed()
   const hidden = new Uint8Array(text.length)
   const hide = (from: number, to: number): void => void hidden.fill(1, from, to)
-  for (const [from, to] of partsOfSecret(text, secret)) hide(from, to)
+  for (const one of typeof secret === 'string' ? [secret] : (secret ?? []))
+    for (const [from, to] of partsOfSecret(text, one)) hide(from, to)
   const named = new Set(known.flatMap(words))
   for (const { 0: word, index } of text.matchAll(PIECE)) {
     if (/\p{Script=Han}/u.test(word)) hideIdeographs(word, index, { texts, hide })
@@ -164,7 +166,7 @@ function hideIdeographs(
 }
 
 /** Where a part of the credential stands in a text. */
-function* partsOfSecret(text: string, secret = ''): Generator<readonly [from: number, to: number]> {
+function* partsOfSecret(text: string, secret: string): Generator<readonly [from: number, to: number]> {
   // A shorter credential would match parts of ordinary words.
   if (secret.length < PART_CHARS) return
   for (let i = 0; i + PART_CHARS <= text.length; i++)

@@ -8,6 +8,7 @@ import { outbound } from '../outbound/send.ts'
 import { Stop } from '../outbound/stop.ts'
 import type { Preset } from './preset.ts'
 import { sendAs } from '../upstream/credentials.ts'
+import { withExtraHeaders, withExtraQuery } from '../upstream/extras.ts'
 import { MIB } from '../lib/primitives/units.ts'
 import { limit } from '../lib/primitives/limit.ts'
 
@@ -44,15 +45,15 @@ export async function probe(provider: Provider, preset: Preset): Promise<Probe> 
 
 function asker(provider: Provider, preset: Preset, stop: Stop): Ask {
   const side = upstreamSideOf(preset.dialects)
-  const { reach } = provider
+  const { reach, egress } = provider
   const base = provider.baseUrl.replace(VERTEX_PLACE, '')
   return async ({ method, path, body }) => {
     const sent = await sendAs(
       { provider, preset },
       (credential, sign) => {
         const type = body === undefined ? {} : { 'content-type': 'application/json' }
-        const headers = { ...side.headers, ...credential, ...type }
-        const request = { url: base + path, method, headers, body, stop, reach }
+        const headers = { ...withExtraHeaders(side.headers ?? {}, provider), ...credential, ...type }
+        const request = { url: base + withExtraQuery(path, provider), method, headers, body, stop, reach, egress }
         return outbound.sendForText(sign ? sign(request) : request, PROBE_BYTES_MAX)
       },
       { statusOf: (whole) => (whole.kind === 'whole' ? whole.status : undefined) },

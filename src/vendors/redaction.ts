@@ -1,4 +1,5 @@
 /** Removes from a failure what repeats the credential, the request or the answer. */
+import type { KeptSecrets } from '../domain/catalog.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import { keptWords, type KeptWordsOptions } from './kept-words.ts'
 
@@ -6,7 +7,8 @@ import { keptWords, type KeptWordsOptions } from './kept-words.ts'
 const PART_OF_SECRET_CHARS = 8
 
 /** Whether a word repeats a credential or a long part of it. A short credential is only compared whole. */
-export function repeatsSecret(word: string, secret = ''): boolean {
+export function repeatsSecret(word: string, secret: KeptSecrets = ''): boolean {
+  if (typeof secret !== 'string') return secret.some((one) => repeatsSecret(word, one))
   if (secret.length < PART_OF_SECRET_CHARS) return word === secret
   return word.includes(secret) || (word.length >= PART_OF_SECRET_CHARS && secret.includes(word))
 }

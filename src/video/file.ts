@@ -2,6 +2,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { UnfinishedBlob } from '../blobs/blobs.ts'
+import { egressToStranger } from '../domain/egress.ts'
 import { videoBounds } from '../domain/video.ts'
 import type { VideoSource } from '../formats/videos/adapter.ts'
 import { readMp4 } from '../lib/primitives/mp4.ts'
@@ -84,10 +85,12 @@ async function download(
   const isOwn = URL.parse(url)?.origin === new URL(vendor.provider.baseUrl).origin
   // The permission for private addresses and the credential are valid only for the provider's origin.
   const reach = isOwn ? vendor.provider.reach : 'public'
+  const egress = isOwn ? vendor.provider.egress : egressToStranger(vendor.provider.egress)
   const { downloadHopsMax: hopsMax, downloadHeadTimeoutMs: timeoutMs, downloadStallMs } = videoBounds
   const flight = new InFlightAttempt(halt, timeoutMs)
   const overall = setTimeout(() => flight.abort(), videoBounds.downloadTimeoutMs)
-  const get = (headers: Headers) => follow(outbound, { url, headers, reach, stop: flight.stop }, { hopsMax, timeoutMs })
+  const get = (headers: Headers) =>
+    follow(outbound, { url, headers, reach, egress, stop: flight.stop }, { hopsMax, timeoutMs })
   const sent =
     credential === 'same_origin' && isOwn
       ? await sendAs(vendor, get, {

@@ -1,5 +1,6 @@
 /** Fetches media for vendors that fetch none. Media at addresses are put into the request, within bounds. */
 import type { UpstreamFailure } from '../domain/failure.ts'
+import { egressToStranger, type Egress } from '../domain/egress.ts'
 import { videoBounds } from '../domain/video.ts'
 import { isTypeOf, type VideoBody, type VideoMedium } from '../formats/core/video-body.ts'
 import { isInline } from '../formats/core/remote-media.ts'
@@ -24,7 +25,7 @@ export const namesMedia = ({ media }: VideoBody): boolean => media.some(({ url }
 export async function inlineMedia(
   deps: Pick<VideoWorkerDeps, 'halt'>,
   body: VideoBody,
-  client: Client = outbound,
+  { client = outbound, egress }: { readonly client?: Client; readonly egress?: Egress | undefined } = {},
 ): Promise<VideoBody | Unusable> {
   const media: VideoMedium[] = []
   let room = videoBounds.mediaBytesMax
@@ -33,7 +34,7 @@ export async function inlineMedia(
       media.push(medium)
       continue
     }
-    const fetched = await fetchMedium(deps, medium, { client, room })
+    const fetched = await fetchMedium(deps, medium, { client, room, egress })
     if ('failure' in fetched) return fetched
     const { type, bytes } = fetched
     room -= bytes.length
@@ -42,13 +43,13 @@ export async function inlineMedia(
   return { ...body, media }
 }
 
-type Means = { readonly client: Client; readonly room: number }
+type Means = { readonly client: Client; readonly room: number; readonly egress: Egress | undefined }
 
 /** Fetches one medium. The address is the client's, so only web servers of the public Internet are called. */
 async function fetchMedium(
   { halt }: Pick<VideoWorkerDeps, 'halt'>,
   { url, kind, param }: VideoMedium,
-  { client, room }: Means,
+  { client, room, egress }: Means,
 ): Promise<DownloadedMedia | Unusable> {
   const unusable = (what: string): Unusable => ({
     failure: { kind: 'bad_request', message: `Invalid '${param}': ${what}.`, param, code: 'invalid_value' },
@@ -57,7 +58,7 @@ async function fetchMedium(
   if (fault !== undefined) return unusable(fault)
   const { mediumBytesMax, mediaBytesMax, mediumTimeoutMs: timeoutMs } = videoBounds
   const flight = new InFlightAttempt(halt, timeoutMs)
-  const get = { url, headers: {}, reach: 'web', stop: flight.stop } as const
+  const get = { url, headers: {}, reach: 'web', stop: flight.stop, egress: egressToStranger(egress) } as const
   const sent = await follow(client, get, { hopsMax: HOPS_MAX, timeoutMs })
   if (sent.kind === 'network' || sent.response.status !== 200) {
     if (sent.kind === 'response') sent.response.cancel()

@@ -3,7 +3,7 @@ import { redactFailure } from '../vendors/redaction.ts'
 import { isFinalFault, type UpstreamFailure } from '../domain/failure.ts'
 import { PrivateTexts } from '../vendors/kept-words.ts'
 import { isInline } from '../formats/core/remote-media.ts'
-import type { Offer } from '../domain/catalog.ts'
+import { secretsOf, type Offer } from '../domain/catalog.ts'
 import type { VideoBody } from '../formats/core/video-body.ts'
 import type { ReadSubmission } from '../formats/videos/adapter.ts'
 import { buildAttemptNote, type AttemptEnd } from '../records/record-builder.ts'
@@ -59,7 +59,7 @@ async function submitTo(
     if (sent.kind !== 'failed') return sent
     const addresses = body.media.flatMap(({ url }) => (isInline(url) ? [] : [url]))
     const failure = redactFailure(sent.failure, {
-      secret: vendor.provider.secret,
+      secret: secretsOf(vendor.provider),
       texts: new PrivateTexts([body.prompt, ...addresses]),
       known: [offer.upstreamModel, offer.modelId],
       keepsMessages: deps.upstreamMessages === 'kept',
@@ -70,7 +70,7 @@ async function submitTo(
   // The slot is kept until the vendor has the task, because the fetched media stay in memory until then.
   return deps.inlining.run(
     async () => {
-      const inlined = await inlineMedia(deps, body)
+      const inlined = await inlineMedia(deps, body, vendor.provider)
       return 'failure' in inlined ? { kind: 'failed', failure: inlined.failure } : submit(inlined)
     },
     { share: accountId },

@@ -44,6 +44,7 @@ async function run(
   return { code, out, err }
 }
 
+const plain = { concurrent_requests: null, proxy: null, headers: [], query: [], has_ca: false }
 /** Runs a command with --json that is expected to work; returns what it printed. */
 async function json<T = Record<string, unknown>>(folder: string, ...args: readonly string[]): Promise<T> {
   const { code, out, err } = await run(folder, [...args, '--json'])
@@ -323,16 +324,15 @@ for (const served of [true, false]) {
       expect(unasked.err).toContain('add --allow-private')
       expect(await errorOf(folder, [...add, '--key-env', 'NO_SUCH'])).toEqual({ code: 'no_key', exit: 1 })
       expect(await errorOf(folder, [...add, '--key-env', 'A', '--key-stdin'])).toEqual({ code: 'usage', exit: 2 })
-      expect((await run(folder, ['provider', 'add', 'groq', '--key-env', 'MINE'], { env: { MINE: 'gsk' } })).code).toBe(
-        0,
-      )
+      const mine = await run(folder, ['provider', 'add', 'groq', '--key-env', 'MINE'], { env: { MINE: 'gsk' } })
+      expect(mine.code).toBe(0)
       const views = await json<{ id: string }[]>(folder, 'provider', 'list')
       expect(views.find(({ id }) => id === 'far')).toEqual({
         id: 'far',
         preset: 'openai',
         base_url: 'http://127.0.0.1:9/v1',
         allow_private: true,
-        concurrent_requests: null,
+        ...plain,
         has_key: true,
         origin: 'stored',
         state: 'serving',

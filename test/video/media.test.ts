@@ -45,7 +45,7 @@ const medium = (url: string, i: number): VideoMedium => ({
   param: `content[${i}].image_url.url`,
 })
 const inlined = (...urls: string[]) =>
-  inlineMedia({ halt: new AbortGroup() }, { media: urls.map(medium) } as unknown as VideoBody, client)
+  inlineMedia({ halt: new AbortGroup() }, { media: urls.map(medium) } as unknown as VideoBody, { client })
 const refused = (param: string, words: string): object => ({
   failure: { kind: 'bad_request', param, code: 'invalid_value', message: expect.stringContaining(words) as string },
 })

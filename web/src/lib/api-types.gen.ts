@@ -678,6 +678,14 @@ export type Provider = {
   readonly concurrent_requests: number | null
   /** the key itself is never shown */
   readonly has_key: boolean
+  /** without its password; direct; null: as the environment says */
+  readonly proxy: string | null
+  /** names of headers of every request; values are never shown */
+  readonly headers: readonly string[]
+  /** names of parameters of every request */
+  readonly query: readonly string[]
+  /** whether it has certificate authorities of its own */
+  readonly has_ca: boolean
   readonly origin: Origin
   readonly state: 'serving' | 'drained'
   readonly offers: number
@@ -1962,8 +1970,20 @@ export type Bodies = {
     readonly allow_private?: boolean
     /** the most requests in flight there at once; null: the usual limit */
     readonly concurrent_requests?: number | null
-    /** left out: the stored key stays if the origin does; null: no key */
+    /** left out: the stored key stays if nobody else can read it where it is sent; null: no key */
     readonly key?: string | null
+    /** http://, socks5:// or socks5h://; direct: none; null: as the environment says */
+    readonly proxy?: string | null
+    /** headers of every request; they replace those before */
+    readonly headers?: Readonly<Record<string, string>> | null
+    /** parameters of every request; they replace those before */
+    readonly query?: Readonly<Record<string, string>> | null
+    /** the header OpenAI-Organization */
+    readonly organization?: string | null
+    /** the header OpenAI-Project */
+    readonly project?: string | null
+    /** certificate authorities in PEM, trusted beside the system’s */
+    readonly ca?: string | null
   }
   readonly 'PATCH /providers/{provider}': {
     readonly preset?: string
@@ -1973,8 +1993,20 @@ export type Bodies = {
     readonly allow_private?: boolean
     /** the most requests in flight there at once; null: the usual limit */
     readonly concurrent_requests?: number | null
-    /** left out: the stored key stays if the origin does; null: no key */
+    /** left out: the stored key stays if nobody else can read it where it is sent; null: no key */
     readonly key?: string | null
+    /** http://, socks5:// or socks5h://; direct: none; null: as the environment says */
+    readonly proxy?: string | null
+    /** headers of every request; they replace those before */
+    readonly headers?: Readonly<Record<string, string>> | null
+    /** parameters of every request; they replace those before */
+    readonly query?: Readonly<Record<string, string>> | null
+    /** the header OpenAI-Organization */
+    readonly organization?: string | null
+    /** the header OpenAI-Project */
+    readonly project?: string | null
+    /** certificate authorities in PEM, trusted beside the system’s */
+    readonly ca?: string | null
   }
   readonly 'PUT /providers/{provider}/state': {
     readonly state: 'serving' | 'drained'
