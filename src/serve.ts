@@ -29,6 +29,7 @@ import { openRelayPort } from './relay/port.ts'
 import { backgroundBounds, BackgroundResponses } from './relay/background.ts'
 import { remainderBounds, RemainderReader } from './relay/remainder-reader.ts'
 import { Pictures } from './relay/pictures.ts'
+import { HedgeDelays } from './relay/hedge-delays.ts'
 import { RetryBudget } from './relay/retry-budget.ts'
 import { ProviderConcurrency } from './relay/provider-concurrency.ts'
 import { TokenCounter } from './relay/token-counter.ts'
@@ -181,6 +182,7 @@ function relayOf(gateway: Gateway, config: Config, { blobs, onRecord, ...shared 
     ...ownedBy(gateway),
     ...shared,
     retries: new RetryBudget(),
+    hedges: new HedgeDelays(),
     concurrency: new ProviderConcurrency(),
     pictures: new Pictures(blobs, config.limits.imageUrlMs, shared.log),
     backgrounds: new BackgroundResponses(backgroundBounds, gateway.turns.remote),

@@ -58,7 +58,7 @@ const attemptShape = z
   .strictObject({
     result: z.string().meta({
       description:
-        'ok; aborted if the request ended first; full if the provider had no free permit; or the kind of failure',
+        'ok; aborted: the request ended; outrun: another was faster; full: no free permit; or the kind of failure',
     }),
     status: z.int().nullable(),
     code: z.string().nullable(),
@@ -181,8 +181,8 @@ const linesView = ({ lines, roundingMillionths, total }: PriceLines, card: Price
 
 function phasesOf(attempts: readonly AttemptNote[], record: StoredRecord): z.infer<typeof phaseShape>[] {
   const total = numberIn(record, 'total_ms')
-  const [first] = attempts
-  const begun = Math.round(first?.startedMs ?? total)
+  // Of two attempts at once, the one that began first may be noted last.
+  const begun = Math.round(Math.min(total, ...attempts.map(({ startedMs }) => startedMs)))
   const firstEvent = record['first_event_ms'] === null ? undefined : numberIn(record, 'first_event_ms')
   return [
     { phase: 'before', started_ms: 0, took_ms: begun },

@@ -36,6 +36,8 @@ export type ModelLimits = ModelRates & {
   readonly pictureInput: 'taken' | 'refused'
   /** How long the answer cache may serve an answer of the model again. Undefined: never. */
   readonly answerCacheSeconds: number | undefined
+  /** Whether a second offer is asked when the first is slower than most answers of the model. */
+  readonly hedging: boolean
 }
 
 /**
@@ -182,6 +184,14 @@ export const modelLimitRows = {
       unit: 's',
     },
     forOperators: 'for how long the same request of an account may get the same answer again; null: never',
+  },
+  hedging: {
+    default: false,
+    value: 'yes_no',
+    input: 'hedging',
+    output: 'hedging',
+    option: { name: 'hedging', summary: 'whether a second offer is asked when the first is unusually slow' },
+    forOperators: 'whether a second offer is asked when the first is slower than 95 % of the answers of the model',
   },
 } as const satisfies { readonly [Name in keyof ModelLimits]-?: LimitRow<ModelLimits[Name]> }
 

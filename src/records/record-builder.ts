@@ -79,7 +79,7 @@ export type AttemptEnd =
   | { readonly kind: 'failed'; readonly failure: UpstreamFailure }
   /** `requestId` is the vendor's id of the request. */
   | { readonly kind: 'ok'; readonly requestId: string | undefined }
-  | { readonly kind: 'full' | 'aborted' }
+  | { readonly kind: 'full' | 'aborted' | 'outrun' }
 
 /**
  * Builds the note of an attempt. `startedMs` and `tookMs` are whole, counted from the start of the request. `modelId`:

@@ -12,8 +12,8 @@ export type AttemptNote = {
   /** The public model, if the request named several. */
   readonly modelId?: string
   /**
-   * `ok`, `aborted` if the call ended before the vendor answered, `full` if the provider had no room, or the kind of
-   * failure.
+   * `ok`, `aborted` if the call ended before the vendor answered, `full` if the provider had no room, `outrun` if
+   * another attempt of a hedged request was faster, or the kind of failure.
    */
   readonly result: string
   readonly status?: number

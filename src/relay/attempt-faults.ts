@@ -1,5 +1,5 @@
 /** What the failure of an attempt means for the attempts after it. */
-import type { UpstreamFailure } from '../domain/failure.ts'
+import { isFinalFault, type UpstreamFailure } from '../domain/failure.ts'
 import type { AttemptResult, FailedAttempt } from './prepared-attempt.ts'
 
 /**
@@ -19,3 +19,7 @@ export const refusesStream = (tried: AttemptResult): tried is FailedAttempt =>
 /** Whether a request is valid but too much for this offer: too long, or not expressible in its dialect. */
 export const isBeyond = ({ kind, isQuoted }: UpstreamFailure): boolean =>
   kind === 'context_length' || (kind === 'bad_request' && !isQuoted)
+
+/** Whether nobody else may be asked. */
+export const isLast = (failure: UpstreamFailure, isWhole: boolean): boolean =>
+  mayHaveBeenMade(failure, isWhole) || (isFinalFault(failure.kind) && !isBeyond(failure))

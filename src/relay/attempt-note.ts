@@ -57,6 +57,13 @@ export function note(
   call.life.noted(buildAttemptNote(offer, endOf(call, came), known))
 }
 
+/** Notes an attempt that was stopped because another one of the same request was faster, or the request has ended. */
+export function noteOutrun(call: GatewayRequest, offer: Offer, startedMs: number): void {
+  const tookMs = Math.round(call.elapsedMs() - startedMs)
+  const kind = call.upstreamStopped ? 'aborted' : 'outrun'
+  call.life.noted(buildAttemptNote(offer, { kind }, { startedMs: Math.round(startedMs), tookMs }))
+}
+
 /** The times of the attempt that served, which is the last one noted. */
 export function timesOf(call: GatewayRequest): AttemptTimes {
   const { startedMs = 0, tookMs: firstEventMs = 0 } = call.life.attempts.at(-1) ?? {}

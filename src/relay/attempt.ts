@@ -1,15 +1,20 @@
-/** Tries offers in the order of the plan until one commits: a whole reply, or a stream's first meaningful event. */
+/**
+ * Tries offers in the order of the plan until one commits: a whole reply, or a stream's first meaningful event.
+ * Over 300 lines: the ways from one offer to the next share the state of one call.
+ */
 import type { Offer } from '../domain/catalog.ts'
-import { isFinalFault, type UpstreamFailure } from '../domain/failure.ts'
-import type { AdaptedReply, BytesReply } from '../formats/core/contract.ts'
+import type { UpstreamFailure } from '../domain/failure.ts'
 import { refusedField } from '../formats/core/refused-field.ts'
 import type { Admission } from './admit.ts'
-import { isBeyond, mayHaveBeenMade, refusesStream } from './attempt-faults.ts'
-import { redactedFailure, note, timesOf } from './attempt-note.ts'
-import type { GatewayRequest, CancelReason } from './call.ts'
+import { isBeyond, isLast, mayHaveBeenMade, refusesStream } from './attempt-faults.ts'
+import { redactedFailure, note, noteOutrun, timesOf } from './attempt-note.ts'
+import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
+import { NONE_TRIED, type OffersOutcome } from './offers-outcome.ts'
 import { pause } from './pause.ts'
+import { Racer } from './racer.ts'
 import { waitForSame } from './same-offer.ts'
+import { soon } from '../lib/primitives/soon.ts'
 import { FULL, type Permit } from './provider-concurrency.ts'
 import {
   capOf,
@@ -17,53 +22,15 @@ import {
   isAbandoned,
   prepareAttempt,
   type FailedAttempt,
-  type OpenStream,
-  type Progress,
   type AttemptResult,
+  type PreparedAttempt,
 } from './prepared-attempt.ts'
 import { limit } from '../lib/primitives/limit.ts'
 import { type OfferChoice, dialectsFor, isUnchanged, offerChoiceOf } from './offer-choice.ts'
 
-export type ServedOffer = {
-  readonly offer: Offer
-  /** Requested fields that this upstream does not support. */
-  readonly dropped: readonly string[]
-}
-export type WholeServed = ServedOffer & {
-  readonly kind: 'whole'
-  readonly reply: AdaptedReply | BytesReply
-  /** Whether it ended because no money was left. */
-  readonly isCut: boolean
-}
-export type StreamServed = ServedOffer & { readonly kind: 'stream'; readonly open: OpenStream }
-export type AllFailed = {
-  readonly kind: 'failed'
-  readonly failure: UpstreamFailure
-  /** The offer that failed last. */
-  readonly last: ServedOffer | undefined
-  /** How many parts were answered, if the request was sent in parts. */
-  readonly progress: Progress | undefined
-  /** Whether the call was already cancelled, and its upstream stopped. A later cancellation was not the cause. */
-  readonly cancelled: CancelReason | undefined
-  readonly stopped: boolean
-  /** Whether the answer may have been made and billed, so that nobody else may be asked for it. */
-  readonly mayBeMade: boolean
-}
-export type OffersOutcome = WholeServed | StreamServed | AllFailed
-
 const NOTHING: readonly string[] = []
 /** The number of fields that may be left out for one offer during one call. */
 const WITHOUT_MAX = limit('fieldsLeftOutMax', 4, 'An offer that refuses more fields of a request counts as failed.')
-
-export const NONE_TRIED: AllFailed = {
-  kind: 'failed',
-  failure: { kind: 'model_gone', message: 'no offer could be tried' },
-  last: undefined,
-  progress: undefined,
-  cancelled: undefined,
-  stopped: false,
-  mayBeMade: false,
-}
 
 /** An offer that was tried. */
 type AttemptedOffer = {
@@ -73,6 +40,14 @@ type AttemptedOffer = {
   readonly dropped: readonly string[]
   /** Whether it was to answer in one piece, whatever form its client gets. */
   readonly isWhole: boolean
+}
+
+/** An attempt in flight. `racer` is its owner if a second offer may be asked beside it. */
+type RunningAttempt = {
+  readonly asked: AttemptedOffer
+  readonly prepared: PreparedAttempt
+  readonly racer: Racer | undefined
+  readonly result: Promise<AttemptResult>
 }
 
 export function tryOffers(relay: Relay, call: GatewayRequest, admission: Admission): Promise<OffersOutcome> {
@@ -184,36 +159,144 @@ class AttemptLoop {
   }
 
   private tryOffer(choice: OfferChoice, permit: Permit): OffersOutcome | Promise<OffersOutcome> {
-    const { relay, call, admission } = this
-    const { offer, provider, preset } = choice
+    const { call, admission } = this
     call.life.attempting(permit)
+    const racer = admission.model.limits.hedging ? new Racer(call) : undefined
+    const running = this.send(choice, permit, racer)
+    if ('failed' in running) return this.failedAt(running.failed, running.asked)
+    this.current(running)
+    if (racer) return this.hedge(running)
+    return running.result.then((tried) => this.tried(running, tried))
+  }
+
+  /** Sends the request to an offer. A request that cannot be expressed in its dialect fails at once. */
+  private send(
+    choice: OfferChoice,
+    permit: Permit,
+    racer: Racer | undefined,
+  ): RunningAttempt | { readonly failed: FailedAttempt; readonly asked: AttemptedOffer } {
+    const { relay, call, admission, without } = this
+    const { offer, provider, preset } = choice
     const startedMs = call.elapsedMs()
     const adapter = call.request.adapter(
       dialectsFor(choice, call.request),
       relay.pictures.adapterContextOf(call, provider, admission.model),
     )
     const target = { provider, preset, failures: adapter.failures }
-    const prepared = prepareAttempt(relay, call, { target, adapter, offer, admission, without: this.without })
-    if ('kind' in prepared)
-      return this.failedAt(prepared, { choice, permit, startedMs, dropped: NOTHING, isWhole: false })
+    const owner = racer ?? call
+    const prepared = prepareAttempt(relay, call, { target, adapter, offer, admission, without, owner })
+    if ('kind' in prepared) {
+      return { failed: prepared, asked: { choice, permit, startedMs, dropped: NOTHING, isWhole: false } }
+    }
     relay.health.tried(offer.id)
-    const { demandedOutputTokensMax: demanded } = prepared.request
-    const cap = demanded === undefined ? capOf(admission) : ({ tokens: demanded, reason: 'vendor' } as const)
-    call.life.sent({ billsOn: prepared.billsOn, cap })
     const asked = { choice, permit, startedMs, dropped: prepared.request.dropped, isWhole: prepared.isWhole }
-    const isCollected = prepared.destination.collected === true
-    return carriedOut(call, prepared).then((tried) => {
-      if (tried.kind !== 'failed') return this.resultOf(asked, tried)
-      if (isCollected && refusesStream(tried)) return this.askWhole(asked, tried)
-      const { passesFields } = admission.modality
-      // A request that requires its fields goes to an offer that takes them.
-      const mayLeaveOut = passesFields && !call.hints?.provider.requiresParameters
-      const field =
-        mayLeaveOut && this.without.length < WITHOUT_MAX
-          ? refusedField(tried.failure, prepared.request.body)
-          : undefined
-      return field === undefined ? this.failedAt(tried, asked) : this.askWithout(field, asked, tried)
-    })
+    return { asked, prepared, racer, result: carriedOut(call, prepared) }
+  }
+
+  /** The life of the request is that of this attempt from now on. */
+  private current({ prepared, racer }: RunningAttempt): void {
+    const { life } = this.call
+    const { demandedOutputTokensMax: demanded } = prepared.request
+    const cap = demanded === undefined ? capOf(this.admission) : ({ tokens: demanded, reason: 'vendor' } as const)
+    life.sent({ billsOn: prepared.billsOn, cap })
+    if (racer) life.heard(racer.upstreamRequestId)
+  }
+
+  /**
+   * Asks a second offer if the first is slower than most answers of the model. The first answer wins, and the other
+   * attempt is stopped. The client pays for the answer that it gets.
+   */
+  private async hedge(first: RunningAttempt): Promise<OffersOutcome> {
+    const { relay, call, admission } = this
+    const { asked, prepared, result } = first
+    const delayMs = isHedgeable(prepared) ? relay.hedges.of(admission.model.id, asked.isWhole) : undefined
+    const early = delayMs === undefined ? await result : await soon(result, delayMs)
+    const second = early || isAbandoned(call) ? undefined : this.askSecond()
+    if (!second) return this.hedged(first, early ?? (await result))
+    try {
+      return await this.firstOf(first, second)
+    } catch (error) {
+      for (const { racer } of [first, second]) racer?.outrun()
+      second.asked.permit.leave()
+      throw error
+    }
+  }
+
+  /** The result of two attempts at once. If the first to end has failed, the other one goes on alone. */
+  private async firstOf(one: RunningAttempt, two: RunningAttempt): Promise<OffersOutcome> {
+    const { call } = this
+    const [ended, other] = await Promise.race([
+      one.result.then(() => [one, two] as const),
+      two.result.then(() => [two, one] as const),
+    ])
+    const tried = await ended.result
+    const isOver = tried.kind !== 'failed' || isLast(tried.failure, ended.asked.isWhole) || isAbandoned(call)
+    if (isOver) this.outrun(other)
+    else this.failedOf(tried, ended.asked)
+    const decisive = isOver ? ended : other
+    call.life.attempting(decisive.asked.permit)
+    return this.hedged(decisive, await decisive.result)
+  }
+
+  private hedged(running: RunningAttempt, tried: AttemptResult): OffersOutcome | Promise<OffersOutcome> {
+    if (tried.kind !== 'failed') this.tookUntilNow(running)
+    this.current(running)
+    return this.tried(running, tried)
+  }
+
+  /** Begins an attempt at the next offer that is ready, beside the current one. It is a retry of the budget. */
+  private askSecond(): RunningAttempt | undefined {
+    const { relay, call, admission } = this
+    while (this.left > 0 && this.next < (this.waitAt ?? 0)) {
+      const choice = offerChoiceOf(relay, admission.offers[this.next++] as Offer)
+      const permit = choice && relay.concurrency.take(choice.provider)
+      if (permit && relay.retries.spend(performance.now())) {
+        this.left--
+        const running = this.send(choice, permit, new Racer(call))
+        if (!('failed' in running)) {
+          if (running.prepared.billsOn) call.life.made()
+          return running
+        }
+        permit.leave()
+      } else if (permit) {
+        permit.leave()
+        this.next--
+        return undefined
+      } else if (choice) this.full.push(choice)
+    }
+    return undefined
+  }
+
+  /** Stops an attempt because another one has answered. This says nothing about its offer. */
+  private outrun(running: RunningAttempt): void {
+    const { relay, call } = this
+    const { asked, racer, result } = running
+    const { choice, permit, startedMs } = asked
+    racer?.outrun()
+    void result.then(
+      (late) => late.kind === 'stream' && late.open.events.close(),
+      (error: unknown) => relay.log('error', 'relay.hedge', { request: call.id, message: String(error) }),
+    )
+    noteOutrun(call, choice.offer, startedMs)
+    permit.leave()
+    this.tookUntilNow(running)
+    relay.health.ended(choice.offer.id)
+  }
+
+  private tookUntilNow({ asked: { startedMs, isWhole } }: RunningAttempt): void {
+    const { relay, call, admission } = this
+    relay.hedges.took(admission.model.id, isWhole, call.elapsedMs() - startedMs)
+  }
+
+  private tried(running: RunningAttempt, tried: AttemptResult): OffersOutcome | Promise<OffersOutcome> {
+    const { asked, prepared } = running
+    if (tried.kind !== 'failed') return this.resultOf(asked, tried)
+    if (prepared.destination.collected === true && refusesStream(tried)) return this.askWhole(asked, tried)
+    // A request that requires its fields goes to an offer that takes them.
+    const mayLeaveOut = this.admission.modality.passesFields && !this.call.hints?.provider.requiresParameters
+    const field =
+      mayLeaveOut && this.without.length < WITHOUT_MAX ? refusedField(tried.failure, prepared.request.body) : undefined
+    return field === undefined ? this.failedAt(tried, asked) : this.askWithout(field, asked, tried)
   }
 
   private resultOf(asked: AttemptedOffer, tried: AttemptResult): OffersOutcome | Promise<OffersOutcome> {
@@ -253,16 +336,22 @@ class AttemptLoop {
     return this.tryOffer(choice, permit)
   }
 
-  private failedAt(
-    { failure: said, progress }: FailedAttempt,
-    asked: AttemptedOffer,
-  ): OffersOutcome | Promise<OffersOutcome> {
+  private failedAt(attempt: FailedAttempt, asked: AttemptedOffer): OffersOutcome | Promise<OffersOutcome> {
+    const { call } = this
+    const failure = this.failedOf(attempt, asked)
+    call.replyMemory?.forget()
+    if (isAbandoned(call) || isLast(failure, asked.isWhole)) return this.failed
+    this.again = attempt.progress?.answered ? undefined : this.repetitionOf(asked.choice.offer, failure)
+    return this.goOn()
+  }
+
+  /** Notes a failure. Returns it in a form that may be passed on. */
+  private failedOf({ failure: said, progress }: FailedAttempt, asked: AttemptedOffer): UpstreamFailure {
     const { relay, call } = this
     const { choice, permit, startedMs, dropped, isWhole } = asked
     const { offer, provider } = choice
     const failure = redactedFailure(relay, call, said, { offer })
     note(call, offer, startedMs, failure)
-    call.replyMemory?.forget()
     permit.leave()
     const last = { offer, dropped }
     const came = { last, progress, cancelled: call.cancelled, stopped: call.upstreamStopped }
@@ -272,15 +361,13 @@ class AttemptLoop {
     this.failed = { kind: 'failed', ...came, failure: isNeutral ? this.failed.failure : failure, mayBeMade }
     if (isAbandoned(call)) {
       relay.health.ended(offer.id)
-      return this.failed
+      return failure
     }
     // If the provider was changed meanwhile, the failure belongs to its former configuration.
     if (isUnchanged(relay, provider)) relay.health.failed(offer.id, failure)
-    if (mayBeMade || (isFinalFault(failure.kind) && !isBeyond(failure))) return this.failed
     // However many offers are too small, the call must reach one that is not.
-    if (isBeyond(failure)) this.left++
-    this.again = progress?.answered ? undefined : this.repetitionOf(offer, failure)
-    return this.goOn()
+    if (isBeyond(failure) && !isLast(failure, isWhole)) this.left++
+    return failure
   }
 
   private repetitionOf(offer: Offer, failure: UpstreamFailure): typeof this.again {
@@ -291,3 +378,7 @@ class AttemptLoop {
     return waitMs === undefined ? undefined : { offer, waitMs }
   }
 }
+
+/** Whether a second offer may be asked as well: the answer is one exchange, and nothing is paid as it arrives. */
+const isHedgeable = ({ adapter, destination, limits }: PreparedAttempt): boolean =>
+  !adapter.bytes && !adapter.split && !adapter.join && destination.collected !== true && limits.sendOnce !== true

@@ -13,6 +13,7 @@ import type { GatewayRequest } from './call.ts'
 import type { LiveCalls } from './live-calls.ts'
 import type { RemainderReader } from './remainder-reader.ts'
 import type { HealthBook } from './health-book.ts'
+import type { HedgeDelays } from './hedge-delays.ts'
 import type { Pictures } from './pictures.ts'
 import type { RetryBudget } from './retry-budget.ts'
 import type { ProviderConcurrency } from './provider-concurrency.ts'
@@ -49,6 +50,7 @@ export type Relay = {
   readonly ledger: Ledger
   readonly health: HealthBook
   readonly retries: RetryBudget
+  readonly hedges: HedgeDelays
   readonly concurrency: ProviderConcurrency
   readonly live: LiveCalls
   readonly tokens: TokenCounter

@@ -27,6 +27,7 @@ import {
   type WholeAttempt,
 } from '../upstream/attempt.ts'
 import { EventReader } from '../upstream/event-reader.ts'
+import type { Stoppable } from '../upstream/in-flight-attempt.ts'
 import { rulesFor } from '../vendors/fit.ts'
 import type { Admission } from './admit.ts'
 import { BytesStream } from './bytes-stream.ts'
@@ -91,10 +92,12 @@ type Candidate = {
   readonly admission: Admission
   /** Fields that the vendor refused during this call. */
   readonly without: readonly string[]
+  /** What can stop the attempt. */
+  readonly owner: Stoppable
 }
 
 /** An offer with the request to it. */
-type PreparedAttempt = Omit<Candidate, 'offer' | 'without'> & {
+export type PreparedAttempt = Omit<Candidate, 'offer' | 'without' | 'owner'> & {
   readonly destination: Destination
   readonly request: UpstreamRequest
   readonly limits: AttemptLimits
@@ -106,7 +109,7 @@ type PreparedAttempt = Omit<Candidate, 'offer' | 'without'> & {
 export function prepareAttempt(
   relay: Relay,
   call: GatewayRequest,
-  { target, adapter, offer, admission, without }: Candidate,
+  { target, adapter, offer, admission, without, owner }: Candidate,
 ): PreparedAttempt | FailedAttempt {
   const { preset, provider } = target
   if (adapter.obstacle) return refused(adapter.obstacle)
@@ -119,7 +122,7 @@ export function prepareAttempt(
     quirks: { ...preset.quirks, account: accountOf(provider.id), rules: rulesFor(preset.id, offer.upstreamModel) },
   }
   const isWhole = !call.request.stream || adapter.asEvents !== undefined
-  const limits = limitsOf(relay, call, { admission, isWhole, offer })
+  const limits = limitsOf(relay, call, { admission, isWhole, offer, owner })
   const request = lessOf(adapter.request(destination), without)
   if (request.dropped.length > 0 && call.hints?.provider.requiresParameters) return refused(PARAMETERS)
   return { target, adapter, admission, destination, request, limits, isWhole, billsOn }
@@ -219,13 +222,16 @@ async function tryBytes(
   return empty('the stream closed without an answer')
 }
 
+type BoundedAttempt = Pick<Candidate, 'admission' | 'offer' | 'owner'> & { readonly isWhole: boolean }
+
 function limitsOf(
   { limits }: Relay,
   call: GatewayRequest,
-  { admission: { model, modality }, isWhole, offer }: { admission: Admission; isWhole: boolean; offer: Offer },
+  { admission, isWhole, offer, owner }: BoundedAttempt,
 ): AttemptLimits {
+  const { model, modality } = admission
   const trace = call.trace?.attempt(offer.id)
-  return { ...modality.attemptBounds(model, limits, isWhole), sendOnce: modality.sendOnce, trace, owner: call }
+  return { ...modality.attemptBounds(model, limits, isWhole), sendOnce: modality.sendOnce, trace, owner }
 }
 
 type StreamOpening = { readonly request: UpstreamRequest; readonly adapter: Adapter }

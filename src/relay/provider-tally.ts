@@ -19,7 +19,7 @@ export type ProviderTest = {
 }
 
 /** Results that say nothing about a vendor. */
-const NOT_ITS_OWN: ReadonlySet<string> = new Set(['aborted', 'full', 'unread'])
+const NOT_ITS_OWN: ReadonlySet<string> = new Set(['aborted', 'full', 'outrun', 'unread'])
 
 type ProviderStats = { -readonly [K in keyof ProviderStanding]: ProviderStanding[K] }
 

@@ -6,12 +6,14 @@ import type { Failure } from '../domain/failure.ts'
 import type { Conversation } from '../formats/core/contract.ts'
 import { deliveryOf } from '../modalities/modalities.ts'
 import { admit, type Admission, type OldBalance, type Refusal } from './admit.ts'
+import { soon } from '../lib/primitives/soon.ts'
 import { answerWhole, type Answer } from './answer.ts'
 import { lookUpAnswer } from './answer-cache.ts'
 import { answerHit } from './answer-hit.ts'
 import { answerStream } from './stream-answer.ts'
-import { NONE_TRIED, tryOffers } from './attempt.ts'
+import { tryOffers } from './attempt.ts'
 import { tryModels } from './fallback-models.ts'
+import { NONE_TRIED } from './offers-outcome.ts'
 import { factsOf } from './prepared-attempt.ts'
 import type { BackgroundResponse } from './background.ts'
 import { CLIENT_CLOSED, type GatewayRequest } from './call.ts'
@@ -191,15 +193,4 @@ async function detach(
   )
   await admission.held.durable
   return { kind: 'background', response, text: conversation.show(turn), headers }
-}
-
-/** The value, or undefined if it takes longer than `waitMs`. */
-async function soon<T>(promise: Promise<T>, waitMs: number): Promise<T | undefined> {
-  const { promise: late, resolve } = Promise.withResolvers<undefined>()
-  const timer = setTimeout(() => resolve(undefined), waitMs)
-  try {
-    return await Promise.race([promise, late])
-  } finally {
-    clearTimeout(timer)
-  }
 }

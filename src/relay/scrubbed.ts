@@ -2,7 +2,7 @@
 import { secretsOf, type Offer } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
 import { safeText } from '../lib/primitives/safe-text.ts'
-import type { ServedOffer } from './attempt.ts'
+import type { ServedOffer } from './offers-outcome.ts'
 import type { Relay } from './context.ts'
 
 export const sentence = (words: string): string => (/[.!?。！？]$/.test(words) ? words : `${words}.`)

@@ -6,7 +6,7 @@ import type { AdaptedStream, ReadEvent, UpstreamEvent } from '../formats/core/co
 import { charsOf } from '../formats/core/generated-text.ts'
 import { joinContent, type MessageContent } from '../lib/http/message-content.ts'
 import type { Admission } from './admit.ts'
-import type { StreamServed } from './attempt.ts'
+import type { StreamServed } from './offers-outcome.ts'
 import { KIB } from '../lib/primitives/units.ts'
 import { limit } from '../lib/primitives/limit.ts'
 

@@ -58,6 +58,9 @@ function errorOf({ outcome, status, errorCode, attempts }: RequestRecord): strin
     : undefined
 }
 
+/** The gateway has stopped an attempt that is `aborted` or `outrun`. */
+const NO_ERRORS: ReadonlySet<string> = new Set(['ok', 'aborted', 'outrun'])
+
 /** Nothing was sent, because the provider had no room. */
 const isSent = ({ result }: AttemptNote): boolean => result !== 'full'
 
@@ -74,7 +77,7 @@ export function finishedRequest(record: RequestRecord, catalog: ModelFinder, tar
       note,
       target: targets.of({ providerId, upstreamModel, operation }),
       tookMs: Math.max(0, isOpen ? record.totalMs - startedMs : note.tookMs),
-      error: result === 'ok' || result === 'aborted' ? undefined : result,
+      error: NO_ERRORS.has(result) ? undefined : result,
       served: note === last ? servedIn(record, startedMs) : undefined,
     })
   }

@@ -60,7 +60,7 @@ export type ApiKey = {
 }
 
 export type Attempt = {
-  /** ok; aborted if the request ended first; full if the provider had no free permit; or the kind of failure */
+  /** ok; aborted: the request ended; outrun: another was faster; full: no free permit; or the kind of failure */
   readonly result: string
   readonly status: number | null
   readonly code: string | null
@@ -878,6 +878,8 @@ export type RoutedModel = {
   readonly concurrent_requests: number | null
   /** for how long the same request of an account may get the same answer again; null: never */
   readonly answer_cache_seconds: number | null
+  /** whether a second offer is asked when the first is slower than 95 % of the answers of the model */
+  readonly hedging: boolean
   readonly origin: Origin
   /** images without a price; requests for them are refused */
   readonly unpriced: readonly string[]
@@ -1615,6 +1617,7 @@ export type Bodies = {
     readonly tokens_per_minute?: number
     readonly concurrent_requests?: number
     readonly answer_cache_seconds?: number
+    readonly hedging?: boolean
     readonly price: {
       readonly input?: string | null
       readonly output?: string | null
@@ -1785,6 +1788,8 @@ export type Bodies = {
     readonly concurrent_requests?: number | null
     /** left out: as before; null: as if it had never been said */
     readonly answer_cache_seconds?: number | null
+    /** left out: as before; null: as if it had never been said */
+    readonly hedging?: boolean | null
     readonly offers?: readonly {
       readonly provider: string
       /** the name at the provider */

@@ -159,6 +159,7 @@ export const operator = {
   'prices.limit.mediaInput': 'Audio and files',
   'prices.limit.pictureInput': 'Image input',
   'prices.limit.answerCacheSeconds': 'Answer cache, seconds',
+  'prices.limit.hedging': 'Hedging',
   'prices.value.taken': 'Accepted',
   'prices.value.refused': 'Refused',
   'prices.value.open': 'Unrestricted',

@@ -112,6 +112,8 @@ export const server = {
   'fixed_limits.providerWaitMs': 'Wait for a free slot at a provider',
   'fixed_limits.retriesPercentMax': 'Retries as a percentage of requests',
   'fixed_limits.retriesFreePerSecond': 'Additional retries per second',
+  'fixed_limits.hedgeSamplesMin': 'Answers of a model before its requests are hedged',
+  'fixed_limits.hedgeDelayMsMin': 'Shortest wait before a second offer is asked',
   'fixed_limits.streamQueuedBytesMax': 'Bytes read ahead of a slow client',
   'fixed_limits.eventCharsMax': 'Characters of one event',
   'fixed_limits.replyBytesMax': 'Largest answer of an upstream',

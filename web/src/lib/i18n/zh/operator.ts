@@ -157,6 +157,7 @@ export const operator = {
   'prices.limit.mediaInput': '音频与文件',
   'prices.limit.pictureInput': '图片输入',
   'prices.limit.answerCacheSeconds': '应答缓存（秒）',
+  'prices.limit.hedging': '对冲请求',
   'prices.value.taken': '接受',
   'prices.value.refused': '拒绝',
   'prices.value.open': '不限',

@@ -113,6 +113,8 @@ export const server = {
   'fixed_limits.providerWaitMs': '等待供应商空位的时间',
   'fixed_limits.retriesPercentMax': '重试占请求的百分比',
   'fixed_limits.retriesFreePerSecond': '每秒另外允许的重试',
+  'fixed_limits.hedgeSamplesMin': '对冲前模型须有的回答数',
+  'fixed_limits.hedgeDelayMsMin': '询问第二个供应前的最短等待',
   'fixed_limits.streamQueuedBytesMax': '为慢客户端预读的字节',
   'fixed_limits.eventCharsMax': '单个事件的字符数',
   'fixed_limits.replyBytesMax': '上游应答上限',
