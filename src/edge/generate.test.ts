@@ -47,7 +47,8 @@ test('instances count the requests of an address together, and a failing count r
     opened.push([kind, rule])
     return { take, giveBack: () => undefined }
   })
-  const waits = ['2001:db8::1', '2001:db8::2', '192.0.2.1'].map((address) => {
+  const addresses = ['2001:db8::1', '2001:db8::2', '192.0.2.1']
+  const waits = addresses.map(async (address) => {
     const permit = limiter?.enter(address)
     return typeof permit === 'object' ? permit.waitMs : permit
   })
