@@ -23,6 +23,7 @@ import { decoders } from './lib/runtime/picture.ts'
 import { ReplyMemory } from './lib/runtime/reply-memory.ts'
 import { SharedBudget } from './lib/primitives/shared-budget.ts'
 import { metricsOf, openTelemetry, recorder, type Recorder } from './recorder.ts'
+import { collectedBounds } from './relay/answer-cache.ts'
 import { answerBounds, type Relay } from './relay/context.ts'
 import type { LiveCalls } from './relay/live-calls.ts'
 import { openRelayPort } from './relay/port.ts'
@@ -183,6 +184,7 @@ function relayOf(gateway: Gateway, config: Config, { blobs, onRecord, ...shared 
     ...shared,
     retries: new RetryBudget(),
     hedges: new HedgeDelays(),
+    collected: new SharedBudget(collectedBounds),
     concurrency: new ProviderConcurrency(),
     pictures: new Pictures(blobs, config.limits.imageUrlMs, shared.log),
     backgrounds: new BackgroundResponses(backgroundBounds, gateway.turns.remote),

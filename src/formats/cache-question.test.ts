@@ -59,6 +59,6 @@ test('tools of the client and of the vendor are noticed', () => {
 })
 
 test('what is no JSON object, or is too long, has no question', () => {
-  for (const body of ['', 'x', '[]', '"a"', `{"a":"${'x'.repeat(256 * KIB)}"}`])
+  for (const body of ['', 'x', '[]', '"a"', `{"a":"${'x'.repeat(128 * KIB)}"}`])
     expect(questionOf(body)).toBeUndefined()
 })

@@ -5,7 +5,7 @@
  */
 import type { Dialect } from '../domain/turn.ts'
 import { isRawNumber, parseExact } from '../lib/json/exact-json.ts'
-import { KIB, MIB } from '../lib/primitives/units.ts'
+import { KIB } from '../lib/primitives/units.ts'
 import { limit } from '../lib/primitives/limit.ts'
 import { asFields, fieldsIn, numberIn, type Fields } from './core/fields.ts'
 
@@ -17,17 +17,17 @@ export type CacheQuestion = {
   readonly hasTools: boolean
 }
 
-/** Reading one takes the thread 10 ms, whatever is in it. */
+/** Reading one takes the thread 50 ms at most, whatever is in it. */
 const QUESTION_CHARS_MAX = limit(
   'cachedQuestionCharsMax',
-  256 * KIB,
+  128 * KIB,
   'A request with a longer body is not served from the answer cache.',
 )
 
-/** Larger ones are not kept: reading and writing one takes the thread tens of milliseconds. */
+/** Reading and writing one takes the thread 50 ms at most, as a stream of `/v1/responses`. */
 export const CACHED_ANSWER_CHARS_MAX = limit(
   'cachedAnswerCharsMax',
-  MIB,
+  256 * KIB,
   'A longer answer is not kept in the answer cache.',
 )
 

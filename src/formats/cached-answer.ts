@@ -2,12 +2,13 @@
  * Answers that the answer cache keeps: whole, and in the format of their client. A later client with the same question
  * gets such an answer as if a vendor of its own format had sent it, whole or as a stream.
  */
+import type { Model } from '../domain/catalog.ts'
 import type { Dialect, Turn } from '../domain/turn.ts'
 import type { Usage } from '../domain/usage.ts'
 import { SseDecoder, type SseEvent } from '../lib/http/sse.ts'
-import { KIB } from '../lib/primitives/units.ts'
+import { KIB, MIB } from '../lib/primitives/units.ts'
 import { nextTurn } from '../lib/runtime/end-of-tick.ts'
-import { CACHED_ANSWER_CHARS_MAX, cachedDialects } from './cache-question.ts'
+import { cachedDialects } from './cache-question.ts'
 import { eventsOfReply } from './chat/reply-events.ts'
 import type { AdapterContext, AnswerFacts, ClientRequest, WriterQuirks } from './core/contract.ts'
 import { parseExactFields, type Fields } from './core/fields.ts'
@@ -28,7 +29,7 @@ const none = (): Promise<undefined> => Promise.resolve(undefined)
 const NO_IMAGES: AdapterContext['imageService'] = { fetch: none, inspect: none, canHost: false, host: none }
 
 export type CacheWriting = {
-  readonly model: AdapterContext['model']
+  readonly model: Model
   readonly answer: AnswerFacts
   readonly billed: Usage
 }
@@ -74,7 +75,7 @@ const SLICE_BYTES = 64 * KIB
 /** The whole answer whose stream the client got. */
 export async function wholeOfStream(request: ClientRequest, sent: string): Promise<string> {
   const collector = upstreamSideOf([dialectOf(request)]).collector()
-  const decoder = new SseDecoder(CACHED_ANSWER_CHARS_MAX)
+  const decoder = new SseDecoder(MIB)
   const bytes = Buffer.from(sent)
   for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
     await nextTurn()
@@ -89,8 +90,11 @@ const NO_TURN: Turn = { messages: [], tools: [], choices: 1, foreign: [] }
  * Whether an answer may serve again: text alone, which its model has ended. A length limit of the client's own is such
  * an end. Sealed reasoning belongs to one account at one vendor.
  */
-export function isLasting(request: ClientRequest, whole: string): boolean {
-  if (request.kind === 'embedding') return true
+export async function isLasting(request: ClientRequest, whole: string, model: Model): Promise<boolean> {
+  if (request.kind === 'embedding') {
+    const read = await request.adapter([dialectOf(request)], { model, imageService: NO_IMAGES }).join?.([whole])
+    return read?.kind === 'reply'
+  }
   const read = upstreamSideOf([dialectOf(request)]).readReply(whole, PLAIN, NO_TURN)
   if (read.kind === 'failed') return false
   const { outputTokensMax } = request

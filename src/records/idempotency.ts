@@ -5,6 +5,7 @@
 import { DAY_MS, MIB } from '../lib/primitives/units.ts'
 import { contentBytes, type MessageContent } from '../lib/http/message-content.ts'
 import type { DiskRoom } from '../lib/runtime/disk-room.ts'
+import { NO_EXCEPTION, type BudgetShare } from '../lib/primitives/shared-budget.ts'
 import type { WriteStep } from '../store/statement.ts'
 import { limit } from '../lib/primitives/limit.ts'
 
@@ -96,12 +97,28 @@ export type Idempotency = {
 export class Transcript {
   private parts: MessageContent[] | undefined = []
   private bytes = 0
+  private readonly share: BudgetShare | undefined
+
+  /** With a share, the content is in it until `release`. It is forgotten if it does not fit. */
+  constructor(share?: BudgetShare) {
+    this.share = share
+  }
 
   add(part: MessageContent): void {
     if (!this.parts) return
-    this.bytes += contentBytes(part)
-    if (this.bytes > ANSWER_BYTES_MAX) this.parts = undefined
-    this.parts?.push(part)
+    const bytes = contentBytes(part)
+    const fits =
+      this.bytes + bytes <= ANSWER_BYTES_MAX && (this.share?.take(bytes, NO_EXCEPTION) ?? 'taken') === 'taken'
+    if (!fits) return this.release()
+    this.bytes += bytes
+    this.parts.push(part)
+  }
+
+  /** Forgets the content. A second call is safe. */
+  release(): void {
+    this.parts = undefined
+    this.share?.give(this.bytes)
+    this.bytes = 0
   }
 
   /** Undefined once it is too long. */

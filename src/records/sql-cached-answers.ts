@@ -136,21 +136,22 @@ class SqlCachedAnswers implements CachedAnswers {
       const rows = await this.store.query(OLDEST)
       if (rows.length === 0) break
       await this.evict(rows, this.bytes - target)
-      await this.recount()
     }
     return this.bytes + bytes <= bytesMax
   }
 
   /** Deletes the first of these rows that have this many bytes together. A row may have been replaced meanwhile. */
   private async evict(oldest: readonly Row[], bytes: number): Promise<void> {
-    let left = bytes
-    const rows = oldest.filter((row) => {
-      const isNeeded = left > 0
-      left -= Number(row['bytes'])
-      return isNeeded
-    })
+    let freed = 0
+    const rows: Row[] = []
+    for (const row of oldest) {
+      if (freed >= bytes) break
+      rows.push(row)
+      freed += Number(row['bytes'])
+    }
     const until = Number(rows.at(-1)?.['created_at'] ?? 0)
     await this.store.write([{ run: evict, bind: [until, placesOf(rows)] }], 'bulk')
+    this.bytes -= freed
   }
 
   async recount(): Promise<void> {

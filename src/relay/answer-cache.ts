@@ -9,9 +9,11 @@ import type { ClientRequest } from '../formats/core/contract.ts'
 import { EVENTS_TYPE, JSON_TYPE } from '../lib/http/content-types.ts'
 import type { MessageContent } from '../lib/http/message-content.ts'
 import { late } from '../lib/primitives/lazy.ts'
-import { SECOND_MS } from '../lib/primitives/units.ts'
+import { limit } from '../lib/primitives/limit.ts'
+import { MIB, SECOND_MS } from '../lib/primitives/units.ts'
 import { hitMetered } from '../modalities/cached-answer.ts'
 import type { SettledRecord } from '../records/records.ts'
+import type { Admission } from './admit.ts'
 import type { ServedOffer } from './offers-outcome.ts'
 import type { CacheAsk, CacheMiss } from './cache-use.ts'
 import type { GatewayRequest } from './call.ts'
@@ -20,6 +22,16 @@ import { authorize } from './permission.ts'
 
 /** Loaded with the first answer. It brings the writers of all dialects. */
 const cachedAnswers = late(() => import('../formats/cached-answer.ts'))
+
+/** The bounds of streams that are collected while they are passed on. */
+export const collectedBounds = {
+  max: limit('collectedStreamsBytesMax', 64 * MIB, 'Further streams are not kept in the answer cache.'),
+  shareMax: limit(
+    'collectedStreamsBytesPerAccountMax',
+    16 * MIB,
+    'Further streams of the account are not kept in the answer cache.',
+  ),
+}
 
 /**
  * Looks for a kept answer. Returns undefined if there is nothing to wait for. `cacheUse` of the call says what came of
@@ -100,6 +112,7 @@ const written = async (request: ClientRequest, kept: string, writing: CacheWriti
   cachedAnswers(({ writeCachedAnswer }) => writeCachedAnswer(request, kept, writing))
 
 type FinishedAnswer = {
+  readonly admission: Admission
   readonly served: ServedOffer
   readonly record: SettledRecord
   /** As the client got it. */
@@ -112,9 +125,11 @@ type FinishedAnswer = {
 /** Keeps an answer that was charged, if its request asked the cache and the answer may serve again. */
 export function keepAnswer(relay: Relay, call: GatewayRequest, finished: FinishedAnswer): void {
   const { cacheUse, request, caller } = call
-  const { served, content } = finished
+  const { served, content, form } = finished
+  const { model } = finished.admission
   if (cacheUse?.kind !== 'miss' || !isSound(call, finished)) return
-  if (typeof content !== 'string' || content === '' || content.length > CACHED_ANSWER_CHARS_MAX) return
+  // A stream is several times as long as its answer.
+  if (typeof content !== 'string' || (form === 'whole' && content.length > CACHED_ANSWER_CHARS_MAX)) return
   // Without its temperature, the answer is one of many.
   if (!cacheUse.isAsked && served.dropped.some((name) => name.includes('temperature'))) return
   const { key, keptMs } = cacheUse
@@ -125,8 +140,9 @@ export function keepAnswer(relay: Relay, call: GatewayRequest, finished: Finishe
     bytes: content.length,
     make: async () => {
       const { isLasting, wholeOfStream } = await cachedAnswers.load()
-      const text = finished.form === 'whole' ? content : await wholeOfStream(request, content)
-      return isLasting(request, text) ? { text, offerId: served.offer.id, dropped: served.dropped } : undefined
+      const text = form === 'whole' ? content : await wholeOfStream(request, content)
+      if (text.length > CACHED_ANSWER_CHARS_MAX || !(await isLasting(request, text, model))) return undefined
+      return { text, offerId: served.offer.id, dropped: served.dropped }
     },
   })
 }

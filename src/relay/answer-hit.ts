@@ -7,7 +7,7 @@ import type { Answer } from './answer.ts'
 import type { CacheHit } from './cache-use.ts'
 import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
-import { outcomeOf, settle } from './finish.ts'
+import { settle } from './finish.ts'
 import { wholeHeaders } from './headers.ts'
 import { SECOND_MS } from '../lib/primitives/units.ts'
 
@@ -26,7 +26,8 @@ export async function answerHit(
     admission,
     served: undefined,
     metered: hitMetered,
-    outcome: call.cancelled ? outcomeOf(call.cancelled) : 'completed',
+    // All of it is here, so only a client that has left misses anything.
+    outcome: call.cancelled === 'client_closed' ? 'client_closed' : 'completed',
     answer: call.life.lock && ((settled): KeptAnswer => ({ status: 200, headers: headersFor(settled), body: content })),
   })
   return { kind: 'whole', headers: headersFor(record), content }

@@ -77,7 +77,8 @@ function settleWhole(
         ? () => NOT_REPEATABLE
         : (record): KeptAnswer => ({ status: 200, headers: headersFor(record), body: content })),
   }).then((record) => {
-    if (call.cacheUse) keepAnswer(relay, call, { served, record, content, form: 'whole', isCut: served.isCut })
+    if (call.cacheUse)
+      keepAnswer(relay, call, { admission, served, record, content, form: 'whole', isCut: served.isCut })
     return { kind: 'whole', headers: headersFor(record), content }
   })
 }

@@ -2,6 +2,7 @@ import type { Accounts } from '../accounts/accounts.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Log } from '../lib/runtime/log.ts'
+import type { SharedBudget } from '../lib/primitives/shared-budget.ts'
 import type { CachedAnswers } from '../records/cached-answers.ts'
 import type { Idempotency } from '../records/idempotency.ts'
 import type { ReplyLimits } from '../modalities/modality.ts'
@@ -61,6 +62,8 @@ export type Relay = {
   readonly records: Records
   readonly idempotency: Idempotency
   readonly answers: CachedAnswers
+  /** Memory of streams that are collected for the answer cache, shared by account. */
+  readonly collected: SharedBudget
   readonly turns: Turns
   readonly backgrounds: BackgroundResponses
   readonly videos: Videos

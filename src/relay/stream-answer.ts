@@ -92,7 +92,9 @@ export class StreamAnswer {
     this.ready = ready
     this.contentType = contentType
     call.life.headLeft()
-    if (call.life.lock || call.cacheUse?.kind === 'miss') this.transcript = new Transcript()
+    if (call.life.lock) this.transcript = new Transcript()
+    else if (call.cacheUse?.kind === 'miss')
+      this.transcript = new Transcript(relay.collected.of(call.caller.account.id))
   }
 
   /** Whether nothing follows what `next` returned. */
@@ -177,6 +179,7 @@ export class StreamAnswer {
           end: (usage) => served.open.stream.fail(INTERNAL, usage),
         })
       }
+      this.transcript?.release()
       await rescue(relay, call, admission)
       throw error
     }
@@ -367,8 +370,10 @@ export class StreamAnswer {
       },
     })
     if (transcript && call.cacheUse) {
-      keepAnswer(relay, call, { served, record, content: transcript.content, form: 'stream', isCut: isCut ?? false })
+      const { content } = transcript
+      keepAnswer(relay, call, { admission, served, record, content, form: 'stream', isCut: isCut ?? false })
     }
+    transcript?.release()
     return last
   }
 }

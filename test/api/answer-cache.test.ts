@@ -330,12 +330,26 @@ describe('streamed and whole', () => {
 
   test('embeddings', async () => {
     const who = await member()
-    const ask = (): Promise<Reply> => post(who, '/v1/embeddings', { model: 'vectors', input: 'hi' })
-    const first = await kept(ask)
-    const again = await ask()
-    expect(again.cache).toBe('hit')
-    const usage = { prompt_tokens: 0, total_tokens: 0 }
-    expect(JSON.parse(again.text)).toEqual({ ...(JSON.parse(first.text) as Json), usage })
+    for (const encoding_format of ['float', 'base64']) {
+      const ask = (): Promise<Reply> => post(who, '/v1/embeddings', { model: 'vectors', input: 'hi', encoding_format })
+      const first = await kept(ask)
+      const again = await ask()
+      expect(again.cache).toBe('hit')
+      const usage = { prompt_tokens: 0, total_tokens: 0 }
+      expect(JSON.parse(again.text)).toEqual({ ...(JSON.parse(first.text) as Json), usage })
+    }
+    const content = { parts: [{ text: 'hi' }] }
+    for (const [action, body] of [
+      ['embedContent', { content }],
+      ['batchEmbedContents', { requests: [{ model: 'models/vectors', content }] }],
+    ] as const) {
+      const ask = (): Promise<Reply> => post(who, `/v1beta/models/vectors:${action}`, body)
+      const first = await kept(ask)
+      const again = await ask()
+      expect(again.cache).toBe('hit')
+      const usageMetadata = { promptTokenCount: 0, totalTokenCount: 0 }
+      expect(JSON.parse(again.text)).toEqual({ ...(JSON.parse(first.text) as Json), usageMetadata })
+    }
   })
 })
 

@@ -67,7 +67,9 @@ const readers: Record<EmbeddingDialect, (reply: Fields, inputs: number) => Part>
     return { kind: 'part', vectors, usage: readEmbeddingUsage(reply['usage']) }
   },
   gemini(reply, inputs) {
-    const vectors = asList(reply['embeddings']).map((embedding) => asFields(embedding)['values'])
+    // The answer to one text alone is kept as its client got it.
+    const one = reply['embedding'] === undefined ? [] : [reply['embedding']]
+    const vectors = asList(reply['embeddings'] ?? one).map((embedding) => asFields(embedding)['values'])
     if (vectors.length !== inputs) return garbage(`${vectors.length} embeddings came for ${inputs} inputs`)
     const { promptTokenCount } = asFields(reply['usageMetadata'])
     return { kind: 'part', vectors, usage: readEmbeddingUsage({ prompt_tokens: promptTokenCount }) }

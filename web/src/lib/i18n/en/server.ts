@@ -181,6 +181,8 @@ export const server = {
   'fixed_limits.cachedQuestionCharsMax': 'Request body served from the answer cache',
   'fixed_limits.cachedAnswerCharsMax': 'Answer kept in the answer cache',
   'fixed_limits.cachedAnswersWaitingBytesMax': 'Answers waiting for the answer cache',
+  'fixed_limits.collectedStreamsBytesMax': 'Streams collected for the answer cache',
+  'fixed_limits.collectedStreamsBytesPerAccountMax': 'Streams collected for the answer cache, per account',
   'fixed_limits.responseDays': 'Days that responses are stored',
   'fixed_limits.conversationBytesMax': 'Largest conversation that is loaded',
   'fixed_limits.conversationTurnsMax': 'Turns of a conversation',

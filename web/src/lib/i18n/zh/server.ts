@@ -182,6 +182,8 @@ export const server = {
   'fixed_limits.cachedQuestionCharsMax': '可由应答缓存提供的请求正文',
   'fixed_limits.cachedAnswerCharsMax': '应答缓存保留的应答上限',
   'fixed_limits.cachedAnswersWaitingBytesMax': '等待写入应答缓存的应答',
+  'fixed_limits.collectedStreamsBytesMax': '为应答缓存收集的流',
+  'fixed_limits.collectedStreamsBytesPerAccountMax': '单个账户为应答缓存收集的流',
   'fixed_limits.responseDays': '回复的保存天数',
   'fixed_limits.conversationBytesMax': '载入的对话上限',
   'fixed_limits.conversationTurnsMax': '对话轮数',
