@@ -40,16 +40,12 @@ export const collectedBounds = {
 export function lookUpAnswer(relay: Relay, call: GatewayRequest): Promise<void> | undefined {
   const { cacheAsk } = call
   if (!cacheAsk || cacheAsk.wish === 'off') return undefined
-  // A kept answer may be of a provider or a model that the hints of this request rule out.
-  if (call.hints !== undefined) {
-    if (cacheAsk.wish !== 'unasked') call.cacheUse = { kind: 'bypass' }
-    return undefined
-  }
   const model = authorize(relay, call)
   if ('message' in model) return undefined
   const { answerCacheSeconds } = model.limits
   if (answerCacheSeconds === undefined || relay.answers.isOff) return undefined
-  const question = questionFor(call.request, cacheAsk, model)
+  // A kept answer may be of a provider or a model that the hints of this request rule out.
+  const question = call.hints === undefined ? questionFor(call.request, cacheAsk, model) : undefined
   if (question === undefined) {
     if (cacheAsk.wish !== 'unasked') call.cacheUse = { kind: 'bypass' }
     return undefined
