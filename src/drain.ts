@@ -82,8 +82,8 @@ export async function drain(state: DrainState, parts: DrainParts): Promise<void>
   parts.certificate?.stop()
   parts.tokens.stop()
   decoders.stop()
-  const ended = [parts.control.stop(), refused.flush(), gateway.answers.settled(), parts.telemetry?.stop()]
-  await Promise.all(ended)
+  await Promise.all([parts.control.stop(), refused.flush(), parts.telemetry?.stop()])
+  await gateway.answers.settled()
   parts.sandbox?.stop()
   await store.close()
   log('info', 'drain.done')
