@@ -2,7 +2,7 @@
  * Credentials that are exchanged for a token with an end, and the exchange with a token endpoint of OAuth 2.0. A token
  * is kept until shortly before its end. One exchange runs at a time, and other requests wait for it.
  */
-import type { Provider } from '../domain/catalog.ts'
+import { secretsOf, type Provider } from '../domain/catalog.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import { outbound, type OutboundRequest, type WholeResult } from '../outbound/send.ts'
 import { Stop } from '../outbound/stop.ts'
@@ -55,16 +55,19 @@ type HeldToken = {
   pending: Promise<Credential> | undefined
 }
 
-/** The tokens by provider. */
+/** The tokens by provider. A provider has one for each of its credentials. */
 export class AccessTokens {
-  private readonly held = new Map<string, HeldToken>()
+  private readonly held = new Map<string, readonly HeldToken[]>()
 
   credentialFor(provider: Provider, exchange: Exchange): Promise<Credential> {
     const { id, secret = '' } = provider
-    let held = this.held.get(id)
-    // A provider with a new credential must not continue with the old token.
-    if (held?.secret !== secret || held.exchange !== exchange) {
-      this.held.set(id, (held = { secret, exchange, token: undefined, pending: undefined }))
+    const all = this.held.get(id) ?? []
+    let held = all.find((one) => one.secret === secret && one.exchange === exchange)
+    if (!held) {
+      held = { secret, exchange, token: undefined, pending: undefined }
+      // A provider with a new credential must not continue with the old token.
+      const kept = new Set([secretsOf(provider)].flat())
+      this.held.set(id, [...all.filter((one) => one.exchange === exchange && kept.has(one.secret)), held])
     }
     const { token } = held
     if (token && Date.now() < token.untilMs) return Promise.resolve(credentialOf(token))
@@ -76,8 +79,8 @@ export class AccessTokens {
    * Forgets a token that was refused, because it or its key was revoked. It does so once, however many requests failed.
    */
   forget({ id }: Provider, headers: Headers): void {
-    const held = this.held.get(id)
-    if (held?.token?.headers === headers) held.token = undefined
+    const held = this.held.get(id)?.find(({ token }) => token?.headers === headers)
+    if (held) held.token = undefined
   }
 }
 

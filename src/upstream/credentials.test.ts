@@ -1,20 +1,26 @@
 import { expect, test } from 'bun:test'
 import type { Provider } from '../domain/catalog.ts'
 import { findPreset } from '../vendors/presets.ts'
+import { AccessTokens, type Exchange } from './access-tokens.ts'
 import { sendAs } from './credentials.ts'
 
+const provider: Provider = {
+  id: 'p',
+  preset: 'custom',
+  baseUrl: 'https://example.com/v1',
+  reach: 'public',
+  secret: undefined,
+  hangUp: undefined,
+  origin: 'stored',
+}
+
 const headersOf = (preset: string, baseUrl: string, secret: string): Promise<unknown> => {
-  const provider: Provider = {
-    id: 'p',
-    preset,
-    baseUrl,
-    reach: 'public',
-    secret,
-    hangUp: undefined,
-    origin: 'stored',
-  }
   const found = findPreset(preset) ?? expect.unreachable()
-  return sendAs({ provider, preset: found }, (headers) => Promise.resolve(headers), { statusOf: () => 200 })
+  return sendAs(
+    { provider: { ...provider, preset, baseUrl, secret }, preset: found },
+    (headers) => Promise.resolve(headers),
+    { statusOf: () => 200 },
+  )
 }
 
 test('a key goes into the header that its vendor and its address want', async () => {
@@ -29,4 +35,23 @@ test('a key goes into the header that its vendor and its address want', async ()
   expect(await headersOf('bedrock-anthropic', `${aws}/anthropic/v1`, 'k')).toEqual(bearer)
   expect(await headersOf('bedrock-anthropic', `${mantle}/anthropic/v1`, 'k')).toEqual({ 'x-api-key': 'k' })
   expect(await headersOf('bedrock-anthropic', 'https://other.example/bedrock-mantle.x/anthropic', 'k')).toEqual(bearer)
+})
+
+test('each credential of a provider has a token of its own, and a credential that is gone has none', async () => {
+  const tokens = new AccessTokens()
+  const asked: string[] = []
+  const exchange: Exchange = ({ secret = '' }) => {
+    asked.push(secret)
+    return Promise.resolve({ kind: 'token', headers: { authorization: secret }, untilMs: Date.now() + 60_000 })
+  }
+  const get = (secret: string, secrets: readonly string[] = ['a', 'b']) =>
+    tokens.credentialFor({ ...provider, secret, secrets }, exchange)
+  for (const secret of ['a', 'b', 'a', 'b']) {
+    expect(await get(secret)).toMatchObject({ kind: 'headers', headers: { authorization: secret } })
+  }
+  expect(asked).toEqual(['a', 'b'])
+  await get('c', ['a', 'c'])
+  await get('a', ['a', 'c'])
+  await get('b')
+  expect(asked).toEqual(['a', 'b', 'c', 'b'])
 })

@@ -19,4 +19,8 @@ test('parameters follow those of the path, which stay as they are', () => {
     '/m:stream?alt=sse&api-version=2024-10-21&odd=a%20b%26c',
   )
   expect(withExtraQuery('/chat', { options: {} })).toBe('/chat')
+  // The version of a deployment is a default.
+  expect(withExtraQuery('/deployments/d/chat?api-version=1', { options })).toBe(
+    '/deployments/d/chat?api-version=2024-10-21&alt=json&odd=a%20b%26c',
+  )
 })

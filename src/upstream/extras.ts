@@ -19,14 +19,21 @@ export function withExtraHeaders(own: Headers, { options }: WithOptions): Header
   return all
 }
 
-/** A path with the parameters of its provider. A parameter that the request itself has stays as it is. */
+/** The parameter of a path with a deployment, which is only a default. */
+const VERSION = /(?<=[?&])api-version=[^&]*/
+
+/** A path with the parameters of its provider. A parameter of the request itself stays, unless it is a default. */
 export function withExtraQuery(path: string, { options }: WithOptions): string {
   const extra = options?.query
   if (!extra) return path
   const queryAt = path.indexOf('?')
   const own = new URLSearchParams(queryAt === -1 ? '' : path.slice(queryAt))
-  const added = Object.entries(extra).flatMap(([name, value]) =>
-    own.has(name) ? [] : [`${encodeURIComponent(name)}=${encodeURIComponent(value)}`],
-  )
-  return added.length === 0 ? path : `${path}${queryAt === -1 ? '?' : '&'}${added.join('&')}`
+  const added: string[] = []
+  let begun = path
+  for (const [name, value] of Object.entries(extra)) {
+    const pair = `${encodeURIComponent(name)}=${encodeURIComponent(value)}`
+    if (!own.has(name)) added.push(pair)
+    else if (name === 'api-version') begun = path.replace(VERSION, () => pair)
+  }
+  return added.length === 0 ? begun : `${begun}${queryAt === -1 ? '?' : '&'}${added.join('&')}`
 }
