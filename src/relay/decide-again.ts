@@ -36,13 +36,15 @@ const isOldBalance = <T extends { readonly kind: string }>(decided: T | OldBalan
   decided.kind === 'old_balance'
 
 /**
- * Takes an admission back whose hold the store has refused, if a smaller hold may fit what other instances have left.
- * The request can then be admitted once more.
+ * Takes an admission back whose hold the store has refused, if a smaller hold, or that of a fall-back model, may fit
+ * what other instances have left. The request can then be admitted once more.
  */
 export function takeBack({ turns }: Relay, call: GatewayRequest, refusal: HoldRefusal): boolean {
   const isOfMoney =
     refusal.kind === 'insufficient' || (refusal.kind === 'limited' && refusal.violation.kind === 'spend')
-  if (!isOfMoney || call.cancelled || call.decisions >= DECISIONS_MAX) return false
+  // A fall-back model may have other limits.
+  const mayFit = isOfMoney || (refusal.kind === 'limited' && (call.hints?.fallbacks.length ?? 0) > 0)
+  if (!mayFit || call.cancelled || call.decisions >= DECISIONS_MAX) return false
   call.decisions++
   call.limiterPermit.withdraw()
   if (call.request.conversation) turns.forget({ accountId: call.caller.account.id }, call.id)

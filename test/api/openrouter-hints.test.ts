@@ -47,15 +47,21 @@ ${[
 )
 
 type HeaderValues = Readonly<Record<string, string>>
-type Destination = { readonly path?: string; readonly key?: string; readonly headers?: HeaderValues }
+type Destination = {
+  readonly path?: string
+  readonly key?: string
+  readonly headers?: HeaderValues
+  readonly signal?: AbortSignal
+}
 
 const said = { messages: [{ role: 'user', content: 'Hello' }] }
-function send(body: object, { path = '/chat/completions', key = gateway.key, headers = {} }: Destination = {}) {
+function send(body: object, { path = '/chat/completions', key = gateway.key, headers = {}, signal }: Destination = {}) {
   const url = new URL(path.startsWith('/v1beta') ? path : `/v1${path}`, gateway.baseUrl)
   return fetch(url, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
+    signal: signal ?? null,
   })
 }
 const LLAMA = 'meta-llama/llama-3.3-70b-instruct'
@@ -74,48 +80,70 @@ async function refusal(response: Response): Promise<readonly [number, string]> {
   return [response.status, error.param]
 }
 
-describe('documented', () => {
-  const answered: readonly (readonly [name: string, body: object, model: string, providers: readonly string[]])[] = [
-    ['sort', { model: LLAMA, provider: { sort: 'throughput' } }, LLAMA, ['deepinfra', 'together']],
-    [':nitro', { model: `${LLAMA}:nitro` }, LLAMA, ['deepinfra', 'together']],
-    [':floor', { model: `${LLAMA}:floor` }, LLAMA, ['deepinfra', 'together']],
-    ['order', { model: MIXTRAL, provider: { order: ['openai', 'together'] } }, MIXTRAL, ['together']],
-    [
-      'order without fall-backs',
-      { model: MIXTRAL, provider: { order: ['openai', 'together'], allow_fallbacks: false } },
-      MIXTRAL,
-      ['together'],
-    ],
-    ['only', { model: 'openai/gpt-5-mini', provider: { only: ['azure'] } }, 'openai/gpt-5-mini', ['azure']],
-    ['ignore', { model: LLAMA, provider: { ignore: ['deepinfra'] } }, LLAMA, ['together']],
-    [
-      'max_price',
-      { model: LLAMA, provider: { max_price: { prompt: 1, completion: 2 }, sort: 'throughput' } },
-      LLAMA,
-      ['deepinfra', 'together'],
-    ],
-    [
-      'partition none',
-      {
-        models: ['anthropic/claude-sonnet-4.5', 'google/gemini-3-flash-preview', 'openai/gpt-5-mini'],
-        provider: { sort: { by: 'price', partition: 'none' } },
+const answered: readonly (readonly [name: string, body: object, model: string, providers: readonly string[]])[] = [
+  ['sort', { model: LLAMA, provider: { sort: 'throughput' } }, LLAMA, ['deepinfra', 'together']],
+  [':nitro', { model: `${LLAMA}:nitro` }, LLAMA, ['deepinfra', 'together']],
+  [':floor', { model: `${LLAMA}:floor` }, LLAMA, ['deepinfra', 'together']],
+  ['order', { model: MIXTRAL, provider: { order: ['openai', 'together'] } }, MIXTRAL, ['together']],
+  [
+    'order without fall-backs',
+    { model: MIXTRAL, provider: { order: ['openai', 'together'], allow_fallbacks: false } },
+    MIXTRAL,
+    ['together'],
+  ],
+  ['only', { model: 'openai/gpt-5-mini', provider: { only: ['azure'] } }, 'openai/gpt-5-mini', ['azure']],
+  ['ignore', { model: LLAMA, provider: { ignore: ['deepinfra'] } }, LLAMA, ['together']],
+  [
+    'max_price',
+    { model: LLAMA, provider: { max_price: { prompt: 1, completion: 2 }, sort: 'throughput' } },
+    LLAMA,
+    ['deepinfra', 'together'],
+  ],
+  [
+    'preferred_max_latency and preferred_min_throughput',
+    {
+      model: LLAMA,
+      provider: {
+        preferred_max_latency: { p50: 1, p90: 3, p99: 5 },
+        preferred_min_throughput: { p50: 100, p90: 50 },
       },
-      'openai/gpt-5-mini',
-      ['openai', 'azure'],
-    ],
-    [
-      'models alone',
-      { models: ['~anthropic/claude-sonnet-latest', 'gryphe/mythomax-l2-13b'] },
-      'gryphe/mythomax-l2-13b',
-      ['fireworks'],
-    ],
-    [
-      'models beside a model',
-      { model: '~openai/gpt-latest', models: ['~anthropic/claude-sonnet-latest', 'gryphe/mythomax-l2-13b'] },
-      'gryphe/mythomax-l2-13b',
-      ['fireworks'],
-    ],
-  ]
+    },
+    LLAMA,
+    ['deepinfra', 'together'],
+  ],
+  [
+    'the cheapest model that is fast enough',
+    {
+      models: ['anthropic/claude-sonnet-4.5', 'openai/gpt-5-mini', 'google/gemini-3-flash-preview'],
+      provider: { sort: { by: 'price', partition: 'none' }, preferred_min_throughput: { p90: 50 } },
+    },
+    'openai/gpt-5-mini',
+    ['openai', 'azure'],
+  ],
+  [
+    'partition none',
+    {
+      models: ['anthropic/claude-sonnet-4.5', 'google/gemini-3-flash-preview', 'openai/gpt-5-mini'],
+      provider: { sort: { by: 'price', partition: 'none' } },
+    },
+    'openai/gpt-5-mini',
+    ['openai', 'azure'],
+  ],
+  [
+    'models alone',
+    { models: ['~anthropic/claude-sonnet-latest', 'gryphe/mythomax-l2-13b'] },
+    'gryphe/mythomax-l2-13b',
+    ['fireworks'],
+  ],
+  [
+    'models beside a model',
+    { model: '~openai/gpt-latest', models: ['~anthropic/claude-sonnet-latest', 'gryphe/mythomax-l2-13b'] },
+    'gryphe/mythomax-l2-13b',
+    ['fireworks'],
+  ],
+]
+
+describe('documented', () => {
   test.each(answered)('%s', async (_name, body, model, providers) => {
     const response = await send({ ...said, ...body })
     expect([response.status, ((await response.json()) as { model: string }).model]).toEqual([200, model])
@@ -174,6 +202,8 @@ test.each([
   ['provider', { sort: 'beauty' }, 'provider.sort'],
   ['provider', { sort: { by: 'price', how: 1 } }, 'provider.sort.how'],
   ['provider', { colour: 'red' }, 'provider.colour'],
+  ['provider', { preferred_max_latency: 'soon' }, 'provider.preferred_max_latency'],
+  ['provider', { preferred_max_latency: { p42: 1 } }, 'provider.preferred_max_latency.p42'],
   ['provider', { max_price: { prompt: 'much' } }, 'provider.max_price.prompt'],
   ['provider', { max_price: { prompt: 0.5 } }, 'provider.max_price.prompt'],
   ['provider', { order: ['nobody'] }, 'provider.order[0]'],
@@ -299,6 +329,47 @@ describe('a fall-back model', () => {
       const response = await send({ ...body, models }, { key })
       expect([response.status, response.headers.get('x-tollgate-model')]).toEqual([200, 'gryphe/mythomax-l2-13b'])
     }
+  })
+
+  test('of many requests at once never takes more than there is, also if clients leave', async () => {
+    const key = await accountWith('0.1')
+    // The first model takes $0.0015 a request, the second one $0.0075.
+    const body = { ...said, max_tokens: 100, models: ['anthropic/claude-sonnet-4.5', 'anthropic/claude-opus-4.1'] }
+    const statuses = await Promise.all(
+      Array.from({ length: 60 }, async (_, i) => {
+        const leaving = new AbortController()
+        const sent = send({ ...body, stream: i % 2 === 0 }, { key, signal: leaving.signal })
+        if (i % 5 === 0) setTimeout(() => leaving.abort(), i)
+        const status = await sent.then(
+          async (response) => (await response.text(), response.status),
+          () => 0,
+        )
+        return status
+      }),
+    )
+    expect(new Set(statuses).difference(new Set([0, 200, 401, 502]))).toEqual(new Set())
+    let balance = await balanceOf(key)
+    for (let i = 0; i < 100 && balance.held !== '0.00'; i++) {
+      await Bun.sleep(20)
+      balance = await balanceOf(key)
+    }
+    expect(balance.held).toBe('0.00')
+    expect(Number(balance.available)).toBeGreaterThanOrEqual(0)
+    expect(Number(balance.available)).toBeLessThan(0.1)
+  })
+
+  test('with limits of its own is passed over once another model was tried, and is taken before', async () => {
+    const { secret: key } = await gateway.operate<{ secret: string }>('key.create', {
+      account: gateway.accountId,
+      name: 'limited',
+      limits: { models: { 'openai/gpt-5-mini': { requests_per_minute: 1 } } },
+    })
+    const models = ['anthropic/claude-sonnet-4.5', 'openai/gpt-5-mini', 'gryphe/mythomax-l2-13b']
+    const served = async (body: object) =>
+      (await send({ ...said, max_tokens: 10, ...body }, { key })).headers.get('x-tollgate-model')
+    expect(await served({ models })).toBe('gryphe/mythomax-l2-13b')
+    expect(await served({ models: models.slice(1) })).toBe('openai/gpt-5-mini')
+    expect(await served({ models: models.slice(1) })).toBe('gryphe/mythomax-l2-13b')
   })
 
   test('that fails too is the failure, and costs nothing', async () => {

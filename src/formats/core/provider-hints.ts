@@ -2,9 +2,16 @@
 import { z } from 'zod'
 import type { Failure } from '../../domain/failure.ts'
 import { parseUsd, type NanoUsd } from '../../domain/money.ts'
-import { noProviderHints, providerSorts, type MaxPrice, type ProviderHints } from '../../domain/routing-hints.ts'
+import {
+  noProviderHints,
+  providerSorts,
+  type MaxPrice,
+  type ProviderHints,
+  type ProviderSort,
+} from '../../domain/routing-hints.ts'
 import { limit } from '../../lib/primitives/limit.ts'
 import { safeParse } from '../../lib/json/safe-parse.ts'
+import { fieldsIn } from './fields.ts'
 import { failureOfIssue } from './issue.ts'
 
 const NAMED_MAX = limit('namedProvidersMax', 32, 'A request that names more providers in one list is refused.')
@@ -14,16 +21,22 @@ const flag = z.boolean().nullish()
 /** OpenRouter's SDKs send prices as text. */
 const price = z.union([z.number().min(0).max(1_000_000), z.string().max(20)]).nullish()
 const sort = z.enum(providerSorts)
+const sorting = { by: sort.nullish(), partition: z.enum(['model', 'none']).nullish() }
+const prices = { prompt: price, completion: price, image: price, request: price, audio: price }
+const figure = z.number().min(0)
+const percentiles = { p50: figure.nullish(), p75: figure.nullish(), p90: figure.nullish(), p99: figure.nullish() }
+/** For the median, or for several percentiles. */
+const threshold = z.union([figure, z.looseObject(percentiles)]).nullish()
 
 /** Unknown members pass the schema, and are then refused by name. */
 export const providerSchema = z.looseObject({
   order: names,
   only: names,
   ignore: names,
-  sort: z
-    .union([sort, z.looseObject({ by: sort.nullish(), partition: z.enum(['model', 'none']).nullish() })])
-    .nullish(),
-  max_price: z.looseObject({ prompt: price, completion: price, image: price, request: price, audio: price }).nullish(),
+  sort: z.union([sort, z.looseObject(sorting)]).nullish(),
+  max_price: z.looseObject(prices).nullish(),
+  preferred_min_throughput: threshold,
+  preferred_max_latency: threshold,
   allow_fallbacks: flag,
   require_parameters: flag,
   data_collection: z.enum(['allow', 'deny']).nullish(),
@@ -55,15 +68,15 @@ export function readProvider(value: unknown): ReadProvider {
   if (refused) return refused
   const maxPrice = maxPriceOf(provider)
   if (maxPrice?.kind === 'rejected') return maxPrice
-  const sorting = typeof provider.sort === 'string' ? { by: provider.sort } : provider.sort
+  const asked = typeof provider.sort === 'string' ? { by: provider.sort } : provider.sort
   return {
     kind: 'read',
     provider: {
       order: idsIn(provider.order),
       only: provider.only ? idsIn(provider.only) : undefined,
       ignore: idsIn(provider.ignore),
-      sort: sorting?.by ?? undefined,
-      sortsModels: sorting?.partition === 'none',
+      sort: asked?.by ?? wishedSpeed(provider),
+      sortsModels: asked?.partition === 'none',
       maxPrice: maxPrice?.prices,
       allowsFallbacks: provider.allow_fallbacks ?? true,
       requiresParameters: provider.require_parameters ?? false,
@@ -71,18 +84,37 @@ export function readProvider(value: unknown): ReadProvider {
   }
 }
 
+/**
+ * A threshold of speed is a wish, which never excludes an offer. The gateway has no percentiles of offers to compare it
+ * to, so it tries the fastest ones first.
+ */
+const wishedSpeed = (wished: Provider): ProviderSort | undefined =>
+  isGiven(wished.preferred_max_latency)
+    ? 'latency'
+    : isGiven(wished.preferred_min_throughput)
+      ? 'throughput'
+      : undefined
+
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null
+
 const idsIn = (list: readonly string[] | null | undefined): readonly string[] =>
   (list ?? []).map((name) => name.toLowerCase())
 
-function unknownHint({ sort: sorting, max_price: prices, ...provider }: Provider): Rejection | undefined {
-  const { sort: _, max_price: __, ...known } = providerSchema.shape
-  const parts: readonly (readonly [at: string, value: object, known: object])[] = [
-    ['provider', provider, known],
-    ['provider.sort', typeof sorting === 'object' ? (sorting ?? {}) : {}, { by: 0, partition: 0 }],
-    ['provider.max_price', prices ?? {}, { prompt: 0, completion: 0, image: 0, request: 0, audio: 0 }],
+/** The members of `provider` that are objects, with their own members. */
+const inner: Readonly<Record<string, object>> = {
+  sort: sorting,
+  max_price: prices,
+  preferred_min_throughput: percentiles,
+  preferred_max_latency: percentiles,
+}
+
+function unknownHint(provider: Provider): Rejection | undefined {
+  const parts: readonly (readonly [at: string, value: unknown, known: object])[] = [
+    ['provider', provider, providerSchema.shape],
+    ...Object.entries(inner).map(([name, known]) => [`provider.${name}`, provider[name], known] as const),
   ]
-  for (const [at, value, named] of parts) {
-    const stranger = Object.keys(value).find((name) => !Object.hasOwn(named, name))
+  for (const [at, value, known] of parts) {
+    const stranger = Object.keys(fieldsIn(value) ?? {}).find((name) => !Object.hasOwn(known, name))
     if (stranger === undefined) continue
     const param = `${at}.${stranger.slice(0, 100)}`
     return refuse('unsupported_parameter', param, `Unknown parameter: '${param}'.`)
