@@ -50,15 +50,16 @@ test.skipIf(TEST_STORE === 'postgres')(
 test.skipIf(TEST_STORE === 'postgres')('an instance refuses connections until it serves', async () => {
   const env = { ...secrets, TOLLGATE_DATABASE_URL: await freshDatabase(), TOLLGATE_LAME_DUCK_MS: '0' }
   const owner = await makeOwner(env)
-  const port = freePort()
+  // On an address of its own, because gateways of other tests may take the port meanwhile.
+  const [host, port] = ['127.0.0.9', freePort()]
   const sql = new SQL(env.TOLLGATE_DATABASE_URL, { max: 1 })
   const lock = await sql.reserve()
   await lock`BEGIN`
   await lock`LOCK TABLE instance`
-  const starting = startGateway({ folder: owner.folder, as: owner, env: { ...env, PORT: String(port) } })
+  const starting = startGateway({ folder: owner.folder, as: owner, env: { ...env, HOST: host, PORT: String(port) } })
   const met = new Set<unknown>()
   for (const untilMs = performance.now() + 2_500; performance.now() < untilMs; await Bun.sleep(50)) {
-    const url = `http://127.0.0.1:${port}/readyz`
+    const url = `http://${host}:${port}/readyz`
     met.add(
       await fetch(url).then(
         ({ status }) => status,
@@ -71,6 +72,6 @@ test.skipIf(TEST_STORE === 'postgres')('an instance refuses connections until it
   await lock.release()
   await sql.close()
   const gateway = await starting
-  expect(await isReady(port)).toBe(true)
+  expect(await isReady(port, host)).toBe(true)
   await gateway.close()
 })

@@ -114,9 +114,9 @@ function caddy(port: number, ports: readonly number[], folder: string): readonly
   return ['caddy', 'run', '--config', join(folder, 'Caddyfile'), '--adapter', 'caddyfile']
 }
 
-export async function isReady(port: number): Promise<boolean> {
+export async function isReady(port: number, host = '127.0.0.1'): Promise<boolean> {
   try {
-    return (await fetch(`http://127.0.0.1:${port}/readyz`)).ok
+    return (await fetch(`http://${host}:${port}/readyz`)).ok
   } catch {
     return false
   }
