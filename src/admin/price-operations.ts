@@ -4,6 +4,8 @@ import type { Catalog } from '../catalog/catalog.ts'
 import { planImport, type Change, type Difference, type ImportPlan, type ImportRequest } from '../prices/import-plan.ts'
 import { formatMarkUp, parseMarkUp, type MarkUp } from '../prices/mark-up.ts'
 import { priceList } from '../prices/price-list.ts'
+import { withinBound } from '../prices/within-bound.ts'
+import { fetchList } from './fetched-list.ts'
 import { conflict, done, notFound, operation, type Operation, type Result } from './operation.ts'
 import { importEffects } from './import-effects.ts'
 import { priceView } from './price-view.ts'
@@ -39,7 +41,10 @@ const changeView = ({ kind, draft, differences }: Change): object => ({
 const fingerprintOf = ({ changes }: ImportPlan, by: MarkUp): string =>
   Bun.hash(JSON.stringify([formatMarkUp(by), changes.map(changeView)])).toString(16)
 
-function plan(catalog: Catalog, wanted: Pick<ImportRequest, 'selected' | 'patterns' | 'prefix' | 'by'>): ImportPlan {
+function plan(
+  catalog: Catalog,
+  wanted: Pick<ImportRequest, 'selected' | 'patterns' | 'prefix' | 'by' | 'list'>,
+): ImportPlan {
   const models = new Map(catalog.models().map((model) => [model.id, model]))
   const aliases = new Set(catalog.aliases().map(({ id }) => id))
   return planImport({ models, aliases, providers: catalog.providers(), ...wanted, atMs: Date.now() })
@@ -58,19 +63,30 @@ const priceImport = operation(
       .optional(),
     /** Left out: TOLLGATE_MARKUP. */
     markup: markUp.optional(),
+    /** The address or, by command, the absolute path of a list of the operator's. Left out: the list in the program. */
+    from: z.string().min(1).max(2_000).optional(),
+    /** Whether the address may be on this machine or its networks. */
+    allow_private: z.boolean().default(false),
+    /** Changes of more than this share, new models, and new or lost prices are left out. Left out: all changes. */
+    within: markUp.optional(),
     /** The fingerprint of the plan that was approved. Left out: nothing is changed. */
     approved: z.string().optional(),
   }),
   async (
     { catalog, accounts, markUp: usual },
-    { provider, models: patterns, prefix, markup, approved },
+    { provider, models: patterns, prefix, markup, from, allow_private: allowsPrivate, within, approved },
+    actor,
   ): Promise<Result> => {
     const selected = catalog
       .providers()
       .filter(({ id, preset }) => (provider === undefined ? preset !== 'sandbox' : id === provider))
     if (provider !== undefined && selected.length === 0) return notFound('provider', provider)
     const by = markup ?? usual
-    const planned = plan(catalog, { selected, patterns, prefix, by })
+    const reach = allowsPrivate ? 'private' : 'public'
+    const read = from === undefined ? undefined : await fetchList({ from, reach }, actor)
+    if (read && 'ok' in read) return read
+    const found = plan(catalog, { selected, patterns, prefix, by, list: read })
+    const { plan: planned, held } = within === undefined ? { plan: found, held: [] } : withinBound(found, within)
     const fingerprint = fingerprintOf(planned, by)
     if (approved !== undefined && approved !== fingerprint) {
       return conflict(sayRefusal('import_stale'))
@@ -78,12 +94,14 @@ const priceImport = operation(
     const effects = importEffects(catalog, accounts.list(), planned.changes)
     if (approved !== undefined) await catalog.putModels(planned.changes.map(({ draft }) => draft))
     return done({
-      source: priceList().source,
+      source: (read ?? priceList()).source,
       markup: formatMarkUp(by),
       changes: planned.changes.map(changeView),
       unchanged: planned.unchanged.length,
       skipped: planned.skipped,
       changing: planned.changing,
+      /** Models whose changes are not within the bound. */
+      held,
       /** Cards of accounts that stay as they are, and factors that would sell below cost. */
       account_prices: effects,
       fingerprint,

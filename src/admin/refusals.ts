@@ -67,6 +67,7 @@ export const operationRefusals = {
   no_upscaler: "video.upscaler: there is no provider '{name}'",
   no_model: "models: there is no model '{name}'",
   sandbox_absent: 'the built-in sandbox runs only with the server',
+  list_unusable: 'the price list cannot be used: {why}',
   import_stale: 'the catalogue has changed since this was shown; look at the import again',
 } as const
 

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { command, group } from './command.ts'
 import { otherPrices, tokenPrice, type PriceCardView } from './other-prices.ts'
 import { lossText, type BelowCost } from './price-faults.ts'
@@ -21,6 +22,7 @@ type ImportView = {
   readonly unchanged: number
   readonly skipped: readonly { readonly what: string; readonly reason: string }[]
   readonly changing: readonly { readonly model: string; readonly on: string }[]
+  readonly held: readonly string[]
   readonly account_prices: readonly {
     readonly model: string
     readonly factor: string | null
@@ -61,7 +63,7 @@ const isShown = (kind: string, { what }: Difference): boolean =>
   /^(?:sale (?:input|cached input|cache write|output|image input|image output)(?: above .*)?|limit .*)$/.test(what)
 
 function drawImport(view: ImportView, terminal: Terminal): string {
-  const { source, markup, changes, unchanged, skipped, changing, account_prices: ofAccounts } = view
+  const { source, markup, changes, unchanged, skipped, changing, held, account_prices: ofAccounts } = view
   const rows = changes.flatMap(({ model, kind, differences }) =>
     differences.filter((one) => isShown(kind, one)).map((one) => ({ model, kind, ...one })),
   )
@@ -70,6 +72,7 @@ function drawImport(view: ImportView, terminal: Terminal): string {
   const noted = [
     ...skipped.map(({ what, reason }) => `left alone: ${what}: ${reason}\n`),
     ...changing.map(({ model, on }) => `the list has other prices for ${model} from ${on}: import again then\n`),
+    ...held.map((model) => `held back: ${model}: not within the bound\n`),
     ...ofAccounts.map(accountLine),
   ]
   const title = `${source.package} ${source.version} of ${source.released}, dollars per million tokens or for a piece, mark-up ${markup}`
@@ -115,6 +118,10 @@ const importing = command({
     ['tollgate price import --all --dry-run', 'what would change'],
     ['tollgate price import --provider openai --markup 20%'],
     ['tollgate price import --provider openai --prefix openai/', 'all of its models as openai/…'],
+    [
+      'tollgate price import --all --from https://example.com/prices.json --within 20% --yes',
+      'refreshes prices from your list; for a timer',
+    ],
     ["tollgate price import --provider anthropic --model 'claude-sonnet-*' --markup 12.5% --yes"],
   ],
   options: {
@@ -123,18 +130,33 @@ const importing = command({
     prefix: { summary: 'put this before the ids, such as openai/', value: text('PREFIX') },
     all: { summary: 'import all models of all providers' },
     markup: { summary: 'mark-up on the list price (TOLLGATE_MARKUP, else 0%)', value: percentage },
+    from: {
+      summary: 'the address or the file of a list of your own (default: the list in the program)',
+      value: text('URL|FILE'),
+    },
+    'allow-private': { summary: 'the address may be on this machine or its networks' },
+    within: { summary: 'leave out models with a change of more than this, and new ones', value: percentage },
     'dry-run': { summary: 'only show what would change' },
     yes: { summary: 'do it without asking' },
   },
   notes:
-    'The list is @pydantic/genai-prices, pinned in this version; nothing is fetched. The cost of an offer is the list\n' +
+    'The list is @pydantic/genai-prices, pinned in this version, and nothing is fetched, unless --from names a list of\n' +
+    'your own. The cost of an offer is the list\n' +
     'price. The sale price is the list price with the mark-up. New prices become new dated cards, so past charges do\n' +
     'not change. Other offers of a model, and limits set by hand, are kept. What tollgate.yaml declares is left alone.',
   run: async ({ options, program, terminal }) => {
-    const { provider, model: models, prefix, markup, all, yes, 'dry-run': dryRun } = options
+    const { provider, model: models, prefix, markup, all, from, within, yes, 'dry-run': dryRun } = options
     if (provider === undefined && models.length === 0 && !all)
       return usage('price import: say what to import: --provider, --model or --all')
-    const input = { models, ...(provider && { provider }), ...(prefix && { prefix }), ...(markup && { markup }) }
+    const input = {
+      models,
+      ...(provider && { provider }),
+      ...(prefix && { prefix }),
+      ...(markup && { markup }),
+      ...(from && { from: /^https?:/i.test(from) ? from : resolve(from) }),
+      ...(options['allow-private'] && { allow_private: true }),
+      ...(within && { within }),
+    }
     return operate<ImportView>(program, { name: 'price.import', input }, (view) => {
       if (dryRun || view.changes.length === 0) return shown(view, drawImport(view, terminal))
       return approve({ program, terminal, input }, view, { asked: yes ? 'yes' : 'terminal' })

@@ -37,6 +37,7 @@ const importShape = z
       }),
     ),
     changing: z.array(z.strictObject({ model: z.string(), on: z.string() })),
+    held: z.array(z.string()).meta({ description: 'models whose changes are not within the bound' }),
     account_prices: z
       .array(
         z.strictObject({
@@ -72,6 +73,11 @@ export const importRoute: ConsoleRoute = route('POST', '/price-imports', {
       description: 'the public ids are the vendor’s behind this, such as openai/; left out: they are the vendor’s',
     }),
     markup: z.string().optional().meta({ description: 'such as 20%' }),
+    from: z.string().min(1).optional().meta({ description: 'the https address of a list of your own' }),
+    within: z
+      .string()
+      .optional()
+      .meta({ description: 'leave out models with a change of more than this, and new ones' }),
     approved: z.string().optional().meta({ description: 'the fingerprint' }),
   }),
   answer: importShape,

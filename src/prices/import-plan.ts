@@ -6,7 +6,7 @@ import { imageFamilies, imageFamilyNames } from '../vendors/image-families.ts'
 import { formatUsd } from '../domain/money.ts'
 import type { PriceTier, UnitPrices } from '../domain/price.ts'
 import type { MarkUp } from './mark-up.ts'
-import { priceList } from './price-list.ts'
+import { priceList, type PriceList } from './price-list.ts'
 import { saySkip, skip, skipAsListed, type SkippedModel } from './skips.ts'
 import { isStated, priceUnits } from '../domain/price-units.ts'
 import { draftOf, vendorModels, type VendorModel } from './vendor-models.ts'
@@ -25,6 +25,8 @@ export type ImportRequest = {
   readonly prefix?: string | undefined
   readonly by: MarkUp
   readonly atMs: number
+  /** Undefined: the list in the program. */
+  readonly list?: PriceList | undefined
 }
 
 /** The subject of a value: a unit of the sale price or of an offer's cost, with its tier, or a limit. */
@@ -67,14 +69,14 @@ function matcher(pattern: string): RegExp {
 
 /** Compares the list with the catalogue. Pure: the same request gives the same plan. */
 export function planImport(request: ImportRequest): ImportPlan {
-  const { models, selected, patterns, by, atMs } = request
+  const { models, selected, patterns, by, atMs, list } = request
   const matchers = patterns.map(matcher)
   const isWanted = (id: string): boolean => matchers.length === 0 || matchers.some((one) => one.test(id))
   const drafts = new Map<string, ModelDraft>()
   const skipped: SkippedModel[] = []
   const changing = new Map<string, string>()
   for (const provider of selected) {
-    for (const model of vendorModels(provider.preset, atMs).filter(({ id }) => isWanted(id))) {
+    for (const model of vendorModels(provider.preset, atMs, list).filter(({ id }) => isWanted(id))) {
       const id = targetOf(model, provider, { ...request, drafts })
       if (id === undefined) {
         skipped.push(skip(model.id, saySkip('declared')))
@@ -238,12 +240,12 @@ function compare(subject: Pick<PriceSubject, 'kind' | 'offer'>, before: NamedVal
 /** Skips of a provider: its vendor if the list lacks it, else its models without a price. */
 function unpriced(
   { id: providerId, preset }: Provider,
-  { models }: ImportRequest,
+  { models, list = priceList() }: ImportRequest,
   isWanted: (id: string) => boolean,
 ): SkippedModel[] {
-  const vendor = priceList().vendors[preset]
+  const vendor = list.vendors[preset]
   if (!vendor) {
-    const why = priceList().unlisted[preset]
+    const why = list.unlisted[preset]
     const what = `provider ${providerId}`
     return [why === undefined ? skip(what, saySkip('vendor_unknown', { preset })) : skipAsListed(what, why)]
   }

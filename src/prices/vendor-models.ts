@@ -5,7 +5,7 @@ import { imageFamilies } from '../vendors/image-families.ts'
 import { parseUsd } from '../domain/money.ts'
 import { unitPrices, type PriceTier, type UnitPrices } from '../domain/price.ts'
 import { markUp, markUpTiers, type MarkUp } from './mark-up.ts'
-import { priceList, type ListedModel, type ListedPrices, type ListedTier } from './price-list.ts'
+import { priceList, type ListedModel, type ListedPrices, type ListedTier, type PriceList } from './price-list.ts'
 
 /** A model as its vendor lists it at a given time. */
 export type VendorModel = {
@@ -51,8 +51,8 @@ function limitsOf(listed: ListedModel): Partial<ModelLimits> {
 }
 
 /** All models that the list has for a preset at a given time. Empty if the list does not know the preset. */
-export function vendorModels(preset: string, atMs: number): VendorModel[] {
-  const vendor = priceList().vendors[preset]
+export function vendorModels(preset: string, atMs: number, list: PriceList = priceList()): VendorModel[] {
+  const vendor = list.vendors[preset]
   if (!vendor) return []
   const { upstreamPrefix = '', models } = vendor
   return Object.entries(models).flatMap(([id, model]) => {

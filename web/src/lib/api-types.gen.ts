@@ -607,6 +607,8 @@ export type PriceImport = {
     readonly model: string
     readonly on: string
   }[]
+  /** models whose changes are not within the bound */
+  readonly held: readonly string[]
   /** cards of accounts that stay, and factors that would sell below cost */
   readonly account_prices: readonly {
     readonly model: string
@@ -1848,6 +1850,10 @@ export type Bodies = {
     readonly prefix?: string
     /** such as 20% */
     readonly markup?: string
+    /** the https address of a list of your own */
+    readonly from?: string
+    /** leave out models with a change of more than this, and new ones */
+    readonly within?: string
     /** the fingerprint */
     readonly approved?: string
   }

@@ -20,11 +20,8 @@ export function ImportPanel() {
   const [provider, setProvider] = useState('')
   const [prefix, setPrefix] = useState('')
   const [markup, setMarkup] = useState('')
-  const wanted: WantedPrices = {
-    ...(provider.trim() === '' ? {} : { provider: provider.trim() }),
-    ...(prefix.trim() === '' ? {} : { prefix: prefix.trim() }),
-    ...(markup.trim() === '' ? {} : { markup: markup.trim().endsWith('%') ? markup.trim() : `${markup.trim()}%` }),
-  }
+  const [from, setFrom] = useState('')
+  const wanted = wantedOf(provider.trim(), markup.trim(), from.trim())
   const look = useMutation({ mutationFn: (asked: WantedPrices) => importPrices(asked) })
   const approve = useMutation({
     mutationFn: (asked: WantedPrices) => importPrices(asked),
@@ -66,6 +63,7 @@ export function ImportPanel() {
               onChange={(event) => setMarkup(event.target.value)}
             />
           </div>
+          <ListField value={from} onType={setFrom} />
           <Button type="submit" kind="primary" busy={look.isPending}>
             {t('prices.look')}
           </Button>
@@ -81,6 +79,31 @@ export function ImportPanel() {
           onApprove={() => approve.mutate({ ...look.variables, approved: look.data.fingerprint })}
         />
       )}
+    </div>
+  )
+}
+
+/** What is typed. An empty field leaves the choice to the server. */
+const wantedOf = (provider: string, markup: string, from: string): WantedPrices => ({
+  ...(provider === '' ? {} : { provider }),
+  ...(from === '' ? {} : { from }),
+  ...(markup === '' ? {} : { markup: markup.endsWith('%') ? markup : `${markup}%` }),
+})
+
+type ListFieldProps = { readonly value: string; readonly onType: (text: string) => void }
+
+/** The address of a list of the operator's. */
+function ListField({ value, onType }: ListFieldProps) {
+  const t = useT()
+  return (
+    <div className="w-72">
+      <TextField
+        label={t('prices.list')}
+        placeholder={t('prices.builtIn')}
+        type="url"
+        value={value}
+        onChange={(event) => onType(event.target.value)}
+      />
     </div>
   )
 }

@@ -131,6 +131,8 @@ export const operator = {
   'prices.markup': 'Mark-up',
   'prices.prefix': 'Before the IDs, such as openai/',
   'prices.noPrefix': 'Nothing',
+  'prices.list': 'Price list (https)',
+  'prices.builtIn': 'Built in',
   'prices.asSet': 'As configured',
   'prices.look': 'Preview changes',
   'prices.importHint': 'Nothing changes until you approve the preview.',

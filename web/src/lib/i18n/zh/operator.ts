@@ -129,6 +129,8 @@ export const operator = {
   'prices.markup': '加价',
   'prices.prefix': 'ID 前缀，如 openai/',
   'prices.noPrefix': '无',
+  'prices.list': '价目表（https）',
+  'prices.builtIn': '内置',
   'prices.asSet': '按设置',
   'prices.look': '查看变化',
   'prices.importHint': '确认之前不会有任何更改。',

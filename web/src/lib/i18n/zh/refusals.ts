@@ -34,6 +34,7 @@ export const refusals: Readonly<Record<string, string>> = {
   provider_taken: '供应商“{name}”已存在。',
   view_taken: '您已有同名的视图。',
   views_full: '您已有 {max} 个视图，请先删除一个。',
+  list_unusable: '无法使用该价目表：{why}。',
   import_stale: '显示之后目录已有变化，请重新查看。',
 
   // 金额与兑换码

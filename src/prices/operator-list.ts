@@ -1,0 +1,98 @@
+/**
+ * A price list of the operator's own, in the format of `price-list.json`. It is checked whole, because nobody may look
+ * at it before it is applied: no price of it is zero or missing.
+ */
+import { z } from 'zod'
+import { parseUsd } from '../domain/money.ts'
+import { imageFamilyNames } from '../vendors/image-families.ts'
+import type { PriceList } from './price-list.ts'
+
+const dollars = z
+  .string()
+  .refine((text) => (parseUsd(text) ?? 0n) > 0n, 'must be dollars per million tokens above zero, as text: "0.15"')
+
+const units = {
+  input: dollars,
+  output: dollars.optional(),
+  cached: dollars.optional(),
+  write: dollars.optional(),
+  write1h: dollars.optional(),
+  imageInput: dollars.optional(),
+  imageOutput: dollars.optional(),
+}
+const tokens = z.int().min(1).max(1_000_000_000)
+const prices = z.strictObject({
+  ...units,
+  from: z.iso.date().optional(),
+  above: z.array(z.strictObject({ ...units, tokens })).optional(),
+})
+
+const model = z
+  .strictObject({
+    kind: z.enum(['embedding', 'image']).optional(),
+    family: z.enum(imageFamilyNames).optional(),
+    dimensions: tokens.optional(),
+    adjustable: z.boolean().optional(),
+    context: tokens.optional(),
+    output: tokens.optional(),
+    reasoning: z.literal('hidden').optional(),
+    media: z.literal('refused').optional(),
+    prices: z.array(prices).min(1),
+  })
+  .refine(
+    ({ kind, prices: all }) =>
+      kind === 'embedding' ||
+      all.every(({ output, above = [] }) => output !== undefined && above.every((tier) => tier.output !== undefined)),
+    'needs a price of output in all of its prices',
+  )
+
+const list = z.strictObject({
+  version: z.string().max(100).optional(),
+  released: z.iso.date().optional(),
+  vendors: z.record(
+    z.string().min(1).max(100),
+    z.strictObject({
+      upstreamPrefix: z.string().max(100).optional(),
+      models: z.record(z.string().regex(/^[\w@][\w.:/@-]{0,199}$/, 'must be a model id'), model),
+    }),
+  ),
+})
+
+/** The list, or the reason why it cannot be used. `from` is its place, for people. */
+export function readOperatorList(text: string, from: string): PriceList | { readonly problem: string } {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch {
+    return { problem: 'it is not JSON' }
+  }
+  const read = list.safeParse(parsed)
+  if (!read.success) {
+    const [issue] = read.error.issues
+    return { problem: `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}` }
+  }
+  const { version = '', released = 'now', vendors } = read.data
+  return {
+    source: { package: from, version, released, licence: '', home: from },
+    tokens: {},
+    unlisted: {},
+    vendors: Object.fromEntries(
+      Object.entries(vendors).map(([preset, vendor]) => [
+        preset,
+        {
+          ...vendor,
+          leftOut: {},
+          models: Object.fromEntries(Object.entries(vendor.models).map(([id, one]) => [id, byDate(one)])),
+        },
+      ]),
+    ) as PriceList['vendors'],
+  }
+}
+
+/** The prices of a model are read by date, and its tiers by size. */
+const byDate = (one: z.infer<typeof model>): z.infer<typeof model> => ({
+  ...one,
+  prices: one.prices
+    .map(({ above, ...rest }) => ({ ...rest, ...(above && { above: above.toSorted((a, b) => a.tokens - b.tokens) }) }))
+    .toSorted((a, b) => ((a.from ?? '') < (b.from ?? '') ? -1 : 1)),
+})
