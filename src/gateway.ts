@@ -242,6 +242,7 @@ function servicesOf(
     verify,
     lastVerification: () => lastVerification,
     health: () => healthBook.all,
+    signals: healthBook.signals,
     resume: (providerId) => healthBook.resume(offersOfProvider(shared.catalog, providerId)),
     tally: new ProviderTally(),
     savedViews: openSqlSavedViews(store),

@@ -4,6 +4,7 @@ import type { Catalog } from '../catalog/catalog.ts'
 import { modelKinds, saleOfKind, type Model, type ModelDraft, type ModelKind, type Offer } from '../domain/catalog.ts'
 import type { ModelLimits } from '../domain/model-limits.ts'
 import type { LocalizedMessage } from '../lib/primitives/localized-message.ts'
+import { policyOf } from '../router/policies/policies.ts'
 import { modelLimitChanges, modelLimitFields, modelLimitsOf, modelLimitsView } from '../vendors/model-limits.ts'
 import { lossesOf } from '../domain/below-cost.ts'
 import { priceGapsOf } from '../domain/image.ts'
@@ -20,6 +21,7 @@ import {
   type Operation,
   type Result,
 } from './operation.ts'
+import { explainedRequest, explainPlan } from './explain.ts'
 import { cardPrices, isRefused, offersOf, priceInput, pricesOf } from './price-input.ts'
 import { lossView, priceView } from './price-view.ts'
 
@@ -205,6 +207,15 @@ export const modelOperations: Readonly<Record<string, Operation>> = {
   'model.add': modelAdd,
   'model.change': modelChange,
   'model.list': operation(z.strictObject({}), ({ catalog }) => done(catalog.models().map(modelView))),
+  'model.explain': operation(
+    z.strictObject({ id: z.string(), ...explainedRequest }),
+    (services, { id: name, ...asked }) => {
+      const model = services.catalog.model(name)
+      if (!model) return notFound('model', name)
+      const { name: policy } = policyOf(model, asked.routing)
+      return done({ id: name, policy, steps: explainPlan(services, model, asked) })
+    },
+  ),
   'model.remove': operation(
     z.strictObject({ id: z.string() }),
     async ({ catalog }, { id: name }) => {

@@ -22,6 +22,7 @@ import type { RefusedRequests } from '../records/refused.ts'
 import type { UsageRollups } from '../records/usage-rollups.ts'
 import type { ProviderTally } from '../relay/provider-tally.ts'
 import type { OfferHealth } from '../router/health.ts'
+import type { SignalBook } from '../router/signal-book.ts'
 import type { Tasks } from '../video/tasks.ts'
 import { sayRefusal, type ResourceName } from './refusals.ts'
 
@@ -64,6 +65,8 @@ export type AdminServices = {
   readonly lastVerification: () => Verification | undefined
   readonly limiter: Limiter
   readonly health: () => ReadonlyMap<string, OfferHealth>
+  /** What routing policies know of the offers. */
+  readonly signals: SignalBook
   /** Ends the rests of a provider's offers. Returns how many rested. */
   readonly resume: (providerId: string) => number
   readonly tally: ProviderTally

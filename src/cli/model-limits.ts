@@ -23,6 +23,8 @@ const optionOrder = [
   'adjustable-dimensions',
   'pictures',
   'hidden-reasoning',
+  'routing',
+  'sticky',
 ]
 const settable = sortedBy(
   modelLimitEntries.flatMap(([, { input, output, option, value }]) =>

@@ -1,6 +1,7 @@
 import { modelKinds, saleOfKind, type ModelKind } from '../domain/catalog.ts'
 import { gapText, lossWarning, type BelowCost } from './price-faults.ts'
 import { command, group } from './command.ts'
+import { modelExplain } from './model-explain.ts'
 import { modelLimits } from './model-limits.ts'
 import { readOffer, type OfferOption } from './offer.ts'
 import { otherPrices, tokenPrice, type PriceCardView } from './other-prices.ts'
@@ -202,5 +203,5 @@ export const modelGroup = group({
     ['tollgate model list'],
     ['tollgate model add gpt-4.1-mini --price-input 0.40 --price-output 1.60 --offer openai/gpt-4.1-mini'],
   ],
-  commands: [add, set, models, modelLimits, remove],
+  commands: [add, set, models, modelLimits, modelExplain, remove],
 })

@@ -51,6 +51,12 @@ export const wholeNumber = (placeholder: string, { min, max }: { min: number; ma
 
 export const port = wholeNumber('PORT', { min: 0, max: 65_535 })
 
+/** One of several words. */
+export const oneOf = (words: readonly string[]): ValueRule => ({
+  placeholder: words.join('|'),
+  problem: (given) => (words.includes(given) ? undefined : `must be one of ${words.join(', ')}`),
+})
+
 /** `a,b` as a list. */
 export const listFrom = (given: string): string[] =>
   given

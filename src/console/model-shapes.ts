@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { modelKinds, type Model } from '../domain/catalog.ts'
 import { basisOf, basisShape, cardShape, cardView } from './price-view.ts'
-import { isServing } from './explain-route.ts'
+import { isServing } from '../admin/explain.ts'
 import { imageFactsShape, imageFactsView, videoFactsShape, videoFactsView, withoutUpscaler } from './model-facts.ts'
 import { finder, isoTime, pageQuery, searchText, time } from './shapes.ts'
 

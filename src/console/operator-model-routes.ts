@@ -21,7 +21,7 @@ import {
   priceBody,
   pricesOfBody,
 } from './price-view.ts'
-import { isServing } from './explain-route.ts'
+import { isServing } from '../admin/explain.ts'
 import { answer, json, missing, route, type ConsoleRoute } from './route.ts'
 import { finder, isoTime, listShapeOf, origin, pageIn, pageQuery, searchText, time } from './shapes.ts'
 import { factsShape, factsView } from './model-shapes.ts'

@@ -36,6 +36,8 @@ const said = {
   concurrent_requests: 6,
   answer_cache_seconds: 99,
   hedging: true,
+  routing: 'latency',
+  sticky: 'off',
 }
 
 describe('limits of a model', () => {

@@ -3,6 +3,7 @@
  * routes and `tollgate model limits` are made.
  */
 import type { ModelRates } from './limits.ts'
+import { policyNames, stickinessNames, type PolicyName, type Stickiness } from './routing.ts'
 import { openImageFacts, type ImageFacts } from './image.ts'
 import { openVideoFacts, type VideoFacts } from './video.ts'
 
@@ -38,6 +39,10 @@ export type ModelLimits = ModelRates & {
   readonly answerCacheSeconds: number | undefined
   /** Whether a second offer is asked when the first is slower than most answers of the model. */
   readonly hedging: boolean
+  /** How its offers are ranked. */
+  readonly routing: PolicyName
+  /** What keeps a conversation at one offer. Undefined: what is usual for its policy. */
+  readonly sticky: Stickiness | undefined
 }
 
 /**
@@ -192,6 +197,25 @@ export const modelLimitRows = {
     output: 'hedging',
     option: { name: 'hedging', summary: 'whether a second offer is asked when the first is unusually slow' },
     forOperators: 'whether a second offer is asked when the first is slower than 95 % of the answers of the model',
+  },
+  routing: {
+    default: 'weighted',
+    value: policyNames,
+    input: 'routing',
+    output: 'routing',
+    option: { name: 'routing', summary: 'which of its offers is tried first, see docs/routing.md' },
+    forOperators: 'the policy that ranks the offers of one priority',
+  },
+  sticky: {
+    default: undefined,
+    value: stickinessNames,
+    input: 'sticky',
+    output: 'sticky',
+    option: {
+      name: 'sticky',
+      summary: 'what keeps a conversation at one offer (default: named, or opening unless the routing is weighted)',
+    },
+    forOperators: 'what keeps a conversation at one offer: its name, or also the words it begins with',
   },
 } as const satisfies { readonly [Name in keyof ModelLimits]-?: LimitRow<ModelLimits[Name]> }
 

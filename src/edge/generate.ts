@@ -110,6 +110,7 @@ function requestFor(
     linkBase,
     trace: responder.traceOf(context),
     hints,
+    headers: exchange.head.headers,
   })
   if (!call.isBackground) {
     if (exchange.isGone) call.cancel('client_closed')

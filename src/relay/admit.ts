@@ -15,6 +15,7 @@ import { orderedPlan } from '../router/hints.ts'
 import type { GatewayRequest } from './call.ts'
 import { adviceOf, limitFailure, type AffordableSize } from '../accounts/limit-failure.ts'
 import { begunSteps } from './conversation.ts'
+import { conversationKeyFor } from './conversation-key.ts'
 import { GrowingHold } from './growing-hold.ts'
 import { hintedModel, namesToTry } from './hinted-offers.ts'
 import { keyCondition, limitCondition } from './hold-conditions.ts'
@@ -198,7 +199,12 @@ export function planFor(relay: Relay, call: GatewayRequest, work: Work): readonl
   const { offers: all } = model
   const length = modality.lengthOf(request, model)
   const policy = hinted?.policy
-  const ranked = planAttempts({ model, health: health.all, nowMs: Date.now(), random: Math.random, length, policy })
+  const nowMs = Date.now()
+  const conversation = conversationKeyFor(call, model)
+  call.conversationKey = conversation
+  const warm = conversation && health.conversations.warm(conversation, nowMs)
+  const known = { health: health.all, signals: health.signals, conversation, warm }
+  const ranked = planAttempts({ model, request, length, policy, nowMs, random: Math.random, ...known })
   const plan = hinted ? orderedPlan(ranked, hinted.provider, ({ id }) => health.isResting(id)) : ranked
   if (plan.length === 0) {
     if (length && all.some(({ state }) => state !== 'drained')) return tooLong(model, request, length)

@@ -2,12 +2,12 @@
 import { secretsOf, type Offer } from '../domain/catalog.ts'
 import { redactFailure } from '../vendors/redaction.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
-import type { AttemptTimes } from '../router/health.ts'
 import { PRIVATE_CHARS_MAX, PrivateTexts } from '../vendors/kept-words.ts'
 import type { ClientRequest } from '../formats/core/contract.ts'
 import { brokenNote, buildAttemptNote, type AttemptEnd } from '../records/record-builder.ts'
 import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
+import type { AttemptTimes } from './health-book.ts'
 import { KIB } from '../lib/primitives/units.ts'
 
 /** The exchange with an offer. */

@@ -7,8 +7,9 @@ import type { UpstreamFailure } from '../domain/failure.ts'
 import { refusedField } from '../formats/core/refused-field.ts'
 import type { Admission } from './admit.ts'
 import { isBeyond, isLast, mayHaveBeenMade, refusesStream } from './attempt-faults.ts'
-import { redactedFailure, note, noteOutrun, timesOf } from './attempt-note.ts'
+import { redactedFailure, note, noteOutrun } from './attempt-note.ts'
 import type { GatewayRequest } from './call.ts'
+import { answerCame, answerFailedToCome, attemptOutrun, attemptSent, rethrowAfter } from './attempt-signals.ts'
 import type { Relay } from './context.ts'
 import { NONE_TRIED, type OffersOutcome } from './offers-outcome.ts'
 import { pause } from './pause.ts'
@@ -47,6 +48,8 @@ type RunningAttempt = {
   readonly asked: AttemptedOffer
   readonly prepared: PreparedAttempt
   readonly racer: Racer | undefined
+  /** Says that its answer or failure has come. */
+  readonly arrived: () => void
   readonly result: Promise<AttemptResult>
 }
 
@@ -165,8 +168,12 @@ class AttemptLoop {
     const running = this.send(choice, permit, racer)
     if ('failed' in running) return this.failedAt(running.failed, running.asked)
     this.current(running)
+    const { arrived, result } = running
     if (racer) return this.hedge(running)
-    return running.result.then((tried) => this.tried(running, tried))
+    return result.then((tried) => {
+      arrived()
+      return this.tried(running, tried)
+    }, rethrowAfter(arrived))
   }
 
   /** Sends the request to an offer. A request that cannot be expressed in its dialect fails at once. */
@@ -188,9 +195,12 @@ class AttemptLoop {
     if ('kind' in prepared) {
       return { failed: prepared, asked: { choice, permit, startedMs, dropped: NOTHING, isWhole: false } }
     }
-    relay.health.tried(offer.id)
+    const arrived = attemptSent(relay, call, offer)
     const asked = { choice, permit, startedMs, dropped: prepared.request.dropped, isWhole: prepared.isWhole }
-    return { asked, prepared, racer, result: carriedOut(call, prepared) }
+    const result = carriedOut(call, prepared)
+    // Nobody may wait for the result of a racer.
+    if (racer) void result.then(arrived, arrived)
+    return { asked, prepared, racer, arrived, result }
   }
 
   /** The life of the request is that of this attempt from now on. */
@@ -280,6 +290,7 @@ class AttemptLoop {
     noteOutrun(call, choice.offer, startedMs)
     permit.leave()
     this.tookUntilNow(running)
+    attemptOutrun(relay, call, { offer: choice.offer, startedMs })
     relay.health.ended(choice.offer.id)
   }
 
@@ -305,10 +316,11 @@ class AttemptLoop {
     const { choice, permit, startedMs, dropped } = asked
     const { offer } = choice
     note(call, offer, startedMs, 'ok')
+    answerCame(relay, call, offer, tried)
     // The stream may still break, so it keeps its permit until its end.
     if (tried.kind === 'stream') return { kind: 'stream', open: tried.open, offer, dropped }
     permit.leave()
-    relay.health.succeeded(offer.id, timesOf(call))
+    relay.health.succeeded(offer.id)
     return { kind: 'whole', reply: tried.reply, isCut: tried.isCut ?? false, offer, dropped }
   }
 
@@ -359,6 +371,7 @@ class AttemptLoop {
     const isNeutral = isBeyond(failure) && this.failed.last && !isBeyond(this.failed.failure)
     const mayBeMade = mayHaveBeenMade(failure, isWhole)
     this.failed = { kind: 'failed', ...came, failure: isNeutral ? this.failed.failure : failure, mayBeMade }
+    answerFailedToCome(relay, call, { offer, startedMs, failure })
     if (isAbandoned(call)) {
       relay.health.ended(offer.id)
       return failure

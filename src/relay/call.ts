@@ -7,6 +7,7 @@ import { NOWHERE, type RosterMember } from '../lib/primitives/roster.ts'
 import type { ClientRequest } from '../formats/core/contract.ts'
 import type { IdempotencyKey } from '../records/idempotency.ts'
 import type { RequestTrace } from '../telemetry/request-trace.ts'
+import type { ConversationKey } from '../router/conversations.ts'
 import type { Abortable, Stoppable } from '../upstream/in-flight-attempt.ts'
 import type { CacheAsk, CacheUse } from './cache-use.ts'
 import { RequestLife } from './lifecycle.ts'
@@ -28,6 +29,7 @@ export type CallStart = Pick<
   readonly linkBase?: string | undefined
   readonly trace?: RequestTrace | undefined
   readonly hints?: RoutingHints | undefined
+  readonly headers?: ReadonlyMap<string, string> | undefined
 }
 
 /** One client request in the relay: the caller, the request, and how it is cancelled. */
@@ -42,6 +44,8 @@ export class GatewayRequest implements Stoppable, RosterMember {
   readonly clientAddress: string
   /** The address of this gateway as its client can reach it, or undefined if it is not known. */
   readonly linkBase: string | undefined
+  /** The headers of the request, by their names in lower case. */
+  readonly headers: ReadonlyMap<string, string> | undefined
   /** The idempotency key and the fingerprint, if the client sent a key. */
   readonly once: IdempotencyKey | undefined
   /** The trace that it belongs to, if traces are sent. */
@@ -55,6 +59,8 @@ export class GatewayRequest implements Stoppable, RosterMember {
   readonly life = new RequestLife(this)
   cancelled: CancelReason | undefined
   upstreamStopped = false
+  /** Its conversation, if that keeps to one offer. Set at its admission. */
+  conversationKey: ConversationKey | undefined
   /** How often its admission was decided again. */
   decisions = 0
   /** Whether its hold was refused. Nobody waits for its answer. */
@@ -82,6 +88,7 @@ export class GatewayRequest implements Stoppable, RosterMember {
       trace,
       hints,
     } = start
+    this.headers = start.headers
     this.id = id
     this.caller = caller
     this.request = request

@@ -29,6 +29,7 @@ export async function recall(
   const referred = await turns.some(scope, referredIds.slice(0, REFERRED_MAX))
   if (chain.kind === 'busy' || referred.kind === 'busy') return BUSY
   if (referred.kind === 'too_long') return { ...TOO_LONG, param: 'input' }
+  conversation.firstId = chain.turns[0]?.id
   const text = textOf([...chain.turns, ...referred.turns])
   if (await isTooFine(text)) return TOO_LONG
   // Reading the request, joining the conversation and writing it for a vendor are three steps of equal size.

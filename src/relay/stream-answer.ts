@@ -14,7 +14,8 @@ import type { Admission } from './admit.ts'
 import { keepAnswer } from './answer-cache.ts'
 import type { OffersOutcome, StreamServed } from './offers-outcome.ts'
 import { factsOf } from './prepared-attempt.ts'
-import { redactedFailure, noteBroken, timesOf } from './attempt-note.ts'
+import { redactedFailure, noteBroken } from './attempt-note.ts'
+import { streamEnded } from './attempt-signals.ts'
 import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
 import { shownEnd } from './conversation.ts'
@@ -301,7 +302,8 @@ export class StreamAnswer {
       if (isCut) this.call.life.cutAt(capOfSpent(this.admission))
       const end = (usage: Usage): MessageContent => endOf(served, step, usage)
       const content = await this.settle(served, { outcome: 'completed', isCut, repeatable: true, end })
-      this.relay.health.succeeded(served.offer.id, timesOf(this.call))
+      this.relay.health.succeeded(served.offer.id)
+      streamEnded(this.relay, this.call, served.offer, served.open.stream.usage)
       return content
     }
     this.broken = this.isBytes

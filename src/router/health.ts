@@ -1,6 +1,7 @@
 /**
- * The health of offers, learnt from attempts. It is pure: time is passed in. A request's own fault never counts, or a
- * user with a bad prompt could rest a vendor's offer for everybody. Faults of the gateway do not count either.
+ * The health of offers, learnt from attempts. It is pure: time is passed in. It decides when an offer rests, for every
+ * routing policy alike. A request's own fault never counts, or a user with a bad prompt could rest a vendor's offer for
+ * everybody. Faults of the gateway do not count either.
  */
 import type { Offer } from '../domain/catalog.ts'
 import { isRequestFault, RETRY_AFTER_MS_MAX, type UpstreamFailure } from '../domain/failure.ts'
@@ -14,17 +15,6 @@ export type OfferHealth = {
   readonly restUntilMs: number
   /** Whether one request is trying the offer after its rest (half-open). Other requests use other offers meanwhile. */
   readonly isOnTrial: boolean
-}
-
-/** What of it a routing policy may read. When an offer rests is decided outside of the policies. */
-export type OfferSignals = Omit<OfferHealth, 'restUntilMs' | 'isOnTrial'>
-
-/** The times of an attempt that succeeded, in milliseconds from its start. */
-export type AttemptTimes = {
-  /** To the first meaningful event of a stream, or to the whole reply. */
-  readonly firstEventMs: number
-  /** To the end of the answer. A stream goes as fast as its client reads it. */
-  readonly tookMs: number
 }
 
 const FAILURES_UNTIL_REST = limit('offerFailuresMax', 5, 'After this many failures in a row, the offer rests.')
@@ -46,19 +36,13 @@ const TRIAL_MS = limit('offerTrialMs', 30_000, 'If a trial of an offer takes lon
 
 export const healthy: OfferHealth = { failuresInRow: 0, rests: 0, restUntilMs: 0, isOnTrial: false }
 
-/**
- * The health after a successful attempt. A success forgives all failures. A signal that is measured, such as a latency,
- * is an optional field of `OfferHealth`, and this is where it is taken from the times.
- */
-export const afterSuccess = (_before: OfferHealth, _times?: AttemptTimes): OfferHealth => healthy
-
-/** The health after an operator has ended the rest. What was measured stays. */
-export const afterResume = (before: OfferHealth): OfferHealth => ({ ...before, ...healthy })
+/** Whether a failure says something of the offer. */
+export const isOfferFault = ({ kind, isDoubtful }: UpstreamFailure): boolean =>
+  !isRequestFault(kind) && kind !== 'unread' && !isDoubtful
 
 /** The health after a failed attempt. */
 export function afterFailure(health: OfferHealth, failure: UpstreamFailure, nowMs: number): OfferHealth {
-  if (isRequestFault(failure.kind) || failure.kind === 'unread' || failure.isDoubtful)
-    return afterNothing(health, nowMs)
+  if (!isOfferFault(failure)) return afterNothing(health, nowMs)
   const rest = (ms: number): OfferHealth => {
     const restUntilMs = Math.max(health.restUntilMs, nowMs + ms)
     return { ...health, restUntilMs, isOnTrial: false }

@@ -1,17 +1,15 @@
-/** Decides which offers to try and in which order. It is pure: health, time and chance are passed in. */
+/** Decides which offers to try and in which order. It is pure: health, signals, time and chance are passed in. */
 import type { Model, Offer } from '../domain/catalog.ts'
 import type { PolicyName } from '../domain/routing.ts'
 import type { RequestLength } from '../domain/usage.ts'
 import { healthy, type OfferHealth } from './health.ts'
 import { policyOf } from './policies/policies.ts'
+import type { RankingInput } from './policies/policy.ts'
 
-export type PlanInput = {
+export type PlanInput = RankingInput & {
   /** Its offers, and its limits, which decide the policy. */
   readonly model: Pick<Model, 'offers' | 'limits'>
   readonly health: ReadonlyMap<string, OfferHealth>
-  readonly nowMs: number
-  /** A random number in [0, 1), drawn anew at each call. */
-  readonly random: () => number
   /** The approximate length of the request. If left out, it fits every offer. */
   readonly length?: RequestLength | undefined
   /** The policy that the request itself names. If left out, the model's own applies. */
@@ -36,17 +34,17 @@ const isTight = (
  * which the request may be too long come after those that it fits. Excluded are offers of a drained provider, and
  * those for which the request is certainly too long.
  */
-export function planAttempts({ model, health, nowMs, random, length, policy }: PlanInput): readonly Offer[] {
+export function planAttempts(input: PlanInput): readonly Offer[] {
+  const { model, health, nowMs, length, policy } = input
   const { offers: all } = model
   const isOut = (offer: Offer): boolean => isDrained(offer) || (length !== undefined && isTooSmall(offer, length))
   const offers = all.some(isOut) ? all.filter((offer) => !isOut(offer)) : all
   if (offers.length < 2) return offers
-  const healthOf = ({ id }: Offer): OfferHealth => health.get(id) ?? healthy
-  const restUntil = (offer: Offer): number => healthOf(offer).restUntilMs
+  const restUntil = ({ id }: Offer): number => (health.get(id) ?? healthy).restUntilMs
   const ready = offers.filter((offer) => restUntil(offer) <= nowMs)
   const resting = offers.filter((offer) => restUntil(offer) > nowMs)
   resting.sort((a, b) => restUntil(a) - restUntil(b))
-  const plan = [...policyOf(model, policy).rank(ready, healthOf, random), ...resting]
+  const plan = [...policyOf(model, policy).rank(ready, input), ...resting]
   if (!length) return plan
   return [...plan.filter((offer) => !isTight(offer, length)), ...plan.filter((offer) => isTight(offer, length))]
 }

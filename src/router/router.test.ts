@@ -3,7 +3,7 @@ import type { Model, Offer } from '../domain/catalog.ts'
 import { defaultModelLimits } from '../domain/model-limits.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import { unitPrices } from '../domain/price.ts'
-import { afterFailure, afterNothing, afterResume, healthy, onTrial, type OfferHealth } from './health.ts'
+import { afterFailure, afterNothing, healthy, onTrial, type OfferHealth } from './health.ts'
 import { planAttempts } from './plan.ts'
 import { policyOf } from './policies/policies.ts'
 
@@ -41,17 +41,11 @@ test('within a priority, weights share the traffic', () => {
 test('a policy says why an offer has its place, and how often it is the first', () => {
   const offers = [offer('a', 0, 2), offer('b', 0, 1), offer('c', 1)]
   const { explain } = policyOf(model(offers))
-  expect(offers.map((each) => explain(each, offers, () => healthy))).toEqual([
-    { sharePercent: 66.7, reason: 'priority 0, the lowest; weight 2 of 3' },
-    { sharePercent: 33.3, reason: 'priority 0, the lowest; weight 1 of 3' },
-    { sharePercent: 0, reason: 'priority 1; tried after those before it have failed' },
+  expect(explain(offers, { nowMs: 0, random: Math.random })).toEqual([
+    { sharePercent: 66.7, score: undefined, reason: 'priority 0, the lowest; weight 2 of 3' },
+    { sharePercent: 33.3, score: undefined, reason: 'priority 0, the lowest; weight 1 of 3' },
+    { sharePercent: 0, score: undefined, reason: 'priority 1; tried after those before it have failed' },
   ])
-})
-
-test('an operator ends a rest and what led to it', () => {
-  let health = healthy
-  for (let i = 0; i < 5; i++) health = afterFailure(health, failure('server'), 0)
-  expect(afterResume(health)).toEqual(healthy)
 })
 
 test('a resting offer comes last, soonest back first, and is still there if nothing else is', () => {

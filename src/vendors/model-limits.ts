@@ -8,6 +8,7 @@ import {
   type modelLimitRows,
   type ModelLimits,
 } from '../domain/model-limits.ts'
+import { usualStickiness } from '../domain/routing.ts'
 import { firstEventTimeoutOf } from './first-token-timeout.ts'
 import { imageDeclaration, imageFactsOf } from './image-facts.ts'
 import { videoDeclaration, videoFactsOf } from './video-facts.ts'
@@ -47,6 +48,8 @@ const fieldOrder = [
   'image_tokens_max',
   'pictures',
   'first_event_timeout_ms',
+  'routing',
+  'sticky',
 ]
 
 /** Every limit that an operator may set, by its name outside. */
@@ -93,6 +96,7 @@ function limitOf(value: LimitValue, stated: unknown): unknown {
 /** The limits that are worked out if they are not set. */
 const effective: { readonly [Name in keyof ModelLimits]?: (model: Model) => ModelLimits[Name] } = {
   firstEventTimeoutMs: firstEventTimeoutOf,
+  sticky: ({ limits }) => limits.sticky ?? usualStickiness(limits.routing),
 }
 
 const shownOf = (model: Model, name: keyof ModelLimits): unknown =>

@@ -17,7 +17,8 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 test('limits of a model', async () => {
-  const set = '--context 9000 --default-output 90 --min-output 9 --image-tokens 99 --first-event-timeout 999'
+  const set =
+    '--context 9000 --default-output 90 --min-output 9 --image-tokens 99 --first-event-timeout 999 --routing cost --sticky off'
   expect(
     await operate(`model limits fast ${set} --dimensions 8 --adjustable-dimensions yes --pictures no`),
   ).toMatchObject({
@@ -31,9 +32,11 @@ test('limits of a model', async () => {
       dimensions: 8,
       dimensions_adjustable: true,
       picture_input: 'refused',
+      routing: 'cost',
+      sticky: 'off',
     },
   })
-  const back = set.replaceAll(/\d+/g, 'none').replace('--context none', '--max-output none')
+  const back = set.replaceAll(/\d+|cost|off/g, 'none').replace('--context none', '--max-output none')
   expect(await operate(`model limits fast ${back} --adjustable-dimensions none --pictures none`)).toMatchObject({
     limits: {
       context_tokens: 9_000,
@@ -45,6 +48,8 @@ test('limits of a model', async () => {
       dimensions: 8,
       dimensions_adjustable: false,
       picture_input: 'taken',
+      routing: 'weighted',
+      sticky: 'named',
     },
   })
   const { out } = await runCommand(

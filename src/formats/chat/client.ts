@@ -55,6 +55,7 @@ class ChatClient implements ClientRequest {
   readonly remoteMedia: ChatRequest['remoteMedia']
   readonly messages: number
   readonly hasTools: boolean
+  readonly cacheKey: string | undefined
   private readonly request: ChatRequest
 
   constructor(request: ChatRequest) {
@@ -68,7 +69,8 @@ class ChatClient implements ClientRequest {
     this.mediaBytes = request.mediaBytes
     this.remoteMedia = request.remoteMedia
     this.messages = request.body.messages.length
-    const { tools, reasoning_effort: effort } = request.body
+    const { tools, reasoning_effort: effort, prompt_cache_key: cacheKey } = request.body
+    this.cacheKey = typeof cacheKey === 'string' ? cacheKey : undefined
     this.hasTools = (tools?.length ?? 0) > 0 && effort !== 'none'
   }
 
@@ -81,6 +83,16 @@ class ChatClient implements ClientRequest {
     }
     if (tools) texts.push(JSON.stringify(tools))
     return texts.join('\n')
+  }
+
+  opening(): readonly string[] {
+    const texts: string[] = []
+    for (const { role, content } of this.request.body.messages) {
+      if (typeof content === 'string') texts.push(content)
+      else for (const part of content ?? []) if (typeof part['text'] === 'string') texts.push(part['text'])
+      if (role === 'user') break
+    }
+    return texts
   }
 
   failStream(failure: Failure): string {

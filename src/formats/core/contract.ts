@@ -48,6 +48,12 @@ export type ClientRequest = RequestedWork & {
   readonly messages: number
   /** Whether the request has tools. Some vendors take tools with reasoning in only one of their formats. */
   readonly hasTools?: boolean
+  /** The client's name for requests that begin alike, such as `prompt_cache_key`. */
+  readonly cacheKey?: string | undefined
+  /** The person or the session for which the client sends the request. */
+  readonly endUser?: string | undefined
+  /** The texts with which every request of its conversation begins: the system's, and the first of the user. */
+  opening?(): readonly string[]
   /** The words of the prompt without media, for an estimate. */
   promptText(): string
   /** All text that the client sent. A vendor's message loses every word that is in it. The default is the prompt. */
@@ -112,6 +118,8 @@ export type Conversation = {
    * before anything else, even with empty lists.
    */
   recall(earlier: readonly PastTurn[], referred: readonly PastTurn[]): Failure | undefined
+  /** The id of its first turn, once the earlier turns are read. Undefined if there are none. */
+  firstId?: string | undefined
   /** Takes back the request. `stopped` ends the answer. `forgotten` deletes its turn as well. */
   cancel(what: 'stopped' | 'forgotten'): void
   /** About how many bytes the turn takes to store, without its answer. Undefined if the client wants nothing stored. */

@@ -14,6 +14,9 @@ import { checkPainting, wantsImages } from './paintings.ts'
 import { exactGeminiBody, type GeminiRequest } from './request.ts'
 import { geminiTurn } from './turn.ts'
 
+type Parts = readonly { readonly text?: string | null | undefined }[] | null | undefined
+const textsOf = (parts: Parts): readonly string[] => parts?.map(({ text }) => text ?? '') ?? []
+
 export class GeminiClient implements ClientRequest {
   readonly endpoint = 'gemini'
   readonly failures = { write: writeGeminiFailure }
@@ -61,6 +64,13 @@ export class GeminiClient implements ClientRequest {
     const texts = messages.map(({ parts }) => wordsOfParts(parts))
     if (tools.length > 0) texts.push(JSON.stringify(tools))
     return texts.join('\n')
+  }
+
+  opening(): readonly string[] {
+    const { systemInstruction, contents } = this.request.body
+    const first = contents.find(({ role }) => role !== 'model')
+    if (typeof systemInstruction === 'string') return [systemInstruction, ...textsOf(first?.parts)]
+    return [...textsOf(systemInstruction?.parts), ...textsOf(first?.parts)]
   }
 
   failStream(failure: Failure): string {

@@ -8,7 +8,7 @@ import { afterScan } from '../core/request-json.ts'
 import { translated } from '../core/translated.ts'
 import { upstreamSideOf } from '../upstream-sides.ts'
 import { messagesClientSide } from './client-side.ts'
-import { allBlocks, wordsOfBlock } from './content.ts'
+import { allBlocks, blocksOf, wordsOfBlock } from './content.ts'
 import { DirectMessages } from './direct.ts'
 import { messagesFailureWriter, writeMessagesFailure } from './failure.ts'
 import { readMessagesRequest, type MessagesRequest, type ReadMessagesRequest } from './request.ts'
@@ -47,6 +47,7 @@ class MessagesClient implements ClientRequest {
   readonly mediaBytes: number
   readonly remoteMedia: MessagesRequest['remoteMedia']
   readonly messages: number
+  readonly endUser: string | undefined
   private readonly request: MessagesRequest
   private readonly betas: string | undefined
 
@@ -61,6 +62,7 @@ class MessagesClient implements ClientRequest {
     this.mediaBytes = request.mediaBytes
     this.remoteMedia = request.remoteMedia
     this.messages = request.body.messages.length
+    this.endUser = request.body.metadata?.user_id ?? undefined
   }
 
   wholeText(): string {
@@ -75,6 +77,12 @@ class MessagesClient implements ClientRequest {
     }
     if (tools) texts.push(JSON.stringify(tools))
     return texts.filter((text) => text !== '').join('\n')
+  }
+
+  opening(): readonly string[] {
+    const { system, messages } = this.request.body
+    const first = messages.find(({ role }) => role === 'user')
+    return [system, first?.content].flatMap((content) => blocksOf(content).map(wordsOfBlock))
   }
 
   failStream(failure: Failure, { requestId }: AnswerFacts): string {

@@ -82,6 +82,16 @@ class ResponsesClient implements ClientRequest {
     return this.turn.messages.length
   }
 
+  get cacheKey(): string | undefined {
+    return this.body.prompt_cache_key ?? undefined
+  }
+
+  opening(): readonly string[] {
+    const { messages } = this.turn
+    const first = messages.findIndex(({ role }) => role === 'user')
+    return messages.slice(0, first + 1).map(({ parts }) => wordsOfParts(parts))
+  }
+
   wholeText(): string {
     return JSON.stringify(this.body)
   }

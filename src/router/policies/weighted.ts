@@ -1,24 +1,35 @@
 import type { Offer } from '../../domain/catalog.ts'
-import type { RoutingPolicy } from './policy.ts'
+import { drawByWeight, isWarm, type RoutingPolicy } from './policy.ts'
 
 /** By priority, lowest first. Within a priority the order is drawn by weight. */
 export const weighted: RoutingPolicy = {
   name: 'weighted',
-  rank(candidates, _signals, random) {
+  rank(candidates, input) {
     // Exponential draws by rate. Sorting by them is a weighted shuffle.
-    const draws = new Map(candidates.map((offer) => [offer.id, -Math.log(1 - random()) / offer.weight]))
+    const draws = new Map(candidates.map((offer) => [offer.id, drawByWeight(offer, input)]))
     const draw = (offer: Offer): number => draws.get(offer.id) ?? 0
-    return candidates.toSorted((a, b) => a.priority - b.priority || draw(a) - draw(b))
+    const ranked = candidates.toSorted((a, b) => a.priority - b.priority || draw(a) - draw(b))
+    if (!input.warm) return ranked
+    const warm = ranked.find((offer) => isWarm(offer, input))
+    // A priority is the operator's word, so a conversation does not stay at a fallback.
+    if (!warm || warm.priority !== ranked[0]?.priority) return ranked
+    return [warm, ...ranked.filter((offer) => offer !== warm)]
   },
-  explain({ priority, weight }, candidates) {
+  explain(candidates) {
     const lowest = Math.min(...candidates.map((other) => other.priority))
-    if (priority !== lowest) {
-      return { sharePercent: 0, reason: `priority ${priority}; tried after those before it have failed` }
-    }
     const weights = candidates.reduce((sum, other) => (other.priority === lowest ? sum + other.weight : sum), 0)
-    return {
-      sharePercent: Math.round((weight * 1_000) / weights) / 10,
-      reason: `priority ${priority}, the lowest; weight ${weight} of ${weights}`,
-    }
+    return candidates.map(({ priority, weight }) =>
+      priority === lowest
+        ? {
+            sharePercent: Math.round((weight * 1_000) / weights) / 10,
+            score: undefined,
+            reason: `priority ${priority}, the lowest; weight ${weight} of ${weights}`,
+          }
+        : {
+            sharePercent: 0,
+            score: undefined,
+            reason: `priority ${priority}; tried after those before it have failed`,
+          },
+    )
   },
 }

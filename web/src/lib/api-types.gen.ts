@@ -159,7 +159,7 @@ export type Error = {
 
 export type Explanation = {
   readonly model: string
-  /** the routing policy of the model */
+  /** the routing policy */
   readonly policy: string
   readonly admitted: boolean
   readonly reason: string
@@ -178,6 +178,16 @@ export type Explanation = {
     readonly verdict: 'first' | 'next' | 'last_resort' | 'skipped'
     /** the share of requests that would try it first */
     readonly share_percent: number
+    /** what the policy compares, lowest first: ms for latency, nano-USD for cost, a factor for balanced */
+    readonly score: number | null
+    /** the usual time to the first event, or to a whole reply */
+    readonly first_event_ms: number | null
+    /** the usual speed of a stream */
+    readonly tokens_per_second: number | null
+    /** the recent share of failed attempts */
+    readonly failed_percent: number
+    /** what the request would cost there without a warm prompt cache */
+    readonly cost_nano_usd: string
     /** in English */
     readonly reason: string
   }[]
@@ -882,6 +892,10 @@ export type RoutedModel = {
   readonly answer_cache_seconds: number | null
   /** whether a second offer is asked when the first is slower than 95 % of the answers of the model */
   readonly hedging: boolean
+  /** the policy that ranks the offers of one priority */
+  readonly routing: 'weighted' | 'latency' | 'cost' | 'balanced'
+  /** what keeps a conversation at one offer: its name, or also the words it begins with */
+  readonly sticky: 'off' | 'named' | 'opening'
   readonly origin: Origin
   /** images without a price; requests for them are refused */
   readonly unpriced: readonly string[]
@@ -1615,6 +1629,8 @@ export type Bodies = {
     readonly image_tokens_max?: number
     readonly pictures?: boolean
     readonly first_event_timeout_ms?: number
+    readonly routing?: 'weighted' | 'latency' | 'cost' | 'balanced'
+    readonly sticky?: 'off' | 'named' | 'opening'
     readonly requests_per_minute?: number
     readonly tokens_per_minute?: number
     readonly concurrent_requests?: number
@@ -1783,6 +1799,10 @@ export type Bodies = {
     /** left out: as before; null: as if it had never been said */
     readonly first_event_timeout_ms?: number | null
     /** left out: as before; null: as if it had never been said */
+    readonly routing?: 'weighted' | 'latency' | 'cost' | 'balanced' | null
+    /** left out: as before; null: as if it had never been said */
+    readonly sticky?: 'off' | 'named' | 'opening' | null
+    /** left out: as before; null: as if it had never been said */
     readonly requests_per_minute?: number | null
     /** left out: as before; null: as if it had never been said */
     readonly tokens_per_minute?: number | null
@@ -1841,6 +1861,12 @@ export type Bodies = {
   readonly 'POST /models/{model}/explain': {
     readonly account?: string
     readonly key?: string
+    /** its length; default: 1000 */
+    readonly input_tokens?: number
+    /** whether it is streamed; default: true */
+    readonly stream?: boolean
+    /** a policy other than that of the model */
+    readonly routing?: 'weighted' | 'latency' | 'cost' | 'balanced'
   }
   readonly 'POST /price-imports': {
     readonly provider?: string

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import type { Explanation, Offer, RoutedModel } from '../../lib/api-types.gen.ts'
 import { accountChoices } from '../../lib/choices.ts'
 import { useT } from '../../lib/language.ts'
+import { exact } from '../../lib/money.ts'
 import { useShow } from '../../lib/show.ts'
 import { Picker } from '../../parts/picker.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -80,7 +81,7 @@ const nameOf = ({ provider, model }: Step): string => `${provider} ${model}`
 
 type WhyProps = { readonly step: Step; readonly policy: string; readonly offer: Offer | undefined }
 
-/** The API explains in English. The console writes the text of the usual policy from the facts, in its language. */
+/** The API explains in English. The console writes its text from the facts, in its language. */
 function Why({ step, policy, offer }: WhyProps) {
   const t = useT()
   if (step.verdict === 'skipped') return t('routing.why.skipped')
@@ -90,8 +91,24 @@ function Why({ step, policy, offer }: WhyProps) {
         {t('routing.why.last_resort')} {offer?.resting_until && <Ago at={offer.resting_until} />}
       </>
     )
-  if (policy !== 'weighted') return step.reason
   if (!offer) return null
   const { priority, weight } = offer
+  if (policy !== 'weighted') return <Measured step={step} priority={priority} />
   return t(step.share_percent > 0 ? 'routing.why.first' : 'routing.why.next', { priority, weight })
+}
+
+/** What a policy compares. What is not measured yet counts as the best that is. */
+function Measured({ step, priority }: { readonly step: Step; readonly priority: number }) {
+  const t = useT()
+  const show = useShow()
+  const { first_event_ms: firstMs, tokens_per_second: speed, failed_percent: failed, score } = step
+  const parts = [
+    t('routing.why.priority', { priority }),
+    ...(score === null ? [] : [t('routing.why.score', { score: show.number(score) })]),
+    firstMs === null ? t('routing.why.unmeasured') : t('routing.why.firstEvent', { ms: show.number(firstMs) }),
+    ...(speed === null ? [] : [t('routing.why.speed', { speed: show.number(speed) })]),
+    t('routing.why.cost', { cost: exact(step.cost_nano_usd) }),
+    ...(failed === 0 ? [] : [t('routing.why.failed', { percent: show.percent(failed / 100) })]),
+  ]
+  return parts.join(' ')
 }

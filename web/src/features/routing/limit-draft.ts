@@ -6,8 +6,9 @@ import type { ModelKind } from '../../lib/models.ts'
 export type LimitField = {
   readonly name: string
   readonly label: Key
-  /** `list`: words separated by commas. `counts`: numbers separated by commas. */
-  readonly type: 'count' | 'word' | 'list' | 'counts'
+  /** `list`: words separated by commas. `counts`: numbers separated by commas. `choice`: one of `choices`. */
+  readonly type: 'count' | 'word' | 'list' | 'counts' | 'choice'
+  readonly choices?: readonly string[]
 }
 export type LimitDraft = {
   readonly typed: Readonly<Record<string, string>>
@@ -27,6 +28,18 @@ const rates: readonly LimitField[] = [
   { name: 'tokens_per_minute', label: 'limit.tokens', type: 'count' },
   { name: 'concurrent_requests', label: 'limit.concurrent', type: 'count' },
 ]
+const routing = {
+  name: 'routing',
+  label: 'routing.policy',
+  type: 'choice',
+  choices: ['weighted', 'latency', 'cost', 'balanced'],
+} as const
+const sticky = {
+  name: 'sticky',
+  label: 'routing.sticky',
+  type: 'choice',
+  choices: ['off', 'named', 'opening'],
+} as const
 
 type KindFields = Readonly<Partial<Record<ModelKind, readonly LimitField[]>>>
 
@@ -41,8 +54,12 @@ const limitFields: KindFields = {
     { name: 'output_tokens_default', label: 'routing.usualOutput', type: 'count' },
     patience,
     answerCache,
+    routing,
+    sticky,
   ],
-  embedding: [context, { name: 'dimensions', label: 'models.dimensions', type: 'count' }, answerCache],
+  embedding: [context, { name: 'dimensions', label: 'models.dimensions', type: 'count' }, answerCache, routing],
+  image: [routing],
+  video: [routing],
 }
 /** Abilities that differ from those of the family. */
 const abilityFields: KindFields = {
@@ -74,6 +91,8 @@ type Limits =
   | 'answer_cache_seconds'
   | 'dimensions'
   | 'dimensions_adjustable'
+  | 'routing'
+  | 'sticky'
 type Before = Pick<RoutedModel, 'kind' | 'video' | Limits>
 
 export function limitDraftOf({ kind, dimensions_adjustable: adjustable, video, ...limits }: Before): LimitDraft {
@@ -97,6 +116,7 @@ function valueOf({ type }: LimitField, typed: string): unknown {
     case 'count':
       return Number(typed)
     case 'word':
+    case 'choice':
       return typed.trim()
     case 'list':
       return partsOf(typed)

@@ -18,17 +18,32 @@ export function LimitFields({ draft, kind, isThere, onChange }: Props) {
   const t = useT()
   const { data: families } = useQuery(familiesQuery)
   const known = kind === 'image' ? families?.image_families : families?.video_families
-  const field = (one: LimitField) => (
-    <TextField
+  const choice = (one: LimitField) => (
+    <SelectField
       key={one.name}
       label={t(one.label)}
-      hint={one.type === 'list' || one.type === 'counts' ? t('routing.commas') : undefined}
-      inputMode={one.type === 'count' ? 'numeric' : undefined}
-      pattern={one.type === 'count' ? '\\d*' : undefined}
       value={draft.typed[one.name] ?? ''}
-      onChange={(event) => onChange({ ...draft, typed: { ...draft.typed, [one.name]: event.target.value } })}
+      choices={[
+        { value: '', label: t('routing.usual') },
+        ...(one.choices ?? []).map((value) => ({ value, label: value })),
+      ]}
+      onChoose={(value) => onChange({ ...draft, typed: { ...draft.typed, [one.name]: value } })}
     />
   )
+  const field = (one: LimitField) =>
+    one.type === 'choice' ? (
+      choice(one)
+    ) : (
+      <TextField
+        key={one.name}
+        label={t(one.label)}
+        hint={one.type === 'list' || one.type === 'counts' ? t('routing.commas') : undefined}
+        inputMode={one.type === 'count' ? 'numeric' : undefined}
+        pattern={one.type === 'count' ? '\\d*' : undefined}
+        value={draft.typed[one.name] ?? ''}
+        onChange={(event) => onChange({ ...draft, typed: { ...draft.typed, [one.name]: event.target.value } })}
+      />
+    )
   const hasAbilities = kind === 'image' || kind === 'video'
   return (
     <div className="grid gap-3 sm:grid-cols-2">
