@@ -209,6 +209,8 @@ export const server = {
   'fixed_limits.offerFaultRestMs': 'Rest of an offer without key, money or model',
   'fixed_limits.offerRateRestMs': 'Rest of an offer after a rate limit',
   'fixed_limits.offerTrialMs': 'Time for one request to try a resting offer',
+  'fixed_limits.measuredOffersMax': 'Measured offers, and models',
+  'fixed_limits.rememberedConversations': 'Remembered conversations',
   'fixed_limits.requestFieldsMax': 'Fields of a request',
   'fixed_limits.fallbackModelsMax': 'Fall-back models of a request',
   'fixed_limits.namedProvidersMax': 'Providers in one list of a request',

@@ -210,6 +210,8 @@ export const server = {
   'fixed_limits.offerFaultRestMs': '缺少密钥、余额或模型时的暂停时间',
   'fixed_limits.offerRateRestMs': '供应限流后的暂停时间',
   'fixed_limits.offerTrialMs': '单个请求试用暂停供应的时间',
+  'fixed_limits.measuredOffersMax': '测量的报价数与模型数',
+  'fixed_limits.rememberedConversations': '记住的会话数',
   'fixed_limits.requestFieldsMax': '请求的字段数',
   'fixed_limits.fallbackModelsMax': '每个请求的备用模型数',
   'fixed_limits.namedProvidersMax': '请求中一个列表的供应商数',
