@@ -31,13 +31,13 @@ const said = {
   image_tokens_max: 99,
   pictures: false,
   first_event_timeout_ms: 999,
+  routing: 'latency',
+  sticky: 'off',
   requests_per_minute: 60,
   tokens_per_minute: 6_000,
   concurrent_requests: 6,
   answer_cache_seconds: 99,
   hedging: true,
-  routing: 'latency',
-  sticky: 'off',
 }
 
 describe('limits of a model', () => {
