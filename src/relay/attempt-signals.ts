@@ -15,6 +15,14 @@ export function attemptSent({ health }: Relay, { request }: GatewayRequest, { id
   return () => health.arrived(id, work)
 }
 
+/** After a programmer's error the attempt is no longer awaited either. */
+export const rethrowAfter =
+  (arrived: () => void) =>
+  (error: unknown): never => {
+    arrived()
+    throw error
+  }
+
 /** A whole reply has come, or the first event of a stream. The attempt was noted before. */
 export function answerCame({ health }: Relay, call: GatewayRequest, offer: Offer, came: CameAnswer): void {
   const { request, conversationKey } = call
