@@ -138,7 +138,7 @@ class Run {
     const { conversation } = request
     const work = workClassOf(routedOf(request))
     this.book.arrived(offer.id, work)
-    this.book.answered(offer, work, { firstEventMs: answer.firstEventMs, isStream: true })
+    this.book.answered(offer.id, work, answer.firstEventMs)
     if (conversation !== undefined && this.simulation.isSticky) {
       this.book.remembered(conversationKeyOf([conversation]), offer, routedOf(request))
     }
