@@ -49,7 +49,9 @@ const TRIES_MAX = 100
 /** Opens the port. Reads how much is kept. */
 export async function openSqlCachedAnswers(store: Store, options: CachedAnswersOptions): Promise<CachedAnswers> {
   const answers = new SqlCachedAnswers(store, options)
-  await answers.recount()
+  // The count needs a thread of its own, which a gateway without a cache does not start.
+  const [any] = await store.query('SELECT 1 AS one FROM cached_answer LIMIT 1')
+  if (any) await answers.recount()
   return answers
 }
 
@@ -167,7 +169,7 @@ class SqlCachedAnswers implements CachedAnswers {
       if (rows.length > 0) await this.store.write([{ run: sweep, bind: [nowMs, placesOf(rows)] }], 'bulk')
       if (rows.length < SWEEP_ROWS) break
     }
-    await this.recount()
+    if (this.bytes > 0) await this.recount()
   }
 }
 
