@@ -23,7 +23,7 @@ import { isAbandoned } from './prepared-attempt.ts'
 /** Tries the offers of the admitted model, and those of each fall-back model as long as all have failed. */
 export async function tryModels(relay: Relay, call: GatewayRequest, admission: Admission): Promise<OffersOutcome> {
   let outcome = await tryOffers(relay, call, admission)
-  while (outcome.kind === 'failed' && mayGoOn(relay, call, outcome)) {
+  while (outcome.kind === 'failed' && admission.fallbacks?.length && mayGoOn(relay, call, outcome)) {
     if (!(await takeNext(relay, call, admission))) break
     outcome = await tryOffersOf(relay, call, admission)
   }

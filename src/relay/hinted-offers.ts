@@ -75,7 +75,7 @@ type NamedProviders = { readonly provider: ProviderHints; readonly candidates: r
  * The failure for the first name that is no provider's. A caller knows a provider if it serves a model that the caller
  * may use. All others are unknown to it, whether they exist or not, and the message lists none.
  */
-export function unknownProvider(
+function unknownProvider(
   { catalog }: Pick<Relay, 'catalog'>,
   { caller }: Pick<GatewayRequest, 'caller'>,
   { provider, candidates }: NamedProviders,

@@ -22,13 +22,15 @@ export function allowedOffers(
   offers: readonly Offer[],
   { order, only, ignore, allowsFallbacks }: ProviderHints,
 ): readonly Offer[] | EmptiedBy {
+  // Not the fault of a hint.
+  if (offers.length === 0) return offers
   const listed = only === undefined ? offers : offers.filter((offer) => isNamed(only, offer))
-  if (listed.length === 0 && only !== undefined) return 'only'
+  if (listed.length === 0) return 'only'
   const kept = ignore.length === 0 ? listed : listed.filter((offer) => !isNamed(ignore, offer))
-  if (kept.length === 0 && ignore.length > 0) return 'ignore'
+  if (kept.length === 0) return 'ignore'
   if (allowsFallbacks || order.length === 0) return kept
   const ordered = kept.filter((offer) => isNamed(order, offer))
-  return ordered.length === 0 && kept.length > 0 ? 'order' : ordered
+  return ordered.length === 0 ? 'order' : ordered
 }
 
 /**

@@ -60,7 +60,7 @@ function takeScanned(scan: ScannedRequest, text: string, fields: readonly HintFi
   const [first] = models
   if (!isSet(body['model']) && first !== undefined) edits.push({ key: 'model', value: JSON.stringify(first) })
   const fallbacks = fallbacksOf(models, isSet(body['model']) ? body['model'] : first)
-  if (!fallbacks) return TOO_MANY
+  if (!fallbacks) return tooMany(isSet(body['models']) ? 'models' : 'fallbacks')
   const left = editJson(text, members, edits)
   return {
     kind: 'taken',
@@ -77,7 +77,8 @@ const ROUTE = refuse(
   'route',
   "'route' is not supported. Name the models in 'models': they are tried in their order.",
 )
-const TOO_MANY = refuse('invalid_value', 'models', `Invalid 'models': at most ${FALLBACKS_MAX} fall-back models.`)
+const tooMany = (field: string): Rejection =>
+  refuse('invalid_value', field, `Invalid '${field}': at most ${FALLBACKS_MAX} fall-back models.`)
 
 /** The names besides the request's own model, each once. Undefined if there are too many. */
 function fallbacksOf(models: readonly string[], own: unknown): readonly string[] | undefined {
@@ -135,7 +136,7 @@ export function readHintHeaders(
     named.filter((name) => name !== ''),
     model,
   )
-  if (!listed) return TOO_MANY
+  if (!listed) return tooMany('x-tollgate-models')
   const { fallbacks = [], provider: stated = noProviderHints } = hints ?? {}
   return {
     kind: 'read',
