@@ -42,7 +42,9 @@ type Body = string | { readonly problem: string }
 async function readFile(path: string): Promise<Body> {
   const file = Bun.file(path)
   try {
-    if (file.size > LIST_BYTES_MAX) return { problem: `it has more than ${LIST_BYTES_MAX / MIB} MiB` }
+    const stat = await file.stat()
+    if (!stat.isFile()) return { problem: 'it is no file' }
+    if (stat.size > LIST_BYTES_MAX) return { problem: `it has more than ${LIST_BYTES_MAX / MIB} MiB` }
     return await file.text()
   } catch (error) {
     return { problem: error instanceof Error ? error.message : String(error) }

@@ -48,6 +48,12 @@ async function payer(): Promise<Payer> {
   return { name, key }
 }
 
+const refusal = (name: string, input: object): Promise<string> =>
+  gateway.operate(name, input).then(
+    () => 'taken',
+    (error: Error) => error.message,
+  )
+
 /** The charge of one call, in nano-dollars, with the factor of its record. */
 async function charged({ key }: Pick<Payer, 'key'>, id = 'plain'): Promise<{ amount: number; factor: string | null }> {
   await gateway.caughtUp()
@@ -105,8 +111,8 @@ test('a declared account pays what the file says, and nobody changes it elsewher
   reported = { prompt_tokens: 10, completion_tokens: 10 }
   expect((await charged({ key }, 'long')).amount).toBe(10 * 1_000 + 10 * 3_000)
   expect((await charged({ key }, 'plain')).amount).toBe((10 * 2_500 + 10 * 10_000) * 1.25)
-  expect(gateway.operate('account.price', { account: 'partner', factor: '0.1' })).rejects.toThrow('tollgate.yaml')
-  expect(gateway.operate('account.price_end', { account: 'partner' })).rejects.toThrow('tollgate.yaml')
+  expect(await refusal('account.price', { account: 'partner', factor: '0.1' })).toContain('tollgate.yaml')
+  expect(await refusal('account.price_end', { account: 'partner' })).toContain('tollgate.yaml')
 })
 
 test('a request in flight keeps the price that it was held at', async () => {
@@ -186,11 +192,7 @@ test('the list of models has the price of the account, to the last place', async
 
 test('a price that is none, or that would be free, is refused', async () => {
   const { name: account } = await payer()
-  const refused = (input: object): Promise<string> =>
-    gateway.operate('account.price', { account, ...input }).then(
-      () => 'taken',
-      (error: Error) => error.message,
-    )
+  const refused = (input: object): Promise<string> => refusal('account.price', { account, ...input })
   for (const factor of ['0', '-1', '1e2', '100.1', '0.0000001', ''])
     expect(await refused({ factor })).toContain('above 0')
   expect(await refused({})).toContain('either')
@@ -199,7 +201,7 @@ test('a price that is none, or that would be free, is refused', async () => {
   expect(await refused({ model: 'plain', price: { input: '1' } })).toContain('output')
   expect(await refused({ model: 'plain', price: { each: { second: '1' } } })).toContain('input')
   expect(await refused({ model: 'nope', factor: '1' })).toContain('nope')
-  expect(gateway.operate('account.price_end', { account })).rejects.toThrow('price')
+  expect(await refusal('account.price_end', { account })).toContain('price')
 })
 
 test('a price below cost is named at once, by doctor and by the import', async () => {
