@@ -1,19 +1,15 @@
 /**
  * Collects spans and sends them in batches. It is bounded: while the collector is slow or gone, further spans are
- * dropped and counted. Nothing waits for it but the drain. Spans are written when a batch leaves, a few in each tick,
- * so that neither a request nor the event loop waits for them.
+ * dropped and counted. Nothing waits for it but the drain. It keeps text alone, because the collector of garbage would
+ * walk records of thousands of requests again and again.
  */
 import type { Log } from '../lib/runtime/log.ts'
 import { Stop } from '../outbound/stop.ts'
 import type { ExportResult, OtlpSender } from './otlp-sender.ts'
 import type { SpanBatching } from './settings.ts'
 
-/** Spans that are written later, all of one request. */
-export type PendingSpans = {
-  readonly count: number
-  /** The spans as JSON with commas between them. It is called once. */
-  write(): string
-}
+/** The spans of one request as JSON, with commas between them. */
+type SpanTexts = { readonly count: number; readonly text: string }
 
 export type SpanQueueOptions = {
   readonly sender: Pick<OtlpSender, 'send'>
@@ -23,8 +19,6 @@ export type SpanQueueOptions = {
   readonly log: Log
 }
 
-/** Writing so many requests takes some tenths of a millisecond. */
-const WRITTEN_AT_ONCE = 32
 const TRIES_MAX = 5
 const FIRST_WAIT_MS = 1_000
 const WAIT_MS_MAX = 30_000
@@ -33,7 +27,7 @@ export class SpanQueue {
   sent = 0
   dropped = 0
   private readonly options: SpanQueueOptions
-  private waiting: PendingSpans[] = []
+  private waiting: SpanTexts[] = []
   private waitingCount = 0
   private timer: Timer | undefined
   private sending: Promise<void> | undefined
@@ -47,12 +41,16 @@ export class SpanQueue {
     this.options = options
   }
 
-  add(spans: PendingSpans): void {
-    const { queueMax, batchMax, delayMs } = this.options.batching
-    if (this.waitingCount + spans.count > queueMax) {
-      this.dropped += spans.count
-      return
-    }
+  /** Whether so many spans may wait. If not, they are lost and counted, and need not be written. */
+  hasRoomFor(count: number): boolean {
+    if (this.waitingCount + count <= this.options.batching.queueMax) return true
+    this.dropped += count
+    return false
+  }
+
+  add(spans: SpanTexts): void {
+    if (!this.hasRoomFor(spans.count)) return
+    const { batchMax, delayMs } = this.options.batching
     this.waiting.push(spans)
     this.waitingCount += spans.count
     if (this.sending) return
@@ -95,16 +93,16 @@ export class SpanQueue {
   /** Sends one batch, and further ones as long as they are full, or all at the end. */
   private async sendAll(): Promise<void> {
     const { batchMax } = this.options.batching
-    // The spans are not written in the tick of the request that filled the batch.
+    // The batch is not put together in the tick of the request that filled it.
     await new Promise(setImmediate)
     do {
-      const { count, body } = await this.writeBatch()
-      if (count > 0) await this.deliver(body, count)
+      const batch = this.takeBatch()
+      if (batch.length > 0) await this.deliver(batch)
     } while (this.waitingCount >= batchMax || (this.isEnding && this.waiting.length > 0))
   }
 
   /** Takes as many requests as fit into a batch. One that is larger than a batch goes alone. */
-  private takeBatch(): PendingSpans[] {
+  private takeBatch(): SpanTexts[] {
     const { batchMax } = this.options.batching
     let [count, size] = [0, 0]
     for (const spans of this.waiting) {
@@ -116,26 +114,10 @@ export class SpanQueue {
     return this.waiting.splice(0, size)
   }
 
-  private async writeBatch(): Promise<{ readonly count: number; readonly body: string }> {
-    const { around, log } = this.options
-    const texts: string[] = []
-    let count = 0
-    for (const [i, spans] of this.takeBatch().entries()) {
-      try {
-        texts.push(spans.write())
-        count += spans.count
-      } catch (error) {
-        // Telemetry must not end the process.
-        this.dropped += spans.count
-        log('error', 'telemetry.internal', { message: String(error) })
-      }
-      if (i % WRITTEN_AT_ONCE === WRITTEN_AT_ONCE - 1) await new Promise(setImmediate)
-    }
-    return { count, body: `${around[0]}${texts.join(',')}${around[1]}` }
-  }
-
-  private async deliver(body: string, count: number): Promise<void> {
-    const { sender } = this.options
+  private async deliver(batch: readonly SpanTexts[]): Promise<void> {
+    const { sender, around } = this.options
+    const count = batch.reduce((sum, spans) => sum + spans.count, 0)
+    const body = `${around[0]}${batch.map(({ text }) => text).join(',')}${around[1]}`
     for (let tries = 1; ; tries++) {
       this.stop = new Stop()
       const result = await sender.send(body, this.stop)

@@ -1,6 +1,6 @@
 /**
  * Traces and metrics for an OpenTelemetry collector. It is loaded only if an operator names one. It takes what the
- * gateway knows of a request anyway, its record, so that a request does little more for it than join a queue.
+ * gateway knows of a request anyway, its record. A request writes its spans as text and never waits for a collector.
  */
 import manifest from '../../package.json' with { type: 'json' }
 import type { Catalog } from '../catalog/catalog.ts'
@@ -85,16 +85,25 @@ export class Telemetry {
 
   /** A request has its record. A task has no trace, because it goes on without its request. */
   recorded(record: RequestRecord, begun: RequestTrace | undefined): void {
+    // Telemetry must not end a request whose charge is on disk.
+    try {
+      this.record(record, begun)
+    } catch (error) {
+      this.parts.log('error', 'telemetry.internal', { request: record.id, message: String(error) })
+    }
+  }
+
+  private record(record: RequestRecord, begun: RequestTrace | undefined): void {
     const { queue, reader, parts, targets } = this
     const trace = queue && (begun ?? this.traceOfTask(record))
     if (trace) trace.isWritten = true
     if (!reader && !trace?.ids.isSampled) return
     const finished = finishedRequest(record, parts.catalog, targets)
     if (reader) this.metrics.recorded(finished)
-    if (!queue || !trace?.ids.isSampled) return
-    const { scheme } = parts
     const count = 1 + finished.attempts.length
-    queue.add({ count, write: () => requestSpans(finished, trace, { scheme, zeroUnixMs: zeroUnixMs() }) })
+    if (!queue || !trace?.ids.isSampled || !queue.hasRoomFor(count)) return
+    const { scheme } = parts
+    queue.add({ count, text: requestSpans(finished, trace, { scheme, zeroUnixMs: zeroUnixMs() }) })
   }
 
   private traceOfTask({ endpoint, totalMs }: RequestRecord): RequestTrace {
@@ -106,12 +115,9 @@ export class Telemetry {
   refused(refused: RefusedSpan, trace: RequestTrace): void {
     if (trace.isWritten || !trace.ids.isSampled) return
     trace.isWritten = true
-    const { scheme } = this.parts
-    const endMs = performance.now()
-    this.queue?.add({
-      count: 1,
-      write: () => refusedSpan(refused, trace, { scheme, zeroUnixMs: zeroUnixMs(), endMs }),
-    })
+    if (!this.queue?.hasRoomFor(1)) return
+    const writing = { scheme: this.parts.scheme, zeroUnixMs: zeroUnixMs(), endMs: performance.now() }
+    this.queue.add({ count: 1, text: refusedSpan(refused, trace, writing) })
   }
 
   /** Sends what is left, within a bound. */
