@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
-import { changedOptions, optionFaults } from './catalog/provider-options.ts'
+import { changedOptions, KEYS_MAX, optionFaults } from './catalog/provider-options.ts'
 import { positiveCount, strict } from './declaration-shape.ts'
 import type { ProviderDraft, ProviderReach } from './domain/catalog.ts'
 import { checkBaseUrl } from './outbound/guard.ts'
@@ -16,6 +16,14 @@ export const declaredProvider = strict({
   base_url: z.string().min(1).optional(),
   allow_private: z.boolean().default(false),
   key: z.string().min(1).optional(),
+  /** Keys that are used in turn, each perhaps with a limit of its own. */
+  keys: z
+    .array(
+      z.union([z.string().min(1), strict({ key: z.string().min(1), concurrent_requests: positiveCount.optional() })]),
+    )
+    .min(1)
+    .max(KEYS_MAX)
+    .optional(),
   hang_up: z.enum(['stops_billing', 'bills_on']).optional(),
   concurrent_requests: positiveCount.optional(),
   proxy: z.string().min(1).optional(),
@@ -39,10 +47,18 @@ export function providerDraftOf(
   declared: z.infer<typeof declaredProvider>,
   { id, file, fail: failAt }: Place,
 ): ProviderDraft {
-  const { preset, base_url: stated, key: secret, hang_up: hangUp, concurrent_requests: concurrentRequests } = declared
+  const { preset, base_url: stated, hang_up: hangUp, concurrent_requests: concurrentRequests } = declared
   const fail = (field: string, message: string): never => failAt(['providers', id, field], message)
   if (!stated && !findPreset(preset)?.baseUrl) failAt(['providers', id], `provider '${id}' needs a base_url`)
-  if (secret !== undefined && !isSendableKey(preset, secret)) fail('key', UNSENDABLE_KEY)
+  if (declared.key !== undefined && declared.keys) fail('keys', 'state key or keys, not both')
+  const keys = declared.keys?.map((one) =>
+    typeof one === 'string' ? { secret: one } : { secret: one.key, concurrentRequests: one.concurrent_requests },
+  )
+  const all = keys?.map((one) => one.secret) ?? [declared.key]
+  const [secret] = all
+  if (new Set(all).size < all.length) fail('keys', 'a key stands there twice')
+  for (const one of all)
+    if (one !== undefined && !isSendableKey(preset, one)) fail(keys ? 'keys' : 'key', UNSENDABLE_KEY)
   const reach: ProviderReach = declared.allow_private ? 'private' : 'public'
   const failAtUrl = (message: string): never => fail('base_url', message)
   const baseUrl = stated && checkedUrl(stated, isOwnAddress(preset, stated) ? 'private' : reach, failAtUrl)
@@ -50,7 +66,7 @@ export function providerDraftOf(
   const ca = declared.ca === undefined ? undefined : pemOf(declared.ca, file, (message) => fail('ca', message))
   const made = changedOptions(undefined, { proxy, headers, query, organization, project, ca })
   if (made.kind === 'bad') return fail(made.param, `${made.param} ${optionFaults[made.fault]}`)
-  const { options } = made
+  const options = keys ? { ...made.options, keys } : made.options
   return { id, preset, baseUrl, reach, secret, hangUp, concurrentRequests, ...(options && { options }) }
 }
 

@@ -105,7 +105,7 @@ export async function serve(config: Config): Promise<RunningServer> {
   const sweeps = startSweeps(gateway, blobs, {
     log,
     limits: config.limits,
-    onInstances: (count) => relay.concurrency.shareAmong(count),
+    onInstances: (count) => shareLimits(relay, count),
     isDraining: () => state.phase === 'draining',
   })
   const watch = watchCalls(live, readiness, config)
@@ -176,6 +176,12 @@ const edgeOf = (
     links: linksOf(config),
     metricsToken: config.metricsToken,
   })
+
+/** Divides the limits of providers and of their keys among instances. */
+function shareLimits({ concurrency, health }: Relay, instances: number): void {
+  concurrency.shareAmong(instances)
+  health.keys.shareAmong(instances)
+}
 
 /** The relay with its own parts: budgets, permits and counts of this process. */
 function relayOf(gateway: Gateway, config: Config, { blobs, onRecord, ...shared }: RelayParts): Relay {

@@ -20,6 +20,7 @@ import type { MovementQueries } from '../records/balance-movements.ts'
 import type { Records } from '../records/records.ts'
 import type { RefusedRequests } from '../records/refused.ts'
 import type { UsageRollups } from '../records/usage-rollups.ts'
+import type { ProviderKeys } from '../relay/provider-keys.ts'
 import type { ProviderTally } from '../relay/provider-tally.ts'
 import type { OfferHealth } from '../router/health.ts'
 import type { SignalBook } from '../router/signal-book.ts'
@@ -69,6 +70,8 @@ export type AdminServices = {
   readonly signals: SignalBook
   /** Ends the rests of a provider's offers. Returns how many rested. */
   readonly resume: (providerId: string) => number
+  /** The standing of keys, of providers that have several. */
+  readonly providerKeys: Pick<ProviderKeys, 'standingOf'>
   readonly tally: ProviderTally
   /** Requests as they end. */
   readonly feed: RecordFeed

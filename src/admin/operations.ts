@@ -12,6 +12,7 @@ import type { Actor } from '../records/audit.ts'
 import { strayModels } from './allowed-models.ts'
 import { codeOperations } from './code-operations.ts'
 import { modelOperations } from './model-operations.ts'
+import { providerKeyOperations } from './provider-key-operations.ts'
 import { providerOperations } from './provider-operations.ts'
 import { priceOperations } from './price-operations.ts'
 import { managementKeyOperations, userOperations } from './user-operations.ts'
@@ -105,6 +106,7 @@ const operations: Readonly<Record<string, Operation>> = {
   ...keyOperations,
   ...requestOperations,
   ...providerOperations,
+  ...providerKeyOperations,
   ...modelOperations,
   ...aliasOperations,
   ...priceOperations,

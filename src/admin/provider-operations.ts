@@ -6,7 +6,8 @@ import type { Provider, ProviderOptions, ProviderReach } from '../domain/catalog
 import { checkBaseUrl } from '../outbound/guard.ts'
 import { findPreset, isOwnAddress, isSendableKey, presets } from '../vendors/presets.ts'
 import { restingOffers } from '../router/health.ts'
-import { probe } from '../vendors/probe.ts'
+import type { Preset } from '../vendors/preset.ts'
+import { probe, type Probe } from '../vendors/probe.ts'
 import { sayRefusal } from './refusals.ts'
 import {
   declaredElsewhere,
@@ -29,6 +30,8 @@ export const providerView = (provider: Provider) => ({
   concurrent_requests: provider.concurrentRequests ?? null,
   has_key: provider.secret !== undefined,
   ...optionsView(provider.options),
+  /** Of a provider that has several. */
+  keys: (provider.keys ?? []).map(({ key }) => ({ id: key.id, concurrent_requests: key.concurrentRequests ?? null })),
   origin: provider.origin,
   state: provider.state ?? 'serving',
 })
@@ -151,6 +154,17 @@ const providerResume = operation(
     }),
   },
 )
+/** Probes a provider with each of its keys, one after the other. The first that does not work is the result. */
+async function probeKeys(provider: Provider, preset: Preset): Promise<Probe> {
+  let found = await probe(provider.keys?.[0] ?? provider, preset)
+  let tookMs = 0
+  for (const keyed of provider.keys ?? []) {
+    if (tookMs > 0) found = await probe(keyed, preset)
+    tookMs += Math.max(1, found.tookMs)
+    if (!found.ok) return { ...found, tookMs, problem: `key ${keyed.key.id}: ${found.problem ?? 'it does not work'}` }
+  }
+  return { ...found, tookMs: tookMs || found.tookMs }
+}
 export const providerOperations: Readonly<Record<string, Operation>> = {
   'provider.add': providerAdd,
   'provider.list': operation(z.strictObject({}), ({ catalog }) => done(catalog.providers().map(providerView))),
@@ -159,7 +173,7 @@ export const providerOperations: Readonly<Record<string, Operation>> = {
     const preset = provider && findPreset(provider.preset)
     if (!provider || !preset) return notFound('provider', name)
     if (provider.baseUrl === '') return refused('failed', sayRefusal('sandbox_absent'))
-    const { ok, status, tookMs, models, problem } = await probe(provider, preset)
+    const { ok, status, tookMs, models, problem } = await probeKeys(provider, preset)
     if (ok) resume(name)
     tally.tested(name, { ok, status, problem, atMs: Date.now() })
     return done({ id: name, ok, status: status ?? null, took_ms: tookMs, models, problem: problem ?? null })

@@ -59,6 +59,8 @@ export const operationRefusals = {
     'the base URL points to another origin, or others can read what is sent there: give the key, headers and query again',
   option_bad: '{field} {why}',
   key_unsendable: UNSENDABLE_KEY,
+  provider_has_key: 'the provider has this key already',
+  provider_keys_full: 'the provider has {max} keys already; remove one first',
   price_needed: 'price: a model for {kind}s needs a price',
   unit_needed: '{unit}: a model of the kind {kind} needs this price',
   factor_or_price: 'name either a factor or prices',

@@ -1,6 +1,6 @@
 /** What an operator may state about a connection beside its address and key: the checks, and the changes. */
 import { X509Certificate } from 'node:crypto'
-import type { ProviderOptions } from '../domain/catalog.ts'
+import type { ProviderKey, ProviderOptions } from '../domain/catalog.ts'
 import { readProxy, shownProxy } from '../outbound/proxy-address.ts'
 import { limit } from '../lib/primitives/limit.ts'
 import { KIB } from '../lib/primitives/units.ts'
@@ -32,6 +32,8 @@ export type OptionsChange =
   | { readonly kind: 'options'; readonly options: ProviderOptions | undefined }
   | { readonly kind: 'bad'; readonly param: keyof StatedOptions; readonly fault: OptionFault }
 
+/** Each is tried in turn when the others are refused. */
+export const KEYS_MAX = limit('providerKeysMax', 64, 'A provider with more keys is refused.')
 const ENTRIES_MAX = limit('providerExtrasMax', 32, 'A provider with more headers, or more parameters, is refused.')
 const NAME_CHARS_MAX = 64
 const VALUE_CHARS_MAX = limit('providerExtraCharsMax', 2_048, 'A longer value of a header or parameter is refused.')
@@ -132,6 +134,22 @@ function authoritiesIn(text: string | null): OptionValue<string> {
   } catch {
     return new BadOption('ca') // Not a certificate.
   }
+}
+
+type SecretWithOptions = { readonly secret: string | undefined; readonly options?: ProviderOptions | undefined }
+
+/** The keys of a provider. Its only key has no limit of its own. */
+export const keysOf = ({ secret, options }: SecretWithOptions): readonly ProviderKey[] =>
+  options?.keys ?? (secret === undefined ? [] : [{ secret }])
+
+/** The secret and the options of a provider with these keys. */
+export function withKeys(options: ProviderOptions | undefined, keys: readonly ProviderKey[]): SecretWithOptions {
+  const [first] = keys
+  const isPlain = keys.length < 2 && first?.concurrentRequests === undefined
+  const { keys: _, ...others } = options ?? {}
+  const all = isPlain ? others : { ...others, keys }
+  const hasAny = Object.values(all).some((value) => value !== undefined)
+  return { secret: first?.secret, options: hasAny ? all : undefined }
 }
 
 /** The options as operations show them: names without values, and no password. */

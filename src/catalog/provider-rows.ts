@@ -1,5 +1,14 @@
 /** A provider as a row. What only the provider may learn is sealed in it, or stays in the declaration. */
-import type { HangUp, Provider, ProviderDraft, ProviderOptions, ProviderState } from '../domain/catalog.ts'
+import { createHmac } from 'node:crypto'
+import type {
+  HangUp,
+  KeyedProvider,
+  Provider,
+  ProviderDraft,
+  ProviderKey,
+  ProviderOptions,
+  ProviderState,
+} from '../domain/catalog.ts'
 import { DIRECT, type Egress } from '../domain/egress.ts'
 import { seal, unseal } from '../lib/primitives/seal.ts'
 import type { Row, SqlValue, WriteStep } from '../store/statement.ts'
@@ -51,7 +60,7 @@ export function providerOf(row: Row, { masterKey, sandboxUrl, declared }: Provid
   const sealed = isDeclared ? sealedPart(draft?.options) : text && (JSON.parse(text) as SealedOptions)
   const options = optionsOf(egress, sealed || undefined)
   const secret = isDeclared ? draft?.secret : open('secret')
-  return {
+  const provider: Provider = {
     id,
     preset,
     get baseUrl() {
@@ -65,7 +74,20 @@ export function providerOf(row: Row, { masterKey, sandboxUrl, declared }: Provid
     state: stateOf(row),
     ...(isBuiltIn ? { egress: DIRECT } : options && derivedOf(secret, options)),
   }
+  const keys = options?.keys?.map((key) => keyedProvider(provider, key, masterKey))
+  return keys ? { ...provider, keys } : provider
 }
+
+/** The provider with one of its keys. */
+const keyedProvider = (
+  provider: Provider,
+  { secret, concurrentRequests }: ProviderKey,
+  masterKey: Uint8Array,
+): KeyedProvider => ({ ...provider, secret, key: { id: keyIdOf(provider.id, secret, masterKey), concurrentRequests } })
+
+/** Without the master key, nobody can tell whether a guessed key has this fingerprint. */
+const keyIdOf = (providerId: string, secret: string, masterKey: Uint8Array): string =>
+  createHmac('sha256', masterKey).update(`provider key|${providerId}|${secret}`).digest('hex').slice(0, 8)
 
 export const stateOf = (row: Row): ProviderState => (row['drained_at'] === null ? 'serving' : 'drained')
 

@@ -23,7 +23,7 @@ export const exampleConfig = `\
 #     base_url: http://127.0.0.1:8000/v1
 #     allow_private: true
 #     concurrent_requests: 64
-## Also: proxy, headers, query, organization, project and ca (docs/operations.md).
+## Also: keys (several), proxy, headers, query, organization, project and ca (docs/operations.md).
 
 ## Models: what clients may request, its sale price (dollars per million tokens), and the offers that serve it.
 ## Offers with the lowest priority number are tried first. Offers of equal priority share requests by weight.

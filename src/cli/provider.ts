@@ -1,26 +1,12 @@
 import { command, group } from './command.ts'
 import { count, countOrNone, statedLimits, NONE } from './limits.ts'
-import { failed, operate, shown, usage, type CommandOutcome } from './outcome.ts'
+import { operate, shown, usage } from './outcome.ts'
+import { keyOptions, readVendorKey, type ProviderView } from './provider-key.ts'
+import { providerKeyCommands } from './provider-keys.ts'
 import { reachOptions, readReachOptions } from './provider-options.ts'
 import { table } from './table.ts'
 import { printable, type Terminal } from './terminal.ts'
 import { text, type ValueRule } from './values.ts'
-
-/** One element of the value of `provider.list`. */
-export type ProviderView = {
-  readonly id: string
-  readonly preset: string
-  /** Empty for the built-in sandbox while no server runs. */
-  readonly base_url: string
-  /** Whether it may be at a private address. */
-  readonly allow_private: boolean
-  /** Null means the usual limit. */
-  readonly concurrent_requests: number | null
-  readonly has_key: boolean
-  /** Without its password. Null: as the environment says. */
-  readonly proxy: string | null
-  readonly origin: string
-}
 
 /** The value of `provider.test`. */
 export type ProbeView = {
@@ -49,27 +35,6 @@ const drawProviders = (views: readonly ProviderView[], terminal: Terminal): stri
     ],
     terminal,
   )
-
-type KeySource = {
-  readonly 'key-stdin': boolean
-  readonly 'key-env': string | undefined
-  readonly key: string | undefined
-}
-
-/** Reads the vendor's key from where others cannot see it. Undefined: none is given. Null: the stored one goes. */
-async function readKey(
-  source: KeySource,
-  terminal: Terminal,
-): Promise<{ key: string | null | undefined } | CommandOutcome> {
-  const { 'key-stdin': fromStdin, 'key-env': variable, key: none } = source
-  if ([fromStdin, variable !== undefined, none !== undefined].filter(Boolean).length > 1)
-    return usage('provider add: use only one of --key-stdin, --key-env and --key none')
-  if (none !== undefined) return { key: null }
-  if (!fromStdin && variable === undefined) return { key: undefined }
-  if (fromStdin && terminal.interactive) terminal.talk('Paste the key, then Enter and Ctrl-D:\n')
-  const key = (fromStdin ? await terminal.readAll() : (process.env[variable ?? ''] ?? '')).trim()
-  return key === '' ? failed('no_key', fromStdin ? 'stdin held no key' : `the environment has no ${variable}`) : { key }
-}
 
 const onlyNone: ValueRule = {
   placeholder: NONE,
@@ -105,13 +70,12 @@ const add = command({
     },
     'forbid-private': { summary: 'take --allow-private back' },
     concurrent: { summary: 'requests in flight there at once; none restores the usual limit', value: countOrNone },
-    'key-stdin': { summary: "read the vendor's key from stdin" },
-    'key-env': { summary: "read the vendor's key from this environment variable", value: text('NAME') },
+    ...keyOptions,
     key: { summary: '`none` removes the stored key', value: onlyNone },
     ...reachOptions,
   },
   run: async ({ args: { id }, options, program, terminal }) => {
-    const read = await readKey(options, terminal)
+    const read = await readVendorKey(options, { terminal, command: 'provider add' })
     if ('kind' in read) return read
     const { preset, 'base-url': baseUrl, 'allow-private': allowed, 'forbid-private': forbidden } = options
     const more = readReachOptions(options, process.env)
@@ -216,5 +180,5 @@ export const providerGroup = group({
   name: 'provider',
   summary: 'Connections to model vendors.',
   examples: [['tollgate provider add groq --key-env GROQ_API_KEY'], ['tollgate provider test groq']],
-  commands: [add, providers, presets, test, resume, remove],
+  commands: [add, providers, presets, ...providerKeyCommands, test, resume, remove],
 })

@@ -18,6 +18,8 @@ export type Attempt = {
   readonly message: string | null
   /** The vendor's id of the request. */
   readonly upstream_request_id: string | null
+  /** The provider's key, if the provider has several. */
+  readonly provider_key?: string
   readonly started_ms: number
   readonly took_ms: number
 }
@@ -110,6 +112,7 @@ type StoredAttempt = {
   readonly type?: string
   readonly message?: string
   readonly requestId?: string
+  readonly keyId?: string
   readonly startedMs: number
   readonly tookMs: number
 }
@@ -124,6 +127,7 @@ const readAttempt = (note: StoredAttempt): Attempt => ({
   type: note.type ?? null,
   message: note.message ?? null,
   upstream_request_id: note.requestId ?? null,
+  ...(note.keyId === undefined ? {} : { provider_key: note.keyId }),
   started_ms: Math.round(note.startedMs),
   took_ms: Math.round(note.tookMs),
 })

@@ -110,9 +110,10 @@ const capReasons: Readonly<Record<string, string>> = {
 /** The attempts, and below them the vendors' ids and messages. These are long, so each has a line of its own. */
 function drawAttempts(attempts: readonly Attempt[], terminal: Terminal): string {
   const said = attempts.flatMap((attempt, i) => {
-    const { code, type, message, upstream_request_id: id } = attempt
+    const { code, type, message, upstream_request_id: id, provider_key: key = null } = attempt
     const words = [code, type === code ? null : type, message].filter((word) => word !== null).join(', ')
     const pairs = [
+      [`attempt ${i + 1}, the provider's key`, key],
       [`attempt ${i + 1}, the vendor's id`, id],
       [`attempt ${i + 1}, the vendor's message`, words || null],
     ] as const

@@ -1,5 +1,6 @@
 /** Providers: the connections to vendors. Their secrets are write-only. */
 import { z } from 'zod'
+import { keyView } from '../admin/provider-key-operations.ts'
 import { providerView } from '../admin/provider-operations.ts'
 import type { Provider } from '../domain/catalog.ts'
 import { imageFamilyNames } from '../vendors/image-families.ts'
@@ -19,6 +20,17 @@ const providerShape = z
     allow_private: z.boolean(),
     concurrent_requests: z.int().nullable().meta({ description: 'the most requests in flight; null: the usual limit' }),
     has_key: z.boolean().meta({ description: 'the key itself is never shown' }),
+    keys: z
+      .array(
+        z.strictObject({
+          id: z.string().meta({ description: 'a fingerprint' }),
+          concurrent_requests: z.int().nullable(),
+          in_flight: z.int(),
+          rests_until: time.nullable(),
+          reason: z.string().nullable(),
+        }),
+      )
+      .meta({ description: 'of a provider that has several' }),
     proxy: z.string().nullable().meta({ description: 'without its password; direct; null: as the environment says' }),
     headers: z.array(z.string()).meta({ description: 'names of headers of every request; values are never shown' }),
     query: z.array(z.string()).meta({ description: 'names of parameters of every request' }),
@@ -45,6 +57,7 @@ function shownOf({ services }: ConsoleContext, provider: Provider): z.infer<type
   const { succeeded, failed, lastFailure, lastTest } = services.tally.of(provider.id)
   return {
     ...providerView(provider),
+    keys: (provider.keys ?? []).map((keyed) => keyView(services, keyed)),
     offers: offersOfProvider(services.catalog, provider.id).length,
     resting_offers: restingOffers(services.catalog, { health: services.health(), nowMs: Date.now() }, provider.id),
     last_test: lastTest
@@ -164,6 +177,30 @@ export const providerRoutes: readonly ConsoleRoute[] = [
       return answer(await operate('provider.add', { id: params.provider, ...body }), () =>
         show(context, params.provider),
       )
+    },
+  }),
+  route('POST', '/providers/{provider}/keys', {
+    access: 'operator',
+    summary: 'Add a key to a stored provider. Its keys are used in turn.',
+    body: z.strictObject({
+      key: z.string().min(1),
+      concurrent_requests: z.int().min(1).optional().meta({ description: 'the most requests in flight with it' }),
+    }),
+    answer: providerShape,
+    run: async ({ context, operate, params: { provider: id }, body }) => {
+      if (!context.services.catalog.provider(id)) return missing('provider')
+      return answer(await operate('provider.key.add', { id, ...body }), () => show(context, id))
+    },
+  }),
+  route('DELETE', '/providers/{provider}/keys/{key}', {
+    access: 'operator',
+    summary: 'Remove one of several keys of a stored provider. Requests in flight with it go on.',
+    answer: providerShape,
+    run: async ({ context, operate, params: { provider: id, key: keyId } }) => {
+      const provider = context.services.catalog.provider(id)
+      if (!provider) return missing('provider')
+      if (!provider.keys?.some(({ key }) => key.id === keyId)) return missing('key')
+      return answer(await operate('provider.key.remove', { id, key_id: keyId }), () => show(context, id))
     },
   }),
   route('PUT', '/providers/{provider}/state', {

@@ -74,6 +74,7 @@ const attemptShape = z
       .optional()
       .meta({ description: 'the vendor’s message, bounded and without words of the request, or the gateway’s own' }),
     upstream_request_id: z.string().nullable().optional().meta({ description: 'the vendor’s id of the request' }),
+    provider_key: z.string().optional().meta({ description: 'the key of the provider, if it has several' }),
   })
   .meta({ id: 'Attempt' })
 const phaseShape = z.strictObject({ phase: z.enum(['before', 'attempt', 'answer']), started_ms: count, took_ms: count })
@@ -211,6 +212,7 @@ const attemptView = (note: AttemptNote, { isOperator }: Viewer): z.infer<typeof 
         type: note.type ?? null,
         message: note.message ?? null,
         upstream_request_id: note.requestId ?? null,
+        ...(note.keyId === undefined ? {} : { provider_key: note.keyId }),
       }
     : {}),
 })

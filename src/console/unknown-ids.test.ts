@@ -19,6 +19,7 @@ const bodies: Readonly<Record<string, object>> = {
   'POST /models/{model}/explain': {},
   'PUT /aliases/{alias}': { model: 'nope' },
   'PATCH /providers/{provider}': { base_url: 'https://example.com/v1' },
+  'POST /providers/{provider}/keys': { key: 'sk-other' },
   'PUT /providers/{provider}/state': { state: 'drained' },
 }
 

@@ -29,7 +29,7 @@ export type ProviderKey = {
 
 /** What a connection may have beside an address and a key. Everything may be left out. */
 export type ProviderOptions = {
-  /** Keys that are used in turn. The first is the secret of the provider. */
+  /** Keys that are used in turn, at least one. The first is the secret of the provider. */
   readonly keys?: readonly ProviderKey[] | undefined
   /** Left out: as the environment says. */
   readonly proxy?: ProxyAddress | 'direct' | undefined
@@ -58,6 +58,10 @@ export type Provider = {
   readonly egress?: Egress | undefined
   /** Everything that only this provider may learn, if that is more than its secret. */
   readonly secrets?: readonly string[] | undefined
+  /** The same provider with each of its keys, if it has several. */
+  readonly keys?: readonly KeyedProvider[] | undefined
+  /** The key that `secret` is, if it is one of several. */
+  readonly key?: KeyFacts | undefined
   readonly origin: PriceOrigin
   /** `drained`: gets no new requests until the operator changes it. */
   readonly state?: ProviderState
@@ -69,6 +73,10 @@ export const secretsOf = ({ secrets, secret }: Pick<Provider, 'secret' | 'secret
 export type KeptSecrets = string | readonly string[] | undefined
 
 export type ProviderState = 'serving' | 'drained'
+
+/** What may be said of a key. The id is a fingerprint that only this installation can make. */
+export type KeyFacts = { readonly id: string; readonly concurrentRequests: number | undefined }
+export type KeyedProvider = Provider & { readonly key: KeyFacts; readonly secret: string }
 
 export type ProviderDraft = {
   readonly id: string

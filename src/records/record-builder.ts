@@ -88,11 +88,12 @@ export type AttemptEnd =
 export function buildAttemptNote(
   { id: offerId, providerId, upstreamModel }: Offer,
   end: AttemptEnd,
-  { startedMs, tookMs, modelId }: Pick<AttemptNote, 'startedMs' | 'tookMs' | 'modelId'>,
+  { startedMs, tookMs, modelId, keyId }: Pick<AttemptNote, 'startedMs' | 'tookMs' | 'modelId' | 'keyId'>,
 ): AttemptNote {
   const result = end.kind === 'failed' ? end.failure.kind : end.kind
   const served = { offerId, providerId, upstreamModel, result, startedMs, tookMs }
-  const note = modelId === undefined ? served : { ...served, modelId }
+  const named = modelId === undefined ? served : { ...served, modelId }
+  const note = keyId === undefined ? named : { ...named, keyId }
   if (end.kind === 'failed') return { ...note, ...keptOf(end.failure) }
   return end.kind === 'ok' && end.requestId !== undefined ? { ...note, requestId: end.requestId } : note
 }

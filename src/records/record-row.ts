@@ -71,7 +71,8 @@ function attemptsText(record: RequestRecord): string {
   if (attempts.length === 1 && only?.result === 'ok' && isNamedIn(record, only)) {
     // An id needs no escapes (see `requestIdIn`).
     const id = only.requestId === undefined ? '' : `,"requestId":"${only.requestId}"`
-    return `[{"result":"ok"${id},"startedMs":${only.startedMs},"tookMs":${only.tookMs}}]`
+    const key = only.keyId === undefined ? '' : `,"keyId":"${only.keyId}"`
+    return `[{"result":"ok"${id}${key},"startedMs":${only.startedMs},"tookMs":${only.tookMs}}]`
   }
   return JSON.stringify(attempts.map((note) => (isNamedIn(record, note) ? briefly(note) : note)))
 }
@@ -81,8 +82,8 @@ const isNamedIn = ({ offerId, providerId, upstreamModel }: RequestRecord, note: 
 
 /** A note of the offer that served, without the names that are in its record. The row becomes a third smaller. */
 const briefly = (note: AttemptNote): BriefNote => {
-  const { modelId, result, status, code, type, message, requestId, startedMs, tookMs } = note
-  return { modelId, result, status, code, type, message, requestId, startedMs, tookMs }
+  const { modelId, result, status, code, type, message, requestId, keyId, startedMs, tookMs } = note
+  return { modelId, result, status, code, type, message, requestId, keyId, startedMs, tookMs }
 }
 
 /** The record of a row. The names that `briefly` left out are restored in its attempts. */

@@ -24,6 +24,8 @@ export type AttemptNote = {
   readonly message?: string
   /** The vendor's id of the request. */
   readonly requestId?: string
+  /** The fingerprint of the provider's key, if the provider has several. */
+  readonly keyId?: string
   /** In ms, from the start of the request. */
   readonly startedMs: number
   readonly tookMs: number

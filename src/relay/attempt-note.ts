@@ -1,5 +1,5 @@
 /** The note of an attempt: its result, without any text that only client and vendor may know. */
-import { secretsOf, type Offer } from '../domain/catalog.ts'
+import { secretsOf, type Offer, type Provider } from '../domain/catalog.ts'
 import { redactFailure } from '../vendors/redaction.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import { PRIVATE_CHARS_MAX, PrivateTexts } from '../vendors/kept-words.ts'
@@ -13,6 +13,8 @@ import { KIB } from '../lib/primitives/units.ts'
 /** The exchange with an offer. */
 export type OfferExchange = {
   readonly offer: Offer
+  /** The provider as it was asked. Left out: as it is now. */
+  readonly provider?: Provider
   /** The output, if the answer had begun. None of it is kept either. */
   readonly output?: readonly string[]
 }
@@ -22,10 +24,9 @@ export function redactedFailure(
   relay: Relay,
   call: GatewayRequest,
   failure: UpstreamFailure,
-  { offer, output = [] }: OfferExchange,
+  { offer, provider = relay.catalog.provider(offer.providerId), output = [] }: OfferExchange,
 ): UpstreamFailure {
   const { upstreamRequestId: requestId } = call.life
-  const provider = relay.catalog.provider(offer.providerId)
   return redactFailure(requestId === undefined ? failure : { requestId, ...failure }, {
     secret: provider && secretsOf(provider),
     texts: new PrivateTexts(textsOf(call, output)),
@@ -46,7 +47,7 @@ function textsOf({ request }: GatewayRequest, output: readonly string[]): readon
 /** Notes the result of an attempt that began `startedMs` into the call. */
 export function note(
   call: GatewayRequest,
-  offer: Offer,
+  { offer, provider }: OfferExchange,
   startedMs: number,
   came: UpstreamFailure | 'full' | 'ok',
 ): void {
@@ -54,14 +55,17 @@ export function note(
   const times = { startedMs: Math.round(startedMs), tookMs }
   const isOneOfSeveral = call.hints !== undefined && call.hints.fallbacks.length > 0
   const known = isOneOfSeveral ? { ...times, modelId: offer.modelId } : times
-  call.life.noted(buildAttemptNote(offer, endOf(call, came), known))
+  const keyId = provider?.key?.id
+  call.life.noted(buildAttemptNote(offer, endOf(call, came), keyId === undefined ? known : { ...known, keyId }))
 }
 
 /** Notes an attempt that was stopped because another one of the same request was faster, or the request has ended. */
-export function noteOutrun(call: GatewayRequest, offer: Offer, startedMs: number): void {
+export function noteOutrun(call: GatewayRequest, { offer, provider }: OfferExchange, startedMs: number): void {
   const tookMs = Math.round(call.elapsedMs() - startedMs)
   const kind = call.upstreamStopped ? 'aborted' : 'outrun'
-  call.life.noted(buildAttemptNote(offer, { kind }, { startedMs: Math.round(startedMs), tookMs }))
+  const keyId = provider?.key?.id
+  const times = { startedMs: Math.round(startedMs), tookMs }
+  call.life.noted(buildAttemptNote(offer, { kind }, keyId === undefined ? times : { ...times, keyId }))
 }
 
 /** The times of the attempt that served, which is the last one noted. */

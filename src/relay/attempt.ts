@@ -14,6 +14,7 @@ import type { Relay } from './context.ts'
 import { NONE_TRIED, type OffersOutcome } from './offers-outcome.ts'
 import { pause } from './pause.ts'
 import { Racer } from './racer.ts'
+import type { AttemptedOffer, RunningAttempt } from './running-attempt.ts'
 import { waitForSame } from './same-offer.ts'
 import { soon } from '../lib/primitives/soon.ts'
 import { FULL, type Permit } from './provider-concurrency.ts'
@@ -27,31 +28,12 @@ import {
   type PreparedAttempt,
 } from './prepared-attempt.ts'
 import { limit } from '../lib/primitives/limit.ts'
+import { offerFailure, withAnotherKey, withKey } from './keyed-choice.ts'
 import { type OfferChoice, dialectsFor, isUnchanged, offerChoiceOf } from './offer-choice.ts'
 
 const NOTHING: readonly string[] = []
 /** The number of fields that may be left out for one offer during one call. */
 const WITHOUT_MAX = limit('fieldsLeftOutMax', 4, 'An offer that refuses more fields of a request counts as failed.')
-
-/** An offer that was tried. */
-type AttemptedOffer = {
-  readonly choice: OfferChoice
-  readonly permit: Permit
-  readonly startedMs: number
-  readonly dropped: readonly string[]
-  /** Whether it was to answer in one piece, whatever form its client gets. */
-  readonly isWhole: boolean
-}
-
-/** An attempt in flight. `racer` is its owner if a second offer may be asked beside it. */
-type RunningAttempt = {
-  readonly asked: AttemptedOffer
-  readonly prepared: PreparedAttempt
-  readonly racer: Racer | undefined
-  /** Says that its answer or failure has come. */
-  readonly arrived: () => void
-  readonly result: Promise<AttemptResult>
-}
 
 export function tryOffers(relay: Relay, call: GatewayRequest, admission: Admission): Promise<OffersOutcome> {
   relay.retries.earn()
@@ -128,7 +110,7 @@ class AttemptLoop {
     const mayRepeat = left > 0 && !admission.fallbacks?.length
     if (again && mayRepeat && relay.retries.spend(performance.now())) return this.repeat(again)
     if (!first || this.failed.last) return this.failed
-    note(this.call, first.offer, this.call.elapsedMs(), 'full')
+    note(this.call, first, this.call.elapsedMs(), 'full')
     return { ...this.failed, failure: FULL }
   }
 
@@ -161,8 +143,14 @@ class AttemptLoop {
     return this.tryOffer(choice, permit)
   }
 
-  private tryOffer(choice: OfferChoice, permit: Permit): OffersOutcome | Promise<OffersOutcome> {
-    const { call, admission } = this
+  private tryOffer(chosen: OfferChoice, permit: Permit): OffersOutcome | Promise<OffersOutcome> {
+    const { relay, call, admission } = this
+    const choice = withKey(relay, chosen, permit)
+    if (!choice) {
+      permit.leave()
+      this.full.push(chosen)
+      return this.goOn()
+    }
     call.life.attempting(permit)
     const racer = admission.model.limits.hedging ? new Racer(call) : undefined
     const running = this.send(choice, permit, racer)
@@ -258,9 +246,10 @@ class AttemptLoop {
   private askSecond(): RunningAttempt | undefined {
     const { relay, call, admission } = this
     while (this.left > 0 && this.next < (this.waitAt ?? 0)) {
-      const choice = offerChoiceOf(relay, admission.offers[this.next++] as Offer)
-      const permit = choice && relay.concurrency.take(choice.provider)
-      if (permit && relay.retries.spend(performance.now())) {
+      const chosen = offerChoiceOf(relay, admission.offers[this.next++] as Offer)
+      const permit = chosen && relay.concurrency.take(chosen.provider)
+      const choice = permit ? withKey(relay, chosen, permit) : chosen
+      if (permit && choice && relay.retries.spend(performance.now())) {
         this.left--
         const running = this.send(choice, permit, new Racer(call))
         if (!('failed' in running)) {
@@ -287,7 +276,7 @@ class AttemptLoop {
       (late) => late.kind === 'stream' && late.open.events.close(),
       (error: unknown) => relay.log('error', 'relay.hedge', { request: call.id, message: String(error) }),
     )
-    noteOutrun(call, choice.offer, startedMs)
+    noteOutrun(call, choice, startedMs)
     permit.leave()
     this.tookUntilNow(running)
     attemptOutrun(relay, call, { offer: choice.offer, startedMs })
@@ -315,7 +304,7 @@ class AttemptLoop {
     const { relay, call } = this
     const { choice, permit, startedMs, dropped } = asked
     const { offer } = choice
-    note(call, offer, startedMs, 'ok')
+    note(call, choice, startedMs, 'ok')
     answerCame(relay, call, offer, tried)
     // The stream may still break, so it keeps its permit until its end.
     if (tried.kind === 'stream') return { kind: 'stream', open: tried.open, offer, dropped }
@@ -329,7 +318,7 @@ class AttemptLoop {
     const { relay, call, admission } = this
     const { choice, permit, startedMs } = asked
     if (isAbandoned(call)) return this.failedAt(tried, asked)
-    note(call, choice.offer, startedMs, redactedFailure(relay, call, tried.failure, { offer: choice.offer }))
+    note(call, choice, startedMs, redactedFailure(relay, call, tried.failure, choice))
     await admission.growing?.coverUnseen()
     return this.tryOffer(choice, permit)
   }
@@ -343,16 +332,21 @@ class AttemptLoop {
     const { relay, call } = this
     const { choice, permit, startedMs } = asked
     if (isAbandoned(call)) return this.failedAt(tried, asked)
-    note(call, choice.offer, startedMs, redactedFailure(relay, call, tried.failure, { offer: choice.offer }))
+    note(call, choice, startedMs, redactedFailure(relay, call, tried.failure, choice))
     this.without = [...this.without, field]
     return this.tryOffer(choice, permit)
   }
 
   private failedAt(attempt: FailedAttempt, asked: AttemptedOffer): OffersOutcome | Promise<OffersOutcome> {
-    const { call } = this
+    const { relay, call } = this
     const failure = this.failedOf(attempt, asked)
     call.replyMemory?.forget()
     if (isAbandoned(call) || isLast(failure, asked.isWhole)) return this.failed
+    const next = this.left > 0 && withAnotherKey(relay, asked.choice, failure)
+    if (next) {
+      this.left--
+      return this.tryOffer(...next)
+    }
     this.again = attempt.progress?.answered ? undefined : this.repetitionOf(asked.choice.offer, failure)
     return this.goOn()
   }
@@ -362,8 +356,8 @@ class AttemptLoop {
     const { relay, call } = this
     const { choice, permit, startedMs, dropped, isWhole } = asked
     const { offer, provider } = choice
-    const failure = redactedFailure(relay, call, said, { offer })
-    note(call, offer, startedMs, failure)
+    const failure = redactedFailure(relay, call, said, choice)
+    note(call, choice, startedMs, failure)
     permit.leave()
     const last = { offer, dropped }
     const came = { last, progress, cancelled: call.cancelled, stopped: call.upstreamStopped }
@@ -377,7 +371,8 @@ class AttemptLoop {
       return failure
     }
     // If the provider was changed meanwhile, the failure belongs to its former configuration.
-    if (isUnchanged(relay, provider)) relay.health.failed(offer.id, failure)
+    const learnt = isUnchanged(relay, provider) ? offerFailure(relay, choice, failure) : undefined
+    if (learnt) relay.health.failed(offer.id, learnt)
     // However many offers are too small, the call must reach one that is not.
     if (isBeyond(failure) && !isLast(failure, isWhole)) this.left++
     return failure

@@ -1,9 +1,10 @@
-import type { Offer } from '../domain/catalog.ts'
+import type { KeyedProvider, Offer } from '../domain/catalog.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import { ServedConversations, type ConversationKey } from '../router/conversations.ts'
 import { afterFailure, afterNothing, healthy, isOfferFault, onTrial, type OfferHealth } from '../router/health.ts'
 import { SignalBook } from '../router/signal-book.ts'
 import { roughTokens, type RoutedRequest, type WorkClass } from '../router/signals.ts'
+import { ProviderKeys } from './provider-keys.ts'
 
 type KnownOffer = Pick<Offer, 'id' | 'modelId'>
 
@@ -17,6 +18,8 @@ export type AttemptTimes = {
 
 /** What this process has learned about its offers. A restart forgets it on purpose. */
 export class HealthBook {
+  /** The health of keys, of providers that have several. */
+  readonly keys = new ProviderKeys()
   readonly signals = new SignalBook()
   readonly conversations = new ServedConversations()
   private readonly offers = new Map<string, OfferHealth>()
@@ -88,7 +91,8 @@ export class HealthBook {
   }
 
   /** Ends rests, because the cause is mended or a test is wanted. Returns how many offers rested. */
-  resume(offerIds: readonly string[]): number {
+  resume(offerIds: readonly string[], keys: readonly KeyedProvider[] = []): number {
+    this.keys.resume(keys)
     const resting = offerIds.filter((id) => this.isResting(id)).length
     for (const id of offerIds) {
       this.offers.delete(id)

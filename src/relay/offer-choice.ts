@@ -28,7 +28,8 @@ export function dialectsFor(
 
 export const isUnchanged = ({ catalog }: Relay, { id, secret, baseUrl }: Provider): boolean => {
   const now = catalog.provider(id)
-  return now?.secret === secret && now?.baseUrl === baseUrl
+  const isKnown = now?.secret === secret || now?.keys?.some((one) => one.secret === secret)
+  return isKnown === true && now?.baseUrl === baseUrl
 }
 
 export function offerChoiceOf({ catalog }: Relay, offer: Offer): OfferChoice | undefined {

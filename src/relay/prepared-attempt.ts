@@ -119,7 +119,7 @@ export function prepareAttempt(
     outputTokensMax: capOf(admission)?.tokens ?? call.request.outputTokensMax,
     modelOutputTokensMax: admission.model.limits.outputTokensMax,
     collected: isCollected(call, admission, adapter),
-    quirks: { ...preset.quirks, account: accountOf(provider.id), rules: rulesFor(preset.id, offer.upstreamModel) },
+    quirks: { ...preset.quirks, account: accountOf(provider), rules: rulesFor(preset.id, offer.upstreamModel) },
   }
   const isWhole = !call.request.stream || adapter.asEvents !== undefined
   const limits = limitsOf(relay, call, { admission, isWhole, offer, owner })

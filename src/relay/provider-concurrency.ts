@@ -26,15 +26,23 @@ type LimitedProvider = Pick<Provider, 'id' | 'concurrentRequests'>
 /** The right to have one request in flight, until `leave`. */
 export class Permit {
   private queue: ProviderQueue | undefined
+  /** The use of one of the provider's keys. */
+  private lease: { leave(): void } | undefined
 
   constructor(queue: ProviderQueue) {
     this.queue = queue
+  }
+
+  /** From now on the request uses this key. */
+  uses(lease: { leave(): void }): void {
+    this.lease = lease
   }
 
   /** Gives the permit back. A second call is safe. */
   leave(): void {
     const { queue } = this
     this.queue = undefined
+    this.lease?.leave()
     queue?.left()
   }
 }

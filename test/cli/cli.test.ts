@@ -44,7 +44,7 @@ async function run(
   return { code, out, err }
 }
 
-const plain = { concurrent_requests: null, proxy: null, headers: [], query: [], has_ca: false }
+const plain = { concurrent_requests: null, keys: [], proxy: null, headers: [], query: [], has_ca: false }
 /** Runs a command with --json that is expected to work; returns what it printed. */
 async function json<T = Record<string, unknown>>(folder: string, ...args: readonly string[]): Promise<T> {
   const { code, out, err } = await run(folder, [...args, '--json'])
@@ -107,7 +107,7 @@ describe('help', () => {
       entry.name,
       ...(entry.kind === 'group' ? entry.commands.map(({ name }) => name) : []),
     ])
-    expect(names).toHaveLength(69)
+    expect(names).toHaveLength(72)
     const folder = freshFolder()
     const helps = await Promise.all(names.map((name) => run(folder, [...name.split(' '), '--help'])))
     for (const [i, { code, out, err }] of helps.entries()) {

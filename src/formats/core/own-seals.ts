@@ -5,13 +5,16 @@
  * other dialects work for every account of their vendor.
  */
 import { createHash } from 'node:crypto'
+import type { Provider } from '../../domain/catalog.ts'
 import type { Delta, Message, OutputPart, Reply, SealedData, Turn } from '../../domain/turn.ts'
 
 const accounts = new Map<string, string>()
 const ACCOUNTS_MAX = 10_000
 
 /** The name of a provider's account in data that clients carry. It hides from whom the operator buys. */
-export function accountOf(providerId: string): string {
+export function accountOf({ id, key }: Pick<Provider, 'id' | 'key'>): string {
+  // Keys may belong to accounts of their own.
+  const providerId = key === undefined ? id : `${id} ${key.id}`
   const known = accounts.get(providerId)
   if (known !== undefined) return known
   const account = createHash('sha256').update(providerId).digest('base64url').slice(0, 8)

@@ -78,6 +78,8 @@ export type Attempt = {
   readonly message?: string | null
   /** the vendor’s id of the request */
   readonly upstream_request_id?: string | null
+  /** the key of the provider, if it has several */
+  readonly provider_key?: string
 }
 
 export type AuditEntry = {
@@ -690,6 +692,15 @@ export type Provider = {
   readonly concurrent_requests: number | null
   /** the key itself is never shown */
   readonly has_key: boolean
+  /** of a provider that has several */
+  readonly keys: readonly {
+    /** a fingerprint */
+    readonly id: string
+    readonly concurrent_requests: number | null
+    readonly in_flight: number
+    readonly rests_until: string | null
+    readonly reason: string | null
+  }[]
   /** without its password; direct; null: as the environment says */
   readonly proxy: string | null
   /** names of headers of every request; values are never shown */
@@ -1450,6 +1461,8 @@ export type Answers = {
     readonly id: string
     readonly removed: boolean
   }
+  readonly 'POST /providers/{provider}/keys': Provider
+  readonly 'DELETE /providers/{provider}/keys/{key}': Provider
   readonly 'PUT /providers/{provider}/state': Provider
   readonly 'POST /providers/{provider}/resume': {
     readonly id: string
@@ -2044,6 +2057,11 @@ export type Bodies = {
     readonly project?: string | null
     /** certificate authorities in PEM, trusted beside the system’s */
     readonly ca?: string | null
+  }
+  readonly 'POST /providers/{provider}/keys': {
+    readonly key: string
+    /** the most requests in flight with it */
+    readonly concurrent_requests?: number
   }
   readonly 'PUT /providers/{provider}/state': {
     readonly state: 'serving' | 'drained'

@@ -229,6 +229,7 @@ export const server = {
   'fixed_limits.chunkLineCharsMax': 'Size line of a chunk',
   'fixed_limits.trailerBytesMax': 'Trailers of a chunked body',
   'fixed_limits.proxyHeadBytesMax': 'Largest head of a proxy’s answer',
+  'fixed_limits.providerKeysMax': 'Keys of a provider',
   'fixed_limits.providerExtrasMax': 'Headers, or parameters, that a provider adds',
   'fixed_limits.providerExtraCharsMax': 'Longest value of such a header or parameter',
   'fixed_limits.providerCaCharsMax': 'Certificate authorities of a provider',

@@ -53,6 +53,8 @@ export const refusals: Readonly<Record<string, string>> = {
   url_private: '基础地址是私有地址（{place}）：如允许网关访问，请勾选“允许私有地址”。',
   url_other_origin: '基础地址指向另一主机，或途中另有人可读取所发内容：请重新输入密钥、请求头和查询参数。',
   option_bad: '字段“{field}”{fault}。',
+  provider_has_key: '供应商已有此密钥。',
+  provider_keys_full: '供应商已有 {max} 个密钥，请先删除一个。',
   key_unsendable: '密钥含有无法放入请求头的字符：只能是一行可打印的 ASCII 字符。',
   price_needed: '{kind}模型需要价格。',
   unit_needed: '{unit}：{kind}模型的价格需要它。',

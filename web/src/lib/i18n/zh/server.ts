@@ -230,6 +230,7 @@ export const server = {
   'fixed_limits.chunkLineCharsMax': '分块大小行的长度',
   'fixed_limits.trailerBytesMax': '分块正文的尾部上限',
   'fixed_limits.proxyHeadBytesMax': '代理应答头上限',
+  'fixed_limits.providerKeysMax': '供应商的密钥数量',
   'fixed_limits.providerExtrasMax': '供应商附加的请求头或参数的数量',
   'fixed_limits.providerExtraCharsMax': '此类请求头或参数的值的最大长度',
   'fixed_limits.providerCaCharsMax': '供应商自有证书颁发机构的大小',

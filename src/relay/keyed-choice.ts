@@ -1,0 +1,50 @@
+/** Which key a request to an offer uses, and what the failure of a key says about the offer. */
+import type { UpstreamFailure } from '../domain/failure.ts'
+import type { Relay } from './context.ts'
+import type { OfferChoice } from './offer-choice.ts'
+import type { Permit } from './provider-concurrency.ts'
+import { isKeyFault } from './provider-keys.ts'
+
+/**
+ * The choice with one of the provider's keys, which the permit holds from now on. Undefined: every key has its maximum
+ * of requests.
+ */
+export function withKey(relay: Relay, choice: OfferChoice, permit: Permit): OfferChoice | undefined {
+  const { keys } = choice.provider
+  if (keys === undefined) return choice
+  const lease = relay.health.keys.take(keys)
+  if (!lease) return undefined
+  permit.uses(lease)
+  return { ...choice, provider: lease.provider }
+}
+
+/** The same offer with a permit, if its key was refused and another one is ready. It is a retry of the budget. */
+export function withAnotherKey(
+  relay: Relay,
+  choice: OfferChoice,
+  failure: UpstreamFailure,
+): readonly [OfferChoice, Permit] | undefined {
+  if (choice.provider.key === undefined || !isKeyFault(failure)) return undefined
+  const provider = relay.catalog.provider(choice.provider.id)
+  if (!provider?.keys || relay.health.keys.restMs(provider.keys) > 0) return undefined
+  const permit = relay.concurrency.take(provider)
+  if (!permit) return undefined
+  if (relay.retries.spend(performance.now())) return [{ ...choice, provider }, permit]
+  permit.leave()
+  return undefined
+}
+
+/** What a failure says about the offer. Undefined: only its key is at fault, which rests, and another one is ready. */
+export function offerFailure(
+  relay: Relay,
+  { provider }: OfferChoice,
+  failure: UpstreamFailure,
+): UpstreamFailure | undefined {
+  const { key, secret } = provider
+  if (key === undefined || secret === undefined || !isKeyFault(failure)) return failure
+  relay.health.keys.refused({ ...provider, key, secret }, failure)
+  const { keys } = relay.catalog.provider(provider.id) ?? {}
+  // The offer rests until its first key is back.
+  const retryAfterMs = keys ? relay.health.keys.restMs(keys) : 0
+  return retryAfterMs === 0 ? undefined : { ...failure, kind: 'rate', retryAfterMs }
+}

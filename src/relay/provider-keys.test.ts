@@ -1,0 +1,49 @@
+import { expect, test } from 'bun:test'
+import type { KeyedProvider } from '../domain/catalog.ts'
+import { isKeyFault, ProviderKeys } from './provider-keys.ts'
+
+const keyed = (id: string, concurrentRequests?: number): KeyedProvider =>
+  ({ id: 'vendor', secret: `sk-${id}`, key: { id, concurrentRequests } }) as KeyedProvider
+const RATE = { kind: 'rate', message: '', retryAfterMs: 60_000 } as const
+
+test('the key with the fewest requests in flight is next, and of several the one used longest ago', () => {
+  const [keys, all] = [new ProviderKeys(), ['a', 'b', 'c'].map((id) => keyed(id))]
+  const used = Array.from({ length: 4 }, () => keys.take(all))
+  expect(used.map((lease) => lease?.provider.key.id)).toEqual(['a', 'b', 'c', 'a'])
+  used[1]?.leave()
+  used[1]?.leave()
+  expect(keys.take(all)?.provider.key.id).toBe('b')
+  expect(keys.standingOf(keyed('b')).inFlight).toBe(1)
+})
+
+test('a refused key rests, the others go on, and if all rest the first one back is used', () => {
+  const [keys, all] = [new ProviderKeys(), ['a', 'b'].map((id) => keyed(id))]
+  keys.refused(keyed('a'), RATE)
+  expect([keys.take(all), keys.take(all)].map((lease) => lease?.provider.key.id)).toEqual(['b', 'b'])
+  expect(keys.restMs(all)).toBe(0)
+  keys.refused(keyed('b'), { ...RATE, retryAfterMs: 5_000 })
+  expect(keys.restMs(all)).toBeGreaterThan(0)
+  expect(keys.take(all)?.provider.key.id).toBe('b')
+  expect(keys.restMs(all)).toBeWithin(1, 5_001)
+  keys.resume(all)
+  expect(keys.restMs(all)).toBe(0)
+})
+
+test('a key that has its maximum of requests is not used, and instances share its limit', () => {
+  const [keys, all] = [new ProviderKeys(), [keyed('a', 4), keyed('b', 1)]]
+  keys.shareAmong(2)
+  const leases = [keys.take(all), keys.take(all), keys.take(all)]
+  expect(leases.map((lease) => lease?.provider.key.id)).toEqual(['a', 'b', 'a'])
+  expect(keys.take(all)).toBeUndefined()
+  leases[0]?.leave()
+  expect(keys.take(all)?.provider.key.id).toBe('a')
+})
+
+test('only the vendor’s own word about a key rests it', () => {
+  for (const kind of ['auth', 'funds', 'rate'] as const) {
+    expect(isKeyFault({ kind, message: '' })).toBe(true)
+    expect(isKeyFault({ kind, message: '', isDoubtful: true })).toBe(false)
+  }
+  for (const kind of ['server', 'bad_request', 'unreachable'] as const)
+    expect(isKeyFault({ kind, message: '' })).toBe(false)
+})

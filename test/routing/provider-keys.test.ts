@@ -1,0 +1,157 @@
+/** A provider with several keys: a refused one rests, the next serves the same request, and keys come and go. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { filesOf, found } from '../support/canary.ts'
+import { chat, INSTANCES, startGateway, type TestGateway } from '../support/gateway.ts'
+
+const secret = (name: string): string => `planted-${name}-${crypto.randomUUID()}`
+const [one, two, three] = [secret('one'), secret('two'), secret('three')]
+const planted = { one, two, three }
+
+/** What the vendor answers to a key. */
+let answers: Record<string, number> = {}
+let used: string[] = []
+let vendor: Bun.Server<unknown>
+let gateway: TestGateway
+
+beforeAll(async () => {
+  vendor = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch(request) {
+      const key = request.headers.get('authorization')?.slice('Bearer '.length) ?? ''
+      used.push(key)
+      const status = answers[key] ?? 200
+      if (new URL(request.url).pathname.endsWith('/models')) {
+        return Response.json({ object: 'list', data: [{ id: 'm' }] }, { status })
+      }
+      if (status !== 200) {
+        const headers = status === 429 ? { 'retry-after': '60' } : {}
+        return Response.json({ error: { message: `no, ${key}`, code: key } }, { status, headers })
+      }
+      return Response.json({
+        id: 'c',
+        object: 'chat.completion',
+        created: 1,
+        model: 'm',
+        choices: [{ index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }],
+        usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
+      })
+    },
+  })
+  const at = `base_url: 'http://127.0.0.1:${vendor.port}/v1', allow_private: true`
+  gateway = await startGateway({
+    env: { TOLLGATE_LOG: 'debug' },
+    yaml: `
+providers:
+  several: { ${at}, keys: [${one}, { key: ${two}, concurrent_requests: 50 }] }
+models:
+  m: { price: { input: 1, output: 1 }, offers: [{ provider: several, model: m }] }
+`,
+  })
+  const stored = { id: 'stored', base_url: `http://127.0.0.1:${vendor.port}/v1`, allow_private: true, key: one }
+  await gateway.operate('provider.add', stored)
+  const price = { input: '1', output: '1' }
+  await gateway.operate('model.add', { id: 'stored', price, offers: [{ provider: 'stored', model: 'm' }] })
+}, 30_000)
+beforeEach(async () => {
+  answers = {}
+  used = []
+  for (const id of ['several', 'stored']) await gateway.operate('provider.resume', { id })
+})
+afterAll(async () => {
+  await gateway.close()
+  await vendor.stop(true)
+}, 30_000)
+
+const ask = async (model = 'm'): Promise<{ status: number; text: string }> => {
+  const response = await chat(gateway, { model, messages: [{ role: 'user', content: 'hi' }] })
+  return { status: response.status, text: await response.text() }
+}
+type Note = { readonly result: string; readonly keyId?: string }
+async function lastNotes(): Promise<readonly Note[]> {
+  const wanted = { account: gateway.accountId, limit: 1 }
+  const [record] = await gateway.operate<{ attempts: string }[]>('request.list', wanted)
+  return JSON.parse(record?.attempts ?? '[]') as Note[]
+}
+const idsOf = async (id: string): Promise<string[]> =>
+  (await gateway.operate<{ id: string }[]>('provider.key.list', { id })).map((key) => key.id)
+
+test('keys are used in turn, and the record says which one', async () => {
+  for (let i = 0; i < 4 * INSTANCES; i++) expect((await ask()).status).toBe(200)
+  expect(used.filter((key) => key === one)).toHaveLength(2 * INSTANCES)
+  expect(used.filter((key) => key === two)).toHaveLength(2 * INSTANCES)
+  const [note] = await lastNotes()
+  expect(await idsOf('several')).toContain(note?.keyId ?? '')
+})
+
+test.each([401, 402, 403, 429])(
+  'after %d the next key serves the same request, and the refused one rests',
+  async (status) => {
+    answers = { [one]: status }
+    for (let i = 0; i < 6; i++) expect((await ask()).status).toBe(200)
+    // Each instance tries the refused key once.
+    expect(used.filter((key) => key === one).length).toBeWithin(1, INSTANCES + 1)
+    const keys = await gateway.operate<{ reason: string | null }[]>('provider.key.list', { id: 'several' })
+    if (INSTANCES === 1)
+      expect(keys[0]?.reason).toBe({ 401: 'auth', 402: 'funds', 403: 'auth', 429: 'rate' }[status] ?? '')
+    expect(keys[1]?.reason).toBeNull()
+  },
+)
+
+test('both attempts are in the record with their keys, and no secret is', async () => {
+  answers = { [one]: 401 }
+  let notes: readonly Note[] = []
+  for (let i = 0; i < 4 && notes.length < 2; i++) {
+    await ask()
+    notes = await lastNotes()
+  }
+  const [first, second] = await idsOf('several')
+  expect(notes).toMatchObject([
+    { result: 'auth', keyId: first },
+    { result: 'ok', keyId: second },
+  ])
+})
+
+test('if every key is refused the offer rests, and comes back with the first key', async () => {
+  answers = { [one]: 401, [two]: 429 }
+  const { status, text } = await ask()
+  expect(status).toBeGreaterThanOrEqual(429)
+  expect(found(Buffer.from(text).toString('latin1'), planted)).toEqual([])
+  expect(used.toSorted()).toEqual([one, two].toSorted())
+  await gateway.operate('provider.resume', { id: 'several' })
+  answers = {}
+  expect((await ask()).status).toBe(200)
+})
+
+test('a test of a provider tries each key, and names the one that fails', async () => {
+  answers = { [two]: 401 }
+  const [, second = ''] = await idsOf('several')
+  const tested = await gateway.operate<{ ok: boolean; problem: string }>('provider.test', { id: 'several' })
+  expect(tested).toMatchObject({ ok: false, status: 401 })
+  expect(tested.problem).toStartWith(`key ${second}: auth`)
+})
+
+test('keys of a stored provider are added and removed without a restart', async () => {
+  expect(await idsOf('stored')).toEqual([])
+  await gateway.operate('provider.key.add', { id: 'stored', key: three, concurrent_requests: 5 })
+  await gateway.caughtUp()
+  const [first = '', second = ''] = await idsOf('stored')
+  for (let i = 0; i < 2 * INSTANCES; i++) await ask('stored')
+  expect(new Set(used)).toEqual(new Set([one, three]))
+  const again = gateway.operate('provider.key.add', { id: 'stored', key: three })
+  expect(await again.catch((error: unknown) => (error as Error).message)).toContain('has this key already')
+  await gateway.operate('provider.key.remove', { id: 'stored', key_id: first })
+  await gateway.caughtUp()
+  used = []
+  for (let i = 0; i < 2 * INSTANCES; i++) await ask('stored')
+  expect(new Set(used)).toEqual(new Set([three]))
+  expect(await idsOf('stored')).toEqual([second])
+  const declared = gateway.operate('provider.key.add', { id: 'several', key: three })
+  expect(await declared.catch((error: unknown) => (error as Error).message)).toContain('is declared')
+})
+
+test('no key is in the log or the data folder', () => {
+  expect(found(Buffer.from(gateway.output()).toString('latin1'), planted)).toEqual([])
+  for (const [file, bytes] of gateway.folders.flatMap((folder) => [...filesOf(folder)]))
+    expect([file, found(bytes, planted)]).toEqual([file, []])
+})
