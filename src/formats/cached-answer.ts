@@ -34,7 +34,7 @@ export type CacheWriting = {
   readonly billed: Usage
 }
 
-/** The kept answer for this request, whole or as a stream. Undefined if it cannot be read. */
+/** The cached answer for this request, whole or as a stream. Undefined if it cannot be read. */
 export async function writeCachedAnswer(
   request: ClientRequest,
   kept: string,

@@ -34,8 +34,8 @@ export const collectedBounds = {
 }
 
 /**
- * Looks for a kept answer. Returns undefined if there is nothing to wait for. `cacheUse` of the call says what came of
- * it. The admission checks the permission again afterwards.
+ * Looks for a cached answer. Returns undefined if there is nothing to wait for. `cacheUse` of the call says what came
+ * of it. The admission checks the permission again afterwards.
  */
 export function lookUpAnswer(relay: Relay, call: GatewayRequest): Promise<void> | undefined {
   const { cacheAsk } = call
@@ -44,7 +44,7 @@ export function lookUpAnswer(relay: Relay, call: GatewayRequest): Promise<void> 
   if ('message' in model) return undefined
   const { answerCacheSeconds } = model.limits
   if (answerCacheSeconds === undefined || relay.answers.isOff) return undefined
-  // A kept answer may be of a provider or a model that the hints of this request rule out.
+  // A cached answer may be of a provider or a model that the hints of this request rule out.
   const question = call.hints === undefined ? questionFor(call.request, cacheAsk, model) : undefined
   if (question === undefined) {
     if (cacheAsk.wish !== 'unasked') call.cacheUse = { kind: 'bypass' }

@@ -18,7 +18,7 @@ import { answerOfOther, type ReplayedAnswer } from './idempotency.ts'
 export type Unheld = { readonly kind: 'unheld'; readonly refusal: HoldRefusal }
 
 /**
- * Whether the hold must be on disk before an upstream is called or a kept answer is charged: for work that cannot be
+ * Whether the hold must be on disk before an upstream is called or a cached answer is charged: for work that cannot be
  * undone or that its client repeats, and if the hold may well be refused.
  */
 export function waitsForHold({ ledger }: Relay, call: GatewayRequest, { modality, held }: Admission): boolean {
