@@ -103,6 +103,13 @@ const broken: readonly (readonly [sql: string, ...bind: SqlValue[]])[] = [
   [insertOpen, 'h4', 'task'],
   [insertRecord, 'h2', 'failed', 0, PIECES, 19],
   [insertRecord, 'h5', 'cut', 1, null, 0],
+  ["INSERT INTO price_card (id, subject, subject_id, effective_from) VALUES (900, 'account', 'b/m', 0)"],
+  ["INSERT INTO price (card_id, unit, nano_per_million) VALUES (900, 'inputFresh', 2000000)"],
+  [insertRecord, 'h6', 'completed', 1, null, 5],
+  [
+    `UPDATE request_record SET usage_source = 'reported', price_card_id = 900, input_image = 0, output_image = 0
+     WHERE id = 'h6'`,
+  ],
   [
     `INSERT INTO usage_hour (account_id, hour, key_id, model, endpoint, ${SUMS})
      VALUES ('b', 5, 'k', 'm', 'chat', 2, 1, 0, 0, ${ZEROS}, 9, 0, 40, 0, 0, ${ZEROS}, 0, 0, 0)`,
