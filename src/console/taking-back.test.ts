@@ -37,7 +37,7 @@ const said = {
   tokens_per_minute: 6_000,
   concurrent_requests: 6,
   answer_cache_seconds: 99,
-  hedging: true,
+  hedging: 'on',
 }
 
 describe('limits of a model', () => {

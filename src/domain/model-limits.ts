@@ -38,7 +38,7 @@ export type ModelLimits = ModelRates & {
   /** How long the answer cache may serve an answer of the model again. Undefined: never. */
   readonly answerCacheSeconds: number | undefined
   /** Whether a second offer is asked when the first is slower than most answers of the model. */
-  readonly hedging: boolean
+  readonly hedging: 'off' | 'on'
   /** How its offers are ranked. */
   readonly routing: PolicyName
   /** What keeps a conversation at one offer. Undefined: what is usual for its policy. */
@@ -191,8 +191,8 @@ export const modelLimitRows = {
     forOperators: 'for how long the same request of an account may get the same answer again; null: never',
   },
   hedging: {
-    default: false,
-    value: 'yes_no',
+    default: 'off',
+    value: ['off', 'on'],
     input: 'hedging',
     output: 'hedging',
     option: { name: 'hedging', summary: 'whether a second offer is asked when the first is unusually slow' },

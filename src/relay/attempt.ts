@@ -152,7 +152,7 @@ class AttemptLoop {
       return this.goOn()
     }
     call.life.attempting(permit)
-    const racer = admission.model.limits.hedging ? new Racer(call) : undefined
+    const racer = admission.model.limits.hedging === 'on' ? new Racer(call) : undefined
     const running = this.send(choice, permit, racer)
     if ('failed' in running) return this.failedAt(running.failed, running.asked)
     this.current(running)

@@ -37,7 +37,7 @@ test(
     const random = randomOf(seed)
     const vendors = startScriptedVendors()
     const folder = freshFolder()
-    let options: GatewayOptions = { folder, yaml: vendors.yaml('hedging: true'), balanceUsd: BALANCE_USD }
+    let options: GatewayOptions = { folder, yaml: vendors.yaml('hedging: on'), balanceUsd: BALANCE_USD }
     const answers: Answer[] = []
     let [sent, quits, revoked, lives] = [0, 0, 0, 0]
 

@@ -5,8 +5,8 @@ import { startScriptedVendors, tokensOf, type Script } from '../support/scripted
 import { useGateway } from '../support/use-gateway.ts'
 
 const vendors = startScriptedVendors()
-const gateway = useGateway({ yaml: vendors.yaml('hedging: true') }, () => vendors.stop())
-const unhedged = useGateway({ yaml: vendors.yaml('hedging: false') })
+const gateway = useGateway({ yaml: vendors.yaml('hedging: on') }, () => vendors.stop())
+const unhedged = useGateway({ yaml: vendors.yaml('hedging: off') })
 const NANO_PER_TOKEN = 1_000_000
 /** Longer than the delay after answers that took no time, and short enough for a test. */
 const SLOW_MS = 1_500

@@ -902,7 +902,7 @@ export type RoutedModel = {
   /** for how long the same request of an account may get the same answer again; null: never */
   readonly answer_cache_seconds: number | null
   /** whether a second offer is asked when the first is slower than 95 % of the answers of the model */
-  readonly hedging: boolean
+  readonly hedging: 'off' | 'on'
   /** the policy that ranks the offers of one priority */
   readonly routing: 'weighted' | 'latency' | 'cost' | 'balanced'
   /** what keeps a conversation at one offer: its name, or also the words it begins with */
@@ -1648,7 +1648,7 @@ export type Bodies = {
     readonly tokens_per_minute?: number
     readonly concurrent_requests?: number
     readonly answer_cache_seconds?: number
-    readonly hedging?: boolean
+    readonly hedging?: 'off' | 'on'
     readonly price: {
       readonly input?: string | null
       readonly output?: string | null
@@ -1824,7 +1824,7 @@ export type Bodies = {
     /** left out: as before; null: as if it had never been said */
     readonly answer_cache_seconds?: number | null
     /** left out: as before; null: as if it had never been said */
-    readonly hedging?: boolean | null
+    readonly hedging?: 'off' | 'on' | null
     readonly offers?: readonly {
       readonly provider: string
       /** the name at the provider */

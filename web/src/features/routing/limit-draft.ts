@@ -41,6 +41,8 @@ const sticky = {
   choices: ['off', 'named', 'opening'],
 } as const
 
+const hedging = { name: 'hedging', label: 'prices.limit.hedging', type: 'choice', choices: ['off', 'on'] } as const
+
 type KindFields = Readonly<Partial<Record<ModelKind, readonly LimitField[]>>>
 
 /**
@@ -56,8 +58,15 @@ const limitFields: KindFields = {
     answerCache,
     routing,
     sticky,
+    hedging,
   ],
-  embedding: [context, { name: 'dimensions', label: 'models.dimensions', type: 'count' }, answerCache, routing],
+  embedding: [
+    context,
+    { name: 'dimensions', label: 'models.dimensions', type: 'count' },
+    answerCache,
+    routing,
+    hedging,
+  ],
   image: [routing],
   video: [routing],
 }
@@ -93,6 +102,7 @@ type Limits =
   | 'dimensions_adjustable'
   | 'routing'
   | 'sticky'
+  | 'hedging'
 type Before = Pick<RoutedModel, 'kind' | 'video' | Limits>
 
 export function limitDraftOf({ kind, dimensions_adjustable: adjustable, video, ...limits }: Before): LimitDraft {
