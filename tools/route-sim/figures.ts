@@ -1,7 +1,7 @@
 /** Figures of a simulation. */
 import type { SimOutcome } from './simulation.ts'
 
-export const percentileOf = (values: readonly number[], share: number): number => {
+const percentileOf = (values: readonly number[], share: number): number => {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN
 }

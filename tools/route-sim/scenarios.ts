@@ -63,7 +63,7 @@ export function comingAndGoing(size: Size): Readonly<Record<string, readonly Sim
   )
 }
 
-export const faults: Readonly<Record<string, Fault>> = {
+const faults: Readonly<Record<string, Fault>> = {
   healthy: none,
   dead: { kind: 'dead' },
   hangs: { kind: 'hangs' },

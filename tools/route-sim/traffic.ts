@@ -84,7 +84,7 @@ export function agentTraffic({ seed, requests, perSecond }: TrafficShape): reado
 
 /**
  * Requests as recorded, one JSON object a line: `at_ms`, `input_tokens`, `output_tokens`, and `conversation` if there
- * is one. `docs/routing.md` has a command that writes them.
+ * is one. `docs/routing.md` has an example.
  */
 export const readTraffic = (lines: string): readonly SimRequest[] =>
   lines

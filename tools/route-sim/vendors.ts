@@ -32,7 +32,7 @@ const TOKENS_PER_SECOND = 80
 const SPREAD = 0.3
 const CACHE_MS = 5 * MINUTE_MS
 const CACHED_TOKENS_MIN = 1_024
-export const TIMEOUT_MS = 60 * SECOND_MS
+const TIMEOUT_MS = 60 * SECOND_MS
 
 type CachedPrompt = { readonly tokens: number; readonly atMs: number }
 

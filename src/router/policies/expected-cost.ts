@@ -10,10 +10,10 @@ import { isWarm, type RankingInput } from './policy.ts'
 const CACHED_TOKENS_MIN = 1_024
 const MILLION = 1_000_000
 
-export type ExpectedTokens = { readonly input: number; readonly cached: number; readonly output: number }
+type ExpectedTokens = { readonly input: number; readonly cached: number; readonly output: number }
 
 /** The tokens of a request at an offer. What the model usually answers stands for the output that is not known yet. */
-export function expectedTokens(offer: Offer, input: RankingInput): ExpectedTokens {
+function expectedTokens(offer: Offer, input: RankingInput): ExpectedTokens {
   const { request = usualRequest, signals, warm } = input
   const tokens = roughTokens(request)
   const usual = signals?.model(offer.modelId)?.usualOutputTokens ?? NO_SIGNALS.usualOutputTokens
