@@ -39,7 +39,7 @@ export async function readVendorKey(
 ): Promise<{ key: string | null | undefined } | CommandOutcome> {
   const { 'key-stdin': fromStdin, 'key-env': variable, key: none } = source
   if ([fromStdin, variable !== undefined, none !== undefined].filter(Boolean).length > 1)
-    return usage(`${command}: use only one way to give the key`)
+    return usage(`${command}: use only one of the options that name a key`)
   if (none !== undefined) return { key: null }
   if (!fromStdin && variable === undefined) return { key: undefined }
   if (fromStdin && terminal.interactive) terminal.talk('Paste the key, then Enter and Ctrl-D:\n')
