@@ -213,7 +213,7 @@ export const modelLimitRows = {
     output: 'sticky',
     option: {
       name: 'sticky',
-      summary: 'what keeps a conversation at one offer (default: named, or opening unless the routing is weighted)',
+      summary: 'what keeps a conversation at one offer (default: depends on the routing)',
     },
     forOperators: 'what keeps a conversation at one offer: its name, or also the words it begins with',
   },
