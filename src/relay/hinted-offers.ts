@@ -109,7 +109,9 @@ function sorted(relay: Relay, call: GatewayRequest, candidates: readonly Candida
     return typeof allowed === 'string' ? [] : allowed
   })
   const pool = { offers, limits: first.model.limits }
-  const plan = planAttempts({ model: pool, health: relay.health.all, nowMs: Date.now(), random: Math.random, policy })
+  const { all: health, signals } = relay.health
+  const { request } = call
+  const plan = planAttempts({ model: pool, health, signals, request, nowMs: Date.now(), random: Math.random, policy })
   const placeOf = ({ model }: Candidate): number => {
     const at = plan.findIndex(({ modelId }) => modelId === model.id)
     return at < 0 ? plan.length : at

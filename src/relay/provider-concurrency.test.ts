@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import type { KeyedProvider } from '../domain/catalog.ts'
 import { concurrencyBounds, ProviderConcurrency } from './provider-concurrency.ts'
 
 const one = { id: 'vendor', concurrentRequests: 1 }
@@ -17,6 +18,21 @@ test('there is a number of permits, and each is given back once', () => {
   expect(concurrency.take(pair)).toBeUndefined()
   second?.leave()
   expect(concurrency.take(pair)).toBeDefined()
+})
+
+test('keys with limits take as many requests together, and a further one waits', async () => {
+  const concurrency = new ProviderConcurrency()
+  const keyOf = (id: string, most?: number) => ({ key: { id, concurrentRequests: most } }) as unknown as KeyedProvider
+  const keyed = { id: 'vendor', keys: [keyOf('a', 1), keyOf('b', 2)] }
+  const taken = [1, 2, 3].map(() => concurrency.take(keyed))
+  expect(taken.every(Boolean)).toBe(true)
+  expect(concurrency.take(keyed)).toBeUndefined()
+  const waiting = concurrency.wait([keyed], 'acct', call)
+  taken[0]?.leave()
+  expect((await waiting)?.[0]).toBe(keyed)
+  expect(concurrency.take({ ...keyed, concurrentRequests: 1 })).toBeUndefined()
+  const unlimited = { id: 'other', keys: [keyOf('a', 1), keyOf('b')] }
+  for (let i = 0; i < 9; i++) expect(concurrency.take(unlimited)).toBeDefined()
 })
 
 test('waiting requests are served in the order of arrival, before later ones', async () => {

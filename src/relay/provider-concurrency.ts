@@ -21,7 +21,7 @@ export const FULL: UpstreamFailure = {
   retryAfterMs: 1_000,
 }
 
-type LimitedProvider = Pick<Provider, 'id' | 'concurrentRequests'>
+type LimitedProvider = Pick<Provider, 'id' | 'concurrentRequests' | 'keys'>
 
 /** The right to have one request in flight, until `leave`. */
 export class Permit {
@@ -169,9 +169,16 @@ export class ProviderConcurrency {
     return this.instances === 1 ? limited : Math.max(1, Math.floor(limited / this.instances))
   }
 
-  private queueOf({ id, concurrentRequests }: LimitedProvider): ProviderQueue {
+  private queueOf({ id, concurrentRequests, keys }: LimitedProvider): ProviderQueue {
     let queue = this.queues.get(id)
     if (!queue) this.queues.set(id, (queue = new ProviderQueue()))
-    return queue.limitTo(this.shareOf(concurrentRequests))
+    return queue.limitTo(this.shareOf(keys ? limitOfKeys(keys, concurrentRequests) : concurrentRequests))
   }
+}
+
+/** If each key has a limit, no more requests than all keys together take get a permit. The others wait for one. */
+function limitOfKeys(keys: NonNullable<Provider['keys']>, own = Number.POSITIVE_INFINITY): number | undefined {
+  const most = keys.reduce((sum, { key }) => sum + (key.concurrentRequests ?? Number.POSITIVE_INFINITY), 0)
+  const limited = Math.min(own, most)
+  return limited === Number.POSITIVE_INFINITY ? undefined : limited
 }
