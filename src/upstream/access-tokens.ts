@@ -31,7 +31,7 @@ export type Exchange = (provider: Provider) => Promise<AccessToken | CredentialF
 export const credentialFailed = (failure: UpstreamFailure): CredentialFailure => ({ kind: 'failed', failure })
 export const credentialRefused = (message: string): CredentialFailure => credentialFailed({ kind: 'auth', message })
 
-export const EXCHANGE_TIMEOUT_MS = limit(
+const EXCHANGE_TIMEOUT_MS = limit(
   'tokenExchangeTimeoutMs',
   10_000,
   'A credential exchange with a cloud that takes longer counts as failed.',
