@@ -15,6 +15,7 @@ not measured.
                    minutes. The report names what was not measured by then
   --with NAME      adds another gateway, installed into a temporary folder: portkey, litellm. Repeatable.
                    otel is this one with a collector for its traces and metrics.
+                   routing-weighted, routing-latency, routing-cost and routing-balanced are this one with three offers
                    workers-1 and workers-2 are this one on a PostgreSQL of its own, with so many processes
   --against PATH   another checkout of this gateway, measured in the same rounds
   --json           prints everything as JSON

@@ -11,6 +11,7 @@ import { processTree, residentMb } from './accounting.ts'
 import { freePort, start, type Contender, type Running } from './contender.ts'
 import { litellm } from './contenders/litellm.ts'
 import { nginx } from './contenders/nginx.ts'
+import { policyNames } from '../src/domain/routing.ts'
 import { otel } from './contenders/otel.ts'
 import { portkey } from './contenders/portkey.ts'
 import { ROOT, tollgate } from './contenders/tollgate.ts'
@@ -44,6 +45,12 @@ const others: Readonly<Record<string, () => Contender>> = {
   portkey: () => portkey,
   litellm: () => litellm,
   otel: () => otel(options['bun-arg']),
+  ...Object.fromEntries(
+    policyNames.map((routing) => {
+      const name = `routing-${routing}`
+      return [name, () => tollgate({ name, root: ROOT, bunArgs: options['bun-arg'], routing })]
+    }),
+  ),
   'workers-1': () => workers(1, options['bun-arg']),
   'workers-2': () => workers(2, options['bun-arg']),
 }

@@ -25,7 +25,6 @@ const folders = namesFiles ? [] : roots
 // test that calls process.exit(0) ends the whole run as a success; with it the file counts as crashed (Bun 1.4.5). One
 // worker more than there are cores saves a tenth of the time, but tests that depend on time then fail now and then.
 const workers = Math.max(2, Math.min(4, availableParallelism()))
-const WAITING_WORKERS = 2
 const scratchFolder = scratch()
 const work = mkdtempSync(join(scratchFolder, 'tollgate-test-'))
 // Elsewhere a folder within `work` may be too long a name for a socket.
@@ -46,7 +45,9 @@ const longest = [
   'operations/backup',
   'vendors/moved-mutants',
   'console/story',
+  'sdk/openai-python',
   'load/malformed',
+  'console/play-video',
   'video/crash',
   'load/large-replies',
   'money/crash',
@@ -54,6 +55,7 @@ const longest = [
   'money/cluster-limits',
   'console/requests',
   'console/attacks',
+  'sdk/heartbeat',
   'console/operator',
   'money/funds',
   'console/playground',
@@ -70,17 +72,14 @@ const longest = [
   'api/wordless-streams',
 ]
 // Files whose tests mostly wait: for limits of seconds, for clients that try again, for vendors that are slow. A worker
-// that runs them leaves its core idle. One of them uses a quarter of a core. The longest of them come first.
+// that runs them leaves its core idle. All of them use a quarter of a core. The longest of them come first.
 const waiting = [
   'test/console/totals',
   'test/video/tasks',
   'test/operations/long-waits',
   'test/money/cluster-gateways',
-  'test/money/refused-holds',
   'test/api/responses-of-instances',
   'test/operations/workers',
-  'test/console/play-video',
-  'test/files/s3-storage',
   'test/routing/busy-upstream',
   'test/video/video',
   'test/api/idempotency',
@@ -90,14 +89,7 @@ const waiting = [
   'test/api/responses-background',
   'test/video/content',
   'test/cli/video',
-  'test/sdk/openai-python',
   'test/sdk/openai',
-  'test/money/shared-funds',
-  'test/security/canary',
-  'test/images/files',
-  'src/responses/remote-turns',
-  'src/lib/runtime/memory-room',
-  'test/sdk/heartbeat',
   'test/sdk/gemini',
   'test/video/crowd',
   'test/console/live',
@@ -113,8 +105,6 @@ const waiting = [
   'test/routing/outbound',
   'test/routing/unreachable',
   'test/routing/timeouts',
-  'test/api/limits',
-  'src/accounts/shared-throttle',
   'test/images/fetches',
   'src/lib/runtime/reply-memory',
   'src/console/tail',
@@ -157,7 +147,7 @@ function lanesOf() {
     [{ workers, tests: pathsOf(files.filter((name) => !isWaiting(name))), stdio: 'inherit', env: shared }],
     // Pairs compute, so they wait until the lane of waiting files has ended.
     [
-      { workers: WAITING_WORKERS, tests: pathsOf(files.filter(isWaiting)), stdio: 'pipe', env: shared },
+      { workers: 1, tests: pathsOf(files.filter(isWaiting)), stdio: 'pipe', env: shared },
       { workers: 1, tests: paired, stdio: 'pipe', env: pairs },
     ],
   ]

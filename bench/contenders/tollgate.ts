@@ -3,6 +3,7 @@ import { Database } from 'bun:sqlite'
 import { join, resolve } from 'node:path'
 import { bunEnv } from '../../bin/bun-env.js'
 import { callControl } from '../../src/admin/control.ts'
+import type { PolicyName } from '../../src/domain/routing.ts'
 import type { Contender, Field } from '../contender.ts'
 import { answerOf } from '../workload.ts'
 
@@ -19,22 +20,29 @@ function dialectOf(model: string): keyof typeof PRESETS {
   return answer?.kind === 'stream' ? answer.dialect : 'chat'
 }
 
-const config = ({ upstreamPort, models }: Field): string => `
+/** With a policy, each model has three offers to choose from. They lead to the same vendor. */
+const config = ({ upstreamPort, models }: Field, routing: PolicyName | undefined): string => `
 sandbox: false
 providers:
 ${Object.entries(PRESETS)
-  .map(([dialect, preset]) => providerLine(`bench-${dialect}`, `preset: ${preset}`, upstreamPort))
+  .flatMap(([dialect, preset]) =>
+    namesOf(dialect, routing).map((name) => providerLine(name, `preset: ${preset}`, upstreamPort)),
+  )
   .join('\n')}
 models:
 ${models
   .map((model) => {
-    const offer = `{ provider: bench-${dialectOf(model)}, model: ${model} }`
-    return `  ${model}:\n    price: { input: 0.15, output: 0.6 }\n    offers: [${offer}]`
+    const offers = namesOf(dialectOf(model), routing).map((provider) => `{ provider: ${provider}, model: ${model} }`)
+    const policy = routing === undefined ? '' : `    routing: ${routing}\n`
+    return `  ${model}:\n    price: { input: 0.15, output: 0.6 }\n${policy}    offers: [${offers.join(', ')}]`
   })
   .join('\n')}
 accounts:
   ${ACCOUNT}: { opening_balance: 100000000 }
 `
+
+const namesOf = (dialect: string, routing: PolicyName | undefined): readonly string[] =>
+  routing === undefined ? [`bench-${dialect}`] : [1, 2, 3].map((n) => `bench-${dialect}-${n}`)
 
 const providerLine = (id: string, preset: string, port: number): string =>
   `  ${id}: { ${preset}, base_url: 'http://127.0.0.1:${port}/v1', allow_private: true, key: vendor-secret }`
@@ -79,9 +87,11 @@ export type Checkout = {
   readonly root: string
   /** Arguments before the program, such as a profiler's switches. */
   readonly bunArgs: readonly string[]
+  /** The routing policy of models with three offers. Left out: each model has one offer. */
+  readonly routing?: PolicyName
 }
 
-export const tollgate = ({ name, root, bunArgs }: Checkout): Contender => ({
+export const tollgate = ({ name, root, bunArgs, routing }: Checkout): Contender => ({
   name,
   command: () => [
     process.execPath,
@@ -91,7 +101,7 @@ export const tollgate = ({ name, root, bunArgs }: Checkout): Contender => ({
     join(root, 'src/main.ts'),
     'serve',
   ],
-  files: (field) => ({ 'tollgate.yaml': config(field) }),
+  files: (field) => ({ 'tollgate.yaml': config(field, routing) }),
   env: (field) => ({
     HOST: '127.0.0.1',
     PORT: String(field.port),

@@ -31,6 +31,22 @@ test('a vendor is added, tested, given a model, explained, called, and drained',
   await page.click(inDialog(button('Test')))
   await page.appears('text=/Answered in .*models?\\./')
   expect(await page.evaluate<string>('document.documentElement.outerHTML')).not.toContain('sk-vendor-secret')
+
+  // A second key, and what else a connection may have.
+  await page.fill(inDialog('input[type=password]'), 'sk-another-secret')
+  await page.click(inDialog(button('Add key')))
+  await page.appears(inDialog('role=listitem >> nth=1'))
+  await page.click(inDialog(button('Edit')))
+  await page.click(inDialog('text=More about the connection'))
+  await page.fill(inDialog(field('Headers')), 'OpenAI-Organization: org-1')
+  await page.fill(inDialog(field('Parameters')), 'api-version=2024-10-21')
+  expect(await violationsOf(page)).toEqual([])
+  await page.click(inDialog(button('Save')))
+  await page.appears(inDialog('text=api-version'))
+  await page.appears(inDialog('text=openai-organization'))
+  await page.click(inDialog('role=button[name=/^Remove [0-9a-f]/] >> nth=1'))
+  await page.call('waitForSelector', inDialog('role=listitem >> nth=1'), { state: 'detached' })
+  expect(await page.evaluate<string>('document.documentElement.outerHTML')).not.toContain('another-secret')
   await page.call('keyboard.press', 'Escape')
 
   await page.click('role=link[name="Models & routes"]')

@@ -277,15 +277,11 @@ test('one limit goes upstream: the smaller, in the field the vendor knows', asyn
     expect(bodies.at(-1)).toMatchObject({ max_tokens: 3 })
     expect(bodies.at(-1)).not.toHaveProperty('max_completion_tokens')
   }
-  for (const fields of [
-    { Max_Tokens: 9 },
-    { ſtream: true },
-    { models: ['dear'] },
-    { service_tier: 'priority' },
-    { best_of: 9 },
-  ]) {
+  for (const fields of [{ Max_Tokens: 9 }, { ſtream: true }, { service_tier: 'priority' }, { best_of: 9 }]) {
     expect((await chat(me, { model: 'echo', ...fields })).status).toBe(400)
   }
+  // A fall-back model that is not there is refused before anything is sent.
+  expect((await chat(me, { model: 'echo', models: ['dear'] })).status).toBe(404)
 })
 
 test('a stream that breaks after its finish is complete', async () => {

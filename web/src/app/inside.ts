@@ -4,6 +4,7 @@ import type { Account } from '../lib/api-types.gen.ts'
 import { api, isStatus, type Page } from '../lib/api.ts'
 import { preferences } from '../lib/preferences.ts'
 import { sessionQuery } from '../lib/session.ts'
+import '../lib/inside-words.ts'
 import { queryClient } from './queries.ts'
 
 export async function requireSession(href: string): Promise<void> {

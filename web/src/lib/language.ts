@@ -2,15 +2,18 @@
 import { prefer, type Language } from './preferences.ts'
 import { tabState } from './tab-state.ts'
 import type { Retell } from './i18n/said.ts'
-import { en } from './i18n/en.ts'
+import type { en } from './i18n/en.ts'
+import { atTheDoor } from './i18n/en/at-the-door.ts'
 
 export type Key = keyof typeof en
 export type Dictionary = Readonly<Record<Key, string>>
 /** Server-defined names are translated if they are known here. */
-export const hasWords = (name: string): name is Key => Object.hasOwn(en, name)
+export const hasWords = (name: string): name is Key => Object.hasOwn(english, name)
 type Values = Readonly<Record<string, string | number>>
 
-const english: Dictionary = en
+// The first page does not wait for the sentences of the others (inside-words.ts).
+const english = { ...atTheDoor } as Dictionary
+export const addEnglish = (more: Partial<Dictionary>): void => void Object.assign(english, more)
 type Words = { readonly dictionary: Dictionary; readonly retell: Retell }
 type SpokenLanguage = Words & { readonly language: Language }
 /** The server itself speaks English. */

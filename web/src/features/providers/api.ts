@@ -21,6 +21,10 @@ export const addProvider = (id: string, draft: ProviderDraft): Promise<Provider>
   api.post('providers', { id, ...draft })
 export const changeProvider = (id: string, draft: ProviderDraft): Promise<Provider> =>
   api.patch(path`providers/${id}`, draft)
+export const addProviderKey = (id: string, draft: Bodies['POST /providers/{provider}/keys']): Promise<Provider> =>
+  api.post(path`providers/${id}/keys`, draft)
+export const removeProviderKey = (id: string, key: string): Promise<Provider> =>
+  api.remove(path`providers/${id}/keys/${key}`)
 export const testProvider = (id: string): Promise<ProviderTest> => api.post(path`providers/${id}/test`)
 export const resumeProvider = (id: string): Promise<Answers['POST /providers/{provider}/resume']> =>
   api.post(path`providers/${id}/resume`)

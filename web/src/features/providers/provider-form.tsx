@@ -8,6 +8,8 @@ import { DialogButtons } from '../../ui/dialog.tsx'
 import { Checkbox, SelectField, TextField } from '../../ui/field.tsx'
 import { Failure } from '../../ui/page.tsx'
 import { addProvider, changeProvider, presetsQuery, type ProviderDraft } from './api.ts'
+import { connectionChanges, draftOfConnection } from './connection-draft.ts'
+import { ConnectionFields } from './connection-fields.tsx'
 
 type Props = { readonly before?: Provider; readonly onDone: (id: string) => void; readonly onCancel: () => void }
 
@@ -30,12 +32,14 @@ export function ProviderForm({ before, onDone, onCancel }: Props) {
   const [isForgotten, setForgotten] = useState(false)
   const [isPrivate, setPrivate] = useState(before?.allow_private ?? false)
   const [most, setMost] = useState(String(before?.concurrent_requests ?? ''))
+  const [connection, setConnection] = useState(() => draftOfConnection(before))
   const { data: presets } = useQuery(presetsQuery)
   const known = presets?.data.find((one) => one.id === preset)
   const save = useMutation({
     meta: editing,
     mutationFn: () => {
-      const settings = changesOf(before, { baseUrl: baseUrl.trim(), isPrivate, most: Number(most) })
+      const typed = changesOf(before, { baseUrl: baseUrl.trim(), isPrivate, most: Number(most) })
+      const settings = { ...typed, ...connectionChanges(connection, before) }
       const draft = { ...settings, ...(isForgotten ? { key: null } : key === '' ? {} : { key }) }
       return before ? changeProvider(before.id, draft) : addProvider(id.trim(), { preset, ...draft })
     },
@@ -78,6 +82,7 @@ export function ProviderForm({ before, onDone, onCancel }: Props) {
         value={most}
         onChange={(event) => setMost(event.target.value.trim())}
       />
+      <ConnectionFields before={before} draft={connection} onChange={setConnection} />
       <DialogButtons>
         <Button onClick={onCancel}>{t('cancel')}</Button>
         <Button kind="primary" type="submit" busy={save.isPending}>

@@ -10,6 +10,7 @@ import { StopDialog } from '../../parts/stop.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Facts, Failure, Note } from '../../ui/page.tsx'
 import { Ago, Status } from '../../ui/text.tsx'
+import { KeyPanel } from './key-panel.tsx'
 import { ProviderForm } from './provider-form.tsx'
 import { ProviderState } from './provider-table.tsx'
 import { removeProvider, resumeProvider, setState, testProvider } from './api.ts'
@@ -52,6 +53,7 @@ export function ProviderView({ provider, onClose }: Props) {
       </div>
       {test.data && <TestResult tested={test.data} />}
       <ProviderFacts provider={provider} />
+      {provider.has_key && <KeyPanel provider={provider} />}
       {failure && <LastFailure failure={failure} />}
       {provider.origin === 'stored' && (
         <div className="border-t pt-4">
@@ -91,6 +93,9 @@ function ProviderFacts({ provider }: Pick<Props, 'provider'>) {
           </code>,
         ],
         [t('providers.key'), t(provider.has_key ? 'providers.hasKey' : 'providers.noKey')],
+        ...(provider.proxy === null ? [] : [[t('providers.proxy'), provider.proxy] as const]),
+        ...(provider.headers.length === 0 ? [] : [[t('providers.headers'), provider.headers.join(', ')] as const]),
+        ...(provider.query.length === 0 ? [] : [[t('providers.query'), provider.query.join(', ')] as const]),
         [t('providers.lastTest'), <LastTest key="test" test={provider.last_test} />],
         [t('providers.offers'), show.number(provider.offers)],
         [t('providers.sinceStart'), t('providers.counts', { ok: show.number(succeeded), failed: show.number(failed) })],
