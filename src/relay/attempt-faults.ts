@@ -20,6 +20,5 @@ export const refusesStream = (tried: AttemptResult): tried is FailedAttempt =>
 export const isBeyond = ({ kind, isQuoted }: UpstreamFailure): boolean =>
   kind === 'context_length' || (kind === 'bad_request' && !isQuoted)
 
-/** Whether nobody else may be asked. */
-export const isLast = (failure: UpstreamFailure, isWhole: boolean): boolean =>
-  mayHaveBeenMade(failure, isWhole) || (isFinalFault(failure.kind) && !isBeyond(failure))
+/** Whether the request itself is at fault, so that every vendor would refuse it. */
+export const isRefusal = (failure: UpstreamFailure): boolean => isFinalFault(failure.kind) && !isBeyond(failure)

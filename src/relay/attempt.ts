@@ -6,7 +6,7 @@ import type { Offer } from '../domain/catalog.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import { refusedField } from '../formats/core/refused-field.ts'
 import type { Admission } from './admit.ts'
-import { isBeyond, isLast, mayHaveBeenMade, refusesStream } from './attempt-faults.ts'
+import { isBeyond, isRefusal, mayHaveBeenMade, refusesStream } from './attempt-faults.ts'
 import { redactedFailure, note, noteOutrun } from './attempt-note.ts'
 import type { GatewayRequest } from './call.ts'
 import { answerCame, answerFailedToCome, attemptOutrun, attemptSent, rethrowAfter } from './attempt-signals.ts'
@@ -228,7 +228,8 @@ class AttemptLoop {
       two.result.then(() => [two, one] as const),
     ])
     const tried = await ended.result
-    const isOver = tried.kind !== 'failed' || isLast(tried.failure, ended.asked.isWhole) || isAbandoned(call)
+    // The other one is asked and paid for already, so only a fault of the request itself ends it.
+    const isOver = tried.kind !== 'failed' || isRefusal(tried.failure) || isAbandoned(call)
     if (isOver) this.outrun(other)
     else this.failedOf(tried, ended.asked)
     const decisive = isOver ? ended : other
@@ -341,7 +342,7 @@ class AttemptLoop {
     const { relay, call } = this
     const failure = this.failedOf(attempt, asked)
     call.replyMemory?.forget()
-    if (isAbandoned(call) || isLast(failure, asked.isWhole)) return this.failed
+    if (isAbandoned(call) || this.failed.mayBeMade || isRefusal(failure)) return this.failed
     const next = this.left > 0 && withAnotherKey(relay, asked.choice, failure)
     if (next) {
       this.left--
@@ -363,7 +364,8 @@ class AttemptLoop {
     const came = { last, progress, cancelled: call.cancelled, stopped: call.upstreamStopped }
     // The request does not fit this offer. Whether it fits none is only known if no other offer failed otherwise.
     const isNeutral = isBeyond(failure) && this.failed.last && !isBeyond(this.failed.failure)
-    const mayBeMade = mayHaveBeenMade(failure, isWhole)
+    // Of two attempts at once, either may have been made.
+    const mayBeMade = this.failed.mayBeMade || mayHaveBeenMade(failure, isWhole)
     this.failed = { kind: 'failed', ...came, failure: isNeutral ? this.failed.failure : failure, mayBeMade }
     answerFailedToCome(relay, call, { offer, startedMs, failure })
     if (isAbandoned(call)) {
@@ -374,7 +376,7 @@ class AttemptLoop {
     const learnt = isUnchanged(relay, provider) ? offerFailure(relay, choice, failure) : undefined
     if (learnt) relay.health.failed(offer.id, learnt)
     // However many offers are too small, the call must reach one that is not.
-    if (isBeyond(failure) && !isLast(failure, isWhole)) this.left++
+    if (isBeyond(failure)) this.left++
     return failure
   }
 

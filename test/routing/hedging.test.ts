@@ -7,6 +7,7 @@ import { useGateway } from '../support/use-gateway.ts'
 const vendors = startScriptedVendors()
 const gateway = useGateway({ yaml: vendors.yaml('hedging: on') }, () => vendors.stop())
 const unhedged = useGateway({ yaml: vendors.yaml('hedging: off') })
+const impatient = useGateway({ yaml: vendors.yaml('hedging: on'), env: { TOLLGATE_WHOLE_REPLY_TIMEOUT_MS: '1500' } })
 const NANO_PER_TOKEN = 1_000_000
 /** Longer than the delay after answers that took no time, and short enough for a test. */
 const SLOW_MS = 1_500
@@ -88,6 +89,14 @@ test('a client that leaves stops both', async () => {
   stop.abort()
   await asked.catch(() => undefined)
   while (vendors.counts.a.left === before.a || vendors.counts.b.left === before.b) await Bun.sleep(5)
+})
+
+test('a first that is given up leaves the answer to the second, which is asked already', async () => {
+  const known = Array.from({ length: KNOWN }, () => ask(impatient, { a: { waitMs: 500 } }, false))
+  for (const answer of known) await (await answer).text()
+  const response = await ask(impatient, { a: { waitMs: 10_000 }, b: { untilLeft: true } }, false)
+  expect(await response.text()).toContain('b says')
+  expect(resultsOf(await rowOf(impatient, response))).toEqual(['a timeout', 'b ok'])
 })
 
 test('a model without hedging waits', async () => {

@@ -5,6 +5,8 @@
 export type Deed = {
   /** How long it waits before it answers. */
   readonly waitMs?: number
+  /** It waits until the gateway has left a request to vendor `a`. */
+  readonly untilLeft?: boolean
   /** The status of a refusal, or `cut` for an answer that breaks off after its beginning. */
   readonly fails?: number | 'cut'
 }
@@ -30,10 +32,12 @@ export function startScriptedVendors(): ScriptedVendors {
       idleTimeout: 60,
       async fetch(request) {
         const { messages, stream } = (await request.json()) as { messages: [{ content: string }]; stream?: boolean }
-        const { waitMs = 0, fails } = (JSON.parse(messages[0].content) as Script)[name] ?? {}
+        const { waitMs = 0, untilLeft, fails } = (JSON.parse(messages[0].content) as Script)[name] ?? {}
         counts[name].got++
         request.signal.addEventListener('abort', () => counts[name].left++)
+        const { left } = counts.a
         if (waitMs > 0) await Bun.sleep(waitMs)
+        while (untilLeft && counts.a.left === left) await Bun.sleep(5)
         if (typeof fails === 'number') return Response.json({ error: { message: 'scripted' } }, { status: fails })
         return stream ? streamOf(name, fails === 'cut') : wholeOf(name, fails === 'cut')
       },
