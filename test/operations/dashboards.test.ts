@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parse } from 'yaml'
 import { Metrics } from '../../src/edge/metrics.ts'
+import type { UpstreamFailureKind } from '../../src/domain/failure.ts'
 import type { RequestRecord } from '../../src/records/records.ts'
 
 const ROOT = resolve(import.meta.dir, '../..')
@@ -116,6 +117,38 @@ describe('the alert rules', () => {
       expect(wait).toMatch(/^\d+[smh]$/)
     }
   })
+})
+
+/** Whether a result of an attempt is a failure of its provider. */
+const blames: Readonly<Record<UpstreamFailureKind, boolean>> = {
+  auth: true,
+  funds: true,
+  model_gone: true,
+  rate: true,
+  overload: true,
+  timeout: true,
+  server: true,
+  network: true,
+  unreachable: true,
+  garbage: true,
+  bad_request: false,
+  context_length: false,
+  policy: false,
+  unread: false,
+}
+
+test('only failures of a provider count against it, and also if it never answers', () => {
+  const failures = Object.entries(blames).flatMap(([kind, isBlamed]) => (isBlamed ? [kind] : []))
+  for (const file of ['deploy/prometheus/alerts.yml', 'deploy/grafana/tollgate.json']) {
+    const compared = [...read(file).matchAll(/result=~\\?"([a-z_|]+)\\?"/g)].map(([, results = '']) =>
+      results.split('|'),
+    )
+    const sets = new Set(compared.map((results) => results.toSorted().join(' ')))
+    expect([file, sets]).toEqual([
+      file,
+      new Set([failures, ['ok', ...failures]].map((all) => all.toSorted().join(' '))),
+    ])
+  }
 })
 
 describe('the dashboard', () => {
