@@ -7,6 +7,7 @@ import type { Server } from './inbound/server.ts'
 import type { Log } from './lib/runtime/log.ts'
 import { decoders } from './lib/runtime/picture.ts'
 import type { RequestRecord } from './records/records.ts'
+import { steadyNowMs } from './lib/primitives/steady-clock.ts'
 import { logRecord } from './request-log.ts'
 import { healthy } from './router/health.ts'
 import type { RequestTrace } from './telemetry/request-trace.ts'
@@ -49,7 +50,7 @@ export const metricsOf = (gateway: Gateway, { certificate, telemetry, parts }: M
 
 /** The providers with their offers, in one pass over the catalogue. */
 function readProviders({ catalog, health }: Gateway): ProviderReading[] {
-  const nowMs = Date.now()
+  const nowMs = steadyNowMs()
   const byId = new Map<string, { offers: number; resting: number }>()
   for (const { offers } of catalog.models()) {
     for (const { id, providerId } of offers) {

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import type { Model, Offer } from '../domain/catalog.ts'
 import { healthy } from '../router/health.ts'
+import { steadyNowMs } from '../lib/primitives/steady-clock.ts'
 import { planAttempts } from '../router/plan.ts'
 import { expectedCost } from '../router/policies/expected-cost.ts'
 import { measuredTimes, usualRequest } from '../router/policies/expected-time.ts'
@@ -44,7 +45,7 @@ export function explainPlan(
   model: Model,
   { input_tokens: inputTokens, stream = true, routing }: ExplainedRequest,
 ): readonly ExplainedStep[] {
-  const nowMs = Date.now()
+  const nowMs = steadyNowMs()
   const health = healthNow()
   const textBytes = inputTokens === undefined ? usualRequest.textBytes : roughTextBytes(inputTokens)
   // A fixed `random` puts the heavier of two offers of one priority first.

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { keysOf, KEYS_MAX, withKeys } from '../catalog/provider-options.ts'
 import type { KeyedProvider, Provider, ProviderKey } from '../domain/catalog.ts'
+import { steadyNowMs } from '../lib/primitives/steady-clock.ts'
 import { isSendableKey } from '../vendors/presets.ts'
 import { conflict, declaredElsewhere, done, notFound, operation, type AdminServices } from './operation.ts'
 import type { Changes, Operation, Result } from './operation.ts'
@@ -12,7 +13,7 @@ import { sayRefusal } from './refusals.ts'
 /** A key as it is now in this process. */
 export function keyView({ providerKeys }: AdminServices, keyed: KeyedProvider) {
   const { inFlight, restUntilMs, reason } = providerKeys.standingOf(keyed)
-  const isResting = restUntilMs > Date.now()
+  const isResting = restUntilMs > steadyNowMs()
   return {
     id: keyed.key.id,
     concurrent_requests: keyed.key.concurrentRequests ?? null,

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { sealContext } from '../catalog/catalog.ts'
 import { changedOptions, optionFaults, optionsView, type StatedOptions } from '../catalog/provider-options.ts'
 import type { Provider, ProviderOptions, ProviderReach } from '../domain/catalog.ts'
+import { steadyNowMs } from '../lib/primitives/steady-clock.ts'
 import { checkBaseUrl } from '../outbound/guard.ts'
 import { findPreset, isOwnAddress, isSendableKey, presets } from '../vendors/presets.ts'
 import { restingOffers } from '../router/health.ts'
@@ -150,7 +151,7 @@ const providerResume = operation(
     subject: ({ id: name }) => name,
     view: ({ catalog, health }, { id: name }) => ({
       id: name,
-      resting_offers: restingOffers(catalog, { health: health(), nowMs: Date.now() }, name),
+      resting_offers: restingOffers(catalog, { health: health(), nowMs: steadyNowMs() }, name),
     }),
   },
 )

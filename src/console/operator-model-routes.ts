@@ -9,6 +9,7 @@ import {
 } from '../vendors/model-limits.ts'
 import { lossesOf } from '../domain/below-cost.ts'
 import { priceGapsOf } from '../domain/image.ts'
+import { steadyNowMs } from '../lib/primitives/steady-clock.ts'
 import { healthy } from '../router/health.ts'
 import type { ConsoleContext } from './context.ts'
 import {
@@ -55,7 +56,7 @@ const modelShape = z
 
 function offerView({ services }: ConsoleContext, { kind, sale }: Model, offer: Offer): z.infer<typeof offerShape> {
   const { restUntilMs } = services.health().get(offer.id) ?? healthy
-  const isResting = restUntilMs > Date.now()
+  const isResting = restUntilMs > steadyNowMs()
   return {
     provider: offer.providerId,
     model: offer.upstreamModel,

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { keyView } from '../admin/provider-key-operations.ts'
 import { providerView } from '../admin/provider-operations.ts'
 import type { Provider } from '../domain/catalog.ts'
+import { steadyNowMs } from '../lib/primitives/steady-clock.ts'
 import { imageFamilyNames } from '../vendors/image-families.ts'
 import { videoFamilyNames } from '../vendors/video-families.ts'
 import { offersOfProvider, restingOffers } from '../router/health.ts'
@@ -59,7 +60,7 @@ function shownOf({ services }: ConsoleContext, provider: Provider): z.infer<type
     ...providerView(provider),
     keys: (provider.keys ?? []).map((keyed) => keyView(services, keyed)),
     offers: offersOfProvider(services.catalog, provider.id).length,
-    resting_offers: restingOffers(services.catalog, { health: services.health(), nowMs: Date.now() }, provider.id),
+    resting_offers: restingOffers(services.catalog, { health: services.health(), nowMs: steadyNowMs() }, provider.id),
     last_test: lastTest
       ? {
           ok: lastTest.ok,

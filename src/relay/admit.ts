@@ -22,6 +22,7 @@ import { keyCondition, limitCondition } from './hold-conditions.ts'
 import type { Relay } from './context.ts'
 import { authorize } from './permission.ts'
 import { FULL } from './provider-concurrency.ts'
+import { steadyNowMs } from '../lib/primitives/steady-clock.ts'
 import { MINUTE_MS } from '../lib/primitives/units.ts'
 
 export type Admission = {
@@ -199,7 +200,7 @@ export function planFor(relay: Relay, call: GatewayRequest, work: Work): readonl
   const { offers: all } = model
   const length = modality.lengthOf(request, model)
   const policy = hinted?.policy
-  const nowMs = Date.now()
+  const nowMs = steadyNowMs()
   const conversation = conversationKeyFor(call, model)
   call.conversationKey = conversation
   const warm = conversation && health.conversations.warm(conversation, nowMs)

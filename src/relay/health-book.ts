@@ -1,5 +1,6 @@
 import type { KeyedProvider, Offer } from '../domain/catalog.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
+import { steadyNowMs } from '../lib/primitives/steady-clock.ts'
 import { ServedConversations, type ConversationKey } from '../router/conversations.ts'
 import { afterFailure, afterNothing, healthy, isOfferFault, onTrial, type OfferHealth } from '../router/health.ts'
 import { SignalBook } from '../router/signal-book.ts'
@@ -25,7 +26,7 @@ export class HealthBook {
   private readonly offers = new Map<string, OfferHealth>()
   private readonly now: () => number
 
-  constructor(now: () => number = Date.now) {
+  constructor(now: () => number = steadyNowMs) {
     this.now = now
   }
 

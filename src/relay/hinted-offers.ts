@@ -6,6 +6,7 @@ import { formatUsd } from '../domain/money.ts'
 import { noProviderHints, type MaxPrice, type ProviderHints, type RoutingHints } from '../domain/routing-hints.ts'
 import type { PolicyName } from '../domain/routing.ts'
 import type { ClientRequest } from '../formats/core/contract.ts'
+import { steadyNowMs } from '../lib/primitives/steady-clock.ts'
 import { inputTokensMax } from '../modalities/token-quote.ts'
 import { allowedOffers, askedPolicy, cheapestFirst, dearestPrices, exceededPrice } from '../router/hints.ts'
 import { planAttempts } from '../router/plan.ts'
@@ -111,7 +112,15 @@ function sorted(relay: Relay, call: GatewayRequest, candidates: readonly Candida
   const pool = { offers, limits: first.model.limits }
   const { all: health, signals } = relay.health
   const { request } = call
-  const plan = planAttempts({ model: pool, health, signals, request, nowMs: Date.now(), random: Math.random, policy })
+  const plan = planAttempts({
+    model: pool,
+    health,
+    signals,
+    request,
+    nowMs: steadyNowMs(),
+    random: Math.random,
+    policy,
+  })
   const placeOf = ({ model }: Candidate): number => {
     const at = plan.findIndex(({ modelId }) => modelId === model.id)
     return at < 0 ? plan.length : at
