@@ -2,13 +2,11 @@
 import { secretsOf, type Offer } from '../domain/catalog.ts'
 import type { Failure } from '../domain/failure.ts'
 import { safeText } from '../lib/primitives/safe-text.ts'
+import { withoutSecrets } from '../vendors/redaction.ts'
 import type { ServedOffer } from './offers-outcome.ts'
 import type { Relay } from './context.ts'
 
 export const sentence = (words: string): string => (/[.!?。！？]$/.test(words) ? words : `${words}.`)
-
-/** A shorter secret protects nothing, and would match ordinary words. */
-const SECRET_CHARS_MIN = 8
 
 /** Names that only have a meaning inside a vendor's network, and addresses without a name. */
 const INTERNAL_HOST =
@@ -33,10 +31,8 @@ export function scrubbed(
   if (!last) return failure
   const provider = relay.catalog.provider(last.offer.providerId)
   const host = provider && URL.canParse(provider.baseUrl) ? new URL(provider.baseUrl).host : ''
-  let message = failure.message.replaceAll(INTERNAL_HOST, '[upstream]')
-  for (const secret of [provider && secretsOf(provider)].flat()) {
-    if (secret !== undefined && secret.length >= SECRET_CHARS_MIN) message = message.replaceAll(secret, '[redacted]')
-  }
+  const named = failure.message.replaceAll(INTERNAL_HOST, '[upstream]')
+  let message = withoutSecrets(named, provider && secretsOf(provider))
   if (host !== '') message = message.replaceAll(host, '[upstream]')
   message = safeText(message.replaceAll(deploymentsOf(last.offer), () => last.offer.modelId)).toWellFormed()
   const { param, ...rest } = failure

@@ -1,5 +1,5 @@
 /** One real call to a provider, which shows whether address and credential work. */
-import type { Provider } from '../domain/catalog.ts'
+import { secretsOf, type Provider } from '../domain/catalog.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import type { Dialect } from '../domain/turn.ts'
 import { DEPLOYMENT_VERSION } from '../formats/core/model-path.ts'
@@ -7,6 +7,8 @@ import { upstreamSideOf } from '../formats/upstream-sides.ts'
 import { outbound } from '../outbound/send.ts'
 import { Stop } from '../outbound/stop.ts'
 import type { Preset } from './preset.ts'
+import { withoutSecrets } from './redaction.ts'
+import { fieldsOf, type Headers } from '../upstream/access-tokens.ts'
 import { sendAs } from '../upstream/credentials.ts'
 import { withExtraHeaders, withExtraQuery } from '../upstream/extras.ts'
 import { MIB } from '../lib/primitives/units.ts'
@@ -47,14 +49,17 @@ function asker(provider: Provider, preset: Preset, stop: Stop): Ask {
   const side = upstreamSideOf(preset.dialects)
   const { reach, egress } = provider
   const base = provider.baseUrl.replace(VERTEX_PLACE, '')
+  const secrets = new Set([secretsOf(provider) ?? []].flat().flatMap(textsIn))
   return async ({ method, path, body }) => {
     const sent = await sendAs(
       { provider, preset },
       (credential, sign) => {
         const type = body === undefined ? {} : { 'content-type': 'application/json' }
         const headers = { ...withExtraHeaders(side.headers ?? {}, provider), ...credential, ...type }
-        const request = { url: base + withExtraQuery(path, provider), method, headers, body, stop, reach, egress }
-        return outbound.sendForText(sign ? sign(request) : request, PROBE_BYTES_MAX)
+        const unsigned = { url: base + withExtraQuery(path, provider), method, headers, body, stop, reach, egress }
+        const request = sign ? sign(unsigned) : unsigned
+        for (const secret of credentialsIn(request.headers)) secrets.add(secret)
+        return outbound.sendForText(request, PROBE_BYTES_MAX)
       },
       { statusOf: (whole) => (whole.kind === 'whole' ? whole.status : undefined) },
     )
@@ -66,9 +71,29 @@ function asker(provider: Provider, preset: Preset, stop: Stop): Ask {
       return { kind: 'none', found: { ok: false, status: undefined, problem: `no connection (${sent.message})` } }
     }
     const { status, text = '' } = sent
-    return { kind: 'answer', status, text, failure: side.failures.response(status, sent.headers, text) }
+    const { message, ...failure } = side.failures.response(status, sent.headers, text)
+    // The vendor may quote what it got.
+    return { kind: 'answer', status, text, failure: { ...failure, message: withoutSecrets(message, [...secrets]) } }
   }
 }
+
+const CREDENTIAL_HEADER = /^(?:authorization|x-amz-security-token|(?:.*-)?api-key)$/
+
+/** The credentials among the headers of a request, without the word for their kind. */
+const credentialsIn = (headers: Headers): readonly string[] =>
+  Object.entries(headers).flatMap(([name, value]) =>
+    CREDENTIAL_HEADER.test(name) ? [value.slice(value.lastIndexOf(' ') + 1)] : [],
+  )
+
+const SECRET_FIELD = /(?:secret|key|password|token)$/i
+
+/** A secret, and the secrets in it if it is JSON. */
+const textsIn = (secret: string): readonly string[] => [
+  secret,
+  ...Object.entries(fieldsOf(secret)).flatMap(([name, value]) =>
+    typeof value === 'string' && SECRET_FIELD.test(name) ? [value] : [],
+  ),
+]
 
 const probes: Readonly<Record<Preset['probe'], (ask: Ask, preset: Preset) => Promise<ProbeResult>>> = {
   models: probeModels,

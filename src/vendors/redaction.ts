@@ -13,6 +13,14 @@ export function repeatsSecret(word: string, secret: KeptSecrets = ''): boolean {
   return word.includes(secret) || (word.length >= PART_OF_SECRET_CHARS && secret.includes(word))
 }
 
+/** A text with each whole credential in it replaced. A short one protects nothing, and would match ordinary words. */
+export function withoutSecrets(text: string, secrets: KeptSecrets = []): string {
+  let left = text
+  for (const secret of typeof secrets === 'string' ? [secrets] : secrets)
+    if (secret.length >= PART_OF_SECRET_CHARS) left = left.replaceAll(secret, '[redacted]')
+  return left
+}
+
 export type RedactionOptions = KeptWordsOptions & {
   /** Whether the operator keeps the messages of vendors. */
   readonly keepsMessages: boolean
