@@ -24,6 +24,8 @@ export type AccessToken = {
   readonly sign?: Sign | undefined
   /** When it is given up. */
   readonly untilMs: number
+  /** When it ends. */
+  readonly endMs: number
 }
 /** Gets a token for the credential of a provider. */
 export type Exchange = (provider: Provider) => Promise<AccessToken | CredentialFailure>
@@ -44,9 +46,14 @@ const EXCHANGE_BYTES_MAX = limit(
 /** A token is given up this long before it ends, or a tenth of its life before, if that is shorter. */
 const MARGIN_MS = 300_000
 const USUAL_LIFE_MS = 3_600_000
+/** While a token endpoint fails, the last token serves until its end, and the exchange is tried after this time. */
+const AGAIN_MS = 10_000
 
-/** When a token that lives so long is given up. */
-export const givenUpAt = (fromMs: number, lifeMs: number): number => fromMs + lifeMs - Math.min(MARGIN_MS, lifeMs / 10)
+/** The times of a token that lives so long. */
+export const tokenTimes = (fromMs: number, lifeMs: number): Pick<AccessToken, 'untilMs' | 'endMs'> => ({
+  untilMs: fromMs + lifeMs - Math.min(MARGIN_MS, lifeMs / 10),
+  endMs: fromMs + lifeMs,
+})
 
 type HeldToken = {
   readonly secret: string
@@ -70,9 +77,12 @@ export class AccessTokens {
       this.held.set(id, [...all.filter((one) => one.exchange === exchange && kept.has(one.secret)), held])
     }
     const { token } = held
-    if (token && Date.now() < token.untilMs) return Promise.resolve(credentialOf(token))
+    const nowMs = Date.now()
+    if (token && nowMs < token.untilMs) return Promise.resolve(credentialOf(token))
     const current = held
-    return (current.pending ??= renew(provider, current).finally(() => (current.pending = undefined)))
+    current.pending ??= renew(provider, current).finally(() => (current.pending = undefined))
+    // Nobody waits for the next token as long as the last one is valid.
+    return token && nowMs < token.endMs ? Promise.resolve(credentialOf(token)) : current.pending
   }
 
   /**
@@ -87,11 +97,19 @@ export class AccessTokens {
 const credentialOf = ({ headers, sign }: AccessToken): Credential => ({ kind: 'headers', headers, sign })
 
 async function renew(provider: Provider, held: HeldToken): Promise<Credential> {
-  const got = await held.exchange(provider)
-  if (got.kind === 'failed') return got
-  held.token = got
-  return credentialOf(got)
+  const got = await held.exchange(provider).catch(broken)
+  if (got.kind === 'token') {
+    held.token = got
+    return credentialOf(got)
+  }
+  const { token } = held
+  if (token) held.token = { ...token, untilMs: Math.min(token.endMs, Date.now() + AGAIN_MS) }
+  return got
 }
+
+/** A programmer's error. Its message might quote the credential. */
+const broken = (error: unknown): CredentialFailure =>
+  credentialFailed({ kind: 'unreachable', message: `no token: ${(error as Error).name}` })
 
 /** The members of a JSON object. Empty if the text is none: the caller finds nothing in it and reports that. */
 export function fieldsOf(text: string): Readonly<Record<string, unknown>> {
@@ -133,5 +151,5 @@ export async function exchangeForm(
   }
   if (typeof token !== 'string' || token === '') return credentialRefused('the token endpoint answered without a token')
   const lifeMs = typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : USUAL_LIFE_MS
-  return { kind: 'token', headers: { authorization: `Bearer ${token}` }, untilMs: givenUpAt(askedMs, lifeMs) }
+  return { kind: 'token', headers: { authorization: `Bearer ${token}` }, ...tokenTimes(askedMs, lifeMs) }
 }

@@ -60,7 +60,10 @@ type PreparedSend = {
 }
 
 /** The parts that all requests of a kind share. */
-type RequestTemplate = Pick<OutboundRequest, 'url' | 'headers'> & { readonly own: Headers }
+type RequestTemplate = Pick<OutboundRequest, 'url' | 'headers'> & {
+  readonly own: Headers
+  readonly options: Provider['options']
+}
 
 /** The last template by credential. Requests to a provider are mostly of one kind. */
 const requestTemplates = new WeakMap<Headers, RequestTemplate>()
@@ -70,16 +73,17 @@ function requestTemplateOf(
   { path, headers: own, upload }: UpstreamRequest,
   credential: Headers,
 ): RequestTemplate {
-  const url = provider.baseUrl + (provider.options ? withExtraQuery(path, provider) : path)
+  const { options } = provider
+  const url = provider.baseUrl + (options ? withExtraQuery(path, provider) : path)
   const last = upload ? undefined : requestTemplates.get(credential)
-  // An exchanged credential stays valid when its provider's address changes.
-  if (last?.url === url && last.own === own) return last
+  // An exchanged credential stays valid when its provider's address or headers change.
+  if (last?.url === url && last.own === own && last.options === options) return last
   const headers = {
     'content-type': upload?.contentType ?? 'application/json',
     ...withExtraHeaders(own, provider),
     ...credential,
   }
-  const made = { own, url, headers }
+  const made = { own, options, url, headers }
   if (!upload) requestTemplates.set(credential, made)
   return made
 }

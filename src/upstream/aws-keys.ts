@@ -26,11 +26,12 @@ export const awsKeys: Exchange = async (provider) => {
   return found.kind === 'failed' ? found : tokenOf(found, region)
 }
 
-const tokenOf = ({ key, untilMs }: KeysInTime, region: string | undefined): AccessToken => ({
+const tokenOf = ({ key, untilMs, endMs }: KeysInTime, region: string | undefined): AccessToken => ({
   kind: 'token',
   headers: {},
   sign: signerOf(key, region),
   untilMs,
+  endMs,
 })
 
 function foundIn(
@@ -39,7 +40,7 @@ function foundIn(
   provider: Provider,
 ): FoundKeys | Promise<FoundKeys> {
   const key = keyIn(fields)
-  if (key) return { kind: 'keys', key, untilMs: Infinity }
+  if (key) return { kind: 'keys', key, untilMs: Infinity, endMs: Infinity }
   if (typeof fields['profile'] === 'string') return keysOfProfile(fields['profile'])
   return keysOfRole(fields['role'], region, provider) ?? credentialRefused(MISSING)
 }
@@ -54,7 +55,8 @@ function keysOfProfile(profile: string): FoundKeys {
   }
   const key = keyIn(sectionOf(text, profile))
   if (!key) return credentialRefused('the profile has no keys in the shared credentials file of AWS')
-  return { kind: 'keys', key, untilMs: Date.now() + PROFILE_LIFE_MS }
+  const endMs = Date.now() + PROFILE_LIFE_MS
+  return { kind: 'keys', key, untilMs: endMs, endMs }
 }
 
 /** The settings below `[name]`. */

@@ -14,12 +14,13 @@ import {
   credentialFailed,
   credentialRefused,
   fieldsOf,
-  givenUpAt,
+  tokenTimes,
+  type AccessToken,
   type CredentialFailure,
 } from './access-tokens.ts'
 
 /** Keys, and when they end. */
-export type KeysInTime = { readonly key: SigningKey; readonly untilMs: number }
+export type KeysInTime = Pick<AccessToken, 'untilMs' | 'endMs'> & { readonly key: SigningKey }
 export type FoundKeys = (KeysInTime & { readonly kind: 'keys' }) | CredentialFailure
 
 /** The keys in an object, under the names of AWS's commands and services or those of its files. */
@@ -128,7 +129,7 @@ function keysIn(fields: Readonly<Record<string, unknown>>, nowMs: number): Found
   const key = keyIn(fields)
   const endMs = Date.parse(String(fields['Expiration']))
   if (!key || Number.isNaN(endMs)) return credentialRefused('no keys are in the answer about a role')
-  return { kind: 'keys', key, untilMs: givenUpAt(nowMs, endMs - nowMs) }
+  return { kind: 'keys', key, ...tokenTimes(nowMs, endMs - nowMs) }
 }
 
 const REGION = /^[a-z\d-]{1,32}$/

@@ -42,7 +42,8 @@ test('each credential of a provider has a token of its own, and a credential tha
   const asked: string[] = []
   const exchange: Exchange = ({ secret = '' }) => {
     asked.push(secret)
-    return Promise.resolve({ kind: 'token', headers: { authorization: secret }, untilMs: Date.now() + 60_000 })
+    const endMs = Date.now() + 60_000
+    return Promise.resolve({ kind: 'token', headers: { authorization: secret }, untilMs: endMs, endMs })
   }
   const get = (secret: string, secrets: readonly string[] = ['a', 'b']) =>
     tokens.credentialFor({ ...provider, secret, secrets }, exchange)
@@ -54,4 +55,46 @@ test('each credential of a provider has a token of its own, and a credential tha
   await get('a', ['a', 'c'])
   await get('b')
   expect(asked).toEqual(['a', 'b', 'c', 'b'])
+})
+
+test('while a token cannot be renewed, the last one serves until its end, and nobody waits', async () => {
+  const tokens = new AccessTokens()
+  const exchanges: PromiseWithResolvers<Awaited<ReturnType<Exchange>>>[] = []
+  const exchange: Exchange = () => {
+    const made = Promise.withResolvers<Awaited<ReturnType<Exchange>>>()
+    exchanges.push(made)
+    return made.promise
+  }
+  const get = () => tokens.credentialFor({ ...provider, secret: 'a' }, exchange)
+  const token = (name: string, untilMs: number, endMs: number) =>
+    ({ kind: 'token', headers: { name }, untilMs: Date.now() + untilMs, endMs: Date.now() + endMs }) as const
+  const first = get()
+  exchanges[0]?.resolve(token('one', 0, 60_000))
+  expect(await first).toMatchObject({ headers: { name: 'one' } })
+  expect(await get()).toMatchObject({ headers: { name: 'one' } })
+  exchanges[1]?.reject(new Error('secret words'))
+  await Bun.sleep(1)
+  expect(await get()).toMatchObject({ headers: { name: 'one' } })
+  // The exchange is not tried with every request.
+  expect(exchanges).toHaveLength(2)
+  const [second] = [await get()]
+  if (second.kind === 'headers') tokens.forget(provider, second.headers)
+  // A token that was refused is not used again.
+  const after = get()
+  exchanges[2]?.resolve({ kind: 'failed', failure: { kind: 'unreachable', message: 'no token' } })
+  expect(await after).toMatchObject({ kind: 'failed' })
+})
+
+test('keys of a signature that are refused are got anew by the next request', async () => {
+  const statuses = [403, 200]
+  const secret = JSON.stringify({ access_key_id: 'a', secret_access_key: 'b' })
+  const signs: unknown[] = []
+  const send = () =>
+    sendAs(
+      { provider: { ...provider, id: 'signed', secret }, preset: findPreset('bedrock') ?? expect.unreachable() },
+      (_, sign) => (signs.push(sign), Promise.resolve(statuses.shift())),
+      { statusOf: (status) => status },
+    )
+  expect([await send(), await send()]).toEqual([403, 200])
+  expect(signs[0]).not.toBe(signs[1])
 })

@@ -47,6 +47,8 @@ function meansOf(scheme: AuthScheme, { secret, baseUrl }: Provider): Means {
 }
 
 const AUTH_REFUSED = 401
+/** AWS answers so when the keys of a signature have ended or were withdrawn, and when a model is not allowed. */
+const SIGNATURE_REFUSED = 403
 
 export type Sends<Sent> = {
   readonly statusOf: (sent: Sent) => number | undefined
@@ -89,9 +91,12 @@ async function sendWithToken<Sent>(
     const credential = await accessTokens.credentialFor(provider, exchange)
     if (credential.kind === 'failed') return credential
     const sent = await send(credential.headers, credential.sign)
-    if (statusOf(sent) !== AUTH_REFUSED) return sent
+    const status = statusOf(sent)
+    const isSignature = credential.sign !== undefined && status === SIGNATURE_REFUSED
+    if (status !== AUTH_REFUSED && !isSignature) return sent
     accessTokens.forget(provider, credential.headers)
-    if (attempt === 2) return sent
+    // The next request, after a rest, has newer keys. This one would be sent in vain for a model that is not allowed.
+    if (attempt === 2 || isSignature) return sent
     discard?.(sent)
   }
 }

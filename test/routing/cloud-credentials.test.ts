@@ -22,7 +22,14 @@ const places = {
   forms: [] as string[],
   authorizations: [] as string[],
 }
-const models = { paths: [] as string[], faults: [] as (string | undefined)[], tokens: [] as string[] }
+const models = {
+  paths: [] as string[],
+  faults: [] as (string | undefined)[],
+  tokens: [] as string[],
+  /** The headers of the last request beside its own ones. */
+  extra: '' as string | null,
+  denies: false,
+}
 
 const answer = {
   id: 'c',
@@ -65,7 +72,7 @@ async function give(request: Request, path: string): Promise<Response> {
   }
   places.forms.push(await request.text())
   if (path === '/sts') return new Response(assumed(), { headers: { 'content-type': 'text/xml' } })
-  return Response.json({ token_type: 'Bearer', expires_in: 3_599, access_token: `entra-${places.forms.length}` })
+  return Response.json({ token_type: 'Bearer', expires_in: 3_599, access_token: `entra-token-${places.forms.length}` })
 }
 
 async function serve(request: Request): Promise<Response> {
@@ -75,6 +82,9 @@ async function serve(request: Request): Promise<Response> {
   const body = await request.text()
   models.paths.push(pathname + search)
   models.tokens.push(headers['x-amz-security-token'] ?? headers['authorization'] ?? headers['api-key'] ?? '')
+  models.extra = request.headers.get('x-extra')
+  // As AWS does for a wrong signature, it quotes what was signed.
+  if (models.denies) return Response.json({ message: `Canonical: ${JSON.stringify(headers)}` }, { status: 403 })
   const [, accessKeyId = ''] = /Credential=([^/]+)/.exec(headers['authorization'] ?? '') ?? []
   if (accessKeyId !== '') {
     const identity = { accessKeyId, secretAccessKey: SECRET, region: 'eu-west-1', service: 'bedrock' }
@@ -156,7 +166,7 @@ const gateway = useGateway(
 )
 beforeEach(() => {
   Object.assign(places, { lifeMs: 3_600_000, status: 200, asked: [], forms: [], authorizations: [] })
-  Object.assign(models, { paths: [], faults: [], tokens: [] })
+  Object.assign(models, { paths: [], faults: [], tokens: [], extra: '', denies: false })
 })
 
 const ask = async (model: string, body: object = {}): Promise<number> => {
@@ -223,7 +233,7 @@ test('a web identity takes a role with the token of its file', async () => {
 
 test('an application of Entra gets a token, for both forms of address', async () => {
   expect([await ask('entra'), await ask('entra'), await ask('old')]).toEqual([200, 200, 200])
-  expect(models.tokens).toEqual(['Bearer entra-1', 'Bearer entra-1', 'Bearer entra-2'])
+  expect(models.tokens).toEqual(['Bearer entra-token-1', 'Bearer entra-token-1', 'Bearer entra-token-2'])
   expect(models.paths).toEqual([
     '/openai/v1/chat/completions',
     '/openai/v1/chat/completions',
@@ -246,4 +256,28 @@ test('`provider test` says what is wrong with a credential', async () => {
   expect(models.paths).toContain('/openai/models?api-version=2024-10-21')
   expect(await probe('nonsense')).toMatchObject({ ok: false, problem: expect.stringContaining('"role"') })
   expect(await probe('partial')).toMatchObject({ ok: false, problem: expect.stringContaining('client_secret') })
+})
+
+test('what a vendor quotes of a credential is not shown by `provider test`', async () => {
+  models.denies = true
+  for (const id of ['web', 'entra', 'bearer', 'plain']) {
+    const { problem } = await gateway.operate<{ problem: string }>('provider.test', { id })
+    expect(problem).toContain('[redacted]')
+    expect(problem).not.toMatch(/session-of-WEB|entra-token-\d|ABSK-key|azure-key/)
+  }
+})
+
+test('a changed header is sent at once, also with a token that stays', async () => {
+  const origin = `http://127.0.0.1:${vendor.port}`
+  const application = { tenant_id: 't', client_id: 'app', client_secret: 'hush', token_uri: `${origin}/entra` }
+  const at = { id: 'changing', preset: 'azure', base_url: `${origin}/openai/v1`, allow_private: true }
+  const offers = [{ provider: 'changing', model: 'm' }]
+  await gateway.operate('provider.add', { ...at, key: JSON.stringify(application), headers: { 'x-extra': 'one' } })
+  await gateway.operate('model.add', { id: 'changing', price: { input: '1', output: '1' }, offers })
+  for (const value of ['one', 'two']) {
+    await gateway.operate('provider.add', { id: 'changing', headers: { 'x-extra': value } })
+    await gateway.caughtUp()
+    expect(await ask('changing')).toBe(200)
+    expect(models.extra).toBe(value)
+  }
 })
