@@ -30,6 +30,7 @@ import { openRelayPort } from './relay/port.ts'
 import { backgroundBounds, BackgroundResponses } from './relay/background.ts'
 import { remainderBounds, RemainderReader } from './relay/remainder-reader.ts'
 import { Pictures } from './relay/pictures.ts'
+import { offerFailure } from './relay/keyed-choice.ts'
 import { HedgeDelays } from './relay/hedge-delays.ts'
 import { RetryBudget } from './relay/retry-budget.ts'
 import { ProviderConcurrency } from './relay/provider-concurrency.ts'
@@ -191,7 +192,7 @@ function relayOf(gateway: Gateway, config: Config, { blobs, onRecord, ...shared 
     retries: new RetryBudget(),
     hedges: new HedgeDelays(),
     collected: new SharedBudget(collectedBounds),
-    concurrency: new ProviderConcurrency(),
+    concurrency: new ProviderConcurrency(gateway.health.keys),
     pictures: new Pictures(blobs, config.limits.imageUrlMs, shared.log),
     backgrounds: new BackgroundResponses(backgroundBounds, gateway.turns.remote),
     remainders: new RemainderReader(remainderBounds),
@@ -255,6 +256,17 @@ function repliesOf(config: Config): ReplyMemory {
   return new ReplyMemory({ max, accountMax: max / REPLY_SHARES })
 }
 
+/** How tasks of videos use the keys of providers, and what their attempts say of them. */
+const keyUseOf = (parts: Pick<Relay, 'health' | 'catalog'>): Pick<VideosOptions, 'withKey' | 'learn'> => ({
+  withKey: (provider) => (provider.keys ? parts.health.keys.next(provider.keys) : provider),
+  learn: (offerId, provider, failure) => {
+    const learnt = failure && offerFailure(parts, { provider }, failure)
+    if (learnt) parts.health.failed(offerId, learnt)
+    else if (!failure) parts.health.succeeded(offerId)
+    return failure !== undefined && learnt === undefined
+  },
+})
+
 type VideoParts = Pick<VideosOptions, 'log' | 'blobs' | 'onRecord'> &
   Pick<Relay, 'health'> & { readonly config: Config }
 
@@ -271,7 +283,7 @@ function openVideos(gateway: Gateway, { health, config, ...shared }: VideoParts)
     upstreamMessages,
     pollMs: limits.videoPollMs,
     keptMs: limits.videoKeptMs,
-    learn: (offerId, failure) => (failure ? health.failed(offerId, failure) : health.succeeded(offerId)),
+    ...keyUseOf({ health, catalog }),
     reserve: ({ keyId, accountId, requestId, held }) => {
       const [key, account] = [accounts.findKey(keyId), accounts.find(accountId)]
       return key && account && limiter.resume({ key, account }, { id: requestId, amount: held })

@@ -81,6 +81,11 @@ export type AttemptEnd =
   | { readonly kind: 'ok'; readonly requestId: string | undefined }
   | { readonly kind: 'full' | 'aborted' | 'outrun' }
 
+type AttemptFacts = Pick<AttemptNote, 'startedMs' | 'tookMs'> & {
+  readonly modelId?: string | undefined
+  readonly keyId?: string | undefined
+}
+
 /**
  * Builds the note of an attempt. `startedMs` and `tookMs` are whole, counted from the start of the request. `modelId`:
  * set if the request named several models.
@@ -88,7 +93,7 @@ export type AttemptEnd =
 export function buildAttemptNote(
   { id: offerId, providerId, upstreamModel }: Offer,
   end: AttemptEnd,
-  { startedMs, tookMs, modelId, keyId }: Pick<AttemptNote, 'startedMs' | 'tookMs' | 'modelId' | 'keyId'>,
+  { startedMs, tookMs, modelId, keyId }: AttemptFacts,
 ): AttemptNote {
   const result = end.kind === 'failed' ? end.failure.kind : end.kind
   const served = { offerId, providerId, upstreamModel, result, startedMs, tookMs }

@@ -52,20 +52,20 @@ export function note(
   came: UpstreamFailure | 'full' | 'ok',
 ): void {
   const tookMs = Math.round(call.elapsedMs() - startedMs)
-  const times = { startedMs: Math.round(startedMs), tookMs }
-  const isOneOfSeveral = call.hints !== undefined && call.hints.fallbacks.length > 0
-  const known = isOneOfSeveral ? { ...times, modelId: offer.modelId } : times
-  const keyId = provider?.key?.id
-  call.life.noted(buildAttemptNote(offer, endOf(call, came), keyId === undefined ? known : { ...known, keyId }))
+  const known = { startedMs: Math.round(startedMs), tookMs, modelId: modelIn(call, offer), keyId: provider?.key?.id }
+  call.life.noted(buildAttemptNote(offer, endOf(call, came), known))
 }
+
+/** The model of an attempt, if its request names several. */
+const modelIn = ({ hints }: GatewayRequest, { modelId }: Offer): string | undefined =>
+  hints !== undefined && hints.fallbacks.length > 0 ? modelId : undefined
 
 /** Notes an attempt that was stopped because another one of the same request was faster, or the request has ended. */
 export function noteOutrun(call: GatewayRequest, { offer, provider }: OfferExchange, startedMs: number): void {
   const tookMs = Math.round(call.elapsedMs() - startedMs)
   const kind = call.upstreamStopped ? 'aborted' : 'outrun'
-  const keyId = provider?.key?.id
-  const times = { startedMs: Math.round(startedMs), tookMs }
-  call.life.noted(buildAttemptNote(offer, { kind }, keyId === undefined ? times : { ...times, keyId }))
+  const known = { startedMs: Math.round(startedMs), tookMs, modelId: modelIn(call, offer), keyId: provider?.key?.id }
+  call.life.noted(buildAttemptNote(offer, { kind }, known))
 }
 
 /** The times of the attempt that served, which is the last one noted. */

@@ -145,9 +145,12 @@ class AttemptLoop {
 
   private tryOffer(chosen: OfferChoice, permit: Permit): OffersOutcome | Promise<OffersOutcome> {
     const { relay, call, admission } = this
-    const choice = withKey(relay, chosen, permit)
+    // Nearly every provider has one key.
+    const choice = chosen.provider.keys ? withKey(relay, chosen, permit, { call, admission }) : chosen
     if (!choice) {
       permit.leave()
+      // Nothing was sent.
+      this.left++
       this.full.push(chosen)
       return this.goOn()
     }
@@ -249,7 +252,7 @@ class AttemptLoop {
     while (this.left > 0 && this.next < (this.waitAt ?? 0)) {
       const chosen = offerChoiceOf(relay, admission.offers[this.next++] as Offer)
       const permit = chosen && relay.concurrency.take(chosen.provider)
-      const choice = permit ? withKey(relay, chosen, permit) : chosen
+      const choice = permit && chosen.provider.keys ? withKey(relay, chosen, permit, { call, admission }) : chosen
       if (permit && choice && relay.retries.spend(performance.now())) {
         this.left--
         const running = this.send(choice, permit, new Racer(call))
@@ -375,6 +378,7 @@ class AttemptLoop {
     // If the provider was changed meanwhile, the failure belongs to its former configuration.
     const learnt = isUnchanged(relay, provider) ? offerFailure(relay, choice, failure) : undefined
     if (learnt) relay.health.failed(offer.id, learnt)
+    else relay.health.ended(offer.id)
     // However many offers are too small, the call must reach one that is not.
     if (isBeyond(failure)) this.left++
     return failure

@@ -19,14 +19,17 @@ const HASHED_CHARS_MAX = 8 * KIB
  * The conversation of a request as a hash, or undefined if its offers are chosen anew each time. Two accounts never
  * share one. A conversation that changes the model begins anew, because no cache serves two models.
  */
-export function conversationKeyFor(call: GatewayRequest, model: Model): ConversationKey | undefined {
-  const { limits, kind, offers } = model
-  if (offers.length < 2 || kind !== 'text') return undefined
+export const conversationKeyFor = (call: GatewayRequest, model: Model): ConversationKey | undefined =>
+  model.offers.length < 2 ? undefined : conversationOfModel(call, model)
+
+/** The same for a model with any number of offers. */
+export function conversationOfModel(call: GatewayRequest, { id, limits, kind }: Model): ConversationKey | undefined {
+  if (kind !== 'text') return undefined
   const stickiness = limits.sticky ?? usualStickiness(limits.routing)
   if (stickiness === 'off') return undefined
   const words = namesOf(call) ?? (stickiness === 'opening' ? call.request.opening?.() : turnOf(call))
   if (!words || words.every((text) => text === '')) return undefined
-  return conversationKeyOf([call.caller.account.id, model.id, ...words.flatMap(hashedPart)])
+  return conversationKeyOf([call.caller.account.id, id, ...words.flatMap(hashedPart)])
 }
 
 const hashedPart = (text: string): readonly string[] => [String(text.length), text.slice(0, HASHED_CHARS_MAX)]

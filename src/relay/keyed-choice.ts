@@ -1,18 +1,30 @@
 /** Which key a request to an offer uses, and what the failure of a key says about the offer. */
 import type { UpstreamFailure } from '../domain/failure.ts'
+import type { Model } from '../domain/catalog.ts'
+import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
+import { conversationOfModel } from './conversation-key.ts'
 import type { OfferChoice } from './offer-choice.ts'
 import type { Permit } from './provider-concurrency.ts'
 import { isKeyFault } from './provider-keys.ts'
+
+/** A request and the model that serves it. */
+type Asking = { readonly call: GatewayRequest; readonly admission: { readonly model: Model } }
 
 /**
  * The choice with one of the provider's keys, which the permit holds from now on. Undefined: every key has its maximum
  * of requests.
  */
-export function withKey(relay: Relay, choice: OfferChoice, permit: Permit): OfferChoice | undefined {
+export function withKey(
+  relay: Relay,
+  choice: OfferChoice,
+  permit: Permit,
+  { call, admission: { model } }: Asking,
+): OfferChoice | undefined {
   const { keys } = choice.provider
   if (keys === undefined) return choice
-  const lease = relay.health.keys.take(keys)
+  // A model with one offer has no conversations otherwise.
+  const lease = relay.health.keys.take(keys, call.conversationKey ?? conversationOfModel(call, model))
   if (!lease) return undefined
   permit.uses(lease)
   return { ...choice, provider: lease.provider }
@@ -36,15 +48,15 @@ export function withAnotherKey(
 
 /** What a failure says about the offer. Undefined: only its key is at fault, which rests, and another one is ready. */
 export function offerFailure(
-  relay: Relay,
-  { provider }: OfferChoice,
+  { health, catalog }: Pick<Relay, 'health' | 'catalog'>,
+  { provider }: Pick<OfferChoice, 'provider'>,
   failure: UpstreamFailure,
 ): UpstreamFailure | undefined {
   const { key, secret } = provider
   if (key === undefined || secret === undefined || !isKeyFault(failure)) return failure
-  relay.health.keys.refused({ ...provider, key, secret }, failure)
-  const { keys } = relay.catalog.provider(provider.id) ?? {}
+  health.keys.refused({ ...provider, key, secret }, failure)
+  const { keys } = catalog.provider(provider.id) ?? {}
   // The offer rests until its first key is back.
-  const retryAfterMs = keys ? relay.health.keys.restMs(keys) : 0
+  const retryAfterMs = keys ? health.keys.restMs(keys) : 0
   return retryAfterMs === 0 ? undefined : { ...failure, kind: 'rate', retryAfterMs }
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { KeyedProvider } from '../domain/catalog.ts'
 import { concurrencyBounds, ProviderConcurrency } from './provider-concurrency.ts'
+import { ProviderKeys } from './provider-keys.ts'
 
 const one = { id: 'vendor', concurrentRequests: 1 }
 /** A call that continues. */
@@ -33,6 +34,24 @@ test('keys with limits take as many requests together, and a further one waits',
   expect(concurrency.take({ ...keyed, concurrentRequests: 1 })).toBeUndefined()
   const unlimited = { id: 'other', keys: [keyOf('a', 1), keyOf('b')] }
   for (let i = 0; i < 9; i++) expect(concurrency.take(unlimited)).toBeDefined()
+})
+
+test('requests that are in flight with a resting key leave the room of the others free', () => {
+  const keys = new ProviderKeys()
+  const concurrency = new ProviderConcurrency(keys)
+  const keyOf = (id: string) => ({ id: 'vendor', key: { id, concurrentRequests: 2 } }) as unknown as KeyedProvider
+  const all = [keyOf('a'), keyOf('b')]
+  const provider = { id: 'vendor', keys: all }
+  for (let i = 0; i < 2; i++) {
+    concurrency.take(provider)
+    keys.take([keyOf('a')])
+  }
+  keys.refused(keyOf('a'), { kind: 'auth', message: '' })
+  for (let i = 0; i < 2; i++) {
+    expect(concurrency.take(provider)).toBeDefined()
+    expect(keys.take(all)?.provider.key.id).toBe('b')
+  }
+  expect(concurrency.take(provider)).toBeUndefined()
 })
 
 test('waiting requests are served in the order of arrival, before later ones', async () => {

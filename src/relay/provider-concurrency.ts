@@ -6,6 +6,7 @@ import type { UpstreamFailure } from '../domain/failure.ts'
 import { FairQueue } from '../lib/primitives/fair-queue.ts'
 import type { Stoppable } from '../upstream/in-flight-attempt.ts'
 import { limit } from '../lib/primitives/limit.ts'
+import { ProviderKeys } from './provider-keys.ts'
 
 export const concurrencyBounds = {
   /** For a provider without a limit of its own. */
@@ -114,7 +115,12 @@ class ProviderQueue {
 
 export class ProviderConcurrency {
   private readonly queues = new Map<string, ProviderQueue>()
+  private readonly keys: ProviderKeys
   private instances = 1
+
+  constructor(keys = new ProviderKeys()) {
+    this.keys = keys
+  }
 
   /** Divides the limits of providers among instances. Each instance may have one request at least. */
   shareAmong(instances: number): void {
@@ -172,13 +178,8 @@ export class ProviderConcurrency {
   private queueOf({ id, concurrentRequests, keys }: LimitedProvider): ProviderQueue {
     let queue = this.queues.get(id)
     if (!queue) this.queues.set(id, (queue = new ProviderQueue()))
-    return queue.limitTo(this.shareOf(keys ? limitOfKeys(keys, concurrentRequests) : concurrentRequests))
+    const most = this.shareOf(concurrentRequests)
+    // No more requests get a permit than the ready keys take. The others wait for one.
+    return queue.limitTo(keys ? Math.min(most, this.keys.roomOf(keys)) : most)
   }
-}
-
-/** If each key has a limit, no more requests than all keys together take get a permit. The others wait for one. */
-function limitOfKeys(keys: NonNullable<Provider['keys']>, own = Number.POSITIVE_INFINITY): number | undefined {
-  const most = keys.reduce((sum, { key }) => sum + (key.concurrentRequests ?? Number.POSITIVE_INFINITY), 0)
-  const limited = Math.min(own, most)
-  return limited === Number.POSITIVE_INFINITY ? undefined : limited
 }

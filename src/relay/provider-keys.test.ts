@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { KeyedProvider } from '../domain/catalog.ts'
+import { conversationKeyOf, type ConversationKey } from '../router/conversations.ts'
 import { isKeyFault, ProviderKeys } from './provider-keys.ts'
 
 const keyed = (id: string, concurrentRequests?: number): KeyedProvider =>
@@ -37,6 +38,42 @@ test('a key that has its maximum of requests is not used, and instances share it
   expect(keys.take(all)).toBeUndefined()
   leases[0]?.leave()
   expect(keys.take(all)?.provider.key.id).toBe('a')
+})
+
+test('a resting key is no way out when the ready ones are busy, and its requests take no room from them', () => {
+  const [keys, all] = [new ProviderKeys(), [keyed('a', 3), keyed('b', 1)]]
+  expect(keys.roomOf(all)).toBe(4)
+  const first = keys.take(all)
+  expect(first?.provider.key.id).toBe('a')
+  keys.refused(keyed('a', 3), RATE)
+  expect(keys.roomOf(all)).toBe(2)
+  expect(keys.take(all)?.provider.key.id).toBe('b')
+  expect(keys.take(all)).toBeUndefined()
+  expect(keys.next(all).key.id).toBe('a')
+  keys.refused(keyed('b', 1), RATE)
+  expect(keys.roomOf(all)).toBe(4)
+  expect(keys.take(all)?.provider.key.id).toBe('a')
+  expect(keys.roomOf([keyed('a', 3), keyed('c')])).toBe(Number.POSITIVE_INFINITY)
+})
+
+test('the requests of a conversation keep to one key as long as it is ready and has room', () => {
+  const [keys, all] = [new ProviderKeys(), ['a', 'b', 'c'].map((id) => keyed(id, 2))]
+  const idOf = (conversation: ConversationKey): string => {
+    const lease = keys.take(all, conversation)
+    lease?.leave()
+    return lease?.provider.key.id ?? ''
+  }
+  const conversations = Array.from({ length: 30 }, (_, i) => conversationKeyOf([String(i)]))
+  const chosen = conversations.map(idOf)
+  expect(new Set(chosen).size).toBe(3)
+  expect(conversations.map(idOf)).toEqual(chosen)
+  keys.refused(keyed('b', 2), RATE)
+  const moved = conversations.map(idOf)
+  expect(moved.every((id, i) => id !== 'b' && (chosen[i] === 'b' || id === chosen[i]))).toBe(true)
+  const [conversation = conversationKeyOf([])] = conversations
+  const used = Array.from({ length: 4 }, () => keys.take(all, conversation)?.provider.key.id)
+  expect(used.slice(0, 2)).toEqual([moved[0], moved[0]])
+  expect(used.slice(2)).not.toContain(moved[0])
 })
 
 test('only the vendor’s own word about a key rests it', () => {

@@ -1,14 +1,18 @@
 /** Polls a task once: asks its vendor for the state, and takes the step that follows. */
 import { videoBounds } from '../domain/video.ts'
+import type { Offer, Provider } from '../domain/catalog.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import { videoFaults as reasons, type VideoTask } from '../domain/video-task.ts'
 import type { ReadState, ReadSubmission, UpscaleOrder, VideoSource, VideoState } from '../formats/videos/adapter.ts'
 import { checkUrl } from '../outbound/guard.ts'
+import { buildAttemptNote } from '../records/record-builder.ts'
+import type { AttemptNote } from '../records/records.ts'
 import { chosenOffer, completeTask, failTask } from './ending.ts'
 import { bringFile, TOO_LARGE } from './file.ts'
 import { taskFields, type DownloadedFile, type VideoJob, type VideoWorkerDeps } from './job.ts'
 import { progressOf } from './poll-schedule.ts'
 import {
+  atKey,
   askState,
   askText,
   isSubmissionRefusal,
@@ -53,28 +57,42 @@ async function lookFor(deps: VideoWorkerDeps, job: VideoJob): Promise<void> {
     const find = vendor?.adapter.find
     if (!vendor || !find) continue
     mayBeListed = true
-    const text = await askText(deps, vendor, find.request(offer.upstreamModel))
-    const found = text === undefined ? undefined : find.read(text, task)
-    const known = await deps.tasks.knows(found ?? [])
-    const free = (found ?? []).filter((id) => !known.has(id))
-    const [upstreamId] = free
-    // Two candidates count as none, because the right one cannot be told.
-    if (upstreamId === undefined || free.length > 1) continue
-    const { attempts } = job
-    if (!(await deps.tasks.accepted(task, { offerId: offer.id, upstreamId, attempts }))) continue
-    job.task = { ...task, stage: 'queued', offerId: offer.id, upstreamId }
-    return deps.log('warn', 'video.found', taskFields(job))
+    for (const provider of vendor.provider.keys ?? [vendor.provider]) {
+      const text = await askText(deps, { ...vendor, provider }, find.request(offer.upstreamModel))
+      const found = text === undefined ? undefined : find.read(text, task)
+      const known = await deps.tasks.knows(found ?? [])
+      const free = (found ?? []).filter((id) => !known.has(id))
+      const [upstreamId] = free
+      // Two candidates count as none, because the right one cannot be told.
+      if (upstreamId === undefined || free.length > 1) continue
+      const attempts = [...job.attempts, ...foundNote(offer, upstreamId, provider)]
+      if (!(await deps.tasks.accepted(task, { offerId: offer.id, upstreamId, attempts }))) continue
+      job.attempts.splice(0, job.attempts.length, ...attempts)
+      job.task = { ...task, stage: 'queued', offerId: offer.id, upstreamId }
+      return deps.log('warn', 'video.found', taskFields(job))
+    }
   }
   if (deps.halt.upstreamStopped) return
   if (mayBeListed && job.looks < videoBounds.looksMax) return
   await failTask(deps, job, { reason: reasons.unsure, orphan: unsure })
 }
 
+/** What says later with which of several keys the task was found. */
+const foundNote = (offer: Offer, upstreamId: string, { key }: Provider): readonly AttemptNote[] =>
+  key
+    ? [buildAttemptNote(offer, { kind: 'ok', requestId: upstreamId }, { startedMs: 0, tookMs: 0, keyId: key.id })]
+    : []
+
+/** The key of a task at its vendor, if the provider has several: the one that it was submitted with. */
+const keyOf = ({ task, attempts }: VideoJob): string | undefined =>
+  attempts.findLast(({ offerId, result, keyId }) => offerId === task.offerId && result === 'ok' && keyId)?.keyId
+
 /** Asks the vendor that works on the task. */
 async function follow(deps: VideoWorkerDeps, job: VideoJob): Promise<void> {
   const { task } = job
   const offer = chosenOffer(task)
-  const maker = offer && videoVendor(deps, offer.providerId)
+  const vendor = offer && videoVendor(deps, offer.providerId)
+  const maker = vendor && atKey(vendor, keyOf(job))
   const isUpscaled = task.wish.upscale !== undefined
   const upscaler = isUpscaled ? upscaleVendor(deps, task.terms.upscaler) : undefined
   // Without its provider the task waits. The operator may bring the provider back before the deadline.

@@ -1,6 +1,7 @@
 /** A running task in this process, and the parts of the gateway that work on it. */
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Blobs, UnfinishedBlob } from '../blobs/blobs.ts'
+import type { Provider } from '../domain/catalog.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import type { UpstreamFailure } from '../domain/failure.ts'
 import type { VideoTask } from '../domain/video-task.ts'
@@ -77,8 +78,13 @@ export type VideoWorkerDeps = {
   readonly inlining: Slots
   /** Whether failure messages of vendors are kept for the operator. */
   readonly upstreamMessages: 'kept' | 'dropped'
-  /** Reports to the health of an offer how an attempt ended. Undefined means success. */
-  readonly learn: (offerId: string, failure: UpstreamFailure | undefined) => void
+  /** The provider with the key that is to be used next, or with its only one. */
+  readonly withKey: (provider: Provider) => Provider
+  /**
+   * Reports how an attempt with this provider ended. Undefined means success. Returns whether only its key is at fault,
+   * and another key is ready.
+   */
+  readonly learn: (offerId: string, provider: Provider, failure: UpstreamFailure | undefined) => boolean
   readonly onRecord: (record: RequestRecord) => void
 }
 

@@ -3,13 +3,13 @@ import { redactFailure } from '../vendors/redaction.ts'
 import { isFinalFault, type UpstreamFailure } from '../domain/failure.ts'
 import { PrivateTexts } from '../vendors/kept-words.ts'
 import { isInline } from '../formats/core/remote-media.ts'
-import { secretsOf, type Offer } from '../domain/catalog.ts'
+import { secretsOf, type Offer, type Provider } from '../domain/catalog.ts'
 import type { VideoBody } from '../formats/core/video-body.ts'
-import type { ReadSubmission } from '../formats/videos/adapter.ts'
+import type { ReadSubmission, VideoAdapter } from '../formats/videos/adapter.ts'
 import { buildAttemptNote, type AttemptEnd } from '../records/record-builder.ts'
 import { inlineMedia, namesMedia } from './media.ts'
 import type { VideoJob, VideoWorkerDeps } from './job.ts'
-import { isSubmissionRefusal, submitOrder, videoVendor } from './vendor.ts'
+import { isSubmissionRefusal, submitOrder, videoVendor, type VideoVendor } from './vendor.ts'
 
 export type SubmissionResult =
   | { readonly kind: 'accepted'; readonly offer: Offer; readonly upstreamId: string }
@@ -25,34 +25,41 @@ export async function submitTask(deps: VideoWorkerDeps, job: VideoJob, body: Vid
     offer: undefined,
   }
   for (const offer of job.task.terms.offers) {
-    const startedMs = Date.now() - job.task.createdAtMs
-    const result = await submitTo(deps, job, { offer, body })
-    if (!result) continue
-    note(job, offer, startedMs, result)
-    if (result.kind === 'accepted') {
-      deps.learn(offer.id, undefined)
-      return { ...result, offer }
-    }
-    const { failure } = result
-    if (deps.halt.upstreamStopped && !isSubmissionRefusal(failure)) return { kind: 'unknown', failure, offer }
-    deps.learn(offer.id, failure)
-    if (!isSubmissionRefusal(failure)) return { kind: 'unknown', failure, offer }
-    last = { kind: 'refused', failure, offer }
-    if (isFinalFault(failure.kind)) break
+    const vendor = videoVendor(deps, offer.providerId)
+    // Its provider makes no videos, or makes none any more.
+    if (!vendor) continue
+    const result = await submitWithKeys(deps, job, { offer, body, vendor })
+    if (result.kind !== 'refused') return result
+    last = result
+    if (isFinalFault(result.failure.kind)) break
   }
   return last
 }
 
-type Try = { readonly offer: Offer; readonly body: VideoBody }
+type Try = { readonly offer: Offer; readonly body: VideoBody; readonly vendor: VideoVendor<VideoAdapter> }
 
-/** Returns undefined if the offer's provider makes no videos, or makes none any more. */
-async function submitTo(
-  deps: VideoWorkerDeps,
-  job: VideoJob,
-  { offer, body }: Try,
-): Promise<ReadSubmission | undefined> {
-  const vendor = videoVendor(deps, offer.providerId)
-  if (!vendor) return undefined
+/** Submits to an offer with one key of its provider after the other, as long as only the key is at fault. */
+async function submitWithKeys(deps: VideoWorkerDeps, job: VideoJob, once: Try): Promise<SubmissionResult> {
+  const { offer, vendor } = once
+  for (let keysLeft = vendor.provider.keys?.length ?? 1; ; keysLeft--) {
+    const startedMs = Date.now() - job.task.createdAtMs
+    const provider = deps.withKey(vendor.provider)
+    const result = await submitTo(deps, job, { ...once, vendor: { ...vendor, provider } })
+    note(job, { offer, provider }, startedMs, result)
+    if (result.kind === 'accepted') {
+      deps.learn(offer.id, provider, undefined)
+      return { ...result, offer }
+    }
+    const { failure } = result
+    const isRefused = isSubmissionRefusal(failure)
+    if (deps.halt.upstreamStopped && !isRefused) return { kind: 'unknown', failure, offer }
+    const hasAnother = deps.learn(offer.id, provider, failure)
+    if (!isRefused) return { kind: 'unknown', failure, offer }
+    if (!hasAnother || keysLeft <= 1) return { kind: 'refused', failure, offer }
+  }
+}
+
+async function submitTo(deps: VideoWorkerDeps, job: VideoJob, { offer, body, vendor }: Try): Promise<ReadSubmission> {
   const { wish, accountId } = job.task
   const submit = async (whole: VideoBody): Promise<ReadSubmission> => {
     const sent = await submitOrder(deps, vendor, { body: whole, wish, upstreamModel: offer.upstreamModel })
@@ -77,9 +84,11 @@ async function submitTo(
   )
 }
 
+type TriedOffer = { readonly offer: Offer; readonly provider: Provider }
+
 /** Notes the result of the submission. For an accepted task, that is its id at the vendor. */
-function note(job: VideoJob, offer: Offer, startedMs: number, result: ReadSubmission): void {
+function note(job: VideoJob, { offer, provider }: TriedOffer, startedMs: number, result: ReadSubmission): void {
   const end: AttemptEnd = result.kind === 'failed' ? result : { kind: 'ok', requestId: result.upstreamId }
   const tookMs = Date.now() - job.task.createdAtMs - startedMs
-  job.attempts.push(buildAttemptNote(offer, end, { startedMs, tookMs }))
+  job.attempts.push(buildAttemptNote(offer, end, { startedMs, tookMs, keyId: provider.key?.id }))
 }

@@ -27,6 +27,12 @@ export function videoVendor({ catalog }: VideoWorkerDeps, providerId: string): V
   return provider && preset?.videoApi && { provider, preset, adapter: videoAdapters[preset.videoApi] }
 }
 
+/** The vendor with the key of this id. A key that is gone is replaced by the provider's first one. */
+export function atKey<Adapter>(vendor: VideoVendor<Adapter>, keyId: string | undefined): VideoVendor<Adapter> {
+  const keyed = keyId === undefined ? undefined : vendor.provider.keys?.find(({ key }) => key.id === keyId)
+  return keyed ? { ...vendor, provider: keyed } : vendor
+}
+
 export function upscaleVendor(
   { catalog }: VideoWorkerDeps,
   providerId: string | undefined,

@@ -21,12 +21,12 @@ beforeAll(async () => {
       const key = request.headers.get('authorization')?.slice('Bearer '.length) ?? ''
       used.push(key)
       const status = answers[key] ?? 200
-      if (new URL(request.url).pathname.endsWith('/models')) {
-        return Response.json({ object: 'list', data: [{ id: 'm' }] }, { status })
-      }
       if (status !== 200) {
         const headers = status === 429 ? { 'retry-after': '60' } : {}
         return Response.json({ error: { message: `no, ${key}`, code: key } }, { status, headers })
+      }
+      if (new URL(request.url).pathname.endsWith('/models')) {
+        return Response.json({ object: 'list', data: [{ id: 'm' }] })
       }
       return Response.json({
         id: 'c',
@@ -112,6 +112,18 @@ test('both attempts are in the record with their keys, and no secret is', async 
   ])
 })
 
+test('the requests of a conversation keep to one key, and move only when it is refused', async () => {
+  const talk = async (): Promise<string> => {
+    const body = { model: 'm', prompt_cache_key: 'talk', messages: [{ role: 'user', content: 'hi' }] }
+    expect((await chat(gateway, body)).status).toBe(200)
+    return used.at(-1) ?? ''
+  }
+  const key = await talk()
+  for (let i = 0; i < 4; i++) expect(await talk()).toBe(key)
+  answers = { [key]: 429 }
+  expect(await talk()).toBe(key === one ? two : one)
+})
+
 test('if every key is refused the offer rests, and comes back with the first key', async () => {
   answers = { [one]: 401, [two]: 429 }
   const { status, text } = await ask()
@@ -128,7 +140,7 @@ test('a test of a provider tries each key, and names the one that fails', async 
   const [, second = ''] = await idsOf('several')
   const tested = await gateway.operate<{ ok: boolean; problem: string }>('provider.test', { id: 'several' })
   expect(tested).toMatchObject({ ok: false, status: 401 })
-  expect(tested.problem).toStartWith(`key ${second}: auth`)
+  expect(tested.problem).toBe(`key ${second}: auth: no, [redacted]`)
 })
 
 test('keys of a stored provider are added and removed without a restart', async () => {

@@ -287,7 +287,17 @@ providers:
   ark: { preset: ark, base_url: '${origin}/api', allow_private: true, key: sk-video-secret }
   kit: { preset: mediakit, base_url: '${origin}/kit', allow_private: true, key: sk-kit-secret }
   veo: { preset: gemini, base_url: '${origin}/veo', allow_private: true, key: sk-video-secret }
+  keyed:
+    preset: ark
+    base_url: '${origin}/api'
+    allow_private: true
+    keys: [sk-video-first, { key: sk-video-second, concurrent_requests: 1 }]
 models:
+  keyed:
+    kind: video
+    price: { output: 7 }
+    video: { family: seedance-2-fast }
+    offers: [{ provider: keyed, model: doubao-seedance-2-0-fast-260128 }]
   seed:
     kind: video
     price: { each: { second: 0.10, second/1080p: 0.20, upscale: 0.02, upscale/2k: 0.03 } }

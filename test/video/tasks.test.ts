@@ -6,7 +6,7 @@ import { freshFolder, startGateway, type TestGateway } from '../support/gateway.
 import { presentations, type PresentedKey } from '../support/presentations.ts'
 import { storedRows } from '../support/stored.ts'
 import { VideoClient, type Task } from '../support/video-client.ts'
-import { startVideoVendor, videoYaml, type VideoVendor } from '../support/video-vendor.ts'
+import { arkError, startVideoVendor, videoYaml, type VideoVendor } from '../support/video-vendor.ts'
 
 const env = { TOLLGATE_VIDEO_POLL_MS: '25', TOLLGATE_CONTENT_PER_MINUTE: '100000' }
 
@@ -225,6 +225,44 @@ describe('limits', () => {
   })
 })
 
+describe('a provider with several keys', () => {
+  /** The keys of its requests, by method. */
+  const keysOf = (method: string): ReadonlySet<string | null> =>
+    new Set(
+      vendor.seen
+        .filter((one) => one.method === method && one.path.startsWith('/api/'))
+        .map(({ authorization }) => authorization),
+    )
+  const [first, second] = ['Bearer sk-video-first', 'Bearer sk-video-second']
+
+  test('takes a task with the next key if one is refused, and asks for it with the key that took it', async () => {
+    vendor.plan.submit = () =>
+      vendor.seen.at(-1)?.authorization === first ? arkError(401, 'AuthenticationError') : undefined
+    const { id } = await client.made({ model: 'keyed' })
+    expect((await client.ended(id)).status).toBe('completed')
+    expect([keysOf('POST'), keysOf('GET')]).toEqual([new Set([first, second]), new Set([second])])
+    const [record] = await gateway.operate<{ attempts: string }[]>('request.list', {
+      account: gateway.accountId,
+      limit: 1,
+    })
+    const notes = JSON.parse(record?.attempts ?? '[]') as { result: string; keyId: string }[]
+    expect(notes.map(({ result }) => result)).toEqual(['auth', 'ok'])
+    expect(new Set(notes.map(({ keyId }) => keyId)).size).toBe(2)
+    await gateway.operate('provider.resume', { id: 'keyed' })
+  })
+
+  test('is asked with each key for a task that a submission may have left', async () => {
+    const made: string[] = []
+    vendor.plan.submit = (body) => {
+      made.push(vendor.make(body))
+      return new Response('cut', { status: 502 })
+    }
+    const { id } = await client.made({ model: 'keyed' })
+    expect((await client.ended(id)).status).toBe('completed')
+    expect(made).toHaveLength(1)
+  })
+})
+
 describe('a restart', () => {
   const price = (yaml: string): string => yaml.replace('second: 0.10', 'second: 9.10')
 
@@ -260,10 +298,19 @@ describe('a restart', () => {
     vendor.plan.looks = 1_000
     const first = await startGateway({ folder, yaml, env })
     const { id } = await new VideoClient(first).made()
+    const keyed = [1, 2].map(() => new VideoClient(first).made({ model: 'keyed' }))
+    const ids = (await Promise.all(keyed)).map((task) => task.id)
     expect(await first.stop()).toBe(0)
+    vendor.seen.length = 0
     vendor.plan.looks = 1
     const second = await startGateway({ folder, yaml, env, as: first })
-    expect((await new VideoClient(second).ended(id)).status).toBe('completed')
+    for (const one of [id, ...ids]) expect((await new VideoClient(second).ended(one)).status).toBe('completed')
+    // Each task goes on with its own key.
+    const polls = vendor.seen.filter(({ method, path }) => method === 'GET' && path.startsWith('/api/'))
+    const keys = new Map(polls.map(({ path, authorization }) => [path, authorization]))
+    expect(keys.size).toBe(3)
+    expect(new Set(polls.map(({ path, authorization }) => `${path} ${authorization}`)).size).toBe(3)
+    expect(new Set(keys.values()).size).toBe(3)
     await second.close()
   }, 60_000)
 })
