@@ -209,6 +209,7 @@ test.each([
   ['provider', { order: ['nobody'] }, 'provider.order[0]'],
   ['provider', { only: ['openai'] }, 'provider.only'],
   ['provider', { ignore: ['deepinfra', 'together'] }, 'provider.ignore'],
+  ['Provider', { only: ['openai'] }, 'Provider'],
 ])('%s: %j is a 400 or 404 that names %s', async (field, value, param) => {
   const [status, named] = await refusal(await send({ ...said, model: LLAMA, [field]: value }))
   expect([status === 400 || status === 404, named]).toEqual([true, param])
@@ -244,6 +245,35 @@ describe('by header', () => {
     const film = { model: LLAMA, content: [{ type: 'text', text: 'sea' }] }
     const refused = await send(film, { path: '/videos', headers: { 'x-tollgate-models': 'private' } })
     expect(await refusal(refused)).toEqual([400, 'models'])
+  })
+
+  test('and a field is refused where only headers are read, so that no hint is lost', async () => {
+    const provider = { only: ['together'] }
+    const part = { role: 'user', parts: [{ text: 'Hello' }] }
+    const bodies: readonly (readonly [path: string, body: object])[] = [
+      [`/v1beta/models/${LLAMA}:generateContent`, { contents: [part] }],
+      [`/v1beta/models/${LLAMA}:streamGenerateContent?alt=sse`, { contents: [part] }],
+      ['/v1beta/models/embedder:embedContent', { content: part }],
+      ['/videos', { model: LLAMA, content: [{ type: 'text', text: 'sea' }] }],
+    ]
+    for (const [path, body] of bodies) {
+      for (const [field, value] of Object.entries({ provider, models: [MIXTRAL], route: 'fallback' })) {
+        const response = await send({ ...body, [field]: value }, { path })
+        const text = await response.text()
+        expect([path, response.status, text.includes(`'${field}' is no field of this endpoint`)]).toEqual([
+          path,
+          400,
+          true,
+        ])
+      }
+    }
+    const form = new FormData()
+    for (const [name, value] of Object.entries({ model: LLAMA, prompt: 'a', provider: JSON.stringify(provider) }))
+      form.set(name, value)
+    form.set('image', new Blob(['x'], { type: 'image/png' }), 'a.png')
+    const headers = { authorization: `Bearer ${gateway.key}` }
+    const edit = await fetch(`${gateway.baseUrl}/images/edits`, { method: 'POST', headers, body: form })
+    expect(edit.status).toBe(400)
   })
 
   test('a repetition with other hints is another request', async () => {

@@ -17,6 +17,14 @@ export const mayHaveHints = ({ kind, param }: Failure, fields: readonly HintFiel
     ? param === 'model'
     : kind === 'unsupported_parameter' && (fields as readonly (string | undefined)[]).includes(param)
 
+/** The refusal of a field in a body that has none of them. Left out, it would be a promise that is not kept. */
+export function refuseStrayHint(fields: Readonly<Record<string, unknown>>): Failure | undefined {
+  const field = hintFields.find((name) => (fields[name] ?? null) !== null)
+  if (field === undefined) return undefined
+  const help = field === 'route' ? '' : ` Send the header 'x-tollgate-${field}' instead.`
+  return { kind: 'unsupported_parameter', message: `'${field}' is no field of this endpoint.${help}`, param: field }
+}
+
 /** The refusal of a field, where a route does not take it. */
 export const refuseHintField = (field: string): Failure => ({
   kind: 'unsupported_parameter',

@@ -5,6 +5,7 @@ import { safeParse } from '../../lib/json/safe-parse.ts'
 import { failureOfIssue } from '../core/issue.ts'
 import { asFields, type Fields } from '../core/fields.ts'
 import type { ClientRequest } from '../core/contract.ts'
+import { refuseStrayHint } from '../core/hint-fields.ts'
 import { readModelPath } from '../core/google-model-path.ts'
 import { embeddingInCamelCase, SpeltTwice } from '../core/google-spelling.ts'
 import { scanRequest } from '../core/request-json.ts'
@@ -46,6 +47,8 @@ export function readGeminiEmbeddings({ text, path }: GeminiRequest): ReadClient 
     const message = `The field '${error.message.slice(0, 100)}' is given in two spellings.`
     return { kind: 'rejected', failure: { kind: 'invalid_json', message } }
   }
+  const stray = refuseStrayHint(fields)
+  if (stray) return { kind: 'rejected', failure: stray }
   const { model = '', action } = readModelPath(path) ?? {}
   if (action === 'embedContent') {
     const checked = safeParse(embedContentSchema, fields)

@@ -3,6 +3,7 @@
  */
 import type { Failure } from '../../domain/failure.ts'
 import { asFields, asList, asText, type Fields } from '../core/fields.ts'
+import { refuseStrayHint } from '../core/hint-fields.ts'
 import { isBase64 } from '../core/media-data.ts'
 import { isImageFile } from './media.ts'
 import { refuseGeminiTools } from './vendor-tools.ts'
@@ -23,6 +24,7 @@ const isSet = (value: unknown): boolean => value !== undefined && value !== null
 export function refuseGeminiFields(body: Fields): Failure | undefined {
   const config = asFields(body['generationConfig'])
   return (
+    refuseStrayHint(body) ??
     lookAlike(body, '') ??
     lookAlike(config, 'generationConfig.') ??
     lookAlike(asFields(config['imageConfig']), 'generationConfig.imageConfig.') ??

@@ -13,7 +13,7 @@ import {
 } from '../../domain/image.ts'
 import { piecePrice, type PriceCard } from '../../domain/price.ts'
 import type { PieceUnit } from '../../domain/usage.ts'
-import { hintFields, refuseHintField } from '../core/hint-fields.ts'
+import { hintFields, refuseHintField, refuseStrayHint } from '../core/hint-fields.ts'
 import { failureOfIssue } from '../core/issue.ts'
 import { scanRequest } from '../core/request-json.ts'
 import type { ImageBody } from './body.ts'
@@ -60,6 +60,8 @@ export function readImageFields(value: unknown): ReadImageBody {
   const checked = safeParse(imageRequestSchema, value)
   if (!checked.success) return reject(failureOfIssue(checked.error.issues[0], value))
   const { data } = checked
+  const stray = refuseStrayHint(data)
+  if (stray) return reject(stray)
   const body: ImageBody = {
     model: data.model,
     prompt: data.prompt,

@@ -136,7 +136,8 @@ function refuseUnpriced(body: Fields, members: Members): Failure | undefined {
       const message = `'${key}' is not supported: the vendor would keep it in an account that others use, too.`
       return { kind: 'unsupported_parameter', message, param: key, ...shared }
     }
-    const plain = Object.hasOwn(dearerFields, key) ? dearerFields[key] : undefined
+    // Some upstreams match names without regard to case.
+    const plain = Object.hasOwn(dearerFields, folded) ? dearerFields[folded] : undefined
     const value = body[key] ?? null
     if (plain === undefined || value === null || plain.includes(value)) continue
     const which = plain.length === 0 ? `'${key}' is` : `This '${key}' is`

@@ -11,6 +11,7 @@ import {
   videoResolutions,
   type UpscaleWish,
 } from '../../domain/video.ts'
+import { refuseStrayHint } from '../core/hint-fields.ts'
 import { failureOfIssue } from '../core/issue.ts'
 import type { ScannedRequest } from '../core/request-json.ts'
 import type { VideoBody } from '../core/video-body.ts'
@@ -59,6 +60,8 @@ export function readVideo(scanned: ScannedRequest): ReadVideo {
   const checked = safeParse(videoRequest, scanned.value)
   if (!checked.success) return reject(failureOfIssue(checked.error.issues[0], scanned.value))
   const { data } = checked
+  const stray = refuseStrayHint(data)
+  if (stray) return reject(stray)
   const content = readContent(data.content, data.input_type ?? undefined)
   if (content.kind === 'rejected') return content
   const { super_resolution_config: upscale } = data
