@@ -23,6 +23,7 @@ export function describeAuditContract(name: string, open: () => Promise<PortUnde
         note: 'say "no" \u{1f600}',
         nested: { password: 'secret' },
         proxy: 'me:pw@proxy',
+        others: [{ proxy: 'http://me:80/pw@proxy' }, { proxy: 'socks5h://me:p@w@proxy:1' }, { proxy: 'proxy:80' }],
         headers: { a: 'secret' },
       }
       const note = { actor, action: 'account.credit', subject: 'acct_1', input, before: { posted: 1n } }
@@ -43,6 +44,7 @@ export function describeAuditContract(name: string, open: () => Promise<PortUnde
         note: input.note,
         nested: { password: '[secret]' },
         proxy: 'http://[secret]@proxy/',
+        others: [{ proxy: 'http://[secret]@proxy/' }, { proxy: 'socks5h://[secret]@proxy:1' }, { proxy: 'proxy:80' }],
         headers: { a: '[secret]' },
       })
       expect(begun?.before).toEqual({ posted: '1' })

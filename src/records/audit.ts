@@ -68,11 +68,16 @@ function keptPart(name: string, part: unknown, action: string): unknown {
   if (typeof part === 'bigint') return part.toString()
   if (typeof part === 'string') {
     if (SECRETS.has(name) && !(name === 'key' && OF_KEYS.test(action))) return '[secret]'
-    // A proxy may be named without a scheme.
-    return maskedAddress(name === 'proxy' && part.includes('@') && !part.includes('://') ? `http://${part}` : part)
+    return maskedAddress(name === 'proxy' ? withoutPassword(part) : part)
   }
   const isSecret = SECRET_FIELDS.has(name) && typeof part === 'object' && part !== null && !Array.isArray(part)
   return isSecret ? Object.fromEntries(Object.keys(part).map((field) => [field, '[secret]'])) : part
+}
+
+/** A proxy may be named without a scheme, and its password may have a slash, which would end the host of an address. */
+function withoutPassword(proxy: string): string {
+  const [, scheme = 'http://', place] = /^([a-z][a-z\d+.-]*:\/\/)?.*@(.*)$/is.exec(proxy) ?? []
+  return place === undefined ? proxy : `${scheme}secret@${place}`
 }
 
 /**
