@@ -1,5 +1,6 @@
 /** Builds the stored note of a refused request: who asked for what. It never has a secret or a prompt. */
 import type { Accounts } from '../accounts/accounts.ts'
+import { mayUse, type Caller } from '../domain/account.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { RefusedRequest } from '../records/refused.ts'
 import { presentedKey } from './presented-key.ts'
@@ -23,6 +24,12 @@ const endpointOf = (method: string, path: string): string => recordedEndpoint(me
 /** A name that can be a model id. Any other name is the client's own text and is left out. */
 const modelIn = (name: string): string | undefined => (MODEL.test(name) && !SECRET.test(name) ? name : undefined)
 
+/** A request by an alias counts for its model, unless the caller may not know what the alias stands for. */
+function modelFor(catalog: NoteSources['catalog'], caller: Caller | undefined, name: string): string | undefined {
+  const model = catalog.modelNamed(name)
+  return model && caller && mayUse(caller, model) ? model.id : modelIn(name)
+}
+
 type NoteSources = {
   readonly accounts: Pick<Accounts, 'keyPresented'>
   readonly catalog: Pick<Catalog, 'modelNamed'>
@@ -42,8 +49,7 @@ export function refusedNote(
     keyId: key?.id,
     method: method.slice(0, 10),
     endpoint: request?.endpoint ?? endpointOf(method, path),
-    // A request by an alias counts for its model.
-    model: request && (catalog.modelNamed(request.model)?.id ?? modelIn(request.model)),
+    model: request && modelFor(catalog, caller, request.model),
     status,
     code,
     atMs: Date.now(),
