@@ -146,14 +146,24 @@ function usePhases(request: RequestDetail): readonly Phase[] {
       note: attempt && attemptNote(attempt, t),
       startMs,
       tookMs,
-      look: attempt?.result === 'ok' ? 'good' : 'bad',
+      look: lookOf(attempt?.result),
     }
   })
 }
 
+/** An attempt that the gateway has stopped did not fail. */
+const lookOf = (result: string | undefined): Phase['look'] =>
+  result === 'ok' ? 'good' : result === 'outrun' || result === 'aborted' ? 'plain' : 'bad'
+
 function attemptNote(attempt: Attempt, t: ReturnType<typeof useT>): string | undefined {
-  const { result, status, code, type, upstream_model: model, message, upstream_request_id: id } = attempt
-  const known = [model, id ? t('request.upstreamId', { id }) : undefined]
+  const { result, status, code, type, message, model, provider_key: key, upstream_request_id: id } = attempt
+  const known = [
+    // The model is stated if the request named several.
+    model,
+    attempt.upstream_model,
+    key ? t('request.providerKey', { id: key }) : undefined,
+    id ? t('request.upstreamId', { id }) : undefined,
+  ]
   const words = result === 'ok' ? known : [result, status, code, type === code ? null : type, ...known, message]
   return words.filter((word) => word !== null && word !== undefined && word !== '').join(' · ') || undefined
 }

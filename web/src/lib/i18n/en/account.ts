@@ -117,6 +117,7 @@ export const account = {
   'request.phase.before': 'Checks and hold',
   'request.phase.answer': 'Answer streamed',
   'request.attempt': 'Attempt {n}',
+  'request.providerKey': 'key {id}',
   'request.upstreamId': 'upstream request ID {id}',
   'request.free': 'Nothing was charged.',
   'request.held': 'Held',

@@ -116,6 +116,7 @@ export const account = {
   'request.phase.before': '检查与预扣',
   'request.phase.answer': '传送应答',
   'request.attempt': '第 {n} 次尝试',
+  'request.providerKey': '密钥 {id}',
   'request.upstreamId': '上游请求 ID {id}',
   'request.free': '未收费。',
   'request.held': '预扣',
