@@ -4,8 +4,11 @@
  */
 import type { Usage } from './usage.ts'
 
-/** The dialects of text generation. */
-export const dialects = ['chat', 'responses', 'messages', 'gemini'] as const
+/** The dialects of text generation that clients speak. */
+export const clientDialects = ['chat', 'responses', 'messages', 'gemini'] as const
+export type ClientDialect = (typeof clientDialects)[number]
+/** All dialects of text generation. `converse` is only spoken to a vendor. */
+export const dialects = [...clientDialects, 'converse'] as const
 export type Dialect = (typeof dialects)[number]
 
 /**

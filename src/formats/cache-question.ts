@@ -3,7 +3,7 @@
  * the same question may get the same answer. A difference that means nothing may make two questions of one. That costs
  * an answer. The reverse must not happen.
  */
-import type { Dialect } from '../domain/turn.ts'
+import type { ClientDialect } from '../domain/turn.ts'
 import { isRawNumber, parseExact } from '../lib/json/exact-json.ts'
 import { KIB } from '../lib/primitives/units.ts'
 import { limit } from '../lib/primitives/limit.ts'
@@ -32,7 +32,7 @@ export const CACHED_ANSWER_CHARS_MAX = limit(
 )
 
 /** The format of the answers of each endpoint. Other endpoints have no answers that are kept. */
-export const cachedDialects: Readonly<Record<string, Dialect>> = {
+export const cachedDialects: Readonly<Record<string, ClientDialect>> = {
   'chat.completions': 'chat',
   responses: 'responses',
   messages: 'messages',

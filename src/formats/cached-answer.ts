@@ -3,7 +3,7 @@
  * gets such an answer as if a vendor of its own format had sent it, whole or as a stream.
  */
 import type { Model } from '../domain/catalog.ts'
-import type { Dialect, Turn } from '../domain/turn.ts'
+import type { ClientDialect, Turn } from '../domain/turn.ts'
 import type { Usage } from '../domain/usage.ts'
 import { SseDecoder, type SseEvent } from '../lib/http/sse.ts'
 import { KIB, MIB } from '../lib/primitives/units.ts'
@@ -15,7 +15,7 @@ import { parseExactFields, type Fields } from './core/fields.ts'
 import { eventsOfMessage } from './messages/reply-events.ts'
 import { upstreamSideOf } from './upstream-sides.ts'
 
-const dialectOf = ({ endpoint }: ClientRequest): Dialect => {
+const dialectOf = ({ endpoint }: ClientRequest): ClientDialect => {
   const dialect = cachedDialects[endpoint]
   if (!dialect) throw new Error(`answers of ${endpoint} are not kept`)
   return dialect
@@ -62,7 +62,7 @@ export async function writeCachedAnswer(
 const event = (body: object): SseEvent => ({ name: undefined, data: JSON.stringify(body) })
 
 /** The events of a whole answer. They state no usage, because the end states the billed one. */
-const eventsOf: Readonly<Record<Dialect, (answer: Fields) => readonly SseEvent[]>> = {
+const eventsOf: Readonly<Record<ClientDialect, (answer: Fields) => readonly SseEvent[]>> = {
   chat: (answer) => eventsOfReply(JSON.stringify({ ...answer, usage: undefined })),
   messages: eventsOfMessage,
   gemini: (answer) => [event({ ...answer, usageMetadata: undefined })],

@@ -1,6 +1,7 @@
 import type { Dialect } from '../domain/turn.ts'
 import { chatUpstreamSide } from './chat/upstream-side.ts'
 import type { UpstreamSide } from './core/contract.ts'
+import { converseUpstreamSide } from './converse/upstream-side.ts'
 import { geminiUpstreamSide } from './gemini/upstream-side.ts'
 import { messagesUpstreamSide } from './messages/upstream-side.ts'
 import { responsesUpstreamSideWith } from './responses/upstream-side.ts'
@@ -10,6 +11,7 @@ const sides: Partial<Record<Dialect, UpstreamSide>> = {
   responses: responsesUpstreamSideWith(chatUpstreamSide),
   messages: messagesUpstreamSide,
   gemini: geminiUpstreamSide,
+  converse: converseUpstreamSide,
 }
 
 /** The upstream side for an upstream that supports these dialects. The first one that the gateway can write is used. */

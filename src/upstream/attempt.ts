@@ -9,6 +9,7 @@ import type { FailureReader, UpstreamRequest } from '../formats/core/contract.ts
 import { readBytes } from '../outbound/bytes.ts'
 import type { NetworkFailure, OutboundResult } from '../outbound/exchange.ts'
 import { ERROR_BYTES_MAX, outbound, type OutboundRequest, type WholeResult } from '../outbound/send.ts'
+import { AwsEventDecoder } from '../lib/http/aws-event-stream.ts'
 import { inOwnTurn } from '../lib/primitives/long-text.ts'
 import type { HeaderFields } from '../lib/http/message-head.ts'
 import { readText } from '../outbound/text.ts'
@@ -157,8 +158,15 @@ export async function attemptStream(
   const { response } = sent
   const { status, headers } = response
   limits.owner.heard?.(requestIdIn(headers, secretsOf(target.provider)))
-  if (status === 200 && headers.get('content-type')?.includes('text/event-stream')) {
+  const contentType = status === 200 ? headers.get('content-type') : undefined
+  if (contentType?.includes('text/event-stream')) {
     return { kind: 'stream', events: new EventReader(response, flight, limits) }
+  }
+  if (contentType?.includes('application/vnd.amazon.eventstream')) {
+    return {
+      kind: 'stream',
+      events: new EventReader(response, flight, limits, new AwsEventDecoder(limits.eventCharsMax)),
+    }
   }
   const isWhole = status === 200 && limits.takesWhole === true
   const text = await readText(response, isWhole ? limits.replyBytesMax : ERROR_BYTES_MAX)

@@ -7,6 +7,7 @@ import type { UpstreamEvent } from '../formats/core/contract.ts'
 import { nextTurn } from '../lib/runtime/end-of-tick.ts'
 import { leaveBehind } from '../lib/runtime/gc-hint.ts'
 import type { MemoryShare } from '../lib/runtime/reply-memory.ts'
+import { DamagedFrame } from '../lib/http/aws-event-stream.ts'
 import { SseDecoder, type SseEvent } from '../lib/http/sse.ts'
 import type { IncomingResponse, Sink } from '../outbound/exchange.ts'
 import type { InFlightAttempt } from './in-flight-attempt.ts'
@@ -41,6 +42,12 @@ type EventDecoder = {
 
 /** Only the end of the body follows, and waiting for it keeps the connection. Recognised by its data or its name. */
 const isTerminator = ({ name, data }: SseEvent): boolean => data === '[DONE]' || name === 'message_stop'
+
+/** What a decoder complains of. */
+function wrongIn(error: unknown): string {
+  if (error instanceof RangeError) return 'an event that is too large'
+  return error instanceof DamagedFrame ? 'a damaged frame' : 'bytes that are not UTF-8'
+}
 
 export class EventReader implements Sink {
   /** Everything that `next` has returned so far: events, and bytes including those of comments. */
@@ -165,8 +172,7 @@ export class EventReader implements Sink {
     try {
       return bytes ? this.decoder.push(bytes) : this.decoder.end()
     } catch (error) {
-      const wrong = error instanceof RangeError ? 'an event that is too large' : 'bytes that are not UTF-8'
-      this.conclude({ kind: 'broken', failure: { kind: 'garbage', message: `the upstream sent ${wrong}` } })
+      this.conclude({ kind: 'broken', failure: { kind: 'garbage', message: `the upstream sent ${wrongIn(error)}` } })
       this.response.cancel()
       return undefined
     }

@@ -1,10 +1,16 @@
 import { expect, test } from 'bun:test'
 import { chatFailures } from '../formats/core/openai-failure.ts'
 import { geminiFailures } from '../formats/core/google-failure.ts'
+import { converseFailures } from '../formats/converse/failure.ts'
 import { messagesFailures } from '../formats/messages/failure.ts'
 import { meaningOf, seenFailures } from './failure-meaning.ts'
 
-const readers = { chat: chatFailures, gemini: geminiFailures, messages: messagesFailures }
+const readers = {
+  chat: chatFailures,
+  gemini: geminiFailures,
+  messages: messagesFailures,
+  converse: converseFailures,
+}
 const readerOf = (dialect = 'chat') => readers[dialect as keyof typeof readers]
 
 test('every failure that a vendor was seen to tell has its meaning, and a public source with its day', () => {

@@ -100,6 +100,16 @@ export const presets: readonly Preset[] = [
     dialects: ['messages'],
     listing: { unlisted: 'by_region' },
   }),
+  // https://bedrock-runtime.{region}.amazonaws.com. The model stands in the path, and there is no list of models
+  // (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html, 2026-11).
+  preset({
+    id: 'bedrock-converse',
+    label: 'Every model of Amazon Bedrock',
+    auth: 'aws',
+    dialects: ['converse'],
+    probe: 'empty_call',
+    listing: { unlisted: 'by_region' },
+  }),
   preset({
     id: 'groq',
     label: 'Groq',

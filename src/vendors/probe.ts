@@ -135,6 +135,8 @@ const callPaths: Readonly<Partial<Record<Dialect, string>>> = {
   chat: '/chat/completions',
   responses: '/responses',
   messages: '/messages',
+  // No model has this name, so nothing can be generated.
+  converse: '/model/none/converse',
 }
 
 /** A call without a model. If address and key are right, it is refused as incomplete, and nothing is generated. */
@@ -145,7 +147,9 @@ async function probeCall(ask: Ask, { dialects }: Preset): Promise<ProbeResult> {
   if (reply.kind === 'none') return reply.found
   const { status, failure, text } = reply
   const isRefusal = (status === 400 || status === 422) && failure.kind === 'bad_request' && isJson(text)
-  const isUnknownModel = status === 404 && isJson(text) && /model/i.test(`${failure.code ?? ''} ${failure.message}`)
+  const isAboutModel =
+    status === 400 ? failure.kind === 'model_gone' : /model/i.test(`${failure.code ?? ''} ${failure.message}`)
+  const isUnknownModel = (status === 404 || status === 400) && isJson(text) && isAboutModel
   // Some servers answer any body.
   const isAnswer = status === 200 && isJson(text) && !/"error"/.test(text)
   return isRefusal || isUnknownModel || isAnswer ? works(status) : fails(reply)

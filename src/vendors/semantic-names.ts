@@ -8,6 +8,7 @@ const names: ReadonlyMap<string, string> = new Map(
     'azure-deployments': 'azure.ai.openai',
     bedrock: 'aws.bedrock',
     'bedrock-anthropic': 'aws.bedrock',
+    'bedrock-converse': 'aws.bedrock',
     gemini: 'gcp.gemini',
     mistral: 'mistral_ai',
     vertex: 'gcp.vertex_ai',

@@ -34,6 +34,11 @@ export function toolsIn(dialect: Dialect, body: Fields): readonly Tool[] {
           named('function', { ...one, parameters: one['parametersJsonSchema'] ?? one['parameters'] }),
         ),
       )
+    case 'converse':
+      return listOf(fieldsOf(body['toolConfig'])['tools']).map(({ toolSpec }) => {
+        const { inputSchema, ...spec } = fieldsOf(toolSpec)
+        return named('function', { ...spec, parameters: fieldsOf(inputSchema)['json'] })
+      })
     case 'responses': {
       const later = listOf(body['input']).filter(({ type }) =>
         /^(?:additional_tools|tool_search_output)$/.test(textOf(type)),

@@ -1,9 +1,9 @@
 /** The tested coding agents: their names, how they are pointed at a gateway, and how they get a task. */
-import type { Dialect } from '../../src/domain/turn.ts'
+import type { ClientDialect } from '../../src/domain/turn.ts'
 import { TEXT, WORD } from './mind.ts'
 
 /** How a program is told of a model: in which dialect it then speaks, and by which name, one that it knows. */
-export type Way = { readonly dialect: Dialect; readonly model: string }
+export type Way = { readonly dialect: ClientDialect; readonly model: string }
 
 /** Where and with what a program is started. */
 export type Place = {
@@ -117,7 +117,7 @@ const codex: Program = {
   },
 }
 
-const openCodeProviders: Readonly<Record<Dialect, string>> = {
+const openCodeProviders: Readonly<Record<ClientDialect, string>> = {
   messages: 'anthropic',
   responses: 'openai',
   gemini: 'google',
@@ -196,7 +196,7 @@ const geminiCli: Program = {
   }),
 }
 
-const qwenAuth: Readonly<Record<Dialect, string>> = {
+const qwenAuth: Readonly<Record<ClientDialect, string>> = {
   chat: 'openai',
   messages: 'anthropic',
   gemini: 'gemini',
@@ -240,7 +240,7 @@ const qwenCode: Program = {
   }),
 }
 
-const clineProviders: Readonly<Record<Dialect, string>> = {
+const clineProviders: Readonly<Record<ClientDialect, string>> = {
   chat: 'openai-compatible',
   messages: 'anthropic',
   responses: 'openai-native',
@@ -280,7 +280,7 @@ const cline: Program = {
   },
 }
 
-const aiderModels: Readonly<Record<Dialect, string>> = {
+const aiderModels: Readonly<Record<ClientDialect, string>> = {
   chat: 'openai',
   messages: 'anthropic',
   gemini: 'gemini',

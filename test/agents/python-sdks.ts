@@ -1,12 +1,12 @@
 /** Python SDKs and frameworks with tool loops of their own, run as programs. See run.py for their code. */
 import { join } from 'node:path'
-import type { Dialect } from '../../src/domain/turn.ts'
+import type { ClientDialect } from '../../src/domain/turn.ts'
 import { WORD } from './mind.ts'
 import type { Program } from './programs.ts'
 
 const python = Bun.which('python3') ?? 'python3'
 
-type Row = readonly [name: string, of: string, file: string, dialect: Dialect, model: string]
+type Row = readonly [name: string, of: string, file: string, dialect: ClientDialect, model: string]
 
 const pydantic = ['pydantic-ai-slim[openai,anthropic]', 'pydantic_ai/__init__.py'] as const
 const agents = ['openai-agents', 'agents/__init__.py'] as const

@@ -33,7 +33,12 @@ const consequences: Partial<Record<UpstreamFailureKind, Consequence>> = {
   bad_request: requests,
 }
 
-const presets: Readonly<Record<string, string>> = { chat: 'custom', messages: 'anthropic', gemini: 'gemini' }
+const presets: Readonly<Record<string, string>> = {
+  chat: 'custom',
+  messages: 'anthropic',
+  gemini: 'gemini',
+  converse: 'bedrock-converse',
+}
 const dialectOf = ({ dialect = 'chat' }: SeenFailure): string => dialect
 const rows = seenFailures.map((row, i) => ({ row, name: `row-${i}` }))
 /** What decides is in the body: then it does as the first event of a stream that began with 200, too. */

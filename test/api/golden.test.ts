@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, setSystemTime, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { dialects, type Dialect, type Reply } from '../../src/domain/turn.ts'
+import { clientDialects, type ClientDialect, type Reply } from '../../src/domain/turn.ts'
 import type { AnswerFacts, ClientRequest, AdapterContext } from '../../src/formats/core/contract.ts'
 import {
   answers,
@@ -98,10 +98,10 @@ function withoutCustomTools(text: string): string {
   return JSON.stringify({ ...rest, input: input.filter(plain), tools: tools.filter(plain) })
 }
 
-type Case = { readonly client: Dialect; readonly upstream: Dialect }
+type Case = { readonly client: ClientDialect; readonly upstream: ClientDialect }
 /** Within a dialect nothing is translated, but for responses, whose conversations are the gateway's. */
-const cases: Case[] = dialects.flatMap((client) =>
-  dialects.flatMap((upstream) => (client === upstream && client !== 'responses' ? [] : [{ client, upstream }])),
+const cases: Case[] = clientDialects.flatMap((client) =>
+  clientDialects.flatMap((upstream) => (client === upstream && client !== 'responses' ? [] : [{ client, upstream }])),
 )
 
 async function clientOf({ client, upstream }: Case, mode: 'whole' | 'stream'): Promise<ClientRequest> {
@@ -186,7 +186,7 @@ describe.each(cases)('a $client client before a $upstream upstream', ({ client, 
   })
 })
 
-describe.each(dialects)('streams of %s', (dialect) => {
+describe.each(clientDialects)('streams of %s', (dialect) => {
   test.each(answers)('%s, cut at every byte, has the same events', (name) => {
     const bytes = encode(sourceText(dialect, `${name}.sse`))
     const whole = JSON.stringify(eventsOf([bytes]))

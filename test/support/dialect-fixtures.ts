@@ -1,7 +1,7 @@
 /** The fixtures of the golden matrix: one full set for each dialect, with a neutral way to read them. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Dialect, OutputPart, Reply, Turn } from '../../src/domain/turn.ts'
+import type { ClientDialect, Dialect, OutputPart, Reply, Turn } from '../../src/domain/turn.ts'
 import { readChatClient } from '../../src/formats/chat/client.ts'
 import { readChatRequest } from './read-chat.ts'
 import { chatTurn } from '../../src/formats/chat/turn.ts'
@@ -23,7 +23,7 @@ export const GOLDEN = join(import.meta.dir, '../fixtures/golden')
 export const answers = ['tools', 'structured', 'refusal', 'length'] as const
 export type AnswerName = (typeof answers)[number]
 
-export const sourceText = (dialect: Dialect, file: string): string =>
+export const sourceText = (dialect: ClientDialect, file: string): string =>
   readFileSync(join(GOLDEN, 'source', dialect, file), 'utf8')
 
 export const quirks: WriterQuirks = {
@@ -37,6 +37,7 @@ const upstreamModels: Readonly<Record<Dialect, string>> = {
   responses: 'gpt-5.5',
   messages: 'claude-opus-5',
   gemini: 'gemini-3-pro-preview',
+  converse: 'us.amazon.nova-pro-v1:0',
 }
 
 export const destination = (dialect: Dialect, outputTokensMax = 300): Destination => ({
@@ -52,13 +53,17 @@ const geminiAsked = (text: string, stream: boolean) => {
 }
 
 /** A client's request as the edge reads it. */
-export const readClient = (dialect: Dialect, text: string, mode: 'whole' | 'stream'): Promise<ClientRequest> =>
+export const readClient = (dialect: ClientDialect, text: string, mode: 'whole' | 'stream'): Promise<ClientRequest> =>
   readSent(dialect, mode === 'whole' || dialect === 'gemini' ? text : withStream(dialect, text), { mode })
 
 type How = { readonly mode: 'whole' | 'stream'; readonly earlier?: readonly PastTurn[] }
 
 /** The same of a body that says itself whether it wants a stream, but for Gemini's, whose path does. */
-export async function readSent(dialect: Dialect, body: string, { mode, earlier = [] }: How): Promise<ClientRequest> {
+export async function readSent(
+  dialect: ClientDialect,
+  body: string,
+  { mode, earlier = [] }: How,
+): Promise<ClientRequest> {
   const read = await (() => {
     switch (dialect) {
       case 'chat':
@@ -77,19 +82,19 @@ export async function readSent(dialect: Dialect, body: string, { mode, earlier =
   return read.request
 }
 
-function withStream(dialect: Dialect, text: string): string {
+function withStream(dialect: ClientDialect, text: string): string {
   const options = dialect === 'chat' ? { stream_options: { include_usage: true } } : {}
   return JSON.stringify({ ...(JSON.parse(text) as object), stream: true, ...options })
 }
 
 /** A request as a turn, also one that we have written for an upstream. */
-export function turnOf(dialect: Dialect, text: string): Turn {
+export function turnOf(dialect: ClientDialect, text: string): Turn {
   const read = turnReadOf(dialect, text)
   if (read.kind === 'rejected') throw new Error(`${dialect}: ${JSON.stringify(read.failure)}`)
   return read.turn
 }
 
-function turnReadOf(dialect: Dialect, text: string): TurnRead {
+function turnReadOf(dialect: ClientDialect, text: string): TurnRead {
   const bytes = bytesOf(text)
   switch (dialect) {
     case 'chat': {

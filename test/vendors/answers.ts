@@ -1,7 +1,8 @@
 /** The answers of the fakes, whole and as streams, in each dialect. */
 import type { Dialect } from '../../src/domain/turn.ts'
 import { dataEvent, namedEvent } from '../../src/lib/http/sse.ts'
-import { GEMINI_SEAL, MESSAGES_SEAL, RESPONSES_SEAL } from './refusals.ts'
+import { awsEvent } from '../support/aws-frames.ts'
+import { CONVERSE_SEAL, GEMINI_SEAL, MESSAGES_SEAL, RESPONSES_SEAL } from './refusals.ts'
 import { listOf, textOf, type Fields } from './seen.ts'
 
 export type Call = {
@@ -27,7 +28,7 @@ const inTwo = (text: string): readonly string[] => [text.slice(0, 5), text.slice
 const sealOf = (prefix: string, { seal, thought }: VendorAnswer): string =>
   `${prefix}${Buffer.from(seal ?? thought).toString('base64')}`
 
-type WireAnswer = { readonly whole: object; readonly stream: string }
+type WireAnswer = { readonly whole: object; readonly stream: string | Uint8Array<ArrayBuffer> }
 
 const chatUsage = { prompt_tokens: 40, completion_tokens: 10, total_tokens: 50 }
 const responsesUsage = { input_tokens: 40, output_tokens: 10, total_tokens: 50 }
@@ -213,6 +214,48 @@ function gemini(said: VendorAnswer): WireAnswer {
   return { whole: new Raw(response(whole, stop)), stream: stream.map((event) => `data: ${event}\n\n`).join('') }
 }
 
+function converse(said: VendorAnswer): WireAnswer {
+  const { thought, text, calls, cut = inTwo } = said
+  const signature = sealOf(CONVERSE_SEAL, said)
+  const usage = { inputTokens: 40, outputTokens: 10, totalTokens: 50 }
+  const stopReason = calls.length > 0 ? 'tool_use' : 'end_turn'
+  const callText = ({ id, name, args }: Call): string =>
+    `{"toolUse":{"toolUseId":${JSON.stringify(id)},"name":${JSON.stringify(name)},"input":${args}}}`
+  const blocks = [
+    ...(thought === '' ? [] : [JSON.stringify({ reasoningContent: { reasoningText: { text: thought, signature } } })]),
+    ...(text === '' ? [] : [JSON.stringify({ text })]),
+    ...calls.map(callText),
+  ]
+  let contentBlockIndex = 0
+  // Pieces are padded with `p`, so that their lengths tell nothing.
+  const block = (start: object | undefined, ...deltas: readonly object[]): Buffer[] => {
+    const at = { contentBlockIndex: contentBlockIndex++ }
+    const pieces = deltas.map((delta) => awsEvent('contentBlockDelta', { ...at, delta, p: 'abcdefgh' }))
+    const begun = start ? [awsEvent('contentBlockStart', { ...at, start, p: 'abc' })] : []
+    return [...begun, ...pieces, awsEvent('contentBlockStop', { ...at, p: 'abcdef' })]
+  }
+  const frames = [
+    awsEvent('messageStart', { p: 'abcd', role: 'assistant' }),
+    ...(thought === ''
+      ? []
+      : block(undefined, ...cut(thought).map((piece) => ({ reasoningContent: { text: piece } })), {
+          reasoningContent: { signature },
+        })),
+    ...(text === '' ? [] : block(undefined, ...cut(text).map((piece) => ({ text: piece })))),
+    ...calls.flatMap(({ id, name, args }) =>
+      block(
+        { toolUse: { name, toolUseId: id } },
+        ...(args === '{}' ? [] : cut(args)).map((piece) => ({ toolUse: { input: piece } })),
+      ),
+    ),
+    awsEvent('messageStop', { p: 'ab', stopReason }),
+    awsEvent('metadata', { metrics: { latencyMs: 1 }, p: 'abcde', usage }),
+  ]
+  const rest = JSON.stringify({ metrics: { latencyMs: 1 }, stopReason, usage })
+  const message = `{"output":{"message":{"role":"assistant","content":[${blocks.join(',')}]}}`
+  return { whole: new Raw(`${message},${rest.slice(1)}`), stream: Uint8Array.from(Buffer.concat(frames)) }
+}
+
 /** JSON text that is sent as it is. */
 export class Raw {
   readonly text: string
@@ -227,4 +270,5 @@ export const written: Readonly<Record<Dialect, (said: VendorAnswer) => WireAnswe
   responses,
   messages,
   gemini,
+  converse,
 }

@@ -2,7 +2,7 @@
  * Clients of each dialect that behave like agents. They return each block of an answer unchanged, digit by digit. Their
  * requests use all the features that such clients use.
  */
-import type { Dialect } from '../../src/domain/turn.ts'
+import type { ClientDialect } from '../../src/domain/turn.ts'
 import { parseExact } from '../../src/lib/json/exact-json.ts'
 import { fieldsOf, listOf, textOf, type Fields } from './seen.ts'
 
@@ -441,7 +441,7 @@ export function codex(server: Server, model: string): Conversation {
 /** A client of the chat format with the name that an agent gives a tool of a server of tools. */
 export const longNamed = (server: Server, model: string): Conversation => chat(server, model, LONG_TOOL)
 
-export const conversations: Readonly<Record<Dialect, (server: Server, model: string) => Conversation>> = {
+export const conversations: Readonly<Record<ClientDialect, (server: Server, model: string) => Conversation>> = {
   chat: (server, model) => chat(server, model),
   messages,
   responses,

@@ -6,6 +6,8 @@ import { generateKeyPairSync } from 'node:crypto'
 import type { Dialect } from '../../src/domain/turn.ts'
 import { parseExact } from '../../src/lib/json/exact-json.ts'
 import { Raw, written, type VendorAnswer } from './answers.ts'
+import { AWS_EVENT_STREAM } from '../support/aws-frames.ts'
+import { converseRequests } from './converse-refusals.ts'
 import * as checks from './refusals.ts'
 import type { Check, Refusal } from './refusals.ts'
 import { fieldsOf, seenBy, type Fields, type SeenRequest } from './seen.ts'
@@ -64,6 +66,18 @@ export const profiles: readonly Profile[] = [
     checks: { messages: checks.anthropicMessages },
     key: awsKeys,
   },
+  // The kinds of models there: one whose own fields are known, one with rules of Amazon's own, one behind a template.
+  ...[
+    'us.anthropic.claude-sonnet-4-5-20250929-v1:0',
+    'arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2c3#amazon.nova-pro-v1:0',
+    'us.meta.llama4-maverick-17b-instruct-v1:0',
+  ].map((model): Profile => ({
+    preset: 'bedrock-converse',
+    base: '',
+    model,
+    checks: { converse: converseRequests },
+    key: awsKeys,
+  })),
   chat('mistral', checks.mistralChat, 'mistral-large-latest'),
   chat('deepseek', checks.deepseekChat, 'deepseek-v4-pro'),
   // console.groq.com/docs/openai
@@ -159,6 +173,7 @@ export type Vendor = {
 }
 
 function dialectOf(path: string): Dialect {
+  if (/^\/model\/[^/]+\/converse(?:-stream)?$/.test(path)) return 'converse'
   if (path.endsWith('/responses')) return 'responses'
   if (path.endsWith('/messages') || /:(?:streamR|r)awPredict$/.test(path)) return 'messages'
   return path.includes(':') ? 'gemini' : 'chat'
@@ -180,6 +195,9 @@ const TOKEN = 'token-of-the-fake'
 /** What is wrong with the credential or the address of a request, at vendors where neither is plain. */
 function wrongIn({ preset, model }: Profile, { url, headers }: Request): string | undefined {
   const authorization = headers.get('authorization') ?? ''
+  if (preset === 'bedrock-converse' && !url.includes(`/model/${encodeURIComponent(model.split('#')[0] ?? '')}/`)) {
+    return 'not the model'
+  }
   if (preset.startsWith('bedrock')) {
     return authorization.startsWith('AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/') ? undefined : 'not signed'
   }
@@ -195,9 +213,9 @@ function wrongIn({ preset, model }: Profile, { url, headers }: Request): string 
 export function startVendor(profile: Profile, mind: Mind = lookTwice): Vendor {
   const seen: Vendor['seen'] = []
   const refused: string[] = []
-  const refuse = ({ status, body }: Refusal): Response => {
+  const refuse = ({ status, body, headers = {} }: Refusal): Response => {
     refused.push(`${status} ${JSON.stringify(body)}`)
-    return Response.json(body, { status })
+    return Response.json(body, { status, headers })
   }
   const server = Bun.serve({
     port: 0,
@@ -214,14 +232,15 @@ export function startVendor(profile: Profile, mind: Mind = lookTwice): Vendor {
       const check = profile.checks[dialect]
       if (!check) return refuse({ status: 404, body: { error: { message: `no such path: ${pathname}` } } })
       const view = seenBy[dialect](fieldsOf(parseExact(text)))
-      const refusal = check({ body, seen: view, model: profile.model })
+      const refusal = check({ body, seen: view, model: profile.model, path: pathname })
       if (refusal) return refuse(refusal)
       const said = mind({ dialect, body, seen: view })
       if (typeof said === 'string') return refuse({ status: 400, body: { error: { message: `MIXED UP: ${said}` } } })
       const calls = said.calls.map((call) => ({ ...call, id: idFor(profile, call.id) }))
       const { whole, stream } = written[dialect]({ ...said, calls })
-      if (body['stream'] === true || /:stream(?:GenerateContent|RawPredict)$/.test(pathname)) {
-        return new Response(stream, { headers: { 'content-type': 'text/event-stream' } })
+      if (body['stream'] === true || /:stream(?:GenerateContent|RawPredict)$|\/converse-stream$/.test(pathname)) {
+        const type = dialect === 'converse' ? AWS_EVENT_STREAM : 'text/event-stream'
+        return new Response(stream, { headers: { 'content-type': type } })
       }
       const answer = whole instanceof Raw ? whole.text : JSON.stringify(whole)
       return new Response(answer, { headers: { 'content-type': 'application/json' } })

@@ -3,9 +3,11 @@
  * clients of every dialect to upstreams that refuse what the vendors refuse, in their words.
  */
 import { describe, expect, test } from 'bun:test'
-import { dialects, type Dialect } from '../../src/domain/turn.ts'
+import { clientDialects, dialects, type ClientDialect, type Dialect } from '../../src/domain/turn.ts'
 import type { AdapterContext } from '../../src/formats/core/contract.ts'
 import { destination, readClient } from '../support/dialect-fixtures.ts'
+import { converseRequests } from './converse-refusals.ts'
+import { seenBy } from './seen.ts'
 
 type Fields = Record<string, unknown>
 const context = { model: { kind: 'text' } } as AdapterContext
@@ -50,7 +52,7 @@ const histories: Readonly<Record<string, readonly Step[]>> = {
 const tool = { type: 'object', properties: {} }
 
 /** The history as a client of the dialect sends it; undefined where it has no words for it. */
-const clients: Readonly<Record<Dialect, (steps: readonly Step[]) => Fields | undefined>> = {
+const clients: Readonly<Record<ClientDialect, (steps: readonly Step[]) => Fields | undefined>> = {
   chat: (steps) => ({
     model: 'public',
     messages: steps.map((step) => {
@@ -115,6 +117,7 @@ const clients: Readonly<Record<Dialect, (steps: readonly Step[]) => Fields | und
   },
 }
 
+const LLAMA = 'us.meta.llama4-maverick-17b-instruct-v1:0'
 const list = (value: unknown): Fields[] => (Array.isArray(value) ? (value as Fields[]) : [])
 const isObjectText = (text: unknown): boolean => {
   const value: unknown = typeof text === 'string' && text !== '' ? JSON.parse(text) : undefined
@@ -196,10 +199,17 @@ const vendors: Readonly<Record<Dialect, (body: Fields) => string | undefined>> =
     }
     return undefined
   },
+  converse(body) {
+    const refusal = converseRequests({ body, seen: seenBy.converse(body), model: LLAMA })
+    return refusal && JSON.stringify(refusal.body)
+  },
 }
 
+/** The models that refuse the most. */
+const strictest: Partial<Readonly<Record<Dialect, string>>> = { messages: 'claude-opus-5', converse: LLAMA }
+
 /** Within a dialect bytes pass, but for responses. */
-const ways = dialects.flatMap((client) =>
+const ways = clientDialects.flatMap((client) =>
   dialects.flatMap((upstream) => (client === upstream && client !== 'responses' ? [] : [{ client, upstream }])),
 )
 
@@ -208,7 +218,7 @@ describe.each(ways)('from a client of $client to a vendor of $upstream', ({ clie
     const sent = clients[client](histories[name] ?? [])
     if (!sent) return
     const request = await readClient(client, JSON.stringify(sent), 'whole')
-    const to = { ...destination(upstream), upstreamModel: upstream === 'messages' ? 'claude-opus-5' : 'm' }
+    const to = { ...destination(upstream), upstreamModel: strictest[upstream] ?? 'm' }
     const adapter = request.adapter([upstream], context)
     expect(adapter.obstacle).toBeUndefined()
     const { body } = adapter.request(to)

@@ -4,9 +4,18 @@
  */
 import { fieldsOf, listOf, textOf, type Fields, type SeenRequest, type SeenCall } from './seen.ts'
 
-export type Refusal = { readonly status: number; readonly body: object }
+export type Refusal = {
+  readonly status: number
+  readonly body: object
+  readonly headers?: Readonly<Record<string, string>>
+}
 /** What a vendor looks at. */
-export type VendorRequest = { readonly body: Fields; readonly seen: SeenRequest; readonly model: string }
+export type VendorRequest = {
+  readonly body: Fields
+  readonly seen: SeenRequest
+  readonly model: string
+  readonly path?: string
+}
 export type Check = (sent: VendorRequest) => Refusal | undefined
 
 const openai = (message: string, param: string | null = null, code: string | null = null, status = 400): Refusal => ({
@@ -220,6 +229,7 @@ const withoutGroups: Check = ({ body, model }) => {
 export const RESPONSES_SEAL = 'gAAAAAB'
 export const MESSAGES_SEAL = 'EqQBCgIYAhIk'
 export const GEMINI_SEAL = 'CgIBAgAA'
+export const CONVERSE_SEAL = 'ErUBCkYIBxgC'
 
 const MISTRAL = new Set(
   'model messages temperature top_p max_tokens stream stop random_seed metadata response_format tools tool_choice presence_penalty frequency_penalty n prediction parallel_tool_calls prompt_mode reasoning_effort guardrails safe_prompt prompt_cache_key'.split(

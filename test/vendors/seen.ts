@@ -66,6 +66,12 @@ export const seenBy: Readonly<Record<Dialect, (body: Fields) => SeenRequest>> = 
     ),
     messages: listOf(body['contents']).map(geminiMessage),
   }),
+  converse: (body) => ({
+    ...NO_SYSTEM,
+    system: wordsIn(body['system']),
+    tools: listOf(fieldsOf(body['toolConfig'])['tools']).map(({ toolSpec }) => textOf(fieldsOf(toolSpec)['name'])),
+    messages: listOf(body['messages']).map(converseMessage),
+  }),
 }
 
 /** Of a tool, or of those in a group; what the vendor finds by itself has none. */
@@ -162,6 +168,31 @@ function messagesMessage({ role, content }: Fields): SeenMessage {
       args: JSON.stringify(block['input']),
     })),
     results,
+  }
+}
+
+function converseMessage({ role, content }: Fields): SeenMessage {
+  const blocks = listOf(content)
+  const of = (kind: string): readonly Fields[] =>
+    blocks.flatMap((block) => (kind in block ? [fieldsOf(block[kind])] : []))
+  const imagesIn = (list: readonly Fields[]): readonly string[] =>
+    list.flatMap(({ image }) => (image === undefined ? [] : [textOf(fieldsOf(fieldsOf(image)['source'])['bytes'])]))
+  const results = of('toolResult')
+  const thoughts = of('reasoningContent')
+  return {
+    role: role === 'assistant' ? 'assistant' : results.length > 0 ? 'tool' : 'user',
+    text: wordsIn(blocks),
+    pictures: [...results.flatMap((result) => imagesIn(listOf(result['content']))), ...imagesIn(blocks)],
+    thought:
+      thoughts.length === 0
+        ? undefined
+        : thoughts.map(({ reasoningText }) => textOf(fieldsOf(reasoningText)['signature'])).join(),
+    calls: of('toolUse').map(({ toolUseId, name, input }) => ({
+      id: textOf(toolUseId),
+      name: textOf(name),
+      args: JSON.stringify(input),
+    })),
+    results: results.map((result) => ({ id: textOf(result['toolUseId']), name: '', text: wordsIn(result['content']) })),
   }
 }
 

@@ -3,7 +3,7 @@
  * fake that refuses what the real vendor refuses.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { dialects } from '../../src/domain/turn.ts'
+import { clientDialects } from '../../src/domain/turn.ts'
 import { presets } from '../../src/vendors/presets.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { codex, conversations, kept, LONG_TOOL, longNamed } from './clients.ts'
@@ -41,7 +41,7 @@ test('every vendor of text has a fake', () => {
 const rows = profiles.map((profile, i) => [`${profile.preset} ${profile.model}`, i] as const)
 
 const clients = [
-  ...dialects.map((dialect) => [`a client of ${dialect}`, dialect, conversations[dialect]] as const),
+  ...clientDialects.map((dialect) => [`a client of ${dialect}`, dialect, conversations[dialect]] as const),
   ['Codex', 'responses', codex] as const,
   ['a client with long names of tools', 'chat', longNamed] as const,
 ]
@@ -87,6 +87,7 @@ const kinds = [
   ['moonshot', 'kimi-k2-thinking'],
   ['groq', 'openai/gpt-oss-120b'],
   ['anthropic', 'claude-sonnet-4-5'],
+  ['bedrock-converse', 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'],
   ['gemini', 'gemini-3-pro-preview'],
   ['custom-responses', 'gpt-5.5'],
 ].map(([preset, model]) => profiles.findIndex((profile) => profile.preset === preset && profile.model === model))

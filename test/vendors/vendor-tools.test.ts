@@ -2,7 +2,7 @@
  * Tools that run at the vendor, beside the client's tools: they are left out and named, for every client and vendor.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Dialect } from '../../src/domain/turn.ts'
+import type { ClientDialect } from '../../src/domain/turn.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { profiles, startVendor, type Mind, type Vendor } from './fake.ts'
 
@@ -37,7 +37,7 @@ type Client = {
 }
 type Offer = { readonly tool: string; readonly name: string; readonly forced?: string }
 
-const clients: Readonly<Record<Exclude<Dialect, 'responses'>, Client & { readonly offers: readonly Offer[] }>> = {
+const clients: Readonly<Record<Exclude<ClientDialect, 'responses'>, Client & { readonly offers: readonly Offer[] }>> = {
   chat: {
     path: () => '/v1/chat/completions',
     body: (rest) => `"messages":[{"role":"user","content":"Hi"}],${rest}`,

@@ -5,8 +5,9 @@ import type { Dialect, Message, OutputPart, Turn } from '../../domain/turn.ts'
 /**
  * The most characters of an id. OpenAI refuses more than 40 in the chat format and more than 64 in the responses format
  * (orchidfiles/ungate#26). Anthropic refuses all but letters, digits, `_` and `-` (musistudio/claude-code-router#1808).
+ * Amazon takes 64 characters (ToolUseId in the service model of bedrock-runtime, boto/botocore, 2026-08).
  */
-const most: Readonly<Record<Dialect, number>> = { chat: 40, responses: 64, messages: 64, gemini: 64 }
+const most: Readonly<Record<Dialect, number>> = { chat: 40, responses: 64, messages: 64, gemini: 64, converse: 64 }
 const PLAIN = /^[\w-]+$/
 
 const isLawful = (id: string, dialect: Dialect): boolean => id.length <= most[dialect] && PLAIN.test(id)

@@ -2,7 +2,7 @@
 import type { UpstreamFailure } from '../../domain/failure.ts'
 import { parseExact } from '../../lib/json/exact-json.ts'
 import { requestScanLimits, scanJson } from '../../lib/json/json-scan.ts'
-import { editJson } from '../../lib/json/json-edit.ts'
+import { editJson, type Edit } from '../../lib/json/json-edit.ts'
 import { fieldsIn, type Fields } from './fields.ts'
 import { MIB } from '../../lib/primitives/units.ts'
 
@@ -15,12 +15,13 @@ const WISHES = new Set(
     'temperature top_p top_k topP topK min_p presence_penalty frequency_penalty presencePenalty frequencyPenalty ' +
     'repetition_penalty logit_bias logprobs top_logprobs responseLogprobs seed stop stop_sequences stopSequences user ' +
     'safety_identifier prompt_cache_key prompt_cache_retention prompt_cache_options metadata labels store service_tier ' +
-    'verbosity reasoning_effort reasoning thinking thinkingConfig output_config parallel_tool_calls stream_options ' +
+    'verbosity reasoning_effort reasoning thinking thinkingConfig reasoningConfig output_config parallel_tool_calls ' +
+    'stream_options ' +
     'prediction include truncation context_management mediaResolution safetySettings'
   ).split(' '),
 )
-/** The object in which Gemini's API has most of them. */
-const INNER = 'generationConfig'
+/** The objects in which Gemini's API and Amazon's have most of them. */
+const INNERS = ['generationConfig', 'inferenceConfig', 'additionalModelRequestFields'] as const
 
 /** How vendors say that they do not know or accept a field. A complaint about a wrong value goes to the client. */
 const COMPLAINT =
@@ -45,18 +46,21 @@ const spelt = (name: string): string => name.replaceAll('_', '').toLowerCase()
 const lastOf = (path: string): string => path.slice(path.lastIndexOf('.') + 1)
 
 function wishesIn(body: string): readonly string[] {
-  const fields = fieldsOf(body)
-  const inner = fieldsIn(fields?.[INNER])
-  return [...Object.keys(fields ?? {}), ...Object.keys(inner ?? {})].filter((field) => WISHES.has(field))
+  const fields = fieldsOf(body) ?? {}
+  const all = [fields, ...INNERS.map((inner) => fieldsIn(fields[inner]) ?? {})]
+  return all.flatMap((one) => Object.keys(one)).filter((field) => WISHES.has(field))
 }
 
 function fieldsOf(body: string): Fields | undefined {
   const scan = scanJson(body, requestScanLimits)
   if (scan.kind !== 'scanned') return undefined
-  // Only names are needed, so no value is parsed but the inner object.
+  // Only names are needed, so no value is parsed but the inner objects.
   const names = Object.fromEntries([...scan.members.names()].map((name) => [name, null]))
-  const inner = scan.members.get(INNER)
-  return inner ? { ...names, [INNER]: parseExact(body.slice(inner.start, inner.end)) } : names
+  const inner = INNERS.flatMap((name) => {
+    const span = scan.members.get(name)
+    return span ? [[name, parseExact(body.slice(span.start, span.end))] as const] : []
+  })
+  return { ...names, ...Object.fromEntries(inner) }
 }
 
 /** The body without these fields. Its other bytes stay. */
@@ -64,10 +68,13 @@ export function bodyWithout(body: string, fields: readonly string[]): string {
   const scan = scanJson(body, requestScanLimits)
   if (scan.kind !== 'scanned') return body
   const { members } = scan
-  const edits = fields.filter((field) => members.has(field)).map((key) => ({ key, value: undefined }))
-  const span = members.get(INNER)
-  const inner = span && fieldsIn(parseExact(body.slice(span.start, span.end)))
-  if (!inner || !fields.some((field) => field in inner)) return editJson(body, members, edits)
-  const kept = Object.fromEntries(Object.entries(inner).filter(([name]) => !fields.includes(name)))
-  return editJson(body, members, [...edits, { key: INNER, value: JSON.stringify(kept) }])
+  const edits: Edit[] = fields.filter((field) => members.has(field)).map((key) => ({ key, value: undefined }))
+  for (const key of INNERS) {
+    const span = members.get(key)
+    const inner = span && fieldsIn(parseExact(body.slice(span.start, span.end)))
+    if (!inner || !fields.some((field) => field in inner)) continue
+    const kept = Object.fromEntries(Object.entries(inner).filter(([name]) => !fields.includes(name)))
+    edits.push({ key, value: JSON.stringify(kept) })
+  }
+  return editJson(body, members, edits)
 }

@@ -7,13 +7,15 @@ const DIGEST_CHARS = 8
 /**
  * The names that every vendor of a dialect accepts. OpenAI refuses more than 64 characters (BerriAI/litellm#17904).
  * Google refuses names that begin with a digit (FunctionDeclaration.name, ai.google.dev/api/caching, 2026-11).
- * Anthropic takes 128 characters (docs.anthropic.com, tool use, 2026-11).
+ * Anthropic takes 128 characters (docs.anthropic.com, tool use, 2026-11), Amazon 64 (ToolName in the service model of
+ * bedrock-runtime, boto/botocore, 2026-08).
  */
 const forms: Readonly<Record<Dialect, { readonly lawful: RegExp; readonly most: number }>> = {
   chat: { lawful: /^[a-zA-Z_][\w-]{0,63}$/, most: 64 },
   responses: { lawful: /^[a-zA-Z_][\w-]{0,63}$/, most: 64 },
   gemini: { lawful: /^[a-zA-Z_][\w-]{0,63}$/, most: 64 },
   messages: { lawful: /^[\w-]{1,128}$/, most: 128 },
+  converse: { lawful: /^[\w-]{1,64}$/, most: 64 },
 }
 
 /** Names as an upstream accepts them, and the way back. */

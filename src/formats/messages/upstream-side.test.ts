@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { readChatRequest } from '../../../test/support/read-chat.ts'
 import { chatTurn } from '../chat/turn.ts'
 import type { WriterQuirks } from '../core/contract.ts'
-import { enforceable } from './schema.ts'
+import { enforceable } from '../core/enforceable-schema.ts'
 import { messagesUpstreamSide } from './upstream-side.ts'
 
 const quirks: WriterQuirks = {

@@ -4,12 +4,13 @@ import type { Reply, Tool, Turn } from '../../domain/turn.ts'
 import { fieldListIn, parseExactFields } from '../core/fields.ts'
 import type { Destination, UpstreamRequest, UpstreamSide } from '../core/contract.ts'
 import { answerToolName, AnswerReader } from './answer-reader.ts'
-import { conversationOf, unsayable, type MessageHistory } from './conversation.ts'
+import { conversationOf, unsayable } from './conversation.ts'
 import { MessagesDecoder } from './decoder.ts'
 import { messagesFailures, readMessagesError } from './failure.ts'
 import { MessagesCollector } from './collector.ts'
-import { budgetOf, demandedLimit, claudeFamilyOf, levelOf, type ClaudeFamily } from '../../vendors/claude-families.ts'
-import { enforceable } from './schema.ts'
+import { demandedLimit, claudeFamilyOf, type ClaudeFamily } from '../../vendors/claude-families.ts'
+import { claudeThinking, isThinking } from '../../vendors/claude-thinking.ts'
+import { enforceable } from '../core/enforceable-schema.ts'
 import { readMessagesUsage } from './usage.ts'
 import { messagesPath, namesInBody, VERSION_HEADER } from './wire.ts'
 
@@ -44,18 +45,19 @@ function write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest {
     to.outputTokensMax === undefined ? demandedLimit(to.upstreamModel, to.modelOutputTokensMax) : undefined
   const outputTokensMax = Math.min(to.outputTokensMax ?? demanded ?? Infinity, family.outputTokensMax ?? Infinity)
   const tools = toolsOf(turn, family, dropped)
-  const thinking = thinkingOf(turn, { family, outputTokensMax, conversation, isForced: tools.isForced, dropped })
-  const isThinking = thinking.config !== undefined && thinking.config.type !== 'disabled'
+  const { lostThought } = conversation
+  const thinking = claudeThinking(turn, { family, outputTokensMax, lostThought, isForced: tools.isForced })
+  if (thinking.isDropped) dropped.add('reasoning_effort')
   const system = turn.format?.kind === 'json_object' ? [...conversation.system, JSON_ONLY] : conversation.system
   if (turn.format?.kind === 'json_object') dropped.add('response_format')
-  const output = { ...thinking.output, ...tools.output }
+  const output = { ...(thinking.level === undefined ? {} : { effort: thinking.level }), ...tools.output }
   const body = {
     ...namesInBody(to),
     max_tokens: outputTokensMax,
     ...(system.length === 0 ? {} : { system }),
     messages: conversation.messages,
     ...(stream ? { stream } : {}),
-    ...samplingOf(turn, { sampling: family.sampling && !isThinking, dropped }),
+    ...samplingOf(turn, { sampling: family.sampling && !isThinking(thinking), dropped }),
     ...stopsOf(turn),
     ...userOf(turn, dropped),
     ...tools.fields,
@@ -116,44 +118,6 @@ function userOf({ user }: Turn, dropped: Set<string>): object {
   if (OPAQUE.test(user)) return { metadata: { user_id: user } }
   dropped.add('user')
   return {}
-}
-
-type ThinkingConfig = { readonly type: string; readonly [field: string]: unknown }
-type Thinking = { readonly config?: ThinkingConfig; readonly output?: object }
-type ThinkingRule = {
-  readonly family: ClaudeFamily
-  readonly outputTokensMax: number
-  readonly conversation: MessageHistory
-  readonly isForced: boolean
-  readonly dropped: Set<string>
-}
-
-function thinkingOf(turn: Turn, rule: ThinkingRule): Thinking {
-  const { effort, thinkingTokens } = turn
-  const { family, dropped } = rule
-  if (effort === 'none' || thinkingTokens === 0) {
-    if (family.off !== 'least') return { config: { type: family.off } }
-    dropped.add('reasoning_effort')
-    return { output: { effort: family.efforts[0] } }
-  }
-  const asked = thinkingTokens ?? effort
-  if (asked === undefined) return {}
-  // A forced tool leaves no room for thinking, and a turn whose thinking is lost cannot be continued with it.
-  if (rule.isForced || (family.thinking === 'budget' && rule.conversation.lostThought)) {
-    dropped.add('reasoning_effort')
-    return {}
-  }
-  const level = effort === undefined ? undefined : levelOf(effort, family)
-  const output = level === undefined ? {} : { effort: level }
-  // Without a budget a model may begin to think in the middle of a turn.
-  const mayHaveBudget = family.budget && !rule.conversation.lostThought
-  const byBudget = family.thinking === 'budget' || (thinkingTokens !== undefined && mayHaveBudget)
-  const display = turn.showReasoning === false ? 'omitted' : 'summarized'
-  if (!byBudget) return { config: { type: 'adaptive', display }, output }
-  const budget = budgetOf(asked, rule.outputTokensMax)
-  if (budget !== undefined) return { config: { type: 'enabled', budget_tokens: budget }, output }
-  dropped.add('reasoning_effort')
-  return { output }
 }
 
 type WrittenTools = { readonly fields: object; readonly output?: object; readonly isForced: boolean }

@@ -1,5 +1,5 @@
 /** Clients of each dialect in a random conversation. They send what real ones send. */
-import type { Dialect } from '../../../src/domain/turn.ts'
+import type { ClientDialect } from '../../../src/domain/turn.ts'
 import { parseExact } from '../../../src/lib/json/exact-json.ts'
 import { fieldsOf, listOf, type Fields } from '../seen.ts'
 import type { ClientView } from './echo.ts'
@@ -222,4 +222,4 @@ function gemini(plan: Plan): Client {
   }
 }
 
-export const clients: Readonly<Record<Dialect, (plan: Plan) => Client>> = { chat, messages, responses, gemini }
+export const clients: Readonly<Record<ClientDialect, (plan: Plan) => Client>> = { chat, messages, responses, gemini }

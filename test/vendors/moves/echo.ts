@@ -2,7 +2,7 @@
  * The turn that clients of each dialect send back after an answer. Clients of streams are strict: they reject an answer
  * that any real client could fail on.
  */
-import type { Dialect } from '../../../src/domain/turn.ts'
+import type { ClientDialect } from '../../../src/domain/turn.ts'
 import { parseExact } from '../../../src/lib/json/exact-json.ts'
 import { SseDecoder } from '../../../src/lib/http/sse.ts'
 import { fieldsOf, listOf, textOf, type Fields } from '../seen.ts'
@@ -36,13 +36,13 @@ function eventsIn(text: string): Event[] {
 const parsed = ({ data }: Event): Fields => fieldsOf(parseExact(data))
 
 /** Reads an answer. Throws where it is not whole and lawful. */
-export function heard(dialect: Dialect, text: string, isStream: boolean): ClientView {
+export function heard(dialect: ClientDialect, text: string, isStream: boolean): ClientView {
   if (!isStream) return wholes[dialect](fieldsOf(parseExact(text)))
   return wholes[dialect](joined[dialect](eventsIn(text)))
 }
 
 /** By dialect: a whole answer. */
-const wholes: Readonly<Record<Dialect, (answer: Fields) => ClientView>> = {
+const wholes: Readonly<Record<ClientDialect, (answer: Fields) => ClientView>> = {
   chat: ofChat,
   messages: ofMessages,
   responses: ofResponses,
@@ -140,7 +140,7 @@ function ofGemini(answer: Fields): ClientView {
 }
 
 /** By dialect: the events of a stream put together to the whole answer. */
-const joined: Readonly<Record<Dialect, (events: readonly Event[]) => Fields>> = {
+const joined: Readonly<Record<ClientDialect, (events: readonly Event[]) => Fields>> = {
   chat: joinedChat,
   messages: joinedMessages,
   responses: joinedResponses,

@@ -1,5 +1,5 @@
 /** The plan of a random conversation as plain data. It can be printed, repeated and shortened. */
-import { dialects, type Dialect } from '../../../src/domain/turn.ts'
+import { clientDialects, type ClientDialect } from '../../../src/domain/turn.ts'
 import { Chooser } from '../../support/random.ts'
 
 export type PlannedTool = { readonly name: string; readonly kind: 'function' | 'custom' }
@@ -38,7 +38,7 @@ export type PlannedTurn = {
   readonly cut: number
 }
 export type Plan = {
-  readonly client: Dialect
+  readonly client: ClientDialect
   readonly system: string | undefined
   readonly tools: readonly PlannedTool[]
   readonly isStructured: boolean
@@ -80,7 +80,7 @@ const freeTexts = ['*** Begin Patch\n+ "é" \\n\n*** End', '{"input":"no"}', 'SE
 const PLAIN_NAMES = ['look', 'read_file', 'a', 'mcp__github__list_pull_requests', 'structured_answer']
 const LONG_NAME = `mcp__plugin_code-analysis_claudemem__${'long_'.repeat(14)}`
 /** What each dialect lets its clients call a tool. */
-const namesOf: Readonly<Record<Dialect, readonly string[]>> = {
+const namesOf: Readonly<Record<ClientDialect, readonly string[]>> = {
   chat: [...PLAIN_NAMES, '3d-view', LONG_NAME.slice(0, 64)],
   responses: [...PLAIN_NAMES, '3d-view', LONG_NAME.slice(0, 64)],
   messages: [...PLAIN_NAMES, '3d-view', LONG_NAME, `${LONG_NAME}2`],
@@ -90,7 +90,7 @@ const namesOf: Readonly<Record<Dialect, readonly string[]>> = {
 /** `vendors`: those of each kind, which are asked as often as those of another. */
 export function planOf(seed: number, vendors: Vendors): Plan {
   const choose = new Chooser(seed)
-  const client = choose.pick(dialects)
+  const client = choose.pick(clientDialects)
   const takesFreeText = client === 'responses' || client === 'chat'
   const tools = choose
     .shuffled(namesOf[client])

@@ -2,6 +2,7 @@
 import type { Model } from '../../../src/domain/catalog.ts'
 import type { Dialect } from '../../../src/domain/turn.ts'
 import type { KeptTurn, Adapter, AdapterContext, UpstreamRequest } from '../../../src/formats/core/contract.ts'
+import { AwsEventDecoder } from '../../../src/lib/http/aws-event-stream.ts'
 import { SseDecoder, type SseEvent } from '../../../src/lib/http/sse.ts'
 import { dialectsFor } from '../../../src/relay/offer-choice.ts'
 import { readSent } from '../../support/dialect-fixtures.ts'
@@ -131,8 +132,9 @@ class Conversation {
   }
 
   /** The request as the vendor has it. */
-  private told(vendor: Vendor, { dialect }: Adapter, { body }: UpstreamRequest): Request {
-    const request = received(vendor, dialect, body)
+  private told(vendor: Vendor, { dialect }: Adapter, sent: UpstreamRequest): Request {
+    const { body } = sent
+    const request = received(vendor, dialect, sent)
     const seals = sealsIn(body, vendor.maker)
     checkTold(this.steps, request.seen)
     this.checkThoughts(vendor, dialect, body)
@@ -252,13 +254,14 @@ async function carried({ adapter, vendor, answered, isStream, collected, i }: Ca
   return read.reply.write(facts, read.reply.usage ?? USAGE)
 }
 
-function joined(adapter: Adapter, stream: string): string {
+function joined(adapter: Adapter, stream: VendorReply['stream']): string {
   const collector = adapter.collector?.() ?? violated('no collector')
   for (const event of eventsIn(stream)) if (event.data !== '[DONE]') collector.add(event)
   return collector.text()
 }
 
-function eventsIn(stream: string): SseEvent[] {
+function eventsIn(stream: VendorReply['stream']): SseEvent[] {
+  if (typeof stream !== 'string') return new AwsEventDecoder(1_000_000).push(stream)
   const decoder = new SseDecoder(1_000_000)
   return [...decoder.push(new TextEncoder().encode(stream)), ...decoder.end()]
 }

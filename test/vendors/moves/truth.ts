@@ -1,6 +1,6 @@
 /** The content of a conversation, and the check that a vendor gets all of it, in order and digit by digit. */
 import { parseExact } from '../../../src/lib/json/exact-json.ts'
-import { GEMINI_SEAL, MESSAGES_SEAL, RESPONSES_SEAL } from '../refusals.ts'
+import { CONVERSE_SEAL, GEMINI_SEAL, MESSAGES_SEAL, RESPONSES_SEAL } from '../refusals.ts'
 import { fieldsOf, type SeenRequest, type SeenCall, type SeenMessage, type SeenResult } from '../seen.ts'
 
 export type TrueResult = {
@@ -147,7 +147,8 @@ function compare(expected: readonly string[], told: readonly string[]): void {
   }
 }
 
-const SEALS = new RegExp(`(?:${[RESPONSES_SEAL, MESSAGES_SEAL, GEMINI_SEAL].join('|')})([A-Za-z0-9+/]+=*)`, 'g')
+const SEAL_PREFIXES = [RESPONSES_SEAL, MESSAGES_SEAL, GEMINI_SEAL, CONVERSE_SEAL]
+const SEALS = new RegExp(`(?:${SEAL_PREFIXES.join('|')})([A-Za-z0-9+/]+=*)`, 'g')
 /** How the gateway marks what it carries through clients of other dialects. */
 const STAMPS = ['tollgate', 'tgs1_', 'eyJ0b2xsZ2F0ZSI6', 'reasoning.sealed']
 

@@ -1,6 +1,6 @@
 /** Vendors of random conversations: the strict fakes, called in this process. */
 import { dialects, type Dialect } from '../../../src/domain/turn.ts'
-import type { Destination, WriterQuirks } from '../../../src/formats/core/contract.ts'
+import type { Destination, UpstreamRequest, WriterQuirks } from '../../../src/formats/core/contract.ts'
 import { parseExact } from '../../../src/lib/json/exact-json.ts'
 import { findPreset } from '../../../src/vendors/presets.ts'
 import { rulesFor } from '../../../src/vendors/fit.ts'
@@ -31,11 +31,17 @@ export const vendors: readonly Vendor[] = [...profiles, vertex].map((profile) =>
   if (!preset) throw new Error(`no preset ${profile.preset}`)
   return {
     ...profile,
-    maker: 'responses' in profile.checks ? profile.preset : (Object.keys(profile.checks).at(-1) ?? ''),
+    maker: makerOf(profile),
     dialects: preset.dialects,
     quirks: { ...preset.quirks, account: profile.preset, rules: rulesFor(profile.preset, profile.model) },
   }
 })
+
+function makerOf({ preset, model, checks }: Profile): string {
+  if ('responses' in checks) return preset
+  // Bedrock serves the models of many makers.
+  return 'converse' in checks ? model : (Object.keys(checks).at(-1) ?? '')
+}
 
 const placesOf = (isOne: (vendor: Vendor) => boolean): readonly number[] =>
   vendors.flatMap((vendor, i) => (isOne(vendor) ? [i] : []))
@@ -56,16 +62,20 @@ export const destinationOf = ({ model, quirks }: Vendor, outputTokensMax: number
 export type Request = { readonly dialect: Dialect; readonly body: Fields; readonly seen: SeenRequest }
 
 /** What a vendor makes of a request. Throws where it refuses it. */
-export function received(vendor: Vendor, dialect: Dialect, text: string): Request {
+export function received(vendor: Vendor, dialect: Dialect, { body: text, path }: UpstreamRequest): Request {
   const body = fieldsOf(JSON.parse(text))
   const seen = seenBy[dialect](fieldsOf(parseExact(text)))
   const check = vendor.checks[dialect] ?? violated(`${vendor.preset} does not speak ${dialect}`)
-  const refusal = check({ body, seen, model: vendor.model })
+  const refusal = check({ body, seen, model: vendor.model, path })
   if (refusal) violated(`${vendor.preset} ${vendor.model} refuses: ${JSON.stringify(refusal.body)}`)
   return { dialect, body, seen }
 }
 
-export type VendorReply = { readonly said: VendorAnswer; readonly whole: string; readonly stream: string }
+export type VendorReply = {
+  readonly said: VendorAnswer
+  readonly whole: string
+  readonly stream: string | Uint8Array
+}
 export type VendorAsk = {
   readonly vendor: Vendor
   readonly request: Request
@@ -106,7 +116,10 @@ export function answer(
 
 /** Whether the vendor tells what it thinks. */
 function mayThink({ dialect, body }: Request): boolean {
-  if (dialect === 'messages') return ['enabled', 'adaptive'].includes(String(fieldsOf(body['thinking'])['type']))
+  const isThinking = (fields: Fields): boolean =>
+    ['enabled', 'adaptive'].includes(String(fieldsOf(fields['thinking'])['type']))
+  if (dialect === 'messages') return isThinking(body)
+  if (dialect === 'converse') return isThinking(fieldsOf(body['additionalModelRequestFields']))
   if (dialect !== 'gemini') return true
   return fieldsOf(fieldsOf(body['generationConfig'])['thinkingConfig'])['includeThoughts'] === true
 }

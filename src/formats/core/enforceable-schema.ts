@@ -1,5 +1,5 @@
 /** JSON schemas for constrained answers. The vendor enforces a part of the language and gets the rest as text. */
-import { asFields, asText, type Fields } from '../core/fields.ts'
+import { asFields, asText, type Fields } from './fields.ts'
 
 /** Rules that are refused (Anthropic, 2026-11). They go into the description, which a model heeds as well. */
 const refused = new Set(
