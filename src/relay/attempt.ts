@@ -347,7 +347,8 @@ class AttemptLoop {
     call.replyMemory?.forget()
     if (isAbandoned(call) || this.failed.mayBeMade || isRefusal(failure)) return this.failed
     const next = this.left > 0 && withAnotherKey(relay, asked.choice, failure)
-    if (next) {
+    if (next === 'busy') this.full.push(asked.choice)
+    else if (next) {
       this.left--
       return this.tryOffer(...next)
     }

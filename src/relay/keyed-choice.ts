@@ -30,17 +30,20 @@ export function withKey(
   return { ...choice, provider: lease.provider }
 }
 
-/** The same offer with a permit, if its key was refused and another one is ready. It is a retry of the budget. */
+/**
+ * The same offer with a permit, if its key was refused and another one is ready. It is a retry of the budget. `busy`:
+ * the ready ones have their maximum of requests.
+ */
 export function withAnotherKey(
   relay: Relay,
   choice: OfferChoice,
   failure: UpstreamFailure,
-): readonly [OfferChoice, Permit] | undefined {
+): readonly [OfferChoice, Permit] | 'busy' | undefined {
   if (choice.provider.key === undefined || !isKeyFault(failure)) return undefined
   const provider = relay.catalog.provider(choice.provider.id)
   if (!provider?.keys || relay.health.keys.restMs(provider.keys) > 0) return undefined
   const permit = relay.concurrency.take(provider)
-  if (!permit) return undefined
+  if (!permit) return 'busy'
   if (relay.retries.spend(performance.now())) return [{ ...choice, provider }, permit]
   permit.leave()
   return undefined

@@ -36,22 +36,29 @@ test('keys with limits take as many requests together, and a further one waits',
   for (let i = 0; i < 9; i++) expect(concurrency.take(unlimited)).toBeDefined()
 })
 
-test('requests that are in flight with a resting key leave the room of the others free', () => {
+test('requests in flight with a resting key take no room from the others, and leave none behind', async () => {
   const keys = new ProviderKeys()
   const concurrency = new ProviderConcurrency(keys)
   const keyOf = (id: string) => ({ id: 'vendor', key: { id, concurrentRequests: 2 } }) as unknown as KeyedProvider
   const all = [keyOf('a'), keyOf('b')]
   const provider = { id: 'vendor', keys: all }
-  for (let i = 0; i < 2; i++) {
-    concurrency.take(provider)
-    keys.take([keyOf('a')])
+  const permitWith = (among: readonly KeyedProvider[]) => {
+    const [permit, lease] = [concurrency.take(provider), keys.take(among)]
+    if (lease) permit?.uses(lease)
+    return permit
   }
+  const resting = [1, 2].map(() => permitWith([keyOf('a')]))
   keys.refused(keyOf('a'), { kind: 'auth', message: '' })
-  for (let i = 0; i < 2; i++) {
-    expect(concurrency.take(provider)).toBeDefined()
-    expect(keys.take(all)?.provider.key.id).toBe('b')
-  }
+  const ready = [1, 2].map(() => permitWith(all))
+  expect(keys.standingOf(keyOf('b')).inFlight).toBe(2)
   expect(concurrency.take(provider)).toBeUndefined()
+  let got: unknown
+  const waiting = concurrency.wait([provider], 'acct', call).then((one) => (got = one))
+  for (const permit of resting) permit?.leave()
+  await Bun.sleep(1)
+  expect(got).toBeUndefined()
+  ready[0]?.leave()
+  expect(await waiting).toBeDefined()
 })
 
 test('waiting requests are served in the order of arrival, before later ones', async () => {

@@ -55,15 +55,23 @@ type PermitTaker = (queue: ProviderQueue) => void
 class ProviderQueue {
   private taken = 0
   private max = 0
+  /** How many requests the provider's keys take at the moment, if it has several. */
+  private roomOfKeys: (() => number) | undefined
   /** Waiting requests by account. */
   private readonly waiting = new FairQueue<PermitTaker>()
 
   /** Sets the limit, which an operator or the number of instances may have changed. */
-  limitTo(max: number): this {
+  limitTo(max: number, roomOfKeys: (() => number) | undefined): this {
     const isMore = max > this.max
     this.max = max
-    if (isMore) this.serve()
+    this.roomOfKeys = roomOfKeys
+    // A key may have ended its rest.
+    if (isMore || roomOfKeys) this.serve()
     return this
+  }
+
+  private get most(): number {
+    return this.roomOfKeys ? Math.min(this.max, this.roomOfKeys()) : this.max
   }
 
   take(): Permit | undefined {
@@ -84,11 +92,12 @@ class ProviderQueue {
   mayWait(account: string): boolean {
     const own = this.waiting.sizeOf(account)
     // The first request of each account may always wait, so that two busy accounts do not exclude the others.
-    return own === 0 || (own < this.max && this.waiting.size < 2 * this.max)
+    const { most } = this
+    return own === 0 || (own < most && this.waiting.size < 2 * most)
   }
 
   get hasRoom(): boolean {
-    return this.taken < this.max && this.waiting.size === 0
+    return this.taken < this.most && this.waiting.size === 0
   }
 
   /** Adds a waiting request. Returns false if too many wait. */
@@ -105,7 +114,7 @@ class ProviderQueue {
 
   /** Accounts take turns. The requests of one account are served in the order of their arrival. */
   private serve(): void {
-    while (this.taken < this.max) {
+    while (this.taken < this.most) {
       const [, taker] = this.waiting.next() ?? []
       if (!taker) return
       taker(this)
@@ -178,8 +187,7 @@ export class ProviderConcurrency {
   private queueOf({ id, concurrentRequests, keys }: LimitedProvider): ProviderQueue {
     let queue = this.queues.get(id)
     if (!queue) this.queues.set(id, (queue = new ProviderQueue()))
-    const most = this.shareOf(concurrentRequests)
     // No more requests get a permit than the ready keys take. The others wait for one.
-    return queue.limitTo(keys ? Math.min(most, this.keys.roomOf(keys)) : most)
+    return queue.limitTo(this.shareOf(concurrentRequests), keys && (() => this.keys.roomOf(keys)))
   }
 }

@@ -10,6 +10,8 @@ const planted = { one, two, three }
 /** What the vendor answers to a key. */
 let answers: Record<string, number> = {}
 let used: string[] = []
+/** How long the vendor takes for an answer. */
+let tookMs = 0
 let vendor: Bun.Server<unknown>
 let gateway: TestGateway
 
@@ -17,7 +19,7 @@ beforeAll(async () => {
   vendor = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
-    fetch(request) {
+    async fetch(request) {
       const key = request.headers.get('authorization')?.slice('Bearer '.length) ?? ''
       used.push(key)
       const status = answers[key] ?? 200
@@ -28,6 +30,7 @@ beforeAll(async () => {
       if (new URL(request.url).pathname.endsWith('/models')) {
         return Response.json({ object: 'list', data: [{ id: 'm' }] })
       }
+      await Bun.sleep(tookMs)
       return Response.json({
         id: 'c',
         object: 'chat.completion',
@@ -44,7 +47,9 @@ beforeAll(async () => {
     yaml: `
 providers:
   several: { ${at}, keys: [${one}, { key: ${two}, concurrent_requests: 50 }] }
+  narrow: { ${at}, keys: [{ key: ${one}, concurrent_requests: 1 }, { key: ${two}, concurrent_requests: 1 }] }
 models:
+  narrow: { price: { input: 1, output: 1 }, offers: [{ provider: narrow, model: m }] }
   m: { price: { input: 1, output: 1 }, offers: [{ provider: several, model: m }] }
 `,
   })
@@ -56,7 +61,8 @@ models:
 beforeEach(async () => {
   answers = {}
   used = []
-  for (const id of ['several', 'stored']) await gateway.operate('provider.resume', { id })
+  tookMs = 0
+  for (const id of ['several', 'stored', 'narrow']) await gateway.operate('provider.resume', { id })
 })
 afterAll(async () => {
   await gateway.close()
@@ -122,6 +128,13 @@ test('the requests of a conversation keep to one key, and move only when it is r
   for (let i = 0; i < 4; i++) expect(await talk()).toBe(key)
   answers = { [key]: 429 }
   expect(await talk()).toBe(key === one ? two : one)
+})
+
+test('a request whose key is refused waits for a key that is busy', async () => {
+  answers = { [one]: 401 }
+  tookMs = 50
+  const got = await Promise.all(Array.from({ length: 2 * INSTANCES }, () => ask('narrow')))
+  expect(got.map(({ status }) => status)).toEqual(got.map(() => 200))
 })
 
 test('if every key is refused the offer rests, and comes back with the first key', async () => {
