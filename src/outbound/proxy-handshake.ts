@@ -77,6 +77,8 @@ class ConnectHandshake implements Handshake {
 
 const VERSION = 5
 const [NO_AUTH, BY_PASSWORD] = [0, 2]
+/** A name has one byte for its length. */
+const NAME_CHARS_MAX = 255
 const [IPV4, NAME, IPV6] = [1, 3, 4]
 
 const SOCKS_REFUSALS: Readonly<Record<number, string>> = {
@@ -138,6 +140,7 @@ class SocksHandshake implements Handshake {
   private request(): HandshakeStep {
     this.stage = 'request'
     const { host, port } = this.target
+    if (host.length > NAME_CHARS_MAX) return failed('the name of the host is too long for the proxy')
     return send(Buffer.from([VERSION, 1, 0]), socksHost(host), Buffer.from([port >> 8, port & 0xff]))
   }
 

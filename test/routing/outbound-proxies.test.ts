@@ -209,6 +209,18 @@ test.each([
   })
 })
 
+test('a name that SOCKS cannot carry is not sent', async () => {
+  const proxy = await socksProxy()
+  const by = client({ addressesOf: (host) => Promise.resolve([host === '127.0.0.1' ? host : '1.2.3.4']) })
+  const host = Array.from({ length: 5 }, () => 'a'.repeat(60)).join('.')
+  expect(await ask(by, `http://${host}/`, { egress: socks(proxy, 'socks5h') })).toMatchObject({
+    kind: 'network',
+    message: 'the name of the host is too long for the proxy',
+    reached: false,
+  })
+  expect(proxy.targets).toEqual([])
+})
+
 test('a wrong password of a SOCKS proxy is named', async () => {
   const [origin, proxy] = [vendor(), await socksProxy({ secret: 'user:right' })]
   const result = await ask(client(), origin.origin, { egress: socks(proxy, 'socks5', 'user:wrong') })
