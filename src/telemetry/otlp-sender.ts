@@ -35,7 +35,10 @@ export class OtlpSender {
     const request = { url, method: 'POST', headers, body, stop, reach: 'private' } as const
     const sent = await outbound.sendForText(request, ANSWER_BYTES_MAX)
     clearTimeout(timer)
-    if (sent.kind === 'network') return { kind: 'later', afterMs: undefined, problem: sent.message }
+    if (sent.kind === 'network') {
+      const problem = stop.isStopped ? `no answer within ${timeoutMs} ms, or before the end` : sent.message
+      return { kind: 'later', afterMs: undefined, problem }
+    }
     const { status, text } = sent
     const problem = `the collector answered ${status}`
     if (RETRIED.has(status)) return { kind: 'later', afterMs: waitOf(sent.headers.get('retry-after')), problem }
