@@ -2,17 +2,21 @@
 import { z } from 'zod'
 import { strict } from './declaration-shape.ts'
 import { saleOfKind, type ModelDraft, type ModelKind } from './domain/catalog.ts'
-import { parseUsd } from './domain/money.ts'
+import { parseUsd, type NanoUsd } from './domain/money.ts'
 import { parseFactor } from './domain/price-factor.ts'
-import { unitPrices, type PriceFactor, type PriceTier, type UnitPrices } from './domain/price.ts'
+import { PIECE_PRICE_MAX, unitPrices, type PriceFactor, type PriceTier, type UnitPrices } from './domain/price.ts'
 import { problemOfDeclared } from './prices/stated-prices.ts'
 
-export const declaredUsd = z.union([z.number(), z.string()]).transform((value, context) => {
-  const amount = parseUsd(String(value))
-  if (amount !== undefined && amount >= 0n) return amount
-  context.addIssue({ code: 'custom', message: 'must be dollars, such as 0.15, with at most nine decimals' })
-  return z.NEVER
-})
+const dollars = (most: NanoUsd | undefined, message: string) =>
+  z.union([z.number(), z.string()]).transform((value, context) => {
+    const amount = parseUsd(String(value))
+    if (amount !== undefined && amount >= 0n && (most === undefined || amount <= most)) return amount
+    context.addIssue({ code: 'custom', message })
+    return z.NEVER
+  })
+
+export const declaredUsd = dollars(undefined, 'must be dollars, such as 0.15, with at most nine decimals')
+const pieceUsd = dollars(PIECE_PRICE_MAX, 'must be dollars for one piece, such as 0.04, and at most 9000')
 
 const units = strict({
   /** The price of tokens. Something that is sold by the piece has `each` instead. */
@@ -25,7 +29,7 @@ const units = strict({
   reasoning: declaredUsd.optional(),
   image_input: declaredUsd.optional(),
   image_output: declaredUsd.optional(),
-  each: z.record(z.string().regex(/^[a-z]+(?:\/[\w.-]+)*$/), declaredUsd).optional(),
+  each: z.record(z.string().regex(/^[a-z]+(?:\/[\w.-]+)*$/), pieceUsd).optional(),
 })
 
 export const declaredPrice = strict({

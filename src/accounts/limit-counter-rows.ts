@@ -44,9 +44,10 @@ const TODAY = 'floor(extract(epoch FROM c.now) / 86400)::bigint'
 
 /**
  * Changes a counter: first its id, the day and the limits, then what is added. A reservation has `checked` above zero,
- * and must meet all limits. What is given back has none. Additions of one batch are decided by their sum. If that does
- * not fit, the transactions of the batch are decided one by one, in their order. A request counts for the day of the
- * database's clock. An instance that takes another day for today is refused, and learns the day from the row.
+ * and must meet all limits. What is given back has none. The extension of a hold takes neither a request nor tokens, so
+ * tokens that are owed do not stop it. Additions of one batch are decided by their sum. If that does not fit, the
+ * transactions of the batch are decided one by one, in their order. A request counts for the day of the database's
+ * clock. An instance that takes another day for today is refused, and learns the day from the row.
  */
 const changeCounter = addingStatement(
   `UPDATE meter m SET
@@ -59,7 +60,7 @@ WHERE m.id = ?1 AND (${CHECKED} = 0 OR (
   (${REQUESTS} = 0 OR (${DAY} = GREATEST(m.day, ${TODAY})
     AND (${RPM} IS NULL OR ${level('req', RPM)} >= ${REQUESTS})
     AND (${CONCURRENT} IS NULL OR m.in_flight + ${IN_FLIGHT} <= ${CONCURRENT})))
-  AND (${TPM} IS NULL OR ${TOKENS} < 0
+  AND (${TPM} IS NULL OR ${TOKENS} < 0 OR (${TOKENS} = 0 AND ${REQUESTS} = 0)
     OR ${level('tok', TPM)} >= GREATEST(${TOKENS}, CASE WHEN ${REQUESTS} > 0 THEN 1 ELSE 0 END))
   AND ${isWithin('day', DAY, DAY_LIMIT)} AND ${isWithin('month', MONTH, MONTH_LIMIT)}))`,
   8,

@@ -190,6 +190,18 @@ function testAtOnce(both: Both): void {
     await running(both.b, who, { tokens: 1 })
   })
 
+  test('tokens that are owed stop no answer that runs', async () => {
+    const who = callerOf({ tokensPerMinute: 1_000 })
+    const slow = await running(both.a, who, { tokens: 10, amount: 5n })
+    await end(both.b, await running(both.b, who, { tokens: 10 }), 0n, 1_600)
+    const extension = slow.permit.extend(7n)
+    if (extension.kind === 'limited') throw new Error('it has money')
+    expect(await written(both.a, extension.reservation)).toBeUndefined()
+    expect(await both.shared.counter('key_1')).toMatchObject({ dayHeld: 12n })
+    expect(await admit(both.a, who, { tokens: 0 })).toMatchObject({ kind: 'rate', unit: 'tokens' })
+    await end(both.a, slow, 12n, 10)
+  })
+
   test('no more are in flight at once than the limit allows, and no fewer than could be', async () => {
     const who = callerOf({ concurrentRequests: 7 })
     let [now, most] = [0, 0]

@@ -147,11 +147,14 @@ export const accountPriceOperations: Readonly<Record<string, Operation>> = {
   /** Ends a price of an account. The one for all models, or the model's own, is in force again. */
   'account.price_end': operation(
     z.strictObject({ account: reference, model }),
-    (services, { account: wanted, model: modelId }) =>
+    (services, { account: wanted, model: named }) =>
       withStoredAccount(services, wanted, async (account) => {
         const { catalog } = services
         const own = catalog.accountPrices(account.id)
-        if (!own.some((entry) => entry.modelId === modelId)) return notFound('price', modelId ?? 'all models')
+        // The model of a price may be gone. An alias is looked up if there is no price under the name itself.
+        const isOfAlias = named !== undefined && !own.some((entry) => entry.modelId === named)
+        const modelId = isOfAlias ? (catalog.modelNamed(named)?.id ?? named) : named
+        if (!own.some((entry) => entry.modelId === modelId)) return notFound('price', named ?? 'all models')
         await catalog.putAccountPrices(account.id, [{ modelId, value: { kind: 'none' } }], 'stay')
         return done(changedView(catalog, account, modelId))
       }),

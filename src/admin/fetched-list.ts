@@ -11,7 +11,7 @@ import { refused, type OperationRefusal } from './operation.ts'
 import { sayRefusal } from './refusals.ts'
 
 /** The list in the program has 60 KB. */
-const LIST_BYTES_MAX = 4 * MIB
+const LIST_BYTES_MAX = MIB
 const LIST_TIMEOUT_MS = 30 * SECOND_MS
 
 export type ListPlace = {

@@ -15,7 +15,7 @@ const entry = (accountId: string, value: AccountPriceValue, modelId?: string): A
   value,
 })
 
-test('an import names the cards that stay and the factors that would sell below cost, each once', () => {
+test('an import names the cards that stay and the factors that would sell below cost, each once', async () => {
   const card = { id: 9, effectiveFromMs: 0, nanoPerMillion: price(5_000n), accountId: 'own' }
   const prices = new AccountPrices([
     entry('cheap', { kind: 'factor', factor: 500_000n }),
@@ -31,7 +31,7 @@ test('an import names the cards that stay and the factors that would sell below 
   const offers = [{ providerId: 'p', upstreamModel: 'u', priority: 0, weight: 1, cost: price(6_000n) }]
   const draft = { id: 'm', ownedBy: undefined, limits: {}, price: price(7_000n), offers }
   const changes: Change[] = [{ kind: 'changed', draft, differences: [] }]
-  expect(importEffects(catalog, accounts, changes)).toMatchObject([
+  expect(await importEffects(catalog, accounts, changes)).toMatchObject([
     { model: 'm', kind: 'factor', factor: '0.5', accounts: ['cheap', 'too'], accounts_total: 2, below_cost: [{}, {}] },
     { model: 'm', kind: 'card', factor: null, accounts: ['own'], below_cost: [{ offer: 'p/u' }, {}] },
   ])

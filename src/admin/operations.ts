@@ -68,7 +68,7 @@ const doctor = operation(z.strictObject({}), async (services) => {
         ...lossView(loss),
       })),
     ),
-    accounts_below_cost: [...accountsBelowCost(catalog)].map(([id, models]) => ({
+    accounts_below_cost: [...(await accountsBelowCost(catalog))].map(([id, models]) => ({
       account: accounts.find(id)?.name ?? id,
       models: models.slice(0, BELOW_COST_NAMED_MAX),
       total: models.length,

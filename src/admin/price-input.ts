@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Catalog } from '../catalog/catalog.ts'
 import { saleOfKind, type Model, type ModelKind, type OfferDraft } from '../domain/catalog.ts'
 import { parseUsd } from '../domain/money.ts'
-import type { PriceCard } from '../domain/price.ts'
+import { PIECE_PRICE_MAX, type PriceCard } from '../domain/price.ts'
 import { missingUnit, pricesFrom, type Prices, type PricesBefore } from '../prices/stated-prices.ts'
 import { listedCost } from '../prices/vendor-models.ts'
 import { refused, type OperationRefusal } from './operation.ts'
@@ -15,6 +15,12 @@ const perMillion = z.string().transform((text, context) => {
   const amount = parseUsd(text)
   if (amount !== undefined && amount >= 0n) return amount
   context.addIssue({ code: 'custom', message: operationRules.dollars_per_million })
+  return z.NEVER
+})
+const perPiece = z.string().transform((text, context) => {
+  const amount = parseUsd(text)
+  if (amount !== undefined && amount >= 0n && amount <= PIECE_PRICE_MAX) return amount
+  context.addIssue({ code: 'custom', message: operationRules.dollars_per_piece })
   return z.NEVER
 })
 const unit = perMillion.nullable().optional()
@@ -29,7 +35,7 @@ const units = z.strictObject({
   image_output: unit,
   /** Dollars for one piece, such as `image/1024x1024`. */
   each: z
-    .record(z.string().regex(/^[a-z]+(?:\/[\w.-]+)*$/, operationRules.piece), perMillion)
+    .record(z.string().regex(/^[a-z]+(?:\/[\w.-]+)*$/, operationRules.piece), perPiece)
     .nullable()
     .optional(),
 })

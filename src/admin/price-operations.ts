@@ -37,9 +37,16 @@ const changeView = ({ kind, draft, differences }: Change): object => ({
   differences: differences.map(differenceView),
 })
 
-/** Identifies an approved plan. A later plan that would do anything else has another fingerprint. */
-const fingerprintOf = ({ changes }: ImportPlan, by: MarkUp): string =>
-  Bun.hash(JSON.stringify([formatMarkUp(by), changes.map(changeView)])).toString(16)
+/**
+ * Identifies an approved plan. A later plan that would do anything else has another fingerprint. The list is fetched
+ * again for the approval, so whoever serves it must not find two plans with one fingerprint.
+ */
+function fingerprintOf({ changes }: ImportPlan, by: MarkUp): string {
+  const text = JSON.stringify([formatMarkUp(by), changes], (_, value: unknown) =>
+    typeof value === 'bigint' ? value.toString() : value,
+  )
+  return new Bun.CryptoHasher('sha256').update(text).digest('hex')
+}
 
 function plan(
   catalog: Catalog,
@@ -91,8 +98,9 @@ const priceImport = operation(
     if (approved !== undefined && approved !== fingerprint) {
       return conflict(sayRefusal('import_stale'))
     }
-    const effects = importEffects(catalog, accounts.list(), planned.changes)
+    // Before anything else may change the catalogue that was planned for.
     if (approved !== undefined) await catalog.putModels(planned.changes.map(({ draft }) => draft))
+    const effects = await importEffects(catalog, accounts.list(), planned.changes)
     return done({
       source: (read ?? priceList()).source,
       markup: formatMarkUp(by),

@@ -10,6 +10,7 @@ export const operationRules = {
   opening_balance: 'must be dollars, such as 25.00, or 0',
   dollars: 'must be dollars, such as 5.00',
   dollars_per_million: 'must be dollars per million tokens, such as 0.15',
+  dollars_per_piece: 'must be dollars for one piece, such as 0.04, and at most 9000',
   tokens_above: 'must be a number of input tokens, such as 200000',
   piece: 'must be the name of a piece, such as image/1024x1024',
   percentage: 'must be a percentage, such as 20% or 12.5%',

@@ -48,6 +48,12 @@ export type StatedPrices = {
 
 const MILLION = 1_000_000n
 
+/** The highest price of one piece. Per million pieces it must fit into the 64 bits of the store. */
+export const PIECE_PRICE_MAX: NanoUsd = 9_000n * 1_000_000_000n
+
+/** An answer from the answer cache. No vendor makes it, so no price list has a price for it. */
+export const CACHED_ANSWER: PieceUnit = 'piece:answer/cached'
+
 export function unitPrices(stated: StatedPrices): UnitPrices {
   const { input, output, cachedInput, cacheWrite, cacheWrite1h, reasoning, each = {} } = stated
   const pieces = Object.entries(each).map(([name, price]): [PieceUnit, bigint] => [`piece:${name}`, price * MILLION])

@@ -1,13 +1,13 @@
 /** What an answer from the answer cache costs: one piece. It is free if the price card names no price for it. */
 import type { Model } from '../domain/catalog.ts'
-import { priceOf } from '../domain/price.ts'
+import { CACHED_ANSWER, priceOf } from '../domain/price.ts'
 import type { MeteredUsage } from '../formats/core/contract.ts'
 import { estimatedUsage } from '../formats/core/usage-estimate.ts'
 import type { Means, Quote } from './modality.ts'
 
 /** No vendor worked for it, so it has no tokens. The record of a request with this piece is that of a hit. */
 export const hitMetered: MeteredUsage = {
-  usage: { ...estimatedUsage(0, 0), pieces: [{ unit: 'piece:answer/cached', count: 1 }] },
+  usage: { ...estimatedUsage(0, 0), pieces: [{ unit: CACHED_ANSWER, count: 1 }] },
   source: 'reported',
 }
 

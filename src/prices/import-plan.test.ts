@@ -99,6 +99,14 @@ test('a price by the piece that the list lacks is removed, and is shown for one 
   ])
 })
 
+test('the price of a cached answer is the operator’s, and stays', () => {
+  const listed = gpt5()
+  const own = { ...listed, price: { ...listed.price, 'piece:answer/cached': 1_000_000_000n } }
+  expect(plan([stored(own)], only)).toMatchObject({ changes: [], unchanged: ['gpt-5'] })
+  const [change] = plan([stored(own)], { ...only, by: 200_000n }).changes
+  expect(change?.draft.price).toMatchObject({ inputFresh: 1_500_000_000n, 'piece:answer/cached': 1_000_000_000n })
+})
+
 test('an equal model is unchanged, and another mark-up changes the sale price but not the cost', () => {
   expect(plan([stored(gpt5())], only)).toMatchObject({ changes: [], unchanged: ['gpt-5'] })
   const { changes } = plan([stored(gpt5())], { ...only, by: 200_000n })

@@ -1,10 +1,11 @@
 /** The plan of an import of list prices: what it would change. */
-import type { Model, ModelDraft, OfferDraft, Provider } from '../domain/catalog.ts'
+import { saleOfKind, type Model, type ModelDraft, type OfferDraft, type Provider } from '../domain/catalog.ts'
 import { defaultModelLimits, type ModelLimits } from '../domain/model-limits.ts'
 import { type ImageFacts } from '../domain/image.ts'
 import { imageFamilies, imageFamilyNames } from '../vendors/image-families.ts'
 import { formatUsd } from '../domain/money.ts'
-import type { PriceTier, UnitPrices } from '../domain/price.ts'
+import { CACHED_ANSWER, type PriceTier, type UnitPrices } from '../domain/price.ts'
+import type { PieceUnit } from '../domain/usage.ts'
 import type { MarkUp } from './mark-up.ts'
 import { priceList, type PriceList } from './price-list.ts'
 import { saySkip, skip, skipAsListed, type SkippedModel } from './skips.ts'
@@ -78,11 +79,12 @@ export function planImport(request: ImportRequest): ImportPlan {
   for (const provider of selected) {
     for (const model of vendorModels(provider.preset, atMs, list).filter(({ id }) => isWanted(id))) {
       const id = targetOf(model, provider, { ...request, drafts })
-      if (id === undefined) {
-        skipped.push(skip(model.id, saySkip('declared')))
+      const before = id === undefined ? undefined : (drafts.get(id) ?? models.get(id))
+      if (id === undefined || (before && lacksOutput(model, before))) {
+        skipped.push(skip(model.id, saySkip(id === undefined ? 'declared' : 'output_unpriced')))
         continue
       }
-      drafts.set(id, merged(drafts.get(id) ?? models.get(id), draftOf(model, { id, providerId: provider.id, by })))
+      drafts.set(id, merged(before, draftOf(model, { id, providerId: provider.id, by })))
       if (model.changesOn !== undefined) changing.set(id, model.changesOn)
     }
     skipped.push(...unpriced(provider, request, isWanted))
@@ -95,6 +97,10 @@ export function planImport(request: ImportRequest): ImportPlan {
     changing: [...changing].map(([model, on]) => ({ model, on })),
   }
 }
+
+/** Whether the list has no price for the output that a model sells. An embedding has none. */
+const lacksOutput = ({ cost }: VendorModel, { kind = 'text' }: Pick<ModelDraft, 'kind'>): boolean =>
+  cost.outputText === 0n && saleOfKind(kind).tokenPrices.includes('output')
 
 type Targets = ImportRequest & { readonly drafts: ReadonlyMap<string, ModelDraft> }
 
@@ -120,7 +126,7 @@ function targetOf(
   return undefined
 }
 
-/** Merges a listed model into the model before. Its other offers and the operator's settings stay. */
+/** Merges a listed model into the model before. Its other offers, price of a cached answer and settings stay. */
 function merged(before: ModelDraft | Model | undefined, listed: ModelDraft): ModelDraft {
   if (!before) return listed
   const offers = before.offers.map(offerDraft)
@@ -138,9 +144,16 @@ function merged(before: ModelDraft | Model | undefined, listed: ModelDraft): Mod
     ...listed,
     ownedBy: before.ownedBy,
     kind: before.kind,
+    price: { ...listed.price, ...cachedAnswerPrice(before) },
     limits: { ...suggested, ...setByHand(before.limits), ...limits },
     offers,
   }
+}
+
+/** The price of a cached answer, which is the operator's own. */
+function cachedAnswerPrice(before: ModelDraft | Model): Readonly<Record<PieceUnit, bigint>> {
+  const price = ('sale' in before ? before.sale.nanoPerMillion : before.price)[CACHED_ANSWER]
+  return price === undefined ? {} : { [CACHED_ANSWER]: price }
 }
 
 const offerDraft = (offer: OfferDraft | Model['offers'][number]): OfferDraft => {
@@ -210,17 +223,28 @@ const priceLines = (prices: UnitPrices): readonly PlanLine[] => [
     .map(([name, price]): PlanLine => [name, { name, value: formatUsd(price / 1_000_000n) }]),
 ]
 
+const familyOf = new Map(imageFamilyNames.map((name) => [JSON.stringify(imageFamilies[name]), name]))
+
 /** The capabilities of an image model in one word, if they are those of a family. */
-const namedFacts = (facts: ImageFacts): string =>
-  imageFamilyNames.find((name) => JSON.stringify(imageFamilies[name]) === JSON.stringify(facts)) ??
-  JSON.stringify(facts)
+function namedFacts(facts: ImageFacts): string {
+  const text = JSON.stringify(facts)
+  return familyOf.get(text) ?? text
+}
+
+function textOf(name: string, value: unknown): string {
+  if (value === undefined) return 'unknown'
+  return JSON.stringify(name === 'image' ? namedFacts(value as ImageFacts) : value)
+}
+
+/** Most limits of most models are these, and to write them takes most of the time of a plan. */
+const usual = new Map(Object.entries(defaultModelLimits).map(([name, value]) => [name, textOf(name, value)]))
 
 const namedLimits = (limits: ModelLimits = defaultModelLimits): NamedValues =>
   new Map(
-    Object.entries({ ...limits, image: namedFacts(limits.image) }).map(([name, value]) => [
-      name,
-      { name, value: value === undefined ? 'unknown' : JSON.stringify(value) },
-    ]),
+    Object.entries(limits).map(([name, value]) => {
+      const isUsual = value === defaultModelLimits[name as keyof ModelLimits]
+      return [name, { name, value: (isUsual ? usual.get(name) : undefined) ?? textOf(name, value) }]
+    }),
   )
 
 const GONE = 'none'

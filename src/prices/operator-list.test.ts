@@ -46,6 +46,26 @@ test('a price of zero, none, or no number is refused by its path, as is what is 
   expect(problemOf(listOf({ e: { kind: 'embedding', prices: [{ input: '1' }] } }))).toBe('none')
 })
 
+test('two prices for the same requests are refused', () => {
+  const price = { input: '1', output: '2' }
+  const twice = { prices: [price, { ...price, from: '2027-01-01' }, { ...price, from: '2027-01-01', input: '9' }] }
+  expect(problemOf(listOf({ m: twice }))).toContain('the same day')
+  const above = [
+    { tokens: 5, ...price },
+    { tokens: 5, ...price, input: '9' },
+  ]
+  expect(problemOf(listOf({ m: { prices: [{ ...price, above }] } }))).toContain('same number of tokens')
+})
+
+test('a list is bounded, so that neither its import nor a request of its models takes long', () => {
+  const price = { input: '1', output: '2' }
+  const many = Object.fromEntries(Array.from({ length: 2_001 }, (_, i) => [`m${i}`, { prices: [price] }]))
+  expect(problemOf(listOf(many))).toContain('2000 models')
+  const above = Array.from({ length: 21 }, (_, i) => ({ tokens: i + 1, ...price }))
+  expect(problemOf(listOf({ m: { prices: [{ ...price, above }] } }))).toContain('above')
+  expect(problemOf(listOf({ m: { prices: [{ ...price, input: '1000000.000000001' }] } }))).toContain('input')
+})
+
 const provider = { id: 'openai', preset: 'openai' } as Provider
 const planOf = (list: PriceList, before: ImportPlan | undefined): ImportPlan =>
   planImport({
@@ -96,4 +116,11 @@ test('changes within the bound are applied, and all others are held back', () =>
   const { plan, held } = withinBound(after, 200_000n)
   expect(plan.changes.map(({ draft }) => draft.id)).toEqual(['a', 'c'])
   expect(held).toEqual(['b', 'd'])
+})
+
+test('a list that calls a model an embedding does not make its output free', () => {
+  const before = planOf(good(listOf({ m: { prices: [{ input: '1', output: '10' }] } })), undefined)
+  const { changes, skipped } = planOf(good(listOf({ m: { kind: 'embedding', prices: [{ input: '1' }] } })), before)
+  expect(changes).toEqual([])
+  expect(skipped).toMatchObject([{ what: 'm', code: 'output_unpriced' }])
 })

@@ -7,9 +7,13 @@ import { parseUsd } from '../domain/money.ts'
 import { imageFamilyNames } from '../vendors/image-families.ts'
 import type { PriceList } from './price-list.ts'
 
-const dollars = z
-  .string()
-  .refine((text) => (parseUsd(text) ?? 0n) > 0n, 'must be dollars per million tokens above zero, as text: "0.15"')
+/** A million dollars per million tokens. Also with a mark-up of 9999 % it fits into the 64 bits of the store. */
+const PRICE_MAX = 1_000_000_000_000_000n
+
+const dollars = z.string().refine((text) => {
+  const price = parseUsd(text) ?? 0n
+  return price > 0n && price <= PRICE_MAX
+}, 'must be dollars per million tokens, above zero and at most 1000000, as text: "0.15"')
 
 const units = {
   input: dollars,
@@ -21,11 +25,19 @@ const units = {
   imageOutput: dollars.optional(),
 }
 const tokens = z.int().min(1).max(1_000_000_000)
+/** Every request of a model reads its tiers. No vendor has more than a few tiers or dates. */
+const STEPS_MAX = 20
 const prices = z.strictObject({
   ...units,
   from: z.iso.date().optional(),
-  above: z.array(z.strictObject({ ...units, tokens })).optional(),
+  above: z
+    .array(z.strictObject({ ...units, tokens }))
+    .max(STEPS_MAX)
+    .optional(),
 })
+
+/** Whether no two of these have the same value. Only one of two prices for the same requests could be charged. */
+const areDistinct = (values: readonly unknown[]): boolean => new Set(values).size === values.length
 
 const model = z
   .strictObject({
@@ -37,7 +49,7 @@ const model = z
     output: tokens.optional(),
     reasoning: z.literal('hidden').optional(),
     media: z.literal('refused').optional(),
-    prices: z.array(prices).min(1),
+    prices: z.array(prices).min(1).max(STEPS_MAX),
   })
   .refine(
     ({ kind, prices: all }) =>
@@ -45,18 +57,31 @@ const model = z
       all.every(({ output, above = [] }) => output !== undefined && above.every((tier) => tier.output !== undefined)),
     'needs a price of output in all of its prices',
   )
+  .refine(({ prices: all }) => areDistinct(all.map(({ from }) => from)), 'has two prices from the same day')
+  .refine(
+    ({ prices: all }) => all.every(({ above = [] }) => areDistinct(above.map(({ tokens: bound }) => bound))),
+    'has two prices above the same number of tokens',
+  )
 
-const list = z.strictObject({
-  version: z.string().max(100).optional(),
-  released: z.iso.date().optional(),
-  vendors: z.record(
-    z.string().min(1).max(100),
-    z.strictObject({
-      upstreamPrefix: z.string().max(100).optional(),
-      models: z.record(z.string().regex(/^[\w@][\w.:/@-]{0,199}$/, 'must be a model id'), model),
-    }),
-  ),
-})
+/** The list in the program has 181. To plan the import of so many takes the serving thread 100 ms. */
+const MODELS_MAX = 2_000
+
+const modelsIn = (vendors: Readonly<Record<string, { readonly models: object }>>): number =>
+  Object.values(vendors).reduce((sum, { models }) => sum + Object.keys(models).length, 0)
+
+const list = z
+  .strictObject({
+    version: z.string().max(100).optional(),
+    released: z.iso.date().optional(),
+    vendors: z.record(
+      z.string().min(1).max(100),
+      z.strictObject({
+        upstreamPrefix: z.string().max(100).optional(),
+        models: z.record(z.string().regex(/^[\w@][\w.:/@-]{0,199}$/, 'must be a model id'), model),
+      }),
+    ),
+  })
+  .refine(({ vendors }) => modelsIn(vendors) <= MODELS_MAX, `may have at most ${MODELS_MAX} models`)
 
 /** The list, or the reason why it cannot be used. `from` is its place, for people. */
 export function readOperatorList(text: string, from: string): PriceList | { readonly problem: string } {

@@ -5,6 +5,7 @@ export const skips = {
   declared: 'declared in tollgate.yaml; change it there',
   vendor_unknown: "the list has no vendor for the preset '{preset}'",
   offer_unpriced: 'the list has no price for what {provider} serves it with',
+  output_unpriced: 'the list has no price of its output',
   none_named: 'no model of the chosen providers has this name',
   as_listed: '{why}',
 

@@ -217,7 +217,7 @@ class AttemptLoop {
     try {
       return await this.firstOf(first, second)
     } catch (error) {
-      for (const { racer } of [first, second]) racer?.outrun()
+      for (const { racer } of [first, second]) racer?.lost()
       second.asked.permit.leave()
       throw error
     }
@@ -231,6 +231,7 @@ class AttemptLoop {
       two.result.then(() => [two, one] as const),
     ])
     const tried = await ended.result
+    if (tried.kind === 'failed') ended.racer?.lost()
     // The other one is asked and paid for already, so only a fault of the request itself ends it.
     const isOver = tried.kind !== 'failed' || isRefusal(tried.failure) || isAbandoned(call)
     if (isOver) this.outrun(other)
@@ -242,6 +243,8 @@ class AttemptLoop {
 
   private hedged(running: RunningAttempt, tried: AttemptResult): OffersOutcome | Promise<OffersOutcome> {
     if (tried.kind !== 'failed') this.tookUntilNow(running)
+    if (tried.kind !== 'failed') running.racer?.won()
+    else running.racer?.lost()
     this.current(running)
     return this.tried(running, tried)
   }
@@ -275,7 +278,7 @@ class AttemptLoop {
     const { relay, call } = this
     const { asked, racer, result } = running
     const { choice, permit, startedMs } = asked
-    racer?.outrun()
+    racer?.lost()
     void result.then(
       (late) => late.kind === 'stream' && late.open.events.close(),
       (error: unknown) => relay.log('error', 'relay.hedge', { request: call.id, message: String(error) }),

@@ -151,7 +151,17 @@ export class GatewayRequest implements Stoppable, RosterMember {
   }
 
   memoryShare(): MemoryShare | undefined {
-    return (this.replyMemory ??= this.replies?.share(this.caller.account.id))
+    return (this.replyMemory ??= this.newMemoryShare())
+  }
+
+  newMemoryShare(): MemoryShare | undefined {
+    return this.replies?.share(this.caller.account.id)
+  }
+
+  /** The answer is in this memory. */
+  takeMemory(share: MemoryShare): void {
+    this.replyMemory?.release()
+    this.replyMemory = share
   }
 
   /** Releases the memory of a long answer once its client has taken it. */

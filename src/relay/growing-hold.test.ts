@@ -189,6 +189,24 @@ test('a spend limit ends an answer as the balance does', async () => {
   expect(ledger.balance('limited').posted).toBe(1_000_000n - BigInt(Math.ceil(answer.delivered / 4)) * NANO_PER_TOKEN)
 })
 
+test('a hold of a dearer model pays for the answer of a cheaper one when nothing else is left', async () => {
+  await accountWith('dear', 2_000n * NANO_PER_TOKEN)
+  const held = ledger.hold({ id: 'dear-hold', accountId: 'dear', amount: 2_000n * NANO_PER_TOKEN })
+  if (held.kind !== 'held') throw new Error('there is money for it')
+  await held.durable
+  const limiterPermit = openMemoryLimiter([]).enter({
+    key: { id: 'dear-k', limits: NO_LIMITS },
+    account: { id: 'dear', limits: NO_LIMITS },
+  } as unknown as Caller)
+  const call = { request, limiterPermit, caller: { account: { id: 'dear' } } } as unknown as GatewayRequest
+  const cheap = new GrowingHold({ ledger, tokens } as unknown as Relay, call, { model, hold: held.hold, tokens: 64 })
+  expect(await cheap.cover({ produced: 'x'.repeat(4_000), thoughts: '' })).toBe('covered')
+  expect(cheap.heldTokens).toBeWithin(1_000, 2_001)
+  expect(held.hold.amount).toBe(2_000n * NANO_PER_TOKEN)
+  expect(await cheap.cover({ produced: 'x'.repeat(9_000), thoughts: '' })).toBe('spent')
+  await ledger.release(held.hold, [])
+})
+
 test('what leaves is paid for in a script in which each character is three tokens', async () => {
   await accountWith('rare', 1_000_000n)
   const answer = begin('rare') ?? expect.unreachable()

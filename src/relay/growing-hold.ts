@@ -181,11 +181,15 @@ export class GrowingHold {
     return 'refused'
   }
 
+  /** The output tokens that there is money for beside those that are paid for. */
   private affordable(): number {
-    const { available } = this.relay.ledger.balance(this.hold.accountId)
-    const { spendable } = this.call.limiterPermit
-    const left: NanoUsd = spendable !== undefined && spendable < available ? spendable : available
-    return tokensFor(this.call.request, this.model, left)
+    const { relay, call, hold, model, tokens } = this
+    const { available } = relay.ledger.balance(hold.accountId)
+    const { spendable } = call.limiterPermit
+    const free: NanoUsd = spendable !== undefined && spendable < available ? spendable : available
+    // A hold that was made for a dearer model has money left for this one.
+    const unused = hold.amount - heldFor(call.request, model, tokens)
+    return tokensFor(call.request, model, unused > 0n ? free + unused : free)
   }
 }
 

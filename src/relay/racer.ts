@@ -7,14 +7,16 @@ export class Racer implements Stoppable {
   upstreamRequestId: string | undefined
   private readonly call: GatewayRequest
   private flights: readonly Abortable[] = []
-  private isOutrun = false
+  private state: 'racing' | 'won' | 'lost' = 'racing'
+  /** Two replies that arrive at once cannot share one, because each waits for memory by itself. */
+  private memory: MemoryShare | undefined
 
   constructor(call: GatewayRequest) {
     this.call = call
   }
 
   get upstreamStopped(): boolean {
-    return this.isOutrun || this.call.upstreamStopped
+    return this.state === 'lost' || this.call.upstreamStopped
   }
 
   took(flight: Abortable): void {
@@ -32,12 +34,21 @@ export class Racer implements Stoppable {
   }
 
   memoryShare(): MemoryShare | undefined {
-    return this.call.memoryShare()
+    if (this.state === 'won') return this.call.memoryShare()
+    return (this.memory ??= this.call.newMemoryShare())
   }
 
-  /** Another attempt was faster. */
-  outrun(): void {
-    this.isOutrun = true
+  /** It has answered. Its memory is that of the request from now on. */
+  won(): void {
+    this.state = 'won'
+    if (this.memory) this.call.takeMemory(this.memory)
+    this.memory = undefined
+  }
+
+  /** It has failed, or another attempt was faster. */
+  lost(): void {
+    this.state = 'lost'
     for (const flight of this.flights) flight.abort()
+    this.memory?.release()
   }
 }

@@ -128,6 +128,17 @@ export function describeStoreContract(storeName: string, open: () => Promise<Sto
       for (const outcome of outcomes) if (outcome.kind === 'refused') expect(outcome.violation).toBeUndefined()
     })
 
+    test('a value that does not fit into 64 bits refuses its transaction alone', async () => {
+      await written(account('a'))
+      const outcomes = await Promise.all([
+        store.write([{ run: fund, bind: ['a', 1n] }]),
+        store.write([account('b'), { run: insertAccount, bind: ['c', 'c', 2n ** 63n] }]),
+        store.write([account('d')]),
+      ])
+      expect(outcomes.map(({ kind }) => kind)).toEqual(['written', 'refused', 'written'])
+      expect(await column('SELECT id FROM account ORDER BY id')).toEqual(['a', 'd'])
+    })
+
     test('values come back as they were written: integers as bigint, bytes as bytes', async () => {
       const bytes = new Uint8Array([0, 255, 39, 0])
       const texts = ['', ' ', "it's", '"\\{}', '日本語 🙂', 'a\nb\tc', '?1 $1', '\uFFFD']

@@ -100,12 +100,16 @@ function runApart(txs: readonly WireTx[]): [number, WriteOutcome][] {
   return refused
 }
 
-/** A constraint that refuses a row concerns this transaction only. Any other error is the disk's and is fatal. */
+/**
+ * A constraint that refuses a row, or a value that does not fit into 64 bits, concerns this transaction only. Any other
+ * error is the disk's and is fatal.
+ */
 function runGuarded(tx: WireTx): WriteOutcome | undefined {
   try {
     return runSteps(tx, 'apart')
   } catch (error) {
     const { code, message } = error as { code?: string; message: string }
+    if (error instanceof RangeError) return { kind: 'refused', step: -1, reason: message }
     if (!code?.startsWith('SQLITE_CONSTRAINT')) throw error
     return { kind: 'refused', step: -1, reason: message, violation: violationIn(message) }
   }

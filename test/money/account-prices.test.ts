@@ -201,7 +201,22 @@ test('a price that is none, or that would be free, is refused', async () => {
   expect(await refused({ model: 'plain', price: { input: '1' } })).toContain('output')
   expect(await refused({ model: 'plain', price: { each: { second: '1' } } })).toContain('input')
   expect(await refused({ model: 'nope', factor: '1' })).toContain('nope')
+  // Per million pieces it would not fit into the store.
+  const piece = (each: string): object => ({ input: '1', output: '1', each: { 'answer/cached': each } })
+  expect(await refused({ model: 'plain', price: piece('9000.000000001') })).toContain('at most 9000')
+  expect(await refused({ model: 'plain', price: piece('9000') })).toBe('taken')
   expect(await refusal('account.price_end', { account })).toContain('price')
+})
+
+test('a price is ended by an alias of its model, and never the one for all models in its place', async () => {
+  const { name: account } = await payer()
+  await gateway.operate('alias.set', { id: 'simple', model: 'plain' })
+  await gateway.operate('account.price', { account, factor: '0.5' })
+  await gateway.operate('account.price', { account, model: 'simple', factor: '0.9' })
+  expect(await refusal('account.price_end', { account, model: 'nope' })).toContain('price')
+  await gateway.operate('account.price_end', { account, model: 'simple' })
+  const left = await gateway.operate<{ model: string | null }[]>('account.prices', { account })
+  expect(left.map(({ model: of }) => of)).toEqual([null])
 })
 
 test('a price below cost is named at once, by doctor and by the import', async () => {

@@ -87,6 +87,7 @@ export const refusals: Readonly<Record<string, string>> = {
   opening_balance: '{param}：应为美元金额，如 25.00，或 0。',
   dollars: '{param}：应为美元金额，如 5.00。',
   dollars_per_million: '{param}：应为每百万 token 的美元价格，如 0.15。',
+  dollars_per_piece: '{param}：应为每件的美元价格，如 0.04，且不超过 9000。',
   tokens_above: '{param}：应为输入 token 数，如 200000。',
   piece: '{param}：应为售卖的内容，如 image/1024x1024。',
   percentage: '{param}：应为百分比，如 20% 或 12.5%。',

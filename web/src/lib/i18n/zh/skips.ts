@@ -3,6 +3,7 @@ export const skips: Readonly<Record<string, string>> = {
   declared: '在 tollgate.yaml 中声明，请在那里更改',
   vendor_unknown: '价目表没有预设“{preset}”的厂商',
   offer_unpriced: '价目表没有 {provider} 所供模型的价格',
+  output_unpriced: '价目表没有它的输出价格',
   none_named: '所选供应商没有此名称的模型',
   as_listed: '价目表说明：{why}',
   by_deployment: '模型以您的部署命名，请在 tollgate.yaml 中声明',
