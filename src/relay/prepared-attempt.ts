@@ -121,9 +121,9 @@ export function prepareAttempt(
     collected: isCollected(call, admission, adapter),
     quirks: { ...preset.quirks, account: accountOf(provider), rules: rulesFor(preset.id, offer.upstreamModel) },
   }
-  const isWhole = !call.request.stream || adapter.asEvents !== undefined
-  const limits = limitsOf(relay, call, { admission, isWhole, offer, owner })
   const request = lessOf(adapter.request(destination), without)
+  const isWhole = !call.request.stream || adapter.asEvents !== undefined || request.isWhole === true
+  const limits = limitsOf(relay, call, { admission, isWhole, offer, owner })
   if (request.dropped.length > 0 && call.hints?.provider.requiresParameters) return refused(PARAMETERS)
   return { target, adapter, admission, destination, request, limits, isWhole, billsOn }
 }

@@ -47,8 +47,8 @@ export type ConverseFamily = {
 const other: ConverseFamily = {
   names: /(?:)/,
   choices: [],
-  streamsTools: true,
-  mixesBlocks: true,
+  streamsTools: false,
+  mixesBlocks: false,
   richResults: false,
   cachePoints: 'nowhere',
   signsThoughts: false,
@@ -60,6 +60,8 @@ const claude: ConverseFamily = {
   ...other,
   names: /claude/,
   isClaude: true,
+  streamsTools: true,
+  mixesBlocks: true,
   choices: ['any', 'tool'],
   richResults: true,
   cachePoints: 'everywhere',
@@ -70,15 +72,21 @@ const claude: ConverseFamily = {
 const nova: ConverseFamily = {
   ...other,
   names: /\bnova-/,
+  streamsTools: true,
+  mixesBlocks: true,
   choices: ['any', 'tool'],
   richResults: true,
   cachePoints: 'not_beside_tools',
   toolSchemas: 'plain_root',
   topK: ['inferenceConfig', 'topK'],
 }
-/** Models behind a prompt template of Amazon's. */
-const template: ConverseFamily = { ...other, names: /llama/, streamsTools: false, mixesBlocks: false }
-const open: ConverseFamily = { ...other, names: /gemma|nemotron|glm-|grok-|qwen/, schemas: true }
+const open: ConverseFamily = {
+  ...other,
+  names: /gemma|nemotron|glm-|grok-|qwen/,
+  streamsTools: true,
+  mixesBlocks: true,
+  schemas: true,
+}
 
 const families: readonly ConverseFamily[] = [
   { ...claude, names: /opus-4-1\b/, schemas: false },
@@ -86,18 +94,19 @@ const families: readonly ConverseFamily[] = [
   // The effort `high` forbids an output limit, which bounds the cost.
   { ...nova, names: /\bnova-2-/, effort: { as: 'reasoningConfig', levels: ['low', 'medium'] } },
   nova,
-  template,
-  { ...template, names: /titan|mistral-7b|mixtral/, system: false },
-  { ...template, names: /mistral-large-24/, choices: ['any'], topK: ['top_k'] },
-  { ...template, names: /mistral-small-24|pixtral/, topK: ['top_k'] },
-  { ...template, names: /command-r/, streamsTools: true, topK: ['k'] },
-  { ...template, names: /jamba|cohere|palmyra/ },
+  // Models behind a prompt template of Amazon's.
+  { ...other, names: /llama|jamba|palmyra/ },
+  { ...other, names: /titan|mistral-7b|mixtral/, system: false },
+  { ...other, names: /mistral-large-24/, choices: ['any'], topK: ['top_k'] },
+  { ...other, names: /mistral-small-24|pixtral/, topK: ['top_k'] },
+  { ...other, names: /command-r/, streamsTools: true, topK: ['k'] },
   { ...open, names: /mistral|magistral|ministral|devstral|voxtral/, streamsTools: false },
-  { ...other, names: /deepseek\.r1/, streamsTools: false },
+  { ...other, names: /deepseek\.r1/ },
   { ...open, names: /deepseek\.v3-v1/, choices: ['any'] },
   { ...open, names: /deepseek/, choices: ['any', 'tool'] },
   { ...open, names: /gpt-oss/, effort: { as: 'reasoning_effort', levels: ['low', 'medium', 'high'] } },
   { ...open, names: /kimi/, effort: { as: 'reasoning_effort', levels: ['low', 'high', 'max'] } },
+  { ...open, names: /minimax/, schemas: false },
   open,
 ]
 

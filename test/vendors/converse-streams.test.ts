@@ -10,6 +10,7 @@ import { useGateway } from '../support/use-gateway.ts'
 
 const SECRET = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY'
 const IDENTITY = { accessKeyId: 'AKID', secretAccessKey: SECRET, region: 'eu-west-1', service: 'bedrock' }
+const FIRST_EVENT_MS = 100
 const ARN = 'arn:aws:bedrock:eu-west-1:123456789012:application-inference-profile/a1b2'
 
 const usage = { inputTokens: 5, outputTokens: 7, totalTokens: 42, cacheReadInputTokens: 10, cacheWriteInputTokens: 20 }
@@ -65,6 +66,7 @@ async function serve(request: Request): Promise<Response> {
   if (message !== undefined) return error(400, 'ValidationException', message)
   const name = /([a-z]+)\/converse/.exec(pathname)?.[1] ?? ''
   if (pathname.endsWith('/converse')) {
+    if (pathname.includes('llama')) await Bun.sleep(FIRST_EVENT_MS * 3)
     const output = { message: { role: 'assistant', content: [{ text: 'Hello you.' }] } }
     return Response.json({ output, stopReason: 'end_turn', usage, metrics: { latencyMs: 1 } })
   }
@@ -91,6 +93,7 @@ const gateway = useGateway(
         'models:',
         model('arn', offer(`${ARN}#anthropic.claude-sonnet-4-5`)),
         model('nova', offer('us.amazon.nova-pro-v1:0')),
+        `${model('llama', offer('us.meta.llama4-scout-17b-instruct-v1:0')).slice(0, -2)}, first_event_timeout_ms: ${FIRST_EVENT_MS} }`,
         ...Object.keys(streams).map((name) => model(name, offer(`eu.amazon.nova:${name}`), other)),
       ].join('\n'),
     }
@@ -178,6 +181,15 @@ test('a stream without a usage is whole, and its usage is counted', async () => 
   expect(words).toBe('Hello ')
   expect(events).toContain('[DONE]')
   expect(events).toMatch(/"completion_tokens":[1-9]/)
+})
+
+test('a whole reply to a request for a stream has the time of a whole reply', async () => {
+  const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }]
+  const response = await chat(gateway, { model: 'llama', stream: true, tools })
+  const events = await response.text()
+  expect([response.status, events]).toEqual([200, expect.stringContaining('"content":"Hello you."')])
+  expect(events).toContain('[DONE]')
+  expect(seen.targets).toEqual(['/model/us.meta.llama4-scout-17b-instruct-v1%3A0/converse'])
 })
 
 test('a field that a model refuses is left out, though it stands inside another', async () => {

@@ -18,7 +18,7 @@ type Block = {
   text: string
   thought: string
   signature: string
-  redacted: string
+  readonly redacted: string[]
   call: Fields | undefined
   input: string
   isOpen: boolean
@@ -69,7 +69,7 @@ export class ConverseCollector implements ReplyCollector {
   private block(index: number): Block {
     const found = this.blocks.get(index)
     if (found) return found
-    const block = { text: '', thought: '', signature: '', redacted: '', call: undefined, input: '', isOpen: true }
+    const block = { text: '', thought: '', signature: '', redacted: [], call: undefined, input: '', isOpen: true }
     this.blocks.set(index, block)
     return block
   }
@@ -80,7 +80,7 @@ export class ConverseCollector implements ReplyCollector {
     block.input += asText(asFields(toolUse)['input'])
     block.thought += asText(thought['text'])
     block.signature += asText(thought['signature'])
-    block.redacted += asText(thought['redactedContent'])
+    if (typeof thought['redactedContent'] === 'string') block.redacted.push(thought['redactedContent'])
   }
 
   /** The input of a call keeps its digits. A cut input is not JSON, so it is returned as text. */
@@ -92,7 +92,9 @@ export class ConverseCollector implements ReplyCollector {
       const head = JSON.stringify({ toolUseId: asText(call['toolUseId']), name: asText(call['name']) })
       return [`{"toolUse":${head.slice(0, -1)},"input":${json}}}`]
     }
-    if (redacted !== '') return [JSON.stringify({ reasoningContent: { redactedContent: redacted } })]
+    if (redacted.length > 0) {
+      return redacted.map((redactedContent) => JSON.stringify({ reasoningContent: { redactedContent } }))
+    }
     if (thought !== '' || signature !== '') {
       const reasoningText = { text: thought, ...(signature === '' ? {} : { signature }) }
       return [JSON.stringify({ reasoningContent: { reasoningText } })]

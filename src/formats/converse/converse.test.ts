@@ -230,6 +230,7 @@ describe('families', () => {
       ['user', ['text']],
     ])
     expect(write({}, LLAMA, { stream: true }).path).toEndWith('/converse-stream')
+    expect(write({ tools: [look] }, 'arn:aws:bedrock:x', { stream: true }).path).toEndWith('/converse')
   })
 
   test('Nova’s tools have a plain root', () => {
@@ -548,6 +549,13 @@ describe('failures', () => {
   test.each([
     [400, 'ValidationException', 'A conversation must start with a user message.', 'bad_request'],
     [400, 'ValidationException', 'The model returned the following errors: prompt is too long', 'context_length'],
+    [
+      400,
+      'ValidationException',
+      'The model returned the following errors: Output blocked by content filtering policy',
+      'policy',
+    ],
+    [404, 'FTUFormNotFilled', 'Model use case details have not been submitted for this account.', 'model_gone'],
     [400, 'ValidationException', 'The provided model identifier is invalid.', 'model_gone'],
     [400, 'ServiceQuotaExceededException', 'Your request exceeds the service quota.', 'rate'],
     [429, 'ThrottlingException', 'Too many tokens, please wait before trying again.', 'rate'],

@@ -7,9 +7,10 @@ import { asFields, ownIn, parseFields, textIn, type Fields } from '../core/field
 import { retryAfter } from '../core/retry-after.ts'
 
 /**
- * The exceptions of the service model (boto/botocore, 2026-08) and those of every service of Amazon
- * (https://docs.aws.amazon.com/bedrock/latest/APIReference/CommonErrors.html, read on 2026-11-26). Others are read by
- * the status. A request that is invalid is read by its words as well.
+ * The exceptions of the service model (boto/botocore, 2026-08), and what Amazon says of credentials
+ * (https://docs.aws.amazon.com/bedrock/latest/userguide/troubleshooting-api-error-codes.html, read on 2026-11-26, and
+ * https://github.com/vercel/ai/issues/4163). Others are read by the status. The refusal of a request is read by its
+ * words as well.
  */
 const kinds: Readonly<Record<string, UpstreamFailureKind>> = {
   AccessDeniedException: 'auth',
@@ -17,14 +18,11 @@ const kinds: Readonly<Record<string, UpstreamFailureKind>> = {
   IncompleteSignature: 'auth',
   InvalidClientTokenId: 'auth',
   InvalidSignatureException: 'auth',
-  MissingAuthenticationToken: 'auth',
   MissingAuthenticationTokenException: 'auth',
   NotAuthorized: 'auth',
-  OptInRequired: 'auth',
   UnrecognizedClientException: 'auth',
   ThrottlingException: 'rate',
   ServiceQuotaExceededException: 'rate',
-  TooManyRequestsException: 'rate',
   ModelNotReadyException: 'overload',
   ServiceUnavailable: 'overload',
   ServiceUnavailableException: 'overload',
@@ -37,6 +35,8 @@ const kinds: Readonly<Record<string, UpstreamFailureKind>> = {
 }
 /** The model failed at this request, or made something that is no answer. Another request may succeed. */
 const DOUBTFUL = /^Model(?:Stream)?ErrorException$/
+/** As in the Messages format. Claude's words come through. */
+const POLICY_WORDS = /content filtering policy|usage polic(?:y|ies)/i
 /** The credential is valid, but not for this model. The other models of the provider go on. */
 const ABOUT_MODEL = /access to the model|model access is denied|bedrock:InvokeModel|foundation-model|inference-profile/i
 
@@ -57,6 +57,11 @@ function typeIn(name: string | undefined): string | undefined {
   return type === '' ? undefined : (type[0] ?? '').toUpperCase() + type.slice(1)
 }
 
+function kindByWords(kind: UpstreamFailureKind, words: string): UpstreamFailureKind {
+  if (kind === 'auth' && ABOUT_MODEL.test(words)) return 'model_gone'
+  return kind === 'bad_request' && POLICY_WORDS.test(words) ? 'policy' : kind
+}
+
 type ErrorHead = { readonly status?: number | undefined; readonly type?: string | undefined }
 
 /** Classifies an error by its type, its status and its words. A stream has no status. */
@@ -69,7 +74,7 @@ export function readConverseError(
   const words = textIn(body['message']) ?? textIn(body['Message']) ?? ''
   const stated = ownIn(kinds, type ?? '') ?? kindOfStatus(status ?? (type === 'ValidationException' ? 400 : 500))
   const meaning = stated === 'bad_request' ? meaningOf({ codes: [], message: words }) : undefined
-  const kind = stated === 'auth' && ABOUT_MODEL.test(words) ? 'model_gone' : (meaning?.kind ?? stated)
+  const kind = meaning?.kind ?? kindByWords(stated, words)
   return {
     kind,
     ...meaning,

@@ -84,12 +84,13 @@ function write(turn: Turn, stream: boolean, to: Destination): UpstreamRequest {
     ...(Object.keys(model.fields).length === 0 ? {} : { additionalModelRequestFields: model.fields }),
   }
   for (const [field, value] of Object.entries(strangers(turn))) if (value !== undefined) dropped.add(field)
-  const mode = stream && (tools.config === undefined || family.streamsTools) ? 'stream' : 'whole'
+  const isUnstreamed = stream && tools.config !== undefined && !family.streamsTools
   return {
-    path: conversePath(id, mode),
+    path: conversePath(id, stream && !isUnstreamed ? 'stream' : 'whole'),
     headers: NO_HEADERS,
     body: JSON.stringify(body),
     dropped: [...dropped],
+    ...(isUnstreamed ? { isWhole: true } : {}),
     demandedOutputTokensMax: limit.demanded,
   }
 }

@@ -216,6 +216,8 @@ export type UpstreamRequest = {
   readonly upload?: UploadBody | undefined
   /** Fields of the client that this upstream does not support. */
   readonly dropped: readonly string[]
+  /** The answer comes whole, although the client wants a stream. */
+  readonly isWhole?: true | undefined
   /** The output limit that the vendor demands and that neither client nor gateway has set. */
   readonly demandedOutputTokensMax?: number | undefined
 }
