@@ -109,4 +109,8 @@ export const mutants: readonly Mutant[] = [
     name: 'a stream has no end',
     edits: [edit('messages/client-side.ts', "+ event({ type: 'message_stop' })", '')],
   },
+  {
+    name: 'signed thoughts go to models that sign none',
+    edits: [edit('converse/conversation.ts', '|| !this.options.family.signsThoughts', '')],
+  },
 ]
