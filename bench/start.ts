@@ -7,6 +7,7 @@ import { connect } from 'node:net'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { bunEnv } from '../bin/bun-env.js'
+import { programFile } from '../bin/program.js'
 import { freePort } from './contender.ts'
 import { diskFolder } from './disk-folder.ts'
 import type { Measurement } from './figures.ts'
@@ -20,7 +21,7 @@ const { values: options } = parseArgs({ options: { by: { type: 'string', default
 /** The command that `npx tollgate` runs, and the program alone, which Node starts. */
 const commands: Readonly<Record<string, readonly string[]>> = {
   launcher: ['node', join(ROOT, 'bin/tollgate.js'), 'serve'],
-  program: [process.execPath, '--no-env-file', `--config=${ROOT}/package.json`, join(ROOT, 'src/main.ts'), 'serve'],
+  program: [process.execPath, '--no-env-file', `--config=${ROOT}/package.json`, programFile(ROOT), 'serve'],
 }
 
 type Start = { readonly answerMs: number; readonly chatMs: number; readonly cpuMs: number }

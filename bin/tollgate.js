@@ -3,13 +3,14 @@
 import { fileURLToPath } from 'node:url'
 import { bunEnv } from './bun-env.js'
 import { findBun } from './find-bun.js'
+import { programFile } from './program.js'
 import { runnersAbove } from './runners.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const bun = findBun()
 // Bun would read a .env or bunfig.toml in the user's directory, which must not change the server. package.json has no
 // bunfig key, so it serves as an empty config on every system.
-const args = ['--no-env-file', `--config=${root}package.json`, `${root}src/main.ts`, ...process.argv.slice(2)]
+const args = ['--no-env-file', `--config=${root}package.json`, programFile(root), ...process.argv.slice(2)]
 const env = { ...bunEnv, ...process.env }
 // The server ends when one of these processes is gone, because it may have received a signal and not passed it on.
 const runners = await runnersAbove()

@@ -131,6 +131,8 @@ const counts = (await Promise.all(lanes.map(runInTurn))).flat()
 await Promise.all([browser.stop(), database?.stop()])
 rmSync(work, { recursive: true, force: true })
 
+// The last lines say which tests failed, because their own output may be far above.
+for (const name of counts.flatMap((one) => one.failures)) console.log(`(fail) ${name}`)
 const sumOf = (name) => counts.reduce((sum, one) => sum + one[name], 0)
 const [passed, failed, skipped] = [sumOf('passed'), sumOf('failed'), sumOf('skipped')]
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
@@ -268,14 +270,16 @@ function run(command, args, { stdio, env: own }) {
   })
 }
 
-/** Reads the totals on the root element of the JUnit report. */
+/** Reads the totals on the root element of the JUnit report, and the names of the tests that failed. */
 function count(report, exitCode) {
   const xml = existsSync(report) ? readFileSync(report, 'utf8') : ''
   const total = (name) => Number(new RegExp(`<testsuites [^>]*\\b${name}="(\\d+)"`).exec(xml)?.[1] ?? 0)
-  const [tests, failures, skipped] = [total('tests'), total('failures'), total('skipped')]
-  const passed = tests - failures - skipped
+  const cases = xml.matchAll(/<testcase name="([^"]*)" classname="([^"]*)"[^>]* file="([^"]*)"[^>]*>\s*<failure/g)
+  const failures = Array.from(cases, ([, name, group, file]) => `${file}: ${group} > ${name}`)
+  const [tests, failed, skipped] = [total('tests'), total('failures'), total('skipped')]
+  const passed = tests - failed - skipped
   // The report does not count a file that cannot be loaded, or a runner that dies. It counts as one failure here. In a
   // single worker, a test that calls process.exit(0) ends the run without a report.
-  const failed = failures === 0 && (exitCode !== 0 || tests === 0) ? 1 : failures
-  return { passed, failed, skipped }
+  if (failed > 0 || (exitCode === 0 && tests > 0)) return { passed, failed, skipped, failures }
+  return { passed, failed: 1, skipped, failures: ['a file that could not be loaded, or a run that died: see above'] }
 }

@@ -2,6 +2,7 @@
 import { Database } from 'bun:sqlite'
 import { join, resolve } from 'node:path'
 import { bunEnv } from '../../bin/bun-env.js'
+import { programFile } from '../../bin/program.js'
 import { callControl } from '../../src/admin/control.ts'
 import type { PolicyName } from '../../src/domain/routing.ts'
 import type { Contender, Field } from '../contender.ts'
@@ -98,7 +99,7 @@ export const tollgate = ({ name, root, bunArgs, routing }: Checkout): Contender 
     '--no-env-file',
     `--config=${root}/package.json`,
     ...bunArgs,
-    join(root, 'src/main.ts'),
+    programFile(root),
     'serve',
   ],
   files: (field) => ({ 'tollgate.yaml': config(field, routing) }),

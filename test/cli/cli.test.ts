@@ -4,12 +4,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { programFile } from '../../bin/program.js'
 import { loadAll } from '../../src/cli/registry.ts'
 import { sandboxModels } from '../../src/sandbox-provider.ts'
 import { startSandboxProcess } from '../support/gateway.ts'
 
 const ROOT = resolve(import.meta.dir, '../..')
-const MAIN = join(ROOT, 'src/main.ts')
+const MAIN = programFile(ROOT)
 const folders: string[] = []
 
 const freshFolder = (): string => {
@@ -26,7 +27,6 @@ const command = (...args: readonly string[]): string[] => [process.execPath, '--
 const own = { PATH: process.env['PATH'] ?? '', HOME: tmpdir(), PORT: '0' }
 /** Nothing of the machine's own environment: a vendor's key in it would add a provider. */
 const envOf = (folder: string, env: Env = {}): Env => ({ ...own, TOLLGATE_DATA: folder, ...env })
-
 /** Runs one command to its end. */
 async function run(
   folder: string,

@@ -1,8 +1,9 @@
 /** Runs `tollgate` commands in processes of their own, as people and scripts do. */
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
+import { programFile } from '../../bin/program.js'
 
-const MAIN = join(resolve(import.meta.dir, '../..'), 'src/main.ts')
+const MAIN = programFile(resolve(import.meta.dir, '../..'))
 
 export type Ran = { readonly code: number; readonly out: string; readonly err: string }
 

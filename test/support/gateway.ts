@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { bunEnv } from '../../bin/bun-env.js'
+import { programFile } from '../../bin/program.js'
 import { callControl } from '../../src/admin/control.ts'
 import { startAlternatingProxy } from './alternating-proxy.ts'
 import { runCommand } from './command.ts'
@@ -111,7 +112,9 @@ async function startInstance(
 ): Promise<RunningGateway> {
   const configFile = join(folder, 'tollgate.yaml')
   if (yaml !== undefined) await Bun.write(configFile, sandboxForAll ? withSandbox(yaml) : yaml)
-  const program = [...preload.map((file) => `--preload=${file}`), join(root, 'src/main.ts'), 'serve']
+  // What is loaded before the program may import its sources.
+  const main = preload.length > 0 ? join(root, 'src/main.ts') : programFile(root)
+  const program = [...preload.map((file) => `--preload=${file}`), main, 'serve']
   const { child, baseUrl, output } = await startProcess(
     program,
     {

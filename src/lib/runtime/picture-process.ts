@@ -145,7 +145,7 @@ function spawned(bytesMax: number): Bun.Subprocess<'pipe', 'pipe', 'ignore'> {
     '--no-env-file',
     `--config=${join(ROOT, 'package.json')}`,
     '--smol',
-    join(import.meta.dir, 'picture-worker.ts'),
+    Bun.fileURLToPath(new URL('./picture-worker.ts', import.meta.url)),
     String(bytesMax),
   ]
   try {
