@@ -99,8 +99,10 @@ class SqlAccounts implements Accounts {
   awaitKey(presented: string): Promise<void> | undefined {
     const { changes } = this.store
     if (!changes.isShared) return undefined
+    // Another instance may have made the account, too, and the rows of keys may arrive before those of accounts.
+    const accountOf = (keyId: string): string => this.keys.get(keyId)?.accountId ?? ''
     const isKnown = isKeyShaped(presented)
-      ? this.keyIdByDigest.has(this.digestOf(presented))
+      ? this.accounts.has(accountOf(this.keyIdByDigest.get(this.digestOf(presented)) ?? ''))
       : !readPass(presented, this.options.pepper) || this.callerWithPass(presented) !== undefined
     return isKnown ? undefined : changes.catchUp()
   }
