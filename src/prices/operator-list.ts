@@ -71,12 +71,19 @@ const modelsIn = (vendors: Readonly<Record<string, { readonly models: object }>>
 
 const list = z
   .strictObject({
-    version: z.string().max(100).optional(),
+    /** It is shown above the plan, so it has no line ends and nothing else that could change what is shown. */
+    version: z
+      .string()
+      .regex(/^[\w.+ -]{0,100}$/)
+      .optional(),
     released: z.iso.date().optional(),
     vendors: z.record(
-      z.string().min(1).max(100),
+      z.string().regex(/^[\w.-]{1,100}$/, 'must be a vendor'),
       z.strictObject({
-        upstreamPrefix: z.string().max(100).optional(),
+        upstreamPrefix: z
+          .string()
+          .regex(/^[\w@][\w.:/@-]{0,99}$/)
+          .optional(),
         models: z.record(z.string().regex(/^[\w@][\w.:/@-]{0,199}$/, 'must be a model id'), model),
       }),
     ),

@@ -181,8 +181,7 @@ class AttemptLoop {
       relay.pictures.adapterContextOf(call, provider, admission.model),
     )
     const target = { provider, preset, failures: adapter.failures }
-    const owner = racer ?? call
-    const prepared = prepareAttempt(relay, call, { target, adapter, offer, admission, without, owner })
+    const prepared = prepareAttempt(relay, call, { target, adapter, offer, admission, without, owner: racer ?? call })
     if ('kind' in prepared) {
       return { failed: prepared, asked: { choice, permit, startedMs, dropped: NOTHING, isWhole: false } }
     }
@@ -231,7 +230,7 @@ class AttemptLoop {
       two.result.then(() => [two, one] as const),
     ])
     const tried = await ended.result
-    if (tried.kind === 'failed') ended.racer?.lost()
+    ended.racer?.ended(tried.kind)
     // The other one is asked and paid for already, so only a fault of the request itself ends it.
     const isOver = tried.kind !== 'failed' || isRefusal(tried.failure) || isAbandoned(call)
     if (isOver) this.outrun(other)
@@ -243,8 +242,7 @@ class AttemptLoop {
 
   private hedged(running: RunningAttempt, tried: AttemptResult): OffersOutcome | Promise<OffersOutcome> {
     if (tried.kind !== 'failed') this.tookUntilNow(running)
-    if (tried.kind !== 'failed') running.racer?.won()
-    else running.racer?.lost()
+    running.racer?.ended(tried.kind)
     this.current(running)
     return this.tried(running, tried)
   }
@@ -256,7 +254,7 @@ class AttemptLoop {
       const chosen = offerChoiceOf(relay, admission.offers[this.next++] as Offer)
       const permit = chosen && relay.concurrency.take(chosen.provider)
       const choice = permit && chosen.provider.keys ? withKey(relay, chosen, permit, { call, admission }) : chosen
-      if (permit && choice && relay.retries.spend(performance.now())) {
+      if (permit && choice && relay.retries.spendSpare(performance.now())) {
         this.left--
         const running = this.send(choice, permit, new Racer(call))
         if (!('failed' in running)) {

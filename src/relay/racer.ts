@@ -1,6 +1,7 @@
 import type { MemoryShare } from '../lib/runtime/reply-memory.ts'
 import type { Abortable, Stoppable } from '../upstream/in-flight-attempt.ts'
 import type { GatewayRequest } from './call.ts'
+import type { AttemptResult } from './prepared-attempt.ts'
 
 /** The owner of one attempt of a hedged request. It can be stopped without the others. */
 export class Racer implements Stoppable {
@@ -38,8 +39,9 @@ export class Racer implements Stoppable {
     return (this.memory ??= this.call.newMemoryShare())
   }
 
-  /** It has answered. Its memory is that of the request from now on. */
-  won(): void {
+  /** If it has answered, its memory is that of the request from now on. A second call is safe. */
+  ended(how: AttemptResult['kind']): void {
+    if (how === 'failed') return this.lost()
     this.state = 'won'
     if (this.memory) this.call.takeMemory(this.memory)
     this.memory = undefined

@@ -21,3 +21,12 @@ test('every fifth request earns one retry', () => {
   for (let i = 0; i < 50; i++) budget.earn()
   expect(spendAll(budget, 0)).toBeWithin(9, 11)
 })
+
+test('hedges leave half of the budget to requests that have failed', () => {
+  const budget = new RetryBudget()
+  let hedged = 0
+  while (budget.spendSpare(1_000)) hedged++
+  expect([hedged, spendAll(budget, 1_000)]).toEqual([50, 50])
+  for (let i = 0; i < 300; i++) budget.earn()
+  expect(budget.spendSpare(1_000)).toBe(true)
+})

@@ -24,7 +24,16 @@ export class RetryBudget {
 
   /** Takes a retry from the budget. Returns whether there was one. `nowMs` never goes back. */
   spend(nowMs: number): boolean {
-    if (this.saved.level(SAVED_MAX, nowMs) < 1) return false
+    return this.take(nowMs, 1)
+  }
+
+  /** The same for an attempt that is not needed yet. Half of the budget is left for requests that have failed. */
+  spendSpare(nowMs: number): boolean {
+    return this.take(nowMs, 1 + SAVED_MAX / 2)
+  }
+
+  private take(nowMs: number, least: number): boolean {
+    if (this.saved.level(SAVED_MAX, nowMs) < least) return false
     this.saved.take(SAVED_MAX, nowMs, 1)
     return true
   }
