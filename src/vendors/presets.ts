@@ -104,7 +104,7 @@ export const presets: readonly Preset[] = [
   // (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html, 2026-11).
   preset({
     id: 'bedrock-converse',
-    label: 'Every model of Amazon Bedrock',
+    label: 'Amazon Bedrock, any model',
     auth: 'aws',
     dialects: ['converse'],
     probe: 'empty_call',

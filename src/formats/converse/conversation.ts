@@ -51,6 +51,8 @@ class Writer {
   private readonly dropped = new Set<string>()
   private readonly documents = new DocumentNames()
   private readonly options: HistoryOptions
+  /** The results at the beginning of the last message. */
+  private leadingResults = 0
 
   constructor(options: HistoryOptions) {
     this.options = options
@@ -96,9 +98,17 @@ class Writer {
   /** Adds blocks to the last message if it has this role. Two messages of one role would be refused. */
   private say(role: WireMessage['role'], blocks: readonly Block[]): void {
     if (blocks.length === 0) return
+    const content = this.contentOf(role)
+    for (const block of blocks) content.push(block)
+  }
+
+  private contentOf(role: WireMessage['role']): Block[] {
     const last = this.messages.at(-1)
-    if (last?.role === role) last.content.push(...blocks)
-    else this.messages.push({ role, content: [...blocks] })
+    if (last?.role === role) return last.content
+    const message: WireMessage = { role, content: [] }
+    this.messages.push(message)
+    this.leadingResults = 0
+    return message.content
   }
 
   /** Results stand before everything else in their message. */
@@ -110,10 +120,8 @@ class Writer {
     const status = richResults && isError === true ? { status: 'error' } : {}
     if (isError === true && !richResults) this.dropped.add('is_error')
     const block = { toolResult: { toolUseId, content: content.length > 0 ? content : [NO_OUTPUT], ...status } }
-    this.say('user', [block])
-    const blocks = this.messages.at(-1)?.content ?? []
-    const first = blocks.findIndex((one) => !('toolResult' in one))
-    if (first !== -1) blocks.splice(first, 0, ...blocks.splice(-1))
+    const blocks = this.contentOf('user')
+    blocks.splice(this.leadingResults++, 0, block)
     this.say('user', withText(written.filter((one) => !isPlain(one))))
   }
 
@@ -170,16 +178,18 @@ class Writer {
 
   /** The last points are kept, because they cover the most. */
   private limitCachePoints(): void {
-    const { cachePoints } = this.options.family
-    let room = CACHE_POINTS_MAX
     const all = [this.system, ...this.messages.map(({ content }) => content)]
-    for (const blocks of all.toReversed()) {
-      const isBarred = cachePoints === 'not_beside_tools' && blocks.some(isToolBlock)
-      for (let i = blocks.length - 1; i >= 0; i--) {
-        if (!isCachePoint(blocks[i] ?? {}) || (!isBarred && room-- > 0)) continue
-        blocks.splice(i, 1)
-        this.dropped.add('cache_control')
-      }
+    const isBarred = (blocks: readonly Block[]): boolean =>
+      this.options.family.cachePoints === 'not_beside_tools' && blocks.some(isToolBlock)
+    let surplus = -CACHE_POINTS_MAX
+    for (const blocks of all) if (!isBarred(blocks)) surplus += blocks.filter(isCachePoint).length
+    for (const blocks of all) {
+      const barred = isBarred(blocks)
+      const kept = blocks.filter((block) => !isCachePoint(block) || (!barred && surplus-- <= 0))
+      if (kept.length === blocks.length) continue
+      this.dropped.add('cache_control')
+      for (const [i, block] of kept.entries()) blocks[i] = block
+      blocks.length = kept.length
     }
   }
 }

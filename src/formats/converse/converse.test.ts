@@ -158,11 +158,32 @@ describe('requests', () => {
       { content: [{ document: { name: 'document' } }, { text: 'See the document.' }] },
     ])
     const names = new DocumentNames()
+    const [long, cut] = ['a'.repeat(300), 'a'.repeat(192)]
     expect(
-      ['报告.pdf', 'John’s  report #1.pdf', 'john s report 1', 'a'.repeat(300), undefined].map((name) =>
+      ['报告.pdf', 'John’s  report #1.pdf', 'john s report 1', long, undefined, long, long].map((name) =>
         names.of(name),
       ),
-    ).toEqual(['document', 'John s report 1', 'john s report 1 2', 'a'.repeat(192), 'document 2'])
+    ).toEqual(['document', 'John s report 1', 'john s report 1 2', cut, 'document 2', `${cut} 2`, `${cut} 3`])
+  })
+
+  test('thousands of calls at once take no longer than their number', () => {
+    const count = 20_000
+    const ids = Array.from({ length: count }, (_, i) => `c${i}`)
+    const parts = ids.map((id) => ({
+      kind: 'tool_call' as const,
+      id,
+      name: 'f',
+      arguments: '{}',
+      tool: 'function' as const,
+    }))
+    const text = { kind: 'text' as const, text: 'x', cache: '5m' as const }
+    const results = ids.map((callId) => ({ role: 'tool' as const, callId, parts: [text] }))
+    const turn: Turn = { ...turnOf({}), messages: [{ role: 'assistant', parts }, ...results] }
+    const startedUs = process.cpuUsage().user
+    const { body } = converseUpstreamSide.write(turn, false, { upstreamModel: CLAUDE, outputTokensMax: 9, quirks })
+    expect(body.split('cachePoint')).toHaveLength(5)
+    expect(body.split('toolResult')).toHaveLength(count + 1)
+    expect(process.cpuUsage().user - startedUs).toBeLessThan(2_000_000)
   })
 
   test('what the format cannot say is refused', () => {

@@ -77,6 +77,8 @@ export const documentBlock = ({ source, name }: FilePart, names: DocumentNames):
 })
 
 const NAME_CHARS_MAX = 200
+/** Room for a number behind a name. */
+const NUMBER_CHARS = 8
 
 /**
  * The names of the documents in one request. A name has letters, digits, single blanks, hyphens and brackets
@@ -84,18 +86,29 @@ const NAME_CHARS_MAX = 200
  * (https://github.com/anomalyco/opencode/pull/48756, 2026-09).
  */
 export class DocumentNames {
-  private readonly used = new Map<string, number>()
+  private readonly used = new Set<string>()
+  /** The number that a name was last given. */
+  private readonly numbers = new Map<string, number>()
 
   of(given: string | undefined): string {
-    const plain = (given ?? '').replace(/\.[a-zA-Z0-9]{1,8}$/, '').replaceAll(/[^a-zA-Z0-9\-()[\]]+/g, ' ')
-    const name =
-      plain
-        .trim()
-        .slice(0, NAME_CHARS_MAX - 8)
-        .trim() || 'document'
-    const known = name.toLowerCase()
-    const times = (this.used.get(known) ?? 0) + 1
-    this.used.set(known, times)
-    return times === 1 ? name : this.of(`${name} ${times}`)
+    const first = plainName(given)
+    let number = this.numbers.get(first) ?? 1
+    let name = numbered(first, number)
+    while (this.used.has(name.toLowerCase())) name = numbered(first, ++number)
+    this.numbers.set(first, number)
+    this.used.add(name.toLowerCase())
+    return name
   }
+}
+
+const numbered = (name: string, number: number): string => (number === 1 ? name : `${name} ${number}`)
+
+function plainName(given = ''): string {
+  const plain = given.replace(/\.[a-zA-Z0-9]{1,8}$/, '').replaceAll(/[^a-zA-Z0-9\-()[\]]+/g, ' ')
+  return (
+    plain
+      .trim()
+      .slice(0, NAME_CHARS_MAX - NUMBER_CHARS)
+      .trim() || 'document'
+  )
 }

@@ -2,8 +2,8 @@
 import type { Tool, Turn } from '../../domain/turn.ts'
 import type { ConverseFamily } from '../../vendors/converse-families.ts'
 import { enforceable } from '../core/enforceable-schema.ts'
-import { asFields, type Fields } from '../core/fields.ts'
-import { withoutReferences } from '../core/schema-references.ts'
+import type { Fields } from '../core/fields.ts'
+import { newSchemaRoom, withoutReferences, type SchemaRoom } from '../core/schema-references.ts'
 
 export type WrittenTools = {
   readonly config: object | undefined
@@ -34,13 +34,13 @@ export function toolsOf(turn: Turn, { family, forcedTool, dropped }: ToolOptions
     if (choice?.kind === 'none') dropped.add('tool_choice')
     for (const { name } of turn.tools) called.delete(name)
     const lost = [...called].map((name): Tool => ({ kind: 'function', name }))
-    const config = { tools: [...turn.tools, ...lost].map((tool) => specOf(tool, family)) }
+    const config = { tools: specsOf([...turn.tools, ...lost], family) }
     return { config, isForced: false, notes: [NO_CALLS] }
   }
   const allowed = choice?.kind === 'allowed' ? new Set(choice.names) : undefined
   const offered = turn.tools.filter(({ name }) => allowed?.has(name) ?? true)
   const toolChoice = choiceOf(turn, forcedTool ? family.choices : [], dropped)
-  const config = { tools: offered.map((tool) => specOf(tool, family)), ...(toolChoice ? { toolChoice } : {}) }
+  const config = { tools: specsOf(offered, family), ...(toolChoice ? { toolChoice } : {}) }
   return { config, isForced: toolChoice !== undefined, notes: [] }
 }
 
@@ -65,7 +65,12 @@ function choiceOf(
   return undefined
 }
 
-function specOf(tool: Tool, family: ConverseFamily): object {
+function specsOf(tools: readonly Tool[], family: ConverseFamily): object[] {
+  const room = newSchemaRoom()
+  return tools.map((tool) => specOf(tool, family, room))
+}
+
+function specOf(tool: Tool, family: ConverseFamily, room: SchemaRoom): object {
   const { name, description } = tool
   const { parameters, strict } = tool.kind === 'function' ? tool : {}
   const isStrict = strict === true && family.schemas
@@ -73,15 +78,15 @@ function specOf(tool: Tool, family: ConverseFamily): object {
   const json = isStrict
     ? enforceable({ properties: {}, ...schema })
     : family.toolSchemas === 'plain_root'
-      ? plainRoot(schema)
+      ? plainRoot(schema, room)
       : schema
   const said = description === undefined || description.trim() === '' ? {} : { description }
   return { toolSpec: { name, ...said, inputSchema: { json }, ...(isStrict ? { strict } : {}) } }
 }
 
 /** Nova refuses any other member ("extraneous key [definitions] is not permitted"). */
-function plainRoot(schema: Fields): Fields {
-  const { type, properties = {}, required } = asFields(withoutReferences(schema))
+function plainRoot(schema: Fields, room: SchemaRoom): Fields {
+  const { type, properties = {}, required } = withoutReferences(schema, room)
   return { type, properties, ...(Array.isArray(required) ? { required } : {}) }
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { withoutReferences } from './schema-references.ts'
+import { newSchemaRoom, withoutReferences } from './schema-references.ts'
 
 const ref = (name: string): object => ({ $ref: `#/$defs/${name}` })
 
@@ -10,7 +10,7 @@ test('definitions stand where they are referred to', () => {
     $defs: { a: { type: 'object', properties: { b: ref('b') } } },
     definitions: { b: { type: 'string', description: 'its' } },
   }
-  expect(withoutReferences(schema)).toEqual({
+  expect(withoutReferences(schema, newSchemaRoom())).toEqual({
     type: 'object',
     properties: {
       a: { type: 'object', properties: { b: { type: 'string', description: 'its' } } },
@@ -21,7 +21,7 @@ test('definitions stand where they are referred to', () => {
 
 test('a schema without definitions stays as it is', () => {
   const schema = { type: 'object', properties: { $ref: { type: 'string' } } }
-  expect(withoutReferences(schema)).toBe(schema)
+  expect(withoutReferences(schema, newSchemaRoom())).toBe(schema)
 })
 
 test('what refers to itself ends, and what leads nowhere is any value', () => {
@@ -29,10 +29,17 @@ test('what refers to itself ends, and what leads nowhere is any value', () => {
     properties: { tree: ref('tree'), lost: ref('none') },
     $defs: { tree: { properties: { next: ref('tree') } } },
   }
-  const text = JSON.stringify(withoutReferences(schema))
+  const text = JSON.stringify(withoutReferences(schema, newSchemaRoom()))
   expect(text).not.toContain('$ref')
   expect(text).toContain('"lost":{}')
   expect(text.match(/next/g)).toHaveLength(8)
+})
+
+test('the schemas of one request share the room to grow', () => {
+  const room = newSchemaRoom()
+  const schema = { properties: { a: ref('a') }, $defs: { a: { description: 'x'.repeat(200_000) } } }
+  expect(JSON.stringify(withoutReferences(schema, room)).length).toBeGreaterThan(200_000)
+  expect(withoutReferences(schema, room)).toEqual({ properties: { a: {} } })
 })
 
 test('a definition that is used by thousands does not make a request of gigabytes', () => {
@@ -48,5 +55,5 @@ test('a definition that is used by thousands does not make a request of gigabyte
     properties: { a: ref('d0') },
     $defs: { ...Object.fromEntries(levels), d8: { type: 'string', description: 'x'.repeat(1_000) } },
   }
-  expect(JSON.stringify(withoutReferences(schema)).length).toBeLessThan(1_000_000)
+  expect(JSON.stringify(withoutReferences(schema, newSchemaRoom())).length).toBeLessThan(1_000_000)
 })
