@@ -199,6 +199,17 @@ test('prices of an account are declared as factors and cards', () => {
   expect(refusal('{ prices: { m: { factor: 1, input: 1 } } }')).toContain('exclude each other')
   expect(refusal('{ prices: { m: { input: 1 } } }')).toContain('output')
   expect(refusal('{ prices: { gone: { input: 1, output: 1 } } }')).toContain("no model 'gone'")
+  // It would be taken for the id of a model, and nobody would pay this price or meet this limit.
+  expect(refusal('{ prices: { "v/*": { factor: 0.5 } } }')).toContain('one model')
+  expect(refusal('{ limits: { models: { "v/*": { requests_per_minute: 1 } } } }')).toContain('one model')
+})
+
+test('a price of an account may name its model by an alias of the file', () => {
+  const models = 'models: { m: { price: { input: 1, output: 1 }, offers: [{ provider: sandbox, model: x }] } }'
+  const names = `${models}\naliases: { other: m }\naccounts:\n  acme: `
+  const { accounts } = read(`${names}{ prices: { other: { input: 2, output: 3 } } }`)
+  expect(accounts[0]?.prices).toMatchObject([{ modelId: 'm', value: { kind: 'card' } }])
+  expect(() => read(`${names}{ prices: { other: { factor: 0.5 }, m: { factor: 2 } } }`)).toThrow('two prices')
 })
 
 test('prices of long requests are declared by the input above which they apply', () => {

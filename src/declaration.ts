@@ -221,9 +221,13 @@ function resolve(read: z.infer<typeof declaration>, { env, file, fail }: Reading
   }
   const models = Object.entries(read.models).map(modelOf)
   const pricesOf = (name: string, stated: z.infer<typeof account>): readonly DeclaredAccountPrice[] =>
-    accountPricesOf(stated, models, { path: ['accounts', name], fail })
+    accountPricesOf(stated, { models, aliases: read.aliases }, { path: ['accounts', name], fail })
   const accounts = Object.entries(read.accounts).map(([name, declared]): DeclaredAccount => {
     const { opening_balance: openingBalance, models: allowedModels, limits: stated = NO_LIMITS } = declared
+    const wide = Object.keys(stated.models ?? {}).find((model) => model.endsWith('/*'))
+    if (wide !== undefined) {
+      fail(['accounts', name, 'limits', 'models', wide], 'a limit is for one model, by its id or an alias')
+    }
     return { name, openingBalance, allowedModels, limits: stated, prices: pricesOf(name, declared) }
   })
   return {

@@ -100,14 +100,27 @@ type StatedPrices = {
   readonly prices: Readonly<Record<string, StatedCard & { readonly factor?: PriceFactor | undefined }>>
 }
 
-/** A card needs a model of the file, because the kind of the model decides what its prices must not lack. */
+type DeclaredNames = {
+  readonly models: readonly ModelDraft[]
+  readonly aliases: Readonly<Record<string, string>>
+}
+
+/**
+ * A card needs a model of the file, because the kind of the model decides what its prices must not lack. A price may name
+ * its model by an alias of the file.
+ */
 export function accountPricesOf(
   { price_factor: general, prices }: StatedPrices,
-  models: readonly ModelDraft[],
+  { models, aliases }: DeclaredNames,
   { path, fail }: Place,
 ): readonly DeclaredAccountPrice[] {
-  const own = Object.entries(prices).map(([modelId, { factor: share, ...stated }]): DeclaredAccountPrice => {
-    const at = [...path, 'prices', modelId]
+  const named = new Set<string>()
+  const own = Object.entries(prices).map(([name, { factor: share, ...stated }]): DeclaredAccountPrice => {
+    const at = [...path, 'prices', name]
+    const modelId = Object.hasOwn(aliases, name) ? (aliases[name] as string) : name
+    if (modelId.endsWith('/*')) return fail(at, 'a price is for one model, by its id or an alias')
+    if (named.has(modelId)) return fail(at, `there are two prices for the model '${modelId}'`)
+    named.add(modelId)
     const isCard = Object.values(stated).some((value) => value !== undefined)
     if (share !== undefined && isCard) return fail(at, 'a factor and prices exclude each other')
     if (share !== undefined) return { modelId, value: { kind: 'factor', factor: share } }

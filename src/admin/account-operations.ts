@@ -6,7 +6,7 @@ import { formatUsd, parseUsd } from '../domain/money.ts'
 import { timeOrderedId } from '../lib/primitives/ids.ts'
 import type { Booking } from '../ledger/ledger-queries.ts'
 import { OPENING } from '../ledger/system-reasons.ts'
-import { strayModel } from './allowed-models.ts'
+import { strayLimit, strayModel } from './allowed-models.ts'
 import { visibleName } from './name.ts'
 import { changedLimits, limitedModels, limitsInput, limitsView } from './limits-input.ts'
 import { sayRefusal } from './refusals.ts'
@@ -152,7 +152,7 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
       limits: limitsInput.optional(),
     }),
     async (services, { name: wanted, models: allowedModels, balance, limits = {} }) => {
-      const stray = strayModel(services, allowedModels) ?? strayModel(services, limitedModels(limits))
+      const stray = strayModel(services, allowedModels) ?? strayLimit(services, limitedModels(limits))
       if (stray) return stray
       const account = await services.accounts.create({
         name: wanted,
@@ -215,7 +215,7 @@ export const accountOperations: Readonly<Record<string, Operation>> = {
     (services, { account: wanted, limits: change }) =>
       withAccount(services, wanted, async ({ id, origin, limits }) => {
         if (origin === 'declared') return declaredElsewhere('account', wanted)
-        const stray = strayModel(services, limitedModels(change), Object.keys(limits.models ?? {}))
+        const stray = strayLimit(services, limitedModels(change), Object.keys(limits.models ?? {}))
         if (stray) return stray
         return done(
           accountView(services, await services.accounts.update(id, { limits: changedLimits(limits, change) })),

@@ -18,14 +18,27 @@ export function strayModel(
   return { ...refused('invalid_input', sayRefusal('no_model', { name: stray })), param: 'models' }
 }
 
+/** The same for limits. Each is for one model, so none is for a wildcard. */
+export function strayLimit(
+  { catalog }: Pick<AdminServices, 'catalog'>,
+  named: readonly string[],
+  before: readonly string[] = [],
+): OperationRefusal | undefined {
+  const stray = named.find((name) => !before.includes(name) && !catalog.modelNamed(name))
+  if (stray === undefined) return undefined
+  return { ...refused('invalid_input', sayRefusal('no_model', { name: stray })), param: 'models' }
+}
+
 /** Whether an entry names a model that exists. */
 const isNamed = (catalog: AdminServices['catalog'], entry: string): boolean =>
   catalog.modelNamed(entry) !== undefined || catalog.models().some((model) => isEntryFor(entry, model))
 
-/** The lists with names that no model and no alias has, as text for operators. */
+/** The lists and limits with names that no model and no alias has, as text for operators. */
 export function strayModels({ accounts, catalog }: Pick<AdminServices, 'accounts' | 'catalog'>): string[] {
-  const straysOf = ({ allowedModels = [] }: Pick<Account | ApiKey, 'allowedModels'>): string[] =>
-    allowedModels.filter((name) => !isNamed(catalog, name))
+  const straysOf = ({ allowedModels = [], limits }: Pick<Account | ApiKey, 'allowedModels' | 'limits'>): string[] => [
+    ...allowedModels.filter((name) => !isNamed(catalog, name)),
+    ...Object.keys(limits.models ?? {}).filter((name) => !catalog.modelNamed(name)),
+  ]
   return accounts.list().flatMap((account) => {
     const keys = accounts.keysOf(account.id).filter(({ revokedAtMs }) => revokedAtMs === undefined)
     return [

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { Account, ApiKey } from '../domain/account.ts'
 import { NO_LIMITS } from '../domain/limits.ts'
-import { strayModel } from './allowed-models.ts'
+import { strayLimit, strayModel } from './allowed-models.ts'
 import { visibleName } from './name.ts'
 import { changedLimits, limitedModels, limitsInput, limitsView } from './limits-input.ts'
 import { sayRefusal } from './refusals.ts'
@@ -40,7 +40,7 @@ export const keyOperations: Readonly<Record<string, Operation>> = {
     }),
     (services, { account: wanted, name: keyName, models: allowedModels, limits = {} }) =>
       withAccount(services, wanted, async (account) => {
-        const stray = strayModel(services, allowedModels) ?? strayModel(services, limitedModels(limits))
+        const stray = strayModel(services, allowedModels) ?? strayLimit(services, limitedModels(limits))
         if (stray) return stray
         const { key, secret } = await services.accounts.createKey({
           accountId: account.id,
@@ -64,7 +64,7 @@ export const keyOperations: Readonly<Record<string, Operation>> = {
       const { accounts } = services
       const key = accounts.findKey(id)
       if (!key) return noKey(id)
-      const stray = strayModel(services, limitedModels(limits), Object.keys(key.limits.models ?? {}))
+      const stray = strayLimit(services, limitedModels(limits), Object.keys(key.limits.models ?? {}))
       if (stray) return stray
       const changed = await accounts.updateKey(id, { limits: changedLimits(key.limits, limits) })
       return done(keyView(changed, accounts.find(key.accountId)))
