@@ -106,8 +106,8 @@ type DeclaredNames = {
 }
 
 /**
- * A card needs a model of the file, because the kind of the model decides what its prices must not lack. A price may name
- * its model by an alias of the file.
+ * A card needs a model of the file, because the kind of the model decides what its prices must not lack. A price may
+ * name its model by an alias of the file.
  */
 export function accountPricesOf(
   { price_factor: general, prices }: StatedPrices,
