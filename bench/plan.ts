@@ -1,5 +1,5 @@
 /**
- * bun bench/plan.ts: the CPU time of a plan over three measured offers, by policy. The relay makes one for each request.
+ * bun bench/plan.ts: the CPU time of a plan over three measured offers, by policy. The relay makes one a request.
  * Prints the medians of the rounds.
  */
 import type { Offer } from '../src/domain/catalog.ts'
