@@ -31,10 +31,16 @@ const changesProvider: Changes<{ id: string }> = {
   },
 }
 
-async function put({ catalog }: AdminServices, provider: Provider, keys: readonly ProviderKey[]): Promise<Result> {
+async function put(
+  { catalog, tally }: AdminServices,
+  provider: Provider,
+  keys: readonly ProviderKey[],
+): Promise<Result> {
   const { id, preset, baseUrl, reach, hangUp, concurrentRequests } = provider
   const { secret, options } = withKeys(provider.options, keys)
   await catalog.putProvider({ id, preset, baseUrl, reach, secret, hangUp, concurrentRequests, options })
+  // A test of before did not try these keys.
+  tally.changed(id)
   const made = catalog.provider(id)
   return made ? done(providerView(made)) : notFound('provider', id)
 }
