@@ -37,7 +37,7 @@ const isNamed = (catalog: AdminServices['catalog'], entry: string): boolean =>
 export function strayModels({ accounts, catalog }: Pick<AdminServices, 'accounts' | 'catalog'>): string[] {
   const straysOf = ({ allowedModels = [], limits }: Pick<Account | ApiKey, 'allowedModels' | 'limits'>): string[] => [
     ...allowedModels.filter((name) => !isNamed(catalog, name)),
-    ...Object.keys(limits.models ?? {}).filter((name) => !catalog.modelNamed(name)),
+    ...Object.keys(limits.models ?? {}).flatMap((name) => (catalog.modelNamed(name) ? [] : [`${name} (limits)`])),
   ]
   return accounts.list().flatMap((account) => {
     const keys = accounts.keysOf(account.id).filter(({ revokedAtMs }) => revokedAtMs === undefined)
