@@ -25,5 +25,8 @@ test('names in lists and limits that no model has are found', () => {
     list: () => [{ id: 'a', name: 'acme', allowedModels: ['openai/*', 'old'], limits }],
     keysOf: () => [{ id: 'k', allowedModels: undefined, limits: {} }],
   } as unknown as AdminServices['accounts']
-  expect(strayModels({ accounts, catalog: services.catalog })).toEqual(['account acme: old', 'account acme: gone (limits)'])
+  expect(strayModels({ accounts, catalog: services.catalog })).toEqual([
+    'account acme: old',
+    'account acme: gone (limits)',
+  ])
 })
