@@ -193,7 +193,7 @@ function accountPriceChecks({ accounts_below_cost: accounts }: DoctorFacts): Doc
   return [warn('account prices', `below cost: ${shown.join('; ')}${rest > 0 ? `; and ${rest} more accounts` : ''}`)]
 }
 
-/** Warns of requests that are refused for lack of a price, and of aliases, allow-lists and limits that name no model. */
+/** Warns of requests that are refused for lack of a price, and of names in lists and limits that no model has. */
 function gapChecks(facts: DoctorFacts): DoctorCheck[] {
   const { models_with_gaps: models, aliases_without_model: unused, unknown_models: unknown } = facts
   const priceless = models.map(({ id, gaps }) => gapText(id, gaps))
