@@ -3,6 +3,7 @@
  * blocks that stay empty. Each is cut off, charged for what arrived, and counted as a failure.
  */
 import { describe, expect, test } from 'bun:test'
+import { AWS_EVENT_STREAM, awsEvent, awsFrame } from '../support/aws-frames.ts'
 import { chat, freshFolder } from '../support/gateway.ts'
 import { residentMib } from '../support/memory.ts'
 import { useGateway } from '../support/use-gateway.ts'
@@ -42,6 +43,11 @@ const responsesFirst =
 const candidate = (parts: object[], more: object = {}): string =>
   data({ candidates: [{ content: { role: 'model', parts }, index: 0, ...more }] })
 const geminiFirst = candidate([{ text: 'One word' }])
+/** Frames as text whose characters are their bytes. */
+const frame = (type: string, body: object): string => awsEvent(type, body).toString('latin1')
+const bare = awsFrame({}, '').toString('latin1')
+const block = (delta: object): string => frame('contentBlockDelta', { contentBlockIndex: 0, delta })
+const converseFirst = block({ text: 'One word' })
 const of = (event: object): (() => string) => {
   const text = named(event as { type: string })
   return () => text
@@ -95,6 +101,20 @@ const floods: Record<string, Record<string, Flood>> = {
     },
     'prelude-usage': { first: '', event: () => data({ usageMetadata: { promptTokenCount: 3 } }) },
   },
+  converse: {
+    'empty texts': { first: converseFirst, event: () => block({ text: '' }) },
+    'frames without headers': { first: converseFirst, event: () => bare },
+    'usage, again and again': {
+      first: converseFirst,
+      event: () => frame('metadata', { usage: { inputTokens: 1, outputTokens: 1 } }),
+    },
+    'calls without a name': {
+      first: converseFirst,
+      event: (i) =>
+        frame('contentBlockStart', { contentBlockIndex: i, start: { toolUse: { toolUseId: '', name: '' } } }),
+    },
+    'prelude-starts': { first: '', event: () => frame('messageStart', { role: 'assistant' }) },
+  },
   image: {
     extras: { first: '', event: of({ type: 'image_generation.in_progress' }) },
   },
@@ -110,16 +130,17 @@ let sentBytes = 0
 
 function endless(): Response {
   const { first, event } = flood
-  const encoder = new TextEncoder()
+  const isBinary = Object.values(floods['converse'] ?? {}).includes(flood)
+  const encode = (text: string): Uint8Array => Buffer.from(text, isBinary ? 'latin1' : 'utf8')
   let i = 0
   sentBytes = 0
   const body = new ReadableStream<Uint8Array>(
     {
-      start: (controller) => void (first !== '' && controller.enqueue(encoder.encode(first))),
+      start: (controller) => void (first !== '' && controller.enqueue(encode(first))),
       async pull(controller) {
         let text = ''
         while (text.length < 32 * 1024) text += event(i++)
-        const bytes = encoder.encode(text)
+        const bytes = encode(text)
         sentBytes += bytes.length
         // Should nobody stop it, the test must still come to an end.
         if (sentBytes > 8 * SENT_BYTES_MAX) return controller.close()
@@ -129,7 +150,7 @@ function endless(): Response {
     },
     { highWaterMark: 0 },
   )
-  return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
+  return new Response(body, { headers: { 'content-type': isBinary ? AWS_EVENT_STREAM : 'text/event-stream' } })
 }
 
 let vendor: Bun.Server<undefined>
@@ -140,7 +161,13 @@ const gateway = useGateway(
     const folder = freshFolder()
     const { preload, env } = tickMeter(folder)
     vendor = Bun.serve({ port: 0, hostname: '127.0.0.1', idleTimeout: 0, fetch: () => endless() })
-    const presets = { chat: 'custom', messages: 'anthropic', gemini: 'gemini', responses: 'custom-responses' }
+    const presets = {
+      chat: 'custom',
+      messages: 'anthropic',
+      gemini: 'gemini',
+      responses: 'custom-responses',
+      converse: 'bedrock-converse',
+    }
     const base = `base_url: 'http://127.0.0.1:${vendor.port}/v1', allow_private: true, key: k`
     const providers = Object.entries(presets).map(([name, preset]) =>
       preset === 'custom' ? `  ${name}: { ${base} }` : `  ${name}: { preset: ${preset}, ${base} }`,
@@ -184,6 +211,9 @@ const clients = {
   image: { path: '/v1/images/generations', body: { prompt: 'a door' }, error: '"error":{' },
 } as const
 type Client = keyof typeof clients
+
+/** No client speaks Converse. */
+const clientOf = (dialect: string): Client => (dialect === 'converse' ? 'chat' : (dialect as Client))
 
 function said(): object[] {
   return [{ role: 'user', content: 'hi' }]
@@ -241,7 +271,9 @@ describe('streams that say nothing', () => {
         ? ['image']
         : dialect === 'chat'
           ? ['chat', 'messages', 'responses', 'gemini']
-          : [dialect as Client, 'chat']
+          : dialect === 'converse'
+            ? ['chat']
+            : [dialect as Client, 'chat']
     return clientsOf.map((client) => [dialect, kind, client])
   })
 
@@ -276,7 +308,7 @@ describe('streams that say nothing', () => {
     async (dialect, kind) => {
       flood = floods[dialect]?.[kind] ?? expect.unreachable()
       const me = await member()
-      await beside(ask(dialect as Client, `${dialect}-or-sandbox`, me.key))
+      await beside(ask(clientOf(dialect), `${dialect}-or-sandbox`, me.key))
       expect(sentBytes).toBeLessThan(SENT_BYTES_MAX)
       const [record] = await gateway.operate<StoredRecord[]>('request.list', { account: me.account, limit: 1 })
       expect(resultsOf(record)).toEqual(['garbage', 'ok'])
