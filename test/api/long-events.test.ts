@@ -1,9 +1,12 @@
 /** An event of the maximum length arrives whole, for clients and vendors of every dialect. */
 import { describe, expect, test } from 'bun:test'
+import { AWS_EVENT_STREAM, awsEvent } from '../support/aws-frames.ts'
 import { useGateway } from '../support/use-gateway.ts'
 
 const dialects = ['chat', 'responses', 'messages', 'gemini'] as const
 type Dialect = (typeof dialects)[number]
+const upstreams = [...dialects, 'converse'] as const
+type Upstream = (typeof upstreams)[number]
 
 /** A file that a model writes. Some of it is beyond Latin-1, which doubles its place in memory. */
 const WORDS = `${'write this down, please. '.repeat(100_000)}東京`
@@ -68,6 +71,16 @@ const streams: Readonly<Record<Dialect, readonly object[]>> = {
   ],
 }
 
+const at = { contentBlockIndex: 0 }
+const frames = Buffer.concat([
+  awsEvent('messageStart', { role: 'assistant' }),
+  awsEvent('contentBlockStart', { ...at, start: { toolUse: { toolUseId: 'call_1', name: 'f' } } }),
+  awsEvent('contentBlockDelta', { ...at, delta: { toolUse: { input: quoted } } }),
+  awsEvent('contentBlockStop', at),
+  awsEvent('messageStop', { stopReason: 'tool_use' }),
+  awsEvent('metadata', { usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 } }),
+])
+
 const hi = [{ role: 'user', content: 'hi' }]
 const requests: Readonly<Record<Dialect, (model: string) => { path: string; body: object; end: string }>> = {
   chat: (model) => ({ path: '/v1/chat/completions', body: { model, stream: true, messages: hi }, end: '[DONE]' }),
@@ -98,18 +111,27 @@ const gateway = useGateway(
       async fetch(request) {
         await request.text()
         const { pathname } = new URL(request.url)
+        if (pathname.startsWith('/converse/')) {
+          return new Response(Uint8Array.from(frames), { headers: { 'content-type': AWS_EVENT_STREAM } })
+        }
         const dialect = dialects.find((one) => pathname.startsWith(`/${one}/`)) ?? 'chat'
         const events = streams[dialect].map((event) => `data: ${JSON.stringify(event)}\n\n`)
         const end = dialect === 'chat' ? 'data: [DONE]\n\n' : ''
         return new Response(events.join('') + end, { headers: { 'content-type': 'text/event-stream' } })
       },
     })
-    const presets = { chat: 'custom', responses: 'custom-responses', messages: 'anthropic', gemini: 'gemini' }
+    const presets: Readonly<Record<Upstream, string>> = {
+      chat: 'custom',
+      responses: 'custom-responses',
+      messages: 'anthropic',
+      gemini: 'gemini',
+      converse: 'bedrock-converse',
+    }
     const base = `http://127.0.0.1:${vendor.port}`
-    const providers = dialects.map(
+    const providers = upstreams.map(
       (one) => `  ${one}: { preset: ${presets[one]}, base_url: '${base}/${one}/v1', key: k, allow_private: true }`,
     )
-    const models = dialects.map(
+    const models = upstreams.map(
       (one) =>
         `  ${one}: { price: { input: 1, output: 2 }, output_tokens_max: 100000, offers: [{ provider: ${one}, model: up }] }`,
     )
@@ -120,7 +142,7 @@ const gateway = useGateway(
   () => vendor.stop(true),
 )
 
-const ways = dialects.flatMap((client) => dialects.map((upstream): [Dialect, Dialect] => [client, upstream]))
+const ways = dialects.flatMap((client) => upstreams.map((upstream): [Dialect, Upstream] => [client, upstream]))
 
 describe.each(ways)('to a client of %s from a vendor of %s', (client, upstream) => {
   test('an event of megabytes comes whole, and the answer to its end', async () => {
