@@ -227,6 +227,17 @@ describe('families', () => {
     expect(write({ messages, tools: [look], tool_choice: 'none' }).dropped).toEqual(['tool_choice'])
   })
 
+  test('tools that a choice allows are the only ones, and none of them is no field', () => {
+    const tools = [look, { type: 'function', function: { name: 'other' } }]
+    const allow = (...names: string[]): unknown => {
+      const allowed = names.map((name) => ({ type: 'function', function: { name } }))
+      const tool_choice = { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: allowed } }
+      return write({ tools, tool_choice }).body['toolConfig']
+    }
+    expect(allow('other')).toMatchObject({ tools: [{ toolSpec: { name: 'other' } }], toolChoice: { any: {} } })
+    expect(allow('none')).toBeUndefined()
+  })
+
   test('Llama gets tool blocks in messages of their own, and no stream with tools', () => {
     const messages = [
       hi,

@@ -28,7 +28,9 @@ const NO_CALLS = 'Answer in words now. Do not call any tool.'
  */
 export function toolsOf(turn: Turn, { family, forcedTool, dropped }: ToolOptions): WrittenTools {
   const { toolChoice: choice } = turn
-  if (choice?.kind === 'none' || turn.tools.length === 0) {
+  const allowed = choice?.kind === 'allowed' ? new Set(choice.names) : undefined
+  const offered = turn.tools.filter(({ name }) => allowed?.has(name) ?? true)
+  if (choice?.kind === 'none' || offered.length === 0) {
     const called = calledIn(turn)
     if (called.size === 0) return { config: undefined, isForced: false, notes: [] }
     if (choice?.kind === 'none') dropped.add('tool_choice')
@@ -37,8 +39,6 @@ export function toolsOf(turn: Turn, { family, forcedTool, dropped }: ToolOptions
     const config = { tools: specsOf([...turn.tools, ...lost], family) }
     return { config, isForced: false, notes: [NO_CALLS] }
   }
-  const allowed = choice?.kind === 'allowed' ? new Set(choice.names) : undefined
-  const offered = turn.tools.filter(({ name }) => allowed?.has(name) ?? true)
   const toolChoice = choiceOf(turn, forcedTool ? family.choices : [], dropped)
   const config = { tools: specsOf(offered, family), ...(toolChoice ? { toolChoice } : {}) }
   return { config, isForced: toolChoice !== undefined, notes: [] }
