@@ -65,8 +65,9 @@ export async function callControl(dataFolder: string, name: string, input: unkno
   const unix = controlPath(dataFolder)
   if (!existsSync(unix)) return undefined
   try {
-    // No timeout: by default, Bun's fetch gives up after five minutes.
-    const options = { unix, method: 'POST', body: JSON.stringify(input), timeout: false }
+    // No timeout: by default, Bun's fetch gives up after five minutes. The connection is not kept for the next call,
+    // because another process may have this socket's path by then.
+    const options = { unix, method: 'POST', body: JSON.stringify(input), timeout: false, keepalive: false }
     const response = await fetch(`http://control/${encodeURIComponent(name)}`, options)
     return (await response.json()) as Result
   } catch (error) {

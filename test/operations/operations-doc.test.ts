@@ -109,6 +109,8 @@ test('an image can hold what the program needs and nothing of the machine it is 
     'package.json',
     'sandbox',
     'src',
+    'tools/bun.js',
+    'tools/program.ts',
     'tools/viewer.js',
     'web',
   ])
