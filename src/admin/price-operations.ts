@@ -42,9 +42,8 @@ const changeView = ({ kind, draft, differences }: Change): object => ({
  * again for the approval, so whoever serves it must not find two plans with one fingerprint.
  */
 function fingerprintOf({ changes }: ImportPlan, by: MarkUp): string {
-  const text = JSON.stringify([formatMarkUp(by), changes], (_, value: unknown) =>
-    typeof value === 'bigint' ? value.toString() : value,
-  )
+  const all = changes.map((change) => [changeView(change), change.draft.kind, change.draft.ownedBy])
+  const text = JSON.stringify([formatMarkUp(by), all])
   return new Bun.CryptoHasher('sha256').update(text).digest('hex')
 }
 
