@@ -202,22 +202,19 @@ class AttemptLoop {
     if (racer) life.heard(racer.upstreamRequestId)
   }
 
-  /**
-   * Asks a second offer if the first is slower than most answers of the model. The first answer wins, and the other
-   * attempt is stopped. The client pays for the answer that it gets.
-   */
+  /** Asks a second offer, too, if the first is slower than most answers. The first answer wins, and is paid. */
   private async hedge(first: RunningAttempt): Promise<OffersOutcome> {
     const { relay, call, admission } = this
     const { asked, prepared, result } = first
     const delayMs = isHedgeable(prepared) ? relay.hedges.of(admission.model.id, asked.isWhole) : undefined
-    const early = delayMs === undefined ? await result : await soon(result, delayMs)
-    const second = early || isAbandoned(call) ? undefined : this.askSecond()
-    if (!second) return this.hedged(first, early ?? (await result))
+    let second: RunningAttempt | undefined
     try {
-      return await this.firstOf(first, second)
+      const early = delayMs === undefined ? await result : await soon(result, delayMs)
+      second = early || isAbandoned(call) ? undefined : this.askSecond()
+      return await (second ? this.firstOf(first, second) : this.hedged(first, early ?? (await result)))
     } catch (error) {
-      for (const { racer } of [first, second]) racer?.lost()
-      second.asked.permit.leave()
+      for (const running of [first, second]) running?.racer?.lost()
+      second?.asked.permit.leave()
       throw error
     }
   }
