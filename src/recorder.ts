@@ -60,8 +60,9 @@ function readProviders({ catalog, health }: Gateway): ProviderReading[] {
       if ((health.all.get(id) ?? healthy).restUntilMs > nowMs) count.resting++
     }
   }
-  return catalog.providers().map(({ id, state }) => {
-    return { id, isServing: state !== 'drained', ...(byId.get(id) ?? { offers: 0, resting: 0 }) }
+  return catalog.providers().map(({ id, state, keys = [] }) => {
+    const restingKeys = keys.filter((key) => health.keys.standingOf(key).restUntilMs > nowMs).length
+    return { id, isServing: state !== 'drained', restingKeys, ...(byId.get(id) ?? { offers: 0, resting: 0 }) }
   })
 }
 

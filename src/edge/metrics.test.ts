@@ -40,7 +40,7 @@ const fresh = (): Metrics =>
     dismissed: () => 5,
     turnedAway: () => 0,
     decoders: { size: 0, memoryBytes: 0, lostInAll: 0 },
-    providers: () => [{ id: 'p', isServing: false, offers: 3, resting: 2 }],
+    providers: () => [{ id: 'p', isServing: false, offers: 3, resting: 2, restingKeys: 1 }],
   })
 
 /** The lines of one metric, without HELP and TYPE. */
@@ -78,6 +78,12 @@ test('every metric has a name, a type and a help text before the first request',
         'gauge',
         'Offers of a provider that rest after failures.',
         '{provider="p"} 2',
+      ],
+      [
+        'tollgate_provider_keys_resting',
+        'gauge',
+        'Keys of a provider, of several, that rest after refusals.',
+        '{provider="p"} 1',
       ],
       ['tollgate_connections', 'gauge', 'Connections of clients.', ' 4'],
       ['tollgate_connections_dismissed_total', 'counter', 'Connections ended to make room.', ' 5'],

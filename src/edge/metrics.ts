@@ -31,12 +31,16 @@ export type Gauges = {
   readonly spans?: (() => { readonly sent: number; readonly dropped: number }) | undefined
 }
 
-/** The state of a provider: whether it gets new requests, and how many of its offers are not tried at the moment. */
+/**
+ * The state of a provider: whether it gets new requests, and how many of its offers, and of its keys if it has several,
+ * are not tried at the moment.
+ */
 export type ProviderReading = {
   readonly id: string
   readonly isServing: boolean
   readonly offers: number
   readonly resting: number
+  readonly restingKeys: number
 }
 
 const LATENCY_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
@@ -65,6 +69,10 @@ const providerGauges = (providers: Gauges['providers']): Metric[] => [
   providerGauge('tollgate_provider_offers_resting', 'Offers of a provider that rest after failures.', {
     providers,
     field: 'resting',
+  }),
+  providerGauge('tollgate_provider_keys_resting', 'Keys of a provider, of several, that rest after refusals.', {
+    providers,
+    field: 'restingKeys',
   }),
 ]
 

@@ -23,7 +23,7 @@ function everyMetric(): string {
     turnedAway: () => 0,
     decoders: { size: 0, memoryBytes: 0, lostInAll: 0 },
     certificateEndMs: () => 0,
-    providers: () => [{ id: 'p', isServing: true, offers: 1, resting: 0 }],
+    providers: () => [{ id: 'p', isServing: true, offers: 1, resting: 0, restingKeys: 0 }],
     spans: () => ({ sent: 0, dropped: 0 }),
   })
   metrics.answered(200)
