@@ -59,8 +59,8 @@ class AttemptLoop {
   /** The offer that failed last, if it may be tried once more after a moment. */
   private again: { readonly offer: Offer; readonly waitMs: number } | undefined
   private hasRepeated = false
-  /** Fields that the current offer has refused. */
-  private without: readonly string[] = NOTHING
+  /** The offer that has refused fields last, and the fields. */
+  private refused: { readonly offerId: string; readonly fields: readonly string[] } | undefined
 
   constructor(relay: Relay, call: GatewayRequest, admission: Admission) {
     this.relay = relay
@@ -139,7 +139,6 @@ class AttemptLoop {
       return this.failed
     }
     this.left--
-    this.without = NOTHING
     return this.tryOffer(choice, permit)
   }
 
@@ -173,8 +172,9 @@ class AttemptLoop {
     permit: Permit,
     racer: Racer | undefined,
   ): RunningAttempt | { readonly failed: FailedAttempt; readonly asked: AttemptedOffer } {
-    const { relay, call, admission, without } = this
+    const { relay, call, admission } = this
     const { offer, provider, preset } = choice
+    const without = this.refusedBy(offer)
     const startedMs = call.elapsedMs()
     const adapter = call.request.adapter(
       dialectsFor(choice, call.request),
@@ -296,8 +296,8 @@ class AttemptLoop {
     if (prepared.destination.collected === true && refusesStream(tried)) return this.askWhole(asked, tried)
     // A request that requires its fields goes to an offer that takes them.
     const mayLeaveOut = this.admission.modality.passesFields && !this.call.hints?.provider.requiresParameters
-    const field =
-      mayLeaveOut && this.without.length < WITHOUT_MAX ? refusedField(tried.failure, prepared.request.body) : undefined
+    const isBounded = mayLeaveOut && this.refusedBy(asked.choice.offer).length < WITHOUT_MAX
+    const field = isBounded ? refusedField(tried.failure, prepared.request.body) : undefined
     return field === undefined ? this.failedAt(tried, asked) : this.askWithout(field, asked, tried)
   }
 
@@ -326,17 +326,18 @@ class AttemptLoop {
   }
 
   /** Tries the same offer again without the fields that it refused. A refusal is never billed. */
-  private askWithout(
-    field: string,
-    asked: AttemptedOffer,
-    tried: FailedAttempt,
-  ): OffersOutcome | Promise<OffersOutcome> {
+  private async askWithout(field: string, asked: AttemptedOffer, tried: FailedAttempt): Promise<OffersOutcome> {
     const { relay, call } = this
     const { choice, permit, startedMs } = asked
     if (isAbandoned(call)) return this.failedAt(tried, asked)
     note(call, choice, startedMs, redactedFailure(relay, call, tried.failure, choice))
-    this.without = [...this.without, field]
+    const { id: offerId } = choice.offer
+    this.refused = { offerId, fields: [...this.refusedBy(choice.offer), field] }
     return this.tryOffer(choice, permit)
+  }
+
+  private refusedBy({ id }: Offer): readonly string[] {
+    return this.refused?.offerId === id ? this.refused.fields : NOTHING
   }
 
   private failedAt(attempt: FailedAttempt, asked: AttemptedOffer): OffersOutcome | Promise<OffersOutcome> {

@@ -55,6 +55,15 @@ test.each([false, true])('the first answers while the second is slower still (st
   expect(row.charged).toBe(String(tokensOf.a * NANO_PER_TOKEN))
 })
 
+test('the second is asked with the fields that the first has refused', async () => {
+  const script = { a: { refuses: 'seed', waitMs: SLOW_MS } }
+  const messages = [{ role: 'user', content: JSON.stringify(script) }]
+  const response = await chat(gateway, { model: 'm', messages, seed: 7 })
+  expect(await response.text()).toContain('b says')
+  expect([vendors.last.a?.['seed'], vendors.last.b?.['seed']]).toEqual([undefined, 7])
+  expect(response.headers.get('x-tollgate-dropped')).toBeNull()
+})
+
 test.each([false, true])('one that fails leaves the answer to the other (stream: %p)', async (stream) => {
   const first = await ask(gateway, { a: { waitMs: 300, fails: 500 }, b: { waitMs: 500 } }, stream)
   expect(await first.text()).toContain('b says')

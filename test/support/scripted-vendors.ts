@@ -9,6 +9,8 @@ export type Deed = {
   readonly untilLeft?: boolean
   /** The status of a refusal, or `cut` for an answer that breaks off after its beginning. */
   readonly fails?: number | 'cut'
+  /** A field of the request that it refuses at once. */
+  readonly refuses?: string
 }
 export type Script = { readonly [name in 'a' | 'b']?: Deed }
 
@@ -17,6 +19,8 @@ export type ScriptedVendors = {
   readonly yaml: (options: string) => string
   /** How many requests each vendor has got, and how many of them were broken off by the gateway. */
   readonly counts: Readonly<Record<'a' | 'b', { got: number; left: number }>>
+  /** The last request that each vendor got. */
+  readonly last: { readonly [name in 'a' | 'b']?: Readonly<Record<string, unknown>> }
   stop(): Promise<void>
 }
 
@@ -24,6 +28,7 @@ export type ScriptedVendors = {
 export const tokensOf = { a: 3, b: 5 } as const
 
 export function startScriptedVendors(): ScriptedVendors {
+  const last: { a?: Record<string, unknown>; b?: Record<string, unknown> } = {}
   const counts = { a: { got: 0, left: 0 }, b: { got: 0, left: 0 } }
   const servers = (['a', 'b'] as const).map((name) =>
     Bun.serve({
@@ -31,9 +36,17 @@ export function startScriptedVendors(): ScriptedVendors {
       hostname: '127.0.0.1',
       idleTimeout: 60,
       async fetch(request) {
-        const { messages, stream } = (await request.json()) as { messages: [{ content: string }]; stream?: boolean }
-        const { waitMs = 0, untilLeft, fails } = (JSON.parse(messages[0].content) as Script)[name] ?? {}
+        const body = (await request.json()) as { messages: [{ content: string }]; stream?: boolean }
+        const { messages, stream } = body
+        const { waitMs = 0, untilLeft, fails, refuses } = (JSON.parse(messages[0].content) as Script)[name] ?? {}
         counts[name].got++
+        last[name] = body
+        if (refuses !== undefined && refuses in body) {
+          return Response.json(
+            { error: { message: `Unknown parameter: '${refuses}'.`, param: refuses } },
+            { status: 400 },
+          )
+        }
         request.signal.addEventListener('abort', () => counts[name].left++)
         const { left } = counts.a
         if (waitMs > 0) await Bun.sleep(waitMs)
@@ -46,6 +59,7 @@ export function startScriptedVendors(): ScriptedVendors {
   const [a, b] = servers.map(({ port }) => port)
   return {
     counts,
+    last,
     yaml: (options) => `
 sandbox: false
 providers:
