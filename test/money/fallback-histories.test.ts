@@ -1,7 +1,8 @@
 /**
  * Requests with fall-back models at random: vendors that are slow, fail or break off, models of different prices, holds
- * that grow, accounts with a factor and with little money, clients that leave, and a gateway that is killed. Each request
- * is charged once at most, never more than was held, and at the price that its account pays for the model that answered.
+ * that grow, accounts with a factor and with little money, clients that leave, and a gateway that is killed. Each
+ * request is charged once at most, never more than was held, and at the price that its account pays for the model that
+ * answered.
  */
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
@@ -34,7 +35,7 @@ const payers = [
 ] as const
 
 type Payer = { readonly id: string; readonly key: string; readonly tenths: bigint }
-type Paid = { readonly id: string; readonly model: ModelName; readonly cost: bigint }
+type Debt = { readonly id: string; readonly model: ModelName; readonly cost: bigint }
 type Row = { id: string; model: string; account_id: string; held: bigint; charged: bigint; written_off: bigint }
 
 test(
@@ -63,7 +64,7 @@ test(
       if (chance < 0.5) return { waitMs, fails: FAILURES[Math.floor(random() * FAILURES.length)] as number }
       return chance < 0.6 ? { waitMs, fails: 'cut' } : { waitMs }
     }
-    const paid: Paid[] = []
+    const debts: Debt[] = []
     let [sent, answers] = [0, 0]
 
     /** Asks once, and notes what a client owes for a whole answer. */
@@ -81,7 +82,7 @@ test(
         if (!isWhole || !vendor) return
         answers++
         const cost = (BigInt(tokensOf[vendor as 'a' | 'b']) * prices[served as ModelName] * 1_000n * tenths) / 10n
-        paid.push({ id: response.headers.get('x-request-id') ?? '', model: served as ModelName, cost })
+        debts.push({ id: response.headers.get('x-request-id') ?? '', model: served as ModelName, cost })
       } catch {
         // The client has left, or the gateway is dead.
       }
@@ -104,7 +105,7 @@ test(
     const rows = db.query<Row, []>('SELECT id, model, account_id, held, charged, written_off FROM request_record').all()
     db.close()
     const byId = new Map(rows.map((row) => [row.id, row]))
-    for (const { id, model, cost } of paid) {
+    for (const { id, model, cost } of debts) {
       const { model: of, charged } = byId.get(id) ?? {}
       expect({ seed, id, model: of, charged }).toEqual({ seed, id, model, charged: cost })
     }
