@@ -102,7 +102,10 @@ test('a price by the piece that the list lacks is removed, and is shown for one 
 test('the price of a cached answer is the operator’s, and stays', () => {
   const listed = gpt5()
   const own = { ...listed, price: { ...listed.price, 'piece:answer/cached': 1_000_000_000n } }
-  expect(plan([stored(own)], only)).toMatchObject({ changes: [], unchanged: ['gpt-5'] })
+  const parent = { ...listed, price: { ...listed.price, 'piece:answer': 1n } }
+  for (const one of [own, parent]) {
+    expect(plan([stored(one)], only)).toMatchObject({ changes: [], unchanged: ['gpt-5'] })
+  }
   const [change] = plan([stored(own)], { ...only, by: 200_000n }).changes
   expect(change?.draft.price).toMatchObject({ inputFresh: 1_500_000_000n, 'piece:answer/cached': 1_000_000_000n })
 })

@@ -150,10 +150,10 @@ function merged(before: ModelDraft | Model | undefined, listed: ModelDraft): Mod
   }
 }
 
-/** The price of a cached answer, which is the operator's own. */
+/** The price of a cached answer, which is the operator's own. It may stand under the name of a parent. */
 function cachedAnswerPrice(before: ModelDraft | Model): Readonly<Record<PieceUnit, bigint>> {
-  const price = ('sale' in before ? before.sale.nanoPerMillion : before.price)[CACHED_ANSWER]
-  return price === undefined ? {} : { [CACHED_ANSWER]: price }
+  const prices = Object.entries('sale' in before ? before.sale.nanoPerMillion : before.price)
+  return Object.fromEntries(prices.filter(([unit]) => `${CACHED_ANSWER}/`.startsWith(`${unit}/`)))
 }
 
 const offerDraft = (offer: OfferDraft | Model['offers'][number]): OfferDraft => {
