@@ -33,6 +33,8 @@ export type LameDuckParts = Pick<DrainParts, 'ports' | 'log'> & { readonly durat
 
 const SHUTTING_DOWN = 'shutting down'
 const SOCKETS_CLOSE_MS = 1_000
+/** A balancer that still sends uses each connection that it keeps within this time, and hears that it ends. */
+const LAST_USE_MS = 1_000
 
 /** Why new work is refused, and why a balancer must send none, as far as there is a reason. */
 export const reasonsOf = (state: DrainState, readiness: Pick<ReadinessGate, 'reason'>) => ({
@@ -56,7 +58,7 @@ export async function lameDuck(
   // Balancers keep connections. They use each once more, and by the end of the wait have none that could break.
   server.endKeepAlive()
   await Promise.race([skip, Bun.sleep(durationMs)])
-  await server.retire()
+  await server.retire(LAST_USE_MS)
   state.port = 'closed'
   log('info', 'lame_duck.done')
 }

@@ -79,7 +79,9 @@ function sharedEdge({ store, accounts, services }: Gateway, { corsOrigins }: Con
 export async function serve(config: Config): Promise<RunningServer> {
   const log = createLog(config.logLevel)
   const certificate = await openCertificate(config, log)
-  const early = config.databaseUrl === undefined ? bindPorts(config, log, certificate) : undefined
+  // A lame duck means that a balancer has other processes, and takes a refused connection to one of them.
+  const isAlone = config.databaseUrl === undefined && config.limits.lameDuckMs === 0
+  const early = isAlone ? bindPorts(config, log, certificate) : undefined
   // The sandbox starts on its own thread while the folder is opened.
   const sandbox = config.sandbox ? new SandboxThread({ onReplaced: (reason) => replaced(log, reason) }) : undefined
   const gateway = await openGateway(config, { log, sandboxUrl: () => sandbox?.url, firstAccount: 'make' })

@@ -22,9 +22,9 @@ const namesFiles = given.some((arg, i) => !arg.startsWith('-') && !['-t', '--tes
 const roots = ['./src', './sandbox', './tools', './web/src', './test'].filter((folder) => existsSync(folder))
 const folders = namesFiles ? [] : roots
 // Workers are processes, and each file has its worker's globals alone. That is not only faster. Without --parallel a
-// test that calls process.exit(0) ends the whole run as a success; with it the file counts as crashed (Bun 1.4.5). One
-// worker more than there are cores saves a tenth of the time, but tests that depend on time then fail now and then.
-const workers = Math.max(2, Math.min(4, availableParallelism()))
+// test that calls process.exit(0) ends the whole run as a success; with it the file counts as crashed (Bun 1.4.5). With
+// one worker more than there are cores, a core works while a test waits for a process, a browser or a clock.
+const workers = Math.max(3, Math.min(5, availableParallelism() + 1))
 const scratchFolder = scratch()
 const work = mkdtempSync(join(scratchFolder, 'tollgate-test-'))
 // Elsewhere a folder within `work` may be too long a name for a socket.

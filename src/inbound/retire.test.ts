@@ -70,3 +70,14 @@ test('a connection that was not told of the end brings one more request', async 
   // And it does not wait for one for long.
   expect(await server.quiet(5_000)).toBeUndefined()
 })
+
+test('an idle connection may bring its last request for as long as the balancer needs', async () => {
+  const server = start((exchange) => exchange.reply(200, {}, 'last'))
+  const clients = await Promise.all([rawClient(server.port), rawClient(server.port)])
+  for (const client of clients) await client.send(get('/')).has('last')
+  await server.retire(60_000)
+  await Bun.sleep(400)
+  const [used, idle] = clients
+  expect(await used?.send(get('/')).ended()).toMatch(/connection: close\r\n\r\nlast$/)
+  expect(idle?.ending).toBe('open')
+})

@@ -40,8 +40,11 @@ export type Server = {
   renew(credentials: TlsCredentials): void
   /** From now on each answer closes its connection, and says so. The port stays open. */
   endKeepAlive(): void
-  /** Accepts the connections in the backlog and then stops. */
-  retire(): Promise<void>
+  /**
+   * Accepts the connections in the backlog and then stops. An idle connection may bring a last request for so many
+   * milliseconds. A proxy may send one on a connection that is being closed, and cannot send it again.
+   */
+  retire(lastRequestMs?: number): Promise<void>
   /** Closes the port. Running answers go on. A connection that waits for a request is closed after a moment. */
   stop(): void
   /** Called after `stop`. Resolves when no connection has or awaits a request, or else after `timeoutMs`. */
@@ -85,6 +88,7 @@ class SocketServer implements Server, Host {
   private readonly listener: Bun.TCPSocketListener<ServerConnection>
   private sweeper: Timer
   private retiring: Promise<void> | undefined
+  private lastRequestMs = LAST_REQUEST_MS
 
   constructor(options: ServerOptions) {
     const { hostname, port, tls, limits, originOf = () => undefined } = options
@@ -145,8 +149,9 @@ class SocketServer implements Server, Host {
     this.isRetiring = true
   }
 
-  retire(): Promise<void> {
+  retire(lastRequestMs = LAST_REQUEST_MS): Promise<void> {
     this.endKeepAlive()
+    this.lastRequestMs = lastRequestMs
     this.retiring ??= this.closePort()
     return this.retiring
   }
@@ -174,8 +179,8 @@ class SocketServer implements Server, Host {
     if (this.isStopped) return
     this.isRetiring = this.isStopped = true
     this.listener.stop(false)
-    this.limits = { ...this.limits, idleTimeoutMs: Math.min(this.limits.idleTimeoutMs, LAST_REQUEST_MS) }
-    const deadlineMs = performance.now() + LAST_REQUEST_MS
+    this.limits = { ...this.limits, idleTimeoutMs: Math.min(this.limits.idleTimeoutMs, this.lastRequestMs) }
+    const deadlineMs = performance.now() + this.lastRequestMs
     for (const connection of this.limiter) connection.awaitLast(deadlineMs)
     clearInterval(this.sweeper)
     this.sweeper = setInterval(() => this.sweep(), POLL_MS)

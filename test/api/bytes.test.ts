@@ -64,7 +64,7 @@ const models = [
   'pieces-5000',
   'pieces-2500000',
   'pieces-12000000',
-  'pieces-34000000',
+  'pieces-40000000',
   'late-5000',
   'broken-5000',
   'hanging-5000',
@@ -212,11 +212,11 @@ test('a stream of bytes that breaks off breaks off for its client, and is charge
 
 test('a stream of bytes is cut off where a whole answer would be refused', async () => {
   const who = await member()
-  const response = await ask(who, 'pieces-34000000', { stream: true })
+  const response = await ask(who, 'pieces-40000000', { stream: true })
   expect(response.status).toBe(200)
   expect(await response.bytes().catch(() => 'broken off')).toBe('broken off')
   expect(await settled(who, 1)).toMatchObject([{ outcome: 'cut', charged: '6000000' }])
-  expect((await ask(who, 'pieces-34000000')).status).toBe(502)
+  expect((await ask(who, 'pieces-40000000')).status).toBe(502)
 })
 
 test.each([false, true])('a repetition gets the same bytes and no second charge, as a stream: %p', async (stream) => {

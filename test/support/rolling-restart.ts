@@ -7,6 +7,8 @@ import { chat, freshFolder, startGateway, type TestGateway } from './gateway.ts'
 
 const LAME_DUCK_MS = 1_000
 const CLIENTS = 32
+/** Clients of whole replies rest between two. Without it they only take the processor from the gateways. */
+const REST_MS = 20
 /** The balancer hears of a change within this time. */
 const NOTICE_MS = 500
 
@@ -174,6 +176,7 @@ export async function restartUnderLoad(
       const fault = await faultOf(balancer, kind === 'whole' ? wholeRequest : streamedRequest)
       if (fault === undefined) answers[kind]++
       else faults.push(fault)
+      if (kind === 'whole') await Bun.sleep(REST_MS)
     }
   }
   const clients = Array.from({ length: CLIENTS }, (_, i) => client(i % 2 === 0 ? 'whole' : 'streamed'))
