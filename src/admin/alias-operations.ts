@@ -4,6 +4,7 @@ import type { Catalog } from '../catalog/catalog.ts'
 import type { Alias } from '../domain/catalog.ts'
 import { modelId } from './model-operations.ts'
 import {
+  catalogChange,
   conflict,
   declaredElsewhere,
   done,
@@ -32,7 +33,7 @@ const ofAlias: Changes<{ id: string }> = {
 }
 
 export const aliasOperations: Readonly<Record<string, Operation>> = {
-  'alias.set': operation(
+  'alias.set': catalogChange(
     z.strictObject({ id: modelId, model: z.string() }),
     async ({ catalog }, { id, model }): Promise<Result> => {
       if (catalog.alias(id)?.origin === 'declared') return declaredElsewhere('alias', id)
@@ -49,7 +50,7 @@ export const aliasOperations: Readonly<Record<string, Operation>> = {
   'alias.list': operation(z.strictObject({}), ({ catalog }) =>
     done(catalog.aliases().map((alias) => aliasView(catalog, alias))),
   ),
-  'alias.remove': operation(
+  'alias.remove': catalogChange(
     z.strictObject({ id: z.string() }),
     async ({ catalog }, { id }): Promise<Result> => {
       if (catalog.alias(id)?.origin === 'declared') return declaredElsewhere('alias', id)

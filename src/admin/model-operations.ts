@@ -11,6 +11,7 @@ import { priceGapsOf } from '../domain/image.ts'
 import { sayRefusal } from './refusals.ts'
 import { operationRules } from './rules.ts'
 import {
+  catalogChange,
   conflict,
   declaredElsewhere,
   done,
@@ -110,7 +111,7 @@ const isTurn = (kind: ModelKind, { image }: Partial<ModelLimits>): boolean =>
  * Adds a model or replaces one. The prices are stated as a whole, except for the tiers, which stay unless they are
  * named. If tiers were dropped silently, long requests would be sold below cost.
  */
-const modelAdd = operation(
+const modelAdd = catalogChange(
   z.strictObject({
     id: modelId,
     price: priceInput,
@@ -156,7 +157,7 @@ const modelAdd = operation(
 const offerChange = offer.extend({ context_tokens: offer.shape.context_tokens.unwrap().nullable().optional() })
 
 /** Changes only what is named of a stored model. An offer that is named again keeps its cost. */
-const modelChange = operation(
+const modelChange = catalogChange(
   z.strictObject({
     id: z.string(),
     price: priceInput.optional(),
@@ -216,7 +217,7 @@ export const modelOperations: Readonly<Record<string, Operation>> = {
       return done({ id: name, policy, steps: explainPlan(services, model, asked) })
     },
   ),
-  'model.remove': operation(
+  'model.remove': catalogChange(
     z.strictObject({ id: z.string() }),
     async ({ catalog }, { id: name }) => {
       const origin = catalog.model(name)?.origin ?? 'stored'

@@ -130,6 +130,13 @@ export function operation<S extends z.ZodType>(
   return { input, run, changes }
 }
 
+/** An operation that changes what it has read of the catalogue. Such operations run one after the other. */
+export const catalogChange = <S extends z.ZodType>(
+  input: S,
+  run: (services: AdminServices, input: z.infer<S>) => Promise<Result>,
+  changes: Changes<z.infer<S>>,
+): Operation => operation(input, (services, data) => services.catalog.inTurn(() => run(services, data)), changes)
+
 export const done = (value: unknown): Result => ({ ok: true, value })
 export const refused = (code: RefusalCode, said: LocalizedMessage): OperationRefusal => ({ ok: false, code, ...said })
 export const conflict = (said: LocalizedMessage): OperationRefusal => refused('conflict', said)

@@ -91,14 +91,15 @@ const priceImport = operation(
     const reach = allowsPrivate ? 'private' : 'public'
     const read = from === undefined ? undefined : await fetchList({ from, reach }, actor)
     if (read && 'ok' in read) return read
-    const found = plan(catalog, { selected, patterns, prefix, by, list: read })
-    const { plan: planned, held } = within === undefined ? { plan: found, held: [] } : withinBound(found, within)
-    const fingerprint = fingerprintOf(planned, by)
-    if (approved !== undefined && approved !== fingerprint) {
-      return conflict(sayRefusal('import_stale'))
-    }
-    // Before anything else may change the catalogue that was planned for.
-    if (approved !== undefined) await catalog.putModels(planned.changes.map(({ draft }) => draft))
+    // The catalogue that was planned for is the one that is changed.
+    const { planned, held, fingerprint } = await catalog.inTurn(async () => {
+      const found = plan(catalog, { selected, patterns, prefix, by, list: read })
+      const bounded = within === undefined ? { plan: found, held: [] } : withinBound(found, within)
+      const now = fingerprintOf(bounded.plan, by)
+      if (approved === now) await catalog.putModels(bounded.plan.changes.map(({ draft }) => draft))
+      return { planned: bounded.plan, held: bounded.held, fingerprint: now }
+    })
+    if (approved !== undefined && approved !== fingerprint) return conflict(sayRefusal('import_stale'))
     const effects = await importEffects(catalog, accounts.list(), planned.changes)
     return done({
       source: (read ?? priceList()).source,

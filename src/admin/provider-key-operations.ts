@@ -4,7 +4,15 @@ import { keysOf, KEYS_MAX, withKeys } from '../catalog/provider-options.ts'
 import type { KeyedProvider, Provider, ProviderKey } from '../domain/catalog.ts'
 import { steadyNowMs } from '../lib/primitives/steady-clock.ts'
 import { isSendableKey } from '../vendors/presets.ts'
-import { conflict, declaredElsewhere, done, notFound, operation, type AdminServices } from './operation.ts'
+import {
+  catalogChange,
+  conflict,
+  declaredElsewhere,
+  done,
+  notFound,
+  operation,
+  type AdminServices,
+} from './operation.ts'
 import type { Changes, Operation, Result } from './operation.ts'
 import { invalid } from './model-operations.ts'
 import { providerView } from './provider-operations.ts'
@@ -38,14 +46,15 @@ async function put(
 ): Promise<Result> {
   const { id, preset, baseUrl, reach, hangUp, concurrentRequests } = provider
   const { secret, options } = withKeys(provider.options, keys)
-  await catalog.putProvider({ id, preset, baseUrl, reach, secret, hangUp, concurrentRequests, options })
+  const draft = { id, preset, baseUrl, reach, secret, hangUp, concurrentRequests, options }
+  await catalog.putProvider(draft, provider)
   // A test of before did not try these keys.
   tally.changed(id)
   const made = catalog.provider(id)
   return made ? done(providerView(made)) : notFound('provider', id)
 }
 
-const add = operation(
+const add = catalogChange(
   z.strictObject({
     id: z.string(),
     key: z.string().min(1),
@@ -68,7 +77,7 @@ const add = operation(
   changesProvider,
 )
 
-const remove = operation(
+const remove = catalogChange(
   z.strictObject({ id: z.string(), key_id: z.string() }),
   async (services, { id: name, key_id: keyId }): Promise<Result> => {
     const provider = services.catalog.provider(name)

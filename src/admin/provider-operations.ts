@@ -11,6 +11,7 @@ import type { Preset } from '../vendors/preset.ts'
 import { probe, type Probe } from '../vendors/probe.ts'
 import { sayRefusal } from './refusals.ts'
 import {
+  catalogChange,
   declaredElsewhere,
   done,
   notFound,
@@ -63,7 +64,7 @@ const keepsSecrets = ({ secret, options }: Provider, { key, headers, query }: St
   (options?.headers !== undefined && headers === undefined) ||
   (options?.query !== undefined && query === undefined)
 
-const providerAdd = operation(
+const providerAdd = catalogChange(
   z.strictObject({
     id: providerId,
     /** Left out: the preset stays. A new provider gets the preset with its id, else custom. */
@@ -120,7 +121,7 @@ const providerAdd = operation(
     const secret = key === undefined ? before?.secret : (key ?? undefined)
     const concurrentRequests = most === undefined ? before?.concurrentRequests : (most ?? undefined)
     const url = checked.url.href
-    await catalog.putProvider({ id: name, preset, baseUrl: url, reach, secret, concurrentRequests, options })
+    await catalog.putProvider({ id: name, preset, baseUrl: url, reach, secret, concurrentRequests, options }, before)
     const made = catalog.provider(name)
     // A new key or address may end the failures, so the next request tries the offers again.
     const isOtherWay = reachFields.some((field) => input[field] !== undefined)
@@ -179,7 +180,7 @@ export const providerOperations: Readonly<Record<string, Operation>> = {
     tally.tested(name, { ok, status, problem, atMs: Date.now() })
     return done({ id: name, ok, status: status ?? null, took_ms: tookMs, models, problem: problem ?? null })
   }),
-  'provider.remove': operation(
+  'provider.remove': catalogChange(
     z.strictObject({ id: z.string() }),
     async ({ catalog }, { id: name }) => {
       if (catalog.provider(name)?.origin === 'declared') return declaredElsewhere('provider', name)

@@ -44,8 +44,13 @@ export type Catalog = {
   /** In the order of their ids. */
   providers(): readonly Provider[]
   provider(id: string): Provider | undefined
-  /** Makes or replaces a stored provider. */
-  putProvider(draft: ProviderDraft): Promise<void>
+  /**
+   * Runs work that reads the catalogue and then changes what it has read. It runs after the work before, so that none
+   * undoes what another has changed. It runs again if `putProvider` finds that another instance was faster.
+   */
+  inTurn<T>(work: () => Promise<T>): Promise<T>
+  /** Makes or replaces a stored provider. Rejects if the provider is no longer as in `before`, which is from memory. */
+  putProvider(draft: ProviderDraft, before?: Provider): Promise<void>
   /** Removes a stored provider and its offers. Resolves to false if there is none. */
   removeProvider(id: string): Promise<boolean>
   /** Sets the state. A drained provider gets no new requests and finishes those in flight. It may be a declared one. */

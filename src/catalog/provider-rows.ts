@@ -41,6 +41,23 @@ export function providerStep(masterKey: Uint8Array, draft: ProviderDraft, declar
   return { run: sql.upsertProvider, bind }
 }
 
+/** Refuses the steps after it once the row is another than this. */
+export const sameProviderStep = (row: Row): WriteStep => ({
+  run: sql.isSameProvider,
+  bind: comparedColumns.map((column) => row[column] ?? null),
+  changes: 1,
+})
+const comparedColumns = [
+  'id',
+  'preset',
+  'base_url',
+  'allow_private',
+  'secret',
+  'concurrent_requests',
+  'egress',
+  'sealed_options',
+]
+
 export function providerOf(row: Row, { masterKey, sandboxUrl, declared }: ProviderRowContext): Provider {
   const id = row['id'] as string
   const preset = row['preset'] as string

@@ -93,6 +93,30 @@ function testSharedCatalog(both: Both): void {
     expect([b.catalog.modelNamed('alias'), b.catalog.aliases()]).toEqual([undefined, []])
   })
 
+  test('of changes of a provider at both instances at once none is lost', async () => {
+    const addHeader = ({ catalog }: CatalogInstance, name: string): Promise<void> =>
+      catalog.inTurn(async () => {
+        const before = catalog.provider('acme') ?? expect.unreachable()
+        const options = { headers: { ...before.options?.headers, [name]: 'value' } }
+        await catalog.putProvider({ ...before, options }, before)
+      })
+    const names = Array.from({ length: 8 }, (_, i) => `x-${i}`)
+    await Promise.all(names.map((name, i) => addHeader(i % 2 === 0 ? both.a : both.b, name)))
+    for (const instance of [both.a, both.b]) {
+      await instance.catchUp()
+      expect(Object.keys(instance.catalog.provider('acme')?.options?.headers ?? {}).toSorted()).toEqual(names)
+    }
+  })
+
+  test('a provider that another instance has changed is not put back', async () => {
+    const { a, b } = both
+    const before = b.catalog.provider('acme') ?? expect.unreachable()
+    await a.catalog.putProvider({ ...before, secret: 'sk-new' })
+    const put = b.catalog.putProvider({ ...before, concurrentRequests: 3 }, before)
+    expect(await put.catch(({ message }: Error) => message)).toContain('another instance')
+    expect(b.catalog.provider('acme')).toMatchObject({ secret: 'sk-new', concurrentRequests: undefined })
+  })
+
   test('changes of many models at both instances at once are all made', async () => {
     const { a, b } = both
     const ids = Array.from({ length: 10 }, (_, i) => `m${i}`)

@@ -5,7 +5,7 @@
 import type { Alias, AliasDraft, Model, ModelDraft, Provider, ProviderDraft, ProviderState } from '../domain/catalog.ts'
 import type { PriceCard } from '../domain/price.ts'
 import type { ChangeWatcher } from '../store/change-log.ts'
-import type { WriteStep } from '../store/statement.ts'
+import type { Row, WriteStep } from '../store/statement.ts'
 import type { Store } from '../store/store.ts'
 import { AccountPrices, accountSubject, readAccountPrices } from './account-prices.ts'
 import type { AccountPrice, AccountPriceDraft } from './account-prices.ts'
@@ -20,10 +20,10 @@ import {
   type OtherPrices,
 } from './catalog.ts'
 import { accountPriceSteps, cardSteps, type DraftPrices } from './price-steps.ts'
-import { providerOf, providerStep, type ProviderRowContext } from './provider-rows.ts'
+import { providerOf, providerStep, sameProviderStep, type ProviderRowContext } from './provider-rows.ts'
 import * as sql from './statements.ts'
 
-/** How often a change of prices starts again because another instance was faster. */
+/** How often a change starts again because another instance was faster. */
 const TRIES_MAX = 5
 
 /**
@@ -38,6 +38,9 @@ export async function openSqlCatalog(store: Store, options: CatalogOptions): Pro
 
 /** The current card of every model and offer, by `subject:id`. */
 type Cards = ReadonlyMap<string, PriceCard>
+
+/** What a change was made from is no longer in the store. It is in memory now. */
+class OutdatedError extends Error {}
 
 class SqlCatalog implements Catalog, ChangeWatcher {
   readonly kind = 'catalog'
@@ -54,7 +57,10 @@ class SqlCatalog implements Catalog, ChangeWatcher {
   private providersById = new Map<string, Provider>()
   private cards: Cards = new Map()
   private ofAccounts = new AccountPrices([])
+  /** The rows of the providers in memory. */
+  private rowsOf = new WeakMap<Provider, Row>()
   private loading: Promise<void> = Promise.resolve()
+  private turn: Promise<unknown> = Promise.resolve()
 
   constructor(store: Store, options: CatalogOptions) {
     this.store = store
@@ -93,8 +99,24 @@ class SqlCatalog implements Catalog, ChangeWatcher {
     return this.providersById.get(id)
   }
 
-  async putProvider(draft: ProviderDraft): Promise<void> {
-    await this.change(() => [providerStep(this.options.masterKey, draft, 0)])
+  inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.turn.then(async () => {
+      for (let triesLeft = TRIES_MAX; ; triesLeft--) {
+        try {
+          return await work()
+        } catch (error) {
+          if (!(error instanceof OutdatedError) || triesLeft === 1) throw error
+        }
+      }
+    })
+    this.turn = turn.catch(() => undefined)
+    return turn
+  }
+
+  async putProvider(draft: ProviderDraft, before?: Provider): Promise<void> {
+    const row = before && this.rowsOf.get(before)
+    const guard = row && this.store.changes.isShared ? [sameProviderStep(row)] : []
+    await this.change(() => [...guard, providerStep(this.options.masterKey, draft, 0)])
   }
 
   async removeProvider(id: string): Promise<boolean> {
@@ -201,11 +223,19 @@ class SqlCatalog implements Catalog, ChangeWatcher {
       const outcome = await this.store.write(steps, this.store.changes.lane)
       await this.reload()
       if (outcome.kind === 'written') return
-      const isOutdated = Object.values(sql.isNewestCard).some((guard) => guard === steps[outcome.step]?.run)
+      const refused = steps[outcome.step]?.run
+      if (refused === sql.isSameProvider) throw new OutdatedError('another instance has changed the provider')
+      const isOutdated = Object.values(sql.isNewestCard).some((guard) => guard === refused)
       if (!isOutdated || triesLeft === 1) {
         throw new Error(`transaction refused at step ${outcome.step}: ${outcome.reason}`)
       }
     }
+  }
+
+  private providerOf(row: Row): Provider {
+    const provider = providerOf(row, this.rows)
+    this.rowsOf.set(provider, row)
+    return provider
   }
 
   private modelSteps(draft: ModelDraft, declared: 0 | 1, nowMs = Date.now()): WriteStep[] {
@@ -254,7 +284,7 @@ class SqlCatalog implements Catalog, ChangeWatcher {
     )
     this.cards = cards
     const hasVendor = providers.some((row) => row['preset'] !== SANDBOX_PRESET)
-    this.providersById = new Map(providers.map((row) => [row['id'] as string, providerOf(row, this.rows)]))
+    this.providersById = new Map(providers.map((row) => [row['id'] as string, this.providerOf(row)]))
     const offersOf = Map.groupBy(
       offers.flatMap((row) => {
         const cost = cards.get(`offer:${String(row['id'])}`)

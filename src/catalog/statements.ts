@@ -10,6 +10,12 @@ export const upsertProvider = statement(
      concurrent_requests = excluded.concurrent_requests, egress = excluded.egress,
      sealed_options = excluded.sealed_options, declared = excluded.declared, removed_at = NULL`,
 )
+/** A condition: the row is as it was read. A sealed value is never sealed the same way twice. */
+export const isSameProvider = statement(
+  `UPDATE provider SET preset = preset WHERE id = ?1 AND preset = ?2 AND base_url = ?3 AND allow_private = ?4
+     AND secret IS NOT DISTINCT FROM ?5 AND concurrent_requests IS NOT DISTINCT FROM ?6
+     AND egress IS NOT DISTINCT FROM ?7 AND sealed_options IS NOT DISTINCT FROM ?8 AND removed_at IS NULL`,
+)
 export const withdrawProvider = statement(
   'UPDATE provider SET removed_at = ?, secret = NULL, sealed_options = NULL WHERE id = ?',
 )

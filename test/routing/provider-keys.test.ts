@@ -137,6 +137,23 @@ test('a request whose key is refused waits for a key that is busy', async () => 
   expect(got.map(({ status }) => status)).toEqual(got.map(() => 200))
 })
 
+test('of keys that are added and removed at once none is lost', async () => {
+  const id = 'at-once'
+  const base = { id, base_url: `http://127.0.0.1:${vendor.port}/v1`, allow_private: true, key: one }
+  await gateway.operate('provider.add', base)
+  await Promise.all(
+    Array.from({ length: 6 }, (_, i) => gateway.operate('provider.key.add', { id, key: secret(`new-${i}`) })),
+  )
+  const ids = await idsOf(id)
+  expect(ids).toHaveLength(7)
+  await Promise.all([
+    ...ids.slice(0, 2).map((keyId) => gateway.operate('provider.key.remove', { id, key_id: keyId })),
+    gateway.operate('provider.add', { id, concurrent_requests: 9 }),
+  ])
+  expect((await idsOf(id)).toSorted()).toEqual(ids.slice(2).toSorted())
+  await gateway.operate('provider.remove', { id })
+})
+
 test('if every key is refused the offer rests, and comes back with the first key', async () => {
   answers = { [one]: 401, [two]: 429 }
   const { status, text } = await ask()
