@@ -47,13 +47,13 @@ import { usageChecks } from './records/sql-usage.ts'
 import type { UsageRollups } from './records/usage-rollups.ts'
 import { detachedBounds, LiveCalls } from './relay/live-calls.ts'
 import { HealthBook } from './relay/health-book.ts'
-import { offersOfProvider } from './router/health.ts'
 import { ProviderTally } from './relay/provider-tally.ts'
 import { failExpired, turnCheck } from './responses/sql-turns.ts'
 import type { Turns } from './responses/turns.ts'
 import { openHostedFiles, type HostedFileParts } from './hosted-files.ts'
 import { openKeptContent } from './kept-content.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
+import { openRests } from './shared-rests.ts'
 import type { WriteStep } from './store/statement.ts'
 import type { Store } from './store/store.ts'
 import { openSqlTasks, taskChecks } from './video/sql-tasks.ts'
@@ -148,6 +148,7 @@ async function openParts(config: Config, options: OpenOptions): Promise<Gateway>
     limiter,
     live,
     healthBook: health,
+    resume: await openRests(store, { catalog, health }),
     secrets,
     instance,
     ...requests,
@@ -207,7 +208,7 @@ async function openSharedFeed(store: Store, log: Log): Promise<RecordFeed> {
 type SharedServices = Pick<
   AdminServices,
   | ('accounts' | 'blobs' | 'catalog' | 'feed' | 'ledger' | 'limiter' | 'managementKeys')
-  | ('records' | 'refused' | 'rollups' | 'sessions' | 'tasks' | 'users')
+  | ('records' | 'refused' | 'resume' | 'rollups' | 'sessions' | 'tasks' | 'users')
 >
 type Parts = SharedServices & {
   readonly live: LiveCalls
@@ -243,7 +244,6 @@ function servicesOf(
     lastVerification: () => lastVerification,
     health: () => healthBook.all,
     signals: healthBook.signals,
-    resume: (id) => healthBook.resume(offersOfProvider(shared.catalog, id), shared.catalog.provider(id)?.keys),
     providerKeys: healthBook.keys,
     tally: new ProviderTally(),
     savedViews: openSqlSavedViews(store),

@@ -68,8 +68,8 @@ export type AdminServices = {
   readonly health: () => ReadonlyMap<string, OfferHealth>
   /** What routing policies know of the offers. */
   readonly signals: SignalBook
-  /** Ends the rests of a provider's offers. Returns how many rested. */
-  readonly resume: (providerId: string) => number
+  /** Ends the rests of a provider's offers, at all instances. Resolves to how many rested here. */
+  readonly resume: (providerId: string) => Promise<number>
   /** The standing of keys, of providers that have several. */
   readonly providerKeys: Pick<ProviderKeys, 'standingOf'>
   readonly tally: ProviderTally

@@ -71,7 +71,7 @@ const add = catalogChange(
     if (before.length >= KEYS_MAX) return conflict(sayRefusal('provider_keys_full', { max: KEYS_MAX }))
     const result = await put(services, provider, [...before, { secret: key, concurrentRequests }])
     // A new key may end the failures, so the next request tries the offers again.
-    if (result.ok) services.resume(name)
+    if (result.ok) await services.resume(name)
     return result
   },
   changesProvider,

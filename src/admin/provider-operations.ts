@@ -126,7 +126,7 @@ const providerAdd = catalogChange(
     // A new key or address may end the failures, so the next request tries the offers again.
     const isOtherWay = reachFields.some((field) => input[field] !== undefined)
     if (made && (isOtherWay || before?.secret !== made.secret || before?.baseUrl !== made.baseUrl)) {
-      resume(name)
+      await resume(name)
       tally.changed(name)
     }
     return made ? done(providerView(made)) : notFound('provider', name)
@@ -146,8 +146,8 @@ const providerState = operation(
 /** Lets offers of a provider that rest after failures take requests again at once. */
 const providerResume = operation(
   z.strictObject({ id: z.string() }),
-  ({ catalog, resume }, { id: name }): Result =>
-    catalog.provider(name) ? done({ id: name, resumed: resume(name) }) : notFound('provider', name),
+  async ({ catalog, resume }, { id: name }): Promise<Result> =>
+    catalog.provider(name) ? done({ id: name, resumed: await resume(name) }) : notFound('provider', name),
   {
     subject: ({ id: name }) => name,
     view: ({ catalog, health }, { id: name }) => ({
@@ -176,7 +176,7 @@ export const providerOperations: Readonly<Record<string, Operation>> = {
     if (!provider || !preset) return notFound('provider', name)
     if (provider.baseUrl === '') return refused('failed', sayRefusal('sandbox_absent'))
     const { ok, status, tookMs, models, problem } = await probeKeys(provider, preset)
-    if (ok) resume(name)
+    if (ok) await resume(name)
     tally.tested(name, { ok, status, problem, atMs: Date.now() })
     return done({ id: name, ok, status: status ?? null, took_ms: tookMs, models, problem: problem ?? null })
   }),

@@ -26,10 +26,13 @@ import * as sql from './statements.ts'
 /** How often a change starts again because another instance was faster. */
 const TRIES_MAX = 5
 
+/** `reload` resolves once everything that was written before the call is in memory. */
+export type LoadedCatalog = Catalog & { reload(): Promise<void> }
+
 /**
  * Loads the catalogue and, with `applies`, applies the declaration. Declared objects that left it are then withdrawn.
  */
-export async function openSqlCatalog(store: Store, options: CatalogOptions): Promise<Catalog> {
+export async function openSqlCatalog(store: Store, options: CatalogOptions): Promise<LoadedCatalog> {
   const catalog = new SqlCatalog(store, options)
   await store.changes.watch(catalog)
   if (options.applies) await catalog.applyDeclared()

@@ -7,11 +7,11 @@ import type { Lane } from './write-queue.ts'
 
 /**
  * The tables whose rows are in memory. `catalog` stands for all tables of the catalogue. `response` stands for one that
- * is to be cancelled by the instance that makes it.
+ * is to be cancelled by the instance that makes it, and `rest` for a provider that is to be tried again.
  */
 export type ChangeKind =
   | ('account' | 'api_key' | 'catalog' | 'management_key')
-  | ('response' | 'session' | 'setup_link' | 'user')
+  | ('response' | 'rest' | 'session' | 'setup_link' | 'user')
 
 /** A part of the memory that follows the database. */
 export type ChangeWatcher = {

@@ -63,6 +63,7 @@ beforeEach(async () => {
   used = []
   tookMs = 0
   for (const id of ['several', 'stored', 'narrow']) await gateway.operate('provider.resume', { id })
+  await gateway.caughtUp()
 })
 afterAll(async () => {
   await gateway.close()
@@ -116,6 +117,17 @@ test('both attempts are in the record with their keys, and no secret is', async 
     { result: 'auth', keyId: first },
     { result: 'ok', keyId: second },
   ])
+})
+
+test('rests that are ended at one instance are ended at all', async () => {
+  answers = { [one]: 401 }
+  for (let i = 0; i < 4 * INSTANCES; i++) expect((await ask()).status).toBe(200)
+  await gateway.operate('provider.resume', { id: 'several' })
+  await gateway.caughtUp()
+  answers = {}
+  used = []
+  for (let i = 0; i < 4 * INSTANCES; i++) expect((await ask()).status).toBe(200)
+  expect(used.filter((key) => key === one)).toHaveLength(2 * INSTANCES)
 })
 
 test('the requests of a conversation keep to one key, and move only when it is refused', async () => {
