@@ -75,13 +75,14 @@ function sharedEdge({ store, accounts, services }: Gateway, { corsOrigins }: Con
   return withNews(edge, { accounts, catchUp: services.catchUp, unready })
 }
 
+/** A process with a lame duck has others beside it. Their balancer takes a refused connection to one of them. */
+const isAlone = ({ databaseUrl, limits }: Config): boolean => databaseUrl === undefined && limits.lameDuckMs === 0
+
 /** Starts everything except answering on the ports. Throws if a port cannot be bound. */
 export async function serve(config: Config): Promise<RunningServer> {
   const log = createLog(config.logLevel)
   const certificate = await openCertificate(config, log)
-  // A lame duck means that a balancer has other processes, and takes a refused connection to one of them.
-  const isAlone = config.databaseUrl === undefined && config.limits.lameDuckMs === 0
-  const early = isAlone ? bindPorts(config, log, certificate) : undefined
+  const early = isAlone(config) ? bindPorts(config, log, certificate) : undefined
   // The sandbox starts on its own thread while the folder is opened.
   const sandbox = config.sandbox ? new SandboxThread({ onReplaced: (reason) => replaced(log, reason) }) : undefined
   const gateway = await openGateway(config, { log, sandboxUrl: () => sandbox?.url, firstAccount: 'make' })

@@ -1,7 +1,7 @@
 // node balancer.js PORT…: a round-robin balancer of HTTP in front of gateways on these ports. It asks each for /readyz
 // every 100 ms, as Caddy does with `health_uri`, and sends requests only to those that said 200. A request waits up to
-// five seconds for one, as with Caddy's `lb_try_duration`. Connections to the gateways are kept. It never tries a request
-// again: what a gateway fails, the client sees as a 502 or a cut answer.
+// five seconds for one, as with Caddy's `lb_try_duration`. Connections to the gateways are kept. It never tries a
+// request again: what a gateway fails, the client sees as a 502 or a cut answer.
 // It prints its own port.
 import { Agent, createServer, get, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
