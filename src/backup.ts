@@ -129,8 +129,11 @@ function withoutRemains(made: Result, files: readonly string[]): Result {
   return made
 }
 
+const IN_POSTGRES = 'instances share a PostgreSQL database: back that up with its own means, see docs/cluster.md'
+
 /** The reason why a backup cannot start, if there is one. */
 async function problemOf(store: Store, { file, existing }: BackupRequest): Promise<Result | undefined> {
+  if (store.instance !== undefined) return refused('failed', IN_POSTGRES)
   const folder = dirname(file)
   if (!existsSync(folder)) return refused('failed', `there is no folder ${folder}`)
   if (realpathSync(folder) === realpathSync(store.folder)) {

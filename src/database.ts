@@ -32,6 +32,8 @@ const onFatal = (message: string): never => {
   throw new Error(message)
 }
 
+const SECRETS_OF_FOLDER = 'Set the secrets of the folder (its key.pepper and master.key) in the environment'
+
 type SharedConfig = Config & { readonly databaseUrl: string }
 
 /** Runs `use` with a configuration that names a database. Other configurations are refused. */
@@ -102,7 +104,7 @@ export const importFolder = (config: Config, from: string): Promise<Result> =>
     let expired: number
     try {
       const problem = await secretMismatch(shared, source)
-      if (problem !== undefined) return refused('failed', `nothing was copied: ${problem}`)
+      if (problem !== undefined) return refused('failed', `nothing was copied: ${problem}. ${SECRETS_OF_FOLDER}`)
       expired = await expireOrphans(source, alsoOnExpiry)
     } finally {
       await source.close()

@@ -22,15 +22,43 @@ import {
 } from './route-sim/scenarios.ts'
 import { readTraffic } from './route-sim/traffic.ts'
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string', default: '1' },
-    requests: { type: 'string', default: '12000' },
-    records: { type: 'string' },
-  },
-})
+const USAGE = `npm run route-sim -- [--seed N] [--requests N] [--records FILE]
+Without FILE it writes the pictures of docs/routing.md anew. A line of FILE is a JSON object with at_ms, input_tokens,
+output_tokens and, if you like, conversation.`
+
+const values = optionsOf()
 const size = { seed: Number(values.seed), requests: Number(values.requests), perSecond: 20 }
-if (!Number.isInteger(size.seed) || !(size.requests > 0)) throw new Error('--seed and --requests must be whole numbers')
+if (!Number.isInteger(size.seed) || !(size.requests > 0)) stop('--seed and --requests must be whole numbers')
+
+function optionsOf() {
+  try {
+    const options = {
+      seed: { type: 'string', default: '1' },
+      requests: { type: 'string', default: '12000' },
+      records: { type: 'string' },
+      help: { type: 'boolean', short: 'h' },
+    } as const
+    const { values: given } = parseArgs({ options })
+    if (!given.help) return given
+    console.log(USAGE)
+    process.exit(0)
+  } catch (error) {
+    return stop(`${(error as Error).message}\n\n${USAGE}`)
+  }
+}
+
+function stop(why: string): never {
+  console.error(`route-sim: ${why}`)
+  process.exit(2)
+}
+
+function recordsIn(file: string): Traffic {
+  try {
+    return { name: file, requests: readTraffic(readFileSync(file, 'utf8')) }
+  } catch (error) {
+    return stop(`${file}: ${(error as Error).message}`)
+  }
+}
 
 const folder = join(import.meta.dir, '..', 'docs', 'images', 'routing')
 const ms = (value: number): string => `${Math.round(value)} ms`
@@ -102,7 +130,7 @@ function drawConversations(): void {
 }
 
 if (values.records !== undefined) {
-  printTraffic({ name: values.records, requests: readTraffic(readFileSync(values.records, 'utf8')) })
+  printTraffic(recordsIn(values.records))
 } else {
   mkdirSync(folder, { recursive: true })
   const traffics = trafficsOf(size)

@@ -55,7 +55,10 @@ async function readFile(path: string): Promise<Body> {
 async function download(url: string, reach: ListPlace['reach']): Promise<Body> {
   const checked = checkUrl(url, reach)
   if (checked.kind === 'bad') return { problem: `the address ${checked.message}` }
-  if (checked.kind === 'private') return { problem: `the address is private (${checked.name}): permit it` }
+  if (checked.kind === 'private')
+    return {
+      problem: `the address is private (${checked.name}): add --allow-private (allow_private) if it may be called`,
+    }
   if (checked.url.protocol !== 'https:' && reach === 'public') return { problem: 'the address must be https' }
   const stop = new Stop()
   const timer = setTimeout(() => stop.stop(), LIST_TIMEOUT_MS)

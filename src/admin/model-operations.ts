@@ -211,10 +211,10 @@ export const modelOperations: Readonly<Record<string, Operation>> = {
   'model.explain': operation(
     z.strictObject({ id: z.string(), ...explainedRequest }),
     (services, { id: name, ...asked }) => {
-      const model = services.catalog.model(name)
+      const model = services.catalog.modelNamed(name)
       if (!model) return notFound('model', name)
       const { name: policy } = policyOf(model, asked.routing)
-      return done({ id: name, policy, steps: explainPlan(services, model, asked) })
+      return done({ id: model.id, policy, steps: explainPlan(services, model, asked) })
     },
   ),
   'model.remove': catalogChange(

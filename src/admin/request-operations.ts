@@ -43,6 +43,13 @@ async function requestsOf(
 
 const byIdDescending = (a: { readonly [name: string]: unknown }, b: { readonly [name: string]: unknown }): number =>
   String(a['id']) < String(b['id']) ? 1 : -1
+
+/** Whether the card of a charge is the account's own. A factor is in the record. */
+async function basisIn({ catalog }: AdminServices, record: StoredRecord): Promise<'card' | 'model'> {
+  const card = await catalog.card(Number(record['price_card_id']))
+  return card?.accountId === undefined ? 'model' : 'card'
+}
+
 export const requestOperations: Readonly<Record<string, Operation>> = {
   'request.list': operation(
     z.strictObject({
@@ -85,7 +92,7 @@ export const requestOperations: Readonly<Record<string, Operation>> = {
       for (const isLast of [false, true]) {
         for (const { id, name: account } of chosen) {
           const record = await services.records.find(id, request)
-          if (record) return done({ ...record, account })
+          if (record) return done({ ...record, account, price_basis: await basisIn(services, record) })
         }
         const hold = isLast ? undefined : await services.books.findHold(request)
         if (!hold || !chosen.some(({ id }) => id === hold.accountId)) break

@@ -41,7 +41,7 @@ export const shapes = {
   too_many: 'must have at most {max} entries',
   bad_time: 'must be a time, such as 2026-01-31T12:00:00Z',
   not_one_of: 'must be one of {values}',
-  unknown_field: 'is not known here: {names}',
+  unknown_field: 'unknown field: {names}',
   invalid: 'is not valid: {why}',
 } as const
 

@@ -101,8 +101,8 @@ function bindCheck({ host, port, publicUrl }: Settings): DoctorCheck {
   return warn('address', `${host}:${port} is public, but TOLLGATE_PUBLIC_URL does not say at which address`)
 }
 
-/** What drain.ts needs after the drain, at most. */
-const AFTER_DRAIN_S = 12
+/** What drain.ts needs after the drain, at most, and the last export of telemetry. */
+const AFTER_DRAIN_S = 14
 
 function stopCheck({ lame_duck_ms: lameDuckMs = 0, drain_ms: drainMs = 0 }: Settings['limits']): DoctorCheck {
   const [lameDuckS, drainS] = [lameDuckMs / 1000, drainMs / 1000]

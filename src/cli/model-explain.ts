@@ -17,7 +17,7 @@ type Step = {
   readonly reason: string
 }
 /** The value of `model.explain`. */
-type PlanView = { readonly policy: string; readonly steps: readonly Step[] }
+type PlanView = { readonly id: string; readonly policy: string; readonly steps: readonly Step[] }
 
 const columns: readonly Column<Step>[] = [
   { title: 'offer', of: ({ provider, model }) => `${provider}/${model}` },
@@ -36,7 +36,7 @@ export const modelExplain = command({
     ['tollgate model explain fast'],
     ['tollgate model explain fast --input-tokens 50000 --routing cost', 'a long request, under another policy'],
   ],
-  positionals: [{ name: 'id', summary: 'id of a model', value: text('MODEL') }],
+  positionals: [{ name: 'id', summary: 'id or alias of a model', value: text('MODEL') }],
   options: {
     'input-tokens': { summary: 'length of the request (default: 1000)', value: wholeNumber('N', { min: 0, max: 1e9 }) },
     whole: { summary: 'the answer is not streamed' },
@@ -51,7 +51,9 @@ export const modelExplain = command({
       ...(options.routing && { routing: options.routing }),
     }
     return operate<PlanView>(program, { name: 'model.explain', input }, (view) =>
-      shown(view, table(view.steps, columns, terminal), { talk: `Policy: ${view.policy}` }),
+      shown(view, table(view.steps, columns, terminal), {
+        talk: view.id === id ? `Policy: ${view.policy}` : `${id} stands for ${view.id}. Policy: ${view.policy}`,
+      }),
     )
   },
 })

@@ -4,7 +4,7 @@ import { otherPrices, tokenPrice, type PriceCardView } from './other-prices.ts'
 import { lossText, type BelowCost } from './price-faults.ts'
 import { failed, operate, shown, usage, type CommandOutcome } from './outcome.ts'
 import type { Program } from './program.ts'
-import { shortTime, table, type Column } from './table.ts'
+import { countText, shortTime, table, type Column } from './table.ts'
 import type { Terminal } from './terminal.ts'
 import { percentage, text } from './values.ts'
 
@@ -43,6 +43,7 @@ type Units = PriceCardView & {
 type CardView = Units & {
   readonly model: string
   readonly of: string
+  readonly card: number
   readonly effective_from: string
   readonly tiers: readonly (Units & { readonly above_input_tokens: number })[]
 }
@@ -72,10 +73,12 @@ function drawImport(view: ImportView, terminal: Terminal): string {
   const noted = [
     ...skipped.map(({ what, reason }) => `left alone: ${what}: ${reason}\n`),
     ...changing.map(({ model, on }) => `the list has other prices for ${model} from ${on}: import again then\n`),
-    ...held.map((model) => `held back: ${model}: not within the bound\n`),
+    ...held.map((model) => `held back: ${model}: new, or with a change beyond the bound\n`),
     ...ofAccounts.map(accountLine),
   ]
-  const title = `${source.package} ${source.version} of ${source.released}, dollars per million tokens or for a piece, mark-up ${markup}`
+  const read = source.released === 'now' ? 'as it is now' : `of ${source.released}`
+  const list = [source.package, source.version, read].filter((part) => part !== '').join(' ')
+  const title = `${list}, dollars per million tokens or for a piece, mark-up ${markup}`
   return `${title}\n${table(rows, differenceColumns, terminal)}${noted.join('')}${counts}\n`
 }
 
@@ -106,7 +109,7 @@ async function approve(
   const approved = { name: 'price.import', input: { ...input, approved: view.fingerprint } }
   return operate<ImportView>(program, approved, (applied) =>
     shown(applied, asked === 'yes' ? drawImport(applied, terminal) : '', {
-      talk: `${applied.changes.length} models written.`,
+      talk: `${countText(applied.changes.length, 'model')} written.`,
     }),
   )
 }
@@ -141,9 +144,8 @@ const importing = command({
   },
   notes:
     'The list is @pydantic/genai-prices, pinned in this version, and nothing is fetched, unless --from names a list of\n' +
-    'your own. The cost of an offer is the list\n' +
-    'price. The sale price is the list price with the mark-up. New prices become new dated cards, so past charges do\n' +
-    'not change. Other offers of a model, and limits set by hand, are kept. What tollgate.yaml declares is left alone.',
+    'your own. The cost of an offer is the list price. The sale price is the list price with the mark-up. New prices\n' +
+    'become new dated cards, so past charges do not change. Other offers of a model, and limits set by hand, are kept. What tollgate.yaml declares is left alone.',
   run: async ({ options, program, terminal }) => {
     const { provider, model: models, prefix, markup, all, from, within, yes, 'dry-run': dryRun } = options
     if (provider === undefined && models.length === 0 && !all)
@@ -169,6 +171,7 @@ type CardRow = Units & { readonly card: CardView; readonly above: string }
 const cardColumns: readonly Column<CardRow>[] = [
   { title: 'model', of: ({ card }) => card.model },
   { title: 'of', of: ({ card }) => card.of },
+  { title: 'card', of: ({ card }) => card.card, kind: 'count' },
   { title: 'since', of: ({ card }) => shortTime(card.effective_from) },
   { title: 'above', of: ({ above }) => above },
   { title: 'input/1M', of: (row) => tokenPrice(row, row.input_usd_per_million), kind: 'price' },

@@ -54,6 +54,8 @@ export type RecordView = {
   readonly price_card: number
   /** The factor of the account by which those prices were charged. Null: they were charged as they are. */
   readonly price_factor: string | null
+  /** `card`: the prices are the account's own. `factor`: those of the model at its factor. Null: not looked up. */
+  readonly price_basis: 'model' | 'factor' | 'card' | null
   /** The output limit per choice that the client did not set, and the reason for it. */
   readonly output_cap: number | null
   readonly output_cap_reason: string | null
@@ -93,6 +95,7 @@ export function readRecord(row: StoredRow): RecordView {
     upstream_cost_usd: dollars('upstream_cost'),
     price_card: number('price_card_id'),
     price_factor: row['price_factor'] ? formatFactor(BigInt(row['price_factor'])) : null,
+    price_basis: row['price_factor'] ? 'factor' : ((row['price_basis'] ?? null) as RecordView['price_basis']),
     output_cap: row['output_cap'] ? number('output_cap') : null,
     output_cap_reason: row['output_cap_reason'] ?? null,
     created_at: new Date(number('created_at')).toISOString(),

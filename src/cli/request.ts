@@ -88,15 +88,18 @@ function drawRecord(view: RecordView, terminal: Terminal): string {
     ['held', usd(view.held_usd)],
     ['charged', usd(view.charged_usd)],
     ['written off', view.written_off_usd === '0.00' ? null : `${usd(view.written_off_usd)}, for lack of balance`],
-    [
-      'price card',
-      `${view.price_card}${view.price_factor === null ? '' : `, at the account's factor ${view.price_factor}`}`,
-    ],
+    ['price card', `${view.price_card}${priceOf(view)}`],
     ['cost to us', usd(view.upstream_cost_usd)],
     ['first event', view.first_event_ms === null ? null : `${view.first_event_ms} ms`],
     ['total', `${view.total_ms} ms`],
   ] as const
   return `${details(pairs, terminal)}\n${drawAttempts(view.attempts, terminal)}`
+}
+
+/** Whose prices the card has, if they are not those of the model. */
+function priceOf({ price_factor: factor, price_basis: basis }: RecordView): string {
+  if (factor !== null) return `, at the account's factor ${factor}`
+  return basis === 'card' ? ", the account's own" : ''
 }
 
 /** The reason for an output limit that the client did not set. */

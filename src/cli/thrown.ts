@@ -26,6 +26,8 @@ export function failureOf(error: unknown): CommandOutcome {
       'the disk of the data folder is full: free some space and start again; everything that was answered is on disk'
     return failed('disk_full', message)
   }
+  if (error instanceof Error && error.name === 'PostgresError')
+    return failed('database_error', `the database of TOLLGATE_DATABASE_URL: ${error.message}`)
   // A message of the system, such as "EACCES: permission denied, mkdir …", needs no stack.
   if (syscall !== undefined) return failed('system_error', messageOf(error))
   return failed('unexpected', `${messageOf(error)} (TOLLGATE_LOG=debug shows the stack)`)

@@ -31,7 +31,7 @@ export const explainRoute: ConsoleRoute = route('POST', '/models/{model}/explain
     .meta({ id: 'Explanation' }),
   run: ({ context, params, body }) => {
     const { services } = context
-    const model = services.catalog.model(params.model)
+    const model = services.catalog.modelNamed(params.model)
     if (!model) return missing('model')
     const key = body.key === undefined ? undefined : services.accounts.findKey(body.key)
     if (body.key !== undefined && !key) return missing('key')

@@ -93,6 +93,8 @@ test('a base URL has neither query nor fragment', () => {
     expect(checkBaseUrl(`https://example.com/v1${tail}`, 'public')).toMatchObject({ kind: 'bad' })
   }
   expect(checkBaseUrl('https://example.com/v1', 'public').kind).toBe('good')
+  const unfilled = 'https://{region}.example.com/v1'
+  expect(checkBaseUrl(unfilled, 'public')).toMatchObject({ kind: 'bad', fault: 'placeholder' })
 })
 
 test('of mixed addresses only allowed ones are connected to', () => {

@@ -34,6 +34,7 @@ export const urlFaults = {
   credentials: 'must not hold credentials',
   barred: 'is at an address that is never called',
   port: 'is at a port other than 80 and 443',
+  placeholder: 'has a placeholder in braces: put its value there',
   query: 'must have neither a query nor a fragment: paths are appended to it',
 } as const
 export type UrlFault = keyof typeof urlFaults
@@ -67,7 +68,7 @@ const isLocalName = (hostname: string): boolean => /^[^.:]+\.?$|\.(?:local|inter
 
 /** Checks a URL that paths are appended to. */
 export const checkBaseUrl = (text: string, reach: AddressReach): CheckedUrl =>
-  /[?#]/.test(text) ? bad('query') : checkUrl(text, reach)
+  /[?#]/.test(text) ? bad('query') : /[{}]/.test(text) ? bad('placeholder') : checkUrl(text, reach)
 
 /** The place of a host without a resolver. A name counts as public until its addresses are checked at the connect. */
 function placeOfHost(hostname: string): Place {

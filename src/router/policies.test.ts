@@ -232,7 +232,7 @@ test('the explanation has the scores, the shares as drawn, and says what it comp
   })
   expect(a).toMatchObject({ reason: 'priority 0; first event after 400 ms' })
   expect(a?.score).toBeCloseTo(400)
-  expect(b?.reason).toBe('priority 0; not measured yet, so it counts as the fastest')
+  expect(b?.reason).toBe('priority 0; no stream measured yet, so it counts as the fastest')
   expect(c?.sharePercent).toBeLessThan(1)
   expect((a?.sharePercent ?? 0) + (b?.sharePercent ?? 0) + (c?.sharePercent ?? 0)).toBeCloseTo(100, 0)
   const [dear] = policyOf(modelOf(three, 'cost')).explain([offer('a')], { nowMs: 0, random: Math.random })

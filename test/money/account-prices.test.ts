@@ -62,10 +62,10 @@ async function charged({ key }: Pick<Payer, 'key'>, id = 'plain'): Promise<{ amo
   await response.text()
   return chargeOf(response)
 }
+const recordOf = (response: Response): Promise<Record<string, string | null>> =>
+  gateway.operate('request.show', { request: response.headers.get('x-request-id') })
 async function chargeOf(response: Response): Promise<{ amount: number; factor: string | null }> {
-  const record = await gateway.operate<Record<string, string | null>>('request.show', {
-    request: response.headers.get('x-request-id'),
-  })
+  const record = await recordOf(response)
   return { amount: Number(record['charged']), factor: record['price_factor'] ?? null }
 }
 
@@ -104,6 +104,12 @@ test('a factor holds in every tier, and a card of its own replaces them', async 
   expect((await charged(one, 'long')).amount).toBe(Math.ceil(1_001 * 1333.332 + 3 * 2666.664))
   await gateway.operate('account.price', { account: one.name, model: 'long', price: { input: '0.5', output: '0.25' } })
   expect(await charged(one, 'long')).toEqual({ amount: Math.ceil(1_001 * 500 + 3 * 250), factor: null })
+  const basisOf = async (id: string): Promise<string | null | undefined> => {
+    const response = await chat({ baseUrl: gateway.baseUrl, key: one.key }, { model: id })
+    await response.text()
+    return (await recordOf(response))['price_basis']
+  }
+  expect([await basisOf('long'), await basisOf('plain')]).toEqual(['card', 'model'])
 })
 
 test('a declared account pays what the file says, and nobody changes it elsewhere', async () => {

@@ -73,6 +73,10 @@ describe('tollgate db', () => {
     const cases = [
       [{}, 'TOLLGATE_DATABASE_URL is not set: the data folder holds everything'],
       [{ TOLLGATE_DATABASE_URL: 'mysql://u:hidden@h/d' }, 'must be an address such as postgres://'],
+      [
+        { ...secrets, TOLLGATE_DATABASE_URL: 'postgres://u:hidden@127.0.0.1:9/d' },
+        'the database of TOLLGATE_DATABASE_URL',
+      ],
       [{ TOLLGATE_DATABASE_URL: database.url }, 'set TOLLGATE_KEY_PEPPER and TOLLGATE_MASTER_KEY too'],
     ] as const
     for (const [given, said] of cases) {
@@ -158,5 +162,11 @@ describe('tollgate db', () => {
     expect(err).toContain('run_other still serve')
     expect(code).toBe(1)
     expect(existsSync(to)).toBe(false)
+  })
+
+  test('a backup is refused, because it would be of nothing', async () => {
+    const { code, err } = await runCommand(scratch, ['backup', join(scratch, 'one.db')], env)
+    expect(err).toContain('back that up with its own means')
+    expect(code).toBe(1)
   })
 })

@@ -57,4 +57,6 @@ test('the explanation has what was measured', async () => {
   expect(policy).toBe('latency')
   expect(steps[0]).toMatchObject({ provider: 'b', verdict: 'first', failed_percent: 0 })
   expect(steps[1]?.['first_event_ms']).toBeGreaterThanOrEqual(290)
+  await fastest.operate('alias.set', { id: 'other', model: 'm' })
+  expect(await fastest.operate<object>('model.explain', { id: 'other' })).toMatchObject({ id: 'm', policy })
 })

@@ -61,7 +61,8 @@ export function timeReason(offer: Offer, input: RankingInput): string {
   const { firstEventMs, tokenMs, silenceMs } = measuredTimes(offer, input)
   const { stream } = input.request ?? usualRequest
   const silent = silenceMs > (firstEventMs ?? 0) ? `; its requests wait since ${Math.round(silenceMs)} ms` : ''
-  if (firstEventMs === undefined) return `not measured yet, so it counts as the fastest${silent}`
+  if (firstEventMs === undefined)
+    return `no ${stream ? 'stream' : 'whole reply'} measured yet, so it counts as the fastest${silent}`
   const what = stream ? 'first event' : 'whole reply'
   const pace = tokenMs === undefined ? '' : `, then ${Math.round(1_000 / tokenMs)} tokens a second`
   return `${what} after ${Math.round(firstEventMs)} ms${pace}${silent}`

@@ -156,6 +156,7 @@ export const refusals: Readonly<Record<string, string>> = {
   'fault:many': '条目过多',
   'fault:ca': '应为 PEM 格式的证书',
   'fault:barred': '指向网关从不访问的地址',
+  'fault:placeholder': '含有花括号占位符：请填入实际值',
   'fault:query': '不能含有查询或片段：其后还要接路径',
 
   'expected:string': '文本',
