@@ -11,13 +11,12 @@ import { modalityOf } from '../modalities/modalities.ts'
 import type { AnswerModality, Modality, Quote } from '../modalities/modality.ts'
 import { quoteHit } from '../modalities/cached-answer.ts'
 import { planAttempts } from '../router/plan.ts'
-import { orderedPlan } from '../router/hints.ts'
 import type { GatewayRequest } from './call.ts'
 import { adviceOf, limitFailure, type AffordableSize } from '../accounts/limit-failure.ts'
 import { begunSteps } from './conversation.ts'
 import { conversationKeyFor } from './conversation-key.ts'
 import { GrowingHold } from './growing-hold.ts'
-import { hintedModel, namesToTry } from './hinted-offers.ts'
+import { hintedModel, hintedPlan, namesToTry } from './hinted-offers.ts'
 import { keyCondition, limitCondition } from './hold-conditions.ts'
 import type { Relay } from './context.ts'
 import { authorize } from './permission.ts'
@@ -206,7 +205,7 @@ export function planFor(relay: Relay, call: GatewayRequest, work: Work): readonl
   const warm = conversation && health.conversations.warm(conversation, nowMs)
   const known = { health: health.all, signals: health.signals, conversation, warm }
   const ranked = planAttempts({ model, request, length, policy, nowMs, random: Math.random, ...known })
-  const plan = hinted ? orderedPlan(ranked, hinted.provider, ({ id }) => health.isResting(id)) : ranked
+  const plan = hinted ? hintedPlan(relay, hinted, ranked) : ranked
   if (plan.length === 0) {
     if (length && all.some(({ state }) => state !== 'drained')) return tooLong(model, request, length)
     const message = `No upstream offers '${model.id}' at the moment.`

@@ -8,7 +8,15 @@ import type { PolicyName } from '../domain/routing.ts'
 import type { ClientRequest } from '../formats/core/contract.ts'
 import { steadyNowMs } from '../lib/primitives/steady-clock.ts'
 import { inputTokensMax } from '../modalities/token-quote.ts'
-import { allowedOffers, askedPolicy, cheapestFirst, dearestPrices, exceededPrice } from '../router/hints.ts'
+import {
+  allowedOffers,
+  askedPolicy,
+  cheapestFirst,
+  dearestPrices,
+  exceededPrice,
+  isLosing,
+  orderedPlan,
+} from '../router/hints.ts'
 import { planAttempts } from '../router/plan.ts'
 import type { GatewayRequest } from './call.ts'
 import type { Relay } from './context.ts'
@@ -32,11 +40,23 @@ export function hintedModel(
   if (provider === noProviderHints) return policy && { model, policy, provider }
   const dear = provider.maxPrice && tooDear(model, request, provider.maxPrice)
   if (dear) return dear
-  const offers = allowedOffers(model.offers, provider)
+  const offers = allowedOffers(model.offers, provider, isLosing(model))
   if (typeof offers !== 'string') return { model: { ...model, offers }, policy, provider }
   const param = `provider.${offers}`
-  return { kind: 'invalid_value', message: `'${param}' leaves no provider that offers '${model.id}'.`, param }
+  return {
+    kind: 'invalid_value',
+    message: `'${param}' leaves no provider that can be chosen for '${model.id}'.`,
+    param,
+  }
 }
+
+/** The plan for such a model, in the order that the request wishes. */
+export const hintedPlan = (
+  { health }: Pick<Relay, 'health'>,
+  { model, provider }: HintedModel,
+  plan: readonly Offer[],
+): readonly Offer[] =>
+  orderedPlan(plan, provider, { isResting: ({ id }) => health.isResting(id), isLoss: isLosing(model) })
 
 const priceUnits: Readonly<Record<keyof MaxPrice, string>> = {
   prompt: 'a million prompt tokens',
@@ -106,7 +126,7 @@ function sorted(relay: Relay, call: GatewayRequest, candidates: readonly Candida
   if (!first || policy === undefined || candidates.length < 2) return candidates
   if (policy === 'cost') return cheapestFirst(candidates)
   const offers = candidates.flatMap(({ model }): readonly Offer[] => {
-    const allowed = allowedOffers(model.offers, provider)
+    const allowed = allowedOffers(model.offers, provider, isLosing(model))
     return typeof allowed === 'string' ? [] : allowed
   })
   const pool = { offers, limits: first.model.limits }

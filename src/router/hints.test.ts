@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Offer } from '../domain/catalog.ts'
 import { unitPrices } from '../domain/price.ts'
 import { noProviderHints, sortOfVariant, withoutVariant, type ProviderHints } from '../domain/routing-hints.ts'
-import { allowedOffers, askedPolicy, cheapestFirst, exceededPrice, orderedPlan } from './hints.ts'
+import { allowedOffers, askedPolicy, cheapestFirst, exceededPrice, isLosing, orderedPlan } from './hints.ts'
 
 const card = (input: bigint, output: bigint) => ({
   id: 1,
@@ -24,30 +24,57 @@ const hints = (some: Partial<ProviderHints>): ProviderHints => ({ ...noProviderH
 const idsOf = (offers: readonly Offer[] | string): unknown =>
   typeof offers === 'string' ? offers : offers.map(({ id }) => id).join('')
 const never = (): boolean => false
+const judges = { isResting: never, isLoss: never }
 
 test('only and ignore leave providers out, whatever case their ids have', () => {
-  expect(idsOf(allowedOffers(all, hints({ only: ['b', 'c'] })))).toBe('Bc')
-  expect(idsOf(allowedOffers(all, hints({ ignore: ['b'] })))).toBe('ac')
-  expect(idsOf(allowedOffers(all, hints({ only: ['a', 'b'], ignore: ['a'] })))).toBe('B')
+  expect(idsOf(allowedOffers(all, hints({ only: ['b', 'c'] }), never))).toBe('Bc')
+  expect(idsOf(allowedOffers(all, hints({ ignore: ['b'] }), never))).toBe('ac')
+  expect(idsOf(allowedOffers(all, hints({ only: ['a', 'b'], ignore: ['a'] }), never))).toBe('B')
 })
 
 test('a hint that leaves no provider is named', () => {
-  expect(allowedOffers(all, hints({ only: [] }))).toBe('only')
-  expect(allowedOffers(all, hints({ only: ['a'], ignore: ['a'] }))).toBe('ignore')
-  expect(allowedOffers(all, hints({ order: ['x'], allowsFallbacks: false }))).toBe('order')
+  expect(allowedOffers(all, hints({ only: [] }), never)).toBe('only')
+  expect(allowedOffers(all, hints({ only: ['a'], ignore: ['a'] }), never)).toBe('ignore')
+  expect(allowedOffers(all, hints({ order: ['x'], allowsFallbacks: false }), never)).toBe('order')
   // A model without any offer is not the fault of a hint.
-  expect(allowedOffers([], hints({ order: ['x'], allowsFallbacks: false }))).toEqual([])
+  expect(allowedOffers([], hints({ order: ['x'], allowsFallbacks: false }), never)).toEqual([])
 })
 
 test('order comes first, and the others follow unless fall-backs are off', () => {
-  expect(idsOf(orderedPlan(all, hints({ order: ['c', 'b'] }), never))).toBe('cBa')
-  expect(idsOf(allowedOffers(all, hints({ order: ['c', 'b'], allowsFallbacks: false })))).toBe('Bc')
-  expect(idsOf(orderedPlan(all, hints({ allowsFallbacks: false }), never))).toBe('a')
-  expect(idsOf(orderedPlan(all, noProviderHints, never))).toBe('aBc')
+  expect(idsOf(orderedPlan(all, hints({ order: ['c', 'b'] }), judges))).toBe('cBa')
+  expect(idsOf(allowedOffers(all, hints({ order: ['c', 'b'], allowsFallbacks: false }), never))).toBe('Bc')
+  expect(idsOf(orderedPlan(all, hints({ allowsFallbacks: false }), judges))).toBe('a')
+  expect(idsOf(orderedPlan(all, noProviderHints, judges))).toBe('aBc')
 })
 
 test('a resting provider is the last resort, even if it is asked for first', () => {
-  expect(idsOf(orderedPlan(all, hints({ order: ['c', 'b'] }), ({ id }) => id === 'c'))).toBe('Bac')
+  expect(idsOf(orderedPlan(all, hints({ order: ['c', 'b'] }), { ...judges, isResting: ({ id }) => id === 'c' }))).toBe(
+    'Bac',
+  )
+})
+
+test('a request cannot choose an offer that costs more than the account pays, unless all do', () => {
+  const sale = card(1_000n, 2_000n)
+  const model = { kind: 'text', sale } as const
+  const [dear, even] = [
+    { ...a, cost: card(1_001n, 0n) },
+    { ...b, cost: sale },
+  ]
+  const isLoss = isLosing(model)
+  expect([dear, even].map(isLoss)).toEqual([true, false])
+  const cached = { ...sale.nanoPerMillion, inputCached: 5_000n }
+  expect(isLoss({ ...even, cost: { ...sale, nanoPerMillion: cached } })).toBe(false)
+  const both = [dear, even]
+  expect(allowedOffers(both, hints({ only: ['a'] }), isLoss)).toBe('only')
+  expect(allowedOffers(both, hints({ ignore: ['b'] }), isLoss)).toBe('ignore')
+  expect(allowedOffers(both, hints({ order: ['a'], allowsFallbacks: false }), isLoss)).toBe('order')
+  expect(idsOf(allowedOffers(both, hints({ only: ['a', 'b'] }), isLoss))).toBe('aB')
+  for (const some of [{ order: ['a'] }, { allowsFallbacks: true }]) {
+    expect(idsOf(orderedPlan(both, hints(some), { ...judges, isLoss }))).toBe('Ba')
+  }
+  expect(idsOf(orderedPlan(both, hints({}), { isResting: ({ id }) => id === 'B', isLoss }))).toBe('aB')
+  expect(idsOf(allowedOffers([dear], hints({ only: ['a'] }), isLoss))).toBe('a')
+  expect(idsOf(allowedOffers([dear, { ...even, state: 'drained' }], hints({ only: ['a'] }), isLoss))).toBe('a')
 })
 
 test('a sort or a suffix names the policy, and the sort wins', () => {

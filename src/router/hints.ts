@@ -1,4 +1,5 @@
 /** What the hints of a request leave of a plan, and in which order. It is pure. */
+import { lossesOf } from '../domain/below-cost.ts'
 import type { Model, Offer } from '../domain/catalog.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import { dearest, type PriceCard } from '../domain/price.ts'
@@ -14,40 +15,65 @@ export function askedPolicy({ sort }: ProviderHints, name: string): PolicyName |
 const isNamed = (names: readonly string[], { providerId }: Pick<Offer, 'providerId'>): boolean =>
   names.includes(providerId.toLowerCase())
 
+/** Units of which every request has some. */
+const usualUnits: ReadonlySet<string> = new Set(['inputFresh', 'outputText'])
+
+/**
+ * Whether an offer costs more than the account pays. The operator may have it for the time when others fail. A request
+ * cannot choose it, or its client would decide about the operator's losses.
+ */
+export const isLosing =
+  ({ kind, sale }: Pick<Model, 'kind' | 'sale'>) =>
+  ({ cost }: Pick<Offer, 'cost'>): boolean =>
+    lossesOf(kind, sale, cost).some(
+      ({ unit, aboveInputTokens }) =>
+        aboveInputTokens === undefined && (usualUnits.has(unit) || unit.startsWith('piece:')),
+    )
+
+type JudgesOffer = (offer: Offer) => boolean
+
 /** The member of `provider` that leaves a model without an offer. */
 export type EmptiedBy = 'only' | 'ignore' | 'order'
 
-/** The offers that the hints allow, or the hint that allows none of them. */
+/** The offers that the hints allow, or the hint that allows none, or only such as a request cannot choose. */
 export function allowedOffers(
   offers: readonly Offer[],
   { order, only, ignore, allowsFallbacks }: ProviderHints,
+  isLoss: JudgesOffer,
 ): readonly Offer[] | EmptiedBy {
   // Not the fault of a hint.
   if (offers.length === 0) return offers
+  const canChoose = offers.some((offer) => offer.state !== 'drained' && !isLoss(offer))
+  const isEmpty = (left: readonly Offer[]): boolean => (canChoose ? left.every(isLoss) : left.length === 0)
   const listed = only === undefined ? offers : offers.filter((offer) => isNamed(only, offer))
-  if (listed.length === 0) return 'only'
+  if (isEmpty(listed)) return 'only'
   const kept = ignore.length === 0 ? listed : listed.filter((offer) => !isNamed(ignore, offer))
-  if (kept.length === 0) return 'ignore'
+  if (isEmpty(kept)) return 'ignore'
   if (allowsFallbacks || order.length === 0) return kept
   const ordered = kept.filter((offer) => isNamed(order, offer))
-  return ordered.length === 0 ? 'order' : ordered
+  return isEmpty(ordered) ? 'order' : ordered
 }
 
 /**
  * The plan in the order of `order`, with the other offers behind. Resting offers stay last, because a provider that has
- * just failed is no good first choice. Without fall-backs and without `order`, only the first is left.
+ * just failed is no good first choice. Losing ones come before them. Without fall-backs and without `order`, only the
+ * first is left.
  */
 export function orderedPlan(
   plan: readonly Offer[],
   { order, allowsFallbacks }: ProviderHints,
-  isResting: (offer: Offer) => boolean,
+  { isResting, isLoss }: { readonly isResting: JudgesOffer; readonly isLoss: JudgesOffer },
 ): readonly Offer[] {
-  if (order.length === 0) return allowsFallbacks ? plan : plan.slice(0, 1)
+  const rankOf = (offer: Offer): number => (isResting(offer) ? 2 : isLoss(offer) ? 1 : 0)
+  if (order.length === 0) {
+    const ranked = plan.toSorted((a, b) => rankOf(a) - rankOf(b))
+    return allowsFallbacks ? ranked : ranked.slice(0, 1)
+  }
   const placeOf = ({ providerId }: Offer): number => {
     const at = order.indexOf(providerId.toLowerCase())
     return at < 0 ? order.length : at
   }
-  return plan.toSorted((a, b) => Number(isResting(a)) - Number(isResting(b)) || placeOf(a) - placeOf(b))
+  return plan.toSorted((a, b) => rankOf(a) - rankOf(b) || placeOf(a) - placeOf(b))
 }
 
 type Prices = Readonly<Record<keyof MaxPrice, NanoUsd>>

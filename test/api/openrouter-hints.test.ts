@@ -39,6 +39,7 @@ ${[
   model('priceless', [1_000, 1_000], [good('together')]),
   model('private', [1, 1], [good('elsewhere')]),
 ].join('\n')}
+  'losing': { price: { input: 1, output: 1 }, offers: [${good('deepinfra')}, { provider: azure, model: azure-5-words, priority: 1, cost: { input: 9, output: 9 } }] }
   'embedder': { kind: embedding, price: { input: 1 }, offers: [{ provider: together, model: status-500 }] }
 `,
     }
@@ -142,6 +143,16 @@ const answered: readonly (readonly [name: string, body: object, model: string, p
     ['fireworks'],
   ],
 ]
+
+test('no request chooses a provider that costs more than its account pays', async () => {
+  const asked = (provider: object): Promise<Response> => send({ ...said, model: 'losing', max_tokens: 9, provider })
+  for (const provider of [{ order: ['azure'] }, { only: ['azure', 'deepinfra'], sort: 'throughput' }]) {
+    const response = await asked(provider)
+    expect([response.status, (await recordOf(response)).provider_id]).toEqual([200, 'deepinfra'])
+  }
+  expect(await refusal(await asked({ only: ['azure'] }))).toEqual([400, 'provider.only'])
+  expect(await refusal(await asked({ ignore: ['deepinfra'] }))).toEqual([400, 'provider.ignore'])
+})
 
 describe('documented', () => {
   test.each(answered)('%s', async (_name, body, model, providers) => {
