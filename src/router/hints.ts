@@ -15,8 +15,8 @@ export function askedPolicy({ sort }: ProviderHints, name: string): PolicyName |
 const isNamed = (names: readonly string[], { providerId }: Pick<Offer, 'providerId'>): boolean =>
   names.includes(providerId.toLowerCase())
 
-/** Units of which every request has some. */
-const usualUnits: ReadonlySet<string> = new Set(['inputFresh', 'outputText'])
+/** Units of which nearly every request of a model that counts them has some. */
+const usualUnits: ReadonlySet<string> = new Set(['inputFresh', 'outputText', 'outputImage'])
 
 /**
  * Whether an offer costs more than the account pays. The operator may have it for the time when others fail. A request
