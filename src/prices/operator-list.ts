@@ -64,7 +64,7 @@ const model = z
   )
 
 /** The list in the program has 181. To plan the import of so many takes the serving thread 100 ms. */
-const MODELS_MAX = 2_000
+const MODELS_MAX = 1_000
 
 const modelsIn = (vendors: Readonly<Record<string, { readonly models: object }>>): number =>
   Object.values(vendors).reduce((sum, { models }) => sum + Object.keys(models).length, 0)
