@@ -29,7 +29,7 @@ export class ReadinessGate {
     const waitingMs = this.store.waitingMs()
     if (waitingMs >= STALL_MS) {
       this.tell('store.stalled', { waitingMs: Math.round(waitingMs), queued: this.store.queued() })
-      return 'the disk does not respond to writes'
+      return this.store.instance === undefined ? 'the disk does not respond to writes' : NO_DATABASE
     }
     const unreadMs = this.store.changes.unreadMs()
     if (unreadMs >= UNREAD_MS) {

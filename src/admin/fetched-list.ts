@@ -57,7 +57,7 @@ async function download(url: string, reach: ListPlace['reach']): Promise<Body> {
   if (checked.kind === 'bad') return { problem: `the address ${checked.message}` }
   if (checked.kind === 'private')
     return {
-      problem: `the address is private (${checked.name}): add --allow-private (allow_private) if it may be called`,
+      problem: `the address is private (${checked.name}): only a command with --allow-private may name it`,
     }
   if (checked.url.protocol !== 'https:' && reach === 'public') return { problem: 'the address must be https' }
   const stop = new Stop()

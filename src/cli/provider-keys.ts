@@ -3,7 +3,7 @@ import { command } from './command.ts'
 import { count, statedLimits } from './limits.ts'
 import { operate, shown, usage } from './outcome.ts'
 import { keyOptions, readVendorKey, type ProviderView } from './provider-key.ts'
-import { table } from './table.ts'
+import { countText, table } from './table.ts'
 import type { Terminal } from './terminal.ts'
 import { text, wholeNumber } from './values.ts'
 
@@ -31,7 +31,7 @@ const drawKeys = (views: readonly KeyView[], terminal: Terminal): string =>
   )
 
 const changed = ({ id, keys }: ProviderView): string =>
-  `${id}  ${keys.length === 0 ? 'one key' : `${keys.length} keys: ${keys.map((key) => key.id).join(', ')}`}\n`
+  `${id}  ${keys.length === 0 ? 'one key' : `${countText(keys.length, 'key')}: ${keys.map((key) => key.id).join(', ')}`}\n`
 
 const list = command({
   name: 'provider keys',

@@ -157,7 +157,8 @@ const resume = command({
   examples: [['tollgate provider resume groq', 'for example, after its bill is paid']],
   positionals: [provider],
   notes:
-    'A test that passes does the same, and so does a new key or address. Without a running server, no offer rests.',
+    'A test that passes does the same, and so does a new key or address. Without a running server, no offer rests.\n' +
+    'If instances share a database, all of them do it, and the number is that of the one that was asked.',
   run: ({ args: { id }, program }) =>
     operate<{ id: string; resumed: number }>(program, { name: 'provider.resume', input: { id } }, (value) =>
       shown(value, `${value.id}  ${value.resumed === 0 ? 'nothing rested' : `offers that rested: ${value.resumed}`}\n`),
