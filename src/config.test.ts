@@ -256,6 +256,11 @@ const wrong: [string, string, string][] = [
     "no provider 'openai'",
   ],
   ['a negative price', 'models:\n  a:\n    price: { input: -1, output: 1 }\n    offers: []\n', 'tollgate.yaml:3:'],
+  [
+    'a piece too dear for the store',
+    'models:\n  a:\n    price: { each: { image: 9001 } }\n    offers: []\n',
+    'at most 9000',
+  ],
   ['a provider without an address', 'providers:\n  a: {}\n', "provider 'a' needs a base_url"],
   [
     'an address of this machine',
