@@ -261,9 +261,9 @@ function repliesOf(config: Config): ReplyMemory {
 
 /** How tasks of videos use the keys of providers, and what their attempts say of them. */
 const keyUseOf = (parts: Pick<Relay, 'health' | 'catalog'>): Pick<VideosOptions, 'withKey' | 'learn'> => ({
-  withKey: (provider) => (provider.keys ? parts.health.keys.next(provider.keys) : provider),
+  withKey: (provider, offerId) => (provider.keys ? parts.health.keys.next(provider.keys, { offerId }) : provider),
   learn: (offerId, provider, failure) => {
-    const learnt = failure && offerFailure(parts, { provider }, failure)
+    const learnt = failure && offerFailure(parts, { provider, offer: { id: offerId } }, failure)
     if (learnt) parts.health.failed(offerId, learnt)
     else if (!failure) parts.health.succeeded(offerId)
     return failure !== undefined && learnt === undefined

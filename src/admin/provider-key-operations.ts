@@ -20,12 +20,16 @@ import { sayRefusal } from './refusals.ts'
 
 /** A key as it is now in this process. */
 export function keyView({ providerKeys }: AdminServices, keyed: KeyedProvider) {
-  const { inFlight, restUntilMs, reason } = providerKeys.standingOf(keyed)
+  const standing = providerKeys.standingOf(keyed)
+  const isWhole = standing.restUntilMs > steadyNowMs()
+  // One that rests for some offers only is shown as resting too.
+  const restUntilMs = isWhole ? standing.restUntilMs : Math.max(0, ...standing.offerRests.values())
   const isResting = restUntilMs > steadyNowMs()
+  const reason = isWhole ? standing.reason : 'rate'
   return {
     id: keyed.key.id,
     concurrent_requests: keyed.key.concurrentRequests ?? null,
-    in_flight: inFlight,
+    in_flight: standing.inFlight,
     rests_until: isResting ? new Date(restUntilMs).toISOString() : null,
     reason: isResting ? (reason ?? null) : null,
   }

@@ -59,7 +59,7 @@ test('a resting key is no way out when the ready ones are busy, and its requests
 test('the requests of a conversation keep to one key as long as it is ready and has room', () => {
   const [keys, all] = [new ProviderKeys(), ['a', 'b', 'c'].map((id) => keyed(id, 2))]
   const idOf = (conversation: ConversationKey): string => {
-    const lease = keys.take(all, conversation)
+    const lease = keys.take(all, { conversation })
     lease?.leave()
     return lease?.provider.key.id ?? ''
   }
@@ -71,9 +71,28 @@ test('the requests of a conversation keep to one key as long as it is ready and 
   const moved = conversations.map(idOf)
   expect(moved.every((id, i) => id !== 'b' && (chosen[i] === 'b' || id === chosen[i]))).toBe(true)
   const [conversation = conversationKeyOf([])] = conversations
-  const used = Array.from({ length: 4 }, () => keys.take(all, conversation)?.provider.key.id)
+  const used = Array.from({ length: 4 }, () => keys.take(all, { conversation })?.provider.key.id)
   expect(used.slice(0, 2)).toEqual([moved[0], moved[0]])
   expect(used.slice(2)).not.toContain(moved[0])
+})
+
+test('a key that rests for one offer is ready for others, and used for that one if no other is left', () => {
+  const [keys, all] = [new ProviderKeys(), ['a', 'b'].map((id) => keyed(id))]
+  const idsFor = (offerId: string): (string | undefined)[] =>
+    [keys.take(all, { offerId }), keys.take(all, { offerId })].map((lease) => {
+      lease?.leave()
+      return lease?.provider.key.id
+    })
+  keys.refused(keyed('a'), RATE, 'offer')
+  expect(idsFor('offer')).toEqual(['b', 'b'])
+  expect(idsFor('other').toSorted()).toEqual(['a', 'b'])
+  expect([keys.restMs(all, 'offer'), keys.restMs([keyed('a')], 'other')]).toEqual([0, 0])
+  keys.refused(keyed('b'), { ...RATE, retryAfterMs: 5_000 }, 'offer')
+  expect(keys.restMs(all, 'offer')).toBeWithin(1, 5_001)
+  expect(idsFor('offer')).toEqual(['b', 'b'])
+  expect(keys.restMs(all, 'other')).toBe(0)
+  keys.resume(all)
+  expect(keys.restMs([keyed('a')], 'offer')).toBe(0)
 })
 
 test('only the vendor’s own word about a key rests it', () => {

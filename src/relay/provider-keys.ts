@@ -17,9 +17,15 @@ export type KeyStanding = {
   readonly restUntilMs: number
   /** Why it rests: the kind of the last failure. */
   readonly reason: string | undefined
+  /** Until when it is not tried for single offers, by their ids: vendors limit the rate of each model. */
+  readonly offerRests: ReadonlyMap<string, number>
 }
 
-type KeyState = { -readonly [Field in keyof KeyStanding]: KeyStanding[Field] } & {
+/** What a key is for. */
+export type KeyUse = { readonly offerId?: string | undefined; readonly conversation?: ConversationKey | undefined }
+
+type KeyState = { -readonly [Field in Exclude<keyof KeyStanding, 'offerRests'>]: KeyStanding[Field] } & {
+  readonly offerRests: Map<string, number>
   /** Counts the uses of all keys. The key with the lowest number was used longest ago. */
   lastUse: number
 }
@@ -46,13 +52,13 @@ export class ProviderKeys {
    * a conversation keep to one ready key, because a prompt cache belongs to the account of a key. If all keys rest, the
    * one that is back first. Undefined: every key that could be used has its maximum of requests.
    */
-  take(keys: readonly KeyedProvider[], conversation?: ConversationKey): KeyLease | undefined {
+  take(keys: readonly KeyedProvider[], use: KeyUse = {}): KeyLease | undefined {
     const usable = this.usable(keys)
     let best: KeyedProvider | undefined
     let lowest: KeyRank = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
     for (const key of usable) {
       if (!this.hasRoom(key)) continue
-      const rank = this.rankOf(key, conversation)
+      const rank = this.rankOf(key, use)
       if (!best || rank[0] < lowest[0] || (rank[0] === lowest[0] && rank[1] < lowest[1])) [best, lowest] = [key, rank]
     }
     return best && this.lease(best)
@@ -62,8 +68,8 @@ export class ProviderKeys {
    * The key for work that outlives its request. It does not count against the limit of a key, as it does not count
    * against that of a provider.
    */
-  next(keys: readonly KeyedProvider[]): KeyedProvider {
-    const lease = this.take(keys)
+  next(keys: readonly KeyedProvider[], use?: KeyUse): KeyedProvider {
+    const lease = this.take(keys, use)
     lease?.leave()
     return lease?.provider ?? (keys[0] as KeyedProvider)
   }
@@ -77,17 +83,19 @@ export class ProviderKeys {
     return room
   }
 
-  /** A key was refused. */
-  refused(key: KeyedProvider, failure: UpstreamFailure): void {
+  /** A key was refused, for one offer alone if its id is given. */
+  refused(key: KeyedProvider, failure: UpstreamFailure, offerId?: string): void {
     const state = this.stateOf(key)
-    const { restUntilMs } = afterFailure({ ...healthy, restUntilMs: state.restUntilMs }, failure, steadyNowMs())
-    state.restUntilMs = restUntilMs
-    state.reason = failure.kind
+    const before = offerId === undefined ? state.restUntilMs : (state.offerRests.get(offerId) ?? 0)
+    const { restUntilMs } = afterFailure({ ...healthy, restUntilMs: before }, failure, steadyNowMs())
+    if (offerId === undefined) Object.assign(state, { restUntilMs, reason: failure.kind })
+    else state.offerRests.set(offerId, restUntilMs)
   }
 
-  /** How long it takes until a key is ready. 0: one is now. */
-  restMs(keys: readonly KeyedProvider[]): number {
-    return Math.max(0, Math.ceil(Math.min(...keys.map((key) => this.stateOf(key).restUntilMs)) - steadyNowMs()))
+  /** How long it takes until a key is ready for an offer. 0: one is now. */
+  restMs(keys: readonly KeyedProvider[], offerId?: string): number {
+    const backMs = Math.min(...keys.map((key) => restUntil(this.stateOf(key), offerId)))
+    return Math.max(0, Math.ceil(backMs - steadyNowMs()))
   }
 
   standingOf(key: KeyedProvider): KeyStanding {
@@ -96,7 +104,11 @@ export class ProviderKeys {
 
   /** Ends the rests of keys. */
   resume(keys: readonly KeyedProvider[]): void {
-    for (const key of keys) Object.assign(this.stateOf(key), { restUntilMs: 0, reason: undefined })
+    for (const key of keys) {
+      const state = this.stateOf(key)
+      Object.assign(state, { restUntilMs: 0, reason: undefined })
+      state.offerRests.clear()
+    }
   }
 
   /** The ready keys, or all if none is ready. */
@@ -106,8 +118,10 @@ export class ProviderKeys {
     return ready.length > 0 ? ready : keys
   }
 
-  private rankOf(keyed: KeyedProvider, conversation: ConversationKey | undefined): KeyRank {
-    const { inFlight, lastUse, restUntilMs } = this.stateOf(keyed)
+  private rankOf(keyed: KeyedProvider, { offerId, conversation }: KeyUse): KeyRank {
+    const state = this.stateOf(keyed)
+    const { inFlight, lastUse } = state
+    const restUntilMs = restUntil(state, offerId)
     if (restUntilMs > steadyNowMs()) return [restUntilMs, lastUse]
     return conversation ? [drawOf(conversation, keyed.key), lastUse] : [inFlight, lastUse]
   }
@@ -137,7 +151,13 @@ export class ProviderKeys {
   private stateOf({ id, key }: KeyedProvider): KeyState {
     const name = `${id} ${key.id}`
     let state = this.states.get(name)
-    if (!state) this.states.set(name, (state = { inFlight: 0, restUntilMs: 0, reason: undefined, lastUse: 0 }))
+    if (!state) {
+      state = { inFlight: 0, restUntilMs: 0, reason: undefined, offerRests: new Map(), lastUse: 0 }
+      this.states.set(name, state)
+    }
     return state
   }
 }
+
+const restUntil = ({ restUntilMs, offerRests }: KeyStanding, offerId: string | undefined): number =>
+  offerId === undefined ? restUntilMs : Math.max(restUntilMs, offerRests.get(offerId) ?? 0)

@@ -79,7 +79,7 @@ export type VideoWorkerDeps = {
   /** Whether failure messages of vendors are kept for the operator. */
   readonly upstreamMessages: 'kept' | 'dropped'
   /** The provider with the key that is to be used next, or with its only one. */
-  readonly withKey: (provider: Provider) => Provider
+  readonly withKey: (provider: Provider, offerId: string) => Provider
   /**
    * Reports how an attempt with this provider ended. Undefined means success. Returns whether only its key is at fault,
    * and another key is ready.

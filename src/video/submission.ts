@@ -43,7 +43,7 @@ async function submitWithKeys(deps: VideoWorkerDeps, job: VideoJob, once: Try): 
   const { offer, vendor } = once
   for (let keysLeft = vendor.provider.keys?.length ?? 1; ; keysLeft--) {
     const startedMs = Date.now() - job.task.createdAtMs
-    const provider = deps.withKey(vendor.provider)
+    const provider = deps.withKey(vendor.provider, offer.id)
     const result = await submitTo(deps, job, { ...once, vendor: { ...vendor, provider } })
     note(job, { offer, provider }, startedMs, result)
     if (result.kind === 'accepted') {

@@ -7,7 +7,7 @@ const secret = (name: string): string => `planted-${name}-${crypto.randomUUID()}
 const [one, two, three] = [secret('one'), secret('two'), secret('three')]
 const planted = { one, two, three }
 
-/** What the vendor answers to a key. */
+/** What the vendor answers to a key, or to a key and a model. */
 let answers: Record<string, number> = {}
 let used: string[] = []
 /** How long the vendor takes for an answer. */
@@ -22,7 +22,8 @@ beforeAll(async () => {
     async fetch(request) {
       const key = request.headers.get('authorization')?.slice('Bearer '.length) ?? ''
       used.push(key)
-      const status = answers[key] ?? 200
+      const { model = '' } = request.method === 'POST' ? ((await request.json()) as { model?: string }) : {}
+      const status = answers[`${key} ${model}`] ?? answers[key] ?? 200
       if (status !== 200) {
         const headers = status === 429 ? { 'retry-after': '60' } : {}
         return Response.json({ error: { message: `no, ${key}`, code: key } }, { status, headers })
@@ -48,7 +49,10 @@ beforeAll(async () => {
 providers:
   several: { ${at}, keys: [${one}, { key: ${two}, concurrent_requests: 50 }] }
   narrow: { ${at}, keys: [{ key: ${one}, concurrent_requests: 1 }, { key: ${two}, concurrent_requests: 1 }] }
+  rated: { ${at}, keys: [${one}, ${two}] }
 models:
+  rated-m: { price: { input: 1, output: 1 }, offers: [{ provider: rated, model: m }] }
+  rated-n: { price: { input: 1, output: 1 }, offers: [{ provider: rated, model: n }] }
   narrow: { price: { input: 1, output: 1 }, offers: [{ provider: narrow, model: m }] }
   m: { price: { input: 1, output: 1 }, offers: [{ provider: several, model: m }] }
 `,
@@ -62,7 +66,7 @@ beforeEach(async () => {
   answers = {}
   used = []
   tookMs = 0
-  for (const id of ['several', 'stored', 'narrow']) await gateway.operate('provider.resume', { id })
+  for (const id of ['several', 'stored', 'narrow', 'rated']) await gateway.operate('provider.resume', { id })
   await gateway.caughtUp()
 })
 afterAll(async () => {
@@ -104,6 +108,19 @@ test.each([401, 402, 403, 429])(
     expect(keys[1]?.reason).toBeNull()
   },
 )
+
+test('a key that is at its rate for one model serves others', async () => {
+  answers = { [`${one} m`]: 429 }
+  for (let i = 0; i < 4 * INSTANCES; i++) expect((await ask('rated-m')).status).toBe(200)
+  expect(used.filter((key) => key === one).length).toBeWithin(1, INSTANCES + 1)
+  used = []
+  for (let i = 0; i < 4 * INSTANCES; i++) expect((await ask('rated-n')).status).toBe(200)
+  expect(used.filter((key) => key === one)).toHaveLength(2 * INSTANCES)
+  // An offer rests only if every key refuses it.
+  answers = { [`${one} m`]: 429, [`${two} m`]: 429 }
+  expect((await ask('rated-m')).status).toBeGreaterThanOrEqual(429)
+  expect((await ask('rated-n')).status).toBe(200)
+})
 
 test('both attempts are in the record with their keys, and no secret is', async () => {
   answers = { [one]: 401 }
