@@ -1,8 +1,8 @@
 /**
  * Every page of the console at every width, in several time zones and both languages, after a month with many people.
- * Nothing is wider than the window, overlaps or is cut off, and the days and sums of each zone are right. A page is
- * loaded once per zone and then resized. The short form checks each page in both languages and each width in one zone,
- * chosen by a seed. The long form checks all.
+ * Nothing is wider than the window, overlaps or is cut off, and the days and sums of each zone are right. The console
+ * is loaded once per walk, and each of its pages is resized. The short form checks each page in both languages and each
+ * width in one zone, chosen by a seed. The long form checks all.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Database } from 'bun:sqlite'
@@ -26,6 +26,8 @@ const FIRST = seedOfRun()
 const REQUESTS = 8_000
 /** Two frames: sizes that scripts follow are drawn in the second. */
 const SETTLED = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))'
+/** The page of an address that does not exist. */
+const NOWHERE = 'main > h1 + p + a'
 const zones = [
   { zone: 'UTC', language: 'en' },
   { zone: 'Europe/Berlin', language: 'en' },
@@ -103,16 +105,26 @@ function widthsOf(at: number, zone: string): readonly number[] {
   })
 }
 
+/** Goes to another page without loading the console again. The page before has to be gone first. */
+async function moveTo(page: BrowserPage, address: string, shows: string): Promise<void> {
+  const go = (url: string): Promise<unknown> =>
+    page.evaluate(`(history.pushState(null, '', ${JSON.stringify(url)}), dispatchEvent(new PopStateEvent('popstate')))`)
+  await go(`${stage.url}/nowhere`)
+  await page.call('waitForSelector', NOWHERE, { timeout: 30_000 })
+  await go(stage.url + address)
+  await page.call('waitForSelector', shows, { timeout: 30_000 })
+}
+
 const faultsIn = async ({ zone, language, name: walk, turns }: (typeof walks)[number]): Promise<readonly string[]> => {
   const page = pageOf(walk)
   const faults: string[] = []
   let isBack = false
+  await page.goto(`${stage.url}/nowhere`)
   for (const [at, [name, place, isRich]] of places.entries()) {
     const widths = turns.some((turn) => at % 2 === turn) ? widthsOf(at, zone) : []
     if (widths.length === 0) continue
-    await page.goto(stage.url + addressOf(place, isRich ? ofRich : values))
     const shows = language === 'en' ? place.shows : place.shows.replace(/text=\w+/, 'dl')
-    await page.call('waitForSelector', shows, { timeout: 30_000 })
+    await moveTo(page, addressOf(place, isRich ? ofRich : values), shows)
     // There and back: a page begins at the width at which the one before it ended.
     for (const width of isBack ? widths.toReversed() : widths) {
       await page.call('setViewportSize', { width, height: HEIGHT })
