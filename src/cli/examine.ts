@@ -116,7 +116,7 @@ function proxyCheck(
   { publicUrl, trustsProxies, certificate }: Settings,
 ): DoctorCheck {
   const isBehindOne = publicUrl?.startsWith('https:') && !trustsProxies && !certificate
-  if (ignored.length === 0 && !isBehindOne) return ok('proxy', trustsProxies ? 'trusted' : 'none')
+  if (ignored.length === 0 && !isBehindOne) return ok('proxy', trustsProxies ? 'trusted' : 'none in front')
   const who = ignored.length > 0 ? `${ignored.join(', ')} sends X-Forwarded-For` : `${publicUrl} is a proxy's address`
   return warn(
     'proxy',

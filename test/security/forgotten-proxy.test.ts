@@ -24,7 +24,7 @@ test('is logged with the first request that it forwards, once, and known to doct
   const gateway = await startGateway()
   await (await ask(gateway, {})).text()
   expect(linesOf(gateway.output())).toEqual([])
-  expect(await doctor(gateway.folder)).toEqual({ name: 'proxy', state: 'ok', detail: 'none' })
+  expect(await doctor(gateway.folder)).toEqual({ name: 'proxy', state: 'ok', detail: 'none in front' })
   for (let i = 0; i < 3; i++) await (await ask(gateway, forwarded)).text()
   const lines = linesOf(gateway.output())
   expect(lines).toHaveLength(1)
