@@ -85,7 +85,7 @@ test('a key that rests for one offer is ready for others, and used for that one 
     })
   keys.refused(keyed('a'), RATE, 'offer')
   expect(idsFor('offer')).toEqual(['b', 'b'])
-  expect(idsFor('other').toSorted()).toEqual(['a', 'b'])
+  expect(new Set(idsFor('other'))).toEqual(new Set(['a', 'b']))
   expect([keys.restMs(all, 'offer'), keys.restMs([keyed('a')], 'other')]).toEqual([0, 0])
   keys.refused(keyed('b'), { ...RATE, retryAfterMs: 5_000 }, 'offer')
   expect(keys.restMs(all, 'offer')).toBeWithin(1, 5_001)

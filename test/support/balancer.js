@@ -43,7 +43,7 @@ function check(backend) {
   asking.on('error', () => (backend.isReady = false))
 }
 
-const server = createServer(async (incoming, outgoing) => {
+async function forward(incoming, outgoing) {
   const backend = await readyOne()
   if (!backend) return outgoing.writeHead(502).end('no gateway is ready')
   const { method, url: path, headers } = incoming
@@ -61,7 +61,9 @@ const server = createServer(async (incoming, outgoing) => {
   )
   forwarded.on('error', fail)
   incoming.pipe(forwarded)
-})
+}
+
+const server = createServer((incoming, outgoing) => void forward(incoming, outgoing))
 
 for (const backend of backends) setInterval(check, CHECK_MS, backend)
 server.listen(0, '127.0.0.1', () => process.stdout.write(`${server.address().port}\n`))
