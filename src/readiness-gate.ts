@@ -1,4 +1,4 @@
-/** Refuses new work while the disk does not answer or memory is nearly used up, and logs it. */
+/** Refuses new work while the disk or the database does not answer or memory is nearly used up, and logs it. */
 import { limit } from './lib/primitives/limit.ts'
 import type { Log, LogFields } from './lib/runtime/log.ts'
 import type { MemoryRoom } from './lib/runtime/memory-room.ts'

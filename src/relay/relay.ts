@@ -1,5 +1,5 @@
 /**
- * The life of one request, as a table of contents: admit → attempt → answer → finish. It knows no SQL, no routes and no
+ * The outline of the life of one request: admit → attempt → answer → finish. It knows no SQL, no routes and no
  * cookies. Everything that it uses comes from `Relay`.
  */
 import type { Failure } from '../domain/failure.ts'

@@ -1,4 +1,4 @@
-/** What the hints of a request leave of a plan, and in which order. It is pure. */
+/** Filters and orders the offers of a model by the hints of a request. It is pure. */
 import { lossesOf } from '../domain/below-cost.ts'
 import type { Model, Offer } from '../domain/catalog.ts'
 import type { NanoUsd } from '../domain/money.ts'
@@ -56,8 +56,8 @@ export function allowedOffers(
 
 /**
  * The plan in the order of `order`, with the other offers behind. Resting offers stay last, because a provider that has
- * just failed is no good first choice. Losing ones come before them. Without fall-backs and without `order`, only the
- * first is left.
+ * just failed is no good first choice. Offers that cost more than the account pays come right before them. Without
+ * fall-backs and without `order`, only the first is left.
  */
 export function orderedPlan(
   plan: readonly Offer[],
