@@ -139,6 +139,6 @@ function tableOf(all) {
     })
     return `| ${[program, models, ...cells].join(' | ')} |`
   })
-  const head = ['Program', 'As it knows them', ...vendors]
+  const head = ['Program', 'Names of its models', ...vendors]
   return [`| ${head.join(' | ')} |`, `|${'---|'.repeat(head.length)}`, ...rows].join('\n')
 }
