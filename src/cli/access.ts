@@ -22,6 +22,17 @@ export type ServerAccess =
   | { readonly kind: 'access'; readonly baseUrl: string; readonly key: string }
   | { readonly kind: 'none'; readonly outcome: CommandOutcome }
 
+const OF_CERTIFICATES = /CERT|SELF_SIGNED|ISSUER/
+
+/** What to do about a server that gave no answer. Behind the codes of certificates there is a server. */
+export const unreached = (baseUrl: string, message: string): CommandOutcome =>
+  failed(
+    'unreachable',
+    OF_CERTIFICATES.test(message)
+      ? `the certificate of ${baseUrl} is not good for this command (${message}): name its host with --base-url, and its authority with NODE_EXTRA_CA_CERTS`
+      : `no answer from ${baseUrl} (${message}); is it running? tollgate serve`,
+  )
+
 /** Reads the access from the options and the environment. `name` is the name of the command. */
 export async function accessOf(
   name: string,

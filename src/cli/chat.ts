@@ -1,9 +1,9 @@
 import { Stop } from '../outbound/stop.ts'
 import { safeText } from '../lib/primitives/safe-text.ts'
-import { accessOf, accessOptions, costOnRecord } from './access.ts'
+import { accessOf, accessOptions, costOnRecord, unreached } from './access.ts'
 import { callChat, type ChatEnd } from './chat-call.ts'
 import { command } from './command.ts'
-import { exitWith, failed, refusedCall, shown, usage, type CommandOutcome } from './outcome.ts'
+import { exitWith, refusedCall, shown, usage, type CommandOutcome } from './outcome.ts'
 import type { Program } from './program.ts'
 import { usd } from './table.ts'
 import type { Terminal } from './terminal.ts'
@@ -83,7 +83,7 @@ async function conclude(end: ChatEnd, { program, terminal, baseUrl }: Place): Pr
       if (!terminal.json) terminal.talk('tollgate: interrupted\n')
       return exitWith(INTERRUPTED)
     case 'unreachable':
-      return failed('unreachable', `no answer from ${baseUrl} (${end.message}); is it running? tollgate serve`)
+      return unreached(baseUrl, end.message)
     case 'refused':
       newline()
       return refusedCall(end, terminal)

@@ -145,7 +145,8 @@ const importing = command({
   notes:
     'The list is @pydantic/genai-prices, pinned in this version, and nothing is fetched, unless --from names a list of\n' +
     'your own. The cost of an offer is the list price. The sale price is the list price with the mark-up. New prices\n' +
-    'become new dated cards, so past charges do not change. Other offers of a model, and limits set by hand, are kept. What tollgate.yaml declares is left alone.',
+    'become new dated cards, so past charges do not change. Other offers of a model, and limits set by hand, are kept.\n' +
+    'What tollgate.yaml declares is left alone.',
   run: async ({ options, program, terminal }) => {
     const { provider, model: models, prefix, markup, all, from, within, yes, 'dry-run': dryRun } = options
     if (provider === undefined && models.length === 0 && !all)
