@@ -15,6 +15,7 @@ import {
   dearOffer,
   faultyVendor,
   slowOffer,
+  stickyOffers,
   trafficsOf,
   vendorNames,
   type ByPolicy,
@@ -54,10 +55,17 @@ function stop(why: string): never {
 
 function recordsIn(file: string): Traffic {
   try {
-    return { name: file, requests: readTraffic(readFileSync(file, 'utf8')) }
+    const requests = readTraffic(readFileSync(file, 'utf8'))
+    return requests.length > 0 ? { name: file, requests } : stop(`${file} has no requests`)
   } catch (error) {
     return stop(`${file}: ${(error as Error).message}`)
   }
+}
+
+function printRecords(traffic: Traffic): void {
+  printTraffic(traffic)
+  if (traffic.requests.every(({ conversation }) => conversation === undefined)) return
+  print(`Conversations keep to one of three equal vendors (${traffic.name})`, stickyOffers(traffic, size.seed))
 }
 
 const folder = join(import.meta.dir, '..', 'docs', 'images', 'routing')
@@ -130,7 +138,7 @@ function drawConversations(): void {
 }
 
 if (values.records !== undefined) {
-  printTraffic(recordsIn(values.records))
+  printRecords(recordsIn(values.records))
 } else {
   mkdirSync(folder, { recursive: true })
   const traffics = trafficsOf(size)

@@ -47,12 +47,14 @@ export const slowOffer = ({ requests: traffic }: Traffic, seed: number): ByPolic
 export const dearOffer = ({ requests: traffic }: Traffic, seed: number): ByPolicy =>
   byPolicy({ traffic, seed, vendors: threeVendors({ usd: dearer }) })
 
-/** Agents, with each policy, and once without stickiness. */
-export function conversations(size: Size): ByPolicy {
-  const traffic = agentTraffic(size)
-  const hopping = figuresOf(run({ policy: 'weighted', traffic, seed: size.seed }))
-  return { 'not sticky': hopping, ...byPolicy({ traffic, seed: size.seed, isSticky: true }) }
+/** Conversations, with each policy, and once without stickiness. */
+export function stickyOffers({ requests: traffic }: Traffic, seed: number): ByPolicy {
+  const hopping = figuresOf(run({ policy: 'weighted', traffic, seed }))
+  return { 'not sticky': hopping, ...byPolicy({ traffic, seed, isSticky: true }) }
 }
+
+export const conversations = (size: Size): ByPolicy =>
+  stickyOffers({ name: 'agents', requests: agentTraffic(size) }, size.seed)
 
 /** One vendor is there for three minutes and dead for three. */
 export function comingAndGoing(size: Size): Readonly<Record<string, readonly SimOutcome[]>> {
