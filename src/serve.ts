@@ -218,7 +218,7 @@ function replaced(log: Log, reason: string): void {
 /** Instances that share a database do not share a folder. */
 function warnOfLocalFiles({ databaseUrl, s3 }: Config, { place }: Blobs, log: Log): void {
   if (databaseUrl === undefined || s3) return
-  const help = 'only this instance can serve them; for several instances, set TOLLGATE_S3_ENDPOINT and its neighbors'
+  const help = 'only this machine can serve them; for several instances, set TOLLGATE_S3_ENDPOINT and its neighbors'
   log('warn', 'blobs.on_this_machine', { place, help })
 }
 

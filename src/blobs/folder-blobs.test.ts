@@ -5,5 +5,5 @@ import { openSqlBlobRows } from './sql-blob-rows.ts'
 
 describeBlobsContract(
   'The data folder',
-  onSqlite((store) => openFolderBlobs(openSqlBlobRows(store), store.folder, { isShort: false })),
+  onSqlite((store) => openFolderBlobs(openSqlBlobRows(store), store.folder, { room: { isShort: false } })),
 )

@@ -8,17 +8,25 @@ import type { BlobRows } from './blob-rows.ts'
 import type { BlobReader, Blobs } from './blobs.ts'
 import { StoredBlobs } from './stored-blobs.ts'
 
+type FolderParts = {
+  readonly room: Pick<DiskRoom, 'isShort'>
+  /** Whether this process is the first of those that share the folder. The default is yes. */
+  readonly isFirst?: boolean
+}
+
 /** Opens hosted files whose bytes are in a data folder. */
-export const openFolderBlobs = (rows: BlobRows, dataFolder: string, room: Pick<DiskRoom, 'isShort'>): Blobs =>
-  new StoredBlobs(rows, new FolderFiles(join(dataFolder, 'blobs'), room))
+export const openFolderBlobs = (rows: BlobRows, dataFolder: string, parts: FolderParts): Blobs =>
+  new StoredBlobs(rows, new FolderFiles(join(dataFolder, 'blobs'), parts))
 
 class FolderFiles implements BlobFiles {
   readonly place: string
   private readonly room: Pick<DiskRoom, 'isShort'>
+  private readonly isFirst: boolean
 
-  constructor(folder: string, room: Pick<DiskRoom, 'isShort'>) {
+  constructor(folder: string, { room, isFirst = true }: FolderParts) {
     this.place = folder
     this.room = room
+    this.isFirst = isFirst
   }
 
   get isShortOfRoom(): boolean {
@@ -70,11 +78,15 @@ class FolderFiles implements BlobFiles {
     return true
   }
 
-  /** A file without a row lost its row to a crash, because only this process stores files in the folder. */
+  /**
+   * A file without a row lost its row to a crash, because nobody stores files in the folder before the first process has
+   * looked. The others of `TOLLGATE_WORKERS` start behind it, and may start again while it stores files.
+   */
   async recover(rows: BlobRows): Promise<void> {
     // Made by the server alone: a command that another user runs would own it.
     mkdirSync(this.place, { recursive: true, mode: 0o700 })
     chmodSync(this.place, 0o700)
+    if (!this.isFirst) return
     const kept = await rows.keptDigests()
     for (const name of await readdir(this.place)) if (!kept.has(name)) await this.delete(name)
   }
@@ -84,7 +96,7 @@ class FolderFiles implements BlobFiles {
   }
 
   async inspect(): Promise<readonly []> {
-    // The start has compared the folder with the rows, and nobody else writes to it.
+    // The start has compared the folder with the rows, and only processes of this gateway write to it.
     return []
   }
 

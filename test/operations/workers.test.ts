@@ -54,6 +54,14 @@ test.skipIf(TEST_STORE !== 'sqlite')(
     await until(async () => seen.add(await servedHere(gateway)).size === 3)
     const answers = await Promise.all(Array.from({ length: 30 }, () => ask(gateway)))
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 30 }, () => 200))
+    const made = await fetch(`${gateway.baseUrl}/images/generations`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'sandbox-image-classic', prompt: 'x', size: '256x256', response_format: 'url' }),
+    })
+    const url = /"url":"([^"]+)"/.exec(await made.text())?.[1] ?? 'none'
+    const fetched = await Promise.all(Array.from({ length: 20 }, () => fetch(url, { keepalive: false })))
+    expect(new Set(fetched.map(({ status }) => status))).toEqual(new Set([200]))
     const [victim] = startedBy(gateway) as [number]
     process.kill(victim, 'SIGKILL')
     await until(() => startedBy(gateway).length === 3)
