@@ -79,8 +79,8 @@ class FolderFiles implements BlobFiles {
   }
 
   /**
-   * A file without a row lost its row to a crash, because nobody stores files in the folder before the first process has
-   * looked. The others of `TOLLGATE_WORKERS` start behind it, and may start again while it stores files.
+   * A file without a row lost its row to a crash, because nobody stores files in the folder before the first process
+   * has looked. The others of `TOLLGATE_WORKERS` start later, and may start again while it stores files.
    */
   async recover(rows: BlobRows): Promise<void> {
     // Made by the server alone: a command that another user runs would own it.
