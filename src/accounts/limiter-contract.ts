@@ -183,6 +183,15 @@ function testModels(open: OpenLimiter): void {
     expect(request(limiter, who, { id: 'toString' }).kind).toBe('admitted')
   })
 
+  test('if limits name a model and its alias, the lowest of each kind holds', () => {
+    const { limiter } = setUp(open)
+    const models = { fast: { requestsPerMinute: 5 }, quick: { requestsPerMinute: 2, concurrentRequests: 9 } }
+    const who = caller({ models }, {})
+    const model = { id: 'fast', aliases: ['quick'] }
+    for (let i = 0; i < 2; i++) permitOf(request(limiter, who, model))
+    expect(request(limiter, who, model)).toMatchObject({ kind: 'rate', scope: 'key', model: 'fast', limit: 2 })
+  })
+
   test('headers say what is left of one’s own limits of the model, not of what all accounts share', () => {
     const { limiter } = setUp(open)
     const who = caller({ requestsPerMinute: 9 }, { models: { fast: { requestsPerMinute: 5 } } })

@@ -23,12 +23,25 @@ export function modelScopesOf({ key, account }: Caller, model: LimitedModel): re
   return scopes.length === 0 ? NO_SCOPES : scopes
 }
 
-/** What limits say of a model, by its id before an alias. */
+/** What limits say of a model. If they name its id and aliases of it, the lowest limit of each kind holds. */
 function ratesFor({ models }: Limits, { id, aliases = [] }: LimitedModel): ModelRates | undefined {
   if (models === undefined) return undefined
-  const name = [id, ...aliases].find((one) => Object.hasOwn(models, one))
-  return name === undefined ? undefined : models[name]
+  let rates: ModelRates | undefined
+  for (const name of [id, ...aliases]) {
+    const named = Object.hasOwn(models, name) ? models[name] : undefined
+    rates = rates && named ? lowest(rates, named) : (rates ?? named)
+  }
+  return rates
 }
+
+const lowest = (a: ModelRates, b: ModelRates): ModelRates => ({
+  requestsPerMinute: lower(a.requestsPerMinute, b.requestsPerMinute),
+  tokensPerMinute: lower(a.tokensPerMinute, b.tokensPerMinute),
+  concurrentRequests: lower(a.concurrentRequests, b.concurrentRequests),
+})
+
+const lower = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined || b === undefined ? (a ?? b) : Math.min(a, b)
 
 /** A client sees what is left of its own limits. What all accounts together use of a model is not its business. */
 export const isShown = ({ scope }: Pick<LimitedScope, 'scope'>): boolean => scope !== 'model'
