@@ -22,7 +22,7 @@ export type ServerAccess =
   | { readonly kind: 'access'; readonly baseUrl: string; readonly key: string }
   | { readonly kind: 'none'; readonly outcome: CommandOutcome }
 
-const OF_CERTIFICATES = /CERT|SELF_SIGNED|ISSUER/
+const OF_CERTIFICATES = /CERT|UNABLE_TO_VERIFY/
 
 /** What to do about a server that gave no answer. Behind the codes of certificates there is a server. */
 export const unreached = (baseUrl: string, message: string): CommandOutcome =>
