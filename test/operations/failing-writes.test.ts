@@ -15,7 +15,7 @@ import { countOf, reportFigure, seedOfRun } from '../support/soaks.ts'
 import { copySources } from '../support/sources.ts'
 
 const SCRIPTS = countOf('failing-writes')
-/** Every so many calls of a script fail, in turn. The short form has a quarter of them, and with them all ways to fail. */
+/** Every so many calls of a script fail, in turn. The short form has a quarter of them, and so all ways to fail. */
 const STEP = SCRIPTS > 1 ? 1 : 4
 const MODES: readonly FaultMode[] = ['before', 'after', 'from']
 /** Processes at once. */
