@@ -168,10 +168,15 @@ type Asking = { readonly model: string; readonly key: string; readonly stalls?: 
 
 async function connect(count: number, { model, key: secret, stalls = false }: Asking): Promise<RawClient[]> {
   const port = Number(new URL(gateway.baseUrl).port)
-  const clients = await Promise.all(Array.from({ length: count }, () => rawClient(port)))
-  for (const client of clients) {
-    if (stalls) client.socket.pause()
-    client.send(chatText(secret, body(model)))
+  const clients: RawClient[] = []
+  // Some at a time: connections that wait long for their first request are strangers, whose number is limited.
+  while (clients.length < count) {
+    const some = Array.from({ length: Math.min(200, count - clients.length) }, () => rawClient(port))
+    for (const client of await Promise.all(some)) {
+      if (stalls) client.socket.pause()
+      client.send(chatText(secret, body(model)))
+      clients.push(client)
+    }
   }
   return clients
 }
